@@ -1,0 +1,36 @@
+/** Every setting, typed. Read from $TANCHO_HOME/config.yaml, then the environment (load.ts); documented in schema.ts. */
+export interface Listen {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+export interface Config {
+  /** Absolute path of the one directory with all state (TANCHO_HOME). */
+  readonly home: string;
+  readonly apiListen: Listen;
+  readonly edgeListen: Listen;
+  readonly sshListen: Listen;
+  /** Apps answer at `<app>.<domain>`. */
+  readonly domain: string;
+  /** `postgres://...`, or null for the embedded SQLite in the home. */
+  readonly databaseUrl: string | null;
+  readonly admin: { readonly email: string; readonly password: string | null };
+  /** `auto`: open while the API listens on loopback only. */
+  readonly registration: 'auto' | 'open' | 'closed';
+  readonly edgeWorkers: number;
+  /** Seconds a new unit may take to become ready. */
+  readonly startTimeoutSeconds: number;
+  /** Seconds an old unit may take to finish its requests. */
+  readonly drainTimeoutSeconds: number;
+  /** Seconds between TERM and KILL. */
+  readonly stopGraceSeconds: number;
+  readonly buildTimeoutSeconds: number;
+  readonly sessionDays: number;
+  readonly logEntriesPerApp: number;
+  readonly logBytesPerApp: number;
+  /** Bytes of memory a unit may use; 0 for no limit. */
+  readonly unitMemoryBytes: number;
+  /** `auto` takes the strongest level this machine has; a named level must be there, or the server does not start. */
+  readonly isolation: 'auto' | 'bubblewrap' | 'user' | 'plain';
+}

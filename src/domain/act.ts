@@ -1,0 +1,61 @@
+/** Every mutation from every door goes through act(): access, lease, the work itself, the event. */
+import { randomHex } from '../lib/ids.ts';
+import { bestEffort, type Logger } from '../lib/logger.ts';
+import { type Action, demand, type Subject } from './access.ts';
+import { type Caller, callerName } from './caller.ts';
+import { toPlatformError } from './errors.ts';
+import type { Leases } from './leases.ts';
+import type { Store } from './store.ts';
+
+export interface ActOptions {
+  /** e.g. `app:shop`. */
+  readonly target: string;
+  /** Key of the lease to hold meanwhile; absent: none. */
+  readonly lease?: string;
+  /** For the event; free of secrets. */
+  readonly detail?: string;
+}
+
+export type Act = <T>(
+  caller: Caller,
+  action: Action,
+  subject: Subject,
+  options: ActOptions,
+  work: () => Promise<T>,
+) => Promise<T>;
+
+const LEASE_WAIT_MS = 30_000;
+
+export function createAct(deps: { store: Store; leases: Leases; logger: Logger; now: () => Date }): Act {
+  const { store, leases, logger, now } = deps;
+
+  async function record(caller: Caller, action: Action, options: ActOptions, error: string): Promise<void> {
+    await store.transact((tx) =>
+      tx.insertEvent({
+        id: randomHex(24),
+        at: now().toISOString(),
+        actor: callerName(caller),
+        address: 'address' in caller ? caller.address : '',
+        action,
+        target: options.target,
+        detail: options.detail ?? '',
+        error,
+      }),
+    );
+  }
+
+  return async (caller, action, subject, options, work) => {
+    demand(caller, action, subject);
+    try {
+      const result = await (options.lease === undefined
+        ? work()
+        : leases.hold(options.lease, { waitMs: LEASE_WAIT_MS, holder: `${action} by ${callerName(caller)}` }, work));
+      await bestEffort(logger, 'recording an event', () => record(caller, action, options, ''));
+      return result;
+    } catch (thrown) {
+      const error = toPlatformError(thrown);
+      await bestEffort(logger, 'recording an event', () => record(caller, action, options, error.code));
+      throw thrown;
+    }
+  };
+}

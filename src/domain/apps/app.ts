@@ -1,0 +1,111 @@
+/**
+ * What an app, its releases and its environment are. Rules only: no storage, no effects.
+ * Uses the specification's words (section 2); shapes on the wire are made in api/shapes.
+ */
+import { PlatformError } from '../errors.ts';
+
+/** Lower-case DNS label that starts with a letter, because the name is also the host name `<app>.<domain>`. */
+const APP_NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+export interface App {
+  readonly name: string;
+  readonly platform: string;
+  /** E-mail of the creator, whose quota the app counts against. */
+  readonly owner: string;
+  readonly teamOwner: string;
+  /** Every team with access, the owner team included; sorted. */
+  readonly teams: readonly string[];
+  readonly pool: string;
+  readonly description: string;
+  /** Extra host names (custom domains); sorted. */
+  readonly cname: readonly string[];
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+  /** The release that serves; null before the first deploy. */
+  readonly release: number | null;
+  /** The rollout whose units serve; null before the first deploy. */
+  readonly rollout: string | null;
+  readonly desired: 'running' | 'stopped';
+  /** Number of deploys that succeeded. */
+  readonly deploys: number;
+  /** True from the moment a removal is accepted until every trace is gone. */
+  readonly removing: boolean;
+}
+
+export interface EnvVar {
+  readonly name: string;
+  readonly value: string;
+  /** False: the value is redacted in logs, events, errors and exports. */
+  readonly public: boolean;
+  /** Who manages the variable: '' the users, otherwise the name of the service instance that set it. */
+  readonly managedBy: string;
+}
+
+export interface HealthCheck {
+  /** Path asked for with GET; absent: a successful TCP connection is enough. */
+  readonly path?: string;
+  readonly method?: string;
+  readonly status?: number;
+  /** Regular expression that the body must match. */
+  readonly match?: string;
+  readonly allowedFailures?: number;
+  /** How long a new unit may take to become ready, in seconds. */
+  readonly timeoutSeconds?: number;
+}
+
+export interface Hooks {
+  /** Run once per rollout, in a unit-like sandbox with the new release's environment, before any new unit starts. */
+  readonly restartBefore: readonly string[];
+  /** Run in each new unit's sandbox after it is ready and before it is routed. */
+  readonly restartAfter: readonly string[];
+}
+
+export interface ProcessType {
+  /** Command line from the Procfile. */
+  readonly command: string;
+  /** How many units are wanted. */
+  readonly count: number;
+}
+
+/** A numbered, immutable snapshot of everything that decides what runs. */
+export interface Release {
+  readonly app: string;
+  /** 1, 2, 3 ... per app, without gaps between committed releases. */
+  readonly number: number;
+  /** The builder's name for the built code (a slug on the process engine). */
+  readonly artifact: string;
+  readonly deployId: string | null;
+  readonly commit: string;
+  readonly env: readonly EnvVar[];
+  /** By process name; the one called `web`, or the only one, receives the app's requests. */
+  readonly processes: Readonly<Record<string, ProcessType>>;
+  readonly healthCheck: HealthCheck | null;
+  readonly hooks: Hooks;
+  /** 'deploy' | 'env' | 'scale' | 'rollback' | ... for people reading the history. */
+  readonly reason: string;
+  readonly by: string;
+  readonly createdAt: string;
+}
+
+export function checkAppName(name: unknown, reserved: ReadonlySet<string>): string {
+  if (typeof name !== 'string' || !APP_NAME.test(name)) {
+    throw new PlatformError(
+      'app.invalid_name',
+      'Invalid app name, your app should have at most 63 characters, containing only lower case letters, numbers or dashes, starting with a letter.',
+      { hint: 'Choose a name such as "shop" or "shop-api-2"; it must not end with a dash.' },
+    );
+  }
+  if (reserved.has(name)) {
+    throw new PlatformError('app.invalid_name', `The app name "${name}" is reserved by the platform.`, {
+      hint: 'Choose another name.',
+    });
+  }
+  return name;
+}
+
+/** The process that receives requests: `web`, else the only one, else none. */
+export function routedProcess(processes: Readonly<Record<string, ProcessType>>): string | null {
+  if ('web' in processes) return 'web';
+  const names = Object.keys(processes);
+  return names.length === 1 ? (names[0] ?? null) : null;
+}

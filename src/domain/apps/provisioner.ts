@@ -1,0 +1,137 @@
+/**
+ * Contract: runs units. Implementations live in backends/provisioner/<name>; every one passes
+ * backends/provisioner/conformance.ts. Units outlive the process that started them.
+ *
+ * Order of use: ensure -> ready -> (watch reports exits) -> stop -> remove. A unit that exited may be ensured again.
+ */
+import type { Address } from './unit.ts';
+import type { HealthCheck } from './app.ts';
+
+export interface UnitSpec {
+  readonly id: string;
+  readonly app: string;
+  /** `<app>/<index>`, given to the unit as TANCHO_UNIT. */
+  readonly name: string;
+  readonly process: string;
+  /** The builder's artifact, see Builder. */
+  readonly artifact: string;
+  /** Command line of the process type; run by a shell inside the unit's own sandbox, as the app's user. */
+  readonly command: string;
+  /** The complete environment of the app; the provisioner adds PORT, HOME, TMPDIR, PATH and TANCHO_*. */
+  readonly env: Readonly<Record<string, string>>;
+  /** True when the process is to listen on PORT. */
+  readonly listens: boolean;
+  readonly limits: Limits;
+}
+
+export interface Limits {
+  /** Bytes; 0 for none. */
+  readonly memoryBytes: number;
+  /** Thousandths of a core; 0 for none. */
+  readonly cpuMillis: number;
+  /** Number of processes and threads; 0 for none. */
+  readonly processes: number;
+}
+
+export interface UnitStatus {
+  readonly id: string;
+  readonly app: string;
+  readonly running: boolean;
+}
+
+export interface UnitExited {
+  readonly id: string;
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly outOfMemory: boolean;
+}
+
+export interface ReadyCheck {
+  /** Null for a process that does not listen: it is ready when it has stayed alive for a short while. */
+  readonly healthCheck: HealthCheck | null;
+  readonly listens: boolean;
+  readonly timeoutMs: number;
+}
+
+/** A piece of a unit's output; `offset` is where the next read begins. */
+export interface OutputChunk {
+  readonly lines: readonly OutputLine[];
+  readonly offset: number;
+}
+
+export interface OutputLine {
+  /** ISO 8601 UTC with milliseconds, when the platform read the line. */
+  readonly at: string;
+  readonly text: string;
+}
+
+export interface ExecResult {
+  readonly code: number | null;
+  readonly signal: string | null;
+}
+
+export interface ExecRequest {
+  readonly unit: UnitSpec;
+  /** Command line, run by a shell inside the sandbox. */
+  readonly command: string;
+  /** Called with raw output, in order; standard output and error are one stream. */
+  readonly output: (bytes: Uint8Array) => void;
+  readonly signal: AbortSignal;
+  readonly timeoutMs: number;
+}
+
+export interface Provisioner {
+  readonly name: string;
+  readonly supports: { readonly shell: boolean; readonly memoryLimit: boolean; readonly cpuLimit: boolean };
+  /** One line for people: which isolation and limits this machine allows. */
+  readonly description: string;
+
+  /**
+   * Starts the unit unless it runs already. Idempotent by `spec.id`; returns the opaque handle to be stored.
+   * Throws Failure (`exited`, `internal`) when the process cannot be started at all.
+   */
+  ensure(spec: UnitSpec): Promise<string>;
+
+  /**
+   * Waits until the unit serves; returns its address (null when it does not listen).
+   * Throws Failure: `exited`, `no_listener`, `wrong_port`, `wrong_interface`, `health_check_failed`, `out_of_memory`, `cancelled`,
+   * with the unit's last lines. Leaves the unit running: the caller decides.
+   */
+  ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null>;
+
+  /** TERM, then KILL after `graceMs`; resolves when every process of the unit is gone. Missing or dead: nothing to do. */
+  stop(id: string, graceMs: number): Promise<void>;
+
+  /** Forgets a stopped unit and removes what it left (its output only once consumed, see consumed()). Idempotent. */
+  remove(id: string): Promise<void>;
+
+  /** Every unit this provisioner knows, running or dead. */
+  list(): Promise<UnitStatus[]>;
+
+  /**
+   * Called once at boot with the stored handles: finds the units again. Those found running are watched as if started here;
+   * returns the ids that still run. Units unknown to the caller are left alone and show up in list().
+   */
+  recover(handles: ReadonlyMap<string, string>): Promise<Set<string>>;
+
+  /** Registers the one listener for exits, called exactly once per death, also for deaths during the absence of control. */
+  onExit(listener: (exited: UnitExited) => void): void;
+
+  /**
+   * Reads the unit's output from a byte offset, without gaps: what was written while control was away is there too.
+   * Ends when the unit is gone and all was read, or when the signal fires.
+   */
+  output(id: string, fromOffset: number, signal: AbortSignal): AsyncIterable<OutputChunk>;
+
+  /** The output before `offset` is stored elsewhere and its disk space may be given back. */
+  consumed(id: string, offset: number): Promise<void>;
+
+  /** Last lines of the unit's output, oldest first. Missing unit: empty. */
+  lastLines(id: string, count: number): Promise<string[]>;
+
+  /** Runs a command beside the units, in a sandbox equal to the unit's (own process, same code, env and user). */
+  exec(request: ExecRequest): Promise<ExecResult>;
+
+  /** Stops watching; the units go on. */
+  close(): Promise<void>;
+}

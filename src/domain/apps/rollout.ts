@@ -1,0 +1,59 @@
+/**
+ * A rollout: the recorded state machine that moves an app from one set of units to another
+ * (new code, new environment, restart, scale). Crash-safe: every step is stored before it is begun, and `routing`
+ * is the point of no return (see domain/apps/rollouts.ts for the steps and domain/recovery.ts for what a restart does).
+ */
+export const ROLLOUT_STATES = ['starting', 'routing', 'draining', 'done', 'failed'] as const;
+export type RolloutState = (typeof ROLLOUT_STATES)[number];
+
+export interface Rollout {
+  /** 12 hexadecimal digits. */
+  readonly id: string;
+  readonly app: string;
+  readonly release: number;
+  readonly reason: string;
+  readonly by: string;
+  readonly state: RolloutState;
+  readonly cause: FailureCause | null;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+}
+
+/** Why a deploy or rollout failed; closed, public (docs/errors.md). */
+export const FAILURE_CAUSES = [
+  'no_platform',
+  'no_process',
+  'invalid_config',
+  'toolchain_missing',
+  'build_failed',
+  'release_command_failed',
+  'exited',
+  'no_listener',
+  'wrong_port',
+  'wrong_interface',
+  'health_check_failed',
+  'out_of_memory',
+  'disk_full',
+  'quota_exceeded',
+  'timeout',
+  'cancelled',
+  'interrupted',
+  'internal',
+] as const;
+export type FailureCause = (typeof FAILURE_CAUSES)[number];
+
+/** What a builder or provisioner throws when user code is at fault; `lines` are its last words, oldest first. */
+export class Failure extends Error {
+  override readonly name = 'Failure';
+  readonly code: FailureCause;
+  /** What to do next, one sentence; may be empty. */
+  readonly hint: string;
+  readonly lines: readonly string[];
+
+  constructor(code: FailureCause, message: string, options: { hint?: string; lines?: readonly string[] } = {}) {
+    super(message);
+    this.code = code;
+    this.hint = options.hint ?? '';
+    this.lines = options.lines ?? [];
+  }
+}

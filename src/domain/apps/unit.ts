@@ -1,0 +1,70 @@
+/** A unit: one running process of an app. States and their transitions are one table (specification section 3). */
+
+export const UNIT_STATES = ['created', 'pending', 'starting', 'started', 'error', 'stopped'] as const;
+export type UnitState = (typeof UNIT_STATES)[number];
+
+/**
+ * `pending`: wanted, not yet running. `error`: it died or was never ready, a new attempt is due.
+ * Any state may also end by the unit's removal.
+ */
+export const UNIT_TRANSITIONS: Readonly<Record<UnitState, readonly UnitState[]>> = {
+  created: ['pending', 'starting'],
+  pending: ['starting', 'stopped'],
+  starting: ['started', 'error', 'stopped'],
+  started: ['error', 'stopped', 'starting'],
+  error: ['starting', 'started', 'stopped'],
+  stopped: ['starting', 'pending'],
+};
+
+export interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+export interface UnitExit {
+  /** ISO 8601 UTC. */
+  readonly at: string;
+  /** Exit code, null when killed by a signal or unknown. */
+  readonly code: number | null;
+  readonly signal: string | null;
+  readonly outOfMemory: boolean;
+  /** The last lines the unit printed, oldest first, at most 50. */
+  readonly lastLines: readonly string[];
+}
+
+export interface Unit {
+  /** 12 hexadecimal digits, unique for ever. */
+  readonly id: string;
+  readonly app: string;
+  /** Lowest free number of the app at creation; the published name is `<app>/<index>`. */
+  readonly index: number;
+  readonly process: string;
+  readonly release: number;
+  readonly rollout: string;
+  readonly state: UnitState;
+  /** Where it answers; null for processes that are not routed and before it is ready. */
+  readonly address: Address | null;
+  /** The provisioner's own note to find the unit again after a restart of control; opaque to the domain. */
+  readonly handle: string | null;
+  /** How often it has died since it was created. */
+  readonly exits: number;
+  readonly lastExit: UnitExit | null;
+  readonly createdAt: string;
+}
+
+/** Published name (specification section 2, Unit: `<appname>/<index>`). */
+export function unitName(unit: Pick<Unit, 'app' | 'index'>): string {
+  return `${unit.app}/${unit.index}`;
+}
+
+/** The app-level state, derived: `dead` when the app should run and nothing serves (specification section 3). */
+export function appState(
+  units: readonly Pick<Unit, 'state'>[],
+  desired: 'running' | 'stopped',
+  deployed: boolean,
+): string {
+  if (!deployed) return 'created';
+  if (units.some((unit) => unit.state === 'started')) return 'started';
+  if (desired === 'stopped') return 'stopped';
+  return units.some((unit) => unit.state === 'starting' || unit.state === 'pending') ? 'starting' : 'dead';
+}

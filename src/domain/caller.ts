@@ -1,0 +1,29 @@
+/** Who is asking. Made by a door (HTTP token, SSH key, unix socket), judged by access.ts. */
+export type Caller =
+  | { readonly kind: 'anonymous'; readonly address: string }
+  | UserCaller
+  /** An app token (specification 4.9): acts on its own app only. */
+  | { readonly kind: 'app'; readonly app: string; readonly address: string }
+  /** The platform itself: healers, the reconciler, recovery. */
+  | { readonly kind: 'platform' };
+
+export interface UserCaller {
+  readonly kind: 'user';
+  readonly email: string;
+  readonly isAdmin: boolean;
+  /** Names of the teams the user belongs to, at the time of authentication. */
+  readonly teams: readonly string[];
+  readonly via: 'session' | 'api-key' | 'ssh-key' | 'password' | 'socket';
+  /** Hash of the presented token, for logout; empty where there is none. */
+  readonly tokenHash: string;
+  readonly address: string;
+}
+
+export const PLATFORM: Caller = { kind: 'platform' };
+
+/** How a caller is named in events, deploys and log lines. */
+export function callerName(caller: Caller): string {
+  if (caller.kind === 'user') return caller.email;
+  if (caller.kind === 'app') return `app:${caller.app}`;
+  return caller.kind;
+}

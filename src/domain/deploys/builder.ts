@@ -1,0 +1,49 @@
+/**
+ * Contract: makes something runnable from source. Implementations live in backends/builder/<name> and pass
+ * backends/builder/conformance.ts. A build never touches what serves.
+ */
+import type { HealthCheck, Hooks } from '../apps/app.ts';
+import type { PlatformInfo } from '../platforms/platform.ts';
+
+/** Source code that can be laid out in an empty directory, once. */
+export interface SourceTree {
+  /** Writes the tree below `directory`, which exists and is empty. Throws PlatformError `deploy.invalid_source`. */
+  extract(directory: string, signal: AbortSignal): Promise<void>;
+}
+
+export interface BuildRequest {
+  readonly app: string;
+  /** The deploy's id; also names the artifact's directory. */
+  readonly deployId: string;
+  /** The app's platform; the builder says so when the source looks like another one. */
+  readonly platform: string;
+  readonly source: SourceTree;
+  /** The app's environment, available to the build. */
+  readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Artifact {
+  /** Stable name, given to Provisioner.ensure and to remove(). */
+  readonly id: string;
+  /** Process name -> command line, from the Procfile or the platform's defaults; never empty. */
+  readonly processes: Readonly<Record<string, string>>;
+  readonly healthCheck: HealthCheck | null;
+  readonly hooks: Hooks;
+}
+
+export interface Builder {
+  readonly name: string;
+  /** What this machine can build, with what is missing. Probed at most once a minute. */
+  platforms(): Promise<PlatformInfo[]>;
+  /**
+   * Runs a build in its own sandbox. `line` gets every line printed, as it happens. A failure leaves nothing behind but the cache.
+   * Throws Failure: `no_platform`, `no_process`, `invalid_config`, `toolchain_missing`, `build_failed`, `disk_full`, `timeout`, `cancelled`.
+   */
+  build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact>;
+  /** Removes an artifact; missing: nothing to do. */
+  remove(artifact: string): Promise<void>;
+  /** Removes an app's build cache; missing: nothing to do. */
+  removeCache(app: string): Promise<void>;
+  /** Every artifact on disk with its app, for the healer that removes those no release names. */
+  list(): Promise<{ readonly id: string; readonly app: string }[]>;
+}

@@ -1,0 +1,42 @@
+/** A deploy: new code on its way to an app, from the push to the last drained request. */
+import type { FailureCause } from '../apps/rollout.ts';
+
+export const DEPLOY_STATES = [
+  'received',
+  'building',
+  'releasing',
+  'starting',
+  'routing',
+  'draining',
+  'done',
+  'failed',
+] as const;
+export type DeployState = (typeof DEPLOY_STATES)[number];
+
+export type DeployOrigin = 'git' | 'app-deploy' | 'rollback' | 'image';
+
+export interface Deploy {
+  /** 24 hexadecimal digits, ordered by creation. */
+  readonly id: string;
+  readonly app: string;
+  readonly state: DeployState;
+  readonly commit: string;
+  readonly origin: DeployOrigin;
+  readonly by: string;
+  readonly startedAt: string;
+  readonly finishedAt: string | null;
+  readonly durationMs: number;
+  readonly release: number | null;
+  readonly artifact: string;
+  readonly cause: FailureCause | null;
+  /** One sentence for people; empty when none. */
+  readonly error: string;
+  /** Milliseconds spent in each state that was passed through. */
+  readonly phases: Readonly<Partial<Record<DeployState, number>>>;
+  /** Requests the router failed for this app while its units were switched. Is to be 0. */
+  readonly failedRequests: number;
+  /** ISO 8601; null while the app exists. */
+  readonly removedAt: string | null;
+}
+
+export const FINISHED: ReadonlySet<DeployState> = new Set(['done', 'failed']);

@@ -1,0 +1,98 @@
+/**
+ * Everything that can go wrong, as one closed list of codes. A code is stable and public (docs/errors.md);
+ * what HTTP status it becomes is decided in api/status.ts, never here.
+ */
+export const ERROR_CODES = [
+  'internal',
+  'unavailable',
+  'timeout',
+  'cancelled',
+  'unsupported',
+  'input.invalid',
+  'input.invalid_json',
+  'input.too_large',
+  'auth.required',
+  'auth.wrong_password',
+  'auth.throttled',
+  'auth.registration_closed',
+  'access.denied',
+  'route.not_found',
+  'user.not_found',
+  'user.invalid_email',
+  'user.invalid_password',
+  'user.email_taken',
+  'user.last_member',
+  'user.owns_apps',
+  'key.invalid',
+  'key.taken',
+  'key.not_found',
+  'team.not_found',
+  'team.invalid_name',
+  'team.name_taken',
+  'team.member_exists',
+  'team.member_not_found',
+  'team.last_member',
+  'team.in_use',
+  'team.required',
+  'team.ambiguous',
+  'app.not_found',
+  'app.invalid_name',
+  'app.name_taken',
+  'app.busy',
+  'app.not_deployed',
+  'app.stopped',
+  'env.invalid',
+  'platform.not_found',
+  'platform.not_ready',
+  'quota.exceeded',
+  'log.lines_required',
+  'run.command_required',
+  'run.failed',
+  'unit.not_found',
+  'unit.failed',
+  'deploy.not_found',
+  'deploy.failed',
+  'deploy.invalid_source',
+  'git.invalid_ref',
+  'config.invalid',
+] as const;
+
+export type ErrorCode = (typeof ERROR_CODES)[number];
+
+/** Machine-readable facts about an error; must never hold a secret, for it is shown to callers. */
+export type ErrorDetails = Readonly<Record<string, string | number | boolean | readonly string[]>>;
+
+export interface ErrorOptions {
+  /** What the reader should do next, one sentence. */
+  readonly hint?: string;
+  readonly details?: ErrorDetails;
+  readonly cause?: unknown;
+}
+
+/** The only error type that crosses a boundary of the domain. `message` is one sentence fit for a person. */
+export class PlatformError extends Error {
+  override readonly name = 'PlatformError';
+  readonly code: ErrorCode;
+  readonly hint: string | undefined;
+  readonly details: ErrorDetails;
+
+  constructor(code: ErrorCode, message: string, options: ErrorOptions = {}) {
+    super(message, options.cause === undefined ? undefined : { cause: options.cause });
+    this.code = code;
+    this.hint = options.hint;
+    this.details = options.details ?? {};
+  }
+}
+
+/** The one funnel for thrown values: what is not a PlatformError becomes `internal`, its text kept in `cause` only. */
+export function toPlatformError(thrown: unknown): PlatformError {
+  if (thrown instanceof PlatformError) return thrown;
+  return new PlatformError('internal', 'Something went wrong inside the platform.', {
+    cause: thrown,
+    hint: 'The server log has the details under this request id.',
+  });
+}
+
+export function isPlatformError(thrown: unknown, code?: ErrorCode): thrown is PlatformError {
+  return thrown instanceof PlatformError && (code === undefined || thrown.code === code);
+}

@@ -1,0 +1,84 @@
+/**
+ * Leases: at most one operation at a time per key (an app), over every door and every control process.
+ * In this process the operations queue up; between processes the store's lease decides. Whoever dies loses its lease.
+ */
+import { KeyedQueue } from '../lib/keyed-queue.ts';
+import { PlatformError } from './errors.ts';
+import type { Store } from './store.ts';
+
+const TTL_MS = 15_000;
+const RETRY_MS = 200;
+
+export interface LeaseOptions {
+  /** How long to wait for the turn before `app.busy`. */
+  readonly waitMs: number;
+  /** What holds the lease, for the message to those who wait in vain: `deploy by ann@example.com`. */
+  readonly holder: string;
+}
+
+export class Leases {
+  readonly #store: Pick<Store, 'lease' | 'releaseLease'>;
+  readonly #owner: string;
+  readonly #queue = new KeyedQueue();
+  readonly #holders = new Map<string, string>();
+
+  /** `owner` names this control process, unique among all that share the store. */
+  constructor(store: Pick<Store, 'lease' | 'releaseLease'>, owner: string) {
+    this.#store = store;
+    this.#owner = owner;
+  }
+
+  async hold<T>(key: string, options: LeaseOptions, work: () => Promise<T>): Promise<T> {
+    const deadline = Date.now() + options.waitMs;
+    const giveUp = new AbortController();
+    const timer = setTimeout(() => giveUp.abort(this.#busy(key)), options.waitMs);
+    const inTime = this.#queue.run(
+      key,
+      async () => {
+        clearTimeout(timer);
+        await this.#take(key, deadline);
+        this.#holders.set(key, options.holder);
+        const renewal = setInterval(() => void this.#renew(key), TTL_MS / 3);
+        try {
+          return await work();
+        } finally {
+          clearInterval(renewal);
+          this.#holders.delete(key);
+          await this.#store.releaseLease(key, this.#owner);
+        }
+      },
+      giveUp.signal,
+    );
+    try {
+      return await inTime;
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  async #take(key: string, deadline: number): Promise<void> {
+    while (!(await this.#store.lease(key, this.#owner, TTL_MS))) {
+      if (Date.now() >= deadline) throw this.#busy(key);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  async #renew(key: string): Promise<void> {
+    try {
+      await this.#store.lease(key, this.#owner, TTL_MS);
+    } catch {
+      // The store is out of reach; the next renewal, a third of the lease later, tries again.
+    }
+  }
+
+  #busy(key: string): PlatformError {
+    const holder = this.#holders.get(key);
+    return new PlatformError(
+      'app.busy',
+      `${key.replace(':', ' ')} is busy${holder === undefined ? '' : ` with ${holder}`}.`,
+      {
+        hint: 'Try again when it has finished.',
+      },
+    );
+  }
+}

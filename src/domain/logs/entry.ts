@@ -1,0 +1,31 @@
+/** One line of an app's log (specification section 2, Log entry). */
+export interface LogEntry {
+  /** Grows with every entry of the store; the cursor of followers. 0 before it is stored. */
+  readonly seq: number;
+  /** ISO 8601 UTC with milliseconds. */
+  readonly at: string;
+  readonly app: string;
+  /** The process name for output of units, `tancho` for the platform's own messages, `app-run` for run. */
+  readonly source: string;
+  /** Published unit name `<app>/<index>`; `api` for the platform's own. */
+  readonly unit: string;
+  /** The unit's id; '' for the platform's own. */
+  readonly unitId: string;
+  /** The release the unit ran; 0 for none. */
+  readonly release: number;
+  readonly message: string;
+}
+
+export interface LogFilter {
+  readonly app: string;
+  /** The last N entries that match; 0 for all that are kept. */
+  readonly lines: number;
+  readonly source?: string;
+  /** Unit name or unit id. */
+  readonly unit?: string;
+  /** Only entries after this seq. */
+  readonly afterSeq?: number;
+}
+
+/** Longest message kept, in bytes of UTF-8; the rest of the line becomes further entries. */
+export const MAX_MESSAGE_BYTES = 16_384;

@@ -1,0 +1,11 @@
+/** A platform: a language and how its apps are built. Data, read from `platforms/<name>/platform.yaml`. */
+export interface PlatformInfo {
+  readonly name: string;
+  readonly description: string;
+  /** True when this machine has every tool the platform needs. */
+  readonly ready: boolean;
+  /** Version lines of the tools found, e.g. `node v20.19.2`. */
+  readonly tools: readonly string[];
+  /** What is missing and the command that installs it, one sentence each; empty when ready. */
+  readonly missing: readonly string[];
+}

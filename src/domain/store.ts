@@ -1,0 +1,39 @@
+/**
+ * Contract: the control state. Implementations live in backends/store/<name> and pass backends/store/conformance.ts.
+ * Writers exist only inside transact(); what transact() resolved survives a crash of the machine.
+ */
+import type { AppReader, AppWriter } from './apps/app-store.ts';
+import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
+import type { EventReader, EventWriter } from './events.ts';
+import type { TeamReader, TeamWriter } from './teams/team-store.ts';
+import type { UserReader, UserWriter } from './users/user-store.ts';
+
+export interface SettingReader {
+  setting(key: string): Promise<string | null>;
+}
+
+export interface SettingWriter {
+  setSetting(key: string, value: string): Promise<void>;
+}
+
+export interface StoreReader extends AppReader, DeployReader, UserReader, TeamReader, EventReader, SettingReader {}
+
+export interface StoreWriter
+  extends StoreReader, AppWriter, DeployWriter, UserWriter, TeamWriter, EventWriter, SettingWriter {}
+
+export interface Store extends StoreReader {
+  readonly name: string;
+  /**
+   * Runs `work` in one transaction: all of it or nothing. `work` must await nothing but the writer it is given,
+   * and may be run again when the database asks for it, so it must have no effect outside.
+   */
+  transact<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T>;
+  /**
+   * Takes or renews a lease; true when `owner` holds it now. A lease that nobody renews for `ttlMs` is free again.
+   * Never a bare lock: whoever dies loses it.
+   */
+  lease(key: string, owner: string, ttlMs: number): Promise<boolean>;
+  /** Gives a lease back; not held: nothing to do. */
+  releaseLease(key: string, owner: string): Promise<void>;
+  close(): Promise<void>;
+}

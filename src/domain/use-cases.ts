@@ -1,0 +1,20 @@
+/** What the doors (api, git-push) are given: every use case of the product, each checking access itself. */
+import type { Apps } from './apps/apps.ts';
+import type { Env } from './apps/env.ts';
+import type { Run } from './apps/run.ts';
+import type { Deploys } from './deploys/deploys.ts';
+import type { Logs } from './logs/logs.ts';
+import type { Platforms } from './platforms/platforms.ts';
+import type { Teams } from './teams/teams.ts';
+import type { Users } from './users/users.ts';
+
+export interface UseCases {
+  readonly apps: Apps;
+  readonly env: Env;
+  readonly run: Run;
+  readonly logs: Logs;
+  readonly deploys: Deploys;
+  readonly platforms: Platforms;
+  readonly users: Users;
+  readonly teams: Teams;
+}

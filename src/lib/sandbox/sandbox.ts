@@ -1,0 +1,54 @@
+/**
+ * Contract of the isolation ladder: one Sandbox is probed at start and turns "run this argv in this directory, as this
+ * tenant, with these limits" into a spawned process. Used for units, builds and one-off commands alike.
+ */
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+
+export type SandboxLevel = 'bubblewrap' | 'user' | 'plain';
+
+export interface SandboxRequest {
+  readonly argv: readonly string[];
+  /** Working directory. */
+  readonly cwd: string;
+  /** The complete environment; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  /** Whose user the process runs as (one uid per tenant at the levels that have it); an app's name. */
+  readonly tenant: string;
+  /** Directories visible to the process, beside the system's read-only ones. Everything else of TANCHO_HOME is hidden where the level allows. */
+  readonly binds: readonly { readonly path: string; readonly writable: boolean }[];
+  readonly limits: { readonly memoryBytes: number; readonly cpuMillis: number; readonly processes: number };
+  readonly stdio: StdioOptions;
+  /** True: the process dies with its parent (builds, one-off commands); false: it outlives it (units). */
+  readonly dieWithParent: boolean;
+  /** Unique name for cgroups and the like. */
+  readonly id: string;
+}
+
+export interface SandboxProcess {
+  readonly child: ChildProcess;
+  /** Pid of the process whose death ends the whole tree (the init of the pid namespace, else the group leader). */
+  readonly rootPid: number;
+  /** Kernel start time of rootPid, in clock ticks since boot, so a reused pid is recognised. */
+  readonly rootStart: string;
+}
+
+export interface Sandbox {
+  readonly level: SandboxLevel;
+  /** One line for people: the level, the limits in force, and why not more. */
+  readonly description: string;
+  readonly limits: { readonly memory: boolean; readonly cpu: boolean; readonly processes: boolean };
+  /** Resolves once the process runs. */
+  spawn(request: SandboxRequest): Promise<SandboxProcess>;
+  /** Makes a directory tree belong to the tenant (owner only) where the level has tenants; else nothing. */
+  own(path: string, tenant: string): Promise<void>;
+  /** Signals every process of the tree. */
+  kill(process: { rootPid: number; rootStart: string; id: string }, signal: NodeJS.Signals): Promise<void>;
+  /** True while any process of the tree is alive. */
+  alive(process: { rootPid: number; rootStart: string; id: string }): Promise<boolean>;
+  /** Pids of the tree. */
+  pids(process: { rootPid: number; rootStart: string; id: string }): Promise<number[]>;
+  /** True when the kernel has killed a process of the tree for want of memory. */
+  outOfMemory(id: string): Promise<boolean>;
+  /** Removes what spawn() made beside the process (cgroup directories). */
+  release(id: string): Promise<void>;
+}
