@@ -40,6 +40,9 @@ export interface Recovered {
   readonly interrupted: number;
 }
 
+/** A start waits this long for units that were found dead; slower ones come up while the platform serves. */
+const REVIVAL_PATIENCE_MS = 700;
+
 /** Resolves when the platform may serve. What takes long (removals, strays) goes on after that, in `background`. */
 export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonly background: Promise<void> }> {
   const { store, rollouts, routes } = deps;
@@ -49,14 +52,18 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
   const interrupted = await closeDeploys(deps);
   const apps = new Map((await store.apps()).map((app) => [app.name, app]));
   const serving = (await store.allUnits()).filter((unit) => apps.get(unit.app)?.rollout === unit.rollout);
-  let revived = 0;
+  const revivals: Promise<void>[] = [];
   for (const unit of serving) {
-    if (running.has(unit.id)) await adopt(deps, unit);
-    else if (await markDead(deps, unit)) revived++;
+    const serves = running.has(unit.id) ? await adopt(deps, unit) : !(await markDead(deps, unit));
+    if (!serves) revivals.push(deps.supervisor.revive(unit));
   }
   await routes.publish();
+  await Promise.race([
+    Promise.all(revivals),
+    new Promise((resolve) => setTimeout(resolve, REVIVAL_PATIENCE_MS).unref()),
+  ]);
   const background = tidy(deps, new Set(apps.keys()));
-  return { adopted: running.size, revived, interrupted, background };
+  return { adopted: running.size, revived: revivals.length, interrupted, background };
 }
 
 function handlesOf(units: readonly Unit[]): Map<string, string> {
@@ -85,20 +92,20 @@ async function closeDeploys(deps: RecoveryDeps): Promise<number> {
   return interrupted;
 }
 
-async function adopt(deps: RecoveryDeps, unit: Unit): Promise<void> {
+/** False: it runs, but whether it is ready only a fresh start can tell, because control died while starting it. */
+async function adopt(deps: RecoveryDeps, unit: Unit): Promise<boolean> {
   const release = await deps.store.release(unit.app, unit.release);
-  if (release === null) return;
+  if (release === null) return true;
   deps.collector.attach(unit, release);
-  // It was being started again when control died: only a fresh start knows whether it is ready.
-  if (unit.state !== 'started') deps.supervisor.revive(unit);
+  return unit.state === 'started';
 }
 
+/** True when the unit is to be started again. */
 async function markDead(deps: RecoveryDeps, unit: Unit): Promise<boolean> {
   if (unit.state === 'stopped') return false;
   if (unit.state !== 'error') {
     await deps.store.transact((tx) => tx.updateUnit(unit.id, { state: 'error', address: null }));
   }
-  deps.supervisor.revive(unit);
   return true;
 }
 

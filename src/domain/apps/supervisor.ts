@@ -45,9 +45,14 @@ export class Supervisor {
     deps.provisioner.onExit((exited) => this.#track(this.#onExit(exited)));
   }
 
-  /** Starts a serving unit that is known not to run (after a restart of the machine). */
-  revive(unit: Unit): void {
-    this.#schedule(unit, 0);
+  /** Starts a serving unit that is known not to run (after a restart of the machine). Resolves after the first attempt. */
+  revive(unit: Unit): Promise<void> {
+    const record = this.#recordOf(unit.id);
+    if (record.timer !== null) clearTimeout(record.timer);
+    record.timer = null;
+    const attempt = this.#startAgain(unit.id);
+    this.#track(attempt);
+    return attempt.catch(() => undefined);
   }
 
   async close(): Promise<void> {
@@ -64,6 +69,7 @@ export class Supervisor {
   }
 
   async #onExit(exited: UnitExited): Promise<void> {
+    if (this.#closed.signal.aborted) return;
     const { store, provisioner, routes, journal, units } = this.#deps;
     units.noteExit(exited.id);
     const unit = await store.unit(exited.id);
