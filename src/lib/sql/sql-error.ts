@@ -28,8 +28,9 @@ export class TransactionLost extends Error {
 export type SqlFault = 'unique' | 'foreign_key' | 'retry' | 'unreachable' | 'unstorable' | 'other';
 
 const SQLITE_FAULTS: Readonly<Record<number, SqlFault>> = { 2067: 'unique', 1555: 'unique', 787: 'foreign_key' };
+const SQLITE_BUSY = 5;
 /** BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
-const SQLITE_UNREACHABLE: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
+const SQLITE_UNREACHABLE: ReadonlySet<number> = new Set([SQLITE_BUSY, 6, 8, 10, 13, 14]);
 
 const POSTGRES_FAULTS: Readonly<Record<string, SqlFault>> = {
   '23505': 'unique',
@@ -46,9 +47,9 @@ const POSTGRES_FAULTS: Readonly<Record<string, SqlFault>> = {
 const POSTGRES_UNREACHABLE_CLASSES: ReadonlySet<string> = new Set(['08', '28', '53', '57', '58']);
 const NETWORK_ERRORS =
   /^(?:ECONNREFUSED|ECONNRESET|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|ENOENT|EACCES)$/;
-/** The `pg` package reports these without a code. */
+/** `pg` and Kysely report these without a code. */
 const LOST_CONNECTION =
-  /^(?:Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|The server does not support SSL)/;
+  /^(?:driver has already been destroyed|Cannot use a pool after calling end|Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|The server does not support SSL)/;
 
 export function sqlFault(error: unknown): SqlFault {
   if (error instanceof UnstorableValue) return 'unstorable';
@@ -70,6 +71,11 @@ export function asksForRetry(error: unknown): boolean {
     if (sqlFault(at) === 'retry') return true;
   }
   return false;
+}
+
+/** True when another connection has the SQLite database; nothing was done and the statement may be tried again. */
+export function isSqliteBusy(error: unknown): boolean {
+  return error instanceof Error && ((sqliteNumber(error) ?? 0) & 0xff) === SQLITE_BUSY;
 }
 
 /** The extended result code: `errcode` of node:sqlite, `rawCode` of libsql. */

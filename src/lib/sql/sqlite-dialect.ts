@@ -5,10 +5,11 @@
 import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, Driver, Kysely, QueryResult } from 'kysely';
 import type { SqliteHandle, SqliteStatement } from './sqlite-file.ts';
+import { patiently } from './patiently.ts';
 import { sqliteValues } from './sqlite-value.ts';
 import { Turnstile } from './turnstile.ts';
 
-/** Longer than SQLite's own busy timeout, short enough that a transaction that waits for itself is told so. */
+/** Longer than the wait for another process, short enough that a transaction that waits for itself is told so. */
 const TURN_MS = 10_000;
 const KEPT_STATEMENTS = 300;
 const REPEATED = /^(?:select|insert|update|delete|with|begin|commit|rollback)\b/i;
@@ -84,9 +85,11 @@ class SqliteConnection implements DatabaseConnection {
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const values = sqliteValues(query.parameters);
-    const statement = this.#statement(query.sql);
-    if (statement.reader) return { rows: statement.all(values) as R[] };
-    return { rows: [], numAffectedRows: BigInt(statement.run(values)) };
+    return patiently(() => {
+      const statement = this.#statement(query.sql);
+      if (statement.reader) return { rows: statement.all(values) as R[] };
+      return { rows: [], numAffectedRows: BigInt(statement.run(values)) };
+    });
   }
 
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {

@@ -6,6 +6,7 @@ import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { openLibsql } from './libsql.ts';
 import { nodeSqlite } from './node-sqlite.ts';
+import { BLOCKING_WAIT_MS, patiently } from './patiently.ts';
 import { DatabaseRefused, sqlFault } from './sql-error.ts';
 
 export type SqliteDriverName = 'node:sqlite' | 'libsql';
@@ -40,10 +41,8 @@ export interface SqliteFileOptions {
 
 /** "TANC": marks the files that are ours. */
 const APPLICATION_ID = 0x54414e43;
-const BUSY_TIMEOUT_MS = 5_000;
 /** What a large transaction may leave of its write-ahead log on disk. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
-const RETRY_MS = 20;
 
 export function availableSqliteDrivers(): SqliteDriverName[] {
   return nodeSqlite() === null ? ['libsql'] : ['node:sqlite', 'libsql'];
@@ -53,9 +52,9 @@ export async function openSqliteFile(options: SqliteFileOptions): Promise<Sqlite
   await createPrivately(options.file);
   const handle = await openHandle(options);
   try {
-    handle.exec(`PRAGMA busy_timeout = ${BUSY_TIMEOUT_MS}`);
-    checkOwnership(handle, options.file);
-    await enterWal(handle, options.file);
+    handle.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
+    await patiently(() => checkOwnership(handle, options.file));
+    await patiently(() => enterWal(handle, options.file));
     handle.exec(`PRAGMA synchronous = ${options.synchronous}`);
     handle.exec('PRAGMA foreign_keys = ON');
     handle.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
@@ -101,19 +100,10 @@ function checkOwnership(handle: SqliteHandle, file: string): void {
   handle.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
 }
 
-/** The switch needs the file for itself for a moment and does not wait for it by its own. */
-async function enterWal(handle: SqliteHandle, file: string): Promise<void> {
-  const deadline = Date.now() + BUSY_TIMEOUT_MS;
-  for (;;) {
-    try {
-      const mode = handle.prepare('PRAGMA journal_mode = WAL').all([])[0]?.['journal_mode'];
-      if (mode === 'wal') return;
-      throw new DatabaseRefused(`The file system of ${file} cannot hold a SQLite write-ahead log; use a local disk.`);
-    } catch (error) {
-      if (sqlFault(error) !== 'unreachable' || Date.now() > deadline) throw error;
-      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
-    }
-  }
+function enterWal(handle: SqliteHandle, file: string): void {
+  const mode = handle.prepare('PRAGMA journal_mode = WAL').all([])[0]?.['journal_mode'];
+  if (mode === 'wal') return;
+  throw new DatabaseRefused(`The file system of ${file} cannot hold a SQLite write-ahead log; use a local disk.`);
 }
 
 function pragmaNumber(handle: SqliteHandle, name: string): number {

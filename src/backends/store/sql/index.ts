@@ -24,7 +24,7 @@ import { sessionReader, sessionWriter } from './sessions.ts';
 import { settingReader, settingWriter } from './settings.ts';
 import { sshKeyReader, sshKeyWriter } from './ssh-keys.ts';
 import { teamReader, teamWriter } from './teams.ts';
-import { transaction } from './transaction.ts';
+import { transactions } from './transaction.ts';
 import { unitReader, unitWriter } from './units.ts';
 import { userReader, userWriter } from './users.ts';
 
@@ -56,11 +56,12 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
       await migrate(database, migrations(database.kind));
       const scope: Scope = { db: database.db, kind: database.kind, sealer: deps.sealer };
       await checkSeal(scope, where);
+      const transact = transactions(scope);
       const store: Store = {
         name: `sql (${database.driver})`,
         ...reader(scope),
         ...leases(scope),
-        transact: (work) => transaction(scope, (inside) => work({ ...reader(inside), ...writer(inside) })),
+        transact: (work) => transact((inside) => work({ ...reader(inside), ...writer(inside) })),
         close: () => database.close(),
       };
       return atTheBorder(store, where);
