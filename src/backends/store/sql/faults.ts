@@ -44,22 +44,6 @@ export function translated(thrown: unknown, where: string): unknown {
   return thrown;
 }
 
-/** The same methods, with their failures translated. */
-export function atTheBorder<T extends object>(methods: T, where: string): T {
-  const wrapped = Object.entries(methods).map(([name, method]: [string, unknown]) => {
-    if (typeof method !== 'function') return [name, method];
-    const call = async (...given: unknown[]): Promise<unknown> => {
-      try {
-        return (await Reflect.apply(method, methods, given)) as unknown;
-      } catch (thrown) {
-        throw translated(thrown, where);
-      }
-    };
-    return [name, call];
-  });
-  return Object.fromEntries(wrapped) as T;
-}
-
 export function appNotFound(name: string): PlatformError {
   return new PlatformError('app.not_found', `App ${name} not found.`, { hint: 'List the apps to see their names.' });
 }

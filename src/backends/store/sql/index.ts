@@ -9,11 +9,12 @@ import { openDatabase, withoutSecrets } from '../../../lib/sql/database.ts';
 import type { DatabaseOptions } from '../../../lib/sql/database.ts';
 import { migrate } from '../../../lib/sql/migrate.ts';
 import type { SqliteDriverName } from '../../../lib/sql/sqlite-file.ts';
+import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { appReader, appWriter } from './apps.ts';
 import { deployReader, deployWriter } from './deploys.ts';
 import { envReader, envWriter } from './env.ts';
 import { eventReader, eventWriter } from './events.ts';
-import { atTheBorder, translated } from './faults.ts';
+import { translated } from './faults.ts';
 import { leases } from './leases.ts';
 import { migrations } from './migrations/index.ts';
 import { releaseReader, releaseWriter } from './releases.ts';
@@ -64,7 +65,7 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
         transact: (work) => transact((inside) => work({ ...reader(inside), ...writer(inside) })),
         close: () => database.close(),
       };
-      return atTheBorder(store, where);
+      return withTranslatedErrors(store, (thrown) => translated(thrown, where));
     } catch (error) {
       await database.close();
       throw error;
