@@ -38,10 +38,13 @@ function authorization(request: IncomingMessage): string {
 function known(caller: Caller | null): Caller {
   if (caller !== null) return caller;
   throw new PlatformError('auth.wrong_password', 'The e-mail or the token is wrong.', {
-    hint: 'Use your e-mail as the user and a token (tancho token) or your password as the password.',
+    hint: 'Give your e-mail as the user name, and a token or your password as the password.',
   });
 }
 
 function required(): PlatformError {
-  return new PlatformError('auth.required', 'Log in with your e-mail as the user and a token as the password.');
+  return new PlatformError(
+    'auth.required',
+    'Give your e-mail as the user name, and a token or your password as the password.',
+  );
 }
