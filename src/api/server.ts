@@ -107,7 +107,7 @@ function createApp(options: ApiServerOptions, calls: Set<Call>): FastifyInstance
     bodyLimit: options.bodyLimitBytes,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PATH_PARAMETER },
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false } },
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
     genReqId: requestId,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
   });
@@ -276,14 +276,11 @@ function fromFramework(thrown: unknown, request: FastifyRequest): PlatformError 
     }
     const [first] = validation;
     const field = first?.instancePath.slice(1) ?? '';
-    return new PlatformError(
-      'input.invalid',
-      `${field === '' ? 'The request body' : field} ${first?.message ?? 'is invalid'}.`,
-      {
-        hint: 'GET /openapi.json shows what this operation takes.',
-        ...(field !== '' && { details: { field } }),
-      },
-    );
+    const problem = (first?.message ?? 'is invalid').replace(/,(?:null|array)$/, '');
+    return new PlatformError('input.invalid', `${field === '' ? 'The request body' : field} ${problem}.`, {
+      hint: 'GET /openapi.json shows what this operation takes.',
+      ...(field !== '' && { details: { field } }),
+    });
   }
   if (statusCode === 413) {
     return new PlatformError('input.too_large', 'The request body is too large.', { hint: 'Send less at once.' });
