@@ -83,10 +83,8 @@ export function appsClient(calls: Calls): AppsClient {
 
 export function envClient(calls: Calls): EnvClient {
   return {
-    async get(app, names) {
-      const all = await calls.json<readonly shapes.EnvVar[]>('GET', path`/apps/${app}/env`, {}, []);
-      return names === undefined ? all : all.filter(({ name }) => names.includes(name));
-    },
+    get: (app, names = []) =>
+      calls.json<readonly shapes.EnvVar[]>('GET', path`/apps/${app}/env`, { query: { env: names } }, []),
     set(app, values, change = {}) {
       const query = { private: change.private === true, noRestart: change.noRestart === true };
       return calls.progress('POST', path`/apps/${app}/env`, { query, json: values }, change);

@@ -9,7 +9,8 @@ export interface Progress {
 }
 
 export interface Request {
-  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  /** A list becomes a repeated parameter. */
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   readonly json?: unknown;
   readonly text?: string;
 }
@@ -74,7 +75,10 @@ function bodyOf({ json, text }: Request): { body?: { type: string; text: string 
 
 function queryText(query: NonNullable<Request['query']>): string {
   const search = new URLSearchParams();
-  for (const [key, value] of Object.entries(query)) if (value !== undefined) search.append(key, String(value));
+  for (const [key, value] of Object.entries(query)) {
+    const values = value === undefined ? [] : typeof value === 'object' ? value : [String(value)];
+    for (const one of values) search.append(key, one);
+  }
   return search.size === 0 ? '' : `?${search.toString()}`;
 }
 

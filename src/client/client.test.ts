@@ -153,17 +153,15 @@ describe('answers', () => {
 describe('errors', () => {
   it('a problem document gives every field', async () => {
     const { client } = await platform((_, response) =>
-      response
-        .writeHead(404, { 'content-type': 'application/problem+json', 'x-request-id': 'r1' })
-        .end(
-          JSON.stringify({
-            title: 'Not Found',
-            detail: 'App x not found.',
-            code: 'app.not_found',
-            hint: 'Look.',
-            details: { app: 'x' },
-          }),
-        ),
+      response.writeHead(404, { 'content-type': 'application/problem+json', 'x-request-id': 'r1' }).end(
+        JSON.stringify({
+          title: 'Not Found',
+          detail: 'App x not found.',
+          code: 'app.not_found',
+          hint: 'Look.',
+          details: { app: 'x' },
+        }),
+      ),
     );
     const error = await failure(client.apps.info('x'));
     expect({ ...error }).toMatchObject({ status: 404, code: 'app.not_found', hint: 'Look.', requestId: 'r1' });

@@ -13,9 +13,11 @@ export interface UnitShape {
 
 export interface AppSummary {
   readonly Name: string;
+  /** Host and port where the app answers. */
   readonly Ip: string;
   readonly Units: readonly UnitShape[];
-  readonly platform?: string;
+  readonly State?: string;
+  readonly Platform?: string;
   readonly teamowner?: string;
 }
 
@@ -29,7 +31,7 @@ export interface AppInfo {
   readonly Teams: readonly string[];
   readonly Pool: string;
   /** Host and port where the app answers. */
-  readonly ip?: string;
+  readonly Ip?: string;
   readonly owner?: string;
   readonly teamowner?: string;
   readonly description?: string;
@@ -47,6 +49,7 @@ export interface NewApp {
 export interface CreatedApp {
   readonly status: string;
   readonly repository_url: string;
+  /** Host and port where the app will answer. */
   readonly ip?: string;
 }
 
@@ -107,6 +110,8 @@ export interface DeploySummary {
   readonly Error: string;
   readonly Origin?: string;
   readonly User?: string;
+  readonly State?: string;
+  readonly Cause?: string;
 }
 
 export interface DeployInfo extends DeploySummary {
