@@ -128,7 +128,10 @@ function fromCommander(error: unknown, words: readonly string[]): unknown {
   if (code === 'commander.helpDisplayed' || code === 'commander.version') return 0;
   if (code === 'commander.help') return 2;
   const [first = '', ...rest] = message.replace(/^error: /, '').split('\n');
-  const suggestion = rest.join(' ').trim().replace(/^\((.*)\)$/, '$1');
+  const suggestion = rest
+    .join(' ')
+    .trim()
+    .replace(/^\((.*)\)$/, '$1');
   // Words after the verb, and a verb that does not exist, are no part of the command to ask about.
   const depth = code === 'commander.unknownCommand' ? verbDepth(words) - 1 : verbDepth(words);
   const path = words.filter((word) => !word.startsWith('-')).slice(0, Math.max(depth, 0));

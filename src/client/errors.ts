@@ -34,10 +34,11 @@ export class ClientError extends Error {
 export function errorFromBody(status: number, body: string, requestIdHeader: string): ClientError {
   const problem = parseObject(body);
   if (problem === null) {
-    const text = body.trim().slice(0, 2000);
-    return new ClientError(text === '' ? `The server answered with status ${status}.` : text, {
+    const { message, hint } = messageAndHint(body.slice(0, 2000));
+    return new ClientError(message === '' ? `The server answered with status ${status}.` : message, {
       status,
       code: 'client.bad_answer',
+      hint,
       requestId: requestIdHeader,
     });
   }
@@ -48,13 +49,21 @@ export function errorFromBody(status: number, body: string, requestIdHeader: str
   });
 }
 
-/** An error frame of a stream; it may carry the fields of a problem beside its text. */
+/** An error frame of a stream: its text is the message and, on a second line, what to do next. */
 export function errorFromFrame(frame: Readonly<Record<string, unknown>>, requestIdHeader: string): ClientError {
-  const text = textOf(frame, 'Error').trim();
-  return new ClientError(text === '' ? 'The operation failed.' : text, {
+  const { message, hint } = messageAndHint(textOf(frame, 'Error'));
+  const fields = problemFields(frame, requestIdHeader);
+  return new ClientError(message === '' ? 'The operation failed.' : message, {
     status: 200,
-    ...problemFields(frame, requestIdHeader),
+    ...fields,
+    hint: fields.hint === '' ? hint : fields.hint,
   });
+}
+
+function messageAndHint(text: string): { message: string; hint: string } {
+  const lines = text.trim().split('\n');
+  const [message = '', hint = ''] = lines;
+  return lines.length === 2 ? { message, hint } : { message: text.trim(), hint: '' };
 }
 
 function problemFields(from: Readonly<Record<string, unknown>>, requestIdHeader: string) {
