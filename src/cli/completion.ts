@@ -85,14 +85,12 @@ function fish(root: Word): string {
     lines.push(`complete -c tancho -n __fish_use_subcommand -a ${noun.name} -d ${quote(noun.description)}`);
     const inNoun = `__fish_seen_subcommand_from ${noun.name}`;
     const verbs = noun.words.map(({ name }) => name);
-    if (verbs.length > 0) {
-      const noVerb = quote(`${inNoun}; and not __fish_seen_subcommand_from ${verbs.join(' ')}`);
-      for (const { name, description } of noun.words) {
-        lines.push(`complete -c tancho -n ${noVerb} -a ${name} -d ${quote(description)}`);
-      }
+    const noVerb = verbs.length === 0 ? inNoun : `${inNoun}; and not __fish_seen_subcommand_from ${verbs.join(' ')}`;
+    for (const { name, description } of noun.words) {
+      lines.push(`complete -c tancho -n ${quote(noVerb)} -a ${name} -d ${quote(description)}`);
     }
-    for (const one of noun.words.length === 0 ? [noun] : noun.words) {
-      const place = one === noun ? inNoun : `${inNoun}; and __fish_seen_subcommand_from ${one.name}`;
+    for (const one of [noun, ...noun.words]) {
+      const place = one === noun ? noVerb : `${inNoun}; and __fish_seen_subcommand_from ${one.name}`;
       for (const option of one.options) lines.push(`complete -c tancho -n ${quote(place)} -l ${option.slice(2)}`);
     }
   }

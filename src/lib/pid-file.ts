@@ -10,11 +10,11 @@ export interface PidRecord {
   readonly start: string;
 }
 
-/** Names this process: `<pid> <start>`. Atomic; replaces what was there. */
-export async function writePidFile(path: string): Promise<void> {
+/** Names a process, this one by default: `<pid> <start>`. Atomic; replaces what was there. */
+export async function writePidFile(path: string, pid: number = process.pid): Promise<void> {
   const fresh = `${path}.${process.pid}`;
-  const start = (await processStat(process.pid))?.start ?? '';
-  await writeFile(fresh, `${process.pid} ${start}\n`, { mode: 0o600 });
+  const start = (await processStat(pid))?.start ?? '';
+  await writeFile(fresh, `${pid} ${start}\n`, { mode: 0o600 });
   await rename(fresh, path);
 }
 
