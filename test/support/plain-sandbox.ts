@@ -1,0 +1,74 @@
+/** The smallest Sandbox: a process group, no isolation, no limits. With `uid`, tenants are that user (needs root). */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { Sandbox, SandboxRequest } from '../../src/lib/sandbox/sandbox.ts';
+
+const run = promisify(execFile);
+
+export interface PlainSandbox extends Sandbox {
+  /** The requests seen, in order. */
+  readonly requests: readonly SandboxRequest[];
+}
+
+export function plainSandbox(options: { uid?: number } = {}): PlainSandbox {
+  const requests: SandboxRequest[] = [];
+  const { uid } = options;
+  const groupAlive = (pid: number): boolean => signalGroup(pid, 0);
+  return {
+    requests,
+    level: uid === undefined ? 'plain' : 'user',
+    description: 'for tests',
+    limits: { memory: false, cpu: false, processes: false },
+    async spawn(request) {
+      requests.push(request);
+      const [program = '', ...args] = request.argv;
+      const user = uid === undefined ? {} : { uid, gid: uid };
+      const child = spawn(program, args, {
+        cwd: request.cwd,
+        env: { ...request.env },
+        stdio: request.stdio,
+        detached: true,
+        ...user,
+      });
+      await once(child, 'spawn');
+      return { child, rootPid: child.pid ?? 0, rootStart: '' };
+    },
+    async own(path) {
+      if (uid === undefined) return;
+      await run('chown', ['-hR', `${uid}:${uid}`, '--', path]);
+      await run('chmod', ['700', '--', path]);
+    },
+    async kill({ rootPid }, signal) {
+      signalGroup(rootPid, signal);
+    },
+    async alive({ rootPid }) {
+      return groupAlive(rootPid);
+    },
+    async pids({ rootPid }) {
+      return groupAlive(rootPid) ? [rootPid] : [];
+    },
+    async outOfMemory() {
+      return false;
+    },
+    async release() {},
+  };
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+  if (pid <= 1) return false;
+  try {
+    return process.kill(-pid, signal);
+  } catch {
+    return false;
+  }
+}
+
+/** True while a process with this argument in its command line exists (Linux). */
+export async function isRunning(pid: number): Promise<boolean> {
+  return readFile(`/proc/${pid}/stat`, 'utf8').then(
+    (text) => !/\) Z /.test(text),
+    () => false,
+  );
+}
