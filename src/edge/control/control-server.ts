@@ -1,0 +1,99 @@
+import { chmod, rm } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import type { EdgeRequest } from './operations.ts';
+import { checkRequest } from './operations.ts';
+
+const MAX_LINE = 64 * 1024 * 1024;
+const PROBE_MS = 1_000;
+
+/**
+ * The socket control talks to: one JSON object per line each way, `{ id, op, ... }` answered by `{ id, result }` or
+ * `{ id, error }`, not necessarily in order. Only the owner of the process may connect.
+ */
+export class ControlServer {
+  readonly #server: Server;
+  readonly #peers = new Set<Socket>();
+
+  constructor(answer: (request: EdgeRequest) => Promise<unknown>) {
+    this.#server = createServer((socket) => {
+      this.#peers.add(socket);
+      socket.on('close', () => this.#peers.delete(socket));
+      // The peer is gone; it will connect again if it still cares.
+      socket.on('error', () => {});
+      readLines(socket, (line) => void this.#answer(socket, line, answer));
+    });
+  }
+
+  /** Takes over the path from a process that is gone; throws when one still answers there. */
+  async listen(path: string): Promise<void> {
+    if (await answers(path))
+      throw Object.assign(new Error(`an edge already answers at ${path}`), { code: 'EADDRINUSE' });
+    await rm(path, { force: true });
+    const umask = process.umask(0o177);
+    try {
+      await new Promise<void>((resolve, reject) => {
+        this.#server.once('error', reject);
+        this.#server.listen(path, () => {
+          this.#server.off('error', reject);
+          resolve();
+        });
+      });
+    } finally {
+      process.umask(umask);
+    }
+    await chmod(path, 0o600);
+  }
+
+  /** Removes the path, too. */
+  async close(): Promise<void> {
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const peer of this.#peers) peer.destroy();
+    await closed;
+  }
+
+  async #answer(socket: Socket, line: string, answer: (request: EdgeRequest) => Promise<unknown>): Promise<void> {
+    let id: unknown = null;
+    let reply: object;
+    try {
+      const message: unknown = JSON.parse(line);
+      id = typeof message === 'object' && message !== null && 'id' in message ? message.id : null;
+      reply = { id, result: (await answer(checkRequest(message))) ?? null };
+    } catch (error) {
+      reply = { id, error: error instanceof Error ? error.message : String(error) };
+    }
+    if (socket.writable) socket.write(`${JSON.stringify(reply)}\n`);
+  }
+}
+
+function readLines(socket: Socket, onLine: (line: string) => void): void {
+  let parts: string[] = [];
+  let size = 0;
+  socket.setEncoding('utf8');
+  socket.on('data', (text: string) => {
+    let from = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      onLine(parts.join('') + text.slice(from, end));
+      parts = [];
+      size = 0;
+      from = end + 1;
+    }
+    if (from === text.length) return;
+    parts.push(text.slice(from));
+    size += text.length - from;
+    if (size > MAX_LINE) socket.destroy();
+  });
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    const done = (answered: boolean) => (): void => {
+      socket.destroy();
+      resolve(answered);
+    };
+    socket.setTimeout(PROBE_MS, done(true));
+    socket.on('connect', done(true));
+    socket.on('error', done(false));
+  });
+}

@@ -1,0 +1,40 @@
+import type { RouteTable } from '../../domain/apps/router.ts';
+import type { Serving } from '../serving.ts';
+import { checkTable } from './check-table.ts';
+
+/** What can be asked of the edge, over the control socket and between its processes. */
+export type EdgeRequest =
+  | { readonly op: 'hello' }
+  | { readonly op: 'apply'; readonly table: RouteTable }
+  | { readonly op: 'drained'; readonly units: readonly string[]; readonly timeoutMs: number }
+  | { readonly op: 'traffic'; readonly app: string };
+
+const MAX_DRAIN_MS = 86_400_000;
+
+/** Reads a request that came from outside this process; throws an Error when it is none. */
+export function checkRequest(value: unknown): EdgeRequest {
+  const request = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const { op, units, timeoutMs, app } = request;
+  if (op === 'hello') return { op };
+  if (op === 'apply') return { op, table: checkTable(request.table) };
+  if (op === 'traffic' && typeof app === 'string') return { op, app };
+  const named = Array.isArray(units) && units.every((unit): unit is string => typeof unit === 'string');
+  if (op === 'drained' && named && typeof timeoutMs === 'number' && timeoutMs >= 0) {
+    return { op, units, timeoutMs: Math.min(timeoutMs, MAX_DRAIN_MS) };
+  }
+  throw new Error('no such request');
+}
+
+/** Answers everything but hello. */
+export async function perform(serving: Serving, request: EdgeRequest): Promise<unknown> {
+  switch (request.op) {
+    case 'hello':
+      return null;
+    case 'apply':
+      return serving.apply(request.table);
+    case 'drained':
+      return serving.drained(request.units, request.timeoutMs);
+    case 'traffic':
+      return serving.traffic(request.app);
+  }
+}

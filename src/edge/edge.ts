@@ -1,0 +1,116 @@
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { RouteTable } from '../domain/apps/router.ts';
+import { ControlServer } from './control/control-server.ts';
+import type { EdgeRequest } from './control/operations.ts';
+import { perform } from './control/operations.ts';
+import { TableFile } from './control/table-file.ts';
+import type { Journal } from './journal.ts';
+import type { EdgeOptions } from './options.ts';
+import type { Serving } from './serving.ts';
+
+const RETRY_MS = 10;
+
+/** What `apply` answers. `persisted` is false when the table is in force but could not be written to disk. */
+export interface Applied {
+  readonly version: number;
+  readonly persisted: boolean;
+}
+
+/** The edge as a whole: what serves, the table on disk, and the socket and pid file by which control finds it. */
+export class Edge {
+  readonly #options: EdgeOptions;
+  readonly #serving: Serving;
+  readonly #journal: Journal;
+  readonly #file: TableFile;
+  readonly #control: ControlServer;
+  readonly #pidPath: string;
+  #bound = '';
+  #version = 0;
+  #persisted = true;
+  #applying: Promise<unknown> = Promise.resolve();
+
+  constructor(options: EdgeOptions, serving: Serving, journal: Journal) {
+    this.#options = options;
+    this.#serving = serving;
+    this.#journal = journal;
+    this.#file = new TableFile(options.stateDir);
+    this.#control = new ControlServer((request) => this.#answer(request));
+    this.#pidPath = join(options.runDir, 'edge.pid');
+  }
+
+  /** Serves by the last good table before anything else; rejects when the address cannot be had. */
+  async start(): Promise<string> {
+    await this.#load();
+    const port = await this.#listen();
+    const { host } = this.#options;
+    this.#bound = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    await this.#control.listen(join(this.#options.runDir, 'edge.sock'));
+    await writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 });
+    this.#journal.line(`serving on ${this.#bound}, table ${this.#version}`);
+    return this.#bound;
+  }
+
+  async stop(): Promise<void> {
+    // First what others find us by, so that a successor may take both.
+    await this.#control.close();
+    const pid = await readFile(this.#pidPath, 'utf8').catch(() => '');
+    if (pid.trim() === String(process.pid)) await rm(this.#pidPath, { force: true });
+    await this.#serving.stop(this.#options.stopGraceMs);
+    this.#journal.line('stopped');
+  }
+
+  async #load(): Promise<void> {
+    try {
+      const table = await this.#file.load();
+      if (table === null) return;
+      await this.#serving.apply(table);
+      this.#version = table.version;
+    } catch (error) {
+      this.#journal.line(`the table on disk cannot be used, waiting for a new one: ${String(error)}`);
+    }
+  }
+
+  async #listen(): Promise<number> {
+    const { host, port, waitForAddressMs } = this.#options;
+    const deadline = performance.now() + waitForAddressMs;
+    for (;;) {
+      try {
+        return await this.#serving.listen(host, port);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || performance.now() > deadline) throw error;
+      }
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  async #answer(request: EdgeRequest): Promise<unknown> {
+    if (request.op === 'hello') {
+      const { host, port, fingerprint } = this.#options;
+      return { pid: process.pid, fingerprint, host, port, bound: this.#bound, version: this.#version };
+    }
+    if (request.op !== 'apply') return perform(this.#serving, request);
+    const applied = this.#applying.then(() => this.#apply(request.table));
+    this.#applying = applied.catch(() => {});
+    return applied;
+  }
+
+  /** In force first, on disk second: serving rightly matters more than remembering. */
+  async #apply(table: RouteTable): Promise<Applied> {
+    if (table.version < this.#version) return { version: this.#version, persisted: this.#persisted };
+    if (table.version > this.#version) {
+      await this.#serving.apply(table);
+      this.#version = table.version;
+      this.#persisted = false;
+    }
+    if (!this.#persisted) {
+      try {
+        await this.#file.save(table);
+        this.#persisted = true;
+      } catch (error) {
+        this.#journal.line(`table ${table.version} is in force but could not be kept: ${String(error)}`);
+      }
+    }
+    return { version: this.#version, persisted: this.#persisted };
+  }
+}

@@ -1,0 +1,71 @@
+import { isAbsolute } from 'node:path';
+import type { Settings } from './proxy/settings.ts';
+import { DEFAULT_SETTINGS } from './proxy/settings.ts';
+
+export interface EdgeOptions {
+  /** Absolute; holds table.json. */
+  readonly stateDir: string;
+  /** Absolute; holds edge.sock and edge.pid. */
+  readonly runDir: string;
+  readonly host: string;
+  readonly port: number;
+  readonly workers: number;
+  /** What control calls this build of the program and its options; told back by `hello`. */
+  readonly fingerprint: string;
+  /** How long a busy address is tried again, for taking over from an edge that is about to end. */
+  readonly waitForAddressMs: number;
+  /** For requests in flight when the edge is told to stop. */
+  readonly stopGraceMs: number;
+  readonly settings: Settings;
+}
+
+/** Reads the one argument of the program, a JSON object; throws an Error that names what is wrong. */
+export function parseOptions(argument: string | undefined): EdgeOptions {
+  const given: unknown = JSON.parse(argument ?? '{}');
+  const options = object(given, 'the options');
+  return {
+    stateDir: absolute(options.stateDir, 'stateDir'),
+    runDir: absolute(options.runDir, 'runDir'),
+    host: text(options.host, 'host'),
+    port: number(options.port, 'port', 65_535),
+    workers: Math.max(1, number(options.workers ?? 1, 'workers', 256)),
+    fingerprint: text(options.fingerprint ?? '', 'fingerprint'),
+    waitForAddressMs: number(options.waitForAddressMs ?? 0, 'waitForAddressMs'),
+    stopGraceMs: number(options.stopGraceMs ?? 10_000, 'stopGraceMs'),
+    settings: {
+      limits: numbers(DEFAULT_SETTINGS.limits, options.limits, 'limits'),
+      timeouts: numbers(DEFAULT_SETTINGS.timeouts, options.timeouts, 'timeouts'),
+    },
+  };
+}
+
+function numbers<T extends object>(defaults: T, given: unknown, what: string): T {
+  if (given === undefined) return defaults;
+  const result: Record<string, unknown> = Object.fromEntries(Object.entries(defaults));
+  for (const [name, value] of Object.entries(object(given, what))) {
+    if (!(name in defaults)) throw new Error(`${what}.${name} is unknown`);
+    result[name] = number(value, `${what}.${name}`);
+  }
+  return result as T;
+}
+
+function object(value: unknown, what: string): Record<string, unknown> {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw new Error(`${what} must be an object`);
+  return value as Record<string, unknown>;
+}
+
+function text(value: unknown, what: string): string {
+  if (typeof value !== 'string') throw new Error(`${what} must be text`);
+  return value;
+}
+
+function absolute(value: unknown, what: string): string {
+  const path = text(value, what);
+  if (!isAbsolute(path)) throw new Error(`${what} must be an absolute path`);
+  return path;
+}
+
+function number(value: unknown, what: string, most = Number.MAX_SAFE_INTEGER): number {
+  if (typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= most) return value;
+  throw new Error(`${what} must be a whole number from 0 to ${most}`);
+}

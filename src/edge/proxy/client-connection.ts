@@ -1,0 +1,259 @@
+import type { Socket } from 'node:net';
+import { HEAD_MORE, HEAD_TOO_LARGE, HeadReader } from '../http/head-reader.ts';
+import { Refusal } from '../http/refusal.ts';
+import type { RequestHead } from '../http/request-head.ts';
+import { parseRequestHead } from '../http/request-head.ts';
+import type { ClientUser } from './client-user.ts';
+import type { Watched } from './deadlines.ts';
+import { Exchange } from './exchange.ts';
+import type { Sender } from '../rewrite/heads.ts';
+import type { Plane } from './plane.ts';
+import { refusalPage } from '../rewrite/refusal-page.ts';
+import { requestIdFor } from '../rewrite/request-id.ts';
+
+/** Empty lines passed over before a request line (RFC 9112 section 2.2). */
+const BLANK_LINES = 4;
+
+/**
+ * One client connection: reads heads, gives each request to an exchange, one at a time and in order, and keeps the
+ * bytes of later requests until their turn. Knows nothing of units.
+ */
+export class ClientConnection implements Watched, Sender {
+  deadline = Number.POSITIVE_INFINITY;
+  /** True while what was written has not left this process. */
+  blocked = false;
+  readonly forwardedLines: string;
+  readonly port: number;
+  readonly #plane: Plane;
+  readonly #socket: Socket;
+  readonly #reader: HeadReader;
+  #user: ClientUser | null = null;
+  #stash: Buffer | null = null;
+  #stashAt = 0;
+  #pumping = false;
+  #paused = false;
+  #inHead = false;
+  #ended = false;
+  #lingering = false;
+  #gone = false;
+  readonly #written = (): void => {
+    if (!this.blocked || this.#socket.writableLength > 0 || this.#gone) return;
+    this.blocked = false;
+    this.#user?.clientFlushed();
+    this.pump();
+  };
+
+  constructor(plane: Plane, socket: Socket, onGone: (connection: ClientConnection) => void) {
+    this.#plane = plane;
+    this.#socket = socket;
+    this.#reader = new HeadReader(plane.settings.limits.headBytes, BLANK_LINES);
+    const address = socket.remoteAddress ?? 'unknown';
+    this.forwardedLines = `X-Forwarded-For: ${address.replace(/^::ffff:/, '')}\r\nX-Forwarded-Proto: http\r\n`;
+    this.port = plane.port;
+    this.arm(plane.settings.timeouts.idleMs);
+    plane.deadlines.watch(this);
+    socket.on('data', (chunk: Buffer) => this.#receive(chunk));
+    socket.on('end', () => this.#end());
+    // The reason does not matter here: 'close' follows and ends everything.
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.#gone = true;
+      plane.deadlines.forget(this);
+      const user = this.#user;
+      this.#user = null;
+      user?.clientGone();
+      onGone(this);
+    });
+  }
+
+  /** True while an answer is being worked on or has not left this process. */
+  get busy(): boolean {
+    return !this.#gone && (this.blocked || this.#user?.endsByItself === true);
+  }
+
+  /** Sets the only deadline of this connection; the user, or reading, hears of it by expire(). */
+  arm(ms: number): void {
+    this.deadline = this.#plane.deadlines.after(ms);
+  }
+
+  /** Strings are latin1. */
+  write(data: string | Buffer): void {
+    if (this.#gone) return;
+    if (typeof data === 'string') this.#socket.write(data, 'latin1', this.#written);
+    else this.#socket.write(data, this.#written);
+    this.blocked = this.#socket.writableLength > 0;
+  }
+
+  cork(): void {
+    this.#socket.cork();
+  }
+
+  uncork(): void {
+    this.#socket.uncork();
+    this.blocked = this.#socket.writableLength > 0;
+  }
+
+  /** Closes the sending side once everything written is out. */
+  endWriting(): void {
+    this.#socket.end();
+  }
+
+  /** Ends the connection at once; the client can tell that an answer was cut short. */
+  abort(): void {
+    this.#socket.destroy();
+  }
+
+  /** The exchange is over; its answer has been written whole. */
+  exchangeDone(keepAlive: boolean): void {
+    this.#user = null;
+    if (!keepAlive || this.#ended || this.#plane.stopping) this.#linger();
+    else this.arm(this.#plane.settings.timeouts.idleMs);
+    this.pump();
+  }
+
+  /** From now on the bytes of both sides are the tunnel's. */
+  handTo(tunnel: ClientUser): void {
+    this.#user = tunnel;
+  }
+
+  /** Closes the connection if it is between two requests. */
+  closeWhenIdle(): void {
+    if (this.#user === null && !this.#inHead && !this.#lingering) this.#linger();
+  }
+
+  /** Works off what has been received, as far as the user or the client's reading allows. */
+  pump(): void {
+    if (this.#pumping) return;
+    this.#pumping = true;
+    while (this.#stash !== null && !this.#gone && this.#step(this.#stash));
+    this.#pumping = false;
+    const pause = this.#stash !== null;
+    if (pause === this.#paused || this.#gone) return;
+    this.#paused = pause;
+    if (pause) this.#socket.pause();
+    else this.#socket.resume();
+  }
+
+  expire(): void {
+    if (this.#user !== null) this.#user.expire();
+    else if (this.#lingering) this.#socket.destroy();
+    else if (this.#inHead) this.#refuse(new Refusal(408, 'The request took too long to arrive.'));
+    else this.#linger();
+  }
+
+  #receive(chunk: Buffer): void {
+    if (this.#lingering) return;
+    if (this.#stash === null) {
+      this.#stash = chunk;
+      this.#stashAt = 0;
+    } else {
+      this.#stash = Buffer.concat([this.#stash.subarray(this.#stashAt), chunk]);
+      this.#stashAt = 0;
+    }
+    this.pump();
+  }
+
+  /** One stretch of bytes; false when there is nothing to do until something else happens. */
+  #step(bytes: Buffer): boolean {
+    const user = this.#user;
+    if (user !== null) {
+      if (!user.wantsBytes) return false;
+      this.#advance(user.clientSent(bytes, this.#stashAt, bytes.length));
+      return true;
+    }
+    if (this.#lingering) {
+      this.#stash = null;
+      return false;
+    }
+    return this.blocked ? false : this.#readHead(bytes);
+  }
+
+  #advance(by: number): void {
+    this.#stashAt += by;
+    if (this.#stash !== null && this.#stashAt >= this.#stash.length) this.#stash = null;
+  }
+
+  #readHead(bytes: Buffer): boolean {
+    const from = this.#stashAt;
+    const stop = this.#reader.read(bytes, from, bytes.length);
+    if (stop === HEAD_MORE) {
+      this.#stash = null;
+      if (!this.#inHead) this.arm(this.#plane.settings.timeouts.headMs);
+      this.#inHead = true;
+      return false;
+    }
+    this.#inHead = false;
+    if (stop < 0) {
+      const tooLarge = new Refusal(431, `The head is longer than ${this.#plane.settings.limits.headBytes} bytes.`);
+      this.#refuse(stop === HEAD_TOO_LARGE ? tooLarge : new Refusal(400, 'The head holds a byte it must not hold.'));
+      return false;
+    }
+    const head = parseRequestHead(this.#reader.text);
+    this.#advance(stop - from);
+    if (head instanceof Refusal) this.#refuse(head);
+    else this.#begin(head);
+    return true;
+  }
+
+  #begin(head: RequestHead): void {
+    const requestId = requestIdFor(head.requestId);
+    const route = this.#plane.table.match(head.host.name);
+    if (route !== null) {
+      const exchange = new Exchange(this.#plane, this, { head, requestId, route });
+      this.#user = exchange;
+      exchange.start();
+      return;
+    }
+    const keepAlive = head.keepAlive && head.bodyLength === 0;
+    const page = {
+      status: 404,
+      detail: `No app answers at ${head.host.name}.`,
+      app: null,
+      requestId,
+      retryAfter: null,
+      accept: head.accept,
+      method: head.method,
+      keepAlive,
+    };
+    this.write(Buffer.from(refusalPage(page)));
+    this.exchangeDone(keepAlive);
+  }
+
+  /** Answers what could not be read as a request, and reads no further. */
+  #refuse(refusal: Refusal): void {
+    const page = {
+      status: refusal.status,
+      detail: refusal.reason,
+      app: null,
+      requestId: requestIdFor(null),
+      retryAfter: null,
+      accept: '',
+      method: 'GET',
+      keepAlive: false,
+    };
+    this.write(Buffer.from(refusalPage(page)));
+    this.#linger();
+  }
+
+  /**
+   * Sends the end of the stream and goes on reading for a while without looking: closing at once while the client still
+   * sends would make its kernel throw the last answer away.
+   */
+  #linger(): void {
+    this.#lingering = true;
+    this.#inHead = false;
+    this.#stash = null;
+    this.#socket.end();
+    this.arm(this.#plane.settings.timeouts.lingerMs);
+    if (this.#paused) {
+      this.#paused = false;
+      this.#socket.resume();
+    }
+  }
+
+  #end(): void {
+    this.#ended = true;
+    if (this.#user !== null) this.#user.clientEnded();
+    else this.#linger();
+  }
+}

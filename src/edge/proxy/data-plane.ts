@@ -1,0 +1,110 @@
+import { createServer } from 'node:net';
+import type { Server, Socket } from 'node:net';
+import type { AppTraffic, RouteTable } from '../../domain/apps/router.ts';
+import { LiveTable } from '../routing/route-table.ts';
+import { TargetPools } from '../routing/target-pools.ts';
+import { Traffic } from '../routing/traffic.ts';
+import type { Serving } from '../serving.ts';
+import { ClientConnection } from './client-connection.ts';
+import type { Watched } from './deadlines.ts';
+import { Deadlines } from './deadlines.ts';
+import type { Plane } from './plane.ts';
+import type { Settings } from './settings.ts';
+
+const TICK_MS = 100;
+const POLL_MS = 10;
+/** For the last bytes of closing connections, once no request is left. */
+const FAREWELL_MS = 500;
+
+/** The data plane of one process: the public listener, the table in force, and every connection. */
+export class DataPlane implements Serving {
+  readonly #plane: Plane;
+  readonly #traffic = new Traffic();
+  readonly #clients = new Set<ClientConnection>();
+  readonly #server: Server;
+  readonly #janitor: Watched;
+
+  /** `onFault` hears of failures of the listener that leave it listening (out of file descriptors). */
+  constructor(settings: Settings, onFault: (error: Error) => void) {
+    const deadlines = new Deadlines(Math.min(TICK_MS, Math.max(10, settings.timeouts.headMs / 4)));
+    this.#plane = {
+      settings,
+      deadlines,
+      pools: new TargetPools(settings, deadlines),
+      table: new LiveTable({ version: 0, routes: [] }, () => {
+        throw new Error('an empty table has no routes');
+      }),
+      port: 0,
+      stopping: false,
+    };
+    this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
+    this.#server.maxConnections = settings.limits.clientConnections;
+    this.#server.on('error', onFault);
+    this.#janitor = {
+      deadline: 0,
+      expire: () => {
+        this.#plane.pools.expire();
+        this.#janitor.deadline = 0;
+      },
+    };
+    deadlines.watch(this.#janitor);
+  }
+
+  async listen(host: string, port: number): Promise<number> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen({ host, port, backlog: 1_024 }, () => {
+        this.#server.off('error', reject);
+        resolve();
+      });
+    });
+    const address = this.#server.address();
+    this.#plane.port = typeof address === 'object' && address !== null ? address.port : port;
+    return this.#plane.port;
+  }
+
+  apply(table: RouteTable): Promise<void> {
+    if (table.version <= this.#plane.table.version) return Promise.resolve();
+    this.#plane.table = new LiveTable(table, (route) => ({
+      app: route.app,
+      note: route.note,
+      pools: route.targets.map((target) => this.#plane.pools.pool(target)),
+      counter: this.#traffic.counter(route.app),
+    }));
+    this.#plane.pools.settle(table);
+    this.#traffic.keepOnly(new Set(table.routes.map((route) => route.app)));
+    return Promise.resolve();
+  }
+
+  drained(units: readonly string[], timeoutMs: number): Promise<number> {
+    return this.#plane.pools.drained(new Set(units), timeoutMs);
+  }
+
+  traffic(app: string): Promise<AppTraffic> {
+    return Promise.resolve(this.#traffic.of(app));
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    this.#plane.stopping = true;
+    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    for (const client of [...this.#clients]) client.closeWhenIdle();
+    await until(() => ![...this.#clients].some((client) => client.busy), graceMs);
+    this.#plane.pools.closeTunnels();
+    await until(() => this.#clients.size === 0, Math.min(graceMs, FAREWELL_MS));
+    for (const client of [...this.#clients]) client.abort();
+    this.#plane.pools.close();
+    this.#plane.deadlines.forget(this.#janitor);
+    await closed;
+  }
+
+  #accept(socket: Socket): void {
+    this.#clients.add(new ClientConnection(this.#plane, socket, (gone) => this.#clients.delete(gone)));
+  }
+}
+
+async function until(holds: () => boolean, timeoutMs: number): Promise<void> {
+  const deadline = performance.now() + timeoutMs;
+  while (!holds() && performance.now() < deadline) {
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}

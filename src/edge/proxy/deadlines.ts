@@ -1,0 +1,49 @@
+export interface Watched {
+  /** In the clock of Deadlines; Infinity for none. */
+  deadline: number;
+  expire(): void;
+}
+
+/**
+ * One coarse clock for all time-outs: setting a deadline is a single assignment, so it can be done for every piece of
+ * every body. Deadlines fire up to two ticks late, never early.
+ */
+export class Deadlines {
+  now = performance.now();
+  readonly #tickMs: number;
+  readonly #watched = new Set<Watched>();
+  #timer: NodeJS.Timeout | null = null;
+
+  constructor(tickMs: number) {
+    this.#tickMs = tickMs;
+  }
+
+  watch(watched: Watched): void {
+    this.#watched.add(watched);
+    if (this.#timer !== null) return;
+    this.now = performance.now();
+    this.#timer = setInterval(() => this.#tick(), this.#tickMs);
+    this.#timer.unref();
+  }
+
+  forget(watched: Watched): void {
+    this.#watched.delete(watched);
+    if (this.#watched.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  /** The deadline `ms` from now. */
+  after(ms: number): number {
+    return this.now + ms + this.#tickMs;
+  }
+
+  #tick(): void {
+    this.now = performance.now();
+    for (const watched of this.#watched) {
+      if (watched.deadline > this.now) continue;
+      watched.deadline = Number.POSITIVE_INFINITY;
+      watched.expire();
+    }
+  }
+}

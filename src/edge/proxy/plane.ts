@@ -1,0 +1,17 @@
+import type { Deadlines } from './deadlines.ts';
+import type { LiveTable } from '../routing/route-table.ts';
+import type { Settings } from './settings.ts';
+import type { TargetPools } from '../routing/target-pools.ts';
+
+/** What every connection of this process sees of the whole. */
+export interface Plane {
+  readonly settings: Settings;
+  readonly deadlines: Deadlines;
+  readonly pools: TargetPools;
+  /** Replaced as a whole; look it up anew for each request. */
+  table: LiveTable;
+  /** Port of the public listener. */
+  port: number;
+  /** No further request on any connection. */
+  stopping: boolean;
+}

@@ -1,0 +1,64 @@
+/** Every bound of the edge in one place; all times in milliseconds. */
+export interface Limits {
+  /** Bytes of a request's or response's head. */
+  readonly headBytes: number;
+  /** Client connections of one worker. */
+  readonly clientConnections: number;
+  /** Connections to one target for requests; upgraded connections are not counted. */
+  readonly connectionsPerTarget: number;
+  readonly idlePerTarget: number;
+  /** Requests that may wait for a connection to one target. */
+  readonly queuePerTarget: number;
+}
+
+export interface Timeouts {
+  /** From the first byte of a request's head to its last. */
+  readonly headMs: number;
+  /** A client connection without a request. */
+  readonly idleMs: number;
+  readonly connectMs: number;
+  /** In the queue of a target. */
+  readonly queueMs: number;
+  /** From the whole request to the head of its answer. */
+  readonly answerMs: number;
+  /** A body that does not move though it could: the client neither sends nor reads, or the unit does not read. */
+  readonly stallMs: number;
+  /** A unit silent in the middle of its answer, or an upgraded connection without traffic. */
+  readonly silenceMs: number;
+  /** What is still read of a client after the last answer on its connection. */
+  readonly lingerMs: number;
+  /** For an answer to a client that has closed its sending side. */
+  readonly halfClosedMs: number;
+  /** A pooled connection to a unit, unless the unit's Keep-Alive names less. */
+  readonly unitIdleMs: number;
+  /** For upgraded connections of a target that has left the table, unless a drain names another time. */
+  readonly tunnelDrainMs: number;
+}
+
+export interface Settings {
+  readonly limits: Limits;
+  readonly timeouts: Timeouts;
+}
+
+export const DEFAULT_SETTINGS: Settings = {
+  limits: {
+    headBytes: 32_768,
+    clientConnections: 16_384,
+    connectionsPerTarget: 1_024,
+    idlePerTarget: 64,
+    queuePerTarget: 256,
+  },
+  timeouts: {
+    headMs: 15_000,
+    idleMs: 75_000,
+    connectMs: 5_000,
+    queueMs: 10_000,
+    answerMs: 60_000,
+    stallMs: 60_000,
+    silenceMs: 3_600_000,
+    lingerMs: 2_000,
+    halfClosedMs: 5_000,
+    unitIdleMs: 4_000,
+    tunnelDrainMs: 60_000,
+  },
+};

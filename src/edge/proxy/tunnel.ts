@@ -1,0 +1,92 @@
+import type { ClientConnection } from './client-connection.ts';
+import type { ClientUser } from './client-user.ts';
+import type { Plane } from './plane.ts';
+import type { Closable } from '../routing/target-pool.ts';
+import type { UnitConnection, UnitUser } from './unit-connection.ts';
+
+/** After a switch of protocols: bytes both ways, unread, until either side is gone. */
+export class Tunnel implements ClientUser, UnitUser, Closable {
+  readonly endsByItself = false;
+  readonly #plane: Plane;
+  readonly #client: ClientConnection;
+  readonly #unit: UnitConnection;
+  #closed = false;
+
+  constructor(plane: Plane, client: ClientConnection, unit: UnitConnection) {
+    this.#plane = plane;
+    this.#client = client;
+    this.#unit = unit;
+    unit.user = this;
+    unit.pool.detach(unit, this);
+    client.handTo(this);
+    this.#touch();
+  }
+
+  get wantsBytes(): boolean {
+    return !this.#unit.blocked;
+  }
+
+  clientSent(bytes: Buffer, from: number, end: number): number {
+    this.#unit.write(bytes.subarray(from, end));
+    this.#touch();
+    return end - from;
+  }
+
+  clientFlushed(): void {
+    this.#unit.resume();
+  }
+
+  clientEnded(): void {
+    this.#unit.end();
+    this.#client.arm(this.#plane.settings.timeouts.stallMs);
+  }
+
+  clientGone(): void {
+    this.close();
+  }
+
+  unitConnected(): void {}
+
+  unitSent(bytes: Buffer, size: number): void {
+    this.forward(bytes.subarray(0, size));
+  }
+
+  /** Writes bytes of the unit to the client; they are lent until the client has taken them. */
+  forward(bytes: Buffer): void {
+    this.#client.write(bytes);
+    if (this.#client.blocked) this.#unit.pause();
+    this.#touch();
+  }
+
+  unitFlushed(): void {
+    this.#client.pump();
+  }
+
+  unitEnded(): void {
+    this.#client.endWriting();
+    this.#client.arm(this.#plane.settings.timeouts.stallMs);
+  }
+
+  unitLost(): void {
+    this.close();
+  }
+
+  expire(): void {
+    this.close();
+  }
+
+  close(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    const { pool } = this.#unit;
+    this.#unit.user = null;
+    this.#unit.destroy();
+    this.#client.abort();
+    pool.tunnels.delete(this);
+    pool.leave();
+  }
+
+  #touch(): void {
+    this.#client.arm(this.#plane.settings.timeouts.silenceMs);
+  }
+}

@@ -1,0 +1,63 @@
+import type { BodyReader } from '../http/body-reader.ts';
+import { bodyReader } from '../http/body.ts';
+import type { UnitConnection } from './unit-connection.ts';
+
+/** As much of a body is kept for a second attempt. */
+const REPLAY_BYTES = 65_536;
+
+/** The body of one request on its way to the unit, and the memory of what a second attempt would have to send again. */
+export class Upload {
+  readonly #body: BodyReader | null;
+  #kept: Buffer[] | null = [];
+  #keptBytes = 0;
+  #begun = false;
+
+  constructor(bodyLength: number) {
+    this.#body = bodyLength === 0 ? null : bodyReader(bodyLength);
+  }
+
+  get done(): boolean {
+    return this.#body === null || this.#body.done;
+  }
+
+  /** True once a byte of the body has come from the client. */
+  get begun(): boolean {
+    return this.#begun;
+  }
+
+  /**
+   * True when the request may be sent to a unit a second time: all of its body is at hand, and either its method
+   * promises that twice is as good as once, or no unit can have acted on it for want of its body.
+   */
+  repeatable(idempotent: boolean): boolean {
+    return this.#kept !== null && (idempotent || (this.#body !== null && !this.#begun));
+  }
+
+  /** Forwards what belongs to the body; returns how many bytes that were, or BODY_BAD. */
+  take(bytes: Buffer, from: number, end: number, unit: UnitConnection): number {
+    const body = this.#body;
+    if (body === null || end === from) return 0;
+    this.#begun = true;
+    return body.take(bytes, from, end, (piece) => {
+      unit.write(piece);
+      this.#keep(piece);
+    });
+  }
+
+  /** Sends again what an earlier unit was sent. */
+  replay(unit: UnitConnection): void {
+    for (const piece of this.#kept ?? []) unit.write(piece);
+  }
+
+  /** There will be no second attempt. */
+  forget(): void {
+    this.#kept = null;
+  }
+
+  #keep(piece: Buffer): void {
+    if (this.#kept === null) return;
+    this.#keptBytes += piece.length;
+    if (this.#keptBytes > REPLAY_BYTES) this.#kept = null;
+    else this.#kept.push(piece);
+  }
+}

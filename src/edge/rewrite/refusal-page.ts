@@ -1,0 +1,48 @@
+import { STATUS_TITLES } from './status-titles.ts';
+
+export interface RefusalPage {
+  readonly status: number;
+  /** One or two sentences for whoever sees the page. */
+  readonly detail: string;
+  readonly app: string | null;
+  readonly requestId: string;
+  /** Seconds, or null. */
+  readonly retryAfter: number | null;
+  /** The request's Accept. */
+  readonly accept: string;
+  readonly method: string;
+  readonly keepAlive: boolean;
+}
+
+/** A whole answer of the edge's own: head and body. It names the app and the request, never an address. */
+export function refusalPage(page: RefusalPage): string {
+  const title = `${page.status} ${STATUS_TITLES[page.status] ?? 'Error'}`;
+  const facts = page.app === null ? [] : [`app: ${page.app}`];
+  facts.push(`request: ${page.requestId}`);
+  const html = page.accept.includes('text/html');
+  const body = html ? htmlBody(title, page.detail, facts) : `${title}\n${page.detail}\n\n${facts.join('\n')}\n`;
+  return (
+    `HTTP/1.1 ${title}\r\n` +
+    `Content-Type: ${html ? 'text/html' : 'text/plain'}; charset=utf-8\r\n` +
+    `Content-Length: ${Buffer.byteLength(body)}\r\n` +
+    'Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n' +
+    (page.retryAfter === null ? '' : `Retry-After: ${page.retryAfter}\r\n`) +
+    `X-Request-Id: ${page.requestId}\r\n` +
+    `Date: ${new Date().toUTCString()}\r\n` +
+    `Connection: ${page.keepAlive ? 'keep-alive' : 'close'}\r\n\r\n` +
+    (page.method === 'HEAD' ? '' : body)
+  );
+}
+
+function htmlBody(title: string, detail: string, facts: readonly string[]): string {
+  return (
+    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +
+    `<title>${title}</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:15vh auto;` +
+    `padding:0 1em}small{color:#666}</style><h1>${title}</h1><p>${escaped(detail)}</p>` +
+    `<p><small>${facts.map(escaped).join('<br>')}</small></p></html>\n`
+  );
+}
+
+function escaped(text: string): string {
+  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}

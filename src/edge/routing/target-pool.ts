@@ -1,0 +1,167 @@
+import type { Target } from '../../domain/apps/router.ts';
+import type { Settings } from '../proxy/settings.ts';
+import type { UnitUser } from '../proxy/unit-connection.ts';
+import { UnitConnection } from '../proxy/unit-connection.ts';
+
+/** A request in search of a connection. */
+export interface Applicant extends UnitUser {
+  /** May be called from within acquire(). `reused`: others have used the connection before. */
+  unitGranted(unit: UnitConnection, reused: boolean): void;
+  /** The target has left the table while the request waited. */
+  unitWithdrawn(): void;
+}
+
+/** An upgraded connection. */
+export interface Closable {
+  close(): void;
+}
+
+/** A target that refused a connection is not asked again for so long while others can be asked. */
+const DOWN_MS = 1_000;
+/** A request that must not be sent twice only takes a connection that was in use this recently. */
+const FRESH_MS = 1_000;
+
+/** The connections to one target: those in use, those kept for later, and who waits for one. */
+export class TargetPool {
+  readonly target: Target;
+  /** Requests and upgraded connections on this target, those still waiting included. */
+  inFlight = 0;
+  retired = false;
+  /** When the upgraded connections of a retired target are closed. */
+  tunnelsUntil = Number.POSITIVE_INFINITY;
+  readonly tunnels = new Set<Closable>();
+  /** Called when inFlight reaches 0. */
+  onIdle: () => void = () => {};
+  readonly #settings: Settings;
+  readonly #idle: UnitConnection[] = [];
+  readonly #waiting: Applicant[] = [];
+  #open = 0;
+  #downUntil = 0;
+
+  constructor(target: Target, settings: Settings) {
+    this.target = target;
+    this.#settings = settings;
+  }
+
+  isDown(now: number): boolean {
+    return this.#downUntil > now;
+  }
+
+  refused(now: number): void {
+    this.#downUntil = now + DOWN_MS;
+  }
+
+  enter(): void {
+    this.inFlight++;
+  }
+
+  leave(): void {
+    if (--this.inFlight === 0) this.onIdle();
+  }
+
+  /** Grants a connection now or later; false when the queue is full. `careful`: see FRESH_MS; `fresh`: a new one. */
+  acquire(applicant: Applicant, how: { careful: boolean; fresh: boolean }, now: number): boolean {
+    const pooled = how.fresh ? null : this.#takeIdle(now, how.careful);
+    if (pooled !== null) {
+      pooled.user = applicant;
+      applicant.unitGranted(pooled, true);
+      return true;
+    }
+    if (this.#open < this.#settings.limits.connectionsPerTarget) {
+      this.#connect(applicant);
+      return true;
+    }
+    // At the limit, a kept connection that is too old for this request makes room for a new one (see lost).
+    this.#idle.shift()?.destroy();
+    if (this.#waiting.length >= this.#settings.limits.queuePerTarget) return false;
+    this.#waiting.push(applicant);
+    return true;
+  }
+
+  /** The applicant no longer waits. */
+  forget(applicant: Applicant): void {
+    const at = this.#waiting.indexOf(applicant);
+    if (at >= 0) this.#waiting.splice(at, 1);
+  }
+
+  /** Takes a connection back after a whole exchange. */
+  release(unit: UnitConnection, now: number, keepAliveSeconds: number | null): void {
+    if (unit.closed) return;
+    const next = this.retired ? undefined : this.#waiting.shift();
+    if (next !== undefined) {
+      unit.user = next;
+      next.unitGranted(unit, true);
+      return;
+    }
+    unit.user = null;
+    const own = this.#settings.timeouts.unitIdleMs;
+    const idleMs = keepAliveSeconds === null ? own : Math.min(own, keepAliveSeconds * 1_000 - 1_000);
+    if (this.retired || idleMs <= 0 || this.#idle.length >= this.#settings.limits.idlePerTarget) {
+      unit.destroy();
+      return;
+    }
+    unit.idleSince = now;
+    unit.idleUntil = now + idleMs;
+    this.#idle.push(unit);
+  }
+
+  /** An upgraded connection no longer counts against the limit. */
+  detach(unit: UnitConnection, tunnel: Closable): void {
+    unit.detached = true;
+    this.tunnels.add(tunnel);
+    this.#open--;
+    this.#serveWaiting();
+  }
+
+  /** A connection has closed; called once per connection. */
+  lost(unit: UnitConnection): void {
+    const at = this.#idle.indexOf(unit);
+    if (at >= 0) this.#idle.splice(at, 1);
+    if (unit.detached) return;
+    this.#open--;
+    this.#serveWaiting();
+  }
+
+  /** Closes what has been idle for too long. */
+  expire(now: number): void {
+    while (this.#idle.length > 0 && (this.#idle[0] as UnitConnection).idleUntil <= now) this.#idle.shift()?.destroy();
+    if (this.tunnelsUntil > now) return;
+    this.closeTunnels();
+  }
+
+  closeTunnels(): void {
+    for (const tunnel of [...this.tunnels]) tunnel.close();
+  }
+
+  /** The target has left the table: nothing new, idle connections closed at once, what is in flight goes on. */
+  retire(tunnelsUntil: number): void {
+    this.retired = true;
+    this.tunnelsUntil = tunnelsUntil;
+    for (const unit of this.#idle.splice(0)) unit.destroy();
+    for (const applicant of this.#waiting.splice(0)) applicant.unitWithdrawn();
+  }
+
+  /** The target is back in the table. */
+  revive(): void {
+    this.retired = false;
+    this.tunnelsUntil = Number.POSITIVE_INFINITY;
+  }
+
+  #takeIdle(now: number, careful: boolean): UnitConnection | null {
+    const last = this.#idle.at(-1);
+    if (last === undefined || last.idleUntil <= now || (careful && now - last.idleSince > FRESH_MS)) return null;
+    this.#idle.pop();
+    return last;
+  }
+
+  #connect(applicant: Applicant): void {
+    this.#open++;
+    applicant.unitGranted(new UnitConnection(this, applicant), false);
+  }
+
+  #serveWaiting(): void {
+    if (this.retired || this.#open >= this.#settings.limits.connectionsPerTarget) return;
+    const next = this.#waiting.shift();
+    if (next !== undefined) this.#connect(next);
+  }
+}

@@ -1,0 +1,128 @@
+import type { RouteTable, Target } from '../../domain/apps/router.ts';
+import type { Deadlines } from '../proxy/deadlines.ts';
+import type { Settings } from '../proxy/settings.ts';
+import { TargetPool } from './target-pool.ts';
+
+interface Waiter {
+  readonly units: ReadonlySet<string>;
+  readonly resolve: (open: number) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** All targets this process has connections to: those of the table, and retired ones until their last request. */
+export class TargetPools {
+  readonly #settings: Settings;
+  readonly #deadlines: Deadlines;
+  readonly #pools = new Map<string, TargetPool>();
+  readonly #waiters = new Set<Waiter>();
+  #turn = 0;
+
+  constructor(settings: Settings, deadlines: Deadlines) {
+    this.#settings = settings;
+    this.#deadlines = deadlines;
+  }
+
+  /** The pool of a target; made when it is new. */
+  pool(target: Target): TargetPool {
+    const key = keyOf(target);
+    const known = this.#pools.get(key);
+    if (known !== undefined) return known;
+    const pool = new TargetPool(target, this.#settings);
+    pool.onIdle = () => this.#idle(key, pool);
+    this.#pools.set(key, pool);
+    return pool;
+  }
+
+  /** Revives what the table names and retires what it does not; to be called once the new table is in force. */
+  settle(table: RouteTable): void {
+    const wanted = new Set<string>();
+    for (const route of table.routes) for (const target of route.targets) wanted.add(keyOf(target));
+    const tunnelsUntil = this.#deadlines.after(this.#settings.timeouts.tunnelDrainMs);
+    for (const [key, pool] of this.#pools) {
+      if (wanted.has(key)) pool.revive();
+      else if (!pool.retired) {
+        pool.retire(tunnelsUntil);
+        if (pool.inFlight === 0) this.#pools.delete(key);
+      }
+    }
+  }
+
+  /** The pool with the fewest requests among those not tried yet, preferring those that are not known to refuse. */
+  pick(pools: readonly TargetPool[], tried: ReadonlySet<TargetPool> | null): TargetPool | null {
+    const now = this.#deadlines.now;
+    const offset = this.#turn++;
+    let best: TargetPool | null = null;
+    let bestDown = false;
+    for (let index = 0; index < pools.length; index++) {
+      const pool = pools[(index + offset) % pools.length] as TargetPool;
+      if (tried?.has(pool) === true) continue;
+      const down = pool.isDown(now);
+      const better = best === null || (bestDown && !down) || (bestDown === down && pool.inFlight < best.inFlight);
+      if (!better) continue;
+      best = pool;
+      bestDown = down;
+    }
+    return best;
+  }
+
+  /** Requests and upgraded connections on these units. */
+  inFlight(units: ReadonlySet<string>): number {
+    let sum = 0;
+    for (const pool of this.#pools.values()) if (units.has(pool.target.unit)) sum += pool.inFlight;
+    return sum;
+  }
+
+  /**
+   * Resolves with 0 once nothing is in flight on these units, or after `timeoutMs` with what still is; at that moment
+   * the upgraded connections of those that have left the table are closed.
+   */
+  drained(units: ReadonlySet<string>, timeoutMs: number): Promise<number> {
+    if (this.inFlight(units) === 0) return Promise.resolve(0);
+    for (const pool of this.#of(units)) pool.tunnelsUntil = Number.POSITIVE_INFINITY;
+    return new Promise((resolve) => {
+      const timer = setTimeout(() => {
+        this.#waiters.delete(waiter);
+        resolve(this.inFlight(units));
+        for (const pool of this.#of(units)) if (pool.retired) pool.closeTunnels();
+      }, timeoutMs);
+      const waiter: Waiter = { units, resolve, timer };
+      this.#waiters.add(waiter);
+    });
+  }
+
+  expire(): void {
+    for (const pool of this.#pools.values()) pool.expire(this.#deadlines.now);
+  }
+
+  closeTunnels(): void {
+    for (const pool of this.#pools.values()) pool.closeTunnels();
+  }
+
+  /** Closes every idle connection and answers every waiter; nothing is forwarded after this. */
+  close(): void {
+    for (const pool of this.#pools.values()) if (!pool.retired) pool.retire(0);
+    for (const waiter of this.#waiters) {
+      clearTimeout(waiter.timer);
+      waiter.resolve(this.inFlight(waiter.units));
+    }
+    this.#waiters.clear();
+  }
+
+  #of(units: ReadonlySet<string>): TargetPool[] {
+    return [...this.#pools.values()].filter((pool) => units.has(pool.target.unit));
+  }
+
+  #idle(key: string, pool: TargetPool): void {
+    if (pool.retired && this.#pools.get(key) === pool) this.#pools.delete(key);
+    for (const waiter of [...this.#waiters]) {
+      if (!waiter.units.has(pool.target.unit) || this.inFlight(waiter.units) > 0) continue;
+      clearTimeout(waiter.timer);
+      this.#waiters.delete(waiter);
+      waiter.resolve(0);
+    }
+  }
+}
+
+function keyOf(target: Target): string {
+  return `${target.unit} ${target.host} ${target.port}`;
+}

@@ -1,0 +1,14 @@
+import type { AppTraffic, RouteTable } from '../domain/apps/router.ts';
+
+/** What serves apps: one process (DataPlane) or several (WorkerGroup); the rest of the edge cannot tell. */
+export interface Serving {
+  /** Resolves with the port bound. Rejects with the system error when the address cannot be had. */
+  listen(host: string, port: number): Promise<number>;
+  /** Resolves when every request that begins from now on goes by this table. */
+  apply(table: RouteTable): Promise<void>;
+  /** See domain/apps/router.ts. */
+  drained(units: readonly string[], timeoutMs: number): Promise<number>;
+  traffic(app: string): Promise<AppTraffic>;
+  /** Takes no new connection, lets requests finish for at most `graceMs`, closes the rest. */
+  stop(graceMs: number): Promise<void>;
+}
