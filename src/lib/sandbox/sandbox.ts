@@ -30,6 +30,16 @@ export interface SandboxProcess {
   readonly rootPid: number;
   /** Kernel start time of rootPid, in clock ticks since boot, so a reused pid is recognised. */
   readonly rootStart: string;
+  /** Pid of the process that runs `argv`: rootPid, or its child where rootPid is the init of a pid namespace. */
+  readonly mainPid: number;
+  readonly mainStart: string;
+}
+
+/** What finds a tree of processes again; rootPid 0 when only the id is known. */
+export interface SandboxTree {
+  readonly rootPid: number;
+  readonly rootStart: string;
+  readonly id: string;
 }
 
 export interface Sandbox {
@@ -42,13 +52,17 @@ export interface Sandbox {
   /** Makes a directory tree belong to the tenant (owner only) where the level has tenants; else nothing. */
   own(path: string, tenant: string): Promise<void>;
   /** Signals every process of the tree. */
-  kill(process: { rootPid: number; rootStart: string; id: string }, signal: NodeJS.Signals): Promise<void>;
+  kill(process: SandboxTree, signal: NodeJS.Signals): Promise<void>;
   /** True while any process of the tree is alive. */
-  alive(process: { rootPid: number; rootStart: string; id: string }): Promise<boolean>;
+  alive(process: SandboxTree): Promise<boolean>;
   /** Pids of the tree. */
-  pids(process: { rootPid: number; rootStart: string; id: string }): Promise<number[]>;
+  pids(process: SandboxTree): Promise<number[]>;
   /** True when the kernel has killed a process of the tree for want of memory. */
   outOfMemory(id: string): Promise<boolean>;
+  /** Exit code of argv as noted outside of the process that spawned it (128 + signal for a signal); null when nobody noted it. */
+  exitCode(id: string): Promise<number | null>;
   /** Removes what spawn() made beside the process (cgroup directories). */
   release(id: string): Promise<void>;
+  /** Gives the tenant's uid back; call only when no process and no file of the tenant is left. Unknown tenant: nothing to do. */
+  forget(tenant: string): Promise<void>;
 }
