@@ -111,7 +111,12 @@ export class Cgroups {
 }
 
 function groupPath(base: CgroupBase, id: string): string {
-  return join(base.path, id.replace(/[^A-Za-z0-9_-]/g, '_'));
+  return join(base.path, safeName(id));
+}
+
+/** The id as a file name. */
+export function safeName(id: string): string {
+  return id.replace(/[^A-Za-z0-9_-]/g, '_');
 }
 
 /** The base itself goes away with its last group, possibly between our two steps, hence the second attempt. */

@@ -1,7 +1,8 @@
 /** The Sandbox of one rung. */
 import { mkdirSync } from 'node:fs';
-import { readFile, rm } from 'node:fs/promises';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { safeName } from './cgroups.ts';
 import type { Cgroups } from './cgroups.ts';
 import { launchBubblewrap, launchDirect } from './launch.ts';
 import { handOver } from './ownership.ts';
@@ -36,6 +37,7 @@ export class LadderSandbox implements Sandbox {
   readonly #cgroups: Cgroups | null;
   readonly #facts: TreeFacts;
   readonly #statusDir: string;
+  readonly #boundDir: string;
 
   constructor(options: LadderOptions) {
     const { rung, cgroups } = options;
@@ -50,10 +52,12 @@ export class LadderSandbox implements Sandbox {
     this.#cgroups = cgroups;
     this.#facts = { isNamespace: rung.level === 'bubblewrap', cgroups };
     this.#statusDir = join(options.stateDir, 'status');
-    mkdirSync(this.#statusDir, { recursive: true, mode: 0o700 });
+    this.#boundDir = join(options.stateDir, 'bound');
+    for (const path of [this.#statusDir, this.#boundDir]) mkdirSync(path, { recursive: true, mode: 0o700 });
   }
 
   async spawn(request: SandboxRequest): Promise<SandboxProcess> {
+    if (request.dieWithParent) await writeFile(this.#boundFile(request.id), '', { mode: 0o600 });
     this.#cgroups?.create(request.id, request.limits);
     try {
       return await this.#launch(request);
@@ -112,13 +116,26 @@ export class LadderSandbox implements Sandbox {
   async release(id: string): Promise<void> {
     await this.#cgroups?.remove(id);
     await rm(this.#statusFile(id), { force: true });
+    await rm(this.#boundFile(id), { force: true });
   }
 
   async forget(tenant: string): Promise<void> {
     this.#rung.tenants?.forget(tenant);
   }
 
+  /** Clears up after builds and commands that a killed platform left: they die with it, their groups do not. */
+  async sweep(): Promise<void> {
+    for (const id of await readdir(this.#boundDir)) {
+      await this.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
+      await this.release(id);
+    }
+  }
+
   #statusFile(id: string): string {
-    return join(this.#statusDir, `${id.replace(/[^A-Za-z0-9_.-]/g, '_')}.json`);
+    return join(this.#statusDir, `${safeName(id)}.json`);
+  }
+
+  #boundFile(id: string): string {
+    return join(this.#boundDir, safeName(id));
   }
 }

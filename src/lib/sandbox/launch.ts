@@ -6,7 +6,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cgroups } from './cgroups.ts';
 import type { BubblewrapFacts, Plan } from './plan.ts';
-import { allProcesses, familyOf, markedProcesses, readProcess } from './processes.ts';
+import { allProcesses, familyOf, isAlive, markedProcesses, readProcess } from './processes.ts';
+import type { ProcessFacts } from './processes.ts';
 import type { SandboxProcess, SandboxRequest } from './sandbox.ts';
 
 const START_DEADLINE_MS = 15_000;
@@ -34,7 +35,7 @@ export async function launchDirect(
   await started(child);
   const facts = pid === undefined ? null : readProcess(pid);
   const root = { pid: pid ?? 0, start: facts?.start ?? '' };
-  return { child, rootPid: root.pid, rootStart: root.start, mainPid: root.pid, mainStart: root.start };
+  return { child, rootPid: root.pid, rootStart: root.start, main: Promise.resolve(root) };
 }
 
 /** In the same turn as the spawn; what the process has forked until then comes along, until nothing is left outside. */
@@ -93,18 +94,23 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Sandbo
     rootPid = await initPid(info);
     const rootStart = readProcess(rootPid)?.start ?? '';
     cgroups?.join(request.id, rootPid);
-    block.end('1');
-    const main = await mainOf(rootPid, rootStart);
-    return { child, rootPid, rootStart, mainPid: main.pid, mainStart: main.start };
+    return { child, rootPid, rootStart, main: release(block, { pid: rootPid, start: rootStart }) };
   } catch (error) {
-    // The init first: the end of our descriptors would let it go on.
+    // The init first: the end of our descriptor would let it go on.
     if (rootPid > 0) process.kill(rootPid, 'SIGKILL');
     child.kill('SIGKILL');
+    block.destroy();
     throw error;
   } finally {
     info.destroy();
-    block.end();
   }
+}
+
+/** In a later turn, so that whoever awaits the spawn has its listeners in place before the process can end. */
+async function release(block: Socket, root: MainProcess): Promise<MainProcess> {
+  await new Promise((resolve) => setImmediate(resolve));
+  block.end('1');
+  return mainOf(root);
 }
 
 async function started(child: ChildProcess): Promise<void> {
@@ -123,16 +129,19 @@ async function initPid(info: Socket): Promise<number> {
   return Number(match[1]);
 }
 
-/** The init's only child. When both are gone already, the init stands for it. */
-async function mainOf(rootPid: number, rootStart: string): Promise<{ pid: number; start: string }> {
+interface MainProcess {
+  readonly pid: number;
+  readonly start: string;
+}
+
+/** The init's first child. When both are gone already, or it does not come in time, the init stands for it. */
+async function mainOf(root: MainProcess): Promise<MainProcess> {
   const deadline = Date.now() + START_DEADLINE_MS;
   for (;;) {
-    const child = allProcesses(rootPid).find(({ parent }) => parent === rootPid);
-    const main = child ?? (allProcesses().find(({ parent }) => parent === rootPid) || null);
-    if (main !== null) return main;
-    const root = readProcess(rootPid);
-    if (root === null || root.zombie || root.start !== rootStart) return { pid: rootPid, start: rootStart };
-    if (Date.now() > deadline) throw new Error('Bubblewrap did not start the process in time.');
+    const isChild = (facts: ProcessFacts): boolean => facts.parent === root.pid;
+    const main = allProcesses(root.pid).find(isChild) ?? allProcesses().find(isChild);
+    if (main !== undefined) return { pid: main.pid, start: main.start };
+    if (!isAlive(root.pid, root.start) || Date.now() > deadline) return root;
     await delay(1);
   }
 }

@@ -139,6 +139,14 @@ for (const level of levels) {
       expect(readdirSync(join(home, 'state', 'status'))).toEqual([]);
     });
 
+    it('clears up after commands of a platform that was killed', async () => {
+      const started = await start('sleep 1000');
+      await probeSandbox({ stateDir: join(home, 'state'), home, level });
+      expect(await sandbox.alive(started)).toBe(false);
+      expect(readdirSync(join(home, 'state', 'bound'))).toEqual([]);
+      expect(readdirSync(join(home, 'state', 'status'))).toEqual([]);
+    });
+
     it('ends a process that uses too much memory, and says so', async ({ skip }) => {
       if (!sandbox.limits.memory) skip(`no memory limit: ${sandbox.description}`);
       const grow = `${process.execPath} -e 'const a=[];for(;;)a.push(Buffer.alloc(1e6,1))'`;

@@ -44,7 +44,9 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
     const problem = typeof rung === 'string' ? rung : await attempt(rung, options, cgroups);
     if (typeof rung !== 'string' && problem === null) {
       const description = describe(rung, cgroups, why, reasons);
-      return new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description });
+      const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description });
+      await sandbox.sweep();
+      return sandbox;
     }
     reasons.push(`${level} is not available: ${problem}`);
   }

@@ -30,9 +30,8 @@ export interface SandboxProcess {
   readonly rootPid: number;
   /** Kernel start time of rootPid, in clock ticks since boot, so a reused pid is recognised. */
   readonly rootStart: string;
-  /** Pid of the process that runs `argv`: rootPid, or its child where rootPid is the init of a pid namespace. */
-  readonly mainPid: number;
-  readonly mainStart: string;
+  /** The process that runs `argv`: the root itself, or its child where the root is the init of a pid namespace. Never rejects. */
+  readonly main: Promise<{ readonly pid: number; readonly start: string }>;
 }
 
 /** What finds a tree of processes again; rootPid 0 when only the id is known. */
@@ -47,7 +46,7 @@ export interface Sandbox {
   /** One line for people: the level, the limits in force, and why not more. */
   readonly description: string;
   readonly limits: { readonly memory: boolean; readonly cpu: boolean; readonly processes: boolean };
-  /** Resolves once the process runs. */
+  /** Resolves once the process is set to run; listeners added to `child` at once miss neither output nor exit. */
   spawn(request: SandboxRequest): Promise<SandboxProcess>;
   /** Makes a directory tree belong to the tenant (owner only) where the level has tenants; else nothing. */
   own(path: string, tenant: string): Promise<void>;
