@@ -1,0 +1,141 @@
+/** The Sandbox of one rung. */
+import { mkdirSync } from 'node:fs';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { safeName } from './cgroups.ts';
+import type { Cgroups } from './cgroups.ts';
+import { launchBubblewrap, launchDirect } from './launch.ts';
+import { handOver } from './ownership.ts';
+import { planBubblewrap, planPlain, planUser } from './plan.ts';
+import type { Programs, SystemView } from './plan.ts';
+import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest, SandboxTree } from './sandbox.ts';
+import type { Tenants } from './tenants.ts';
+import { signalTree, treeAlive, treePids } from './tree.ts';
+import type { TreeFacts } from './tree.ts';
+
+export interface Rung {
+  readonly level: SandboxLevel;
+  readonly programs: Programs;
+  /** Null where every tenant runs as the platform's own user. */
+  readonly tenants: Tenants | null;
+  /** Null where the whole machine is seen. */
+  readonly system: SystemView | null;
+}
+
+export interface LadderOptions {
+  readonly rung: Rung;
+  readonly cgroups: Cgroups | null;
+  readonly stateDir: string;
+  readonly description: string;
+}
+
+export class LadderSandbox implements Sandbox {
+  readonly level: SandboxLevel;
+  readonly description: string;
+  readonly limits: Sandbox['limits'];
+  readonly #rung: Rung;
+  readonly #cgroups: Cgroups | null;
+  readonly #facts: TreeFacts;
+  readonly #statusDir: string;
+  readonly #boundDir: string;
+
+  constructor(options: LadderOptions) {
+    const { rung, cgroups } = options;
+    this.level = rung.level;
+    this.description = options.description;
+    this.limits = {
+      memory: cgroups?.has('memory') ?? false,
+      cpu: cgroups?.has('cpu') ?? false,
+      processes: cgroups?.has('pids') ?? false,
+    };
+    this.#rung = rung;
+    this.#cgroups = cgroups;
+    this.#facts = { isNamespace: rung.level === 'bubblewrap', cgroups };
+    this.#statusDir = join(options.stateDir, 'status');
+    this.#boundDir = join(options.stateDir, 'bound');
+    for (const path of [this.#statusDir, this.#boundDir]) mkdirSync(path, { recursive: true, mode: 0o700 });
+  }
+
+  async spawn(request: SandboxRequest): Promise<SandboxProcess> {
+    if (request.dieWithParent) await writeFile(this.#boundFile(request.id), '', { mode: 0o600 });
+    this.#cgroups?.create(request.id, request.limits);
+    try {
+      return await this.#launch(request);
+    } catch (error) {
+      await signalTree({ rootPid: 0, rootStart: '', id: request.id }, this.#facts, 'SIGKILL');
+      await this.release(request.id);
+      throw error;
+    }
+  }
+
+  async #launch(request: SandboxRequest): Promise<SandboxProcess> {
+    const { programs, tenants, system } = this.#rung;
+    const uid = tenants?.uid(request.tenant) ?? null;
+    if (system !== null) {
+      return launchBubblewrap({
+        request,
+        statusFile: this.#statusFile(request.id),
+        cgroups: this.#cgroups,
+        plan: (fds) => planBubblewrap(request, { programs, system, uid, fds }),
+      });
+    }
+    const plan = uid === null ? planPlain(request, programs) : planUser(request, programs, uid);
+    return launchDirect(request, plan, this.#cgroups);
+  }
+
+  async own(path: string, tenant: string): Promise<void> {
+    if (this.#rung.tenants !== null) await handOver(path, this.#rung.tenants.uid(tenant));
+  }
+
+  async kill(tree: SandboxTree, signal: NodeJS.Signals): Promise<void> {
+    await signalTree(tree, this.#facts, signal);
+  }
+
+  async alive(tree: SandboxTree): Promise<boolean> {
+    return treeAlive(tree, this.#facts);
+  }
+
+  async pids(tree: SandboxTree): Promise<number[]> {
+    return treePids(tree, this.#facts);
+  }
+
+  async outOfMemory(id: string): Promise<boolean> {
+    return this.#cgroups?.outOfMemory(id) ?? false;
+  }
+
+  async exitCode(id: string): Promise<number | null> {
+    try {
+      const match = /"exit-code"\s*:\s*(\d+)/.exec(await readFile(this.#statusFile(id), 'latin1'));
+      return match === null ? null : Number(match[1]);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  async release(id: string): Promise<void> {
+    await this.#cgroups?.remove(id);
+    await rm(this.#statusFile(id), { force: true });
+    await rm(this.#boundFile(id), { force: true });
+  }
+
+  async forget(tenant: string): Promise<void> {
+    this.#rung.tenants?.forget(tenant);
+  }
+
+  /** Clears up after builds and commands that a killed platform left: they die with it, their groups do not. */
+  async sweep(): Promise<void> {
+    for (const id of await readdir(this.#boundDir)) {
+      await this.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
+      await this.release(id);
+    }
+  }
+
+  #statusFile(id: string): string {
+    return join(this.#statusDir, `${safeName(id)}.json`);
+  }
+
+  #boundFile(id: string): string {
+    return join(this.#boundDir, safeName(id));
+  }
+}
