@@ -32,6 +32,9 @@ const listedUnion = {
   ...owners,
 };
 
+/** Clients parse it as a time; when the lock was taken is not known here. */
+const ZERO_DATE = '0001-01-01T00:00:00Z';
+
 function toWire(view: AppView) {
   const { app, units, state, repositoryUrl, address } = view;
   return {
@@ -49,7 +52,7 @@ function toWire(view: AppView) {
     description: app.description,
     deploys: app.deploys,
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
-    ...(app.removing && { lock: { Locked: true, Owner: '', Reason: 'app.remove', AcquireDate: '' } }),
+    ...(app.removing && { lock: { Locked: true, Owner: '', Reason: 'app.remove', AcquireDate: ZERO_DATE } }),
   };
 }
 
