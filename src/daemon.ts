@@ -164,7 +164,7 @@ function createDomain(config: Config, backends: Backends, settings: Settings, lo
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });
   const removal = createRemoval({ store, units, routes, router, builder, gitHost, logStore, settings, logger });
   const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
-  const callers = new CallerCache();
+  const callers = new CallerCache(now);
   const registrationOpen = isRegistrationOpen(config);
   const useCases: UseCases = {
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, now }),

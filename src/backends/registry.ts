@@ -9,11 +9,11 @@ import type { Store } from '../domain/store.ts';
 import type { Logger } from '../lib/logger.ts';
 import { probeSandbox } from '../lib/sandbox/probe.ts';
 import { openSealer } from '../lib/seal.ts';
-import { createPlatformBuilder } from './builder/platform/index.ts';
+import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
 import { type BareRepos, createBareRepos } from './git-host/bare-repos/bare-repos.ts';
 import { createSqlLogStore } from './log-store/sql/index.ts';
-import { createProcessProvisioner } from './provisioner/process/index.ts';
-import { createEdgeRouter } from './router/edge/index.ts';
+import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
+import { createEdgeRouter } from './router/edge/edge-router.ts';
 import { createSqlStore } from './store/sql/index.ts';
 
 export interface Backends {

@@ -166,12 +166,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   return world;
 }
 
-/** The server prints its addresses when it is ready; see daemon.ts. */
+/** The server prints its addresses when it is ready. The edge listens on the API's host here. */
 function readAddresses(text: string): Ports | null {
   const api = /^\s*API\s+http:\/\/(\S+)$/m.exec(text)?.[1];
-  const edge = /^\s*Apps\s+http:\/\/\S+\s+\(listening on (\S+)\)$/m.exec(text)?.[1];
-  const ssh = /^\s*Git\s+ssh:\/\/git@(\S+?)\/?$/m.exec(text)?.[1];
-  return api === undefined || edge === undefined || ssh === undefined ? null : { api, edge, ssh };
+  const edgePort = /^\s*Apps\s+http:\/\/<app>\.localhost:(\d+)$/m.exec(text)?.[1];
+  const ssh = /^\s*Git\s+ssh:\/\/git@([^\s/]+)\//m.exec(text)?.[1];
+  if (api === undefined || edgePort === undefined || ssh === undefined) return null;
+  return { api, edge: `127.0.0.1:${edgePort}`, ssh };
 }
 
 function splitAddress(address: string): [string, string] {

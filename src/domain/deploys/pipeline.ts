@@ -83,6 +83,7 @@ export class Pipeline {
       platform: run.app.platform,
       source: run.code.source,
       env: envRecord(env),
+      privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
     };
     const artifact = await this.#deps.builder.build(request, (line) => transcript.say(`       ${line}`), run.signal);
     await this.#step(run.deploy.id, clock, 'releasing', { artifact: artifact.id });

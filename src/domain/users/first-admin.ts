@@ -4,6 +4,8 @@ import { checkEmail } from './email.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
 
 const PASSWORD_BYTES = 18;
+/** An app belongs to a team, so that the first admin can create one at once there is this one. */
+const FIRST_TEAM = 'main';
 
 /**
  * Makes sure that somebody can administer the platform. Resolves to null when there is an admin already; otherwise to the
@@ -19,6 +21,9 @@ export async function ensureFirstAdmin(
   const password = checkPassword(admin.password ?? randomBytes(PASSWORD_BYTES).toString('base64url'));
   const passwordHash = await hashPassword(password);
   const createdAt = deps.now().toISOString();
-  await deps.store.transact((tx) => tx.insertUser({ email, passwordHash, isAdmin: true, createdAt }));
+  await deps.store.transact(async (tx) => {
+    await tx.insertUser({ email, passwordHash, isAdmin: true, createdAt });
+    if ((await tx.teams()).length === 0) await tx.insertTeam({ name: FIRST_TEAM, createdAt, members: [email] });
+  });
   return { email, password, generated: admin.password === null };
 }
