@@ -8,14 +8,6 @@ import type { RunningServer, ServerDoor, StopSignal } from './cli/server/door.ts
 import type { Config, Listen } from './config/config.ts';
 import { homeOf } from './config/home.ts';
 
-/** What daemon.ts offers. */
-interface Daemon {
-  startDaemon(
-    config: Config,
-    options: { readonly foreground: boolean; readonly version: string },
-  ): Promise<Omit<RunningServer, 'passwordGiven' | 'domain'>>;
-}
-
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as { version: string };
 
@@ -23,9 +15,9 @@ async function startServer(): Promise<RunningServer> {
   const { loadConfig } = await import('./config/load.ts');
   const config = await loadConfig(process.env);
   await checkGit();
-  const { startDaemon } = await loadDaemon();
+  const { startDaemon } = await import('./daemon.ts');
   try {
-    const daemon = await startDaemon(config, { foreground: process.stdout.isTTY, version });
+    const daemon = await startDaemon(config, { version });
     return {
       ready: daemon.ready,
       firstAdmin: daemon.firstAdmin,
@@ -36,11 +28,6 @@ async function startServer(): Promise<RunningServer> {
   } catch (error) {
     throw explainListen(error, config);
   }
-}
-
-async function loadDaemon(): Promise<Daemon> {
-  const file = import.meta.url.endsWith('.ts') ? './daemon.ts' : './daemon.js';
-  return (await import(new URL(file, import.meta.url).href)) as Daemon;
 }
 
 async function checkGit(): Promise<void> {

@@ -11,13 +11,11 @@ export function paint(output: Output, env: NodeJS.ProcessEnv, style: Style, text
 
 /** Without control characters (line breaks and tabs stay): names and messages come from other people. */
 export function printable(text: string): string {
-  // eslint-disable-next-line no-control-regex
   return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
 }
 
 /** Output of apps: colours stay, every other control sequence goes. */
 export function printableOutput(text: string): string {
-  // eslint-disable-next-line no-control-regex
   return text.replace(/\u001b\[[0-9;]*m|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, (match) =>
     match.length > 1 ? match : '',
   );

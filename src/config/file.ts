@@ -1,6 +1,6 @@
 /** config.yaml: its text with every setting commented out, and its reading into key -> text. */
 import { readFile, stat } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { ConfigError } from './config-error.ts';
 import { SETTINGS } from './schema.ts';
 
@@ -54,6 +54,10 @@ export async function readConfigText(path: string): Promise<string | null> {
     if (error instanceof ConfigError) throw error;
     const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
     if (code === 'ENOENT') return null;
+    if (code === 'ENOTDIR') {
+      const hint = 'Choose a directory you own: TANCHO_HOME=/path/to/directory';
+      throw new ConfigError(`TANCHO_HOME: ${dirname(path)} is not a directory.`, hint, error);
+    }
     throw new ConfigError(`${path}: the file cannot be read (${code}).`, 'Check its owner and permissions.', error);
   }
 }
