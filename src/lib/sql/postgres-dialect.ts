@@ -45,11 +45,22 @@ export async function postgresDialect(options: PostgresOptions, logger: Logger):
 }
 
 function guardedClient(client: PoolClient): PostgresPoolClient {
+  let broken: Error | undefined;
+  // The pool listens only while a connection is idle; without a listener its loss would end the process.
+  const onError = (error: Error): void => {
+    broken = error;
+  };
+  client.on('error', onError);
+
   const query = async (sql: string, values: readonly unknown[]): Promise<PostgresQueryResult<unknown>> => {
     for (const value of values) {
       if (typeof value === 'string') refuseNul(value);
     }
-    const result = await client.query(sql, [...values]);
+    const result = await client.query(sql, [...values]).catch((error: Error) => {
+      // What the server itself did not say leaves open what the connection will answer next.
+      if (!('severity' in error)) broken = error;
+      throw error;
+    });
     if (sql === 'commit' && result.command === 'ROLLBACK') {
       throw new TransactionLost('The transaction was rolled back because one of its statements had failed.');
     }
@@ -59,5 +70,10 @@ function guardedClient(client: PoolClient): PostgresPoolClient {
       rows: result.rows as unknown[],
     };
   };
-  return { query: query as PostgresPoolClient['query'], release: () => client.release() };
+
+  const release = (): void => {
+    client.off('error', onError);
+    client.release(broken);
+  };
+  return { query: query as PostgresPoolClient['query'], release };
 }
