@@ -19,9 +19,11 @@ export interface SlugRequest {
   readonly queue: KeyedQueue;
 }
 
+const ARTIFACT = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)?$/;
+
 /** Throws Failure `internal` when the slug is not there. */
 export async function openSlug({ slugs, artifact, app, sandbox, queue }: SlugRequest): Promise<Slug> {
-  if (!/^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(artifact)) throw missing(artifact);
+  if (!ARTIFACT.test(artifact)) throw missing(artifact);
   const directory = join(slugs, artifact);
   const code = join(directory, 'code');
   let manifest: Partial<SlugManifest>;
