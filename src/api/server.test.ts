@@ -71,6 +71,22 @@ describe('the unix socket', () => {
     expect(wrong.status).toBe(401);
   });
 
+  it('is never mistaken for it who sends over TCP and is gone before being looked at', async () => {
+    const { baseUrl, server } = await start({ socketPath: join(home, 'api.sock'), registrationOpen: false });
+    const body = JSON.stringify({ email: 'eve@example.com', password: 'secret12' });
+    const head = `POST /users HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n`;
+    for (let i = 0; i < 20; i += 1) {
+      await new Promise<void>((gone) => {
+        const socket = connect(server.address.port, '127.0.0.1', () => {
+          socket.write(head + body, () => socket.resetAndDestroy());
+        });
+        socket.on('error', () => {}).on('close', () => gone());
+      });
+    }
+    const answer = await fetch(`${baseUrl}/users/eve@example.com/tokens`, { method: 'POST', body });
+    expect(answer.status).toBe(404);
+  });
+
   it('replaces one that nobody answers, but never a living one or another file', async () => {
     const socketPath = join(home, 'api.sock');
     const first = await start({ socketPath });

@@ -52,6 +52,8 @@ export interface ApiServer {
   close(): Promise<void>;
 }
 
+/** Requests of the unix socket, marked by its listener: a missing remote address would also be that of a client that is gone. */
+const OVER_SOCKET = new WeakSet<IncomingMessage>();
 const EMPTY_BODY: RawBody = { text: '', mediaType: '' };
 const ROUTES: readonly Route[] = VARIANTS.flatMap((variant) => routesOf(variant));
 const DOCUMENTS = VARIANTS.map((variant) => ({ path: `${variant.prefix}/openapi.json`, variant }));
@@ -65,10 +67,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const app = createApp(options, calls);
   await app.ready();
   const handler = dispatcher(app, options);
+  const local: RequestListener = (request, response) => {
+    OVER_SOCKET.add(request);
+    handler(request, response);
+  };
   const { server, address } = await listenOnTcp(handler, options.listen);
   const servers = [server];
   try {
-    if (options.socketPath !== null) servers.push(await listenOnSocket(handler, options.socketPath));
+    if (options.socketPath !== null) servers.push(await listenOnSocket(local, options.socketPath));
   } catch (error) {
     await closeServer(server, 0);
     throw error;
@@ -141,7 +147,7 @@ function requestId(request: IncomingMessage): string {
 }
 
 function begin(request: FastifyRequest, reply: FastifyReply, logger: Logger, calls: Set<Call>): void {
-  const address = request.raw.socket.remoteAddress ?? SOCKET_ADDRESS;
+  const address = OVER_SOCKET.has(request.raw) ? SOCKET_ADDRESS : (request.raw.socket.remoteAddress ?? 'unknown');
   const call = new Call(request.id, request.raw, address);
   request.call = call;
   calls.add(call);
