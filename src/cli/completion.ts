@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from './cli.ts';
 import { UsageError } from './errors.ts';
-import { COMMANDS, createProgram } from './program.ts';
+import type { CliContext } from './context.ts';
 
 /** One command of the tree, as far as a shell needs it. */
 export interface Word {
@@ -11,7 +11,8 @@ export interface Word {
   readonly words: readonly Word[];
 }
 
-export function registerCompletion(command: Command, cli: Cli): void {
+/** `tree` gives the command line with every noun loaded. */
+export function registerCompletion(command: Command, cli: Cli, tree: (context: CliContext) => Promise<Command>): void {
   command
     .argument('<shell>', 'bash, zsh or fish')
     .addHelpText(
@@ -25,8 +26,7 @@ To use it:
     .action(async (shell: string) => {
       const write = SCRIPTS[shell];
       if (write === undefined) throw new UsageError(`There is no completion for "${shell}".`, 'Use bash, zsh or fish.');
-      const { root } = await createProgram(cli.context, new Set(Object.keys(COMMANDS)));
-      cli.print(write(wordOf(root)));
+      cli.print(write(wordOf(await tree(cli.context))));
     });
 }
 

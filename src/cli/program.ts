@@ -50,7 +50,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   completion: {
     description: 'Print the completion script of a shell: bash, zsh or fish',
-    load: async () => (await import('./completion.ts')).registerCompletion,
+    load: async () => {
+      const { registerCompletion } = await import('./completion.ts');
+      return (command, cli) => registerCompletion(command, cli, wholeTree);
+    },
   },
 };
 
@@ -91,6 +94,10 @@ export async function createProgram(context: CliContext, wanted: ReadonlySet<str
     else command.action(() => {});
   }
   return { root, cli };
+}
+
+async function wholeTree(context: CliContext): Promise<Command> {
+  return (await createProgram(context, new Set(Object.keys(COMMANDS)))).root;
 }
 
 /** The noun of a command line: its first word that is no option. */

@@ -33,7 +33,12 @@ export function plainSandbox(options: { uid?: number } = {}): PlainSandbox {
         ...user,
       });
       await once(child, 'spawn');
-      return { child, rootPid: child.pid ?? 0, rootStart: '' };
+      return {
+        child,
+        rootPid: child.pid ?? 0,
+        rootStart: '',
+        main: Promise.resolve({ pid: child.pid ?? 0, start: '' }),
+      };
     },
     async own(path) {
       if (uid === undefined) return;
@@ -52,7 +57,11 @@ export function plainSandbox(options: { uid?: number } = {}): PlainSandbox {
     async outOfMemory() {
       return false;
     },
+    async exitCode() {
+      return null;
+    },
     async release() {},
+    async forget() {},
   };
 }
 

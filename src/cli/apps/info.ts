@@ -5,7 +5,7 @@ import type { Cli } from '../cli.ts';
 import { CliError } from '../errors.ts';
 import { appName } from '../git.ts';
 import { facts, table } from '../output.ts';
-import { APP_OPTION } from './app.ts';
+import { APP_OPTION } from './app-option.ts';
 
 export function registerList(app: Command, cli: Cli): void {
   app

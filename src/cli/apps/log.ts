@@ -4,7 +4,7 @@ import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
 import { appName } from '../git.ts';
 import { printable, printableOutput, when } from '../output.ts';
-import { APP_OPTION } from './app.ts';
+import { APP_OPTION } from './app-option.ts';
 
 interface LogOptions {
   readonly app?: string;

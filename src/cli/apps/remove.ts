@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { appName } from '../git.ts';
 import { confirm } from '../prompt.ts';
-import { APP_OPTION } from './app.ts';
+import { APP_OPTION } from './app-option.ts';
 
 export function registerRemove(app: Command, cli: Cli): void {
   app

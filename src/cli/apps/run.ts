@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { appName } from '../git.ts';
-import { APP_OPTION } from './app.ts';
+import { APP_OPTION } from './app-option.ts';
 
 export function registerRun(app: Command, cli: Cli): void {
   app

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { APP_OPTION } from '../apps/app.ts';
+import { APP_OPTION } from '../apps/app-option.ts';
 import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
 import { appName } from '../git.ts';
