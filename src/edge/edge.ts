@@ -9,7 +9,8 @@ import type { Journal } from './journal.ts';
 import type { EdgeOptions } from './options.ts';
 import type { Serving } from './serving.ts';
 
-const RETRY_MS = 10;
+const RETRY_MS = 5;
+const TAKE_OVER_MS = 10_000;
 
 /** What `apply` answers. `persisted` is false when the table is in force but could not be written to disk. */
 export interface Applied {
@@ -42,10 +43,11 @@ export class Edge {
   /** Serves by the last good table before anything else; rejects when the address cannot be had. */
   async start(): Promise<string> {
     await this.#load();
-    const port = await this.#listen();
     const { host } = this.#options;
+    this.#endPredecessor();
+    const port = await this.#patiently(() => this.#serving.listen(host, this.#options.port));
     this.#bound = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-    await this.#control.listen(join(this.#options.runDir, 'edge.sock'));
+    await this.#patiently(() => this.#control.listen(join(this.#options.runDir, 'edge.sock')));
     await writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 });
     this.#journal.line(`serving on ${this.#bound}, table ${this.#version}`);
     return this.#bound;
@@ -71,16 +73,25 @@ export class Edge {
     }
   }
 
-  async #listen(): Promise<number> {
-    const { host, port, waitForAddressMs } = this.#options;
-    const deadline = performance.now() + waitForAddressMs;
+  /** Tries a busy address again only while the edge it takes over from lets go of it. */
+  async #patiently<T>(attempt: () => Promise<T>): Promise<T> {
+    const deadline = performance.now() + (this.#options.replaces > 0 ? TAKE_OVER_MS : 0);
     for (;;) {
       try {
-        return await this.#serving.listen(host, port);
+        return await attempt();
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE' || performance.now() > deadline) throw error;
       }
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  #endPredecessor(): void {
+    if (this.#options.replaces === 0) return;
+    try {
+      process.kill(this.#options.replaces, 'SIGTERM');
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
     }
   }
 

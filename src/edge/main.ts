@@ -8,7 +8,7 @@ import type { EdgeOptions } from './options.ts';
 import { parseOptions } from './options.ts';
 import { DataPlane } from './proxy/data-plane.ts';
 import type { Serving } from './serving.ts';
-import { runWorker } from './worker.ts';
+import { WORKER_MARK, runWorker } from './worker.ts';
 
 /** Exit codes that say why the address cannot be had; control turns them into words. */
 const EXIT_CODES: Readonly<Record<string, number>> = { EACCES: 13, EADDRINUSE: 98, EADDRNOTAVAIL: 99, ENOTFOUND: 99 };
@@ -43,5 +43,5 @@ function fatal(error: NodeJS.ErrnoException): never {
 process.on('uncaughtException', fatal);
 const options = parseOptions(process.argv[2]);
 const journal = new Journal();
-if (process.env.NODE_UNIQUE_ID === undefined) run(options, journal).catch(fatal);
+if (process.env[WORKER_MARK] === undefined) run(options, journal).catch(fatal);
 else runWorker(options.settings, journal);

@@ -12,8 +12,8 @@ export interface EdgeOptions {
   readonly workers: number;
   /** What control calls this build of the program and its options; told back by `hello`. */
   readonly fingerprint: string;
-  /** How long a busy address is tried again, for taking over from an edge that is about to end. */
-  readonly waitForAddressMs: number;
+  /** Pid of an edge to take over from: it is told to end once this one is ready to listen. 0 for none. */
+  readonly replaces: number;
   /** For requests in flight when the edge is told to stop. */
   readonly stopGraceMs: number;
   readonly settings: Settings;
@@ -30,7 +30,7 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
     port: number(options.port, 'port', 65_535),
     workers: Math.max(1, number(options.workers ?? 1, 'workers', 256)),
     fingerprint: text(options.fingerprint ?? '', 'fingerprint'),
-    waitForAddressMs: number(options.waitForAddressMs ?? 0, 'waitForAddressMs'),
+    replaces: number(options.replaces ?? 0, 'replaces'),
     stopGraceMs: number(options.stopGraceMs ?? 10_000, 'stopGraceMs'),
     settings: {
       limits: numbers(DEFAULT_SETTINGS.limits, options.limits, 'limits'),

@@ -5,6 +5,7 @@ import type { EdgeRequest } from './control/operations.ts';
 import type { Journal } from './journal.ts';
 import type { Serving } from './serving.ts';
 import type { FromWorker, ToWorker } from './worker.ts';
+import { WORKER_MARK } from './worker.ts';
 
 const FIRST_RESTART_MS = 100;
 const LAST_RESTART_MS = 10_000;
@@ -23,7 +24,9 @@ export class WorkerGroup implements Serving {
   #nextId = 1;
   #table: RouteTable = { version: 0, routes: [] };
   #host = '';
+  /** What workers ask for: those that ask for the same, be it port 0, get the same listener. */
   #port = 0;
+  #bound = 0;
   #stopping = false;
   #restartMs = FIRST_RESTART_MS;
 
@@ -37,7 +40,7 @@ export class WorkerGroup implements Serving {
     this.#host = host;
     this.#port = port;
     for (let index = 0; index < this.#count; index++) await this.#fork();
-    return this.#port;
+    return this.#bound;
   }
 
   async apply(table: RouteTable): Promise<void> {
@@ -75,7 +78,7 @@ export class WorkerGroup implements Serving {
   /** Resolves once the worker listens and has the table; rejects when it cannot listen. */
   async #fork(): Promise<void> {
     const born = performance.now();
-    const worker = cluster.fork();
+    const worker = cluster.fork({ [WORKER_MARK]: '1' });
     worker.on('message', (message: FromWorker) => {
       const asked = this.#asked.get(message.id);
       this.#asked.delete(message.id);
@@ -83,15 +86,23 @@ export class WorkerGroup implements Serving {
     });
     // A message to a worker that has just died; its 'exit' settles everything.
     worker.on('error', () => {});
+    // Its loader reads the channel before its program does: what is sent before the first sign of life would be lost.
+    const awake = new Promise<void>((resolve) => {
+      worker.once('message', () => resolve());
+      worker.once('exit', () => resolve());
+    });
     worker.once('exit', () => this.#lost(worker, performance.now() - born));
+    await awake;
     // Before it listens, so that it never answers by an empty table; and after, for a table that came meanwhile.
     await this.#ask(worker, { request: { op: 'apply', table: this.#table } });
+    // With the last worker went the listener; a new one must not choose a port of its own.
+    if (this.#ready.size === 0 && this.#bound !== 0) this.#port = this.#bound;
     const reply = await this.#ask(worker, { listen: { host: this.#host, port: this.#port } });
     if (reply.error !== undefined || typeof reply.result !== 'number') {
       worker.process.kill('SIGKILL');
       throw Object.assign(new Error(reply.error ?? 'a worker died at start'), { code: reply.code });
     }
-    this.#port = reply.result;
+    this.#bound = reply.result;
     this.#ready.add(worker);
     await this.#ask(worker, { request: { op: 'apply', table: this.#table } });
   }
@@ -130,6 +141,10 @@ export class WorkerGroup implements Serving {
   #ask(worker: Worker, message: Omit<ToWorker, 'id'>): Promise<FromWorker> {
     return new Promise((resolve) => {
       const id = this.#nextId++;
+      if (!worker.isConnected()) {
+        resolve({ id });
+        return;
+      }
       this.#asked.set(id, { worker, settle: resolve });
       send(worker, { id, ...message });
     });

@@ -4,6 +4,9 @@ import type { Journal } from './journal.ts';
 import { DataPlane } from './proxy/data-plane.ts';
 import type { Settings } from './proxy/settings.ts';
 
+/** Environment variable that tells a worker from the first process; both run the same program. */
+export const WORKER_MARK = 'TANCHO_EDGE_WORKER';
+
 export interface ToWorker {
   readonly id: number;
   readonly listen?: { readonly host: string; readonly port: number };
@@ -34,6 +37,7 @@ export function runWorker(settings: Settings, journal: Journal): void {
         process.send?.({ id: message.id, error: error.message, code: error.code } satisfies FromWorker),
     );
   });
+  process.send?.({ id: 0 } satisfies FromWorker);
   // Signals are for the first process; a terminal sends them to all.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 }

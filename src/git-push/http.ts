@@ -10,6 +10,7 @@ import { type ErrorCode, PlatformError, toPlatformError } from '../domain/errors
 import type { Users } from '../domain/users/users.ts';
 import type { Logger } from '../lib/logger.ts';
 import { callerOf } from './http-caller.ts';
+import { printableName } from './printable.ts';
 import { appOfPath, refusalText } from './refusal.ts';
 import type { GitServiceName } from './repositories.ts';
 import type { GitSessions } from './sessions.ts';
@@ -65,7 +66,14 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
     const target = targetOf(request);
     const caller = await callerOf(request, options.users);
     const app = appOfPath(target.path);
-    await serve(request, response, { target, caller, app, sessions: options.sessions, signal: gone.signal });
+    await serve(request, response, {
+      target,
+      caller,
+      app,
+      sessions: options.sessions,
+      logger: options.logger,
+      signal: gone.signal,
+    });
   } catch (error) {
     if (gone.signal.aborted) return;
     if (response.headersSent) response.destroy();
@@ -74,6 +82,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
 }
 
 interface Exchange {
+  readonly logger: Logger;
   readonly target: Target;
   readonly caller: Caller;
   readonly app: string;
@@ -82,9 +91,10 @@ interface Exchange {
 }
 
 async function serve(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
-  const { caller, app, sessions, signal } = exchange;
+  const { caller, app, sessions, logger, signal } = exchange;
   const { service, mode } = exchange.target;
   const protocol = header(request, 'git-protocol');
+  const errors = (text: Buffer): void => logger.debug({ app, service }, `git says: ${printableName(text.toString())}`);
   await sessions.serve({ caller, app, service, mode, protocol }, () => {
     response.writeHead(200, {
       'content-type': `application/x-${service}-${mode === 'advertise' ? 'advertisement' : 'result'}`,
@@ -95,7 +105,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, exchang
     });
     if (mode === 'advertise' && !isVersion2(service, protocol))
       response.write(`${packet(`# service=${service}\n`)}0000`);
-    return { input: bodyOf(request), output: response, errors: () => {}, signal };
+    return { input: bodyOf(request), output: response, errors, signal };
   });
   response.end();
 }

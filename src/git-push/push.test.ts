@@ -157,7 +157,6 @@ describe.skipIf(missing.length > 0)('a push', () => {
     world.onDeploy = async () => {};
     const work = await world.work({ m: 'master' });
     expect((await world.git(work, ['push', world.sshUrl('shop'), 'main:master'], key)).code).toBe(0);
-    await until(async () => (await world.host.ref('shop', 'HEAD')) === null, 'settling');
     const clone = join(world.root, 'clone-master');
     await world.git(world.root, ['clone', '-q', world.sshUrl('shop'), clone], key);
     expect(await readdir(clone)).toContain('m');
@@ -197,6 +196,27 @@ describe.skipIf(missing.length > 0)('a push', () => {
     const head = (await world.git(one, ['rev-parse', 'HEAD'])).stdout.trim();
     expect(await world.host.ref('shop', 'refs/heads/main')).toBe(head);
     expect(order).toEqual([head]);
+  });
+
+  it('can be given up while it waits, and holds nobody then', async () => {
+    const { opened: go, open: release } = gate();
+    let deploys = 0;
+    world.onDeploy = async ({ say }) => {
+      deploys += 1;
+      say('first is building');
+      await go;
+    };
+    const [one, two] = [await world.work({ a: 'i' }), await world.work({ a: 'ii' })];
+    const first = world.start('git', ['push', '-f', world.sshUrl('shop'), 'main'], { cwd: one, key });
+    await first.shows('remote: first is building');
+    const second = world.start('git', ['push', '-f', world.sshUrl('shop'), 'main'], { cwd: two, key });
+    await second.shows('waiting for it to end');
+    second.interrupt();
+    await second.done;
+    release();
+    expect((await first.done).code).toBe(0);
+    expect((await world.git(two, ['push', '-f', world.sshUrl('shop'), 'main'], key)).code).toBe(0);
+    expect(deploys).toBe(2);
   });
 
   it('goes on when the push before it fails', async () => {

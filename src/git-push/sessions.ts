@@ -18,8 +18,11 @@ export interface GitSessionsOptions {
   readonly apps: Pick<Apps, 'info'>;
   readonly deploys: Deploys;
   readonly logger: Logger;
-  /** Git processes at one time, for all users together. */
+  /** Git processes at one time, for all users together and for one. */
   readonly maxSessions?: number;
+  readonly maxSessionsPerUser?: number;
+  /** Milliseconds without a byte in either direction after which a session is ended; a deploy is never silent that long, because git itself sends signs of life. */
+  readonly idleTimeoutMs?: number;
 }
 
 export interface GitSessionRequest {
@@ -49,11 +52,14 @@ export interface GitSessions {
 }
 
 const MAX_SESSIONS = 64;
+const MAX_SESSIONS_PER_USER = 16;
+const IDLE_TIMEOUT_MS = 600_000;
 
 export function createGitSessions(options: GitSessionsOptions): GitSessions {
-  const { repositories, apps, deploys, logger, maxSessions = MAX_SESSIONS } = options;
+  const { repositories, apps, deploys, logger, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
+  const { maxSessions = MAX_SESSIONS, maxSessionsPerUser = MAX_SESSIONS_PER_USER } = options;
   const pushes = new Pushes({ repositories, deploys, logger });
-  let sessions = 0;
+  const slots = new Slots(maxSessions, maxSessionsPerUser);
 
   async function authorise({ caller, app, service }: GitSessionRequest): Promise<void> {
     try {
@@ -67,34 +73,64 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
   return {
     async serve(request, connect) {
       await authorise(request);
-      if (sessions >= maxSessions) {
-        throw new PlatformError('unavailable', 'The platform is serving too many git requests.', {
-          hint: 'Try again in a moment.',
-        });
-      }
-      sessions += 1;
+      const leaveSlot = slots.take(callerName(request.caller));
       try {
         const { caller, app, service, mode, protocol } = request;
         // Heals an app whose repository was lost between two steps of a crash.
         await repositories.create(app);
         const git = await repositories.serve(app, { service, mode, protocol, by: callerName(caller) });
         const connection = connect();
-        const leave = join(git, connection);
+        const leave = join(git, connection, idleTimeoutMs);
         try {
           return await pushes.accompany(git, { caller, app, signal: connection.signal });
         } finally {
           leave();
         }
       } finally {
-        sessions -= 1;
+        leaveSlot();
       }
     },
   };
 }
 
-/** Lets the bytes flow; the answer takes the two apart again. */
-function join(git: GitServiceProcess, { input, output, errors, signal }: GitConnection): () => void {
+/** Who has how many git processes. */
+class Slots {
+  readonly #all: number;
+  readonly #each: number;
+  readonly #taken = new Map<string, number>();
+  #total = 0;
+
+  constructor(all: number, each: number) {
+    this.#all = all;
+    this.#each = each;
+  }
+
+  take(user: string): () => void {
+    const own = this.#taken.get(user) ?? 0;
+    if (this.#total >= this.#all || own >= this.#each) {
+      const whose =
+        own >= this.#each ? 'You have too many git requests running.' : 'Too many git requests are running.';
+      throw new PlatformError('unavailable', whose, { hint: 'Try again in a moment.' });
+    }
+    this.#taken.set(user, own + 1);
+    this.#total += 1;
+    return () => {
+      this.#total -= 1;
+      const left = (this.#taken.get(user) ?? 1) - 1;
+      if (left === 0) this.#taken.delete(user);
+      else this.#taken.set(user, left);
+    };
+  }
+}
+
+/** Lets the bytes flow, until nothing has flowed for too long; the answer takes the two apart again. */
+function join(git: GitServiceProcess, connection: GitConnection, idleTimeoutMs: number): () => void {
+  const { input, output, errors, signal } = connection;
   const end = (): void => git.end();
+  const idle = setTimeout(end, idleTimeoutMs);
+  const alive = (): void => {
+    idle.refresh();
+  };
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
   // git may stop reading early (a pack that is too large); the user must still be able to finish sending and read why.
@@ -102,13 +138,13 @@ function join(git: GitServiceProcess, { input, output, errors, signal }: GitConn
     input.unpipe(git.input);
     input.resume();
   });
-  input.on('error', end);
-  input.pipe(git.input);
-  git.output.pipe(output, { end: false });
+  input.on('error', end).on('data', alive).pipe(git.input);
+  git.output.on('data', alive).pipe(output, { end: false });
   git.errors.on('data', errors);
   return () => {
+    clearTimeout(idle);
     signal.removeEventListener('abort', end);
-    input.unpipe(git.input);
+    input.off('data', alive).unpipe(git.input);
     input.resume();
   };
 }

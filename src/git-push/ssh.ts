@@ -35,6 +35,7 @@ export interface SshDoor {
 const AUTH_TIMEOUT_MS = 20_000;
 const IDLE_TIMEOUT_MS = 600_000;
 const KEEPALIVE_MS = 15_000;
+const SILENCE_MS = 4 * KEEPALIVE_MS;
 const MAX_CONNECTIONS = 512;
 const MAX_SESSIONS_PER_CONNECTION = 8;
 /** Agents hold many keys, and each is one attempt. */
@@ -62,7 +63,8 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
       keepaliveCountMax: 3,
     },
     (connection, info) => {
-      const address = info.ip.replace(/^::ffff:/, '');
+      // Undefined at run time when the client is gone already.
+      const address = String(info.ip).replace(/^::ffff:/, '');
       new Visit(connection, address, options, (work) => {
         running.add(work);
         void work.finally(() => running.delete(work));
@@ -78,8 +80,8 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
     }
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // Also ends a connection that never says anything, which the protocol would not tell us about.
-    socket.setTimeout(IDLE_TIMEOUT_MS, () => socket.destroy());
+    // Ends those who never say who they are; all others answer to signs of life.
+    socket.setTimeout(SILENCE_MS, () => socket.destroy());
     protocol.injectSocket(socket);
   });
   await new Promise<void>((resolve, reject) => {
@@ -111,6 +113,7 @@ class Visit {
   #caller: UserCaller | null = null;
   #attempts = 0;
   #sessions = 0;
+  #idle: NodeJS.Timeout | undefined;
 
   constructor(connection: Connection, address: string, options: SshDoorOptions, track: (work: Promise<void>) => void) {
     this.#connection = connection;
@@ -118,8 +121,14 @@ class Visit {
     this.#options = options;
     this.#track = track;
     const late = setTimeout(() => connection.end(), options.authTimeoutMs ?? AUTH_TIMEOUT_MS);
-    connection.once('ready', () => clearTimeout(late));
-    connection.once('close', () => clearTimeout(late));
+    connection.once('ready', () => {
+      clearTimeout(late);
+      this.#endWhenIdle();
+    });
+    connection.once('close', () => {
+      clearTimeout(late);
+      clearTimeout(this.#idle);
+    });
     connection.on('error', (error: Error) => options.logger.debug({ err: error, address }, 'ssh connection'));
     connection.on('authentication', (context) => {
       void this.#authenticate(context);
@@ -153,8 +162,10 @@ class Visit {
 
   #openSession(session: Session): void {
     this.#sessions += 1;
+    clearTimeout(this.#idle);
     session.once('close', () => {
       this.#sessions -= 1;
+      if (this.#sessions === 0) this.#endWhenIdle();
     });
     let protocol = '';
     session.on('env', (accept, reject, { key, val }) => {
@@ -173,6 +184,13 @@ class Visit {
     session.on('exec', (accept, _reject, { command }) => {
       this.#track(this.#run(accept(), command, protocol));
     });
+  }
+
+  /** A shared connection may wait for its next command, but not for ever. */
+  #endWhenIdle(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#connection.end(), IDLE_TIMEOUT_MS);
+    this.#idle.unref();
   }
 
   #greet(channel: ServerChannel): void {

@@ -8,7 +8,7 @@ let ann: Identity;
 let token: string;
 
 beforeAll(async () => {
-  world = await startWorld({ env: { TANCHO_START_TIMEOUT: '20' } });
+  world = await startWorld({ env: { TANCHO_UNITS_START_TIMEOUT: '8s' } });
   ann = await createIdentity();
   token = await allowPush(world, ann);
 });
@@ -74,7 +74,7 @@ describe('a push', () => {
 });
 
 describe('a push that goes wrong is refused, says why, and the old version still serves', () => {
-  const cases: { name: string; cause: string; says: RegExp; files: Record<string, string> }[] = [
+  const cases: { name: string; cause: string; says: RegExp; files: Record<string, string | null> }[] = [
     {
       name: 'exits',
       cause: 'exited',
@@ -98,7 +98,7 @@ describe('a push that goes wrong is refused, says why, and the old version still
           "require('node:http').createServer((q, r) => { r.statusCode = 500; r.end(); }).listen(process.env.PORT);\n",
       },
     },
-    { name: 'procless', cause: 'no_process', says: /Procfile/, files: { 'server.js': '', Procfile: '' } },
+    { name: 'procless', cause: 'no_process', says: /Procfile/, files: { 'server.js': null, Procfile: null } },
     { name: 'broken', cause: 'invalid_config', says: /Procfile/, files: { Procfile: 'this is no procfile\n' } },
     {
       name: 'unbuildable',

@@ -10,7 +10,8 @@ const execute = promisify(execFile);
 
 export interface WorkTree {
   readonly dir: string;
-  write(files: Readonly<Record<string, string>>): Promise<void>;
+  /** Null removes the file. */
+  write(files: Readonly<Record<string, string | null>>): Promise<void>;
   commit(message?: string): Promise<string>;
   /** Pushes HEAD to `branch`; never throws for a refused push. */
   push(url: string, branch?: string): Promise<Ran>;
@@ -58,8 +59,12 @@ export async function createWorkTree(files: Readonly<Record<string, string>>, id
     dir,
     async write(more) {
       for (const [name, text] of Object.entries(more)) {
-        await mkdir(path.dirname(path.join(dir, name)), { recursive: true });
-        await writeFile(path.join(dir, name), text);
+        const file = path.join(dir, name);
+        if (text === null) await rm(file, { force: true });
+        else {
+          await mkdir(path.dirname(file), { recursive: true });
+          await writeFile(file, text);
+        }
       }
     },
     async commit(message = 'work') {

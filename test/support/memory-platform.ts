@@ -17,7 +17,7 @@ import type { UseCases } from '../../src/domain/use-cases.ts';
 
 const PLATFORM = { name: 'static', description: 'Files.', ready: true, tools: ['cat 9'], missing: [] };
 
-type Memory = Pick<UseCases, 'apps' | 'env' | 'run' | 'logs' | 'deploys' | 'platforms'> & {
+export type MemoryPlatform = Pick<UseCases, 'apps' | 'env' | 'run' | 'logs' | 'deploys' | 'platforms'> & {
   readonly records: Map<string, App>;
   /** Gives an app one started unit and a finished deploy. */
   deployed(name: string): void;
@@ -25,23 +25,24 @@ type Memory = Pick<UseCases, 'apps' | 'env' | 'run' | 'logs' | 'deploys' | 'plat
   addEntry(app: string, message: string): void;
 };
 
-export function createMemoryPlatform(): Memory {
-  const records = new Map<string, App>();
-  const units = new Map<string, Unit[]>();
-  const envs = new Map<string, Map<string, EnvVar>>();
-  const deploys: Deploy[] = [];
-  const entries: LogEntry[] = [];
-  const listeners = new Set<() => void>();
+/** What is remembered. */
+class Memory {
+  readonly records = new Map<string, App>();
+  readonly units = new Map<string, Unit[]>();
+  readonly envs = new Map<string, Map<string, EnvVar>>();
+  readonly deploys: Deploy[] = [];
+  readonly entries: LogEntry[] = [];
+  readonly listeners = new Set<() => void>();
 
-  function allowed(caller: Caller, action: Action, name: string): App {
-    const app = records.get(name);
+  allowed(caller: Caller, action: Action, name: string): App {
+    const app = this.records.get(name);
     if (app === undefined) throw new PlatformError('app.not_found', `App ${name} not found.`);
     demand(caller, action, { app });
     return app;
   }
 
-  function view(app: App): AppView {
-    const own = units.get(app.name) ?? [];
+  view(app: App): AppView {
+    const own = this.units.get(app.name) ?? [];
     return {
       app,
       units: own,
@@ -51,135 +52,158 @@ export function createMemoryPlatform(): Memory {
     };
   }
 
-  function running(app: App): Unit {
-    const unit = units.get(app.name)?.[0];
+  running(app: App): Unit {
+    const unit = this.units.get(app.name)?.[0];
     if (unit === undefined)
       throw new PlatformError('app.not_deployed', `The app ${app.name} has not been deployed yet.`);
     return unit;
   }
+}
 
-  const apps: Apps = {
+function appsIn(memory: Memory): Apps {
+  return {
     async create(caller, input) {
       demand(caller, 'app.create');
       if (caller.kind !== 'user') throw new PlatformError('access.denied', 'Only a user can own apps.');
       const name = checkAppName(input.name, new Set());
-      if (records.has(name)) throw new PlatformError('app.name_taken', `There is already an app called ${name}.`);
+      if (memory.records.has(name))
+        throw new PlatformError('app.name_taken', `There is already an app called ${name}.`);
       if (input.platform !== PLATFORM.name) throw new PlatformError('platform.not_found', 'Invalid platform');
       const [team, ...more] = input.teamOwner === undefined ? caller.teams : [String(input.teamOwner)];
       if (team === undefined) throw new PlatformError('team.required', 'You belong to no team.');
       if (more.length > 0) throw new PlatformError('team.ambiguous', 'You belong to more than one team.');
       if (!caller.teams.includes(team)) throw new PlatformError('team.not_found', `Team "${team}" not found.`);
       const app = newApp(name, caller.email, team, String(input.description ?? ''));
-      records.set(name, app);
-      return view(app);
+      memory.records.set(name, app);
+      return memory.view(app);
     },
     async list(caller) {
       demand(caller, 'app.list');
-      const seen = [...records.values()].filter(
+      const seen = [...memory.records.values()].filter(
         (app) => caller.kind === 'user' && (caller.isAdmin || app.teams.some((team) => caller.teams.includes(team))),
       );
-      return seen.sort((a, b) => (a.name < b.name ? -1 : 1)).map(view);
+      return seen.sort((a, b) => (a.name < b.name ? -1 : 1)).map((app) => memory.view(app));
     },
-    info: async (caller, name) => view(allowed(caller, 'app.info', name)),
+    info: async (caller, name) => memory.view(memory.allowed(caller, 'app.info', name)),
     async remove(caller, name, say) {
-      allowed(caller, 'app.remove', name);
+      memory.allowed(caller, 'app.remove', name);
       say(`---- Removing application "${name}" ----`);
-      for (const map of [records, units, envs]) map.delete(name);
+      for (const map of [memory.records, memory.units, memory.envs]) map.delete(name);
       say('---- Done removing application ----');
     },
     async restart(caller, name, say) {
-      running(allowed(caller, 'app.restart', name));
+      memory.running(memory.allowed(caller, 'app.restart', name));
       say(`---- Restarting the app "${name}" ----`);
     },
   };
+}
 
-  const env: Env = {
+function envIn(memory: Memory): Env {
+  return {
     async get(caller, name, names) {
-      allowed(caller, 'env.get', name);
-      const all = [...(envs.get(name)?.values() ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
+      memory.allowed(caller, 'env.get', name);
+      const all = [...(memory.envs.get(name)?.values() ?? [])].sort((a, b) => (a.name < b.name ? -1 : 1));
       return names === undefined ? all : all.filter((variable) => names.includes(variable.name));
     },
     async set(caller, name, vars, _change, say) {
-      allowed(caller, 'env.set', name);
-      const own = envs.get(name) ?? new Map<string, EnvVar>();
+      memory.allowed(caller, 'env.set', name);
+      const own = memory.envs.get(name) ?? new Map<string, EnvVar>();
       for (const variable of vars) checkVariable(variable.name);
       for (const { name: key, value, public: isPublic } of vars) {
         own.set(String(key), { name: String(key), value: String(value), public: isPublic, managedBy: '' });
       }
-      envs.set(name, own);
+      memory.envs.set(name, own);
       say(`---- Setting ${vars.length} new environment variables ----`);
     },
     async unset(caller, name, names, _change, say) {
-      allowed(caller, 'env.unset', name);
-      for (const key of names) envs.get(name)?.delete(String(key));
+      memory.allowed(caller, 'env.unset', name);
+      for (const key of names) memory.envs.get(name)?.delete(String(key));
       say(`---- Unsetting ${names.length} environment variables ----`);
     },
   };
+}
 
-  /** Knows two commands: `echo <text>` and `exit <code>`. */
-  const run: Run = {
+/** Knows two commands: `echo <text>` and `exit <code>`. */
+function runIn(memory: Memory): Run {
+  return {
     async run(caller, name, request) {
-      running(allowed(caller, 'app.run', name));
+      memory.running(memory.allowed(caller, 'app.run', name));
       const [word, ...rest] = String(request.command).split(' ');
       if (word === 'echo') request.output(Buffer.from(`${rest.join(' ')}\n`));
       return word === 'exit' ? Number(rest[0]) : 0;
     },
   };
+}
 
-  function select(app: string, query: Parameters<Logs['query']>[2]): LogEntry[] {
-    const matching = entries.filter(
-      (entry) =>
-        entry.app === app &&
-        (!query.source || entry.source === query.source) &&
-        (!query.unit || entry.unit === query.unit),
-    );
-    return Number(query.lines) === 0 ? matching : matching.slice(-Number(query.lines));
-  }
+function select(memory: Memory, app: string, query: Parameters<Logs['query']>[2]): LogEntry[] {
+  const matching = memory.entries.filter(
+    (entry) =>
+      entry.app === app &&
+      (!query.source || entry.source === query.source) &&
+      (!query.unit || entry.unit === query.unit),
+  );
+  return Number(query.lines) === 0 ? matching : matching.slice(-Number(query.lines));
+}
 
-  const logs: Logs = {
+function logsIn(memory: Memory): Logs {
+  return {
     async query(caller, app, query) {
-      allowed(caller, 'app.log', app);
-      return select(app, query);
+      memory.allowed(caller, 'app.log', app);
+      return select(memory, app, query);
     },
     async follow(caller, app, query, signal) {
-      allowed(caller, 'app.log', app);
-      return followEntries(select(app, query), () => entries.filter((entry) => entry.app === app), listeners, signal);
+      memory.allowed(caller, 'app.log', app);
+      return followEntries(
+        select(memory, app, query),
+        () => memory.entries.filter((entry) => entry.app === app),
+        memory.listeners,
+        signal,
+      );
     },
   };
+}
 
-  const deployCases: Deploys = {
+function deploysIn(memory: Memory, apps: Apps): Deploys {
+  return {
     async list(caller, filter) {
       demand(caller, 'deploy.list');
-      if (filter.app !== undefined) allowed(caller, 'app.info', filter.app);
+      if (filter.app !== undefined) memory.allowed(caller, 'app.info', filter.app);
       const mine = new Set((await apps.list(caller)).map(({ app }) => app.name));
-      const found = deploys.filter((deploy) => mine.has(deploy.app) && (!filter.app || deploy.app === filter.app));
+      const found = memory.deploys.filter(
+        (deploy) => mine.has(deploy.app) && (!filter.app || deploy.app === filter.app),
+      );
       const skip = filter.skip ?? 0;
       return found.reverse().slice(skip, skip + (filter.limit ?? found.length));
     },
     async info(caller, id) {
-      const deploy = deploys.find((each) => each.id === id);
+      const deploy = memory.deploys.find((each) => each.id === id);
       if (deploy === undefined) throw new PlatformError('deploy.not_found', 'Deploy not found.');
-      allowed(caller, 'deploy.info', deploy.app);
+      memory.allowed(caller, 'deploy.info', deploy.app);
       return { deploy, log: 'built\n', canRollback: false, diff: '' };
     },
     async deploy() {
       throw new PlatformError('unsupported', 'Nothing can be built in memory.');
     },
   };
+}
 
-  const platforms: Platforms = {
-    async list(caller) {
-      demand(caller, 'platform.list');
-      return [PLATFORM];
-    },
-  };
+const platforms: Platforms = {
+  async list(caller) {
+    demand(caller, 'platform.list');
+    return [PLATFORM];
+  },
+};
 
+export function createMemoryPlatform(): MemoryPlatform {
+  const memory = new Memory();
+  const { records, units, deploys, entries, listeners } = memory;
+  const apps = appsIn(memory);
   return {
     apps,
-    env,
-    run,
-    logs,
-    deploys: deployCases,
+    env: envIn(memory),
+    run: runIn(memory),
+    logs: logsIn(memory),
+    deploys: deploysIn(memory, apps),
     platforms,
     records,
     deployed(name) {

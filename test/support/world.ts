@@ -112,7 +112,29 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     );
   }
 
-  await start();
+  async function end(signal: NodeJS.Signals): Promise<void> {
+    const { pid } = child;
+    if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
+    child.kill(signal);
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new Error(`the server did not end:\n${printed.slice(-2_000)}`)), STOP_MS);
+    });
+    try {
+      await Promise.race([gone, late]);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+
+  try {
+    await start();
+  } catch (error) {
+    await end('SIGINT').catch(() => child.kill('SIGKILL'));
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+    throw error;
+  }
   const [sshHost = '', sshPort = ''] = splitAddress(ports.ssh);
 
   const world: World = {
@@ -141,21 +163,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     },
     cli: (args, more = {}) =>
       run(process.execPath, [main, ...args], { ...more, env: { ...env(), ...more.env }, cwd: more.cwd ?? home }),
-    async end(signal) {
-      const { pid } = child;
-      if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-      const gone = new Promise<void>((resolve) => child.once('exit', () => resolve()));
-      child.kill(signal);
-      let timer: NodeJS.Timeout | undefined;
-      const late = new Promise<never>((_, reject) => {
-        timer = setTimeout(() => reject(new Error(`the server did not end:\n${printed.slice(-2_000)}`)), STOP_MS);
-      });
-      try {
-        await Promise.race([gone, late]);
-      } finally {
-        clearTimeout(timer);
-      }
-    },
+    end,
     startAgain: start,
     async dispose() {
       if (child.exitCode !== null || child.signalCode !== null) await start().catch(() => undefined);
@@ -168,9 +176,9 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
 /** The server prints its addresses when it is ready. The edge listens on the API's host here. */
 function readAddresses(text: string): Ports | null {
-  const api = /^\s*API\s+http:\/\/(\S+)$/m.exec(text)?.[1];
-  const edgePort = /^\s*Apps\s+http:\/\/<app>\.localhost:(\d+)$/m.exec(text)?.[1];
-  const ssh = /^\s*Git\s+ssh:\/\/git@([^\s/]+)\//m.exec(text)?.[1];
+  const api = /^\s*API:?\s+http:\/\/(\S+)$/m.exec(text)?.[1];
+  const edgePort = /^\s*Apps:?\s+http:\/\/<app>\.localhost:(\d+)$/m.exec(text)?.[1];
+  const ssh = /^\s*Git:?\s+ssh:\/\/git@([^\s/]+)\//m.exec(text)?.[1];
   if (api === undefined || edgePort === undefined || ssh === undefined) return null;
   return { api, edge: `127.0.0.1:${edgePort}`, ssh };
 }
@@ -194,6 +202,7 @@ function registryEnv(): Record<string, string> {
 export function request(base: string, method: string, requestPath: string, options: ApiOptions = {}): Promise<Answer> {
   const url = new URL(requestPath, base);
   const headers: Record<string, string> = { ...options.headers };
+  if (options.body !== undefined) headers['content-length'] = String(Buffer.byteLength(options.body));
   if (options.token !== undefined) headers['authorization'] = `bearer ${options.token}`;
   return new Promise((resolve, reject) => {
     const sent = http.request(url, { method, headers, agent: false, timeout: 60_000 }, (response) => {
@@ -229,6 +238,8 @@ export function run(
     child.stderr.on('data', (data: Buffer) => (stderr += data.toString()));
     child.on('error', reject);
     child.on('close', (code) => resolve({ code, stdout, stderr }));
+    // A program that has ended without reading its input is its own business.
+    child.stdin.on('error', () => undefined);
     child.stdin.end(options.input ?? '');
   });
 }

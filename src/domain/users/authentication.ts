@@ -88,11 +88,7 @@ export function createAuthentication(deps: {
 
     async machineOwner() {
       const admin = await store.firstAdmin();
-      if (admin === null) {
-        throw new PlatformError('user.not_found', 'This platform has no admin yet.', {
-          hint: 'Start the server once; it creates the first admin.',
-        });
-      }
+      if (admin === null) throw noAdmin();
       return callerOf(admin, 'socket', 'unix');
     },
   };
@@ -105,5 +101,11 @@ export function userNotFound(): PlatformError {
 function wrongPassword(): PlatformError {
   return new PlatformError('auth.wrong_password', 'Authentication failed, wrong password.', {
     hint: 'Check the password and try again.',
+  });
+}
+
+function noAdmin(): PlatformError {
+  return new PlatformError('user.not_found', 'This platform has no admin yet.', {
+    hint: 'Start the server once; it creates the first admin.',
   });
 }

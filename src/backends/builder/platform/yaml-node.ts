@@ -54,14 +54,17 @@ export class YamlNode {
   }
 
   get line(): number {
-    return this.#source.lines.linePos(this.#node?.range?.[0] ?? this.#offset).line;
+    return this.#source.lines.linePos(this.#offset).line;
   }
 
   mistake(expected: string): YamlMistake {
-    const where = this.key === '' ? '' : ` ${this.key}`;
-    return new YamlMistake(
-      `${this.#source.file} line ${this.line}:${where} must be ${expected}, found ${this.#found()}.`,
-    );
+    return this.wrong(`must be ${expected}, found ${this.#found()}`);
+  }
+
+  /** A mistake in free words that follow the key. */
+  wrong(what: string): YamlMistake {
+    const subject = this.key === '' ? 'the file' : this.key;
+    return new YamlMistake(`${this.#source.file} line ${this.line}: ${subject} ${what}.`);
   }
 
   /** The entries of a mapping; a key outside `known` is refused, or given to `ignored` where that is wanted. */
@@ -71,9 +74,7 @@ export class YamlNode {
       if (known.includes(name)) result.set(name, child);
       else if (ignored !== undefined) ignored(child.key);
       else {
-        throw new YamlMistake(
-          `${this.#source.file} line ${child.line}: ${child.key} is not a known key; known here: ${known.join(', ')}.`,
-        );
+        throw child.wrong(`is not a known key; known here: ${known.join(', ')}`);
       }
     }
     return result;
@@ -93,9 +94,10 @@ export class YamlNode {
 
   list(): YamlNode[] {
     if (!isSeq(this.#node)) throw this.mistake('a list');
-    return this.#node.items.map(
-      (item, index) => new YamlNode(this.#source, item as Node | null, `${this.key}[${index}]`, this.#offset),
-    );
+    return this.#node.items.map((item, index) => {
+      const node = item as Node | null;
+      return new YamlNode(this.#source, node, `${this.key}[${index}]`, node?.range?.[0] ?? this.#offset);
+    });
   }
 
   text(expected = 'text'): string {

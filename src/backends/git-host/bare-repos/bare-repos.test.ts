@@ -192,11 +192,23 @@ describe.skipIf(!hasGit)('bare repositories', () => {
   });
 
   it('packs old objects in the background without losing any', async () => {
-    const commit = here.commitTree('shop', `100644 blob ${here.blob('shop', 'packed')}\tfile\n`);
-    here.git('shop', ['update-ref', 'refs/heads/main', commit]);
-    await here.host.settle('shop', 'refs/heads/main');
-    await here.host.close();
-    here.git('shop', ['pack-refs', '--all']);
-    expect(await here.host.ref('shop', 'refs/heads/main')).toBe(commit);
+    const other = await place();
+    await other.host.create('shop');
+    const objects = join(other.root, 'repositories', 'shop.git', 'objects');
+    let lines = '';
+    for (let i = 0; i < 3_000; i += 1) {
+      lines += `blob\ndata 5\n${String(i).padStart(5, '0')}\n`;
+    }
+    const pack = other.git('shop', ['-c', 'fastimport.unpackLimit=10000', 'fast-import', '--quiet'], lines);
+    expect(pack).toBe('');
+    const commit = other.commitTree('shop', `100644 blob ${other.blob('shop', 'packed')}\tfile\n`);
+    other.git('shop', ['update-ref', 'refs/heads/main', commit]);
+    await other.host.settle('shop', 'refs/heads/main');
+    await other.host.idle();
+    expect((await readdir(join(objects, 'pack'))).some((name) => name.endsWith('.pack'))).toBe(true);
+    other.git('shop', ['pack-refs', '--all']);
+    expect(await other.host.ref('shop', 'refs/heads/main')).toBe(commit);
+    expect(other.git('shop', ['cat-file', 'blob', 'main:file'])).toBe('packed');
+    await other.dispose();
   });
 });

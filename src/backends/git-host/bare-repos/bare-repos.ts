@@ -2,7 +2,7 @@
  * Keeps one bare repository per app on this machine and runs git on it. Owns the directory, its configuration and the place of
  * the hooks; what a hook says, who may push and what a push means is decided elsewhere.
  */
-import { readFile } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceTree } from '../../../domain/deploys/builder.ts';
 import type { GitHost } from '../../../domain/deploys/git-host.ts';
@@ -47,6 +47,8 @@ export interface BareRepos extends GitHost {
   settle(app: string, branch: string): Promise<void>;
   /** Git's version. Throws `unavailable`, in one sentence, when git is missing or too old. */
   checkGit(): Promise<string>;
+  /** Resolves when nothing is being packed. */
+  idle(): Promise<void>;
   /** Ends background work. */
   close(): Promise<void>;
 }
@@ -55,6 +57,9 @@ const MIB = 1024 * 1024;
 const MAX_DIFF_BYTES = 512 * 1024;
 const EXTRACT_TIMEOUT_MS = 300_000;
 const PACK_TIMEOUT_MS = 600_000;
+/** Both a little below the thresholds of the configuration (gc.auto / 256 objects in one directory; 2-3 files a pack). */
+const MAX_LOOSE_SAMPLE = 6;
+const MAX_PACK_FILES = 90;
 const LOOSE_REF = /^([0-9a-f]{40}|[0-9a-f]{64})\n$/;
 
 export async function createBareRepos(options: BareReposOptions): Promise<BareRepos> {
@@ -84,9 +89,10 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
       if (current !== branch && (current === undefined || (await readRef(git, at(app), current)) === null)) {
         await mustRunGit(git, [`--git-dir=${at(app)}`, 'symbolic-ref', 'HEAD', branch]);
       }
-      packing.start(app, at(app));
+      if (await isScattered(at(app))) packing.start(app, at(app));
     },
     checkGit: () => checkGit(git),
+    idle: () => packing.idle(),
     close: () => packing.close(),
   };
 }
@@ -109,6 +115,13 @@ async function diff(git: Git, repository: string, from: string, to: string): Pro
   });
   if (result.truncated) return `${result.stdout.toString()}\n(the diff is longer; cut here)\n`;
   return result.code === 0 ? result.stdout.toString() : '';
+}
+
+/** Whether it may be time to pack; looked at here because asking git costs a process, and most pushes need none. */
+async function isScattered(repository: string): Promise<boolean> {
+  const loose = await readdir(join(repository, 'objects', '17')).catch(() => []);
+  const packs = await readdir(join(repository, 'objects', 'pack')).catch(() => []);
+  return loose.length > MAX_LOOSE_SAMPLE || packs.length > MAX_PACK_FILES;
 }
 
 /** `git gc --auto`, one repository at a time, never in the way of a push. */
@@ -138,12 +151,12 @@ class Packing {
     this.#running.set(app, done);
   }
 
-  async idle(app: string): Promise<void> {
-    await this.#running.get(app);
+  async idle(app?: string): Promise<void> {
+    await (app === undefined ? Promise.all(this.#running.values()) : this.#running.get(app));
   }
 
   async close(): Promise<void> {
     this.#closing.abort();
-    await Promise.all(this.#running.values());
+    await this.idle();
   }
 }

@@ -73,7 +73,7 @@ function healthCheck(node: YamlNode, ignored: ((key: string) => void) | undefine
   const path = fields.get('path');
   const needsPath = ['method', 'status', 'match'].map((name) => fields.get(name)).find((found) => found !== undefined);
   if (path === undefined && needsPath !== undefined)
-    throw node.mistake(`given a path, for ${needsPath.key} has no meaning without one`);
+    throw node.wrong(`needs a path, without which ${needsPath.key} means nothing`);
   const method = fields.get('method');
   const match = fields.get('match');
   match?.regex('s');

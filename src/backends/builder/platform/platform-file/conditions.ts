@@ -1,6 +1,5 @@
 /** The small language in which a platform asks about a source tree. */
 import type { SourceFiles } from '../source-files.ts';
-import { YamlMistake } from '../yaml-node.ts';
 import type { YamlNode } from '../yaml-node.ts';
 
 export type Condition =
@@ -42,7 +41,7 @@ function readKind(kind: string, node: YamlNode, facts: Facts): Condition {
 
 export function required(node: YamlNode, fields: Map<string, YamlNode>, key: string): YamlNode {
   const field = fields.get(key);
-  if (field === undefined) throw new YamlMistake(node.mistake(`given the key "${key}"`).message);
+  if (field === undefined) throw node.wrong(`needs the key "${key}"`);
   return field;
 }
 

@@ -1,0 +1,97 @@
+import { connect } from 'node:net';
+import type { Socket } from 'node:net';
+import { PlatformError } from '../../../domain/errors.ts';
+
+interface Pending {
+  readonly resolve: (result: unknown) => void;
+  readonly reject: (error: Error) => void;
+  readonly timer: NodeJS.Timeout;
+}
+
+/** The connection to the edge is gone; whether the last request was done is not known. */
+export class EdgeLost extends Error {
+  override readonly name = 'EdgeLost';
+}
+
+/** One connection to the edge's control socket: `{ id, op, ... }` a line, answered by `{ id, result }` or `{ id, error }`. */
+export class EdgeClient {
+  readonly #socket: Socket;
+  readonly #pending = new Map<number, Pending>();
+  #nextId = 1;
+  #received: string[] = [];
+  #closed = false;
+
+  private constructor(socket: Socket, onLost: () => void) {
+    this.#socket = socket;
+    socket.setEncoding('utf8');
+    socket.on('data', (text: string) => this.#receive(text));
+    // The reason does not matter: 'close' follows.
+    socket.on('error', () => {});
+    socket.on('close', () => {
+      this.#closed = true;
+      for (const pending of this.#pending.values()) {
+        clearTimeout(pending.timer);
+        pending.reject(new EdgeLost('the edge is gone'));
+      }
+      this.#pending.clear();
+      onLost();
+    });
+  }
+
+  /** Null when nobody answers at the path. */
+  static connect(path: string, timeoutMs: number, onLost: () => void): Promise<EdgeClient | null> {
+    return new Promise((resolve) => {
+      const socket = connect(path);
+      const fail = (): void => {
+        socket.destroy();
+        resolve(null);
+      };
+      socket.setTimeout(timeoutMs, fail);
+      socket.once('error', fail);
+      socket.once('connect', () => {
+        socket.setTimeout(0);
+        socket.off('error', fail);
+        resolve(new EdgeClient(socket, onLost));
+      });
+    });
+  }
+
+  /** Rejects with EdgeLost, or with PlatformError `timeout` or `unavailable`. */
+  ask(op: string, fields: object, timeoutMs: number): Promise<unknown> {
+    if (this.#closed) return Promise.reject(new EdgeLost('the edge is gone'));
+    return new Promise((resolve, reject) => {
+      const id = this.#nextId++;
+      const timer = setTimeout(() => {
+        this.#pending.delete(id);
+        reject(new PlatformError('timeout', `The edge did not answer "${op}" within ${timeoutMs} ms.`));
+      }, timeoutMs);
+      this.#pending.set(id, { resolve, reject, timer });
+      this.#socket.write(`${JSON.stringify({ id, op, ...fields })}\n`);
+    });
+  }
+
+  close(): void {
+    this.#socket.destroy();
+  }
+
+  #receive(text: string): void {
+    let from = 0;
+    for (let end = text.indexOf('\n'); end >= 0; end = text.indexOf('\n', from)) {
+      const line = this.#received.join('') + text.slice(from, end);
+      this.#received = [];
+      from = end + 1;
+      this.#settle(line);
+    }
+    if (from < text.length) this.#received.push(text.slice(from));
+  }
+
+  #settle(line: string): void {
+    const reply = JSON.parse(line) as { id: number; result?: unknown; error?: string };
+    const pending = this.#pending.get(reply.id);
+    if (pending === undefined) return;
+    this.#pending.delete(reply.id);
+    clearTimeout(pending.timer);
+    if (reply.error === undefined) pending.resolve(reply.result);
+    else pending.reject(new PlatformError('unavailable', `The edge refused: ${reply.error}.`));
+  }
+}

@@ -1,0 +1,21 @@
+import type { Logger } from '../../../lib/logger.ts';
+
+export interface EdgeRouterOptions {
+  /** Absolute; holds the edge's table and log. */
+  readonly stateDir: string;
+  /** Absolute and short; holds edge.sock and edge.pid. */
+  readonly runDir: string;
+  /** Port 0: any free one, kept for as long as the router lives. */
+  readonly listen: { readonly host: string; readonly port: number };
+  readonly workers: number;
+  /** Absolute path of the built edge/main.js. */
+  readonly entry: string;
+  /** The Node to run it with; this process's own by default. */
+  readonly execPath?: string;
+  readonly logger: Logger;
+  /** Milliseconds for requests in flight when the edge is told to stop. Default 10 000. */
+  readonly stopGraceMs?: number;
+  /** Overrides of edge/proxy/settings.ts, by the names used there. */
+  readonly limits?: Readonly<Record<string, number>>;
+  readonly timeouts?: Readonly<Record<string, number>>;
+}

@@ -1,0 +1,205 @@
+import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
+import { createServer, get as httpGet } from 'node:http';
+import { createServer as createNetServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { builtProgram } from '../../../../test/support/built.ts';
+import type { Router, RouteTable } from '../../../domain/apps/router.ts';
+import { SILENT } from '../../../lib/logger.ts';
+import { routerConformance } from '../conformance.ts';
+import type { EdgeRouterOptions } from './edge-options.ts';
+import { createEdgeRouter } from './edge-router.ts';
+
+interface Home {
+  readonly options: EdgeRouterOptions;
+  readonly remove: () => Promise<void>;
+}
+
+async function home(overrides: Partial<EdgeRouterOptions> = {}): Promise<Home> {
+  const root = await mkdtemp(join(tmpdir(), 'edge-'));
+  const options = {
+    stateDir: join(root, 'state'),
+    runDir: join(root, 'run'),
+    listen: { host: '127.0.0.1', port: 0 },
+    workers: 1,
+    entry: join(await builtProgram(), 'edge/main.js'),
+    logger: SILENT,
+    stopGraceMs: 1_000,
+    ...overrides,
+  };
+  return { options, remove: () => rm(root, { recursive: true, force: true }) };
+}
+
+for (const workers of [1, 2]) {
+  routerConformance(`edge, ${workers} worker(s)`, async () => {
+    const { options, remove } = await home({ workers });
+    const router = await createEdgeRouter(options);
+    return {
+      router,
+      dispose: async () => {
+        await router.stop();
+        await remove();
+      },
+    };
+  });
+}
+
+describe('edge router', () => {
+  const undo: (() => Promise<unknown>)[] = [];
+  afterEach(async () => {
+    for (const step of undo.splice(0).reverse()) await step();
+  });
+
+  const newHome = async (overrides?: Partial<EdgeRouterOptions>): Promise<EdgeRouterOptions> => {
+    const made = await home(overrides);
+    undo.push(made.remove);
+    return made.options;
+  };
+  const start = async (options: EdgeRouterOptions): Promise<Router> => {
+    const router = await createEdgeRouter(options);
+    undo.push(() => router.stop());
+    return router;
+  };
+  const pidOf = async (options: EdgeRouterOptions): Promise<number> =>
+    Number(await readFile(join(options.runDir, 'edge.pid'), 'utf8'));
+  const unit = async (body: string): Promise<RouteTable> => {
+    const server = createServer((_request, response) => response.end(body));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    undo.push(async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    });
+    const { port } = server.address() as AddressInfo;
+    const targets = [{ unit: body, host: '127.0.0.1', port }];
+    return { version: 7, routes: [{ app: 'blog', hosts: ['blog.test'], targets, note: '' }] };
+  };
+
+  it('leaves the edge running when closed, and adopts it the next time', async () => {
+    const options = await newHome();
+    const first = await start(options);
+    await first.apply(await unit('one'));
+    const pid = await pidOf(options);
+    await first.close();
+    expect(await body(first.listen)).toBe('one');
+
+    const second = await start(options);
+    expect(second.listen).toBe(first.listen);
+    expect(await pidOf(options)).toBe(pid);
+    expect((await second.traffic('blog')).requests).toBe(1);
+  });
+
+  it('keeps its socket and its pid to the owner', async () => {
+    const options = await newHome();
+    await start(options);
+    expect((await stat(join(options.runDir, 'edge.sock'))).mode & 0o777).toBe(0o600);
+    expect((await stat(join(options.runDir, 'edge.pid'))).mode & 0o777).toBe(0o600);
+  });
+
+  it('replaces a running edge whose options differ, on the same port', async () => {
+    const options = await newHome();
+    const first = await start(options);
+    await first.apply(await unit('one'));
+    const pid = await pidOf(options);
+    await first.close();
+    const port = Number(first.listen.split(':')[1]);
+
+    const second = await start({ ...options, listen: { host: '127.0.0.1', port }, limits: { queuePerTarget: 3 } });
+    expect(second.listen).toBe(first.listen);
+    expect(await pidOf(options)).not.toBe(pid);
+    expect(await body(second.listen)).toBe('one');
+  });
+
+  it('starts a killed edge again on the same port with the last table', async () => {
+    const options = await newHome();
+    const router = await start(options);
+    const table = await unit('one');
+    await router.apply(table);
+    const pid = await pidOf(options);
+    process.kill(pid, 'SIGKILL');
+    await eventually(async () => expect(await body(router.listen)).toBe('one'));
+    expect(await pidOf(options)).not.toBe(pid);
+    await router.apply({ ...table, version: 8, routes: [] });
+    expect(await body(router.listen)).toContain('404');
+  });
+
+  it('serves from the table on disk when nobody tells it anything', async () => {
+    const options = await newHome();
+    const first = await start(options);
+    await first.apply(await unit('kept'));
+    const port = Number(first.listen.split(':')[1]);
+    const pid = await pidOf(options);
+    await first.close();
+    process.kill(pid, 'SIGKILL');
+
+    const second = await start({ ...options, listen: { host: '127.0.0.1', port } });
+    expect(await body(second.listen)).toBe('kept');
+  });
+
+  it('says in one line which address is taken and which setting names it', async () => {
+    const blocker = createNetServer();
+    await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
+    undo.push(() => new Promise((resolve) => blocker.close(resolve)));
+    const { port } = blocker.address() as AddressInfo;
+    const options = await newHome({ listen: { host: '127.0.0.1', port } });
+    await expect(createEdgeRouter(options)).rejects.toMatchObject({
+      code: 'config.invalid',
+      message: `Another program already listens on 127.0.0.1:${port}: end it or set TANCHO_EDGE_LISTEN to another address.`,
+    });
+    await expect(createEdgeRouter({ ...options, workers: 2 })).rejects.toMatchObject({ code: 'config.invalid' });
+  });
+
+  it('refuses a host that is not of this machine, and a path too long for a socket', async () => {
+    const options = await newHome();
+    const elsewhere = createEdgeRouter({ ...options, listen: { host: '192.0.2.1', port: 0 } });
+    await expect(elsewhere).rejects.toMatchObject({ code: 'config.invalid' });
+    const long = createEdgeRouter({ ...options, runDir: `${options.runDir}/${'x'.repeat(100)}` });
+    await expect(long).rejects.toMatchObject({ code: 'config.invalid' });
+  });
+
+  it('refuses a table that makes no sense and goes on with the old one', async () => {
+    const router = await start(await newHome());
+    const table = await unit('one');
+    await router.apply(table);
+    const bad = { ...table, version: 9, routes: [{ ...table.routes[0], hosts: ['no host'] }] } as RouteTable;
+    await expect(router.apply(bad)).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await body(router.listen)).toBe('one');
+  });
+
+  it('ends the process with stop', async () => {
+    const options = await newHome({ workers: 2 });
+    const router = await createEdgeRouter(options);
+    const pid = await pidOf(options);
+    await router.stop();
+    await router.stop();
+    expect(await stat(`/proc/${pid}/cwd`).catch(() => null)).toBeNull();
+    await expect(body(router.listen)).rejects.toThrow();
+    await expect(stat(join(options.runDir, 'edge.sock'))).rejects.toThrow();
+  });
+});
+
+function body(listen: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const request = httpGet(`http://${listen}/`, { headers: { host: 'blog.test' }, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8');
+      response.on('data', (part: string) => (text += part));
+      response.on('end', () => resolve(text));
+      response.on('error', reject);
+    });
+    request.on('error', reject);
+  });
+}
+
+async function eventually(check: () => Promise<void>): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  for (;;) {
+    try {
+      return await check();
+    } catch (error) {
+      if (performance.now() > deadline) throw error;
+    }
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}

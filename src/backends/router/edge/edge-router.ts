@@ -1,0 +1,254 @@
+/**
+ * The router of the platform's own edge: finds or starts the edge process, hands it tables, starts it again when it
+ * dies. Knows nothing of how requests are forwarded (src/edge) and nothing of apps.
+ */
+import type { ChildProcess } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import type { AppTraffic, Router, RouteTable } from '../../../domain/apps/router.ts';
+import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
+import { EdgeClient, EdgeLost } from './edge-client.ts';
+import type { EdgeRouterOptions } from './edge-options.ts';
+import {
+  endEdge,
+  fingerprintOf,
+  isEdgeOf,
+  pathsOf,
+  prepareDirectories,
+  spawnEdge,
+  startFailure,
+} from './edge-process.ts';
+
+const START_MS = 15_000;
+const POLL_MS = 10;
+const CONNECT_MS = 2_000;
+const APPLY_MS = 15_000;
+const TRAFFIC_MS = 5_000;
+const DRAIN_SLACK_MS = 5_000;
+const DEFAULT_STOP_GRACE_MS = 10_000;
+const STOP_SLACK_MS = 3_000;
+const FIRST_RESTART_MS = 50;
+const LAST_RESTART_MS = 10_000;
+/** An edge that lived this long does not count as failing at its start. */
+const STEADY_MS = 60_000;
+
+interface Hello {
+  readonly pid: number;
+  readonly fingerprint: string;
+  readonly host: string;
+  readonly bound: string;
+  readonly version: number;
+}
+
+interface Connected {
+  readonly client: EdgeClient;
+  readonly hello: Hello;
+}
+
+/**
+ * Adopts the edge that runs for these directories if it is the same program with the same options on the same address,
+ * replaces it if it is another, starts one if there is none. Throws `config.invalid` when the address cannot be had.
+ */
+export async function createEdgeRouter(options: EdgeRouterOptions): Promise<Router> {
+  await prepareDirectories(options);
+  const router = new EdgeRouter(options, await fingerprintOf(options));
+  await router.start();
+  return router;
+}
+
+class EdgeRouter implements Router {
+  readonly name = 'edge';
+  listen = '';
+  readonly #options: EdgeRouterOptions;
+  readonly #fingerprint: string;
+  #port: number;
+  #edge: Promise<Connected>;
+  #table: RouteTable | null = null;
+  #letGo = false;
+  #startedAt = 0;
+  #restartMs = FIRST_RESTART_MS;
+  #wake: (() => void) | null = null;
+
+  constructor(options: EdgeRouterOptions, fingerprint: string) {
+    this.#options = options;
+    this.#fingerprint = fingerprint;
+    this.#port = options.listen.port;
+    this.#edge = Promise.reject(new EdgeLost('not started yet'));
+    this.#edge.catch(() => {});
+  }
+
+  async start(): Promise<void> {
+    this.#edge = this.#ensure();
+    const connected = await this.#edge;
+    this.listen = connected.hello.bound;
+    this.#port = Number(this.listen.slice(this.listen.lastIndexOf(':') + 1));
+  }
+
+  async apply(table: RouteTable): Promise<void> {
+    if (this.#table === null || table.version > this.#table.version) this.#table = table;
+    await this.#retrying((client) => this.#hand(client, table));
+  }
+
+  async drained(units: readonly string[], timeoutMs: number): Promise<number> {
+    try {
+      const { client } = await this.#edge;
+      const open = await client.ask('drained', { units, timeoutMs }, timeoutMs + DRAIN_SLACK_MS);
+      return typeof open === 'number' ? open : 0;
+    } catch (error) {
+      // An edge that is gone has no request in flight.
+      if (error instanceof EdgeLost && !this.#letGo) return 0;
+      throw this.#worded(error);
+    }
+  }
+
+  async traffic(app: string): Promise<AppTraffic> {
+    return (await this.#retrying((client) => client.ask('traffic', { app }, TRAFFIC_MS))) as AppTraffic;
+  }
+
+  async close(): Promise<void> {
+    this.#letGo = true;
+    this.#wake?.();
+    const connected = await this.#edge.catch(() => null);
+    connected?.client.close();
+  }
+
+  async stop(): Promise<void> {
+    await this.close();
+    const found = await this.#find();
+    found?.client.close();
+    const pid = found?.hello.pid ?? (await this.#pidFromFile());
+    const graceMs = (this.#options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS) + STOP_SLACK_MS;
+    if (pid !== null) await endEdge(this.#options, pid, graceMs);
+  }
+
+  /** Once more on the next edge when this one dies meanwhile: applying and asking twice does no harm. */
+  async #retrying<T>(ask: (client: EdgeClient) => Promise<T>): Promise<T> {
+    try {
+      try {
+        return await ask((await this.#edge).client);
+      } catch (error) {
+        if (!(error instanceof EdgeLost) || this.#letGo) throw error;
+        return await ask((await this.#edge).client);
+      }
+    } catch (error) {
+      throw this.#worded(error);
+    }
+  }
+
+  #worded(error: unknown): PlatformError {
+    if (!(error instanceof EdgeLost)) return toPlatformError(error);
+    const message = this.#letGo ? 'The router has been closed.' : 'The edge is down; it is being started again.';
+    return new PlatformError('unavailable', message, { cause: error, hint: 'Try again in a moment.' });
+  }
+
+  async #hand(client: EdgeClient, table: RouteTable): Promise<void> {
+    const applied = (await client.ask('apply', { table }, APPLY_MS)) as { persisted: boolean };
+    if (!applied.persisted) {
+      const fields = { version: table.version, stateDir: this.#options.stateDir };
+      this.#options.logger.warn(fields, 'the edge serves by the new table but could not write it to disk');
+    }
+  }
+
+  /** Adopts, replaces or starts; resolves once the edge answers on its socket and has the last table. */
+  async #ensure(): Promise<Connected> {
+    const found = await this.#find();
+    const connected = found !== null && this.#fits(found.hello) ? found : await this.#launch(found);
+    this.#startedAt = performance.now();
+    if (this.#table !== null) await this.#hand(connected.client, this.#table);
+    return connected;
+  }
+
+  #fits(hello: Hello): boolean {
+    const port = Number(hello.bound.slice(hello.bound.lastIndexOf(':') + 1));
+    const samePort = this.#port === 0 || this.#port === port;
+    return hello.fingerprint === this.#fingerprint && hello.host === this.#options.listen.host && samePort;
+  }
+
+  /** The edge that answers on the socket, whatever it is; one that hangs is killed. */
+  async #find(): Promise<Connected | null> {
+    let connected: Connected | null = null;
+    const onLost = (): void => this.#lost(connected);
+    const client = await EdgeClient.connect(pathsOf(this.#options).socket, CONNECT_MS, onLost);
+    if (client === null) return null;
+    try {
+      const hello = (await client.ask('hello', {}, CONNECT_MS)) as Hello;
+      connected = { client, hello };
+      return connected;
+    } catch (error) {
+      client.close();
+      if (!isPlatformError(error, 'timeout')) return null;
+      const pid = await this.#pidFromFile();
+      if (pid !== null) await endEdge(this.#options, pid, CONNECT_MS);
+      return null;
+    }
+  }
+
+  async #pidFromFile(): Promise<number | null> {
+    const text = await readFile(pathsOf(this.#options).pid, 'utf8').catch(() => '');
+    const pid = Number(text.trim());
+    return Number.isInteger(pid) && pid > 1 && (await isEdgeOf(this.#options, pid)) ? pid : null;
+  }
+
+  async #launch(replaced: Connected | null): Promise<Connected> {
+    const how = { fingerprint: this.#fingerprint, port: this.#port, replaces: replaced?.hello.pid ?? 0 };
+    const child = await spawnEdge(this.#options, how);
+    replaced?.client.close();
+    const deadline = performance.now() + START_MS;
+    while (child.exitCode === null && child.signalCode === null && performance.now() < deadline) {
+      const found = await this.#find();
+      if (found?.hello.pid === child.pid && found !== null) return found;
+      found?.client.close();
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+    throw this.#notStarted(child);
+  }
+
+  #notStarted(child: ChildProcess): PlatformError {
+    if (child.exitCode !== null || child.signalCode !== null) {
+      return startFailure(this.#options, child.exitCode, this.#port);
+    }
+    child.kill('SIGKILL');
+    return new PlatformError('timeout', `The edge did not answer within ${START_MS} ms of its start.`, {
+      hint: `${pathsOf(this.#options).log} may say why.`,
+    });
+  }
+
+  /** Called for every connection that ends; only the one in use means that the edge has died. */
+  #lost(connected: Connected | null): void {
+    if (this.#letGo || connected === null) return;
+    void this.#edge.then(
+      (current) => {
+        if (current === connected && !this.#letGo) this.#revive();
+      },
+      () => {},
+    );
+  }
+
+  #revive(): void {
+    const livedMs = performance.now() - this.#startedAt;
+    if (livedMs > STEADY_MS) this.#restartMs = FIRST_RESTART_MS;
+    this.#options.logger.warn({ livedMs: Math.round(livedMs) }, 'the edge has died and is being started again');
+    this.#edge = this.#restart();
+    this.#edge.catch(() => {});
+  }
+
+  async #restart(): Promise<Connected> {
+    for (;;) {
+      const delayMs = this.#restartMs;
+      this.#restartMs = Math.min(delayMs * 2, LAST_RESTART_MS);
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, delayMs);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#wake = null;
+      if (this.#letGo) throw new EdgeLost('the router has been closed');
+      try {
+        return await this.#ensure();
+      } catch (error) {
+        this.#options.logger.error({ err: error }, 'the edge could not be started again, next attempt follows');
+      }
+    }
+  }
+}

@@ -1,0 +1,170 @@
+/**
+ * A router inside this process, on node:http: small, for tests and trials. It does what the contract says and no more:
+ * no retries but on refusal, no limits of its own, nothing on disk.
+ */
+import { randomUUID } from 'node:crypto';
+import { createServer, request as httpRequest } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { AppTraffic, Route, Router, RouteTable, Target } from '../../../domain/apps/router.ts';
+
+const POLL_MS = 5;
+const ANSWER_MS = 60_000;
+
+interface Counter {
+  requests: number;
+  failures: number;
+}
+
+export async function createMemoryRouter(options: { listen: { host: string; port: number } }): Promise<Router> {
+  const router = new MemoryRouter();
+  await router.start(options.listen.host, options.listen.port);
+  return router;
+}
+
+class MemoryRouter implements Router {
+  readonly name = 'memory';
+  listen = '';
+  #table: RouteTable = { version: 0, routes: [] };
+  readonly #inFlight = new Map<string, number>();
+  readonly #counters = new Map<string, Counter>();
+  readonly #server: Server = createServer((request, response) => this.#serve(request, response));
+
+  async start(host: string, port: number): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      this.#server.once('error', reject);
+      this.#server.listen(port, host, resolve);
+    });
+    this.listen = `${host}:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  apply(table: RouteTable): Promise<void> {
+    if (table.version > this.#table.version) this.#table = table;
+    return Promise.resolve();
+  }
+
+  async drained(units: readonly string[], timeoutMs: number): Promise<number> {
+    const open = (): number => units.reduce((sum, unit) => sum + (this.#inFlight.get(unit) ?? 0), 0);
+    const deadline = performance.now() + timeoutMs;
+    while (open() > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    return open();
+  }
+
+  traffic(app: string): Promise<AppTraffic> {
+    return Promise.resolve({ requests: 0, failures: 0, ...this.#counters.get(app) });
+  }
+
+  close(): Promise<void> {
+    return Promise.resolve();
+  }
+
+  async stop(): Promise<void> {
+    if (!this.#server.listening) return;
+    const closed = new Promise((resolve) => this.#server.close(resolve));
+    this.#server.closeAllConnections();
+    await closed;
+  }
+
+  #serve(request: IncomingMessage, response: ServerResponse): void {
+    const offered = request.headers['x-request-id'];
+    response.setHeader('x-request-id', typeof offered === 'string' ? offered : randomUUID());
+    const host = (request.headers.host ?? '')
+      .toLowerCase()
+      .replace(/:[0-9]+$/, '')
+      .replace(/\.$/, '');
+    const route = this.#match(host);
+    if (route === undefined) {
+      refuse(response, 404, `No app answers at ${host}.`);
+      return;
+    }
+    const counter = this.#counters.get(route.app) ?? { requests: 0, failures: 0 };
+    this.#counters.set(route.app, counter);
+    counter.requests++;
+    if (route.targets.length === 0) {
+      response.setHeader('retry-after', '5');
+      refuse(response, 503, route.note);
+      return;
+    }
+    const targets = [...route.targets].sort((a, b) => this.#load(a) - this.#load(b) || Math.random() - 0.5);
+    this.#forward({ request, response, route, counter }, targets);
+  }
+
+  #match(host: string): Route | undefined {
+    const wildcard = host.replace(/^[^.]+/, '*');
+    const named = (name: string): Route | undefined => this.#table.routes.find((route) => route.hosts.includes(name));
+    return named(host) ?? named(wildcard);
+  }
+
+  #load(target: Target): number {
+    return this.#inFlight.get(target.unit) ?? 0;
+  }
+
+  #forward(
+    exchange: { request: IncomingMessage; response: ServerResponse; route: Route; counter: Counter },
+    targets: readonly Target[],
+  ): void {
+    const { request, response, route, counter } = exchange;
+    const [target, ...others] = targets;
+    if (target === undefined) {
+      counter.failures++;
+      refuse(response, 502, `The app ${route.app} could not be reached.`);
+      return;
+    }
+    this.#inFlight.set(target.unit, this.#load(target) + 1);
+    let counted = true;
+    const leave = (): void => {
+      if (counted) this.#inFlight.set(target.unit, this.#load(target) - 1);
+      counted = false;
+    };
+    response.once('close', leave);
+    const { method, url: path } = request;
+    const upstream = httpRequest({
+      host: target.host,
+      port: target.port,
+      method,
+      path,
+      agent: false,
+      timeout: ANSWER_MS,
+    });
+    for (const [name, value] of Object.entries(forwarded(request, response))) upstream.setHeader(name, value);
+    upstream.once('socket', (socket) => socket.once('connect', () => request.pipe(upstream)));
+    upstream.on('response', (answer) => {
+      const { connection: _connection, 'keep-alive': _keepAlive, 'x-request-id': _id, ...headers } = answer.headers;
+      response.writeHead(answer.statusCode ?? 502, headers);
+      answer.on('error', () => response.destroy());
+      answer.pipe(response);
+    });
+    upstream.on('timeout', () => upstream.destroy(new Error('timeout')));
+    upstream.on('error', (error: NodeJS.ErrnoException) => {
+      leave();
+      response.off('close', leave);
+      if (error.code === 'ECONNREFUSED') this.#forward(exchange, others);
+      else if (response.headersSent) response.destroy();
+      else {
+        counter.failures++;
+        refuse(response, error.message === 'timeout' ? 504 : 502, `The app ${route.app} did not answer.`);
+      }
+    });
+    response.once('close', () => upstream.destroy());
+  }
+}
+
+function forwarded(request: IncomingMessage, response: ServerResponse): Record<string, string | string[]> {
+  const headers: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined && name !== 'connection' && !name.startsWith('x-forwarded-')) headers[name] = value;
+  }
+  return {
+    ...headers,
+    'x-forwarded-for': (request.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
+    'x-forwarded-proto': 'http',
+    'x-forwarded-host': request.headers.host ?? '',
+    'x-forwarded-port': String(request.socket.localPort ?? ''),
+    'x-request-id': String(response.getHeader('x-request-id')),
+  };
+}
+
+function refuse(response: ServerResponse, status: number, detail: string): void {
+  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
+  response.end(`${detail}\n\nrequest: ${String(response.getHeader('x-request-id'))}\n`);
+}
