@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { builtProgram } from '../../../../test/support/built.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { openSealer } from '../../../lib/seal.ts';
@@ -12,12 +12,19 @@ import { createSqlStore } from './index.ts';
 
 const KILLS = 5;
 const ENOUGH = 60;
+/** The first to ask compiles the program. */
+const COMPILE_MS = 150_000;
 
-test(`loses no acknowledged transaction in ${KILLS} kills`, async () => {
+let built = '';
+beforeAll(async () => {
+  built = await builtProgram();
+}, COMPILE_MS);
+
+test(`loses no acknowledged transaction in ${KILLS} kills`, { timeout: 60_000 }, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tancho-kill-'));
   try {
     const script = join(folder, 'writer.mjs');
-    await writeFile(script, writer(await builtProgram(), folder));
+    await writeFile(script, writer(folder));
     let told = 0;
     for (let kill = 1; kill <= KILLS; kill++) {
       const acknowledged = await writeUntilKilled(script, ENOUGH + Math.floor(Math.random() * ENOUGH));
@@ -45,7 +52,7 @@ test(`loses no acknowledged transaction in ${KILLS} kills`, async () => {
 });
 
 /** Each transaction counts up and adds one event; the count is printed once it is stored. */
-function writer(built: string, folder: string): string {
+function writer(folder: string): string {
   const module = (name: string) => JSON.stringify(pathToFileURL(join(built, name)).href);
   return `
     import { writeSync } from 'node:fs';
