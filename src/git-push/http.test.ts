@@ -1,7 +1,10 @@
-import { request } from 'node:http';
+import { once } from 'node:events';
+import { type IncomingMessage, request } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ANN, ANN_TOKEN, BOB, createGitWorld, type GitWorld, missingPrograms } from '../../test/support/git-world.ts';
+import { ANN, ANN_TOKEN, BOB } from '../../test/support/git-people.ts';
+import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
+import { missingPrograms } from '../../test/support/programs.ts';
 
 const missing = missingPrograms();
 if (missing.length > 0) console.warn(`git over http tests are skipped: ${missing.join(', ')} missing`);
@@ -91,6 +94,19 @@ describe.skipIf(missing.length > 0)('the http door', () => {
     expect(body).toContain('refs/heads/main');
     const broken = ask('/git/shop.git/git-upload-pack', headers, 'POST', Buffer.from('not gzip'));
     expect((await broken.catch(() => null))?.body ?? '').not.toContain('refs/heads/main');
+  });
+
+  it('lets a client wait for permission to send', async () => {
+    const headers = { ...AUTH, 'content-type': 'application/x-git-receive-pack-request', expect: '100-continue' };
+    const path = '/git/shop.git/git-receive-pack';
+    const outgoing = request({ host: '127.0.0.1', port: world.http.port, path, headers, method: 'POST' });
+    outgoing.flushHeaders();
+    await once(outgoing, 'continue');
+    outgoing.end('0000');
+    const [response] = (await once(outgoing, 'response')) as [IncomingMessage];
+    response.resume();
+    expect(response.statusCode).toBe(200);
+    await once(response, 'end');
   });
 
   it('answers 403 without access, 404 for an unknown app or a name that is none', async () => {

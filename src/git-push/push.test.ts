@@ -2,7 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readFile, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ANN, createGitWorld, gate, type GitWorld, missingPrograms, until } from '../../test/support/git-world.ts';
+import { ANN } from '../../test/support/git-people.ts';
+import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
+import { gate, missingPrograms, until } from '../../test/support/programs.ts';
 import { PlatformError } from '../domain/errors.ts';
 
 const missing = missingPrograms();

@@ -1,8 +1,11 @@
+import { once } from 'node:events';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import ssh2 from 'ssh2';
 import { readFile } from 'node:fs/promises';
-import { ANN, BOB, createGitWorld, type GitWorld, missingPrograms, sshOptions } from '../../test/support/git-world.ts';
+import { ANN, BOB } from '../../test/support/git-people.ts';
+import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
+import { missingPrograms, sshOptions } from '../../test/support/programs.ts';
 
 const missing = missingPrograms();
 if (missing.length > 0) console.warn(`ssh door tests are skipped: ${missing.join(', ')} missing`);
@@ -106,6 +109,24 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     const target = ['-p', String(world.ssh.port), 'git@127.0.0.1', `git-upload-pack 'shop.git'`];
     const { stdout } = await world.start('ssh', [...options, ...target]).done;
     expect(stdout).toContain('version 2');
+  });
+
+  it('cancels what is running, and waits for it, when it is closed', async () => {
+    const other = await createGitWorld();
+    const key = other.key('ed25519', ANN);
+    const work = await other.work();
+    let cancelled = false;
+    other.onDeploy = async ({ say, signal }) => {
+      say('building');
+      await once(signal, 'abort');
+      cancelled = true;
+      signal.throwIfAborted();
+    };
+    const push = other.start('git', ['push', other.sshUrl('shop'), 'main'], { cwd: work, key });
+    await push.shows('remote: building');
+    await other.dispose();
+    expect(cancelled).toBe(true);
+    expect((await push.done).code).not.toBe(0);
   });
 
   it('hangs up on those who never show a key', async () => {

@@ -1,38 +1,19 @@
 /** Both git doors over real repositories, with real git and ssh as clients; users, apps and deploys are small and in memory. */
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BareRepos, createBareRepos } from '../../src/backends/git-host/bare-repos/bare-repos.ts';
-import type { App } from '../../src/domain/apps/app.ts';
-import type { AppView, Say } from '../../src/domain/apps/apps.ts';
-import type { Caller, UserCaller } from '../../src/domain/caller.ts';
-import type { Deploy } from '../../src/domain/deploys/deploy.ts';
-import type { Deploys, NewCode } from '../../src/domain/deploys/deploys.ts';
-import { PlatformError } from '../../src/domain/errors.ts';
-import type { Logger } from '../../src/lib/logger.ts';
-import { demand } from '../../src/domain/access.ts';
 import { PRE_RECEIVE } from '../../src/git-push/hook.ts';
-import { createGitHttp } from '../../src/git-push/http.ts';
+import { createGitHttp, type GitHttp } from '../../src/git-push/http.ts';
 import { createGitSessions } from '../../src/git-push/sessions.ts';
 import { createSshDoor } from '../../src/git-push/ssh.ts';
-
-export interface DeployCall {
-  readonly caller: Caller;
-  readonly app: string;
-  readonly code: NewCode;
-  readonly say: Say;
-  readonly signal: AbortSignal;
-}
-
-export interface Finished {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
+import type { Logger } from '../../src/lib/logger.ts';
+import { ANN, ANN_TOKEN, APPS, type DeployCall, deploysOf, usersOf } from './git-people.ts';
+import { type Finished, type Running, start } from './programs.ts';
 
 export interface GitWorld {
   readonly root: string;
@@ -54,68 +35,6 @@ export interface GitWorld {
   dispose(): Promise<void>;
 }
 
-export interface Running {
-  readonly child: ChildProcess;
-  readonly done: Promise<Finished>;
-  /** Resolves when standard error holds the text. */
-  shows(text: string): Promise<void>;
-  stderr(): string;
-  /** What Ctrl-C in a terminal does: every process of the command gets SIGINT. */
-  interrupt(): void;
-}
-
-export const ANN = 'ann@example.com';
-export const BOB = 'bob@example.com';
-export const ANN_TOKEN = 'token-of-ann';
-
-const TEAMS: Readonly<Record<string, string>> = { [ANN]: 'shop-team', [BOB]: 'other-team' };
-
-function user(email: string, via: UserCaller['via']): UserCaller {
-  const teams = [TEAMS[email] ?? 'none'];
-  return { kind: 'user', email, isAdmin: false, teams, via, tokenHash: '', address: '127.0.0.1' };
-}
-
-function app(name: string): App {
-  return {
-    name,
-    platform: 'static',
-    owner: ANN,
-    teamOwner: 'shop-team',
-    teams: ['shop-team'],
-    pool: 'default',
-    description: '',
-    cname: [],
-    createdAt: new Date(0).toISOString(),
-    release: null,
-    rollout: null,
-    desired: 'running',
-    deploys: 0,
-    removing: false,
-  };
-}
-
-function missing(program: string): boolean {
-  try {
-    execFileSync(program, [program === 'ssh' ? '-V' : '--version'], { stdio: 'ignore' });
-    return false;
-  } catch {
-    return true;
-  }
-}
-
-/** The programs these tests need and this machine lacks; a suite prints them and is skipped. */
-export function missingPrograms(): string[] {
-  return ['git', 'ssh'].filter(missing);
-}
-
-export async function until(condition: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
-  const deadline = Date.now() + ms;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
-}
-
 export async function createGitWorld(
   options: { maxPushBytes?: number; authTimeoutMs?: number } = {},
 ): Promise<GitWorld> {
@@ -132,44 +51,14 @@ export async function createGitWorld(
   await host.create('shop');
 
   const owners = new Map<string, string>();
-  const users = {
-    bySshKey: async (fingerprint: string) => {
-      const email = owners.get(fingerprint);
-      return email === undefined ? null : user(email, 'ssh-key');
-    },
-    byToken: async (token: string) => (token === ANN_TOKEN ? user(ANN, 'session') : null),
-    byPassword: async (email: string, secret: string) =>
-      email in TEAMS && (secret === `password-of-${email}` || (email === ANN && secret === ANN_TOKEN))
-        ? user(email, 'password')
-        : null,
-  };
-  const apps = {
-    async info(caller: Caller, name: string): Promise<AppView> {
-      if (name !== 'shop') throw new PlatformError('app.not_found', 'App not found.');
-      demand(caller, 'app.info', { app: app(name) });
-      return { app: app(name), units: [], state: 'started', repositoryUrl: '', address: '' };
-    },
-  };
-  const deploys: Deploys = {
-    list: async () => [],
-    info: async () => {
-      throw new PlatformError('deploy.not_found', 'Deploy not found.');
-    },
-    async deploy(caller, name, code, say, signal) {
-      await world.onDeploy({ caller, app: name, code, say, signal });
-      return deployed(name, code);
-    },
-  };
-  const sessions = createGitSessions({ repositories: host, apps, deploys, logger });
+  const users = usersOf(owners);
+  const deploys = deploysOf((call) => world.onDeploy(call));
+  const sessions = createGitSessions({ repositories: host, apps: APPS, deploys, logger });
   const hostKeyFile = join(root, 'keys', 'host');
   const listen = { host: '127.0.0.1', port: 0 };
   const timeout = options.authTimeoutMs === undefined ? {} : { authTimeoutMs: options.authTimeoutMs };
   const ssh = await createSshDoor({ listen, hostKeyFile, users, sessions, logger, ...timeout });
-  const gitHttp = createGitHttp({ users, sessions, logger });
-  const server = createServer((request, response) => {
-    if (!gitHttp(request, response)) response.writeHead(418).end();
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const server = await listenFor(createGitHttp({ users, sessions, logger }));
   const httpPort = (server.address() as AddressInfo).port;
 
   let keys = 0;
@@ -185,13 +74,8 @@ export async function createGitWorld(
       `http://${encodeURIComponent(email)}:${encodeURIComponent(secret)}@127.0.0.1:${httpPort}/git/${name}.git`,
     key(type, email) {
       const file = join(root, `key-${(keys += 1)}`);
-      execFileSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-f', file, ...(type === 'rsa' ? ['-b', '2048'] : [])]);
-      if (email !== undefined) {
-        const line = execFileSync('ssh-keygen', ['-y', '-f', file]).toString();
-        const blob = Buffer.from(line.split(' ')[1] ?? '', 'base64');
-        const digest = createHash('sha256').update(blob).digest('base64').replace(/=+$/, '');
-        owners.set(`SHA256:${digest}`, email);
-      }
+      const fingerprint = makeKey(file, type);
+      if (email !== undefined) owners.set(fingerprint, email);
       return file;
     },
     async work(files = { 'index.html': 'hello\n' }) {
@@ -219,92 +103,25 @@ export async function createGitWorld(
   return world;
 }
 
+async function listenFor(gitHttp: GitHttp): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (!gitHttp(request, response)) response.writeHead(418).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+/** Answers the fingerprint. */
+function makeKey(file: string, type: 'ed25519' | 'rsa' | 'ecdsa'): string {
+  execFileSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-f', file, ...(type === 'rsa' ? ['-b', '2048'] : [])]);
+  const line = execFileSync('ssh-keygen', ['-y', '-f', file]).toString();
+  const blob = Buffer.from(line.split(' ')[1] ?? '', 'base64');
+  return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
+}
+
 function recordingLogger(logs: { level: string; fields: object; message: string }[]): Logger {
   const at = (level: string) => (fields: object, message: string) => {
     logs.push({ level, fields, message });
   };
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
-}
-
-function start(home: string, program: string, args: readonly string[], how: { cwd?: string; key?: string }): Running {
-  const ssh = ['ssh', '-F', '/dev/null', ...sshOptions(how.key)].join(' ');
-  const child = spawn(program, args, {
-    cwd: how.cwd ?? home,
-    env: {
-      PATH: process.env['PATH'] ?? '',
-      HOME: home,
-      LC_ALL: 'C',
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_TERMINAL_PROMPT: '0',
-      GIT_SSH_COMMAND: ssh,
-      GIT_AUTHOR_NAME: 'Ann',
-      GIT_AUTHOR_EMAIL: ANN,
-      GIT_COMMITTER_NAME: 'Ann',
-      GIT_COMMITTER_EMAIL: ANN,
-    },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    detached: true,
-  });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => (stdout += text));
-  child.stderr.setEncoding('utf8').on('data', (text: string) => (stderr += text));
-  const done = new Promise<Finished>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code) => resolve({ code, stdout, stderr }));
-  });
-  return {
-    child,
-    done,
-    stderr: () => stderr,
-    interrupt: () => {
-      if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
-    },
-    shows: (text) =>
-      until(() => {
-        if (stderr.includes(text)) return true;
-        if (child.exitCode !== null) throw new Error(`ended without showing "${text}":\n${stderr}`);
-        return false;
-      }, `"${text}"`),
-  };
-}
-
-export function sshOptions(key: string | undefined): string[] {
-  const settings = ['StrictHostKeyChecking=no', 'UserKnownHostsFile=/dev/null', 'IdentitiesOnly=yes', 'LogLevel=ERROR'];
-  settings.push('BatchMode=yes', 'IdentityAgent=none');
-  return [...settings.flatMap((setting) => ['-o', setting]), ...(key === undefined ? [] : ['-i', key])];
-}
-
-function deployed(name: string, code: NewCode): Deploy {
-  return {
-    id: '0'.repeat(24),
-    app: name,
-    state: 'done',
-    commit: code.commit,
-    origin: code.origin,
-    by: ANN,
-    startedAt: new Date(0).toISOString(),
-    finishedAt: new Date(0).toISOString(),
-    durationMs: 0,
-    release: 1,
-    artifact: 'a',
-    cause: null,
-    error: '',
-    phases: {},
-    failedRequests: 0,
-    removedAt: null,
-  };
-}
-
-export async function textOf(path: string): Promise<string> {
-  return readFile(path, 'utf8');
-}
-
-/** A door that a test opens. */
-export function gate(): { readonly opened: Promise<void>; open(): void } {
-  let open = (): void => {};
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { opened, open };
 }
