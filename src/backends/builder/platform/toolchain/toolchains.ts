@@ -2,7 +2,7 @@
  * Programs brought to this machine for builds: `<toolchains>/<name>/<version>/tree`, with `ready` beside it written last.
  * Made once in a sandbox of their own, shared by every app, writable by none.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { maxSatisfying, satisfies, validRange } from 'semver';
 import { Failure } from '../../../../domain/apps/rollout.ts';
@@ -77,7 +77,12 @@ export class Toolchains {
     }
     if (satisfies(installed.version, range)) return null;
     const context = await prepare();
-    const versions = await this.#available(tool, context);
+    const versions = await this.#available(tool, context).catch(async (error: unknown) => {
+      // Without the registry, what was brought before still serves.
+      const brought = maxSatisfying(await this.#brought(tool), range);
+      if (brought === null || context.signal.aborted) throw error;
+      return [brought];
+    });
     const version = maxSatisfying(versions, range);
     if (version === null) throw noVersion(tool, String(asked), installed, versions);
     context.say(
@@ -109,6 +114,7 @@ export class Toolchains {
       name,
       async () => {
         if (await isThere(join(home, 'ready'))) return tree;
+        context.say(`preparing ${name.replace('/', ' ')} (once, for all apps)`);
         await rm(home, { recursive: true, force: true, maxRetries: 3 });
         await mkdir(tree, { recursive: true, mode: 0o755 });
         try {
@@ -125,6 +131,13 @@ export class Toolchains {
       },
       context.signal,
     );
+  }
+
+  async #brought(tool: Tool): Promise<string[]> {
+    const directory = join(this.#directory, tool.program);
+    const versions = await readdir(directory).catch(() => []);
+    const ready = await Promise.all(versions.map((version) => isThere(join(directory, version, 'ready'))));
+    return versions.filter((_, index) => ready[index]);
   }
 
   async #available(tool: Tool, context: ToolContext): Promise<string[]> {
