@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { UnitExited, UnitSpec } from '../../../domain/apps/provisioner.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
-import { allProcesses, markedProcesses } from '../../../lib/sandbox/processes.ts';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
 import { createProcessWorld, openLevel } from './provisioner-world.ts';
 import type { ProcessWorld } from './provisioner-world.ts';
@@ -89,12 +88,7 @@ for (const name of LEVELS) {
       await expect
         .poll(() => exits, { timeout: 5_000 })
         .toEqual([{ id: unit.id, code: 5, signal: null, outOfMemory: false }]);
-      expect(
-        markedProcesses(
-          unit.id,
-          allProcesses().filter(({ zombie }) => !zombie),
-        ),
-      ).toEqual([]);
+      expect(await world.sandbox.pids({ rootPid: 0, rootStart: '', id: unit.id })).toEqual([]);
     });
 
     it('gives the children of a shell the time to end by themselves', async () => {
