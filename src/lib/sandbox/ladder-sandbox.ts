@@ -1,13 +1,15 @@
 /** The Sandbox of one rung. */
+import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { safeName } from './cgroups.ts';
 import type { Cgroups } from './cgroups.ts';
 import { launchBubblewrap, launchDirect } from './launch.ts';
 import { handOver } from './ownership.ts';
 import { planBubblewrap, planPlain, planUser } from './plan.ts';
 import type { Programs, SystemView } from './plan.ts';
+import { isAlive, readProcess } from './processes.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest, SandboxTree } from './sandbox.ts';
 import type { Tenants } from './tenants.ts';
 import { signalTree, treeAlive, treePids } from './tree.ts';
@@ -21,6 +23,9 @@ export interface Rung {
   /** Null where the whole machine is seen. */
   readonly system: SystemView | null;
 }
+
+/** This process, as sweep() recognises it. */
+const OWNER = `${process.pid} ${readProcess(process.pid)?.start ?? ''}`;
 
 export interface LadderOptions {
   readonly rung: Rung;
@@ -36,6 +41,8 @@ export class LadderSandbox implements Sandbox {
   readonly #rung: Rung;
   readonly #cgroups: Cgroups | null;
   readonly #facts: TreeFacts;
+  /** Tells this platform's sandboxes from those of another one on the same machine. */
+  readonly #scope: string;
   readonly #statusDir: string;
   readonly #boundDir: string;
 
@@ -48,6 +55,7 @@ export class LadderSandbox implements Sandbox {
       cpu: cgroups?.has('cpu') ?? false,
       processes: cgroups?.has('pids') ?? false,
     };
+    this.#scope = scopeOf(options.stateDir);
     this.#rung = rung;
     this.#cgroups = cgroups;
     this.#facts = { isNamespace: rung.level === 'bubblewrap', cgroups };
@@ -57,12 +65,13 @@ export class LadderSandbox implements Sandbox {
   }
 
   async spawn(request: SandboxRequest): Promise<SandboxProcess> {
-    if (request.dieWithParent) await writeFile(this.#boundFile(request.id), '', { mode: 0o600 });
-    this.#cgroups?.create(request.id, request.limits);
+    if (request.dieWithParent) await writeFile(this.#boundFile(request.id), OWNER, { mode: 0o600 });
+    const scoped = { ...request, id: this.#scoped(request.id) };
+    this.#cgroups?.create(scoped.id, request.limits);
     try {
-      return await this.#launch(request);
+      return await this.#launch(scoped);
     } catch (error) {
-      await signalTree({ rootPid: 0, rootStart: '', id: request.id }, this.#facts, 'SIGKILL');
+      await this.kill({ rootPid: 0, rootStart: '', id: request.id }, 'SIGKILL');
       await this.release(request.id);
       throw error;
     }
@@ -88,24 +97,24 @@ export class LadderSandbox implements Sandbox {
   }
 
   async kill(tree: SandboxTree, signal: NodeJS.Signals): Promise<void> {
-    await signalTree(tree, this.#facts, signal);
+    await signalTree(this.#tree(tree), this.#facts, signal);
   }
 
   async alive(tree: SandboxTree): Promise<boolean> {
-    return treeAlive(tree, this.#facts);
+    return treeAlive(this.#tree(tree), this.#facts);
   }
 
   async pids(tree: SandboxTree): Promise<number[]> {
-    return treePids(tree, this.#facts);
+    return treePids(this.#tree(tree), this.#facts);
   }
 
   async outOfMemory(id: string): Promise<boolean> {
-    return this.#cgroups?.outOfMemory(id) ?? false;
+    return this.#cgroups?.outOfMemory(this.#scoped(id)) ?? false;
   }
 
   async exitCode(id: string): Promise<number | null> {
     try {
-      const match = /"exit-code"\s*:\s*(\d+)/.exec(await readFile(this.#statusFile(id), 'latin1'));
+      const match = /"exit-code"\s*:\s*(\d+)/.exec(await readFile(this.#statusFile(this.#scoped(id)), 'latin1'));
       return match === null ? null : Number(match[1]);
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
@@ -114,8 +123,8 @@ export class LadderSandbox implements Sandbox {
   }
 
   async release(id: string): Promise<void> {
-    await this.#cgroups?.remove(id);
-    await rm(this.#statusFile(id), { force: true });
+    await this.#cgroups?.remove(this.#scoped(id));
+    await rm(this.#statusFile(this.#scoped(id)), { force: true });
     await rm(this.#boundFile(id), { force: true });
   }
 
@@ -126,9 +135,19 @@ export class LadderSandbox implements Sandbox {
   /** Clears up after builds and commands that a killed platform left: they die with it, their groups do not. */
   async sweep(): Promise<void> {
     for (const id of await readdir(this.#boundDir)) {
+      const [pid, start = ''] = (await readFile(this.#boundFile(id), 'latin1')).split(' ');
+      if (isAlive(Number(pid), start)) continue;
       await this.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
       await this.release(id);
     }
+  }
+
+  #scoped(id: string): string {
+    return `${this.#scope}-${id}`;
+  }
+
+  #tree({ rootPid, rootStart, id }: SandboxTree): SandboxTree {
+    return { rootPid, rootStart, id: this.#scoped(id) };
   }
 
   #statusFile(id: string): string {
@@ -138,4 +157,8 @@ export class LadderSandbox implements Sandbox {
   #boundFile(id: string): string {
     return join(this.#boundDir, safeName(id));
   }
+}
+
+export function scopeOf(stateDir: string): string {
+  return createHash('sha256').update(resolve(stateDir)).digest('hex').slice(0, 8);
 }

@@ -6,11 +6,13 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cgroups } from './cgroups.ts';
 import type { BubblewrapFacts, Plan } from './plan.ts';
-import { allProcesses, familyOf, isAlive, markedProcesses, readProcess } from './processes.ts';
+import { allProcesses, familyOf, isAlive, markedProcesses, namespacePid, readProcess } from './processes.ts';
 import type { ProcessFacts } from './processes.ts';
 import type { SandboxProcess, SandboxRequest } from './sandbox.ts';
 
 const START_DEADLINE_MS = 15_000;
+const FIRST_CHILD = 2;
+const GONE = { pid: 0, start: '' };
 
 type StdioList = Exclude<StdioOptions, string>;
 
@@ -134,14 +136,17 @@ interface MainProcess {
   readonly start: string;
 }
 
-/** The init's first child. When both are gone already, or it does not come in time, the init stands for it. */
+/** The init's first child, number 2 of its namespace; orphans of a main process that is gone become the init's children too. */
 async function mainOf(root: MainProcess): Promise<MainProcess> {
   const deadline = Date.now() + START_DEADLINE_MS;
-  for (;;) {
+  while (isAlive(root.pid, root.start) && Date.now() < deadline) {
     const isChild = (facts: ProcessFacts): boolean => facts.parent === root.pid;
-    const main = allProcesses(root.pid).find(isChild) ?? allProcesses().find(isChild);
+    const younger = allProcesses(root.pid).filter(isChild);
+    const children = younger.length > 0 ? younger : allProcesses().filter(isChild);
+    const main = children.find(({ pid }) => namespacePid(pid) === FIRST_CHILD);
     if (main !== undefined) return { pid: main.pid, start: main.start };
-    if (!isAlive(root.pid, root.start) || Date.now() > deadline) return root;
+    if (children.length > 0) return GONE;
     await delay(1);
   }
+  return GONE;
 }

@@ -142,6 +142,9 @@ for (const level of levels) {
     it('clears up after commands of a platform that was killed', async () => {
       const started = await start('sleep 1000');
       await probeSandbox({ stateDir: join(home, 'state'), home, level });
+      expect(await sandbox.alive(started)).toBe(true);
+      writeFileSync(join(home, 'state', 'bound', started.id), '1 0');
+      await probeSandbox({ stateDir: join(home, 'state'), home, level });
       expect(await sandbox.alive(started)).toBe(false);
       expect(readdirSync(join(home, 'state', 'bound'))).toEqual([]);
       expect(readdirSync(join(home, 'state', 'status'))).toEqual([]);

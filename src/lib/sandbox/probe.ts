@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { Cgroups } from './cgroups.ts';
 import type { CgroupBase } from './cgroups.ts';
 import { probeCgroups } from './cgroup-probe.ts';
-import { LadderSandbox } from './ladder-sandbox.ts';
+import { LadderSandbox, scopeOf } from './ladder-sandbox.ts';
 import type { Rung } from './ladder-sandbox.ts';
 import type { Programs } from './plan.ts';
 import { findPrograms } from './programs.ts';
@@ -83,7 +83,8 @@ function makeRung(level: SandboxLevel, options: ProbeOptions, programs: Programs
     return 'setpriv was not found (install the package "util-linux")';
   const range = options.uidRange ?? uidRange(readFileSync('/proc/self/uid_map', 'utf8'));
   if (range === null) return 'this machine maps no user ids that could be given to apps';
-  return { level, programs, tenants: new Tenants(options.stateDir, range), system };
+  const first = range.from + (Number.parseInt(scopeOf(options.stateDir), 16) % (range.to - range.from + 1));
+  return { level, programs, tenants: new Tenants(options.stateDir, range, first), system };
 }
 
 async function attempt(rung: Rung, options: ProbeOptions, cgroups: Cgroups | null): Promise<string | null> {

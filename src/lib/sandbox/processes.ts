@@ -50,6 +50,16 @@ export function isAlive(pid: number, start: string): boolean {
   return found !== null && found.start === start && !found.zombie;
 }
 
+/** The number the process has in the innermost pid namespace; null when it is gone. */
+export function namespacePid(pid: number): number | null {
+  try {
+    const numbers = /^NSpid:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '';
+    return Number(numbers.split(/\s+/).at(-1));
+  } catch {
+    return null;
+  }
+}
+
 /** Every process of this machine's (or container's) table; `above` leaves out lower pids. */
 export function allProcesses(above = 0): ProcessFacts[] {
   const found: ProcessFacts[] = [];

@@ -30,7 +30,10 @@ export interface SandboxProcess {
   readonly rootPid: number;
   /** Kernel start time of rootPid, in clock ticks since boot, so a reused pid is recognised. */
   readonly rootStart: string;
-  /** The process that runs `argv`: the root itself, or its child where the root is the init of a pid namespace. Never rejects. */
+  /**
+   * The process that runs `argv`: the root itself, or its child where the root is the init of a pid namespace; pid 0
+   * when it ended before it was seen. Never rejects.
+   */
   readonly main: Promise<{ readonly pid: number; readonly start: string }>;
 }
 

@@ -34,12 +34,15 @@ export class Tenants {
   readonly #range: UidRange;
   readonly #state: TenantFile;
 
-  /** Throws when the file is there but cannot be understood: guessing would hand one tenant's files to another. */
-  constructor(stateDir: string, range: UidRange) {
+  /**
+   * `first`: where to begin, so that two platforms on one machine seldom use the same numbers.
+   * Throws when the file is there but cannot be understood: guessing would hand one tenant's files to another.
+   */
+  constructor(stateDir: string, range: UidRange, first: number = range.from) {
     mkdirSync(stateDir, { recursive: true, mode: 0o700 });
     this.#path = join(stateDir, 'tenants.json');
     this.#range = range;
-    this.#state = readState(this.#path) ?? { format: 1, next: range.from, uids: {} };
+    this.#state = readState(this.#path) ?? { format: 1, next: first, uids: {} };
   }
 
   uid(tenant: string): number {

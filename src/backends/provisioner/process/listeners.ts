@@ -9,8 +9,8 @@ export interface Listener {
 }
 
 const LISTEN_STATE = '0A';
-const ANY = /^0+$|^0{16}FFFF00000{8}$|^0{16}0000FFFF0{8}$/;
-const LOOPBACK = /^0100007F$|^0{24}01000000$|^0{16}0000FFFF0100007F$/;
+const ANY = /^0+$|^0{16}FFFF0{12}$/;
+const LOOPBACK = /^0100007F$|^0{24}01000000$|^0{16}FFFF00000100007F$/;
 
 /** Pure: the listening sockets of /proc/<pid>/net/tcp or tcp6. */
 export function parseListeners(table: string): Listener[] {

@@ -142,6 +142,8 @@ export class LiveUnit {
     }
     await this.#sandbox.kill(this.tree, 'SIGKILL');
     if (!this.#isParent) await this.bury(null);
+    // The timer also keeps this process alive: nothing else of a unit does.
+    while (!this.isDead) await Promise.race([this.gone, delay(20)]);
     await this.gone;
   }
 

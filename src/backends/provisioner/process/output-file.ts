@@ -29,10 +29,11 @@ export interface TailOptions {
   readonly gone: Promise<unknown>;
 }
 
-/** Follows the file from a byte offset until it is complete or the signal fires. */
+/** Follows the file from a byte offset until it is complete or the signal fires. Missing file: ends at once. */
 export async function* tailOutput(options: TailOptions): AsyncGenerator<OutputChunk> {
   const { path, signal } = options;
-  const file = await open(path, 'r');
+  const file = await openIfThere(path);
+  if (file === null) return;
   const changes = new Changes(path, signal);
   let isGone = false;
   void options.gone.then(() => {
@@ -128,6 +129,15 @@ class Changes {
   }
 }
 
+async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
 async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, position);
   return buffer.subarray(0, bytesRead);
@@ -141,13 +151,8 @@ async function endsInsideLine(file: FileHandle, position: number): Promise<boole
 
 /** Missing file: empty. `freed`: everything before it may be a hole. */
 export async function lastLinesOf(path: string, count: number, freed: number): Promise<string[]> {
-  let file: FileHandle;
-  try {
-    file = await open(path, 'r');
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw error;
-  }
+  const file = await openIfThere(path);
+  if (file === null) return [];
   try {
     const { size } = await file.stat();
     const from = Math.max(size - TAIL_BYTES, freed, 0);

@@ -1,16 +1,20 @@
-import { describe } from 'vitest';
+import { afterAll, describe } from 'vitest';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
 import { provisionerConformance } from '../conformance.ts';
-import { createProcessWorld, missingLevel } from './provisioner-world.ts';
+import { createProcessWorld, openLevel } from './provisioner-world.ts';
 
-const levels: SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
-const missing = new Map(await Promise.all(levels.map(async (level) => [level, await missingLevel(level)] as const)));
+const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
 
-for (const level of levels) {
-  const why = missing.get(level) ?? null;
-  if (why !== null) console.warn(`provisioner process at level ${level} not tested: ${why}`);
-  describe.skipIf(why !== null)(level, () => {
-    provisionerConformance(`process (${level})`, {
+for (const name of LEVELS) {
+  const level = await openLevel(name);
+  if (typeof level === 'string') {
+    console.warn(`provisioner process (${name}) not tested: ${level}`);
+    describe.skip(`provisioner process (${name})`);
+    continue;
+  }
+  describe(name, () => {
+    afterAll(() => level.dispose());
+    provisionerConformance(`process (${name})`, {
       create: () => createProcessWorld(level),
       supports: { memoryLimit: true, shell: true },
     });

@@ -277,7 +277,7 @@ class ProcessProvisioner implements Provisioner {
     const timer = setTimeout(
       () => {
         this.#timers.delete(timer);
-        if (this.#units.get(unit.id) !== unit) return;
+        if (this.#units.get(unit.id) !== unit || unit.record.removedAt === null) return;
         void bestEffort(this.#options.logger, 'removing output nobody read', () => this.#forget(unit));
       },
       Math.max(left, 0),

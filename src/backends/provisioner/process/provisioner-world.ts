@@ -43,11 +43,28 @@ export interface ProcessWorld extends ConformanceWorld {
   addSlug(artifact: string): string;
 }
 
-export async function createProcessWorld(
-  level: SandboxLevel,
-  change: (sandbox: Sandbox) => Sandbox = (same) => same,
-): Promise<ProcessWorld> {
+/** One home with one probed sandbox; worlds in it are told apart by their own directories. */
+export interface Level {
+  readonly home: string;
+  readonly sandbox: Sandbox;
+  dispose(): void;
+}
+
+/** The level, or why it cannot be tested here. */
+export async function openLevel(level: SandboxLevel): Promise<Level | string> {
   const home = mkdtempSync(join(tmpdir(), 'tancho-units-'));
+  chmodSync(home, 0o711);
+  const dispose = (): void => rmSync(home, { recursive: true, force: true });
+  try {
+    return { home, sandbox: await probeSandbox({ stateDir: join(home, 'sandbox'), home, level }), dispose };
+  } catch (error) {
+    dispose();
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+export async function createProcessWorld(level: Level, changes: Partial<Sandbox> = {}): Promise<ProcessWorld> {
+  const home = mkdtempSync(join(level.home, 'world-'));
   chmodSync(home, 0o711);
   const slugs = join(home, 'slugs');
   const units = join(home, 'units');
@@ -61,7 +78,7 @@ export async function createProcessWorld(
     return code;
   };
   addSlug('slug1');
-  const sandbox = change(await probeSandbox({ stateDir: join(home, 'sandbox'), home, level }));
+  const sandbox = withChanges(level.sandbox, changes);
   const readiness = { observeMs: 200, wrongPlaceGraceMs: 500 };
   const make = (): Promise<Provisioner> =>
     createProcessProvisioner({ sandbox, slugs, units, logger: SILENT, readiness });
@@ -91,16 +108,13 @@ export async function createProcessWorld(
   };
 }
 
-/** Null, or why the level cannot be tested here. */
-export async function missingLevel(level: SandboxLevel): Promise<string | null> {
-  const home = mkdtempSync(join(tmpdir(), 'tancho-probe-'));
-  chmodSync(home, 0o711);
-  try {
-    await probeSandbox({ stateDir: join(home, 'sandbox'), home, level });
-    return null;
-  } catch (error) {
-    return error instanceof Error ? error.message : String(error);
-  } finally {
-    rmSync(home, { recursive: true, force: true });
-  }
+/** The same sandbox, some of its abilities replaced; its methods go on working on itself. */
+function withChanges(sandbox: Sandbox, changes: Partial<Sandbox>): Sandbox {
+  return new Proxy(sandbox, {
+    get(target, name) {
+      if (Object.hasOwn(changes, name)) return Reflect.get(changes, name) as unknown;
+      const value = Reflect.get(target, name, target) as unknown;
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value;
+    },
+  });
 }
