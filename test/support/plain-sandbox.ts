@@ -9,59 +9,6 @@ const run = promisify(execFile);
 
 type Tree = Parameters<Sandbox['kill']>[0];
 
-<<<<<<< HEAD
-export function plainSandbox(options: { uid?: number } = {}): PlainSandbox {
-  const requests: SandboxRequest[] = [];
-  const { uid } = options;
-  const groupAlive = (pid: number): boolean => signalGroup(pid, 0);
-  return {
-    requests,
-    level: uid === undefined ? 'plain' : 'user',
-    description: 'for tests',
-    limits: { memory: false, cpu: false, processes: false },
-    async spawn(request) {
-      requests.push(request);
-      const [program = '', ...args] = request.argv;
-      const user = uid === undefined ? {} : { uid, gid: uid };
-      const child = spawn(program, args, {
-        cwd: request.cwd,
-        env: { ...request.env },
-        stdio: request.stdio,
-        detached: true,
-        ...user,
-      });
-      await once(child, 'spawn');
-      return {
-        child,
-        rootPid: child.pid ?? 0,
-        rootStart: '',
-        main: Promise.resolve({ pid: child.pid ?? 0, start: '' }),
-      };
-    },
-    async own(path) {
-      if (uid === undefined) return;
-      await run('chown', ['-hR', `${uid}:${uid}`, '--', path]);
-      await run('chmod', ['700', '--', path]);
-    },
-    async kill({ rootPid }, signal) {
-      signalGroup(rootPid, signal);
-    },
-    async alive({ rootPid }) {
-      return groupAlive(rootPid);
-    },
-    async pids({ rootPid }) {
-      return groupAlive(rootPid) ? [rootPid] : [];
-    },
-    async outOfMemory() {
-      return false;
-    },
-    async exitCode() {
-      return null;
-    },
-    async release() {},
-    async forget() {},
-  };
-=======
 export class PlainSandbox implements Sandbox {
   readonly level;
   readonly description = 'for tests';
@@ -119,7 +66,6 @@ export class PlainSandbox implements Sandbox {
   async release(): Promise<void> {}
 
   async forget(): Promise<void> {}
->>>>>>> build
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
