@@ -43,7 +43,10 @@ export async function builderWorld(
       logger: SILENT,
       ...options.more,
     });
-  const builder = await open();
+  const builder = await open().catch(async (error: unknown) => {
+    await rm(home, { recursive: true, force: true });
+    throw error;
+  });
   const lines: string[] = [];
   let deploys = 0;
   return {
