@@ -1,36 +1,16 @@
 /** Runs the steps of one build: private directories, environment, sandbox, output. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { BuildRequest } from '../../../../domain/deploys/builder.ts';
 import { isThere, treeBytes } from '../cache/copy-tree.ts';
 import { buildEnvironment, platformVariables } from '../environment.ts';
 import { stepFailure } from '../failures.ts';
-import type { Platform } from '../platform-file/platform-file.ts';
-import type { SlugPlace } from '../slugs.ts';
-import type { SourceFiles } from '../source-files.ts';
 import { fillAll } from '../templates.ts';
-import type { Brought, ToolContext } from '../toolchain/toolchains.ts';
+import type { ToolContext } from '../toolchain/toolchains.ts';
 import type { Inherited } from '../toolchain/machine-settings.ts';
-import type { Program } from '../toolchain/programs.ts';
-import type { Workshop } from '../workshop.ts';
-import type { BuildOutput } from './output.ts';
+import type { RunningBuild } from '../running-build.ts';
 import { runStep } from './run-step.ts';
 
 const MAX_DOWNLOADS = 2 * 1024 ** 3;
-
-export interface RunningBuild {
-  readonly workshop: Workshop;
-  readonly request: BuildRequest;
-  readonly platform: Platform;
-  readonly place: SlugPlace;
-  readonly files: SourceFiles;
-  /** Tools found on this machine, in the platform's order. */
-  readonly programs: readonly Program[];
-  /** Versions brought in place of them. */
-  readonly brought: readonly Brought[];
-  readonly output: BuildOutput;
-  readonly signal: AbortSignal;
-}
 
 export interface StepPlace {
   /** True: the arguments are a user's words, not templates. */
