@@ -1,7 +1,7 @@
 /** Runs the steps of one build: private directories, environment, sandbox, output. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isThere, treeBytes } from '../cache/copy-tree.ts';
+import { isLargerThan, isThere } from '../cache/copy-tree.ts';
 import { buildEnvironment, platformVariables } from '../environment.ts';
 import { stepFailure } from '../failures.ts';
 import { fillAll } from '../templates.ts';
@@ -76,7 +76,7 @@ export class StepRunner {
     for (const [name, text] of Object.entries(homeFiles)) await writeFile(join(this.#temporary, 'home', name), text);
     await sandbox.own(join(this.#temporary, 'home'), tenant);
     await sandbox.own(join(this.#temporary, 'tmp'), tenant);
-    if ((await treeBytes(this.#downloads)) > MAX_DOWNLOADS) {
+    if (await isLargerThan(this.#downloads, MAX_DOWNLOADS)) {
       await removeTree(this.#downloads);
     }
     if (await isThere(this.#downloads)) return;
