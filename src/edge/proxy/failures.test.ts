@@ -1,11 +1,16 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
+import type { Target } from '../../domain/apps/router.ts';
 import { EdgeRig } from '../../../test/support/edge-rig.ts';
 import type { RigSettings } from '../../../test/support/edge-rig.ts';
 
 const GET = 'GET / HTTP/1.1\r\nHost: blog.test\r\n\r\n';
 const GET_LAST = 'GET / HTTP/1.1\r\nHost: blog.test\r\nConnection: close\r\n\r\n';
 const OK = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok';
+
+async function inFlight(rig: EdgeRig, unit: Target, count: number): Promise<void> {
+  while ((await rig.plane.drained([unit.unit], 1)) < count) await new Promise((resolve) => setTimeout(resolve, 5));
+}
 
 describe('failures', () => {
   const rigs: EdgeRig[] = [];
@@ -151,16 +156,10 @@ describe('failures', () => {
     const client = await rig.client();
     client.socket.pause();
     client.send(GET);
-    await new Promise<void>((resolve) => {
-      const poll = setInterval(() => {
-        if (client.socket.bytesRead > 0) client.socket.pause();
-      }, 10);
-      client.socket.on('close', () => {
-        clearInterval(poll);
-        resolve();
-      });
-      setTimeout(() => client.socket.resume(), 500);
-    });
+    await inFlight(rig, flood, 1);
+    expect(await rig.plane.drained([flood.unit], 5_000)).toBe(0);
+    client.socket.resume();
+    await client.rest();
     expect(client.received.length).toBeLessThan(50_000_000);
   });
 
