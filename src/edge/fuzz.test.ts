@@ -96,6 +96,8 @@ const PIECES = [
   '0\r\n\r\n',
   '0\r\nT: 1\r\n\r\n',
   '0\r\nContent-Length: 7\r\n\r\n',
+  '0\r\nTransfer-Encoding: chunked\r\n\r\n',
+  '0\r\nConnection: close\r\n\r\n',
   '0;x\r\n\r\n',
 ];
 const GOOD = [
