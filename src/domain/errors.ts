@@ -17,6 +17,7 @@ export const ERROR_CODES = [
   'auth.registration_closed',
   'access.denied',
   'route.not_found',
+  'route.method_not_allowed',
   'user.not_found',
   'user.invalid_email',
   'user.invalid_password',

@@ -77,7 +77,7 @@ export interface Release {
   readonly deployId: string | null;
   readonly commit: string;
   readonly env: readonly EnvVar[];
-  /** By process name; the one called `web`, or the only one, receives the app's requests. */
+  /** By process name; see ROUTED_PROCESS. */
   readonly processes: Readonly<Record<string, ProcessType>>;
   readonly healthCheck: HealthCheck | null;
   readonly hooks: Hooks;
@@ -103,9 +103,5 @@ export function checkAppName(name: unknown, reserved: ReadonlySet<string>): stri
   return name;
 }
 
-/** The process that receives requests: `web`, else the only one, else none. */
-export function routedProcess(processes: Readonly<Record<string, ProcessType>>): string | null {
-  if ('web' in processes) return 'web';
-  const names = Object.keys(processes);
-  return names.length === 1 ? (names[0] ?? null) : null;
-}
+/** The process type whose units receive the app's requests and must listen on PORT; the others are workers. */
+export const ROUTED_PROCESS = 'web';

@@ -1,7 +1,20 @@
 /** Use cases of apps (specification 4.1): create, list, info, remove, restart. */
-import type { Caller } from '../caller.ts';
-import type { App } from './app.ts';
-import type { Unit } from './unit.ts';
+import { groupBy } from '../../lib/group-by.ts';
+import { type Subject, demand } from '../access.ts';
+import type { Act } from '../act.ts';
+import { type Caller, callerName } from '../caller.ts';
+import type { Builder } from '../deploys/builder.ts';
+import type { GitHost } from '../deploys/git-host.ts';
+import { PlatformError } from '../errors.ts';
+import type { Journal } from '../logs/journal.ts';
+import { appAddress, type Settings } from '../settings.ts';
+import type { Store } from '../store.ts';
+import { type App, checkAppName } from './app.ts';
+import { demandApp } from './demand-app.ts';
+import type { Removal } from './removal.ts';
+import type { Rollouts } from './rollouts.ts';
+import { appState, type Unit } from './unit.ts';
+import { unitFailed } from './unit-failed.ts';
 
 export interface AppView {
   readonly app: App;
@@ -34,4 +47,166 @@ export interface Apps {
   remove(caller: Caller, name: string, say: Say): Promise<void>;
   /** New units of the same release, switched without a failed request. Errors: app.not_deployed, unit.failed. */
   restart(caller: Caller, name: string, say: Say): Promise<void>;
+}
+
+export interface AppsDeps {
+  readonly store: Store;
+  readonly builder: Builder;
+  readonly gitHost: GitHost;
+  readonly rollouts: Rollouts;
+  readonly removal: Removal;
+  readonly journal: Journal;
+  readonly act: Act;
+  readonly settings: Settings;
+  readonly now: () => Date;
+}
+
+const DEFAULT_POOL = 'default';
+const MAX_DESCRIPTION = 1_000;
+const RESERVED: ReadonlySet<string> = new Set(['tancho', 'tsr']);
+
+export function createApps(deps: AppsDeps): Apps {
+  const { store, builder, gitHost, rollouts, removal, journal, act, settings, now } = deps;
+
+  function view(app: App, units: readonly Unit[]): AppView {
+    const serving = units.filter((unit) => unit.rollout === app.rollout);
+    return {
+      app,
+      units: serving,
+      state: appState(serving, app.desired, app.release !== null),
+      repositoryUrl: `ssh://git@${settings.sshAddress()}/${app.name}.git`,
+      address: appAddress(app.name, settings),
+    };
+  }
+
+  async function existingPlatform(name: unknown): Promise<string> {
+    const known = await builder.platforms();
+    const platform = known.find((candidate) => candidate.name === name);
+    if (platform !== undefined) return platform.name;
+    const names = known.map((candidate) => candidate.name).join(', ');
+    throw new PlatformError('platform.not_found', 'Invalid platform', { hint: `This server has: ${names}.` });
+  }
+
+  return {
+    async create(caller, input) {
+      demand(caller, 'app.create');
+      const name = checkAppName(input.name, RESERVED);
+      const platform = await existingPlatform(input.platform);
+      const teamOwner = await owningTeam(store, caller, input.teamOwner);
+      const app: App = {
+        name,
+        platform,
+        owner: callerName(caller),
+        teamOwner,
+        teams: [teamOwner],
+        pool: DEFAULT_POOL,
+        description: checkDescription(input.description),
+        cname: [],
+        createdAt: now().toISOString(),
+        release: null,
+        rollout: null,
+        desired: 'running',
+        deploys: 0,
+        removing: false,
+      };
+      await act(
+        caller,
+        'app.create',
+        {},
+        { target: `app:${name}`, lease: `app:${name}`, detail: platform },
+        async () => {
+          await store.transact((tx) => tx.insertApp(app));
+          await gitHost.create(name);
+        },
+      );
+      await removal.routes.publish();
+      await journal.note(name, `created by ${callerName(caller)} on platform ${platform}`);
+      return view(app, []);
+    },
+
+    async list(caller) {
+      demand(caller, 'app.list');
+      const seesAll = caller.kind === 'platform' || (caller.kind === 'user' && caller.isAdmin);
+      const [apps, units] = await Promise.all([
+        store.apps(seesAll || caller.kind !== 'user' ? undefined : caller.teams),
+        store.allUnits(),
+      ]);
+      const byApp = groupBy(units, (unit) => unit.app);
+      return apps.filter((app) => !app.removing).map((app) => view(app, byApp.get(app.name) ?? []));
+    },
+
+    async info(caller, name) {
+      const app = await demandApp(store, name);
+      demand(caller, 'app.info', { app });
+      return view(app, await store.units(name));
+    },
+
+    async remove(caller, name, say) {
+      const app = await demandApp(store, name);
+      await act(caller, 'app.remove', { app }, { target: `app:${name}`, lease: `app:${name}` }, async () => {
+        await demandApp(store, name);
+        say(`---- Removing application "${name}"...`);
+        await removal.remove(name);
+        say('---- Done removing application.');
+      });
+    },
+
+    async restart(caller, name, say) {
+      const app = await demandApp(store, name);
+      const subject: Subject = { app };
+      await act(caller, 'app.restart', subject, { target: `app:${name}`, lease: `app:${name}` }, async () => {
+        const current = await demandApp(store, name);
+        const release = current.release === null ? null : await store.release(name, current.release);
+        if (release === null) {
+          throw new PlatformError(
+            'app.not_deployed',
+            `App ${name} has not been deployed yet, there is nothing to restart.`,
+            {
+              hint: `Push code to it first: git push ${view(app, []).repositoryUrl} main`,
+            },
+          );
+        }
+        say(`---- Restarting the app "${name}" ----`);
+        const by = callerName(caller);
+        const signal = new AbortController().signal;
+        try {
+          await rollouts.roll({ app: current, release, isNewRelease: false, reason: 'restart', by, say, signal });
+        } catch (error) {
+          throw unitFailed(error, name, current.release);
+        }
+        await journal.note(name, `restarted by ${by}`);
+      });
+    },
+  };
+}
+
+function checkDescription(description: unknown): string {
+  if (description === undefined || description === null) return '';
+  if (typeof description === 'string' && description.length <= MAX_DESCRIPTION) return description;
+  throw new PlatformError('input.invalid', `The description must be text of at most ${MAX_DESCRIPTION} characters.`);
+}
+
+/** The team an app will belong to: the one asked for, or the caller's only one. */
+async function owningTeam(store: Store, caller: Caller, wanted: unknown): Promise<string> {
+  const own = caller.kind === 'user' ? caller.teams : [];
+  if (wanted !== undefined && wanted !== null && wanted !== '') {
+    const team = typeof wanted === 'string' ? await store.team(wanted) : null;
+    if (team === null)
+      throw new PlatformError('team.not_found', 'Team not found', { hint: 'List yours with "tancho team list".' });
+    const isAdmin = caller.kind === 'user' && caller.isAdmin;
+    if (isAdmin || own.includes(team.name)) return team.name;
+    throw new PlatformError('access.denied', `You can not set ${team.name} team as app's owner.`, {
+      hint: "Please set one of your teams as app's owner.",
+    });
+  }
+  const [only, ...others] = own;
+  if (only === undefined) {
+    throw new PlatformError('team.required', 'In order to create an app, you should be member of at least one team', {
+      hint: 'Create one with "tancho team create <name>".',
+    });
+  }
+  if (others.length === 0) return only;
+  throw new PlatformError('team.ambiguous', 'You belong to more than one team, choose one to be owner for this app.', {
+    hint: `Name one of: ${own.join(', ')} (teamOwner, or --team).`,
+  });
 }

@@ -1,5 +1,17 @@
 /** Use case: run a command in the app's sandbox (specification 4.1, /run). */
-import type { Caller } from '../caller.ts';
+import { randomHex } from '../../lib/ids.ts';
+import { demand } from '../access.ts';
+import type { Act } from '../act.ts';
+import { type Caller, callerName } from '../caller.ts';
+import { PlatformError } from '../errors.ts';
+import type { Journal } from '../logs/journal.ts';
+import type { Settings } from '../settings.ts';
+import type { Store } from '../store.ts';
+import { demandApp } from './demand-app.ts';
+import type { Provisioner } from './provisioner.ts';
+import { commandSpec } from './unit-spec.ts';
+
+const MAX_COMMAND = 32_768;
 
 export interface RunRequest {
   readonly command: unknown;
@@ -10,6 +22,62 @@ export interface RunRequest {
 }
 
 export interface Run {
-  /** Exit code of the last command that ran. Errors: run.command_required, app.not_deployed; run.failed after a non-zero exit. */
+  /**
+   * Resolves with the exit code of the last command that ran; after a non-zero one no further command is started.
+   * Errors: run.command_required, app.not_deployed; run.failed when a command was ended by a signal or took too long.
+   */
   run(caller: Caller, app: string, request: RunRequest): Promise<number>;
+}
+
+export interface RunDeps {
+  readonly store: Store;
+  readonly provisioner: Provisioner;
+  readonly journal: Journal;
+  readonly act: Act;
+  readonly settings: Settings;
+}
+
+export function createRun(deps: RunDeps): Run {
+  const { store, provisioner, journal, act, settings } = deps;
+  return {
+    async run(caller, appName, request) {
+      const app = await demandApp(store, appName);
+      demand(caller, 'app.run', { app });
+      const { command } = request;
+      if (typeof command !== 'string' || command.trim() === '') {
+        throw new PlatformError('run.command_required', 'You must provide the command to run', {
+          hint: 'Send the command as the body of the request.',
+        });
+      }
+      if (command.length > MAX_COMMAND || command.includes('\0')) {
+        throw new PlatformError('input.invalid', `A command has at most ${MAX_COMMAND} characters and no NUL.`);
+      }
+      return act(caller, 'app.run', { app }, { target: `app:${appName}` }, async () => {
+        const release = app.release === null ? null : await store.release(appName, app.release);
+        if (release === null) {
+          throw new PlatformError('app.not_deployed', 'App must be available to run commands', {
+            hint: 'Push code to the app first.',
+          });
+        }
+        await journal.note(appName, `${callerName(caller)} runs a command`);
+        const units = (await store.units(appName)).filter((unit) => unit.rollout === app.rollout);
+        const times = request.once ? 1 : Math.max(1, units.length);
+        let code = 0;
+        for (let n = 0; n < times && code === 0; n++) {
+          const result = await provisioner.exec({
+            unit: commandSpec(randomHex(12), release, settings.unitLimits),
+            command,
+            output: request.output,
+            signal: request.signal,
+            timeoutMs: settings.runTimeoutMs,
+          });
+          if (result.code === null) {
+            throw new PlatformError('run.failed', `The command was ended by ${result.signal ?? 'the time limit'}.`);
+          }
+          code = result.code;
+        }
+        return code;
+      });
+    },
+  };
 }

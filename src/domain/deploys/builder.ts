@@ -20,6 +20,8 @@ export interface BuildRequest {
   readonly source: SourceTree;
   /** The app's environment, available to the build. */
   readonly env: Readonly<Record<string, string>>;
+  /** Names in `env` whose values are replaced in the printed lines; absent: all of them. */
+  readonly privateEnv?: readonly string[];
 }
 
 export interface Artifact {

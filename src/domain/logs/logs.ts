@@ -1,9 +1,15 @@
-/** Use cases of logs (specification 4.1, log): the platform's own messages go in here, everything comes out here. */
+/** Use cases of logs (specification 4.1, log): everything that was logged comes out here. */
+import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
-import type { LogEntry } from './entry.ts';
+import { PlatformError } from '../errors.ts';
+import { demandApp } from '../apps/demand-app.ts';
+import type { Store } from '../store.ts';
+import type { LogEntry, LogFilter } from './entry.ts';
+import type { Journal } from './journal.ts';
+import type { LogStore } from './log-store.ts';
 
 export interface LogQuery {
-  /** Required, a whole number >= 0; errors: log.lines_required, input.invalid. */
+  /** Required, a whole number >= 0 (0: all that are kept); errors: log.lines_required, input.invalid. */
   readonly lines: unknown;
   readonly source?: string;
   readonly unit?: string;
@@ -14,4 +20,82 @@ export interface Logs {
   query(caller: Caller, app: string, query: LogQuery): Promise<LogEntry[]>;
   /** First what query() gives, then every new entry in batches, until the signal fires. */
   follow(caller: Caller, app: string, query: LogQuery, signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
+}
+
+export function createLogs(deps: { store: Store; logStore: LogStore; journal: Journal }): Logs {
+  const { store, logStore, journal } = deps;
+
+  async function filterOf(caller: Caller, appName: string, query: LogQuery): Promise<LogFilter> {
+    const lines = parseLines(query.lines);
+    const app = await demandApp(store, appName);
+    demand(caller, 'app.log', { app });
+    return {
+      app: app.name,
+      lines,
+      ...(query.source === undefined || query.source === '' ? {} : { source: query.source }),
+      ...(query.unit === undefined || query.unit === '' ? {} : { unit: query.unit }),
+    };
+  }
+
+  return {
+    async query(caller, appName, query) {
+      return logStore.query(await filterOf(caller, appName, query));
+    },
+    async follow(caller, appName, query, signal) {
+      const filter = await filterOf(caller, appName, query);
+      return followEntries({ logStore, journal }, filter, signal);
+    },
+  };
+}
+
+function parseLines(lines: unknown): number {
+  if (lines === undefined || lines === null || lines === '') {
+    throw new PlatformError('log.lines_required', 'Parameter "lines" is mandatory.', {
+      hint: 'Ask for example with ?lines=100.',
+    });
+  }
+  const count = typeof lines === 'number' ? lines : /^\d{1,9}$/.test(String(lines)) ? Number(lines) : Number.NaN;
+  if (!Number.isSafeInteger(count) || count < 0) {
+    throw new PlatformError('input.invalid', 'Parameter "lines" must be an integer.', {
+      hint: 'Give a whole number; 0 asks for everything that is kept.',
+    });
+  }
+  return count;
+}
+
+/** Followers hold no entries: they remember the last seq and read on when woken, so a slow one costs no memory. */
+async function* followEntries(
+  deps: { logStore: LogStore; journal: Journal },
+  filter: LogFilter,
+  signal: AbortSignal,
+): AsyncGenerator<LogEntry[]> {
+  let wake = (): void => {};
+  let news = false;
+  const ring = (): void => {
+    news = true;
+    wake();
+  };
+  const stop = deps.journal.follow(filter.app, ring);
+  signal.addEventListener('abort', ring);
+  try {
+    const first = await deps.logStore.query(filter);
+    yield first;
+    let cursor = first.at(-1)?.seq ?? (await newestSeq(deps.logStore, filter.app));
+    while (!signal.aborted) {
+      if (!news) await new Promise<void>((resolve) => (wake = resolve));
+      news = false;
+      if (signal.aborted) return;
+      const entries = await deps.logStore.query({ ...filter, lines: 0, afterSeq: cursor });
+      cursor = entries.at(-1)?.seq ?? cursor;
+      if (entries.length > 0) yield entries;
+    }
+  } finally {
+    stop();
+    signal.removeEventListener('abort', ring);
+  }
+}
+
+async function newestSeq(logStore: LogStore, app: string): Promise<number> {
+  const newest = await logStore.query({ app, lines: 1 });
+  return newest.at(-1)?.seq ?? 0;
 }

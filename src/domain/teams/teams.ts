@@ -1,6 +1,14 @@
 /** Use cases of teams (specification 4.8). */
+import type { Act } from '../act.ts';
+import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
-import type { Team } from './team.ts';
+import { PlatformError } from '../errors.ts';
+import type { AccountStore } from '../users/account-store.ts';
+import { userNotFound } from '../users/authentication.ts';
+import type { CallerCache } from '../users/caller-cache.ts';
+import { normalEmail } from '../users/email.ts';
+import { checkTeamName, type Team } from './team.ts';
+import type { TeamReader } from './team-store.ts';
 
 export interface Teams {
   /** The caller's teams; an admin sees all. */
@@ -13,4 +21,123 @@ export interface Teams {
   addMember(caller: Caller, team: string, email: string): Promise<void>;
   /** The last member cannot go (team.last_member). */
   removeMember(caller: Caller, team: string, email: string): Promise<void>;
+}
+
+export interface TeamsDeps {
+  readonly store: AccountStore;
+  readonly act: Act;
+  readonly now: () => Date;
+  /** Shared with createUsers: it knows the teams of callers and is cleared when they change. */
+  readonly callers: CallerCache;
+}
+
+/** `/services/<service>/doc` shadows `/services/<service>/<team>`: a team of that name could never be granted anything. */
+const RESERVED_NAMES: ReadonlySet<string> = new Set(['doc']);
+
+export function createTeams(deps: TeamsDeps): Teams {
+  const { store, act, now, callers } = deps;
+
+  return {
+    async list(caller) {
+      demand(caller, 'team.list');
+      if (caller.kind !== 'user' || caller.isAdmin) return store.teams();
+      const names = await store.teamsOf(caller.email);
+      const teams = await Promise.all(names.map((name) => store.team(name)));
+      return teams.filter((team) => team !== null);
+    },
+
+    async info(caller, name) {
+      const team = await existing(store, name);
+      demand(caller, 'team.info', { team });
+      return team;
+    },
+
+    create(caller, name) {
+      const target = `team:${typeof name === 'string' ? name.trim().slice(0, 63) : ''}`;
+      return act(caller, 'team.create', {}, { target }, async () => {
+        const team: Team = {
+          name: checkTeamName(name, RESERVED_NAMES),
+          createdAt: now().toISOString(),
+          members: caller.kind === 'user' ? [caller.email] : [],
+        };
+        await store.transact((tx) => tx.insertTeam(team));
+        callers.clear();
+        return team;
+      });
+    },
+
+    async remove(caller, name) {
+      const team = await existing(store, name);
+      await act(caller, 'team.remove', { team }, { target: `team:${name}` }, async () => {
+        await store.transact(async (tx) => {
+          const apps = (await tx.apps([name])).map((app) => app.name);
+          if (apps.length > 0) throw inUse(name, apps);
+          await tx.deleteTeam(name);
+        });
+        callers.clear();
+      });
+    },
+
+    async addMember(caller, name, user) {
+      const team = await existing(store, name);
+      const email = normalEmail(user);
+      await act(caller, 'team.member_add', { team, email }, { target: `team:${name}`, detail: email }, async () => {
+        await store.transact(async (tx) => {
+          if ((await tx.user(email)) === null) throw userNotFound();
+          if ((await existing(tx, name)).members.includes(email)) throw memberExists(name, email);
+          await tx.addMember(name, email);
+        });
+        callers.clear();
+      });
+    },
+
+    async removeMember(caller, name, user) {
+      const team = await existing(store, name);
+      const email = normalEmail(user);
+      await act(caller, 'team.member_remove', { team, email }, { target: `team:${name}`, detail: email }, async () => {
+        await store.transact(async (tx) => {
+          const { members } = await existing(tx, name);
+          if (!members.includes(email)) throw memberNotFound(name, email);
+          if (members.length === 1) throw lastMember(name);
+          await tx.removeMember(name, email);
+        });
+        callers.clear();
+      });
+    },
+  };
+}
+
+async function existing(store: TeamReader, name: string): Promise<Team> {
+  const team = await store.team(name);
+  if (team !== null) return team;
+  throw new PlatformError('team.not_found', `Team "${name.slice(0, 63)}" not found.`, {
+    hint: 'List the teams to see their names.',
+  });
+}
+
+function inUse(name: string, apps: readonly string[]): PlatformError {
+  return new PlatformError(
+    'team.in_use',
+    `The team ${name} cannot be removed because apps belong to it: ${apps.join(', ')}.`,
+    {
+      hint: 'Remove these apps first.',
+      details: { apps },
+    },
+  );
+}
+
+function memberExists(team: string, email: string): PlatformError {
+  return new PlatformError('team.member_exists', `User ${email} is already in the team ${team}.`);
+}
+
+function memberNotFound(team: string, email: string): PlatformError {
+  return new PlatformError('team.member_not_found', `User ${email} is not in the team ${team}.`);
+}
+
+function lastMember(team: string): PlatformError {
+  return new PlatformError(
+    'team.last_member',
+    `This user is the last member of the team ${team}, and a team cannot be left without members.`,
+    { hint: 'Add another member first, or remove the team.' },
+  );
 }

@@ -1,5 +1,15 @@
 /** Use cases of users (specification 4.7): accounts, sessions, SSH keys; and how every door recognises its caller. */
+import type { Act } from '../act.ts';
+import { demand } from '../access.ts';
 import type { Caller, UserCaller } from '../caller.ts';
+import { PlatformError } from '../errors.ts';
+import type { AccountStore } from './account-store.ts';
+import { createAuthentication } from './authentication.ts';
+import type { CallerCache } from './caller-cache.ts';
+import { checkEmail, normalEmail } from './email.ts';
+import { createKeys } from './keys.ts';
+import { checkPassword, hashPassword } from './passwords.ts';
+import { newSession } from './sessions.ts';
 import type { SshKey, User } from './user.ts';
 
 export interface Users {
@@ -28,4 +38,86 @@ export interface Users {
   machineOwner(): Promise<UserCaller>;
   /** True when anybody may create an account (auth.registration). */
   readonly registrationOpen: boolean;
+}
+
+export interface UsersDeps {
+  readonly store: AccountStore;
+  readonly act: Act;
+  readonly now: () => Date;
+  /** Shared with createTeams, which clears it when memberships change. */
+  readonly callers: CallerCache;
+  readonly registrationOpen: boolean;
+  readonly sessionDays: number;
+}
+
+export function createUsers(deps: UsersDeps): Users {
+  const { store, act, now, callers, registrationOpen, sessionDays } = deps;
+  const authentication = createAuthentication(deps);
+
+  return {
+    registrationOpen,
+    ...createKeys(deps),
+    byToken: authentication.byToken,
+    bySshKey: authentication.bySshKey,
+    byPassword: authentication.byPassword,
+    machineOwner: authentication.machineOwner,
+
+    create(caller, input) {
+      const target = `user:${normalEmail(input.email).slice(0, 254)}`;
+      return act(caller, 'user.create', { registrationOpen }, { target }, async () => {
+        const email = checkEmail(input.email);
+        const passwordHash = await hashPassword(checkPassword(input.password));
+        const user: User = { email, passwordHash, isAdmin: false, createdAt: now().toISOString() };
+        await store.transact((tx) => tx.insertUser(user));
+        return user;
+      });
+    },
+
+    async login(email, password, address) {
+      if (typeof password !== 'string' || password === '') {
+        throw new PlatformError('user.invalid_password', 'you must provide a password to login', {
+          hint: 'Send the password as the field "password".',
+        });
+      }
+      const user = await authentication.verifyPassword(email, password, address);
+      const caller = sessionCaller(user, address);
+      return act(caller, 'user.login', { email: user.email }, { target: `user:${user.email}` }, async () => {
+        const { token, session } = newSession(user.email, now(), sessionDays);
+        await store.transact(async (tx) => {
+          await tx.deleteExpiredSessions(session.createdAt);
+          await tx.insertSession(session);
+        });
+        return { token, isAdmin: user.isAdmin };
+      });
+    },
+
+    async logout(caller) {
+      const user = userOf(caller, 'user.logout');
+      await act(caller, 'user.logout', { email: user.email }, { target: `user:${user.email}` }, async () => {
+        if (user.via !== 'session') {
+          throw new PlatformError('input.invalid', 'This request does not belong to a session, so none can be ended.', {
+            hint: 'Send the token that login gave you.',
+          });
+        }
+        await store.transact((tx) => tx.deleteSession(user.tokenHash));
+        callers.clear();
+      });
+    },
+
+    async info(caller) {
+      const { email } = userOf(caller, 'user.info');
+      return { email, teams: await store.teamsOf(email) };
+    },
+  };
+}
+
+function sessionCaller(user: User, address: string): UserCaller {
+  return { kind: 'user', email: user.email, isAdmin: user.isAdmin, teams: [], via: 'password', tokenHash: '', address };
+}
+
+/** The caller as a user; everybody else is refused, the platform itself too, for it has no account. */
+function userOf(caller: Caller, action: 'user.logout' | 'user.info'): UserCaller {
+  demand(caller, action);
+  if (caller.kind === 'user') return caller;
+  throw new PlatformError('access.denied', 'Only a user can do this.', { hint: 'Log in as a user.' });
 }

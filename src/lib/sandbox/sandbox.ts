@@ -30,6 +30,18 @@ export interface SandboxProcess {
   readonly rootPid: number;
   /** Kernel start time of rootPid, in clock ticks since boot, so a reused pid is recognised. */
   readonly rootStart: string;
+  /**
+   * The process that runs `argv`: the root itself, or its child where the root is the init of a pid namespace; pid 0
+   * when it ended before it was seen. Never rejects.
+   */
+  readonly main: Promise<{ readonly pid: number; readonly start: string }>;
+}
+
+/** What finds a tree of processes again; rootPid 0 when only the id is known. */
+export interface SandboxTree {
+  readonly rootPid: number;
+  readonly rootStart: string;
+  readonly id: string;
 }
 
 export interface Sandbox {
@@ -37,18 +49,22 @@ export interface Sandbox {
   /** One line for people: the level, the limits in force, and why not more. */
   readonly description: string;
   readonly limits: { readonly memory: boolean; readonly cpu: boolean; readonly processes: boolean };
-  /** Resolves once the process runs. */
+  /** Resolves once the process is set to run; listeners added to `child` at once miss neither output nor exit. */
   spawn(request: SandboxRequest): Promise<SandboxProcess>;
   /** Makes a directory tree belong to the tenant (owner only) where the level has tenants; else nothing. */
   own(path: string, tenant: string): Promise<void>;
   /** Signals every process of the tree. */
-  kill(process: { rootPid: number; rootStart: string; id: string }, signal: NodeJS.Signals): Promise<void>;
+  kill(process: SandboxTree, signal: NodeJS.Signals): Promise<void>;
   /** True while any process of the tree is alive. */
-  alive(process: { rootPid: number; rootStart: string; id: string }): Promise<boolean>;
+  alive(process: SandboxTree): Promise<boolean>;
   /** Pids of the tree. */
-  pids(process: { rootPid: number; rootStart: string; id: string }): Promise<number[]>;
+  pids(process: SandboxTree): Promise<number[]>;
   /** True when the kernel has killed a process of the tree for want of memory. */
   outOfMemory(id: string): Promise<boolean>;
+  /** Exit code of argv as noted outside of the process that spawned it (128 + signal for a signal); null when nobody noted it. */
+  exitCode(id: string): Promise<number | null>;
   /** Removes what spawn() made beside the process (cgroup directories). */
   release(id: string): Promise<void>;
+  /** Gives the tenant's uid back; call only when no process and no file of the tenant is left. Unknown tenant: nothing to do. */
+  forget(tenant: string): Promise<void>;
 }

@@ -1,0 +1,163 @@
+/**
+ * What has to be in place before anything of ours can run: Node, git, the dependencies, the build. Plain JavaScript without
+ * dependencies, because it runs on a fresh clone. When nothing is to be done it takes a few milliseconds.
+ */
+import { spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export const root = fileURLToPath(new URL('..', import.meta.url));
+const OLDEST_NODE = [20, 19];
+
+/** An expected failure: told without a stack. */
+export class SetupError extends Error {
+  constructor(message, hint, output = '') {
+    super(message);
+    this.hint = hint;
+    this.output = output;
+  }
+}
+
+export function tellAndExit(error) {
+  if (error instanceof SetupError) {
+    if (error.output !== '') process.stderr.write(`${error.output.trimEnd()}\n`);
+    process.stderr.write(`Error: ${error.message}\n  Hint: ${error.hint}\n`);
+  } else {
+    process.stderr.write(`${error?.stack ?? error}\n`);
+  }
+  process.exit(1);
+}
+
+export function checkTools() {
+  const [major, minor] = process.versions.node.split('.').map(Number);
+  const [wantedMajor, wantedMinor] = OLDEST_NODE;
+  if (major < wantedMajor || (major === wantedMajor && minor < wantedMinor)) {
+    throw new SetupError(
+      `Tancho needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}.`,
+      'Install a newer Node from https://nodejs.org and try again.',
+    );
+  }
+  const git = spawnSync('git', ['--version'], { encoding: 'utf8' });
+  if (git.status !== 0) {
+    throw new SetupError('git is not installed.', 'Install git (for example: apt install git) and try again.');
+  }
+}
+
+/** `npm ci`, when node_modules is missing or does not match package-lock.json. */
+export async function ensureInstalled() {
+  const lock = read('package-lock.json');
+  const stamp = 'node_modules/.tancho-installed';
+  const wanted = hash(lock);
+  if (read(stamp) === wanted) return;
+  const isLink = lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  if (!matchesInstalled(lock)) {
+    if (isLink) {
+      throw new SetupError(
+        'node_modules is a link to a folder that does not match package-lock.json.',
+        'Run npm ci where it points to, or remove the link.',
+      );
+    }
+    const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
+    await step('Installing dependencies', [...npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+      env: { ...process.env, NODE_ENV: 'development' },
+      hint: 'Check the network and the npm registry, then try again.',
+    });
+  }
+  if (!isLink) write(stamp, wanted);
+}
+
+/** Compares the lockfile with the one npm leaves inside node_modules: somebody may have run npm ci by hand. */
+function matchesInstalled(lock) {
+  const installed = read('node_modules/.package-lock.json');
+  if (installed === null) return false;
+  const there = JSON.parse(installed).packages ?? {};
+  return Object.entries(JSON.parse(lock).packages).every(
+    ([path, entry]) =>
+      path === '' || (there[path] === undefined ? entry.optional === true : there[path].version === entry.version),
+  );
+}
+
+/** `tsc`, when a source is newer or other than what dist was made from. */
+export async function ensureBuilt() {
+  const stamp = 'dist/.stamp';
+  const wanted = hash(fingerprint());
+  if (read(stamp) === wanted) return;
+  await compile('Building', 'tsconfig.build.json');
+  write(stamp, wanted);
+}
+
+export async function checkTypes() {
+  await compile('Checking types', 'tsconfig.json');
+}
+
+function compile(label, project) {
+  const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
+  return step(label, [process.execPath, tsc, '-p', project], { hint: 'Correct the errors above and try again.' });
+}
+
+/** Path, size and time of every source, and what decides how they are compiled. */
+function fingerprint() {
+  const files = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'package.json'];
+  for (const entry of readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile() || !entry.name.endsWith('.ts') || entry.name.endsWith('.test.ts')) continue;
+    files.push(join(entry.parentPath ?? entry.path, entry.name).slice(root.length));
+  }
+  return files
+    .sort()
+    .map((file) => {
+      const { size, mtimeMs } = statSync(join(root, file));
+      return `${file} ${size} ${mtimeMs}`;
+    })
+    .join('\n');
+}
+
+/** Runs a program, tells that it is running, and shows its output only when it fails. */
+function step(label, [program, ...args], { hint, env = process.env }) {
+  const begun = Date.now();
+  const seconds = () => `${Math.round((Date.now() - begun) / 1000)}s`;
+  const live = process.stderr.isTTY;
+  process.stderr.write(live ? `${label} ...` : `${label} ...\n`);
+  const ticker = setInterval(
+    () => process.stderr.write(live ? `\r\u001b[K${label} ... ${seconds()}` : `${label} ... ${seconds()}\n`),
+    live ? 1000 : 10_000,
+  );
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    let output = '';
+    const keep = (chunk) => {
+      output = (output + chunk).slice(-100_000);
+    };
+    child.stdout.setEncoding('utf8').on('data', keep);
+    child.stderr.setEncoding('utf8').on('data', keep);
+    child.once('error', (error) => {
+      clearInterval(ticker);
+      reject(new SetupError(`${program} cannot be started (${error.code}).`, 'Is it installed?'));
+    });
+    child.once('close', (code) => {
+      clearInterval(ticker);
+      process.stderr.write(live ? `\r\u001b[K${label} ... ${code === 0 ? 'done' : 'failed'} (${seconds()})\n` : '');
+      if (code === 0) resolve();
+      else reject(new SetupError(`${label} failed.`, hint, output));
+    });
+  });
+}
+
+function hash(text) {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+function read(path) {
+  try {
+    return readFileSync(join(root, path), 'utf8');
+  } catch (error) {
+    if (error.code === 'ENOENT' || error.code === 'ENOTDIR') return null;
+    throw error;
+  }
+}
+
+function write(path, text) {
+  mkdirSync(dirname(join(root, path)), { recursive: true });
+  writeFileSync(join(root, path), text);
+}

@@ -1,0 +1,16 @@
+/** `npm start`: makes a clone ready, then becomes the server (in this very process). */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { checkTools, ensureBuilt, ensureInstalled, root, tellAndExit } from './prepare.mjs';
+
+try {
+  checkTools();
+  await ensureInstalled();
+  await ensureBuilt();
+} catch (error) {
+  tellAndExit(error);
+}
+
+const main = join(root, 'dist', 'main.js');
+process.argv = [process.execPath, main, 'server', '--welcome', ...process.argv.slice(2)];
+await import(pathToFileURL(main).href);

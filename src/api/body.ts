@@ -1,0 +1,62 @@
+/** Reads request bodies whatever their Content-Type says: clients of every age mislabel them or do not label them at all. */
+import type { TSchema } from 'typebox';
+import { PlatformError } from '../domain/errors.ts';
+
+export interface RawBody {
+  readonly text: string;
+  /** Lower-case, without parameters; '' when the client sent none. */
+  readonly mediaType: string;
+}
+
+export const FORM = 'application/x-www-form-urlencoded';
+const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json$/;
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+export function decodeBody(bytes: Uint8Array, contentType: string): RawBody {
+  const mediaType = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
+  try {
+    return { text: UTF8.decode(bytes), mediaType };
+  } catch (cause) {
+    throw new PlatformError('input.invalid', 'The request body is not valid UTF-8.', {
+      cause,
+      hint: 'Send text encoded as UTF-8.',
+    });
+  }
+}
+
+/** True for what is meant as JSON: labelled so, or beginning like an object or array. */
+export function isJson(body: RawBody): boolean {
+  return JSON_TYPE.test(body.mediaType) || /^\s*[[{]/.test(body.text);
+}
+
+/** Throws `input.invalid_json`. */
+export function parseJson(body: RawBody, message = 'Invalid JSON'): unknown {
+  try {
+    return JSON.parse(body.text) as unknown;
+  } catch (cause) {
+    throw new PlatformError('input.invalid_json', message, { cause, hint: 'Send one JSON document.' });
+  }
+}
+
+/** A JSON document, or form fields made to look like one (booleans become booleans where the schema says so). */
+export function readFields(body: RawBody, schema: TSchema): unknown {
+  if (!isJson(body) && /^[\w.%+-]+=/.test(body.text)) return formFields(new URLSearchParams(body.text), schema);
+  return parseJson(body);
+}
+
+function formFields(form: URLSearchParams, schema: TSchema): Record<string, unknown> {
+  const properties = (schema as { properties?: Record<string, { type?: unknown }> }).properties ?? {};
+  const booleans = new Set(Object.keys(properties).filter((name) => properties[name]?.type === 'boolean'));
+  const fields = [...form].map(([name, value]) => [name, booleans.has(name) ? readFlag(name, value) : value] as const);
+  return Object.fromEntries(fields);
+}
+
+/** A yes or no in a query or form: absent or empty is no. Throws `input.invalid`. */
+export function readFlag(name: string, value: unknown): boolean {
+  const text = value === undefined || value === null ? '' : String(value).toLowerCase();
+  if (['true', '1', 't'].includes(text)) return true;
+  if (['', 'false', '0', 'f'].includes(text)) return false;
+  throw new PlatformError('input.invalid', `Parameter "${name}" must be true or false.`, {
+    hint: `Send ${name}=true or ${name}=false.`,
+  });
+}

@@ -1,0 +1,97 @@
+/** One request on its way through the server: who asks, what it became, and when the client has left. */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Caller, callerName } from '../domain/caller.ts';
+import { type PlatformError, toPlatformError } from '../domain/errors.ts';
+import type { UseCases } from '../domain/use-cases.ts';
+import type { Logger } from '../lib/logger.ts';
+import { changes, type Context } from './operation.ts';
+import type { Route } from './routes.ts';
+
+const MAX_LOGGED_PATH = 200;
+
+export class Call {
+  readonly id: string;
+  readonly address: string;
+  /** As the client sent it. */
+  readonly contentType: string;
+  route: Route | null = null;
+  caller: Caller;
+  #error: PlatformError | null = null;
+  #left = false;
+  #controller: AbortController | null = null;
+  readonly #request: IncomingMessage;
+  readonly #startedAt = performance.now();
+
+  constructor(id: string, request: IncomingMessage, address: string) {
+    this.id = id;
+    this.address = address;
+    this.contentType = request.headers['content-type'] ?? '';
+    this.caller = { kind: 'anonymous', address };
+    this.#request = request;
+  }
+
+  /** Fires when the client has left or the server gives the call up; made on first use, as few operations need it. */
+  get signal(): AbortSignal {
+    this.#controller ??= new AbortController();
+    if (this.#left) this.#controller.abort();
+    return this.#controller.signal;
+  }
+
+  giveUp(): void {
+    this.#left = true;
+    this.#controller?.abort();
+  }
+
+  /** Keeps what went wrong for the log line. */
+  failed(thrown: unknown): PlatformError {
+    this.#error = toPlatformError(thrown);
+    return this.#error;
+  }
+
+  /** The one line per request: errors and changes at info, reads at debug. The query is left out, it may hold secrets. */
+  log(logger: Logger, response: ServerResponse): void {
+    const error = this.#error;
+    const fields = {
+      reqId: this.id,
+      method: this.#request.method,
+      path: (this.#request.url ?? '').split('?', 1)[0]?.slice(0, MAX_LOGGED_PATH),
+      operation: this.route?.operation.id,
+      caller: callerName(this.caller),
+      status: response.statusCode,
+      ms: Math.round((performance.now() - this.#startedAt) * 10) / 10,
+      ...(error !== null && { error: error.code }),
+      ...(error?.cause !== undefined && error.code === 'internal' && { err: error.cause }),
+      ...(!response.writableFinished && { aborted: true }),
+    };
+    if (error?.code === 'internal') logger.error(fields, 'request failed');
+    else if (error !== null || (this.route !== null && changes(this.route.operation))) logger.info(fields, 'request');
+    else logger.debug(fields, 'request');
+  }
+}
+
+/** What a handler sees of its call. */
+export class CallContext implements Context {
+  readonly #call: Call;
+  readonly useCases: UseCases;
+  readonly version: string;
+  readonly ready: () => boolean;
+
+  constructor(call: Call, useCases: UseCases, platform: { version: string; ready: () => boolean }) {
+    this.#call = call;
+    this.useCases = useCases;
+    this.version = platform.version;
+    this.ready = platform.ready;
+  }
+
+  get caller(): Context['caller'] {
+    return this.#call.caller;
+  }
+
+  get address(): string {
+    return this.#call.address;
+  }
+
+  get signal(): AbortSignal {
+    return this.#call.signal;
+  }
+}

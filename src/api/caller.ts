@@ -1,0 +1,46 @@
+/** Authorization header -> Caller. Existing clients send `bearer <token>`, `Bearer <token>` or the bare token. */
+import type { Caller } from '../domain/caller.ts';
+import { PlatformError } from '../domain/errors.ts';
+import type { Users } from '../domain/users/users.ts';
+import type { Access } from './operation.ts';
+
+/** Address of callers over the unix socket. */
+export const SOCKET_ADDRESS = 'unix';
+
+/** '' when there is no token; any scheme word before it is ignored. */
+export function tokenOf(authorization: string | undefined): string {
+  const parts = (authorization ?? '').trim().split(/ +/);
+  return parts.length > 2 ? '' : (parts.at(-1) ?? '');
+}
+
+/** Who asks. A wrong or expired token makes nobody; without one, the unix socket speaks for the owner of the machine. */
+export async function identify(users: Users, authorization: string | undefined, address: string): Promise<Caller> {
+  const token = tokenOf(authorization);
+  if (token !== '') return (await users.byToken(token, address)) ?? { kind: 'anonymous', address };
+  if (address === SOCKET_ADDRESS && authorization === undefined) return users.machineOwner();
+  return { kind: 'anonymous', address };
+}
+
+/** Throws `auth.required` or `access.denied`: the rule of the route, before its body is even read. */
+export function admit(caller: Caller, access: Access): void {
+  if (access === 'public') return;
+  if (caller.kind === 'anonymous') {
+    throw new PlatformError('auth.required', 'You must provide a valid Authorization header', {
+      hint: 'Log in with POST /users/<email>/tokens and send the token as "Authorization: bearer <token>".',
+    });
+  }
+  if (caller.kind === 'app' && access === 'user') {
+    throw new PlatformError('access.denied', 'An app token cannot do this.', { hint: 'Use the token of a user.' });
+  }
+}
+
+/**
+ * Refuses what a page of another site makes a browser send. Nothing here is answered to a cookie, but accounts can be
+ * created without a token, and the specification has GETs that change things.
+ */
+export function refuseCrossSite(site: string | string[] | undefined): void {
+  if (site !== 'cross-site' && site !== 'same-site') return;
+  throw new PlatformError('access.denied', 'Requests of other web sites are refused.', {
+    hint: 'Call the API from a program, or from a page of the same origin.',
+  });
+}

@@ -1,0 +1,126 @@
+/** The HTTP listeners of the API: TCP, and a unix socket that only the owner of the machine can open. */
+import { lstat, unlink } from 'node:fs/promises';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import { connect, type AddressInfo, type ListenOptions } from 'node:net';
+import { PlatformError } from '../domain/errors.ts';
+
+export interface Listen {
+  readonly host: string;
+  /** 0: any free port. */
+  readonly port: number;
+}
+
+const HEADERS_TIMEOUT_MS = 30_000;
+const IDLE_CHECK_MS = 50;
+const KEEP_ALIVE_MS = 72_000;
+/** Longest path of a unix socket on Linux, without the closing zero. */
+const MAX_SOCKET_PATH = 107;
+
+/** Throws PlatformError `config.invalid` when the address cannot be had. */
+export async function listenOnTcp(
+  handler: RequestListener,
+  listen: Listen,
+): Promise<{ server: Server; address: Listen }> {
+  const server = httpServer(handler);
+  await opened(server, { host: listen.host, port: listen.port }, `${listen.host}:${listen.port}`, 'TANCHO_API_LISTEN');
+  const { address, port } = server.address() as AddressInfo;
+  return { server, address: { host: address, port } };
+}
+
+/** Mode 0600 from the first moment; a socket that nobody answers any more is replaced. */
+export async function listenOnSocket(handler: RequestListener, path: string): Promise<Server> {
+  if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
+    throw new PlatformError('config.invalid', `The path of the socket is too long: ${path}`, {
+      hint: 'Choose a shorter TANCHO_HOME.',
+    });
+  }
+  await removeStale(path);
+  const server = httpServer(handler);
+  const before = process.umask(0o177);
+  let done: Promise<void>;
+  try {
+    done = opened(server, { path }, path, 'TANCHO_HOME');
+  } finally {
+    process.umask(before);
+  }
+  await done;
+  return server;
+}
+
+/** Takes no new requests, gives those under way `graceMs`, then cuts the rest off. */
+export async function closeServer(server: Server, graceMs: number): Promise<void> {
+  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+  server.closeIdleConnections();
+  const idle = setInterval(() => server.closeIdleConnections(), IDLE_CHECK_MS);
+  const timer = setTimeout(() => server.closeAllConnections(), graceMs);
+  await closed;
+  clearInterval(idle);
+  clearTimeout(timer);
+}
+
+function httpServer(handler: RequestListener): Server {
+  const server = createServer({
+    keepAliveTimeout: KEEP_ALIVE_MS,
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: 0,
+  });
+  server.on('request', handler);
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
+    const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
+    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n${status.slice(4)}\n`);
+  });
+  return server;
+}
+
+function opened(server: Server, options: ListenOptions, name: string, setting: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, name, setting)));
+    server.listen(options, resolve);
+  });
+}
+
+function cannotListen(error: NodeJS.ErrnoException, name: string, setting: string): PlatformError {
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'it is in use',
+    EACCES: 'permission denied',
+    EADDRNOTAVAIL: 'this machine does not have that address',
+    ENOTFOUND: 'the host name is unknown',
+  };
+  const reason = reasons[error.code ?? ''] ?? error.message;
+  return new PlatformError('config.invalid', `The API cannot listen on ${name}: ${reason}.`, {
+    cause: error,
+    hint: `Stop the program that uses it, or set ${setting} to something else.`,
+  });
+}
+
+async function removeStale(path: string): Promise<void> {
+  let isSocket: boolean;
+  try {
+    isSocket = (await lstat(path)).isSocket();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
+    throw error;
+  }
+  if (!isSocket || (await answers(path))) {
+    throw new PlatformError(
+      'config.invalid',
+      `${path} is ${isSocket ? 'the socket of a running server' : 'not a socket'}.`,
+      {
+        hint: isSocket ? 'Stop that server first, or use another TANCHO_HOME.' : 'Move the file away.',
+      },
+    );
+  }
+  await unlink(path);
+}
+
+function answers(path: string): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(path);
+    socket.once('connect', () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.once('error', () => resolve(false));
+  });
+}

@@ -1,0 +1,172 @@
+/**
+ * What an operation of the published API is: a plain object with a neutral id. Routing, validation, the OpenAPI document,
+ * the golden listings and the generated tests all come from these objects; where the variants differ is in variants.ts.
+ */
+import type { Static, TSchema } from 'typebox';
+import type { Caller } from '../domain/caller.ts';
+import type { ErrorCode } from '../domain/errors.ts';
+import type { LogEntry } from '../domain/logs/entry.ts';
+import type { UseCases } from '../domain/use-cases.ts';
+import type { RawBody } from './body.ts';
+import type { ShapeName, ShapeValue } from './variants.ts';
+
+export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
+
+/** `public`: anybody; `user`: a user's token; `token`: a user's or an app's token. The domain judges the rest. */
+export type Access = 'public' | 'user' | 'token';
+
+export interface Context {
+  readonly caller: Caller;
+  readonly useCases: UseCases;
+  /** Where the request comes from, for the throttle; `unix` for the socket. */
+  readonly address: string;
+  readonly version: string;
+  readonly ready: () => boolean;
+  /** Fires when the client has left, or the server cannot wait for it any longer. */
+  readonly signal: AbortSignal;
+}
+
+export interface Input<P, Q, B> {
+  readonly params: P;
+  readonly query: Q;
+  readonly body: B;
+}
+
+interface Declaration {
+  readonly id: string;
+  /** Section of the specification; null for what only the union serves beyond it. */
+  readonly section: string | null;
+  readonly summary: string;
+  readonly method: Method;
+  /** Placeholders are written `:name`. */
+  readonly path: string;
+  /** Further ways in that existing clients use; the union alone serves them. */
+  readonly also?: readonly { readonly method: Method; readonly path: string }[];
+  readonly access: Access;
+  /** True for a GET that changes something (the specification's restart). */
+  readonly changesState?: boolean;
+  readonly params?: TSchema;
+  readonly query?: TSchema;
+  /** A JSON object or the same fields as a form; validated. */
+  readonly body?: TSchema;
+  /** A body that the handler reads itself, because clients send it in several forms; the schema documents the published one. */
+  readonly rawBody?: { readonly mediaType: string; readonly schema: TSchema };
+  /** Codes beside those that every operation can end with. */
+  readonly errors: readonly ErrorCode[];
+}
+
+type AnyInput = Input<unknown, unknown, unknown>;
+
+/** Answers one JSON document of a shape. */
+export interface JsonOperation extends Declaration {
+  readonly answer: 'json';
+  readonly shape: ShapeName;
+  handle(context: Context, input: AnyInput): Promise<unknown>;
+}
+
+/** Answers 200 without a body. */
+export interface EmptyOperation extends Declaration {
+  readonly answer: 'empty';
+  handle(context: Context, input: AnyInput): Promise<void>;
+}
+
+/** Answers one line of text. */
+export interface TextOperation extends Declaration {
+  readonly answer: 'text';
+  handle(context: Context, input: AnyInput): Promise<string>;
+}
+
+/** Tells what it does while it does it. */
+export interface ProgressOperation extends Declaration {
+  readonly answer: 'progress';
+  handle(context: Context, input: AnyInput, say: (line: string) => void): Promise<void>;
+}
+
+/** Answers the output of a command; resolves to its exit code. */
+export interface OutputOperation extends Declaration {
+  readonly answer: 'output';
+  handle(context: Context, input: AnyInput, output: (bytes: Uint8Array) => void): Promise<number>;
+}
+
+/** Answers log entries: an array, or batch after batch for as long as the client listens. */
+export interface EntriesOperation extends Declaration {
+  readonly answer: 'entries';
+  readonly shape: 'logEntries';
+  handle(context: Context, input: AnyInput): Promise<readonly LogEntry[] | AsyncIterable<readonly LogEntry[]>>;
+}
+
+export type Operation =
+  JsonOperation | EmptyOperation | TextOperation | ProgressOperation | OutputOperation | EntriesOperation;
+
+type Schemas<P extends TSchema, Q extends TSchema, B extends TSchema> = {
+  readonly params?: P;
+  readonly query?: Q;
+  readonly body?: B;
+};
+type Typed<O extends Operation, P extends TSchema, Q extends TSchema, B extends TSchema> = Omit<
+  O,
+  'answer' | 'handle' | 'params' | 'query' | 'body'
+> &
+  Schemas<P, Q, B>;
+/** Without a schema of its own, an operation with `rawBody` is handed the raw body. */
+type BodyOf<B extends TSchema> = TSchema extends B ? RawBody : Static<B>;
+type InputOf<P extends TSchema, Q extends TSchema, B extends TSchema> = Input<Static<P>, Static<Q>, BodyOf<B>>;
+
+/* One function per kind of answer: they only tie the types of schemas, shape and handler together. */
+
+export function json<P extends TSchema, Q extends TSchema, B extends TSchema, S extends ShapeName>(
+  operation: Typed<JsonOperation, P, Q, B> & {
+    readonly shape: S;
+    handle(context: Context, input: InputOf<P, Q, B>): Promise<ShapeValue<S>>;
+  },
+): Operation {
+  return { ...operation, answer: 'json' };
+}
+
+export function empty<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  operation: Typed<EmptyOperation, P, Q, B> & {
+    handle(context: Context, input: InputOf<P, Q, B>): Promise<void>;
+  },
+): Operation {
+  return { ...operation, answer: 'empty' };
+}
+
+export function text<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  operation: Typed<TextOperation, P, Q, B> & {
+    handle(context: Context, input: InputOf<P, Q, B>): Promise<string>;
+  },
+): Operation {
+  return { ...operation, answer: 'text' };
+}
+
+export function progress<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  operation: Typed<ProgressOperation, P, Q, B> & {
+    handle(context: Context, input: InputOf<P, Q, B>, say: (line: string) => void): Promise<void>;
+  },
+): Operation {
+  return { ...operation, answer: 'progress' };
+}
+
+export function output<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  operation: Typed<OutputOperation, P, Q, B> & {
+    handle(context: Context, input: InputOf<P, Q, B>, output: (bytes: Uint8Array) => void): Promise<number>;
+  },
+): Operation {
+  return { ...operation, answer: 'output' };
+}
+
+export function entries<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  operation: Typed<EntriesOperation, P, Q, B> & {
+    handle(
+      context: Context,
+      input: InputOf<P, Q, B>,
+    ): Promise<readonly LogEntry[] | AsyncIterable<readonly LogEntry[]>>;
+  },
+): Operation {
+  return { ...operation, answer: 'entries' };
+}
+
+/** True when the operation changes something, whatever its method says. */
+export function changes(operation: Operation): boolean {
+  return operation.method !== 'GET' || operation.changesState === true;
+}

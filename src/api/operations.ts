@@ -1,0 +1,23 @@
+/** Every operation of the API: adding one is adding an entry to a file of operations/. */
+import type { Operation } from './operation.ts';
+import { appEnvOperations } from './operations/app-env.ts';
+import { appLogOperations } from './operations/app-log.ts';
+import { appRunOperations } from './operations/app-run.ts';
+import { appOperations } from './operations/apps.ts';
+import { deployOperations } from './operations/deploys.ts';
+import { metadataOperations } from './operations/metadata.ts';
+import { platformOperations } from './operations/platforms.ts';
+import { teamOperations } from './operations/teams.ts';
+import { userOperations } from './operations/users.ts';
+
+export const OPERATIONS: readonly Operation[] = [
+  ...appOperations,
+  ...appEnvOperations,
+  ...appRunOperations,
+  ...appLogOperations,
+  ...platformOperations,
+  ...userOperations,
+  ...teamOperations,
+  ...deployOperations,
+  ...metadataOperations,
+];

@@ -1,0 +1,94 @@
+/** Apps (specification 4.1): create, list, info, remove, restart; environment, run and log are beside this file. */
+import { Type } from 'typebox';
+import { json, type Operation, progress } from '../operation.ts';
+import { appParams, optionalText } from './fields.ts';
+
+const section = '4.1';
+
+/** Unknown fields (memory, swap, plan, units ... of older clients) are ignored; `framework` is the oldest name of `platform`. */
+const newApp = Type.Object({
+  name: optionalText,
+  platform: optionalText,
+  framework: optionalText,
+  teamOwner: optionalText,
+  teamowner: optionalText,
+  description: optionalText,
+});
+
+export const appOperations: readonly Operation[] = [
+  json({
+    id: 'apps.list',
+    section,
+    summary: 'List the apps the caller may see.',
+    method: 'GET',
+    path: '/apps',
+    access: 'user',
+    shape: 'appSummaries',
+    errors: [],
+    handle: ({ useCases, caller }) => useCases.apps.list(caller),
+  }),
+  json({
+    id: 'apps.create',
+    section,
+    summary: 'Create an app, with its repository; nothing runs before the first deploy.',
+    method: 'POST',
+    path: '/apps',
+    access: 'user',
+    body: newApp,
+    shape: 'appCreated',
+    errors: [
+      'input.invalid_json',
+      'app.invalid_name',
+      'app.name_taken',
+      'platform.not_found',
+      'platform.not_ready',
+      'team.required',
+      'team.ambiguous',
+      'team.not_found',
+      'quota.exceeded',
+    ],
+    handle: ({ useCases, caller }, { body }) =>
+      useCases.apps.create(caller, {
+        name: body.name,
+        platform: body.platform || body.framework,
+        teamOwner: body.teamOwner || body.teamowner || undefined,
+        description: body.description ?? undefined,
+      }),
+  }),
+  json({
+    id: 'apps.info',
+    section,
+    summary: 'Show one app.',
+    method: 'GET',
+    path: '/apps/:app',
+    access: 'user',
+    params: appParams,
+    shape: 'app',
+    errors: ['app.not_found', 'access.denied'],
+    handle: ({ useCases, caller }, { params }) => useCases.apps.info(caller, params.app),
+  }),
+  progress({
+    id: 'apps.remove',
+    section,
+    summary: 'Remove an app with everything that belongs to it.',
+    method: 'DELETE',
+    path: '/apps/:app',
+    access: 'user',
+    params: appParams,
+    errors: ['app.not_found', 'access.denied', 'app.busy'],
+    handle: ({ useCases, caller }, { params }, say) => useCases.apps.remove(caller, params.app, say),
+  }),
+  progress({
+    id: 'apps.restart',
+    section,
+    summary: 'Replace the units by new ones of the same release.',
+    method: 'GET',
+    path: '/apps/:app/restart',
+    also: [{ method: 'POST', path: '/apps/:app/restart' }],
+    changesState: true,
+    access: 'user',
+    params: appParams,
+    errors: ['app.not_found', 'access.denied', 'app.busy', 'app.not_deployed', 'app.stopped', 'unit.failed'],
+    handle: ({ useCases, caller }, { params }, say) => useCases.apps.restart(caller, params.app, say),
+  }),
+];

@@ -1,0 +1,48 @@
+/** Deploys (specification 4.10). */
+import { Type } from 'typebox';
+import { PlatformError } from '../../domain/errors.ts';
+import { json, type Operation } from '../operation.ts';
+import { queryText } from './fields.ts';
+
+const section = '4.10';
+
+export const deployOperations: readonly Operation[] = [
+  json({
+    id: 'deploys.list',
+    section,
+    summary: 'List deploys, newest first.',
+    method: 'GET',
+    path: '/deploys',
+    access: 'user',
+    query: Type.Object({ app: queryText, service: queryText, limit: queryText, skip: queryText }),
+    shape: 'deploys',
+    errors: ['app.not_found', 'access.denied'],
+    handle: async ({ useCases, caller }, { query }) => {
+      // No app is bound to a service yet, so the deploys of the apps bound to one are none.
+      if (query.service) return [];
+      return useCases.deploys.list(caller, {
+        ...(query.app && { app: query.app }),
+        ...count('limit', query.limit),
+        ...count('skip', query.skip),
+      });
+    },
+  }),
+  json({
+    id: 'deploys.info',
+    section,
+    summary: 'Show one deploy with its log.',
+    method: 'GET',
+    path: '/deploys/:deploy',
+    access: 'user',
+    params: Type.Object({ deploy: Type.String() }),
+    shape: 'deploy',
+    errors: ['deploy.not_found', 'access.denied'],
+    handle: ({ useCases, caller }, { params }) => useCases.deploys.info(caller, params.deploy),
+  }),
+];
+
+function count(name: 'limit' | 'skip', value: string | undefined): { limit?: number; skip?: number } {
+  if (value === undefined || value === '') return {};
+  if (/^\d{1,9}$/.test(value)) return { [name]: Number(value) };
+  throw new PlatformError('input.invalid', `Parameter "${name}" must be an integer.`, { hint: 'Use a whole number.' });
+}

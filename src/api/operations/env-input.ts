@@ -1,0 +1,148 @@
+/** The forms in which clients of different ages send changes of an app's environment (specification 4.1: not shown). */
+import { PlatformError } from '../../domain/errors.ts';
+import { FORM, isJson, parseJson, type RawBody, readFlag } from '../body.ts';
+
+export interface EnvSet {
+  readonly vars: readonly { name: unknown; value: unknown; public: boolean }[];
+  readonly noRestart: boolean;
+}
+
+export interface EnvUnset {
+  readonly names: readonly unknown[];
+  readonly noRestart: boolean;
+}
+
+type Query = Readonly<Record<string, unknown>>;
+type Pairs = readonly (readonly [name: string, value: unknown])[];
+
+const SET_HINT = 'Send a JSON object such as {"NAME": "value"}.';
+const SET_MESSAGE = 'You must provide the environment variables in a JSON object';
+const UNSET_MESSAGE = 'You must provide the list of environment variables, in JSON format';
+const FORM_FIELD = /^Envs\.(\d+)\.(Name|Value|Private)$/i;
+const OPTIONS = new Set(['private', 'norestart', 'managedby', 'pruneunused']);
+
+/** JSON object name -> value, JSON or form in the later `Envs` style, a plain form, or the oldest clients' text `A=b C=d`. */
+export function readEnvSet(body: RawBody, query: Query): EnvSet {
+  if (isJson(body)) return fromJson(parseJson(body, SET_MESSAGE), query);
+  if (!/^[\w.%+-]+=/.test(body.text)) throw new PlatformError('input.invalid_json', SET_MESSAGE, { hint: SET_HINT });
+  return isForm(body) ? fromForm([...new URLSearchParams(body.text)], query) : fromText(body.text, query);
+}
+
+/** JSON array of names, repeated query `env`, the same as a form, or the oldest clients' text `A B`. */
+export function readEnvUnset(body: RawBody, query: Query): EnvUnset {
+  const form = isForm(body) ? [...new URLSearchParams(body.text)] : [];
+  const names = [...readNames(body), ...asList(query['env']), ...form.filter(([n]) => n === 'env').map(([, v]) => v)];
+  if (names.length === 0) {
+    throw new PlatformError('input.invalid', UNSET_MESSAGE, { hint: 'Send a JSON array such as ["NAME"].' });
+  }
+  return { names, noRestart: option('noRestart', query, form) };
+}
+
+/** The names a listing is limited to; undefined for all. A body that is no list of names is ignored, as GETs have none. */
+export function readEnvFilter(body: RawBody, query: Query): string[] | undefined {
+  let names = asList(query['env']);
+  try {
+    names = [...readNames(body), ...names];
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+  }
+  const wanted = names.filter((name) => typeof name === 'string' && name !== '') as string[];
+  return wanted.length > 0 ? wanted : undefined;
+}
+
+function readNames(body: RawBody): unknown[] {
+  const text = body.text.trim();
+  if (text === '' || isForm(body)) return [];
+  if (/^[A-Z_][A-Z0-9_]*(?: [A-Z_][A-Z0-9_]*)*$/.test(text)) return text.split(' ');
+  const value = parseJson(body, UNSET_MESSAGE);
+  if (value === null) return [];
+  if (Array.isArray(value) && value.every((name) => typeof name === 'string')) return value;
+  throw new PlatformError('input.invalid', UNSET_MESSAGE, { hint: 'Send a JSON array of strings.' });
+}
+
+interface Found {
+  readonly name: unknown;
+  readonly value: unknown;
+  readonly private?: unknown;
+}
+
+function envSet(found: readonly Found[], query: Query, beside: Pairs): EnvSet {
+  if (found.length === 0) throw new PlatformError('input.invalid', SET_MESSAGE, { hint: SET_HINT });
+  const isPrivate = option('private', query, beside);
+  return {
+    vars: found.map(({ name, value, private: own }) => ({
+      name,
+      value: asText(name, value),
+      public: !(isPrivate || readFlag('private', own)),
+    })),
+    noRestart: option('noRestart', query, beside),
+  };
+}
+
+function fromJson(value: unknown, query: Query): EnvSet {
+  if (!isObject(value)) throw new PlatformError('input.invalid', SET_MESSAGE, { hint: SET_HINT });
+  const pairs = Object.entries(value);
+  const list = pairs.find(([name]) => name.toLowerCase() === 'envs')?.[1];
+  if (Array.isArray(list)) return envSet(list.map(lowerCased), query, pairs);
+  return envSet(
+    pairs.map(([name, text]) => ({ name, value: text })),
+    query,
+    [],
+  );
+}
+
+function fromForm(pairs: Pairs, query: Query): EnvSet {
+  const rows = new Map<string, Record<string, unknown>>();
+  const plain: Found[] = [];
+  for (const [key, value] of pairs) {
+    const [, index, field] = FORM_FIELD.exec(key) ?? [];
+    if (index !== undefined && field !== undefined) rows.set(index, { ...rows.get(index), [field]: value });
+    else if (!OPTIONS.has(key.toLowerCase())) plain.push({ name: key, value });
+  }
+  return envSet(rows.size > 0 ? [...rows.values()].map(lowerCased) : plain, query, pairs);
+}
+
+function fromText(text: string, query: Query): EnvSet {
+  const pairs = text.trim().split(/\s+(?=\w+=)/);
+  const found = pairs.map((pair) => ({
+    name: pair.slice(0, pair.indexOf('=')),
+    value: pair.slice(pair.indexOf('=') + 1),
+  }));
+  return envSet(found, query, []);
+}
+
+function asText(name: unknown, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw new PlatformError('input.invalid', `The value of ${String(name).slice(0, 100)} is not a string.`, {
+    hint: SET_HINT,
+  });
+}
+
+function lowerCased(item: unknown): Found {
+  const fields = isObject(item) ? item : {};
+  return {
+    name: undefined,
+    value: undefined,
+    ...Object.fromEntries(Object.entries(fields).map(([key, value]) => [key.toLowerCase(), value])),
+  };
+}
+
+/** The query first, then the fields beside the variables; clients spell them with either case. */
+function option(name: string, query: Query, beside: Pairs): boolean {
+  const lower = name.toLowerCase();
+  const given = [...Object.entries(query), ...beside].find(([key]) => key.toLowerCase() === lower);
+  return readFlag(name, given?.[1]);
+}
+
+function isForm(body: RawBody): boolean {
+  return !isJson(body) && (body.mediaType === FORM || /^(?:Envs\.\d+\.\w+|env|noRestart|private)=/i.test(body.text));
+}
+
+function isObject(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function asList(value: unknown): unknown[] {
+  if (value === undefined) return [];
+  return Array.isArray(value) ? value : [value];
+}

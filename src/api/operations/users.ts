@@ -1,0 +1,109 @@
+/** Users (specification 4.7): accounts, login and logout, SSH keys. */
+import { Type } from 'typebox';
+import { empty, json, type Operation } from '../operation.ts';
+import { optionalText } from './fields.ts';
+
+const section = '4.7';
+const key = Type.Object({ key: optionalText, name: optionalText });
+
+export const userOperations: readonly Operation[] = [
+  empty({
+    id: 'users.create',
+    section,
+    summary: 'Create an account.',
+    method: 'POST',
+    path: '/users',
+    access: 'public',
+    body: Type.Object({ email: optionalText, password: optionalText }),
+    errors: [
+      'input.invalid_json',
+      'user.invalid_email',
+      'user.invalid_password',
+      'user.email_taken',
+      'auth.registration_closed',
+    ],
+    handle: async ({ useCases, caller }, { body }) => {
+      await useCases.users.create(caller, { email: body.email, password: body.password });
+    },
+  }),
+  json({
+    id: 'users.login',
+    section,
+    summary: 'Log in: a token for the password.',
+    method: 'POST',
+    path: '/users/:email/tokens',
+    access: 'public',
+    params: Type.Object({ email: Type.String() }),
+    body: Type.Object({ password: optionalText }),
+    shape: 'login',
+    errors: ['input.invalid_json', 'user.invalid_password', 'user.not_found', 'auth.wrong_password', 'auth.throttled'],
+    handle: ({ useCases, address }, { params, body }) => useCases.users.login(params.email, body.password, address),
+  }),
+  empty({
+    id: 'users.logout',
+    section,
+    summary: 'Log out: the presented token ends.',
+    method: 'DELETE',
+    path: '/users/tokens',
+    access: 'user',
+    errors: [],
+    handle: ({ useCases, caller }) => useCases.users.logout(caller),
+  }),
+  json({
+    id: 'users.info',
+    section,
+    summary: 'Show who the caller is.',
+    method: 'GET',
+    path: '/users/info',
+    access: 'user',
+    shape: 'userInfo',
+    errors: [],
+    handle: ({ useCases, caller }) => useCases.users.info(caller),
+  }),
+  json({
+    id: 'keys.list',
+    section: null,
+    summary: "List the caller's SSH keys by name.",
+    method: 'GET',
+    path: '/users/keys',
+    access: 'user',
+    shape: 'sshKeys',
+    errors: [],
+    handle: ({ useCases, caller }) => useCases.users.keys(caller),
+  }),
+  empty({
+    id: 'keys.add',
+    section,
+    summary: 'Add an SSH public key.',
+    method: 'POST',
+    path: '/users/keys',
+    access: 'user',
+    body: Type.Object({ key: optionalText, name: optionalText, force: Type.Optional(Type.Boolean()) }),
+    errors: ['input.invalid_json', 'key.invalid', 'key.taken'],
+    handle: async ({ useCases, caller }, { body }) => {
+      await useCases.users.addKey(caller, { key: body.key, name: body.name, force: body.force });
+    },
+  }),
+  empty({
+    id: 'keys.remove',
+    section,
+    summary: 'Remove an SSH public key, by its text or its name.',
+    method: 'DELETE',
+    path: '/users/keys',
+    access: 'user',
+    body: key,
+    errors: ['input.invalid_json', 'key.invalid', 'key.not_found'],
+    handle: ({ useCases, caller }, { body }) => useCases.users.removeKey(caller, body),
+  }),
+  empty({
+    id: 'keys.remove_by_name',
+    section: null,
+    summary: 'Remove an SSH public key by its name.',
+    method: 'DELETE',
+    path: '/users/keys/:name',
+    access: 'user',
+    params: Type.Object({ name: Type.String() }),
+    errors: ['key.not_found'],
+    handle: ({ useCases, caller }, { params }) => useCases.users.removeKey(caller, params),
+  }),
+];

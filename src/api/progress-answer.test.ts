@@ -1,0 +1,174 @@
+import { createServer, get, type IncomingMessage, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, it } from 'vitest';
+import { PlatformError } from '../domain/errors.ts';
+import { answerOutput, answerProgress } from './progress-answer.ts';
+import { ResponseStream } from './response-stream.ts';
+
+const servers: Server[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => new Promise((done) => server.close(done)))));
+
+interface Got {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly trailers: IncomingMessage['trailers'];
+}
+
+/** Serves one answer; what it rejects with becomes a 500, as the server's error handler would do. */
+async function serve(answer: (stream: ResponseStream) => Promise<void>): Promise<{ port: number; got: Promise<Got> }> {
+  const server = createServer((_request, response) => {
+    answer(new ResponseStream(response, () => ({ 'x-common': 'yes' }))).catch((error: Error) => {
+      response.writeHead(500).end(error.message);
+    });
+  });
+  servers.push(server);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const { port } = server.address() as AddressInfo;
+  const got = new Promise<Got>((resolve, reject) => {
+    get({ port, agent: false }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      response.on('error', reject).on('end', () => {
+        const { statusCode: status = 0, headers, trailers } = response;
+        resolve({ status, text, headers, trailers });
+      });
+    }).on('error', reject);
+  });
+  return { port, got };
+}
+
+const FAILURE = new PlatformError('unit.failed', 'The unit exited.', { hint: 'See the log.' });
+const late: unknown[] = [];
+const onLateError = (thrown: unknown): void => void late.push(thrown);
+
+function gate(): { opened: Promise<void>; open: () => void } {
+  let open = (): void => {};
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { opened, open };
+}
+
+describe('progress', () => {
+  const progress = (work: (say: (line: string) => void) => Promise<void>, holdMs: number) =>
+    serve((stream) => answerProgress(stream, work, { onLateError, holdMs }));
+
+  it('is one message per line', async () => {
+    const { got } = await progress(async (say) => ['one', 'two "2"'].forEach(say), 10_000);
+    const { status, text, headers } = await got;
+    expect([status, headers['content-type'], headers['x-common']]).toEqual([200, 'application/x-json-stream', 'yes']);
+    expect(text).toBe('{"Message":"one\\n"}\n{"Message":"two \\"2\\"\\n"}\n');
+  });
+
+  it('keeps a proper status for what fails soon, although it has said something', async () => {
+    const { got } = await progress(async (say) => {
+      say('starting');
+      throw FAILURE;
+    }, 10_000);
+    expect(await got).toMatchObject({ status: 500, text: 'The unit exited.' });
+  });
+
+  it('ends with an error line when it fails later', async () => {
+    const seen = gate();
+    const { got } = await progress(async (say) => {
+      say('starting');
+      await seen.opened;
+      say('waiting');
+      throw FAILURE;
+    }, 1);
+    setTimeout(seen.open, 50);
+    const lines = (await got).text
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line) as object);
+    expect(lines).toEqual([
+      { Message: 'starting\n' },
+      { Message: 'waiting\n' },
+      { Message: '', Error: 'The unit exited.\nSee the log.' },
+    ]);
+    expect(late.splice(0)).toEqual([FAILURE]);
+  });
+
+  it('holds the status back for as long as there is nothing to say', async () => {
+    const { got } = await progress(async () => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      throw FAILURE;
+    }, 1);
+    expect((await got).status).toBe(500);
+  });
+
+  it('keeps the text of an unexpected failure to itself', async () => {
+    const { got } = await progress(async (say) => {
+      say('starting');
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      throw new Error('password=hunter2');
+    }, 1);
+    const { text } = await got;
+    expect(text).toContain('"Error"');
+    expect(text).not.toContain('hunter2');
+  });
+});
+
+describe('output', () => {
+  const output = (raw: boolean, work: (write: (bytes: Uint8Array) => void) => Promise<number>) =>
+    serve((stream) => answerOutput(stream, work, { onLateError, raw }));
+  const messages = (text: string): string =>
+    text
+      .trim()
+      .split('\n')
+      .map((line) => (JSON.parse(line) as { Message: string }).Message)
+      .join('');
+
+  it('does not break characters that arrive in pieces', async () => {
+    const bytes = Buffer.from('naïve 🦩\n');
+    const { got } = await output(false, async (write) => {
+      for (const byte of bytes) write(Uint8Array.of(byte));
+      return 0;
+    });
+    expect(messages((await got).text)).toBe('naïve 🦩\n');
+  });
+
+  it('reports an exit code, whether returned or thrown, as an error line after the output', async () => {
+    const thrown = new PlatformError('run.failed', 'The command failed.', { details: { exitCode: 7 } });
+    for (const end of [() => 7, () => Promise.reject(thrown)]) {
+      const { got } = await output(false, async (write) => {
+        write(Buffer.from('half'));
+        return end();
+      });
+      expect((await got).text).toBe('{"Message":"half"}\n{"Message":"","Error":"exit code 7"}\n');
+    }
+  });
+
+  it('is raw for who wants it, with the exit code as a trailer', async () => {
+    const bytes = Buffer.from([0xff, 0x00, 0x0a]);
+    const { got } = await output(true, async (write) => {
+      write(bytes);
+      return 3;
+    });
+    const { text, trailers } = await got;
+    expect([text, trailers['x-exit-code']]).toEqual([bytes.toString('utf8'), '3']);
+  });
+
+  it('keeps a proper status for what is refused before the command ran', async () => {
+    for (const raw of [true, false]) {
+      const { got } = await output(raw, () => Promise.reject(FAILURE));
+      expect((await got).status).toBe(500);
+    }
+  });
+});
+
+it('cuts off a client that does not read, instead of buffering without end', async () => {
+  const cut = gate();
+  const server = createServer((_request, response) => {
+    response.on('close', cut.open);
+    const stream = new ResponseStream(response, () => ({}));
+    stream.start({});
+    const piece = Buffer.alloc(1024 * 1024);
+    for (let i = 0; i < 64; i += 1) stream.write(piece);
+  });
+  servers.push(server);
+  await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+  const request = get({ port: (server.address() as AddressInfo).port, agent: false }, (response) => response.pause());
+  request.on('error', () => {});
+  await cut.opened;
+  request.destroy();
+});

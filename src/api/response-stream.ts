@@ -1,0 +1,57 @@
+/**
+ * An answer that is written piece by piece. The status line is held back until the first piece is sent, so that whatever
+ * fails before that is still answered with a proper status. A client that does not read is cut off, never buffered without end.
+ */
+import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+
+const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
+
+export class ResponseStream {
+  readonly #response: ServerResponse;
+  readonly #begin: () => OutgoingHttpHeaders;
+  #started = false;
+
+  /** `begin` is called once, right before the status line; it gives the headers of every answer. */
+  constructor(response: ServerResponse, begin: () => OutgoingHttpHeaders) {
+    this.#response = response;
+    this.#begin = begin;
+  }
+
+  get started(): boolean {
+    return this.#started;
+  }
+
+  start(headers: OutgoingHttpHeaders): void {
+    if (this.#started) return;
+    this.#started = true;
+    this.#response.writeHead(200, { ...this.#begin(), ...headers });
+    this.#response.flushHeaders();
+  }
+
+  write(piece: string | Uint8Array): void {
+    if (this.#response.destroyed || this.#response.writableEnded) return;
+    this.#response.write(piece);
+    if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
+  }
+
+  /** Resolves when what was written has left, or never will. */
+  async drained(): Promise<void> {
+    const response = this.#response;
+    if (response.destroyed || !response.writableNeedDrain) return;
+    await new Promise<void>((resolve) => {
+      const done = (): void => {
+        response.off('drain', done);
+        response.off('close', done);
+        resolve();
+      };
+      response.on('drain', done);
+      response.on('close', done);
+    });
+  }
+
+  end(trailers?: Readonly<Record<string, string>>): void {
+    if (this.#response.destroyed) return;
+    if (trailers !== undefined) this.#response.addTrailers(trailers);
+    this.#response.end();
+  }
+}

@@ -1,0 +1,76 @@
+/** The concrete routes of a variant: operations, minus what it lacks, at its paths. Pure; the framework is not known here. */
+import type { TSchema } from 'typebox';
+import type { Method, Operation } from './operation.ts';
+import { OPERATIONS } from './operations.ts';
+import type { Variant } from './variants.ts';
+
+export interface Route {
+  readonly method: Method;
+  /** With the variant's prefix, placeholders as `:name`. */
+  readonly path: string;
+  readonly operation: Operation;
+  readonly variant: Variant;
+}
+
+export function routesOf(variant: Variant, operations: readonly Operation[] = OPERATIONS): Route[] {
+  const routes = operations
+    .filter((operation) => variant.extensions || operation.section !== null)
+    .filter((operation) => !variant.absent.includes(operation.id))
+    .flatMap((operation) => waysIn(operation, variant).map((way) => ({ ...way, operation, variant })));
+  return routes.sort((a, b) => compare(a.path, b.path) || compare(a.method, b.method));
+}
+
+function waysIn(operation: Operation, variant: Variant): { method: Method; path: string }[] {
+  const paths = variant.paths[operation.id] ?? [operation.path];
+  const published = paths.map((path) => ({ method: operation.method, path }));
+  const ways = variant.extensions ? [...published, ...(operation.also ?? [])] : published;
+  return ways.map(({ method, path }) => ({ method, path: variant.prefix + path }));
+}
+
+/** What the route answers, field by field, in one line; for the golden listings. */
+export function describeAnswer({ operation, variant }: Route): string {
+  if (operation.answer === 'json' || operation.answer === 'entries') {
+    return outline(variant.shapes[operation.shape].schema);
+  }
+  return operation.answer === 'empty' ? '-' : operation.answer;
+}
+
+interface Outline {
+  readonly type?: string | string[];
+  readonly items?: TSchema;
+  readonly properties?: Readonly<Record<string, TSchema>>;
+  readonly patternProperties?: Readonly<Record<string, TSchema>>;
+  readonly required?: readonly string[];
+}
+
+function outline(schema: TSchema): string {
+  const { type, items, properties, patternProperties, required } = schema as Outline;
+  if (items !== undefined) return `[${outline(items)}]`;
+  if (properties !== undefined) {
+    const fields = Object.entries(properties).map(
+      ([name, field]) => `${name}${required?.includes(name) ? '' : '?'}: ${outline(field)}`,
+    );
+    return `{${fields.join(', ')}}`;
+  }
+  if (patternProperties !== undefined) return `{*: ${Object.values(patternProperties).map(outline).join('|')}}`;
+  return String(type);
+}
+
+/** The methods that a path answers to; for telling 405 from 404. */
+export function methodsAt(routes: readonly Route[], path: string): Method[] {
+  const parts = path.replace(/\/$/, '').split('/');
+  const methods = routes.filter((route) => matches(route.path.split('/'), parts)).map((route) => route.method);
+  return [...new Set(methods)];
+}
+
+function matches(pattern: readonly string[], parts: readonly string[]): boolean {
+  return (
+    pattern.length === parts.length &&
+    pattern.every((part, i) => (part.startsWith(':') ? parts[i] !== '' : part === parts[i]))
+  );
+}
+
+/** By character code, so that the listing does not depend on the machine's language. */
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

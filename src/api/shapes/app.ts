@@ -1,0 +1,85 @@
+import { Type } from 'typebox';
+import type { AppView } from '../../domain/apps/apps.ts';
+import { shape } from './shape.ts';
+import { listedUnit, listedUnitUnion, unit, unitToWire, unitUnion } from './unit.ts';
+
+const published = {
+  Name: Type.String(),
+  Framework: Type.String(),
+  Repository: Type.String(),
+  State: Type.String(),
+  Units: Type.Array(unit),
+  Teams: Type.Array(Type.String()),
+};
+const withPool = { ...published, Pool: Type.String() };
+const lock = Type.Object({
+  Locked: Type.Boolean(),
+  Owner: Type.String(),
+  Reason: Type.String(),
+  AcquireDate: Type.String(),
+});
+/** Absent means unlocked, and no extra names: clients of different ages want `cname` as a string or as an array. */
+const whenSet = { cname: Type.Optional(Type.Array(Type.String())), lock: Type.Optional(lock) };
+const owners = { Platform: Type.String(), owner: Type.String(), teamowner: Type.String(), ...whenSet };
+
+const listed = { Ip: Type.String(), Name: Type.String(), Units: Type.Array(listedUnit) };
+const listedUnion = {
+  ...listed,
+  Units: Type.Array(listedUnitUnion),
+  State: Type.String(),
+  Pool: Type.String(),
+  Teams: Type.Array(Type.String()),
+  ...owners,
+};
+
+/** Clients parse it as a time; when the lock was taken is not known here. */
+const ZERO_DATE = '0001-01-01T00:00:00Z';
+
+function toWire(view: AppView) {
+  const { app, units, state, repositoryUrl, address } = view;
+  return {
+    Ip: address,
+    Name: app.name,
+    Framework: app.platform,
+    Repository: repositoryUrl,
+    State: state,
+    Units: units.map(unitToWire),
+    Teams: [...app.teams],
+    Pool: app.pool,
+    Platform: app.platform,
+    owner: app.owner,
+    teamowner: app.teamOwner,
+    description: app.description,
+    deploys: app.deploys,
+    ...(app.cname.length > 0 && { cname: [...app.cname] }),
+    ...(app.removing && { lock: { Locked: true, Owner: '', Reason: 'app.remove', AcquireDate: ZERO_DATE } }),
+  };
+}
+
+const listToWire = (views: readonly AppView[]) => views.map(toWire);
+
+export const appWithPool = shape(Type.Object(withPool), toWire);
+export const appPlain = shape(Type.Object(published), toWire);
+export const appUnion = shape(
+  Type.Object({
+    ...withPool,
+    Units: Type.Array(unitUnion),
+    Ip: Type.String(),
+    ...owners,
+    description: Type.String(),
+    deploys: Type.Integer(),
+  }),
+  toWire,
+);
+export const appSummaries = shape(Type.Array(Type.Object(listed)), listToWire);
+export const appSummariesUnion = shape(Type.Array(Type.Object(listedUnion)), listToWire);
+
+/** Strings only: older clients read this answer into a map of strings. */
+const created = { status: Type.String(), repository_url: Type.String() };
+
+function createdToWire(view: AppView) {
+  return { status: 'success', repository_url: view.repositoryUrl, ip: view.address };
+}
+
+export const appCreated = shape(Type.Object(created), createdToWire);
+export const appCreatedUnion = shape(Type.Object({ ...created, ip: Type.String() }), createdToWire);

@@ -1,0 +1,73 @@
+import { Type } from 'typebox';
+import type { Deploy } from '../../domain/deploys/deploy.ts';
+import type { DeployView } from '../../domain/deploys/deploys.ts';
+import { shape } from './shape.ts';
+
+const NANOSECONDS = 1_000_000;
+/** How the published interface says "not removed". */
+const ZERO_DATE = '0001-01-01T00:00:00Z';
+
+const rest = {
+  App: Type.String(),
+  Timestamp: Type.String(),
+  Duration: Type.Integer(),
+  Commit: Type.String(),
+  Error: Type.String(),
+};
+const listed = { ID: Type.String(), ...rest };
+const detailA = {
+  ...listed,
+  Image: Type.String(),
+  Log: Type.String(),
+  Origin: Type.String(),
+  CanRollback: Type.Boolean(),
+  RemoveDate: Type.String(),
+};
+/** `Id`, as the specification spells it in this one place (section 2, Deploy detail, Variant B). */
+const detailB = { Id: Type.String(), ...rest, Diff: Type.String() };
+const extra = {
+  User: Type.String(),
+  Origin: Type.String(),
+  Image: Type.String(),
+  State: Type.String(),
+  Cause: Type.String(),
+  Release: Type.Integer(),
+  FailedRequests: Type.Integer(),
+};
+
+function toWire(deploy: Deploy) {
+  return {
+    ID: deploy.id,
+    Id: deploy.id,
+    App: deploy.app,
+    Timestamp: deploy.startedAt.replace(/Z$/, '+00:00'),
+    Duration: Math.round(deploy.durationMs * NANOSECONDS),
+    Commit: deploy.commit,
+    Error: deploy.error,
+    Image: deploy.artifact,
+    Origin: deploy.origin,
+    User: deploy.by,
+    State: deploy.state,
+    Cause: deploy.cause ?? '',
+    Release: deploy.release ?? 0,
+    FailedRequests: deploy.failedRequests,
+  };
+}
+
+function detailToWire(view: DeployView) {
+  return {
+    ...toWire(view.deploy),
+    Log: view.log,
+    CanRollback: view.canRollback,
+    RemoveDate: view.deploy.removedAt ?? ZERO_DATE,
+    Diff: view.diff,
+  };
+}
+
+const listToWire = (deploys: readonly Deploy[]) => deploys.map(toWire);
+
+export const deploys = shape(Type.Array(Type.Object(listed)), listToWire);
+export const deploysUnion = shape(Type.Array(Type.Object({ ...listed, ...extra })), listToWire);
+export const deployA = shape(Type.Object(detailA), detailToWire);
+export const deployB = shape(Type.Object(detailB), detailToWire);
+export const deployUnion = shape(Type.Object({ ...detailA, ...detailB, ...extra }), detailToWire);

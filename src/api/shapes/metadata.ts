@@ -1,0 +1,4 @@
+import { Type } from 'typebox';
+import { shape } from './shape.ts';
+
+export const metadata = shape(Type.Object({ version: Type.String() }), (value: { version: string }) => value);

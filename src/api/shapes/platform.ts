@@ -1,0 +1,24 @@
+import { Type } from 'typebox';
+import type { PlatformInfo } from '../../domain/platforms/platform.ts';
+import { shape } from './shape.ts';
+
+const published = { Name: Type.String() };
+const extra = {
+  Description: Type.String(),
+  Ready: Type.Boolean(),
+  Tools: Type.Array(Type.String()),
+  Missing: Type.Array(Type.String()),
+};
+
+function toWire(platforms: readonly PlatformInfo[]) {
+  return platforms.map((platform) => ({
+    Name: platform.name,
+    Description: platform.description,
+    Ready: platform.ready,
+    Tools: [...platform.tools],
+    Missing: [...platform.missing],
+  }));
+}
+
+export const platforms = shape(Type.Array(Type.Object(published)), toWire);
+export const platformsUnion = shape(Type.Array(Type.Object({ ...published, ...extra })), toWire);

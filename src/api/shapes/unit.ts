@@ -1,0 +1,23 @@
+import { Type } from 'typebox';
+import { type Unit, unitName } from '../../domain/apps/unit.ts';
+
+const listed = { Name: Type.String(), State: Type.String() };
+/** What clients newer than the specification read beside it. */
+const extra = { ID: Type.String(), AppName: Type.String(), ProcessName: Type.String(), Status: Type.String() };
+
+export const listedUnit = Type.Object(listed);
+export const listedUnitUnion = Type.Object({ ...listed, ...extra });
+export const unit = Type.Object({ Ip: Type.String(), ...listed });
+export const unitUnion = Type.Object({ Ip: Type.String(), ...listed, ...extra });
+
+export function unitToWire(unit: Unit) {
+  return {
+    Ip: unit.address?.host ?? '',
+    Name: unitName(unit),
+    State: unit.state,
+    ID: unit.id,
+    AppName: unit.app,
+    ProcessName: unit.process,
+    Status: unit.state,
+  };
+}

@@ -1,0 +1,73 @@
+/**
+ * Error code -> HTTP status, in one place; a code without one does not compile. 401 makes existing clients ask for a password
+ * and try again, so it is only for a missing, wrong or expired token and a wrong password at login; every refusal is 403.
+ */
+import type { ErrorCode } from '../domain/errors.ts';
+
+export const STATUS: Readonly<Record<ErrorCode, number>> = {
+  internal: 500,
+  unavailable: 503,
+  timeout: 504,
+  cancelled: 409,
+  unsupported: 501,
+  'input.invalid': 400,
+  // Specification 4.7 and 7: invalid JSON body.
+  'input.invalid_json': 400,
+  'input.too_large': 413,
+  'auth.required': 401,
+  'auth.wrong_password': 401,
+  'auth.throttled': 429,
+  'auth.registration_closed': 403,
+  'access.denied': 403,
+  'route.not_found': 404,
+  'route.method_not_allowed': 405,
+  // Specification 4.7: also at login, although it tells who has an account.
+  'user.not_found': 404,
+  'user.invalid_email': 400,
+  // Specification 4.7: length outside 6..50 at creation, empty or null at login.
+  'user.invalid_password': 400,
+  // Specification 4.7 and 7.
+  'user.email_taken': 409,
+  'user.last_member': 403,
+  'user.owns_apps': 403,
+  'key.invalid': 400,
+  'key.taken': 409,
+  'key.not_found': 404,
+  'team.not_found': 404,
+  'team.invalid_name': 400,
+  'team.name_taken': 409,
+  'team.member_exists': 409,
+  'team.member_not_found': 404,
+  'team.last_member': 403,
+  'team.in_use': 403,
+  'team.required': 400,
+  'team.ambiguous': 400,
+  // Specification 4.1 and 7.
+  'app.not_found': 404,
+  'app.invalid_name': 400,
+  'app.name_taken': 409,
+  'app.busy': 409,
+  'app.not_deployed': 409,
+  'app.stopped': 409,
+  'env.invalid': 400,
+  // The platform is a field of the request, never its path.
+  'platform.not_found': 400,
+  'platform.not_ready': 409,
+  'quota.exceeded': 403,
+  // Specification 8: lines is required.
+  'log.lines_required': 400,
+  'run.command_required': 400,
+  'run.failed': 422,
+  'unit.not_found': 404,
+  // The user's own code did not start or build: not a failure of the platform, hence no 5xx.
+  'unit.failed': 422,
+  // Specification 4.10.
+  'deploy.not_found': 404,
+  'deploy.failed': 422,
+  'deploy.invalid_source': 400,
+  'git.invalid_ref': 400,
+  'config.invalid': 500,
+};
+
+/** What any operation may end with, beside its own codes. */
+export const COMMON_ERRORS: readonly ErrorCode[] = ['input.invalid', 'internal', 'unavailable', 'timeout'];

@@ -1,0 +1,71 @@
+/**
+ * The published interface exists in two variants (specification section 9). This is the one place where they differ:
+ * `/` serves the union of both, `/a` and `/b` exactly one. Nothing else in the code knows of variants.
+ */
+import * as app from './shapes/app.ts';
+import * as deploy from './shapes/deploy.ts';
+import { envVars } from './shapes/env-var.ts';
+import { logEntries } from './shapes/log-entry.ts';
+import { metadata } from './shapes/metadata.ts';
+import * as platform from './shapes/platform.ts';
+import type { Shape } from './shapes/shape.ts';
+import { team, teams } from './shapes/team.ts';
+import { login, sshKeys, userInfo } from './shapes/user.ts';
+
+const SAME = { envVars, logEntries, metadata, team, teams, login, sshKeys, userInfo };
+const PUBLISHED = {
+  ...SAME,
+  appSummaries: app.appSummaries,
+  appCreated: app.appCreated,
+  deploys: deploy.deploys,
+  platforms: platform.platforms,
+};
+
+const SHAPES = {
+  union: {
+    ...SAME,
+    app: app.appUnion,
+    appSummaries: app.appSummariesUnion,
+    appCreated: app.appCreatedUnion,
+    deploy: deploy.deployUnion,
+    deploys: deploy.deploysUnion,
+    platforms: platform.platformsUnion,
+  },
+  a: { ...PUBLISHED, app: app.appWithPool, deploy: deploy.deployA },
+  b: { ...PUBLISHED, app: app.appPlain, deploy: deploy.deployB },
+};
+
+export type ShapeName = keyof (typeof SHAPES)['union'];
+export type ShapeValue<S extends ShapeName> = Parameters<(typeof SHAPES)['union'][S]['toWire']>[0];
+
+export interface Variant {
+  readonly name: 'union' | 'a' | 'b';
+  readonly prefix: '' | '/a' | '/b';
+  /** Also what existing clients need beyond the specification: further paths, operations without a section. */
+  readonly extensions: boolean;
+  /** Ids of published operations that this variant lacks. */
+  readonly absent: readonly string[];
+  /** Operation id -> its paths, where they are not the operation's own. */
+  readonly paths: Readonly<Record<string, readonly string[]>>;
+  readonly shapes: Readonly<Record<ShapeName, Shape<never>>> & Pick<typeof SAME, 'logEntries'>;
+}
+
+export const VARIANTS: readonly Variant[] = [
+  {
+    name: 'union',
+    prefix: '',
+    extensions: true,
+    absent: [],
+    paths: { 'apps.log': ['/apps/:app/log', '/apps/:app/logs'] },
+    shapes: SHAPES.union,
+  },
+  { name: 'a', prefix: '/a', extensions: false, absent: [], paths: {}, shapes: SHAPES.a },
+  {
+    name: 'b',
+    prefix: '/b',
+    extensions: false,
+    absent: ['users.info', 'metadata.info'],
+    paths: { 'apps.log': ['/apps/:app/logs'] },
+    shapes: SHAPES.b,
+  },
+];

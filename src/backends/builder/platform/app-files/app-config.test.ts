@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { parseAppConfig } from './app-config.ts';
+
+const OPTIONS = [{ key: 'root', variable: 'STATIC_ROOT', description: 'a directory' }];
+
+function parse(text: string, file = 'tancho.yaml', notes: string[] = []) {
+  return parseAppConfig(file, text, { platform: 'static', options: OPTIONS, note: (note) => notes.push(note) });
+}
+
+describe('parseAppConfig', () => {
+  it('reads every key', () => {
+    const text = [
+      'hooks:',
+      '  build: [make css, make js]',
+      '  restart:',
+      '    before: [npm run migrate]',
+      '    after: [npm run warm]',
+      'healthcheck: { path: health, method: head, status: 204, match: "^ok", allowed_failures: 2, timeout_seconds: 30 }',
+      'processes: { web: node server.js, worker: node worker.js }',
+      'static: { root: public }',
+    ].join('\n');
+    expect(parse(text)).toEqual({
+      hooksBuild: ['make css', 'make js'],
+      restartBefore: ['npm run migrate'],
+      restartAfter: ['npm run warm'],
+      healthCheck: {
+        path: '/health',
+        method: 'HEAD',
+        status: 204,
+        match: '^ok',
+        allowedFailures: 2,
+        timeoutSeconds: 30,
+      },
+      processes: { web: 'node server.js', worker: 'node worker.js' },
+      options: { STATIC_ROOT: 'public' },
+    });
+  });
+
+  it.each(['', 'hooks:\nhealthcheck:\n', '# nothing\n'])('reads %j as nothing said', (text) => {
+    expect(parse(text)).toEqual({
+      hooksBuild: [],
+      restartBefore: [],
+      restartAfter: [],
+      healthCheck: null,
+      processes: null,
+      options: {},
+    });
+  });
+
+  it.each([
+    ['a: [', /tancho.yaml line 1: this is not YAML/],
+    ['- web', /line 1: the file must be a mapping of keys to values, found a list/],
+    ['hook:\n  build: []', /line 1: hook is not a known key; known here: hooks, healthcheck, processes, static/],
+    ['hooks:\n  build: make', /line 2: hooks.build must be a list of commands.*found the text "make"/],
+    ['hooks:\n  build:\n    - make\n    - 7', /line 4: hooks.build\[1\] must be text, found 7/],
+    ['hooks:\n  restart:\n    befor: [x]', /line 3: hooks.restart.befor is not a known key/],
+    ['healthcheck:\n  status: 200', /line 1: healthcheck needs a path, without which healthcheck.status means nothing/],
+    [
+      'healthcheck:\n  path: /x\n  status: ok',
+      /line 3: healthcheck.status must be a whole number from 100 to 599, found the text "ok"/,
+    ],
+    ['healthcheck:\n  path: /x\n  match: "("', /line 3: healthcheck.match must be a valid regular expression/],
+    ['healthcheck:\n  path: "/a b"', /line 2: healthcheck.path must be a path such as \/health/],
+    ['processes: [web]', /line 1: processes must be a mapping of process names to commands/],
+    ['processes:\n  "a b": x', /line 2: processes.a b must be named with letters/],
+    ['processes:\n  web:', /line 2: processes.web must be a command.*found nothing/],
+    [
+      'healthcheck: {path: /a}\nhealthcheck: {path: /b}',
+      /tancho.yaml line 2: this is not YAML: Map keys must be unique/,
+    ],
+  ])('names file, line, key and expectation: %j', (text, message) => {
+    expect(() => parse(text)).toThrow(message);
+  });
+
+  it('skips keys meant for others in files with a foreign name, and says so', () => {
+    const notes: string[] = [];
+    expect(parse('runtime: go\nhealthcheck: {path: /x, scheme: http}', 'app.yaml', notes).healthCheck).toEqual({
+      path: '/x',
+    });
+    expect(notes).toEqual([
+      'app.yaml: the key "runtime" means nothing here and was skipped.',
+      'app.yaml: the key "healthcheck.scheme" means nothing here and was skipped.',
+    ]);
+  });
+});

@@ -1,0 +1,133 @@
+/** tancho.yaml and the older names of the same file: hooks, health check, processes, options of the platform. */
+import type { HealthCheck } from '../../../../domain/apps/app.ts';
+import { MAX_PROCESSES, PROCESS_NAME } from './procfile.ts';
+import { YamlNode } from '../yaml-node.ts';
+
+/** In the order they are looked for; the first one there is read. */
+export const CONFIG_FILES = ['tancho.yaml', 'tancho.yml', 'tsuru.yaml', 'tsuru.yml', 'app.yaml', 'app.yml'] as const;
+
+/** A key of the platform's own section that becomes a default of the environment. */
+export interface PlatformOption {
+  readonly key: string;
+  readonly variable: string;
+  readonly description: string;
+}
+
+export interface AppConfig {
+  readonly hooksBuild: readonly string[];
+  readonly restartBefore: readonly string[];
+  readonly restartAfter: readonly string[];
+  readonly healthCheck: HealthCheck | null;
+  /** Null when the file names none. */
+  readonly processes: Readonly<Record<string, string>> | null;
+  /** Variable -> value, from the section named like the platform. */
+  readonly options: Readonly<Record<string, string>>;
+}
+
+export const NO_CONFIG: AppConfig = {
+  hooksBuild: [],
+  restartBefore: [],
+  restartAfter: [],
+  healthCheck: null,
+  processes: null,
+  options: {},
+};
+
+export interface ConfigContext {
+  readonly platform: string;
+  readonly options: readonly PlatformOption[];
+  /** Told about keys that are skipped: files with a foreign name may hold keys meant for other programs. */
+  readonly note: (text: string) => void;
+}
+
+/** Throws YamlMistake. */
+export function parseAppConfig(file: string, text: string, context: ConfigContext): AppConfig {
+  const foreign = !file.startsWith('tancho.');
+  const ignored = foreign
+    ? (key: string) => context.note(`${file}: the key "${key}" means nothing here and was skipped.`)
+    : undefined;
+  const section = context.options.length === 0 ? [] : [context.platform];
+  const root = YamlNode.parse(file, text);
+  const fields = root.fields(['hooks', 'healthcheck', 'processes', ...section], ignored);
+  const hooks = fields.get('hooks')?.fields(['build', 'restart'], ignored);
+  const restart = hooks?.get('restart')?.fields(['before', 'after'], ignored);
+  const check = fields.get('healthcheck');
+  const processes = fields.get('processes');
+  return {
+    hooksBuild: commands(hooks?.get('build')),
+    restartBefore: commands(restart?.get('before')),
+    restartAfter: commands(restart?.get('after')),
+    healthCheck: check === undefined || check.isEmpty ? null : healthCheck(check, ignored),
+    processes: processes === undefined || processes.isEmpty ? null : processMap(processes),
+    options: options(fields.get(context.platform), context.options),
+  };
+}
+
+function commands(node: YamlNode | undefined): string[] {
+  if (node === undefined || node.isEmpty) return [];
+  return node.texts('a list of commands, one per line starting with "- "');
+}
+
+function healthCheck(node: YamlNode, ignored: ((key: string) => void) | undefined): HealthCheck {
+  const fields = node.fields(['path', 'method', 'status', 'match', 'allowed_failures', 'timeout_seconds'], ignored);
+  const path = fields.get('path');
+  const needsPath = ['method', 'status', 'match'].map((name) => fields.get(name)).find((found) => found !== undefined);
+  if (path === undefined && needsPath !== undefined)
+    throw node.wrong(`needs a path, without which ${needsPath.key} means nothing`);
+  const method = fields.get('method');
+  const match = fields.get('match');
+  match?.regex('s');
+  return {
+    ...(path !== undefined && { path: urlPath(path) }),
+    ...(method !== undefined && { method: httpMethod(method) }),
+    ...whole(fields.get('status'), 'status', 100, 599),
+    ...(match !== undefined && { match: match.text() }),
+    ...whole(fields.get('allowed_failures'), 'allowedFailures', 0, 1000),
+    ...whole(fields.get('timeout_seconds'), 'timeoutSeconds', 1, 3600),
+  };
+}
+
+function whole<K extends string>(
+  node: YamlNode | undefined,
+  name: K,
+  min: number,
+  max: number,
+): { [key in K]?: number } {
+  return node === undefined ? {} : ({ [name]: node.integer(min, max) } as { [key in K]: number });
+}
+
+function urlPath(node: YamlNode): string {
+  const path = node.text('a path such as /health');
+  if (!/^[\x21-\x7e]{1,1024}$/.test(path)) throw node.mistake('a path such as /health');
+  return path.startsWith('/') ? path : `/${path}`;
+}
+
+function httpMethod(node: YamlNode): string {
+  const method = node.text('an HTTP method such as GET').toUpperCase();
+  if (!/^[A-Z]{1,20}$/.test(method)) throw node.mistake('an HTTP method such as GET');
+  return method;
+}
+
+function processMap(node: YamlNode): Record<string, string> {
+  if (!node.isMap) throw node.mistake('a mapping of process names to commands, for example "web: node server.js"');
+  const entries = node.entries();
+  if (entries.length > MAX_PROCESSES) throw node.mistake(`at most ${MAX_PROCESSES} processes`);
+  return Object.fromEntries(
+    entries.map(([name, command]) => {
+      if (!PROCESS_NAME.test(name))
+        throw command.mistake('named with letters, digits, - and _ only, starting with a letter');
+      return [name, command.text('a command such as "node server.js"')];
+    }),
+  );
+}
+
+function options(node: YamlNode | undefined, known: readonly PlatformOption[]): Record<string, string> {
+  if (node === undefined || known.length === 0) return {};
+  const fields = node.fields(known.map((option) => option.key));
+  const values: Record<string, string> = {};
+  for (const option of known) {
+    const field = fields.get(option.key);
+    if (field !== undefined) values[option.variable] = field.text(option.description);
+  }
+  return values;
+}

@@ -1,0 +1,90 @@
+/** One build, from source to a finished slug. Owns the order of things; each thing is done elsewhere. */
+import { copyFile, mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Artifact, BuildRequest } from '../../../domain/deploys/builder.ts';
+import { readAppFiles } from './app-files/app-files.ts';
+import type { AppFiles } from './app-files/app-files.ts';
+import { prepareDependencies } from './dependencies.ts';
+import { bringVersions, findPrograms } from './find-programs.ts';
+import { defaultProcesses, writeManifest } from './finish-slug.ts';
+import { holds } from './platform-file/conditions.ts';
+import { checkSource, findPlatform } from './platform-file/detect.ts';
+import type { Platform, Step } from './platform-file/platform-file.ts';
+import type { RunningBuild } from './running-build.ts';
+import type { SlugPlace } from './slugs.ts';
+import { SourceFiles } from './source-files.ts';
+import type { BuildOutput } from './steps/output.ts';
+import { StepRunner } from './steps/step-runner.ts';
+import type { Workshop } from './workshop.ts';
+
+export async function buildSlug(
+  workshop: Workshop,
+  request: BuildRequest,
+  place: SlugPlace,
+  output: BuildOutput,
+  signal: AbortSignal,
+): Promise<Artifact> {
+  await workshop.slugs.begin(place);
+  await request.source.extract(place.code, signal);
+  signal.throwIfAborted();
+  const files = new SourceFiles(place.code);
+  const platform = findPlatform(request.app, request.platform, workshop.platforms);
+  const note = (text: string): void => output.say(text);
+  const appFiles = await readAppFiles(files, { platform: platform.name, options: platform.options, note });
+  // Who configures a platform means it, even when its files are only made by a hook.
+  if (Object.keys(appFiles.config.options).length === 0)
+    await checkSource(request.app, platform, workshop.platforms, files);
+  const programs = await findPrograms(workshop, platform, files);
+  const installed = { workshop, request, platform, place, files, programs, output, signal };
+  const brought = await bringVersions({ ...installed, brought: [] });
+  const versions = programs.map((program, index) => `${program.program} ${brought[index]?.version ?? program.version}`);
+  output.say(`Building ${request.app} with ${platform.name} (${versions.join(', ')})`);
+  const build: RunningBuild = { ...installed, brought: brought.filter((tool) => tool !== null) };
+  await copyPlatformFiles(platform, place);
+  await workshop.sandbox.own(place.code, request.app);
+  const layer = await runSteps(build, appFiles);
+  signal.throwIfAborted();
+  const processes = appFiles.processes ?? (await defaultProcesses(build));
+  await writeManifest(build, appFiles, layer);
+  const { restartBefore, restartAfter, healthCheck } = appFiles.config;
+  return { id: place.id, processes, healthCheck, hooks: { restartBefore, restartAfter } };
+}
+
+async function copyPlatformFiles(platform: Platform, place: SlugPlace): Promise<void> {
+  if (platform.files.length === 0) return;
+  // The source may hold a link of this name.
+  await rm(join(place.code, '.tancho'), { recursive: true, force: true });
+  for (const { from, to } of platform.files) {
+    const target = join(place.code, to);
+    await mkdir(dirname(target), { recursive: true });
+    await copyFile(join(platform.directory, from), target);
+  }
+}
+
+/** Returns the tree of the dependency layer, or null. */
+async function runSteps(build: RunningBuild, appFiles: AppFiles): Promise<string | null> {
+  const { platform, files, output } = build;
+  const runner = new StepRunner(build);
+  try {
+    const steps: Step[] = [];
+    for (const step of platform.steps) if (await holds(step.when, files, platform.facts)) steps.push(step);
+    const hooks = appFiles.config.hooksBuild;
+    let layer: string | null = null;
+    for (const dependencies of platform.dependencies) {
+      const tree = await prepareDependencies(dependencies, build, runner, steps.length + hooks.length > 0);
+      layer = tree ?? layer;
+    }
+    const where = layer === null ? {} : { layer: { tree: layer, writable: false } };
+    for (const step of steps) {
+      output.say(step.name);
+      await runner.run(step.name, step.run, where);
+    }
+    for (const hook of hooks) {
+      output.say(`hook: ${hook}`);
+      await runner.run(`hooks.build: ${hook}`, ['/bin/sh', '-c', hook], { ...where, verbatim: true });
+    }
+    return layer;
+  } finally {
+    await runner.close();
+  }
+}

@@ -1,0 +1,170 @@
+import { lstat, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { builderWorld } from '../../../../../test/support/builder-world.ts';
+import type { BuilderWorld } from '../../../../../test/support/builder-world.ts';
+import { fakePlatforms } from '../../../../../test/support/fake-platform.ts';
+import { treeOf } from '../../../../../test/support/source-trees.ts';
+
+const TENANT = 54_321;
+const IS_ROOT = process.getuid?.() === 0;
+const APP = {
+  'app.txt': '',
+  'default.txt': '',
+  'packages.txt': 'a 1.0',
+  'vendor/a/index.txt': 'package a',
+  'vendor/link': '-> a',
+};
+const worlds: BuilderWorld[] = [];
+const directories: string[] = [];
+
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.dispose();
+  for (const directory of directories.splice(0)) await rm(directory, { recursive: true, force: true });
+});
+
+async function world(uid?: number): Promise<BuilderWorld> {
+  const platforms = await fakePlatforms(await mkdtemp(join(tmpdir(), 'platforms-')));
+  directories.push(platforms);
+  const made = await builderWorld(platforms, uid === undefined ? {} : { uid });
+  worlds.push(made);
+  return made;
+}
+
+async function layers(home: string, app = 'shop'): Promise<string[]> {
+  return readdir(join(home, 'cache', app, 'layers')).catch(() => []);
+}
+
+describe('kept packages', () => {
+  it('are given back without running a step while nothing that decides them changes', async () => {
+    const { build, code, lines, sandbox } = await world();
+    await build({ source: treeOf(APP) });
+    expect(lines).toContain('install packages');
+    const before = sandbox.requests.length;
+    const second = await build({
+      source: treeOf({ ...APP, 'app.txt': 'changed', 'vendor/a/index.txt': 'not looked at' }),
+    });
+    expect(lines.join('\n')).toMatch(/packages: unchanged, restored in \d+ ms/);
+    expect(sandbox.requests).toHaveLength(before);
+    expect(await readFile(code(second, 'packages/a/index.txt'), 'utf8')).toBe('package a');
+    expect((await lstat(code(second, 'packages/link'))).isSymbolicLink()).toBe(true);
+  });
+
+  it.each([
+    ['a file of the key', { 'packages.txt': 'a 2.0' }],
+    ['a key of a JSON file', { 'app.json': '{"packages":["b"]}' }],
+  ])('are made anew when %s changes', async (_what, change) => {
+    const { build, lines } = await world();
+    await build({ source: treeOf(APP) });
+    await build({ source: treeOf({ ...APP, ...change }) });
+    expect(lines).toContain('install packages');
+  });
+
+  it('are not shared between apps', async () => {
+    const { build, lines } = await world();
+    await build({ source: treeOf(APP) });
+    await build({ app: 'other', source: treeOf(APP) });
+    expect(lines).toContain('install packages');
+  });
+
+  it('are not kept when the platform forbids it', async () => {
+    const { build, home } = await world();
+    await build({ source: treeOf({ ...APP, 'never.txt': '' }) });
+    expect(await layers(home)).toEqual([]);
+  });
+
+  it('are bounded in number', async () => {
+    const { build, home } = await world();
+    for (let version = 0; version < 5; version += 1)
+      await build({ source: treeOf({ ...APP, 'packages.txt': String(version) }) });
+    expect(await layers(home)).toHaveLength(3);
+  });
+
+  it('are not spoilt by what the app writes', async () => {
+    const { build, code } = await world();
+    const first = await build({ source: treeOf(APP) });
+    await writeFile(code(first, 'packages/a/index.txt'), 'spoilt');
+    const second = await build({ source: treeOf(APP) });
+    expect(await readFile(code(second, 'packages/a/index.txt'), 'utf8')).toBe('package a');
+  });
+
+  it('that turn out to be a link are not followed', async () => {
+    const { build, home } = await world();
+    const source = treeOf({ 'app.txt': '', 'default.txt': '', 'packages.txt': '', vendor: '-> /etc' });
+    await build({ source });
+    expect(await layers(home)).toEqual([]);
+  });
+});
+
+describe('a layer', () => {
+  const LAYERED = { 'app.txt': '', 'default.txt': '', 'layer.txt': 'one' };
+
+  it('stays where it was made, and is named to the units', async () => {
+    const { build, manifest, lines } = await world();
+    const first = await manifest(await build({ source: treeOf(LAYERED) }));
+    const [tree = ''] = first.binds;
+    expect(await readFile(join(tree, 'made.txt'), 'utf8')).toBe('one');
+    expect(await readdir(tree)).toContain('shared');
+    expect(first).toMatchObject({ path: [join(tree, 'bin')], env: { LAYER: tree } });
+    expect((await manifest(await build({ source: treeOf(LAYERED) }))).binds).toEqual([tree]);
+    expect(lines).toContain('layer: unchanged');
+  });
+
+  it('lives as long as a slug needs it, also when the cache is removed', async () => {
+    const { build, manifest, home, builder } = await world();
+    const kept = await build({ source: treeOf(LAYERED) });
+    for (let version = 0; version < 5; version += 1) {
+      await builder.remove((await build({ source: treeOf({ ...LAYERED, 'layer.txt': String(version) }) })).id);
+    }
+    const [tree = ''] = (await manifest(kept)).binds;
+    expect((await stat(tree)).isDirectory()).toBe(true);
+    await builder.removeCache('shop');
+    expect((await stat(tree)).isDirectory()).toBe(true);
+    await builder.remove(kept.id);
+    expect(await readdir(join(home, 'cache'))).toEqual([]);
+  });
+
+  it('of a failed build is gone', async () => {
+    const { build, home } = await world();
+    const failing = build({ source: treeOf({ 'app.txt': '', 'default.txt': '', 'layer.txt/x': '' }) });
+    await expect(failing).rejects.toMatchObject({ code: 'build_failed' });
+    expect(await layers(home)).toEqual([]);
+  });
+});
+
+if (!IS_ROOT) console.log('skipped: dependency cache with separate users needs root');
+
+describe.skipIf(!IS_ROOT)('with a user per app', () => {
+  it('files are shared with the cache and belong to the server, directories to the app', async () => {
+    const { build, code, home } = await world(TENANT);
+    const artifacts = [await build({ source: treeOf(APP) }), await build({ source: treeOf(APP) })];
+    const [key = ''] = await layers(home);
+    const cached = await stat(join(home, 'cache/shop/layers', key, 'tree/a/index.txt'));
+    for (const artifact of artifacts) {
+      const file = await stat(code(artifact, 'packages/a/index.txt'));
+      expect(file).toMatchObject({ ino: cached.ino, uid: 0 });
+      expect(file.mode & 0o022).toBe(0);
+      expect((await stat(code(artifact, 'packages/a'))).uid).toBe(TENANT);
+    }
+  });
+
+  it('files are copies when steps of the app follow, for those may rewrite them', async () => {
+    const { build, code } = await world(TENANT);
+    const source = treeOf({ ...APP, 'tancho.yaml': 'hooks: { build: ["echo more >> packages/a/index.txt"] }' });
+    for (let turn = 0; turn < 2; turn += 1) {
+      const artifact = await build({ source });
+      expect(await readFile(code(artifact, 'packages/a/index.txt'), 'utf8')).toBe('package amore\n');
+      expect((await stat(code(artifact, 'packages/a/index.txt'))).uid).toBe(TENANT);
+    }
+  });
+
+  it('a layer cannot be written by the app once it is made', async () => {
+    const { build } = await world(TENANT);
+    const source = treeOf({ ...APP, 'layer.txt': '', 'tancho.yaml': 'hooks: { build: ["touch $LAYER/more"] }' });
+    await expect(build({ source })).rejects.toMatchObject({
+      code: 'build_failed',
+      lines: [expect.stringMatching(/Permission denied/)],
+    });
+  });
+});

@@ -1,0 +1,97 @@
+/**
+ * Dependency sets kept per app: `<cache>/<app>/layers/<key>/tree`, with `ready` beside it written last.
+ * See docs/decisions/dependency-cache.md for who may write what.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SourceFiles } from '../source-files.ts';
+import type { Dependencies } from '../platform-file/platform-file.ts';
+import { isThere } from './copy-tree.ts';
+
+const FORMAT = '1';
+
+export interface Layer {
+  /** Where the tree is or is to be. */
+  readonly tree: string;
+  readonly key: string;
+  readonly ready: boolean;
+}
+
+/** Equal keys mean that the steps would make the same thing: same files, same programs, same steps, same machine. */
+export async function layerKey(
+  dependencies: Dependencies,
+  steps: readonly (readonly string[])[],
+  versions: Readonly<Record<string, string>>,
+  files: SourceFiles,
+): Promise<string> {
+  const hash = createHash('sha256');
+  const add = (label: string, value: unknown): void => void hash.update(JSON.stringify([label, value ?? null]));
+  add('format', [FORMAT, dependencies.name, dependencies.keep, process.platform, process.arch]);
+  add('versions', Object.entries(versions).sort());
+  add('steps', steps);
+  for (const pattern of dependencies.key.files) {
+    for (const file of await files.findAll(pattern)) add(file, await files.text(file));
+  }
+  for (const [file, keys] of Object.entries(dependencies.key.json)) {
+    for (const key of keys) add(`${file}#${key}`, await files.jsonValue(file, key));
+  }
+  return hash.digest('hex').slice(0, 40);
+}
+
+export class Layers {
+  readonly #cache: string;
+  readonly #kept: number;
+
+  constructor(cache: string, kept: number) {
+    this.#cache = cache;
+    this.#kept = kept;
+  }
+
+  async find(app: string, key: string): Promise<Layer> {
+    const directory = join(this.#directory(app), key);
+    const ready = await isThere(join(directory, 'ready'));
+    return { tree: join(directory, 'tree'), key, ready };
+  }
+
+  /** An empty directory for the tree; what an interrupted build left there is gone. */
+  async begin(app: string, layer: Layer): Promise<void> {
+    await this.discard(app, layer);
+    await mkdir(join(this.#directory(app), layer.key), { recursive: true, mode: 0o755 });
+  }
+
+  async finish(app: string, layer: Layer): Promise<void> {
+    await writeFile(join(this.#directory(app), layer.key, 'ready'), '');
+  }
+
+  async discard(app: string, layer: Layer): Promise<void> {
+    await rm(join(this.#directory(app), layer.key), { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  /** Remembers that it was used now; prune() keeps the latest. */
+  async touch(app: string, layer: Layer): Promise<void> {
+    const now = new Date();
+    await utimes(join(this.#directory(app), layer.key, 'ready'), now, now);
+  }
+
+  /** Removes all but the latest used, and never one whose tree is in `needed`. */
+  async prune(app: string, needed: ReadonlySet<string>, kept: number = this.#kept): Promise<void> {
+    const directory = this.#directory(app);
+    const keys = await readdir(directory).catch(() => []);
+    const aged = await Promise.all(
+      keys.map(async (key) => ({
+        key,
+        used: (await stat(join(directory, key, 'ready')).catch(() => null))?.mtimeMs ?? 0,
+      })),
+    );
+    const candidates = aged.sort((a, b) => b.used - a.used).slice(kept);
+    for (const { key } of candidates) {
+      if (!needed.has(join(directory, key, 'tree')))
+        await rm(join(directory, key), { recursive: true, force: true, maxRetries: 3 });
+    }
+  }
+
+  #directory(app: string): string {
+    return join(this.#cache, app, 'layers');
+  }
+}

@@ -1,0 +1,113 @@
+/** Gives a build its dependencies: from the cache when nothing that decides them has changed, else by running the steps. */
+import { mkdir, rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { layerKey } from './cache/layers.ts';
+import type { Layer } from './cache/layers.ts';
+import { seal } from './cache/copy-tree.ts';
+import { keep, restore } from './cache/restore.ts';
+import { holds } from './platform-file/conditions.ts';
+import type { Dependencies, Step } from './platform-file/platform-file.ts';
+import type { RunningBuild } from './running-build.ts';
+import type { StepRunner } from './steps/step-runner.ts';
+
+/** Returns the tree of a layer that stays outside the code, or null. `changesLater`: steps of the app's own follow. */
+export async function prepareDependencies(
+  dependencies: Dependencies,
+  build: RunningBuild,
+  runner: StepRunner,
+  changesLater: boolean,
+): Promise<string | null> {
+  const { workshop, request, platform, files } = build;
+  if (!(await holds(dependencies.when, files, platform.facts))) return null;
+  const steps: Step[] = [];
+  for (const step of dependencies.steps) if (await holds(step.when, files, platform.facts)) steps.push(step);
+  if (steps.length === 0) return null;
+  const versions = Object.fromEntries(build.programs.map((program) => [program.program, program.version]));
+  for (const [index, brought] of build.brought.entries()) versions[`brought-${index}`] = brought.version;
+  const plain = steps.map((step) => step.run);
+  const neverKept = dependencies.neverKept !== null && (await holds(dependencies.neverKept, files, platform.facts));
+  const key = await layerKey(dependencies, plain, versions, files);
+  const layer = await workshop.layers.find(request.app, neverKept ? `${key}-${request.deployId}` : key);
+  if (layer.ready) await workshop.layers.touch(request.app, layer);
+  const { keep: kept } = dependencies;
+  if (kept.kind === 'layer') return stayingLayer(dependencies, layer, steps, build, runner);
+  const what = { name: dependencies.name, directory: kept.directory, layer, steps, neverKept, changesLater };
+  await restoredDirectory(what, build, runner);
+  return null;
+}
+
+async function stayingLayer(
+  dependencies: Dependencies,
+  layer: Layer,
+  steps: readonly Step[],
+  build: RunningBuild,
+  runner: StepRunner,
+): Promise<string> {
+  const { workshop, request, output } = build;
+  if (layer.ready) {
+    output.say(`${dependencies.name}: unchanged`);
+    return layer.tree;
+  }
+  await workshop.layers.begin(request.app, layer);
+  try {
+    await mkdir(layer.tree, { mode: 0o755 });
+    await workshop.sandbox.own(layer.tree, request.app);
+    for (const step of steps) {
+      output.say(step.name);
+      await runner.run(step.name, step.run, { layer: { tree: layer.tree, writable: true } });
+    }
+    await seal(layer.tree);
+    await workshop.layers.finish(request.app, layer);
+  } catch (error) {
+    await workshop.layers.discard(request.app, layer);
+    throw error;
+  }
+  return layer.tree;
+}
+
+interface Restored {
+  readonly name: string;
+  readonly directory: string;
+  readonly layer: Layer;
+  readonly steps: readonly Step[];
+  readonly neverKept: boolean;
+  readonly changesLater: boolean;
+}
+
+async function restoredDirectory(what: Restored, build: RunningBuild, runner: StepRunner): Promise<void> {
+  const { workshop, request, place, output } = build;
+  const { name, layer } = what;
+  const target = join(place.code, what.directory);
+  const putBack = async (): Promise<void> => {
+    await mkdir(dirname(target), { recursive: true });
+    await restore({
+      tree: layer.tree,
+      target,
+      staging: join(place.directory, 'staging'),
+      mode: workshop.separated && !what.changesLater ? 'link' : 'copy',
+      own: (path) => workshop.sandbox.own(path, request.app),
+    });
+  };
+  // What the source itself carries in this place would mix with what the steps make.
+  await rm(target, { recursive: true, force: true, maxRetries: 3 });
+  if (layer.ready) {
+    const begun = performance.now();
+    await putBack();
+    output.say(`${name}: unchanged, restored in ${Math.round(performance.now() - begun)} ms`);
+    return;
+  }
+  for (const step of what.steps) {
+    output.say(step.name);
+    await runner.run(step.name, step.run);
+  }
+  if (what.neverKept) return;
+  await workshop.layers.begin(request.app, layer);
+  try {
+    if (!(await keep(target, layer.tree))) return await workshop.layers.discard(request.app, layer);
+    await workshop.layers.finish(request.app, layer);
+  } catch (error) {
+    await workshop.layers.discard(request.app, layer);
+    throw error;
+  }
+  await putBack();
+}

@@ -1,0 +1,62 @@
+/** What went wrong in a build, in the words of the contract. */
+import { Failure } from '../../../domain/apps/rollout.ts';
+import type { Ended } from './steps/run-step.ts';
+
+const NO_SPACE = /ENOSPC|no space left on device|disk quota exceeded/i;
+
+/** Why the build was ended from outside. */
+export type Stopped = 'cancelled' | 'timeout' | null;
+
+export function stepFailure(step: string, ended: Ended, lines: readonly string[], memoryBytes: number): Failure {
+  if (lines.some((line) => NO_SPACE.test(line))) return diskFull(lines);
+  if (ended.outOfMemory) {
+    const limit = memoryBytes > 0 ? ` (builds here may use ${Math.round(memoryBytes / 1024 / 1024)} MiB)` : '';
+    return new Failure(
+      'build_failed',
+      `The step "${step}" was killed because it needed more memory than there is${limit}.`,
+      {
+        hint: 'Make the build need less memory, or ask the operator for a higher limit.',
+        lines,
+      },
+    );
+  }
+  const how = ended.signal === null ? `failed with exit code ${ended.code}` : `was ended by the signal ${ended.signal}`;
+  return new Failure('build_failed', `The step "${step}" ${how}.`, {
+    hint: 'The last lines it printed say why; correct the code, commit and push again.',
+    lines,
+  });
+}
+
+/** Turns anything thrown by a build into the Failure it is; errors of the platform itself stay what they are. */
+export function asFailure(thrown: unknown, stopped: Stopped, lines: readonly string[], timeoutMs: number): unknown {
+  if (stopped === 'cancelled') return new Failure('cancelled', 'The build was cancelled.', { lines });
+  if (stopped === 'timeout') {
+    return new Failure(
+      'timeout',
+      `The build took longer than ${Math.round(timeoutMs / 1000)} seconds and was stopped.`,
+      {
+        hint: 'Make the build quicker, or ask the operator for a longer builds.timeout.',
+        lines,
+      },
+    );
+  }
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return code === 'ENOSPC' || code === 'EDQUOT' ? diskFull(lines) : thrown;
+}
+
+function diskFull(lines: readonly string[]): Failure {
+  return new Failure('disk_full', 'The disk is full.', {
+    hint: 'Ask the operator to free space on the server, then push again.',
+    lines,
+  });
+}
+
+export function noProcess(platform: string, example: string): Failure {
+  return new Failure(
+    'no_process',
+    `The app says nowhere how it is started, and ${platform} has no default for such a source.`,
+    {
+      hint: `Add a file named Procfile at the top of the repository with one process per line, for example: web: ${example}`,
+    },
+  );
+}

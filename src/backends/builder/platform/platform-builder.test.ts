@@ -1,0 +1,184 @@
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { builderWorld, SHIPPED_PLATFORMS } from '../../../../test/support/builder-world.ts';
+import type { BuilderWorld } from '../../../../test/support/builder-world.ts';
+import { fakePlatforms } from '../../../../test/support/fake-platform.ts';
+import { isRunning } from '../../../../test/support/plain-sandbox.ts';
+import { treeOf } from '../../../../test/support/source-trees.ts';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import type { PlatformBuilderOptions } from './open-workshop.ts';
+
+const APP = { 'app.txt': '', 'default.txt': '' };
+const worlds: BuilderWorld[] = [];
+const directories: string[] = [];
+
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.dispose();
+  for (const directory of directories.splice(0)) await rm(directory, { recursive: true, force: true });
+});
+
+async function world(more: Partial<PlatformBuilderOptions> = {}, uid?: number): Promise<BuilderWorld> {
+  const platforms = await fakePlatforms(await mkdtemp(join(tmpdir(), 'platforms-')));
+  directories.push(platforms);
+  const made = await builderWorld(platforms, { more, ...(uid !== undefined && { uid }) });
+  worlds.push(made);
+  return made;
+}
+
+function hook(command: string, files: Record<string, string> = {}) {
+  return treeOf({ ...APP, ...files, 'tancho.yaml': JSON.stringify({ hooks: { build: [command] } }) });
+}
+
+describe('a slug', () => {
+  it('says what its units need, and its process knows the name of the app', async () => {
+    const { build, manifest } = await world();
+    const artifact = await build({ source: treeOf(APP) });
+    expect(artifact.processes).toEqual({ web: './start shop' });
+    expect(await manifest(artifact)).toEqual({
+      format: 1,
+      platform: 'fake',
+      path: [],
+      env: { FLAVOUR: 'vanilla' },
+      binds: [],
+    });
+  });
+
+  it('that was left unfinished is removed at the next start; finished ones stay', async () => {
+    const { home, build, reopen } = await world();
+    const artifact = await build({ source: treeOf(APP) });
+    await mkdir(join(home, 'slugs/other/000000000000000000000009/code'), { recursive: true });
+    await mkdir(join(home, 'cache/other/build-9/home'), { recursive: true });
+    const builder = await reopen();
+    expect(await builder.list()).toEqual([{ id: artifact.id, app: 'shop' }]);
+    expect(await readdir(join(home, 'slugs'))).toEqual(['shop']);
+    expect(await readdir(join(home, 'cache/other'))).toEqual([]);
+  });
+
+  it('is never removed outside its directory, whatever it is called', async () => {
+    const { home, builder } = await world();
+    await writeFile(join(home, 'precious'), '');
+    for (const id of ['../precious', 'shop/../../precious', '..', '', 'shop/..']) await builder.remove(id);
+    await builder.removeCache('..');
+    expect(await readdir(home)).toContain('precious');
+  });
+});
+
+describe('the steps of a build', () => {
+  it('see the app environment over the platform one, private directories and nothing of the server', async () => {
+    const { build, lines, home } = await world();
+    process.env['SERVER_SECRET_OF_TEST'] = 'x';
+    const show = hook(
+      'echo "$FLAVOUR $ONLY_BUILD $PLAIN [$SERVER_SECRET_OF_TEST]"; echo "$HOME $TMPDIR"; touch $HOME/a $TMPDIR/b',
+    );
+    await build({ source: show, env: { FLAVOUR: 'mint', PLAIN: '1', PATH: '/nowhere', HOME: '/' }, privateEnv: [] });
+    delete process.env['SERVER_SECRET_OF_TEST'];
+    expect(lines).toContain('mint yes 1 []');
+    expect(lines.find((line) => line.endsWith('/tmp'))).toContain(join(home, 'cache/shop/build-'));
+    expect(await readdir(join(home, 'cache/shop'))).toEqual(['downloads']);
+  });
+
+  it('leave no process behind, whether they end well or are cancelled', async () => {
+    const { build, lines } = await world();
+    await build({ source: hook('sleep 300 & echo "pid $!"') });
+    const cancel = new AbortController();
+    const pids = [Number(lines.find((line) => line.startsWith('pid'))?.slice(4))];
+    const endless = build({ source: hook('sleep 300 & echo "pid $!"; wait') }, cancel.signal);
+    const failed = expect(endless).rejects.toMatchObject({ code: 'cancelled' });
+    await expect.poll(() => lines.some((line) => line.startsWith('pid')), { timeout: 5000 }).toBe(true);
+    pids.push(Number(lines.find((line) => line.startsWith('pid'))?.slice(4)));
+    cancel.abort();
+    await failed;
+    for (const pid of pids) await expect.poll(() => isRunning(pid), { timeout: 5000 }).toBe(false);
+  });
+
+  it('are stopped when the build takes too long', async () => {
+    const { build, builder } = await world({ buildTimeoutMs: 300 });
+    await expect(build({ source: hook('echo slow; sleep 300') })).rejects.toMatchObject({
+      code: 'timeout',
+      lines: ['slow'],
+    });
+    expect(await builder.list()).toEqual([]);
+  });
+
+  it('that fail for want of disk space say so', async () => {
+    const { build } = await world();
+    await expect(
+      build({ source: hook('echo "cp: write error: No space left on device"; exit 1') }),
+    ).rejects.toMatchObject({ code: 'disk_full' });
+    const full = { extract: () => Promise.reject(Object.assign(new Error('full'), { code: 'ENOSPC' })) };
+    await expect(build({ source: full })).rejects.toMatchObject({ code: 'disk_full' });
+  });
+
+  it('name the step, the exit code and the last fifty lines', async () => {
+    const { build } = await world();
+    const failure = (await build({ source: hook('seq 1 80; exit 3') }).catch((error: unknown) => error)) as {
+      message: string;
+      lines: string[];
+    };
+    expect(failure.message).toBe('The step "hooks.build: seq 1 80; exit 3" failed with exit code 3.');
+    expect(failure.lines).toEqual(Array.from({ length: 50 }, (_, index) => String(index + 31)));
+  });
+});
+
+describe('tools', () => {
+  it('that are missing fail the build with the command that installs them', async () => {
+    const { build } = await world();
+    await expect(build({ source: treeOf({ ...APP, 'needs-more.txt': '' }) })).rejects.toMatchObject({
+      code: 'toolchain_missing',
+      message: expect.stringMatching(
+        /no-such-program is not installed. Install it with: apt-get install -y no-such-package/,
+      ) as string,
+    });
+  });
+
+  it('of another version are brought once, shared, and come first in PATH', async () => {
+    const { build, manifest, lines, home } = await world();
+    const source = treeOf({ ...APP, 'app.json': '{"engines":{"cp":"^97.0.0"}}' });
+    const slug = await manifest(await build({ source }));
+    const tree = join(home, 'toolchains/cp/97.2.0/tree');
+    expect(slug).toMatchObject({ path: [join(tree, 'bin')], binds: [tree] });
+    expect((await readdir(tree)).sort()).toEqual(['bin', 'note.txt']);
+    expect(lines).toContain('Building shop with fake (cp 97.2.0)');
+    const made = (await stat(join(tree, 'bin'))).ctimeMs;
+    await build({ source, app: 'other' });
+    expect((await stat(join(tree, 'bin'))).ctimeMs).toBe(made);
+    expect((await readdir(join(home, 'toolchains'))).sort()).toEqual(['cp']);
+  });
+
+  it('of a version that does not exist are refused with those that do', async () => {
+    const { build } = await world();
+    const wanting = (range: string) =>
+      build({ source: treeOf({ ...APP, 'app.json': JSON.stringify({ engines: { cp: range } }) }) });
+    await expect(wanting('>=200')).rejects.toMatchObject({
+      code: 'toolchain_missing',
+      message: 'No version of cp matches ">=200".',
+      hint: expect.stringContaining('available: 1.0.0, 97.2.0, 98.0.0') as string,
+    });
+    await expect(wanting('newest')).rejects.toMatchObject({ code: 'invalid_config' });
+  });
+});
+
+describe('hostile sources', () => {
+  it('cannot make the server read through links', async () => {
+    const { build, home } = await world();
+    await writeFile(join(home, 'secret'), 'web: secret-command');
+    await expect(build({ source: treeOf({ 'app.txt': '', Procfile: '-> ../../../../secret' }) })).rejects.toMatchObject(
+      { code: 'no_process' },
+    );
+  });
+
+  it('cannot plant a link where files of the platform or packages go', async () => {
+    const made = await builderWorld(SHIPPED_PLATFORMS);
+    worlds.push(made);
+    const outside = join(made.home, 'outside');
+    await mkdir(outside);
+    const artifact = await made.build({
+      platform: 'static',
+      source: treeOf({ 'index.html': '', '.tancho': `-> ${outside}` }),
+    });
+    expect(await readdir(outside)).toEqual([]);
+    expect(await readFile(made.code(artifact, '.tancho/server.mjs'), 'utf8')).toContain('createServer');
+  });
+});

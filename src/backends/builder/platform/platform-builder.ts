@@ -1,0 +1,139 @@
+/**
+ * Builder that follows platforms/<name>/platform.yaml and makes slugs. Owns the slugs, the cache and the brought toolchains;
+ * knows nothing of releases, units or routes.
+ */
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Artifact, Builder, BuildRequest } from '../../../domain/deploys/builder.ts';
+import type { PlatformInfo } from '../../../domain/platforms/platform.ts';
+import { KeyedQueue } from '../../../lib/keyed-queue.ts';
+import { bestEffort } from '../../../lib/logger.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { buildSlug } from './build.ts';
+import { isThere } from './cache/copy-tree.ts';
+import { asFailure } from './failures.ts';
+import type { Stopped } from './failures.ts';
+import { openWorkshop } from './open-workshop.ts';
+import type { PlatformBuilderOptions } from './open-workshop.ts';
+import type { Platform } from './platform-file/platform-file.ts';
+import type { SlugPlace } from './slugs.ts';
+import { BuildOutput } from './steps/output.ts';
+import type { Workshop } from './workshop.ts';
+
+const INFO_MS = 60_000;
+/** Left in a removed cache that slugs still need a part of. */
+const REMOVED = 'removed';
+
+/** Only one builder may use the directories at a time. Throws PlatformError `config.invalid` when a platform is not well written. */
+export async function createPlatformBuilder(options: PlatformBuilderOptions): Promise<Builder> {
+  return new PlatformBuilder(await openWorkshop(options), options.logger);
+}
+
+class PlatformBuilder implements Builder {
+  readonly name = 'platform';
+  readonly #workshop: Workshop;
+  readonly #logger: Logger;
+  readonly #queue = new KeyedQueue();
+  #info: { readonly value: Promise<PlatformInfo[]>; readonly at: number } | null = null;
+
+  constructor(workshop: Workshop, logger: Logger) {
+    this.#workshop = workshop;
+    this.#logger = logger;
+  }
+
+  platforms(): Promise<PlatformInfo[]> {
+    if (this.#info === null || Date.now() - this.#info.at > INFO_MS) {
+      const value = Promise.all([...this.#workshop.platforms.values()].map((platform) => this.#describe(platform)));
+      this.#info = { value, at: Date.now() };
+      value.catch(() => (this.#info = null));
+    }
+    return this.#info.value;
+  }
+
+  async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {
+    const place = this.#workshop.slugs.place(request.app, request.deployId);
+    const output = new BuildOutput(line, secretsOf(request));
+    let stopped: Stopped = signal.aborted ? 'cancelled' : null;
+    const stop = new AbortController();
+    const end = (why: Stopped): void => {
+      stopped ??= why;
+      stop.abort(new Error(`the build was ended: ${why}`));
+    };
+    const onAbort = (): void => end('cancelled');
+    signal.addEventListener('abort', onAbort, { once: true });
+    if (signal.aborted) onAbort();
+    const timer = setTimeout(() => end('timeout'), this.#workshop.timeoutMs);
+    try {
+      return await this.#queue.run(request.app, () => this.#build(request, place, output, stop.signal), stop.signal);
+    } catch (error) {
+      throw asFailure(error, stopped, [...output.tail], this.#workshop.timeoutMs);
+    } finally {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  async remove(artifact: string): Promise<void> {
+    const place = this.#workshop.slugs.named(artifact);
+    if (place === null) return;
+    const app = artifact.split('/')[0] ?? '';
+    await this.#queue.run(app, async () => {
+      await this.#workshop.slugs.remove(place);
+      const cache = join(this.#workshop.cache, app);
+      if (await isThere(join(cache, REMOVED))) await this.#emptyCache(app, cache);
+    });
+  }
+
+  async removeCache(app: string): Promise<void> {
+    const cache = join(this.#workshop.cache, app);
+    if (this.#workshop.slugs.named(`${app}/x`) === null || !(await isThere(cache))) return;
+    await this.#queue.run(app, () => this.#emptyCache(app, cache));
+  }
+
+  list(): Promise<{ readonly id: string; readonly app: string }[]> {
+    return this.#workshop.slugs.list();
+  }
+
+  async #build(request: BuildRequest, place: SlugPlace, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
+    const { slugs, layers, cache } = this.#workshop;
+    try {
+      await rm(join(cache, request.app, REMOVED), { force: true });
+      const artifact = await buildSlug(this.#workshop, request, place, output, signal);
+      await bestEffort(this.#logger, 'removing old dependency layers', async () =>
+        layers.prune(request.app, await slugs.binds(request.app)),
+      );
+      return artifact;
+    } catch (error) {
+      await slugs.remove(place);
+      throw error;
+    }
+  }
+
+  /** Everything but the layers that slugs still need; those go with the last slug. */
+  async #emptyCache(app: string, cache: string): Promise<void> {
+    const needed = await this.#workshop.slugs.binds(app);
+    if (![...needed].some((path) => path.startsWith(join(cache, 'layers')))) {
+      return rm(cache, { recursive: true, force: true, maxRetries: 3 });
+    }
+    await this.#workshop.layers.prune(app, needed, 0);
+    await rm(join(cache, 'downloads'), { recursive: true, force: true, maxRetries: 3 });
+    await writeFile(join(cache, REMOVED), '');
+  }
+
+  async #describe(platform: Platform): Promise<PlatformInfo> {
+    const tools: string[] = [];
+    const missing: string[] = [];
+    for (const tool of platform.tools.filter((one) => one.when === null)) {
+      const program = await this.#workshop.programs.find(tool);
+      if (program.found) tools.push(`${tool.program} v${program.version}`);
+      else missing.push(program.missing);
+    }
+    return { name: platform.name, description: platform.description, ready: missing.length === 0, tools, missing };
+  }
+}
+
+/** Values that must not be printed; the app's own name is no secret even when a variable holds it. */
+function secretsOf(request: BuildRequest): string[] {
+  const names = request.privateEnv ?? Object.keys(request.env);
+  return names.flatMap((name) => request.env[name] ?? []).filter((value) => value !== request.app);
+}

@@ -1,0 +1,58 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { treeOf } from '../../../../../test/support/source-trees.ts';
+import { SourceFiles } from '../source-files.ts';
+import { checkSource, findPlatform } from './detect.ts';
+import { loadPlatforms } from './load-platforms.ts';
+import type { Platform } from './platform-file.ts';
+
+const SHIPPED = new URL('../../../../../platforms', import.meta.url).pathname;
+let platforms: Map<string, Platform>;
+let root: string;
+
+beforeAll(async () => {
+  platforms = await loadPlatforms(SHIPPED);
+  root = await mkdtemp(join(tmpdir(), 'detect-'));
+});
+afterAll(() => rm(root, { recursive: true }));
+
+async function check(platform: string, files: Record<string, string>): Promise<void> {
+  const directory = await mkdtemp(join(root, 'tree-'));
+  await treeOf(files).extract(directory, new AbortController().signal);
+  await checkSource('shop', findPlatform('shop', platform, platforms), platforms, new SourceFiles(directory));
+}
+
+describe('the platform of an app', () => {
+  it.each([
+    ['nodejs', { 'package.json': '{}' }],
+    ['python', { 'requirements.txt': '', 'package.json': '{}' }],
+    ['go', { 'go.mod': 'module x' }],
+    ['static', { 'public/index.html': '' }],
+  ])('%s accepts its own sources', async (platform, files) => {
+    await check(platform, files);
+  });
+
+  it('names both platforms and the command when the source is of another one', async () => {
+    await expect(check('nodejs', { 'requirements.txt': 'flask' })).rejects.toMatchObject({
+      code: 'no_platform',
+      message: expect.stringMatching(
+        /of the platform nodejs, but the source looks like python \(it has requirements.txt\)/,
+      ) as string,
+      hint: expect.stringContaining('tancho app create <name> --platform python') as string,
+    });
+  });
+
+  it('says what it looked for when the source is of none', async () => {
+    await expect(check('nodejs', { 'README.md': '' })).rejects.toThrow(
+      /has none of: package.json, server.js, index.js, app.js/,
+    );
+  });
+
+  it('says which platforms there are', async () => {
+    await expect(check('cobol', {})).rejects.toMatchObject({
+      hint: 'Platforms of this server: go, nodejs, python, static.',
+    });
+  });
+});

@@ -1,0 +1,57 @@
+/** Does the source belong to the platform the app was created for? */
+import { Failure } from '../../../../domain/apps/rollout.ts';
+import type { SourceFiles } from '../source-files.ts';
+import type { Platform } from './platform-file.ts';
+
+/** Throws Failure `no_platform`. */
+export function findPlatform(app: string, name: string, platforms: ReadonlyMap<string, Platform>): Platform {
+  const platform = platforms.get(name);
+  if (platform !== undefined) return platform;
+  throw new Failure('no_platform', `The platform "${name}" of the app ${app} does not exist here.`, {
+    hint: `Platforms of this server: ${[...platforms.keys()].join(', ')}.`,
+  });
+}
+
+/** Throws Failure `no_platform`; says which platform the source looks like when it is another one. */
+export async function checkSource(
+  app: string,
+  platform: Platform,
+  platforms: ReadonlyMap<string, Platform>,
+  files: SourceFiles,
+): Promise<void> {
+  if ((await firstMatch(platform, files)) !== null) return;
+  const others: string[] = [];
+  for (const other of platforms.values()) {
+    const found = await firstMatch(other, files);
+    if (found !== null) others.push(`${other.name} (it has ${found})`);
+  }
+  throw mismatch(app, platform, others);
+}
+
+async function firstMatch(platform: Platform, files: SourceFiles): Promise<string | null> {
+  for (const pattern of platform.detect) {
+    const found = await files.find(pattern);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function mismatch(app: string, platform: Platform, others: readonly string[]): Failure {
+  const wanted = platform.detect.join(', ');
+  const other = others[0];
+  if (other === undefined) {
+    return new Failure(
+      'no_platform',
+      `The app ${app} is of the platform ${platform.name}, but the source has none of: ${wanted}.`,
+      {
+        hint: `Add one of these files at the top of the repository, commit and push again. An app of another platform is made with: tancho app create <name> <platform>`,
+      },
+    );
+  }
+  const better = other.slice(0, other.indexOf(' '));
+  return new Failure(
+    'no_platform',
+    `The app ${app} is of the platform ${platform.name}, but the source looks like ${others.join(' or ')}; none of these is there: ${wanted}.`,
+    { hint: `Push it to an app of that platform: tancho app create <name> ${better}` },
+  );
+}

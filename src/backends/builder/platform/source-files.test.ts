@@ -1,0 +1,49 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { treeOf } from '../../../../test/support/source-trees.ts';
+import { SourceFiles } from './source-files.ts';
+
+let root: string;
+let files: SourceFiles;
+
+beforeAll(async () => {
+  root = await mkdtemp(join(tmpdir(), 'source-'));
+  await writeFile(join(root, 'outside.txt'), 'secret');
+  const tree = treeOf({
+    'code/package.json': '\uFEFF{"scripts":{"build":"x"},"list":[]}',
+    'code/broken.json': '{',
+    'code/cmd/web/main.go': '',
+    'code/cmd/job/main.go': '',
+    'code/a+b.txt': 'plus',
+    'code/leak': '-> ../outside.txt',
+    'code/up': '-> ..',
+    'code/loop': '-> loop',
+    'code/inner': '-> cmd/web',
+  });
+  await tree.extract(root, new AbortController().signal);
+  files = new SourceFiles(join(root, 'code'));
+});
+afterAll(() => rm(root, { recursive: true }));
+
+describe('SourceFiles', () => {
+  it('finds by pattern, in name order', async () => {
+    expect(await files.findAll('cmd/*/main.go')).toEqual(['cmd/job/main.go', 'cmd/web/main.go']);
+    expect(await files.find('*.go')).toBeNull();
+    expect(await files.find('a+*.txt')).toBe('a+b.txt');
+    expect(await files.exists('inner/main.go')).toBe(true);
+  });
+
+  it('reads values of JSON files', async () => {
+    expect(await files.jsonValue('package.json', 'scripts.build')).toBe('x');
+    expect(await files.jsonValue('package.json', 'scripts.constructor')).toBeUndefined();
+    expect(await files.jsonValue('nothing.json', 'a')).toBeUndefined();
+    await expect(files.json('broken.json')).rejects.toThrow(/broken.json is not valid JSON/);
+  });
+
+  it.each(['leak', 'up/outside.txt', '../outside.txt', 'loop'])('does not see %s outside the tree', async (path) => {
+    expect(await files.exists(path)).toBe(false);
+    expect(await files.text(path)).toBeNull();
+  });
+});

@@ -1,0 +1,90 @@
+/** What a build prints, on its way to people: whole lines, free of secrets and terminal tricks, bounded. */
+import { StringDecoder } from 'node:string_decoder';
+
+const MAX_LINE = 4096;
+const MAX_PENDING = 64 * 1024;
+const MAX_LINES = 20_000;
+const TAIL = 50;
+const SHORTEST_SECRET = 6;
+
+const TERMINAL = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[@-_]/g;
+const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
+
+/** Cuts a stream into lines. Of text overwritten with carriage returns (progress bars) the last state remains. */
+export class LineSplitter {
+  readonly #decoder = new StringDecoder('utf8');
+  readonly #line: (text: string) => void;
+  #pending = '';
+
+  constructor(line: (text: string) => void) {
+    this.#line = line;
+  }
+
+  push(bytes: Uint8Array): void {
+    const parts = (this.#pending + this.#decoder.write(Buffer.from(bytes))).split('\n');
+    this.#pending = bounded(parts.pop() ?? '');
+    for (const part of parts) this.#line(lastState(part));
+  }
+
+  end(): void {
+    const rest = lastState(this.#pending + this.#decoder.end());
+    this.#pending = '';
+    if (rest !== '') this.#line(rest);
+  }
+}
+
+function lastState(line: string): string {
+  const text = line.replace(/\r+$/, '');
+  return text.slice(text.lastIndexOf('\r') + 1);
+}
+
+function bounded(pending: string): string {
+  const last = pending.lastIndexOf('\r', pending.length - 2);
+  return pending.slice(last + 1).slice(0, MAX_PENDING);
+}
+
+/** Replaces every private value of at least 6 characters, line by line for values of several lines. */
+export function redactor(values: readonly string[]): (text: string) => string {
+  const secrets = [...new Set(values.flatMap((value) => [value, ...value.split(/\r?\n/)]).map((value) => value.trim()))]
+    .filter((value) => value.length >= SHORTEST_SECRET)
+    .sort((a, b) => b.length - a.length);
+  return (text) => secrets.reduce((line, secret) => line.replaceAll(secret, '***'), text);
+}
+
+export class BuildOutput {
+  readonly #line: (text: string) => void;
+  readonly #redact: (text: string) => string;
+  #tail: string[] = [];
+  #count = 0;
+
+  constructor(line: (text: string) => void, secrets: readonly string[]) {
+    this.#line = line;
+    this.#redact = redactor(secrets);
+  }
+
+  /** The platform's own words. */
+  say(text: string): void {
+    this.#line(this.#redact(text));
+  }
+
+  /** A line printed by a step. */
+  printed(raw: string): void {
+    const text = this.#redact(raw.replace(TERMINAL, '').replace(CONTROL, '')).trimEnd();
+    const shown = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)} ...` : text;
+    this.#tail.push(shown);
+    if (this.#tail.length > TAIL) this.#tail.shift();
+    this.#count += 1;
+    if (this.#count <= MAX_LINES) this.#line(shown);
+    if (this.#count === MAX_LINES) this.#line(`(more than ${MAX_LINES} lines; the rest is not shown)`);
+  }
+
+  /** A new step begins: its last lines are its own. */
+  begin(): void {
+    this.#tail = [];
+  }
+
+  /** The last lines of the step that runs or ran. */
+  get tail(): readonly string[] {
+    return this.#tail;
+  }
+}

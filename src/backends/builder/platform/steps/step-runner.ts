@@ -1,0 +1,135 @@
+/** Runs the steps of one build: private directories, environment, sandbox, output. */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { isThere, treeBytes } from '../cache/copy-tree.ts';
+import { buildEnvironment, platformVariables } from '../environment.ts';
+import { stepFailure } from '../failures.ts';
+import { fillAll } from '../templates.ts';
+import type { ToolContext } from '../toolchain/toolchains.ts';
+import type { Inherited } from '../toolchain/machine-settings.ts';
+import type { RunningBuild } from '../running-build.ts';
+import { runStep } from './run-step.ts';
+
+const MAX_DOWNLOADS = 2 * 1024 ** 3;
+
+export interface StepPlace {
+  /** True: the arguments are a user's words, not templates. */
+  readonly verbatim?: boolean;
+  /** The dependency layer the step makes or uses. */
+  readonly layer?: { readonly tree: string; readonly writable: boolean };
+}
+
+export class StepRunner {
+  readonly #build: RunningBuild;
+  readonly #temporary: string;
+  readonly #downloads: string;
+  #prepared = false;
+
+  constructor(build: RunningBuild) {
+    this.#build = build;
+    const { workshop, request } = build;
+    this.#temporary = join(workshop.cache, request.app, `build-${request.deployId}`);
+    this.#downloads = join(workshop.cache, request.app, 'downloads');
+  }
+
+  /** Throws Failure `build_failed` or `disk_full` when the command does not end with 0. */
+  async run(name: string, templates: readonly string[], where: StepPlace = {}): Promise<void> {
+    const { workshop, request, place, output, signal, programs } = this.#build;
+    await this.#prepare();
+    const values = await this.#values(templates, where);
+    const argv = where.verbatim === true ? templates : fillAll(templates, values);
+    const program = programs.find((found) => found.program === argv[0]);
+    output.begin();
+    const print = (text: string): void => output.printed(text);
+    const ended = await runStep(workshop.sandbox, {
+      argv: [program?.path ?? argv[0] ?? '', ...argv.slice(1)],
+      cwd: place.code,
+      env: await this.#environment(values, where),
+      tenant: request.app,
+      binds: this.#binds(where, values),
+      limits: workshop.limits,
+      signal,
+      stdout: print,
+      stderr: print,
+    });
+    if (ended.code !== 0) throw stepFailure(name, ended, [...output.tail], workshop.limits.memoryBytes);
+  }
+
+  /** Programs and settings for the commands that bring tools. */
+  async toolContext(): Promise<ToolContext> {
+    const { output, signal, programs } = this.#build;
+    return { programs, settings: await this.#machine(), signal, say: (text) => output.say(text) };
+  }
+
+  async close(): Promise<void> {
+    if (this.#prepared) await rm(this.#temporary, { recursive: true, force: true, maxRetries: 3 });
+  }
+
+  async #prepare(): Promise<void> {
+    if (this.#prepared) return;
+    this.#prepared = true;
+    const { sandbox } = this.#build.workshop;
+    const tenant = this.#build.request.app;
+    for (const name of ['home', 'tmp']) await mkdir(join(this.#temporary, name), { recursive: true, mode: 0o755 });
+    const { homeFiles } = await this.#machine();
+    for (const [name, text] of Object.entries(homeFiles)) await writeFile(join(this.#temporary, 'home', name), text);
+    await sandbox.own(join(this.#temporary, 'home'), tenant);
+    await sandbox.own(join(this.#temporary, 'tmp'), tenant);
+    if ((await treeBytes(this.#downloads)) > MAX_DOWNLOADS) {
+      await rm(this.#downloads, { recursive: true, force: true, maxRetries: 3 });
+    }
+    if (await isThere(this.#downloads)) return;
+    await mkdir(this.#downloads, { recursive: true, mode: 0o755 });
+    await sandbox.own(this.#downloads, tenant);
+  }
+
+  async #values(templates: readonly string[], where: StepPlace): Promise<Record<string, string>> {
+    const { workshop, request, platform, place } = this.#build;
+    const values: Record<string, string> = { app: request.app, code: place.code, downloads: this.#downloads };
+    if (where.layer !== undefined) values['layer'] = where.layer.tree;
+    if (where.verbatim === true) return values;
+    for (const tool of platform.sharedTools) {
+      if (!templates.some((template) => template.includes(`{${tool.name}}`))) continue;
+      const version = this.#build.programs.find((found) => found.program === tool.per)?.version ?? '';
+      values[tool.name] = await workshop.toolchains.shared(tool, version, await this.toolContext());
+    }
+    return values;
+  }
+
+  async #environment(values: Readonly<Record<string, string>>, where: StepPlace): Promise<Record<string, string>> {
+    const { request, platform, files, programs, brought } = this.#build;
+    return buildEnvironment({
+      machine: (await this.#machine()).variables,
+      platform: await platformVariables(platform, 'build', files, values),
+      app: request.env,
+      path: [
+        ...(where.layer === undefined ? [] : [join(where.layer.tree, 'bin')]),
+        ...brought.map((tool) => tool.bin),
+        ...programs.map((program) => dirname(program.path)),
+      ],
+      home: join(this.#temporary, 'home'),
+      temporary: join(this.#temporary, 'tmp'),
+    });
+  }
+
+  async #machine(): Promise<Inherited> {
+    const { workshop, platform, programs } = this.#build;
+    const find = (name: string): string | null => programs.find((found) => found.program === name)?.path ?? null;
+    return workshop.settings.of(platform, find);
+  }
+
+  #binds(where: StepPlace, values: Readonly<Record<string, string>>): { path: string; writable: boolean }[] {
+    const { platform, place, programs, brought } = this.#build;
+    const writable = [place.code, join(this.#temporary, 'home'), join(this.#temporary, 'tmp'), this.#downloads];
+    const readable = [
+      ...programs.flatMap((program) => program.binds),
+      ...brought.map((tool) => tool.directory),
+      ...platform.sharedTools.flatMap((tool) => values[tool.name] ?? []),
+    ];
+    if (where.layer !== undefined) (where.layer.writable ? writable : readable).push(where.layer.tree);
+    return [
+      ...readable.map((path) => ({ path, writable: false })),
+      ...writable.map((path) => ({ path, writable: true })),
+    ];
+  }
+}

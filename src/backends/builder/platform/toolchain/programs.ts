@@ -1,0 +1,168 @@
+/** Finds the programs platforms need, and believes only what a sandbox could really run. */
+import { constants } from 'node:fs';
+import { access, realpath, stat } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { basename, delimiter, dirname, join, sep } from 'node:path';
+import { coerce, gte, valid } from 'semver';
+import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
+import type { Tool } from '../platform-file/platform-file.ts';
+import { runStep } from '../steps/run-step.ts';
+import type { StepLimits } from '../steps/run-step.ts';
+import { isThere } from '../cache/copy-tree.ts';
+
+export const SYSTEM_PATH = ['/usr/local/sbin', '/usr/local/bin', '/usr/sbin', '/usr/bin', '/sbin', '/bin'];
+/** No app can have this name, for app names start with a letter. */
+export const TOOLCHAIN_TENANT = '_toolchains';
+const USUAL_PLACES = ['/usr/local/go/bin', '/usr/lib/go/bin', '/opt/homebrew/bin', '/snap/bin'];
+const SYSTEM_ROOTS = ['/usr', '/bin', '/sbin', '/lib', '/lib64'];
+const PROBE_MS = 20_000;
+const MISSING_MS = 60_000;
+
+export interface Program {
+  readonly found: true;
+  readonly program: string;
+  /** Absolute. */
+  readonly path: string;
+  readonly version: string;
+  /** Directories outside the system's that must be visible for it to run. */
+  readonly binds: readonly string[];
+}
+
+export interface NoProgram {
+  readonly found: false;
+  /** One sentence: what is missing and the command that installs it. */
+  readonly missing: string;
+}
+
+export interface ProgramsOptions {
+  readonly sandbox: Sandbox;
+  /** An existing directory to probe in. */
+  readonly directory: string;
+  /** Path of the Node that runs the server: programs beside it come first. */
+  readonly execPath: string;
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly limits: StepLimits;
+}
+
+export class Programs {
+  readonly #options: ProgramsOptions;
+  readonly #known = new Map<string, { result: Promise<Program | NoProgram>; at: number; stamp: string }>();
+
+  constructor(options: ProgramsOptions) {
+    this.#options = options;
+  }
+
+  /** Looked for again after a minute when missing, and when the program's file has changed. */
+  async find(tool: Tool): Promise<Program | NoProgram> {
+    const known = this.#known.get(tool.program);
+    if (known !== undefined) {
+      const result = await known.result;
+      if (result.found ? known.stamp === (await stamp(result.path)) : Date.now() - known.at < MISSING_MS) return result;
+    }
+    const result = this.#look(tool);
+    this.#known.set(tool.program, { result, at: Date.now(), stamp: '' });
+    const program = await result.catch((error: unknown) => {
+      this.#known.delete(tool.program);
+      throw error;
+    });
+    if (program.found) this.#known.set(tool.program, { result, at: Date.now(), stamp: await stamp(program.path) });
+    return program;
+  }
+
+  /** True when units find this very program without further help. */
+  async isDefault(program: Program): Promise<boolean> {
+    for (const directory of SYSTEM_PATH) {
+      const path = join(directory, program.program);
+      if (await isThere(path)) return (await realpath(path)) === (await realpath(program.path));
+    }
+    return false;
+  }
+
+  async #look(tool: Tool): Promise<Program | NoProgram> {
+    let reason = `${tool.program} is not installed`;
+    for (const directory of this.#places()) {
+      const path = join(directory, tool.program);
+      if (!(await isExecutable(path))) continue;
+      const binds = await bindsOf(path, this.#options.directory);
+      const lines = await this.#run([path, ...tool.version], binds);
+      const version = lines === null ? null : coerce(lines.join(' '))?.version;
+      if (version === undefined || version === null || valid(version) === null) {
+        reason = `${path} cannot be used (${tool.version.join(' ')} failed in the sandbox)`;
+      } else if (tool.minimum !== null && !gte(version, tool.minimum)) {
+        reason = `${path} is version ${version}, but ${tool.minimum} or newer is needed`;
+      } else if (tool.check !== null && (await this.#run([path, ...tool.check], binds)) === null) {
+        reason = `${path} is incomplete (${tool.program} ${tool.check.join(' ')} failed)`;
+      } else {
+        return { found: true, program: tool.program, path, version, binds };
+      }
+    }
+    return { found: false, missing: `${reason}. ${await installWith(tool)}` };
+  }
+
+  #places(): string[] {
+    const { execPath, environment } = this.#options;
+    const path = (environment['PATH'] ?? '').split(delimiter).filter((part) => part.startsWith(sep));
+    return [...new Set([dirname(execPath), ...SYSTEM_PATH, ...USUAL_PLACES, ...path])];
+  }
+
+  /** The lines printed, or null when the command failed. */
+  async #run(argv: readonly string[], binds: readonly string[]): Promise<string[] | null> {
+    const lines: string[] = [];
+    const print = (line: string): void => void (lines.length < 20 && lines.push(line));
+    const ended = await runStep(this.#options.sandbox, {
+      argv,
+      cwd: this.#options.directory,
+      env: {
+        PATH: [dirname(argv[0] ?? ''), ...SYSTEM_PATH].join(delimiter),
+        HOME: this.#options.directory,
+        LANG: 'C.UTF-8',
+      },
+      tenant: TOOLCHAIN_TENANT,
+      binds: [this.#options.directory, ...binds].map((bind) => ({ path: bind, writable: false })),
+      limits: this.#options.limits,
+      signal: AbortSignal.timeout(PROBE_MS),
+      stdout: print,
+      stderr: print,
+    }).catch(() => null);
+    return ended?.code === 0 ? lines : null;
+  }
+}
+
+async function stamp(path: string): Promise<string> {
+  const stats = await stat(path).catch(() => null);
+  return stats === null ? '' : `${stats.ino} ${stats.mtimeMs} ${stats.size}`;
+}
+
+async function isExecutable(path: string): Promise<boolean> {
+  return access(path, constants.X_OK).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A program outside the system's directories needs its installation around it: all of it, but never somebody's home. */
+async function bindsOf(path: string, state: string): Promise<string[]> {
+  const binds = new Set<string>();
+  for (const place of [path, await realpath(path)]) {
+    if (SYSTEM_ROOTS.some((root) => place.startsWith(root + sep))) continue;
+    const directory = dirname(place);
+    const prefix = dirname(directory);
+    const shared = [homedir(), join(homedir(), '.local'), '/', '/opt', '/home', '/root', '/var', '/tmp'];
+    const whole = (basename(directory) === 'bin' || basename(directory) === 'shims') && !shared.includes(prefix);
+    if (whole && !state.startsWith(prefix + sep)) binds.add(prefix);
+    else for (const part of [directory, join(prefix, 'lib')]) if (await isThere(part)) binds.add(part);
+  }
+  return [...binds];
+}
+
+async function installWith(tool: Tool): Promise<string> {
+  const lines: string[] = [];
+  for (const [manager, command] of Object.entries(tool.install)) {
+    const places = manager === 'npm' ? [] : [...SYSTEM_PATH, ...USUAL_PLACES];
+    const here =
+      manager === 'npm' || (await Promise.all(places.map((place) => isThere(join(place, manager))))).includes(true);
+    if (here) lines.push(command);
+  }
+  const commands = lines.length > 0 ? lines : Object.values(tool.install);
+  return `Install it with: ${commands.join('   or   ')}`;
+}

@@ -1,0 +1,25 @@
+/** What every build of one builder shares. */
+import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import type { Layers } from './cache/layers.ts';
+import type { Platform } from './platform-file/platform-file.ts';
+import type { Slugs } from './slugs.ts';
+import type { StepLimits } from './steps/run-step.ts';
+import type { MachineSettings } from './toolchain/machine-settings.ts';
+import type { Programs } from './toolchain/programs.ts';
+import type { Toolchains } from './toolchain/toolchains.ts';
+
+export interface Workshop {
+  readonly platforms: ReadonlyMap<string, Platform>;
+  readonly slugs: Slugs;
+  readonly layers: Layers;
+  readonly programs: Programs;
+  readonly toolchains: Toolchains;
+  readonly settings: MachineSettings;
+  readonly sandbox: Sandbox;
+  /** Absolute; per app: `layers/` (kept dependencies) and `downloads/` (caches of package managers). */
+  readonly cache: string;
+  readonly limits: StepLimits;
+  readonly timeoutMs: number;
+  /** True when tenants are users of their own, other than the server's. */
+  readonly separated: boolean;
+}

@@ -1,0 +1,162 @@
+/**
+ * Keeps one bare repository per app on this machine and runs git on it. Owns the directory, its configuration and the place of
+ * the hooks; what a hook says, who may push and what a push means is decided elsewhere.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { SourceTree } from '../../../domain/deploys/builder.ts';
+import type { GitHost } from '../../../domain/deploys/git-host.ts';
+import { KeyedQueue } from '../../../lib/keyed-queue.ts';
+import { bestEffort, type Logger } from '../../../lib/logger.ts';
+import { checkGit } from './check-git.ts';
+import { commitSource, isCommitId } from './commit-source.ts';
+import { type Git, mustRunGit, runGit } from './git-command.ts';
+import {
+  createRepository,
+  hasRepository,
+  listRepositories,
+  prepareLayout,
+  removeRepository,
+  repositoryPath,
+} from './layout.ts';
+import { serve, type ServeRequest, type ServiceProcess } from './serve.ts';
+
+export interface BareReposOptions {
+  /** Absolute; made when missing. */
+  readonly root: string;
+  /** Text of the pre-receive hook: what makes a push a deploy. */
+  readonly preReceive: string;
+  readonly logger: Logger;
+  /** The git program; found in PATH by default. */
+  readonly program?: string;
+  /** Bytes one push may send. */
+  readonly maxPushBytes?: number;
+  /** Files and directories, and their bytes, that one commit may lay out. */
+  readonly maxTreeEntries?: number;
+  readonly maxTreeBytes?: number;
+}
+
+export interface BareRepos extends GitHost {
+  /** As GitHost.source; `note` gets lines for the pusher about what is left out. */
+  source(app: string, commit: string, quarantine?: string, note?: (line: string) => void): SourceTree;
+  /** Starts git's service on the app's repository; throws `unavailable` when git cannot be started. */
+  serve(app: string, request: ServeRequest): Promise<ServiceProcess>;
+  /** The commit a reference names now, or null. */
+  ref(app: string, name: string): Promise<string | null>;
+  /** After a push to `branch`: what a clone checks out exists, and old objects are packed, in the background. */
+  settle(app: string, branch: string): Promise<void>;
+  /** Git's version. Throws `unavailable`, in one sentence, when git is missing or too old. */
+  checkGit(): Promise<string>;
+  /** Resolves when nothing is being packed. */
+  idle(): Promise<void>;
+  /** Ends background work. */
+  close(): Promise<void>;
+}
+
+const MIB = 1024 * 1024;
+const MAX_DIFF_BYTES = 512 * 1024;
+const EXTRACT_TIMEOUT_MS = 300_000;
+const PACK_TIMEOUT_MS = 600_000;
+/** Both a little below the thresholds of the configuration (gc.auto / 256 objects in one directory; 2-3 files a pack). */
+const MAX_LOOSE_SAMPLE = 6;
+const MAX_PACK_FILES = 90;
+const LOOSE_REF = /^([0-9a-f]{40}|[0-9a-f]{64})\n$/;
+
+export async function createBareRepos(options: BareReposOptions): Promise<BareRepos> {
+  const { root, preReceive, logger, program = 'git', maxPushBytes = 1024 * MIB } = options;
+  const limits = { maxEntries: options.maxTreeEntries ?? 200_000, maxBytes: options.maxTreeBytes ?? 2048 * MIB };
+  const git = await prepareLayout({ root, program, preReceive, maxPushBytes });
+  const packing = new Packing(git, logger);
+  const at = (app: string): string => repositoryPath(root, app);
+
+  return {
+    name: 'bare-repos',
+    create: (app) => createRepository(git, root, app),
+    remove: async (app) => {
+      await packing.idle(app);
+      await removeRepository(root, app);
+    },
+    exists: (app) => hasRepository(root, app),
+    list: () => listRepositories(root),
+    source: (app, commit, quarantine, note = () => {}) =>
+      commitSource(git, { repository: at(app), commit, quarantine, limits, timeoutMs: EXTRACT_TIMEOUT_MS, note }),
+    diff: (app, from, to) => diff(git, at(app), from, to),
+    serve: (app, request) => serve(git, at(app), request),
+    ref: (app, name) => readRef(git, at(app), name),
+    async settle(app, branch) {
+      const head = await readFile(join(at(app), 'HEAD'), 'utf8');
+      const current = /^ref: (\S+)\n$/.exec(head)?.[1];
+      if (current !== branch && (current === undefined || (await readRef(git, at(app), current)) === null)) {
+        await mustRunGit(git, [`--git-dir=${at(app)}`, 'symbolic-ref', 'HEAD', branch]);
+      }
+      if (await isScattered(at(app))) packing.start(app, at(app));
+    },
+    checkGit: () => checkGit(git),
+    idle: () => packing.idle(),
+    close: () => packing.close(),
+  };
+}
+
+/** The file of a loose reference when there is one (a process start costs more than the rest of a small push), else git. */
+async function readRef(git: Git, repository: string, name: string): Promise<string | null> {
+  if (!/^refs\/[A-Za-z0-9._/-]+$/.test(name) || name.includes('..')) return null;
+  const text = await readFile(join(repository, name), 'utf8').catch(() => '');
+  const loose = LOOSE_REF.exec(text)?.[1];
+  if (loose !== undefined) return loose;
+  const { code, stdout } = await runGit(git, [`--git-dir=${repository}`, 'rev-parse', '--verify', '--quiet', name]);
+  return code === 0 ? stdout.toString().trim() : null;
+}
+
+async function diff(git: Git, repository: string, from: string, to: string): Promise<string> {
+  if (!isCommitId(from) || !isCommitId(to)) return '';
+  const flags = ['--no-color', '--no-ext-diff', '--no-textconv', '--no-renames'];
+  const result = await runGit(git, [`--git-dir=${repository}`, 'diff', ...flags, from, to, '--'], {
+    maxBytes: MAX_DIFF_BYTES,
+  });
+  if (result.truncated) return `${result.stdout.toString()}\n(the diff is longer; cut here)\n`;
+  return result.code === 0 ? result.stdout.toString() : '';
+}
+
+/** Whether it may be time to pack; looked at here because asking git costs a process, and most pushes need none. */
+async function isScattered(repository: string): Promise<boolean> {
+  const loose = await readdir(join(repository, 'objects', '17')).catch(() => []);
+  const packs = await readdir(join(repository, 'objects', 'pack')).catch(() => []);
+  return loose.length > MAX_LOOSE_SAMPLE || packs.length > MAX_PACK_FILES;
+}
+
+/** `git gc --auto`, one repository at a time, never in the way of a push. */
+class Packing {
+  readonly #git: Git;
+  readonly #logger: Logger;
+  readonly #queue = new KeyedQueue();
+  readonly #running = new Map<string, Promise<void>>();
+  readonly #closing = new AbortController();
+
+  constructor(git: Git, logger: Logger) {
+    this.#git = git;
+    this.#logger = logger;
+  }
+
+  start(app: string, repository: string): void {
+    if (this.#running.has(app) || this.#closing.signal.aborted) return;
+    const options = { timeoutMs: PACK_TIMEOUT_MS, signal: this.#closing.signal };
+    const task = this.#queue.run('gc', () =>
+      runGit(this.#git, [`--git-dir=${repository}`, 'gc', '--auto', '--quiet'], options),
+    );
+    const done = bestEffort(this.#logger, `packing the repository of ${app}`, async () => {
+      await task.catch((error: unknown) => {
+        if (!this.#closing.signal.aborted) throw error;
+      });
+    }).finally(() => this.#running.delete(app));
+    this.#running.set(app, done);
+  }
+
+  async idle(app?: string): Promise<void> {
+    await (app === undefined ? Promise.all(this.#running.values()) : this.#running.get(app));
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await this.idle();
+  }
+}

@@ -1,0 +1,138 @@
+/** Lays out the tree of one commit in a directory: looked through first, then written by git itself. */
+import { rm, unlink } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { Failure } from '../../../domain/apps/rollout.ts';
+import type { SourceTree } from '../../../domain/deploys/builder.ts';
+import { randomHex } from '../../../lib/ids.ts';
+import { type Git, runGit } from './git-command.ts';
+import { escapingLinks } from './links.ts';
+import { invalidSource, listTree, type TreeLimits, unknownCommit } from './tree-listing.ts';
+
+export interface CommitSource {
+  readonly repository: string;
+  readonly commit: string;
+  /** Where git keeps the objects of a push that is not accepted yet. */
+  readonly quarantine: string | undefined;
+  readonly limits: TreeLimits;
+  readonly timeoutMs: number;
+  /** Gets a line for the pusher about what was left out. */
+  readonly note: (line: string) => void;
+}
+
+const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
+const QUARANTINE = /^(?:tmp_objdir-)?incoming-[A-Za-z0-9]+$/;
+
+export function isCommitId(text: string): boolean {
+  return COMMIT.test(text);
+}
+
+export function commitSource(git: Git, source: CommitSource): SourceTree {
+  return {
+    async extract(directory, signal) {
+      const limited = AbortSignal.any([signal, AbortSignal.timeout(source.timeoutMs)]);
+      try {
+        await extract(git, source, directory, limited);
+      } catch (error) {
+        signal.throwIfAborted();
+        if (!limited.aborted) throw error;
+        throw invalidSource('Laying out the files of the commit took too long.', 'Push a smaller tree.');
+      }
+    },
+  };
+}
+
+async function extract(git: Git, source: CommitSource, directory: string, signal: AbortSignal): Promise<void> {
+  if (!isCommitId(source.commit)) throw invalidSource('This is not a commit id.', 'Use the full 40 digits.');
+  const env = objectEnvironment(source);
+  const { repository, commit, limits } = source;
+  const [type, listing] = await Promise.all([
+    runGit(git, [`--git-dir=${repository}`, 'cat-file', '-t', commit], { env, signal }),
+    listTree(git, { repository, commit, env, limits }, signal),
+  ]);
+  if (type.code !== 0) throw unknownCommit(commit);
+  if (type.stdout.toString().trim() !== 'commit') {
+    throw invalidSource('What was pushed is not a commit.', 'Push a branch, not a tag or a tree.');
+  }
+  const leaving = escapingLinks(await linkTargets(git, source, listing.links, signal));
+  await checkOut(git, source, directory, signal);
+  // Nothing has followed them so far, and nothing gets the chance to. git writes no file below a link.
+  for (const path of leaving) await unlink(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(path, 'latin1')]));
+  noteLeftOut(source, 'Links that lead out of the repository are left out', leaving);
+  noteLeftOut(source, 'Submodules are not deployed, left empty', listing.submodules);
+}
+
+function noteLeftOut(source: CommitSource, what: string, paths: readonly string[]): void {
+  if (paths.length === 0) return;
+  const some = paths.slice(0, 5).map((path) => Buffer.from(path, 'latin1').toString());
+  source.note(`${what}: ${some.join(', ')}${paths.length > 5 ? ', ...' : ''}`);
+}
+
+/** The quarantine's name comes from the hook; only its last part is used, and only inside this repository. */
+function objectEnvironment(source: CommitSource): Record<string, string> {
+  if (source.quarantine === undefined) return {};
+  const name = basename(source.quarantine);
+  if (!QUARANTINE.test(name)) throw new Error('the quarantine of the push has an unknown name');
+  const objects = join(source.repository, 'objects');
+  return {
+    GIT_OBJECT_DIRECTORY: join(objects, name),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(objects),
+  };
+}
+
+async function linkTargets(
+  git: Git,
+  source: CommitSource,
+  links: ReadonlyMap<string, string>,
+  signal: AbortSignal,
+): Promise<Map<string, string>> {
+  const targets = new Map<string, string>();
+  if (links.size === 0) return targets;
+  const ids = [...new Set(links.values())];
+  const { stdout, code, truncated } = await runGit(git, [`--git-dir=${source.repository}`, 'cat-file', '--batch'], {
+    env: objectEnvironment(source),
+    input: `${ids.join('\n')}\n`,
+    maxBytes: 64 * 1024 * 1024,
+    signal,
+  });
+  if (code !== 0 || truncated) throw invalidSource('The links of the commit cannot be read.', 'Push fewer links.');
+  const texts = new Map<string, string>();
+  for (let at = 0; at < stdout.length;) {
+    const lineEnd = stdout.indexOf(10, at);
+    const [id = '', kind = '', size = ''] = stdout.subarray(at, lineEnd).toString('latin1').split(' ');
+    if (lineEnd < 0 || kind !== 'blob') throw invalidSource('A link of the commit has no target.', 'Push it again.');
+    texts.set(id, stdout.subarray(lineEnd + 1, lineEnd + 1 + Number(size)).toString('latin1'));
+    at = lineEnd + 1 + Number(size) + 1;
+  }
+  for (const [path, id] of links) targets.set(path, texts.get(id) ?? '/');
+  return targets;
+}
+
+async function checkOut(git: Git, source: CommitSource, directory: string, signal: AbortSignal): Promise<void> {
+  const index = join(git.home, `index-${randomHex(16)}`);
+  const args = [
+    `--git-dir=${source.repository}`,
+    `--work-tree=${directory}`,
+    'read-tree',
+    '--reset',
+    '-u',
+    source.commit,
+  ];
+  try {
+    const { code, stderr } = await runGit(git, args, {
+      env: { ...objectEnvironment(source), GIT_INDEX_FILE: index },
+      timeoutMs: source.timeoutMs,
+      signal,
+    });
+    if (code === 0) return;
+    if (stderr.includes('No space left on device')) {
+      throw new Failure('disk_full', 'The disk of the server is full.', { hint: 'Ask the operator to make room.' });
+    }
+    throw invalidSource(
+      `git cannot lay out the files of the commit: ${stderr.split('\n')[0] ?? ''}`,
+      'Check that the repository can be cloned and checked out.',
+    );
+  } finally {
+    await rm(index, { force: true });
+    await rm(`${index}.lock`, { force: true });
+  }
+}

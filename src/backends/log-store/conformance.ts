@@ -1,0 +1,38 @@
+/** What every log store must do, whatever it is made of. The cases are in testing/. */
+import { describe, expect, test } from 'vitest';
+import { boundCases } from './testing/bounds.ts';
+import type { LogStoreCases, LogStoreUnderTest } from './testing/case.ts';
+import { entryCases } from './testing/entries.ts';
+import { queryCases } from './testing/queries.ts';
+
+const GROUPS: Readonly<Record<string, LogStoreCases>> = {
+  entries: entryCases,
+  queries: queryCases,
+  bounds: boundCases,
+};
+
+/** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
+const CASES = 21;
+
+/** `create` answers an empty log store each time. */
+export function logStoreConformance(name: string, create: () => Promise<LogStoreUnderTest>): void {
+  let finished = 0;
+  describe(`log store conformance: ${name}`, () => {
+    for (const [group, cases] of Object.entries(GROUPS)) {
+      describe(group, () => {
+        test.each(Object.entries(cases))('%s', async (_title, run) => {
+          const under = await create();
+          try {
+            await run(under.store, under);
+          } finally {
+            finished += 1;
+            await under.dispose();
+          }
+        });
+      });
+    }
+    test(`has run all of its ${CASES} cases`, () => {
+      expect(finished).toBe(CASES);
+    });
+  });
+}

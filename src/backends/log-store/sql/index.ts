@@ -1,0 +1,119 @@
+/**
+ * Log entries in SQL: a SQLite file of their own, so that they never wait for control state, or tables in the shared
+ * PostgreSQL. Owns how they are kept and bounded; what is logged, and when to prune, is the domain's.
+ */
+import { sql } from 'kysely';
+import { PlatformError } from '../../../domain/errors.ts';
+import type { LogStore } from '../../../domain/logs/log-store.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { openDatabase, withoutSecrets } from '../../../lib/sql/database.ts';
+import type { DatabaseOptions } from '../../../lib/sql/database.ts';
+import { migrate } from '../../../lib/sql/migrate.ts';
+import { DatabaseRefused, sqlFault } from '../../../lib/sql/sql-error.ts';
+import type { SqliteDriverName } from '../../../lib/sql/sqlite-file.ts';
+import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
+import { append } from './append.ts';
+import { MIGRATIONS } from './migrations/index.ts';
+import { appsOver, pruneSome } from './prune.ts';
+import { query } from './query.ts';
+import type { LogScope, LogTables } from './schema.ts';
+
+export type SqlLogStoreOptions =
+  | {
+      readonly kind: 'sqlite';
+      readonly file: string;
+      /** Absent: node:sqlite when the runtime has it, else libsql. */
+      readonly driver?: SqliteDriverName;
+    }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+export interface SqlLogStoreDeps {
+  readonly logger: Logger;
+}
+
+/** One writes at a time; the others read. */
+const POOL_SIZE = 4;
+
+/** Opens the database, creating and migrating it as needed. Throws PlatformError `unavailable` when that fails. */
+export async function createSqlLogStore(options: SqlLogStoreOptions, deps: SqlLogStoreDeps): Promise<LogStore> {
+  const where = options.kind === 'sqlite' ? options.file : withoutSecrets(options.url);
+  const translate = (thrown: unknown): unknown => translated(thrown, where);
+  try {
+    const database = await openDatabase<LogTables>(databaseOptions(options), deps.logger);
+    try {
+      await migrate(database, MIGRATIONS);
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+    const store = logStore({ db: database.db, kind: database.kind }, `sql (${database.driver})`, database.close);
+    return withTranslatedErrors(store, translate);
+  } catch (error) {
+    throw translate(error);
+  }
+}
+
+function databaseOptions(options: SqlLogStoreOptions): DatabaseOptions {
+  return options.kind === 'sqlite' ? { ...options, synchronous: 'NORMAL' } : { ...options, poolSize: POOL_SIZE };
+}
+
+function logStore(scope: LogScope, name: string, close: () => Promise<void>): LogStore {
+  const { db } = scope;
+  return {
+    name,
+    append: (entries, offset) => transaction(scope, (inside) => append(inside, entries, offset)),
+    query: (filter) => query(scope, filter),
+    async offset(unitId) {
+      const row = await db
+        .selectFrom('log_offsets')
+        .select('position')
+        .where('unit_id', '=', unitId)
+        .executeTakeFirst();
+      return row?.position ?? 0;
+    },
+    async forgetUnit(unitId) {
+      await db.deleteFrom('log_offsets').where('unit_id', '=', unitId).execute();
+    },
+    removeApp: (app) =>
+      transaction(scope, async (inside) => {
+        await inside.db.deleteFrom('log_entries').where('app', '=', app).execute();
+        await inside.db.deleteFrom('log_apps').where('app', '=', app).execute();
+      }),
+    async prune(bounds) {
+      let removed = 0;
+      for (const app of await appsOver(scope, bounds)) {
+        let some: number;
+        do {
+          some = await transaction(scope, (inside) => pruneSome(inside, app, bounds));
+          removed += some;
+        } while (some > 0);
+      }
+      return removed;
+    },
+    close,
+  };
+}
+
+/** One at a time, on PostgreSQL over all processes, by holding the counter. */
+function transaction<T>(scope: LogScope, work: (inside: LogScope) => Promise<T>): Promise<T> {
+  return scope.db.transaction().execute(async (db) => {
+    if (scope.kind === 'postgres') await sql`select last_seq from log_counter for update`.execute(db);
+    return work({ ...scope, db });
+  });
+}
+
+function translated(thrown: unknown, where: string): unknown {
+  if (thrown instanceof PlatformError) return thrown;
+  if (thrown instanceof DatabaseRefused) return new PlatformError('unavailable', thrown.message, { cause: thrown });
+  const fault = sqlFault(thrown);
+  if (fault === 'unstorable') {
+    return new PlatformError('input.invalid', 'The name has a NUL character, which cannot be stored.', {
+      cause: thrown,
+    });
+  }
+  if (fault !== 'unreachable') return thrown;
+  return new PlatformError('unavailable', `The log database ${where} cannot be used at the moment.`, {
+    hint: 'Check that it is running and reachable, that its disk has room, then try again.',
+    cause: thrown,
+  });
+}

@@ -1,0 +1,5 @@
+import type { MigrationSet } from '../../../../lib/sql/migrate.ts';
+import { initial } from './0001-initial.ts';
+
+/** In order of their names. Add, never change. */
+export const MIGRATIONS: MigrationSet = { table: 'log_migrations', migrations: { '0001_initial': initial } };

@@ -1,0 +1,36 @@
+import { provisionerConformance } from '../conformance.ts';
+import { createMemoryProvisioner, MemoryMachine } from './memory-provisioner.ts';
+
+provisionerConformance('memory', {
+  create: async () => {
+    const machine = new MemoryMachine();
+    let current = createMemoryProvisioner(machine);
+    return {
+      provisioner: current,
+      artifact: 'any',
+      commands: {
+        serve: 'serve',
+        serveElsewhere: 'serve-elsewhere',
+        exit3: 'print last words; exit 3',
+        killSelf: 'die SIGKILL',
+        printAndStay: 'print one; print two; print three; stay',
+        printEnvironment: 'print $TANCHO_APP $TANCHO_UNIT $TANCHO_PROCESS $GREETING',
+        stubborn: 'ignore-term; print ready; stay',
+        grow: 'stay',
+        runAndFail: 'print out; print err; exit 4',
+        runLong: 'stay',
+      },
+      restart: async () => {
+        await current.close();
+        current = createMemoryProvisioner(machine);
+        return current;
+      },
+      killBehind: (id) => machine.kill(id),
+      dispose: async () => {
+        await current.close();
+        await machine.dispose();
+      },
+    };
+  },
+  supports: { memoryLimit: 'units share this process and its memory', shell: true },
+});

@@ -1,0 +1,223 @@
+/**
+ * Runs units inside this process, for tests of the domain: a real small implementation with real HTTP answers, no isolation
+ * and no limits. The units live in a MemoryMachine, so that a second provisioner can find them as after a restart.
+ */
+import type {
+  ExecRequest,
+  ExecResult,
+  OutputChunk,
+  Provisioner,
+  ReadyCheck,
+  UnitExited,
+  UnitSpec,
+  UnitStatus,
+} from '../../../domain/apps/provisioner.ts';
+import { Failure } from '../../../domain/apps/rollout.ts';
+import type { FailureCause } from '../../../domain/apps/rollout.ts';
+import type { Address } from '../../../domain/apps/unit.ts';
+import type { HealthCheck } from '../../../domain/apps/app.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { MemoryOutput, MemoryUnit } from './memory-unit.ts';
+
+const POLL_MS = 2;
+const OBSERVE_MS = 30;
+
+interface Entry {
+  readonly spec: UnitSpec;
+  readonly output: MemoryOutput;
+  unit: MemoryUnit;
+  isReported: boolean;
+  isRemoved: boolean;
+  consumed: number;
+}
+
+/** What outlives a provisioner: the units. */
+export class MemoryMachine {
+  readonly entries = new Map<string, Entry>();
+
+  /** Ends a unit as an operator's `kill -9` would. */
+  async kill(id: string): Promise<void> {
+    await this.entries.get(id)?.unit.signal('SIGKILL');
+  }
+
+  /** Ends every unit. */
+  async dispose(): Promise<void> {
+    await Promise.all([...this.entries.keys()].map((id) => this.kill(id)));
+    this.entries.clear();
+  }
+}
+
+export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachine()): Provisioner {
+  return new MemoryProvisioner(machine);
+}
+
+class MemoryProvisioner implements Provisioner {
+  readonly name = 'memory';
+  readonly supports = { shell: true, memoryLimit: false, cpuLimit: false };
+  readonly description = 'memory: units inside this process, without isolation or limits';
+  readonly #machine: MemoryMachine;
+  #listener: ((exited: UnitExited) => void) | null = null;
+  #isClosed = false;
+
+  constructor(machine: MemoryMachine) {
+    this.#machine = machine;
+    for (const entry of machine.entries.values()) this.#watch(entry);
+  }
+
+  async ensure(spec: UnitSpec): Promise<string> {
+    const known = this.#machine.entries.get(spec.id);
+    if (known !== undefined && known.unit.exit === null) return spec.id;
+    const output = known?.output ?? new MemoryOutput();
+    const unit = new MemoryUnit(spec.command, environmentOf(spec), (text) => output.print(text));
+    const entry = { spec, output, unit, isReported: false, isRemoved: false, consumed: known?.consumed ?? 0 };
+    this.#machine.entries.set(spec.id, entry);
+    this.#watch(entry);
+    return spec.id;
+  }
+
+  async ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {
+    const entry = this.#machine.entries.get(id);
+    if (entry === undefined) throw new Failure('exited', 'The unit is not there.', { hint: 'Start it first.' });
+    const { unit } = entry;
+    const deadline = Date.now() + (check.listens ? check.timeoutMs : Math.min(OBSERVE_MS, check.timeoutMs));
+    let wrongAnswers = 0;
+    for (;;) {
+      if (signal.aborted) throw failure(entry, 'cancelled', 'Waiting was cancelled.');
+      if (unit.exit !== null) {
+        const how = unit.exit.code === null ? `by signal ${unit.exit.signal}` : `with code ${unit.exit.code}`;
+        throw failure(entry, 'exited', `The process ended ${how} before it was ready.`);
+      }
+      if (check.listens && unit.port !== null) {
+        if (unit.isElsewhere)
+          throw failure(entry, 'wrong_port', `The process listens on port ${unit.port}, not on $PORT.`);
+        const address = { host: '127.0.0.1', port: unit.port };
+        const problem = await unhealthy(address, check.healthCheck);
+        if (problem === null) return address;
+        wrongAnswers += 1;
+        if (wrongAnswers > (check.healthCheck?.allowedFailures ?? 0))
+          throw failure(entry, 'health_check_failed', problem);
+      }
+      if (Date.now() >= deadline) {
+        if (!check.listens) return null;
+        throw failure(entry, 'no_listener', 'The process runs but listens on no port.');
+      }
+      await delay(POLL_MS);
+    }
+  }
+
+  async stop(id: string, graceMs: number): Promise<void> {
+    const unit = this.#machine.entries.get(id)?.unit;
+    if (unit === undefined || unit.exit !== null) return;
+    await unit.signal('SIGTERM');
+    const deadline = Date.now() + graceMs;
+    while (unit.exit === null && Date.now() < deadline) await delay(POLL_MS);
+    await unit.signal('SIGKILL');
+    await unit.ended;
+  }
+
+  async remove(id: string): Promise<void> {
+    const entry = this.#machine.entries.get(id);
+    if (entry === undefined) return;
+    await this.stop(id, 0);
+    entry.isRemoved = true;
+    this.#forgetIfRead(entry);
+  }
+
+  async list(): Promise<UnitStatus[]> {
+    return [...this.#machine.entries.values()]
+      .filter(({ isRemoved }) => !isRemoved)
+      .map(({ spec, unit }) => ({ id: spec.id, app: spec.app, running: unit.exit === null }));
+  }
+
+  async recover(handles: ReadonlyMap<string, string>): Promise<Set<string>> {
+    for (const entry of this.#machine.entries.values()) this.#report(entry);
+    return new Set([...handles.keys()].filter((id) => this.#machine.entries.get(id)?.unit.exit === null));
+  }
+
+  onExit(listener: (exited: UnitExited) => void): void {
+    this.#listener = listener;
+    for (const entry of this.#machine.entries.values()) this.#report(entry);
+  }
+
+  async *output(id: string, fromOffset: number, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+    const entry = this.#machine.entries.get(id);
+    if (entry === undefined) return;
+    yield* entry.output.read(fromOffset, () => entry.unit.exit !== null, signal);
+  }
+
+  async consumed(id: string, offset: number): Promise<void> {
+    const entry = this.#machine.entries.get(id);
+    if (entry === undefined) return;
+    entry.consumed = Math.max(entry.consumed, offset);
+    this.#forgetIfRead(entry);
+  }
+
+  async lastLines(id: string, count: number): Promise<string[]> {
+    return this.#machine.entries.get(id)?.output.last(count) ?? [];
+  }
+
+  async exec(request: ExecRequest): Promise<ExecResult> {
+    const unit = new MemoryUnit(request.command, environmentOf(request.unit), (text) =>
+      request.output(Buffer.from(`${text}\n`)),
+    );
+    let why: FailureCause | null = null;
+    const stop = (cause: FailureCause) => (): void => {
+      why ??= cause;
+      void unit.signal('SIGKILL');
+    };
+    const onAbort = stop('cancelled');
+    request.signal.addEventListener('abort', onAbort);
+    if (request.signal.aborted) onAbort();
+    const timer = setTimeout(stop('timeout'), request.timeoutMs);
+    const { code, signal } = await unit.ended;
+    clearTimeout(timer);
+    request.signal.removeEventListener('abort', onAbort);
+    if (why !== null) throw new Failure(why, 'The command was ended.');
+    return { code, signal };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+  }
+
+  #watch(entry: Entry): void {
+    void entry.unit.ended.then(() => {
+      entry.output.notice();
+      this.#report(entry);
+    });
+  }
+
+  #report(entry: Entry): void {
+    const { exit } = entry.unit;
+    if (this.#isClosed || this.#listener === null || exit === null || entry.isReported) return;
+    entry.isReported = true;
+    this.#listener({ id: entry.spec.id, ...exit });
+  }
+
+  #forgetIfRead(entry: Entry): void {
+    if (entry.isRemoved && entry.consumed >= entry.output.size) this.#machine.entries.delete(entry.spec.id);
+  }
+}
+
+function environmentOf(spec: UnitSpec): Record<string, string> {
+  return { TANCHO_APP: spec.app, TANCHO_UNIT: spec.name, TANCHO_PROCESS: spec.process, ...spec.env };
+}
+
+function failure(entry: Entry, code: FailureCause, message: string): Failure {
+  const hint = code === 'wrong_port' ? 'Listen on $PORT.' : 'Look at its last lines.';
+  return new Failure(code, message, { hint, lines: entry.output.last(50) });
+}
+
+async function unhealthy(address: Address, check: HealthCheck | null): Promise<string | null> {
+  if (check?.path === undefined) return null;
+  const response = await fetch(`http://${address.host}:${address.port}${check.path}`, {
+    method: check.method ?? 'GET',
+    headers: { connection: 'close' },
+  });
+  const body = await response.text();
+  const status = check.status ?? (check.match === undefined ? 200 : null);
+  if (status !== null && response.status !== status) return `It answered ${response.status} instead of ${status}.`;
+  if (check.match !== undefined && !new RegExp(check.match, 's').test(body))
+    return `Its answer does not match ${check.match}.`;
+  return null;
+}

@@ -1,0 +1,181 @@
+/**
+ * A unit that lives inside this process and obeys a small command language, statements separated by `;`:
+ * `print <text with $NAME>`, `sleep <ms>`, `exit <code>`, `die <SIGNAL>`, `ignore-term`, `stay`, `serve`, `serve-elsewhere`.
+ * `serve` really answers over HTTP: `/` 200, `/broken` 500, `/unit` its name, `/say?<text>` prints, `/crash` ends it with code 7.
+ */
+import { createServer } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { OutputChunk, OutputLine, UnitExited } from '../../../domain/apps/provisioner.ts';
+
+export type MemoryExit = Omit<UnitExited, 'id'>;
+
+export class MemoryUnit {
+  readonly ended: Promise<MemoryExit>;
+  exit: MemoryExit | null = null;
+  /** Where `serve` or `serve-elsewhere` listens. */
+  port: number | null = null;
+  isElsewhere = false;
+  readonly #environment: Readonly<Record<string, string>>;
+  readonly #print: (text: string) => void;
+  readonly #end = new AbortController();
+  #resolveEnded: (exit: MemoryExit) => void = () => undefined;
+  #server: Server | null = null;
+  #ignoresTerm = false;
+
+  constructor(command: string, environment: Readonly<Record<string, string>>, print: (text: string) => void) {
+    this.#environment = environment;
+    this.#print = print;
+    this.ended = new Promise((resolve) => {
+      this.#resolveEnded = resolve;
+    });
+    void this.#run(command.split(';').map((statement) => statement.trim()));
+  }
+
+  async signal(name: string): Promise<void> {
+    if (name === 'SIGTERM' && this.#ignoresTerm) return;
+    await this.#finish({ code: null, signal: name, outOfMemory: false });
+  }
+
+  async #run(statements: readonly string[]): Promise<void> {
+    for (const statement of statements) {
+      if (this.exit !== null) return;
+      const ending = await this.#obey(statement);
+      if (ending === 'stays') return;
+      if (ending !== null) return this.#finish({ ...ending, outOfMemory: false });
+    }
+    await this.#finish({ code: 0, signal: null, outOfMemory: false });
+  }
+
+  /** How the unit ends by this statement; null when it goes on. */
+  async #obey(statement: string): Promise<Pick<MemoryExit, 'code' | 'signal'> | 'stays' | null> {
+    const space = statement.indexOf(' ');
+    const [word, rest] = space < 0 ? [statement, ''] : [statement.slice(0, space), statement.slice(space + 1)];
+    switch (word) {
+      case '':
+        return null;
+      case 'print':
+        this.#print(rest.replace(/\$([A-Z_]+)/g, (_, name: string) => this.#environment[name] ?? ''));
+        return null;
+      case 'sleep':
+        await this.#sleep(Number(rest));
+        return null;
+      case 'exit':
+        return { code: Number(rest), signal: null };
+      case 'die':
+        return { code: null, signal: rest };
+      case 'ignore-term':
+        this.#ignoresTerm = true;
+        return null;
+      case 'stay':
+        return 'stays';
+      case 'serve':
+      case 'serve-elsewhere':
+        this.isElsewhere = word === 'serve-elsewhere';
+        await this.#serve();
+        return 'stays';
+      default:
+        this.#print(`${word}: not found`);
+        return { code: 127, signal: null };
+    }
+  }
+
+  async #serve(): Promise<void> {
+    const server = createServer((request, response) => this.#answer(request, response));
+    this.#server = server;
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    if (this.exit !== null) {
+      server.close();
+      return;
+    }
+    this.port = (server.address() as AddressInfo).port;
+    this.#print('listening');
+  }
+
+  #answer(request: IncomingMessage, response: ServerResponse): void {
+    const url = request.url ?? '/';
+    if (url === '/crash') {
+      void this.#finish({ code: 7, signal: null, outOfMemory: false });
+      return;
+    }
+    if (url.startsWith('/say?')) this.#print(url.slice(5));
+    response.statusCode = url === '/broken' ? 500 : 200;
+    response.end(url === '/unit' ? (this.#environment.TANCHO_UNIT ?? '') : 'hello');
+  }
+
+  async #sleep(ms: number): Promise<void> {
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, ms);
+      this.#end.signal.addEventListener('abort', () => {
+        clearTimeout(timer);
+        resolve();
+      });
+    });
+  }
+
+  async #finish(exit: MemoryExit): Promise<void> {
+    if (this.exit !== null) return;
+    this.exit = exit;
+    this.port = null;
+    this.#end.abort();
+    const server = this.#server;
+    if (server?.listening === true) {
+      const closed = new Promise((resolve) => server.close(resolve));
+      server.closeAllConnections();
+      await closed;
+    }
+    this.#resolveEnded(exit);
+  }
+}
+
+/** Lines with the byte offsets they would have in a file. */
+export class MemoryOutput {
+  readonly #lines: { readonly line: OutputLine; readonly end: number }[] = [];
+  #wake: Set<() => void> = new Set();
+
+  get size(): number {
+    return this.#lines.at(-1)?.end ?? 0;
+  }
+
+  print(text: string): void {
+    const end = this.size + Buffer.byteLength(text) + 1;
+    this.#lines.push({ line: { at: new Date().toISOString(), text }, end });
+    this.notice();
+  }
+
+  notice(): void {
+    for (const wake of this.#wake) wake();
+  }
+
+  last(count: number): string[] {
+    return this.#lines.slice(-count).map(({ line }) => line.text);
+  }
+
+  async *read(from: number, isOver: () => boolean, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+    let offset = from;
+    const notice = (): void => this.notice();
+    signal.addEventListener('abort', notice);
+    try {
+      for (;;) {
+        if (signal.aborted) return;
+        const wasOver = isOver();
+        const found = this.#lines.filter(({ end }) => end > offset);
+        if (found.length > 0) {
+          offset = this.size;
+          yield { lines: found.map(({ line }) => line), offset };
+          continue;
+        }
+        if (wasOver) return;
+        await new Promise<void>((resolve) => {
+          const wake = (): void => {
+            this.#wake.delete(wake);
+            resolve();
+          };
+          this.#wake.add(wake);
+        });
+      }
+    } finally {
+      signal.removeEventListener('abort', notice);
+    }
+  }
+}

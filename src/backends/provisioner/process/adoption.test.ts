@@ -1,0 +1,166 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Provisioner, UnitExited, UnitSpec } from '../../../domain/apps/provisioner.ts';
+import { probeSandbox } from '../../../lib/sandbox/probe.ts';
+import { allProcesses } from '../../../lib/sandbox/processes.ts';
+import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
+import { createProcessWorld, openLevel } from './provisioner-world.ts';
+import type { Level, ProcessWorld } from './provisioner-world.ts';
+
+const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
+const NEVER = new AbortController().signal;
+
+/** A control of its own: starts one unit, reports its address, waits to be killed. */
+const CONTROL = `
+import { join } from 'node:path';
+const [, , home, slugs, units, level, spec] = process.argv;
+const { probeSandbox } = await import(join(import.meta.dirname, 'lib/sandbox/probe.js'));
+const { createProcessProvisioner } = await import(join(import.meta.dirname, 'backends/provisioner/process/process-provisioner.js'));
+const { SILENT } = await import(join(import.meta.dirname, 'lib/logger.js'));
+const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level });
+const provisioner = await createProcessProvisioner({ sandbox, slugs, units, logger: SILENT });
+const unit = JSON.parse(spec);
+const handle = await provisioner.ensure(unit);
+const check = { listens: true, healthCheck: null, timeoutMs: 15000 };
+const address = await provisioner.ready(unit.id, check, new AbortController().signal);
+console.log(JSON.stringify({ handle, address }));
+if (unit.env.DURING_RUN === 'yes') {
+  void provisioner.exec({ unit, command: 'echo running; sleep 1000', output: (bytes) => console.log(String(bytes).trim()), signal: new AbortController().signal, timeoutMs: 60000 });
+}
+setInterval(() => undefined, 1000);
+`;
+
+const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
+let built: string;
+
+beforeAll(() => {
+  built = mkdtempSync(join(tmpdir(), 'tancho-built-'));
+  const options = ['--outDir', built, '--incremental', 'false', '--tsBuildInfoFile', 'null', '--noCheck'];
+  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', join(ROOT, 'tsconfig.build.json'), ...options]);
+  writeFileSync(join(built, 'package.json'), '{"type":"module"}');
+  writeFileSync(join(built, 'control.js'), CONTROL.replaceAll('import.meta.dirname', JSON.stringify(built)));
+});
+afterAll(() => rmSync(built, { recursive: true, force: true }));
+
+for (const name of LEVELS) {
+  const level = await openLevel(name);
+  if (typeof level === 'string') {
+    console.warn(`adoption at level ${name} not tested: ${level}`);
+    describe.skip(`adoption at level ${name}`);
+    continue;
+  }
+  describe(`kill -9 of control at level ${name}`, () => {
+    afterAll(() => level.dispose());
+
+    it('leaves the unit running; the next control adopts it, misses no output and tells of its death once', async () => {
+      const world = await createProcessWorld(level);
+      await world.provisioner.close();
+      const unit = unitSpec(world, {});
+      const { handle, address } = await controlKilledAfterStart(world, level, unit);
+
+      await say(address, 'alone');
+      const provisioner = await world.restart();
+      const exits: UnitExited[] = [];
+      provisioner.onExit((exited) => exits.push(exited));
+      expect(await provisioner.recover(new Map([[unit.id, handle]]))).toEqual(new Set([unit.id]));
+      await say(address, 'adopted');
+      expect(await linesUntil(provisioner, unit.id, 'adopted')).toEqual(['listening', 'alone', 'adopted']);
+      expect(exits).toEqual([]);
+
+      await fetch(`http://${address.host}:${address.port}/crash`).catch(() => undefined);
+      await expect.poll(() => exits.length, { timeout: 5_000 }).toBe(1);
+      const code = name === 'bubblewrap' ? 7 : null;
+      expect(exits).toEqual([{ id: unit.id, code, signal: null, outOfMemory: false }]);
+      const later = await world.restart();
+      later.onExit((exited) => exits.push(exited));
+      await later.recover(new Map([[unit.id, handle]]));
+      expect(exits).toHaveLength(1);
+      await world.dispose();
+    });
+
+    it('ends commands that ran beside the units', async () => {
+      const world = await createProcessWorld(level);
+      await world.provisioner.close();
+      const unit = unitSpec(world, { DURING_RUN: 'yes' });
+      await controlKilledAfterStart(world, level, unit, 'running');
+      expect(readdirSync(join(level.home, 'sandbox/bound'))).toHaveLength(1);
+      await probeSandbox({ stateDir: join(level.home, 'sandbox'), home: level.home, level: name });
+      expect(readdirSync(join(level.home, 'sandbox/bound'))).toEqual([]);
+      await expect.poll(() => processesWith(join(world.units, '.run'))).toEqual([]);
+      const provisioner = await world.restart();
+      expect((await provisioner.list()).map(({ id }) => id)).toEqual([unit.id]);
+      await world.dispose();
+    });
+  });
+}
+
+function processesWith(text: string): number[] {
+  const found = allProcesses().filter(({ zombie }) => !zombie);
+  return found.map(({ pid }) => pid).filter((pid) => environmentOf(pid).includes(text));
+}
+
+function environmentOf(pid: number): string {
+  try {
+    return readFileSync(`/proc/${pid}/environ`, 'latin1');
+  } catch {
+    return '';
+  }
+}
+
+function unitSpec(world: ProcessWorld, env: Record<string, string>): UnitSpec {
+  return {
+    id: 'eeeeeeeeeeee',
+    app: 'shop',
+    name: 'shop/0',
+    process: 'web',
+    artifact: world.artifact,
+    command: world.commands.serve,
+    env,
+    listens: true,
+    limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
+  };
+}
+
+interface Started {
+  readonly handle: string;
+  readonly address: { readonly host: string; readonly port: number };
+}
+
+async function controlKilledAfterStart(
+  world: ProcessWorld,
+  level: Level,
+  unit: UnitSpec,
+  until = '',
+): Promise<Started> {
+  const args = [level.home, join(world.home, 'slugs'), world.units, level.sandbox.level, JSON.stringify(unit)];
+  const control = spawn(process.execPath, [join(built, 'control.js'), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const gone = new Promise((resolve) => control.once('exit', resolve));
+  let text = '';
+  control.stdout.on('data', (bytes: Buffer) => (text += bytes.toString()));
+  await expect.poll(() => text, { timeout: 20_000 }).toMatch(new RegExp(`}\n.*${until}`, 's'));
+  control.kill('SIGKILL');
+  await gone;
+  return JSON.parse(text.split('\n')[0] ?? '') as Started;
+}
+
+async function say(address: Started['address'], text: string): Promise<void> {
+  const response = await fetch(`http://${address.host}:${address.port}/say?${text}`, {
+    headers: { connection: 'close' },
+  });
+  await response.text();
+}
+
+async function linesUntil(provisioner: Provisioner, id: string, last: string): Promise<string[]> {
+  const lines: string[] = [];
+  for await (const chunk of provisioner.output(id, 0, AbortSignal.any([NEVER, AbortSignal.timeout(10_000)]))) {
+    lines.push(...chunk.lines.map(({ text }) => text));
+    if (lines.includes(last)) break;
+  }
+  return lines;
+}

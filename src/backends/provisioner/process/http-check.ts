@@ -1,0 +1,83 @@
+/** One health check request, judged. */
+import { request } from 'node:http';
+import { createContext, Script } from 'node:vm';
+import type { HealthCheck } from '../../../domain/apps/app.ts';
+import type { Address } from '../../../domain/apps/unit.ts';
+
+const MAX_BODY_BYTES = 64 * 1024;
+const MATCH_LIMIT_MS = 200;
+
+/** `unreachable`: no complete answer, worth another try; `wrong`: an answer other than the expected one. */
+export type CheckResult = { readonly kind: 'ok' } | { readonly kind: 'unreachable' | 'wrong'; readonly detail: string };
+
+export async function checkOnce(address: Address, check: HealthCheck, options: RequestLimits): Promise<CheckResult> {
+  let answer: Answer;
+  try {
+    answer = await ask(address, check, options);
+  } catch (error) {
+    return { kind: 'unreachable', detail: error instanceof Error ? error.message : String(error) };
+  }
+  // With a pattern and no status, the pattern alone decides.
+  const status = check.status ?? (check.match === undefined ? 200 : null);
+  if (status !== null && answer.status !== status) {
+    return { kind: 'wrong', detail: `it answered ${answer.status} instead of ${status}` };
+  }
+  if (check.match !== undefined && !matches(check.match, answer.body)) {
+    return { kind: 'wrong', detail: `the body of its answer (status ${answer.status}) does not match ${check.match}` };
+  }
+  return { kind: 'ok' };
+}
+
+export interface RequestLimits {
+  readonly timeoutMs: number;
+  readonly signal: AbortSignal;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly body: string;
+}
+
+async function ask(address: Address, check: HealthCheck, options: RequestLimits): Promise<Answer> {
+  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
+  const path = check.path ?? '/';
+  return new Promise((resolve, reject) => {
+    const outgoing = request({
+      ...address,
+      path: path.startsWith('/') ? path : `/${path}`,
+      method: (check.method ?? 'GET').toUpperCase(),
+      headers: { 'user-agent': 'tancho-health-check', connection: 'close' },
+      agent: false,
+      signal,
+    });
+    outgoing.once('error', reject);
+    outgoing.once('response', (response) => {
+      const status = response.statusCode ?? 0;
+      const parts: Buffer[] = [];
+      let size = 0;
+      const finish = (): void => resolve({ status, body: Buffer.concat(parts).toString('utf8') });
+      response.on('data', (bytes: Buffer) => {
+        parts.push(bytes);
+        size += bytes.length;
+        if (size < MAX_BODY_BYTES) return;
+        finish();
+        outgoing.destroy();
+      });
+      response.once('end', finish);
+      response.once('error', reject);
+    });
+    outgoing.end();
+  });
+}
+
+/** The pattern is a user's: it runs with a time limit, for a bad one can take for ever. */
+function matches(pattern: string, body: string): boolean {
+  const context = createContext({ pattern, body });
+  try {
+    return (
+      new Script("new RegExp(pattern, 's').test(body)").runInContext(context, { timeout: MATCH_LIMIT_MS }) === true
+    );
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,166 @@
+import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { UnitExited, UnitSpec } from '../../../domain/apps/provisioner.ts';
+import { Failure } from '../../../domain/apps/rollout.ts';
+import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
+import { createProcessWorld, openLevel } from './provisioner-world.ts';
+import type { ProcessWorld } from './provisioner-world.ts';
+
+const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
+const NEVER = new AbortController().signal;
+const UNLIMITED = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
+const isRoot = process.getuid?.() === 0;
+
+for (const name of LEVELS) {
+  const level = await openLevel(name);
+  if (typeof level === 'string') {
+    console.warn(`isolation of units at level ${name} not tested: ${level}`);
+    describe.skip(`units at level ${name}`);
+    continue;
+  }
+  describe(`units at level ${name}`, () => {
+    let world: ProcessWorld;
+    let exits: UnitExited[];
+    beforeEach(async () => {
+      world = await createProcessWorld(level);
+      exits = [];
+      world.provisioner.onExit((exited) => exits.push(exited));
+    });
+    afterEach(async () => world.dispose());
+    afterAll(() => level.dispose());
+
+    function spec(command: string, changes: Partial<UnitSpec> = {}): UnitSpec {
+      const fixed = {
+        id: 'ffffffffffff',
+        app: 'shop',
+        name: 'shop/0',
+        process: 'web',
+        artifact: 'slug1',
+        limits: UNLIMITED,
+      };
+      return { ...fixed, command, env: {}, listens: false, ...changes };
+    }
+
+    async function outputOf(unit: UnitSpec): Promise<string> {
+      await world.provisioner.ensure(unit);
+      const lines: string[] = [];
+      for await (const chunk of world.provisioner.output(unit.id, 0, AbortSignal.timeout(10_000))) {
+        lines.push(...chunk.lines.map(({ text }) => text));
+      }
+      return lines.join('\n');
+    }
+
+    it('may write its code, home and temporary directories, and /dev/stdout', async () => {
+      const command =
+        'touch made "$HOME/made" "$TMPDIR/made" && echo first > /dev/stdout && echo second >> /dev/stderr && echo third';
+      const text = await outputOf(spec(command));
+      expect(text).toContain('third');
+      expect(text).not.toMatch(/denied|cannot/i);
+      expect(existsSync(join(world.home, 'slugs/slug1/code/made'))).toBe(true);
+    });
+
+    it.skipIf(name === 'plain' || !isRoot)('reads neither the secret key nor what belongs to another app', async () => {
+      const other = world.addSlug('slug2');
+      writeFileSync(join(other, 'canary'), 'canary-code');
+      writeFileSync(join(world.home, 'secret.key'), 'canary-key', { mode: 0o600 });
+      await world.provisioner.ensure(
+        spec('echo canary-output; exec sleep 1000', { id: '222222222222', app: 'rival', artifact: 'slug2' }),
+      );
+      await expect.poll(() => world.provisioner.lastLines('222222222222', 1)).toEqual(['canary-output']);
+      const rival = join(world.units, '222222222222');
+      const text = await outputOf(
+        spec(
+          `cat ${other}/canary ${world.home}/secret.key ${rival}/output ${rival}/unit.json; grep -a canary /proc/[0-9]*/environ; true`,
+          {
+            env: { X: '1' },
+          },
+        ),
+      );
+      expect(text).not.toMatch(/canary-/);
+      expect(text).toMatch(/No such file|denied/);
+    });
+
+    it('ends with its main process, whatever that left behind', async () => {
+      const unit = spec('setsid -f sleep 1000; sleep 1000 & exit 5');
+      await world.provisioner.ensure(unit);
+      await expect
+        .poll(() => exits, { timeout: 5_000 })
+        .toEqual([{ id: unit.id, code: 5, signal: null, outOfMemory: false }]);
+      expect(await world.sandbox.pids({ rootPid: 0, rootStart: '', id: unit.id })).toEqual([]);
+    });
+
+    it('gives the children of a shell the time to end by themselves', async () => {
+      const child = `trap "sleep 0.2; echo saved; exit 0" TERM; echo up; while :; do sleep 0.05; done`;
+      const unit = spec(`true; sh -c '${child}'; true`);
+      await world.provisioner.ensure(unit);
+      await expect.poll(() => world.provisioner.lastLines(unit.id, 1)).toEqual(['up']);
+      await world.provisioner.stop(unit.id, 5_000);
+      expect(await world.provisioner.lastLines(unit.id, 1)).toEqual(['saved']);
+    });
+
+    it('frees the disk space of output that was read, and leaves nothing of a removed unit', async () => {
+      const unit = spec(
+        'i=0; while [ $i -lt 40 ]; do head -c 99999 /dev/zero | tr "\\\\0" x; echo; i=$((i+1)); done; echo end; exec sleep 1000',
+      );
+      await world.provisioner.ensure(unit);
+      let offset = 0;
+      for await (const chunk of world.provisioner.output(unit.id, 0, AbortSignal.timeout(10_000))) {
+        offset = chunk.offset;
+        if (chunk.lines.at(-1)?.text === 'end') break;
+      }
+      expect(offset).toBe(40 * 100_000 + 4);
+      const file = join(world.units, unit.id, 'output');
+      await world.provisioner.consumed(unit.id, offset);
+      expect(statSync(file).blocks * 512).toBeLessThan(1024 * 1024);
+      expect((await world.provisioner.lastLines(unit.id, 1))[0]).toBe('end');
+      await world.provisioner.stop(unit.id, 1_000);
+      const rest: number[] = [];
+      for await (const chunk of world.provisioner.output(unit.id, 0, NEVER)) rest.push(chunk.lines.length);
+      expect(rest.length).toBeGreaterThan(0);
+      await world.provisioner.remove(unit.id);
+      expect(readdirSync(world.units)).toEqual([]);
+      expect(readdirSync(join(level.home, 'sandbox/status'))).toEqual([]);
+    });
+
+    it('is told apart when it listens where the platform cannot reach it', async ({ skip }) => {
+      const address = Object.values(networkInterfaces())
+        .flatMap((list) => list ?? [])
+        .find(({ family, internal }) => family === 'IPv4' && !internal)?.address;
+      if (address === undefined) skip('this machine has loopback only');
+      const unit = spec(`node -e 'require("net").createServer().listen(process.env.PORT, "${address}")'`, {
+        listens: true,
+      });
+      await world.provisioner.ensure(unit);
+      const check = { listens: true, healthCheck: null, timeoutMs: 10_000 };
+      const failure = await world.provisioner.ready(unit.id, check, NEVER).catch((error: unknown) => error);
+      expect(failure).toBeInstanceOf(Failure);
+      expect((failure as Failure).code).toBe('wrong_interface');
+    });
+
+    it('is watched where the kernel sets no memory limit', async () => {
+      const watched = await createProcessWorld(level, {
+        limits: { memory: false, cpu: false, processes: false },
+        spawn: (request) => level.sandbox.spawn({ ...request, limits: UNLIMITED }),
+      });
+      const told: UnitExited[] = [];
+      watched.provisioner.onExit((exited) => told.push(exited));
+      expect(watched.provisioner.supports).toMatchObject({ memoryLimit: true, cpuLimit: false });
+      const limits = { ...UNLIMITED, memoryBytes: 100 * 1024 * 1024 };
+      await watched.provisioner.ensure(spec(watched.commands.grow, { limits }));
+      await expect.poll(() => told.map(({ outOfMemory }) => outOfMemory), { timeout: 10_000 }).toEqual([true]);
+      await watched.dispose();
+    });
+
+    it('cannot be started from code that is not there', async () => {
+      mkdirSync(join(world.home, 'slugs/broken'));
+      for (const artifact of ['nowhere', 'broken', '../slug1']) {
+        const failure = await world.provisioner.ensure(spec('true', { artifact })).catch((error: unknown) => error);
+        expect(failure).toBeInstanceOf(Failure);
+        expect((failure as Failure).code).toBe('internal');
+      }
+      expect(await world.provisioner.list()).toEqual([]);
+    });
+  });
+}

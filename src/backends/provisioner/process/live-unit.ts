@@ -1,0 +1,202 @@
+/** One unit in memory: its record, its process, and the one path by which it becomes dead. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { UnitExited } from '../../../domain/apps/provisioner.ts';
+import { bestEffort } from '../../../lib/logger.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { isAlive } from '../../../lib/sandbox/processes.ts';
+import type { Sandbox, SandboxTree } from '../../../lib/sandbox/sandbox.ts';
+import { exitStatus } from './exit-status.ts';
+import type { ExitStatus } from './exit-status.ts';
+import { memoryUse } from './memory-use.ts';
+import { saveRecord } from './unit-record.ts';
+import type { UnitPaths, UnitRecord } from './unit-record.ts';
+
+export type Exit = Omit<UnitExited, 'id'>;
+
+/** How long the sandbox may take to note an exit code after the death it tells of. */
+const NOTE_DEADLINE_MS = 500;
+const UNKNOWN = { code: null, signal: null };
+
+export interface LiveUnitOptions {
+  readonly paths: UnitPaths;
+  readonly sandbox: Sandbox;
+  readonly logger: Logger;
+  readonly onDeath: (unit: LiveUnit) => void;
+}
+
+export class LiveUnit {
+  readonly paths: UnitPaths;
+  record: UnitRecord;
+  /** Resolves when the unit is dead and everything about its death is stored; replaced by the next start. */
+  gone: Promise<Exit>;
+  readonly #sandbox: Sandbox;
+  readonly #logger: Logger;
+  readonly #onDeath: (unit: LiveUnit) => void;
+  #resolveGone: (exit: Exit) => void = () => undefined;
+  #burial: Promise<void> | null = null;
+  #saved: Promise<void> = Promise.resolve();
+  #isParent = false;
+  #isLeft = false;
+  #isStopping = false;
+  #isOverMemory = false;
+
+  constructor(record: UnitRecord, options: LiveUnitOptions) {
+    this.record = record;
+    this.paths = options.paths;
+    this.#sandbox = options.sandbox;
+    this.#logger = options.logger;
+    this.#onDeath = options.onDeath;
+    this.gone = this.#newLife();
+    if (record.state === 'dead') this.#resolveGone(record.exit ?? { ...UNKNOWN, outOfMemory: false });
+  }
+
+  get id(): string {
+    return this.record.id;
+  }
+
+  get isDead(): boolean {
+    return this.record.state === 'dead';
+  }
+
+  get tree(): SandboxTree {
+    const { rootPid, rootStart, id } = this.record;
+    return { rootPid, rootStart, id };
+  }
+
+  /** Before a new start of a dead unit. */
+  revive(): void {
+    this.gone = this.#newLife();
+    this.#burial = null;
+    this.#isParent = false;
+    this.#isStopping = false;
+    this.#isOverMemory = false;
+  }
+
+  /** Visible at once; on disk when it resolves. */
+  async save(changes: Partial<UnitRecord>): Promise<void> {
+    this.record = { ...this.record, ...changes };
+    const before = this.#saved;
+    this.#saved = before.catch(() => undefined).then(() => saveRecord(this.paths, this.record));
+    await this.#saved;
+  }
+
+  /** From now on another platform process looks after the unit; resolves when nothing is under way here. */
+  async leave(): Promise<void> {
+    this.#isLeft = true;
+    await Promise.allSettled([this.#burial, this.#saved]);
+  }
+
+  /** The unit lives, and the end of our own child will tell of its death. */
+  async live(
+    pids: Pick<UnitRecord, 'rootPid' | 'rootStart' | 'mainPid' | 'mainStart'>,
+    ended: Promise<ExitStatus>,
+  ): Promise<void> {
+    this.#isParent = true;
+    await this.save({ ...pids, state: 'running' });
+    void ended.then((status) => {
+      this.#isParent = false;
+      // A wrapper may be killed without the unit; then polling takes over.
+      if (this.#isLeft || this.#mainLives()) return;
+      void bestEffort(this.#logger, 'clearing up after a dead unit', () => this.bury(status));
+    });
+  }
+
+  /** The start failed: dead, and nobody is to be told of an exit. */
+  async neverLived(): Promise<void> {
+    const exit = { ...UNKNOWN, outOfMemory: false };
+    await this.save({ state: 'dead', isReported: true, exit });
+    this.#resolveGone(exit);
+  }
+
+  /** Called every now and then: notices the death of a unit that is nobody's child any more, and too much memory. */
+  async check(): Promise<void> {
+    if (this.record.state !== 'running' || this.#burial !== null) return;
+    if (!this.#isParent && !this.#mainLives()) await this.bury(null);
+  }
+
+  async checkMemory(): Promise<void> {
+    const { state, memoryBytes } = this.record;
+    if (state !== 'running' || memoryBytes === 0 || this.#burial !== null) return;
+    if (memoryUse(await this.#sandbox.pids(this.tree)) <= memoryBytes) return;
+    this.#isOverMemory = true;
+    await this.#sandbox.kill(this.tree, 'SIGKILL');
+  }
+
+  /** Signals the app; then, when it is gone but left others behind, those; then kills. */
+  async stop(graceMs: number): Promise<void> {
+    if (this.isDead) return;
+    this.#isStopping = true;
+    const deadline = Date.now() + graceMs;
+    const { mainPid, mainStart, isSimple } = this.record;
+    const toMainOnly = isSimple && isAlive(mainPid, mainStart);
+    if (toMainOnly) signalMain(mainPid);
+    else await this.#sandbox.kill(this.tree, 'SIGTERM');
+    let areOthersTold = !toMainOnly;
+    for (let pause = 5; Date.now() < deadline; pause = Math.min(pause * 1.5, 50)) {
+      if (!(await this.#sandbox.alive(this.tree))) break;
+      if (!areOthersTold && !this.#mainLives()) {
+        areOthersTold = true;
+        await this.#sandbox.kill(this.tree, 'SIGTERM');
+      }
+      await delay(Math.min(pause, Math.max(deadline - Date.now(), 1)));
+    }
+    await this.#sandbox.kill(this.tree, 'SIGKILL');
+    if (!this.#isParent) await this.bury(null);
+    // The timer also keeps this process alive: nothing else of a unit does.
+    while (!this.isDead) await Promise.race([this.gone, delay(20)]);
+    await this.gone;
+  }
+
+  /** The one way to become dead; further calls wait for the first. `seen`: what the parent saw, null for others. */
+  async bury(seen: ExitStatus | null): Promise<void> {
+    this.#burial ??= this.#bury(seen).catch((error: unknown) => {
+      // The next look at the unit tries again.
+      this.#burial = null;
+      throw error;
+    });
+    await this.#burial;
+  }
+
+  async #bury(seen: ExitStatus | null): Promise<void> {
+    // The app's death ends the unit; only stop() gives what the app left behind time to end by itself.
+    while (this.#isStopping && (await this.#sandbox.alive(this.tree))) await delay(5);
+    await this.#sandbox.kill(this.tree, 'SIGKILL');
+    const noted = seen ?? { code: await this.#notedCode(), signal: null };
+    const isKernelKill = await this.#sandbox.outOfMemory(this.id);
+    const outOfMemory = this.#isOverMemory || (isKernelKill && !this.#isStopping);
+    const exit = { ...exitStatus(noted.code, noted.signal), outOfMemory };
+    await this.#sandbox.release(this.id);
+    await this.save({ state: 'dead', exit, isReported: false });
+    this.#resolveGone(exit);
+    this.#onDeath(this);
+  }
+
+  async #notedCode(): Promise<number | null> {
+    if (this.#sandbox.level !== 'bubblewrap' || this.record.rootPid === 0) return null;
+    const isSameBoot = this.record.state === 'running';
+    const deadline = Date.now() + (isSameBoot ? NOTE_DEADLINE_MS : 0);
+    for (;;) {
+      const code = await this.#sandbox.exitCode(this.id);
+      if (code !== null || Date.now() >= deadline) return code;
+      await delay(5);
+    }
+  }
+
+  #mainLives(): boolean {
+    return isAlive(this.record.mainPid, this.record.mainStart);
+  }
+
+  #newLife(): Promise<Exit> {
+    return new Promise((resolve) => {
+      this.#resolveGone = resolve;
+    });
+  }
+}
+
+function signalMain(pid: number): void {
+  try {
+    process.kill(pid, 'SIGTERM');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,189 @@
+/**
+ * A unit's output: one append-only file that the unit writes by itself, so that neither the death nor the slowness of the
+ * platform stops it. Offsets stay valid for ever; what is stored elsewhere is given back to the disk by punching holes.
+ */
+import { execFile } from 'node:child_process';
+import { watch } from 'node:fs';
+import type { FSWatcher } from 'node:fs';
+import { open, stat } from 'node:fs/promises';
+import type { FileHandle } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import type { OutputChunk } from '../../../domain/apps/provisioner.ts';
+import { LineSplitter } from './line-splitter.ts';
+
+const run = promisify(execFile);
+const READ_BYTES = 64 * 1024;
+const TAIL_BYTES = 256 * 1024;
+const QUIET_MS = 1_000;
+/** Safety net for changes the kernel does not announce. */
+const POLL_MS = 500;
+const UNWATCHED_POLL_MS = 20;
+const BLOCK_BYTES = 4_096;
+const MIN_HOLE_BYTES = 1024 * 1024;
+
+export interface TailOptions {
+  readonly path: string;
+  readonly from: number;
+  readonly signal: AbortSignal;
+  /** Resolves when nothing will write to the file any more. */
+  readonly gone: Promise<unknown>;
+}
+
+/** Follows the file from a byte offset until it is complete or the signal fires. Missing file: ends at once. */
+export async function* tailOutput(options: TailOptions): AsyncGenerator<OutputChunk> {
+  const { path, signal } = options;
+  const file = await openIfThere(path);
+  if (file === null) return;
+  const changes = new Changes(path, signal);
+  let isGone = false;
+  void options.gone.then(() => {
+    isGone = true;
+    changes.notice();
+  });
+  try {
+    let position = options.from;
+    let lastData = Date.now();
+    let splitter = new LineSplitter(await endsInsideLine(file, position));
+    const chunk = (texts: readonly string[]): OutputChunk => {
+      const at = new Date().toISOString();
+      return { lines: texts.map((text) => ({ at, text })), offset: position - splitter.pending };
+    };
+    for (;;) {
+      if (signal.aborted) return;
+      const wasGone = isGone;
+      const bytes = await readAt(file, position, READ_BYTES);
+      if (bytes.length > 0) {
+        position += bytes.length;
+        lastData = Date.now();
+        const lines = splitter.push(bytes);
+        if (lines.length > 0) yield chunk(lines);
+        continue;
+      }
+      if ((await file.stat()).size < position) {
+        // The app itself emptied the file (`> /dev/stdout`).
+        position = 0;
+        splitter = new LineSplitter();
+        continue;
+      }
+      const quietFor = Date.now() - lastData;
+      if (wasGone || quietFor >= QUIET_MS) {
+        const rest = splitter.flush();
+        if (rest.length > 0) yield chunk(rest);
+        if (wasGone) return;
+      }
+      await changes.wait(splitter.pending > 0 ? Math.max(QUIET_MS - quietFor, 1) : POLL_MS);
+    }
+  } finally {
+    changes.close();
+    await file.close();
+  }
+}
+
+/** Tells of changes of one file, and remembers one that came while nobody waited. */
+class Changes {
+  #watcher: FSWatcher | null = null;
+  #seen = false;
+  #wake: (() => void) | null = null;
+  readonly #signal: AbortSignal;
+  readonly #onAbort = (): void => this.notice();
+
+  constructor(path: string, signal: AbortSignal) {
+    this.#signal = signal;
+    signal.addEventListener('abort', this.#onAbort);
+    try {
+      this.#watcher = watch(path, { persistent: false }, () => this.notice());
+      this.#watcher.on('error', () => this.#unwatch());
+    } catch {
+      this.#watcher = null;
+    }
+  }
+
+  notice(): void {
+    this.#seen = true;
+    this.#wake?.();
+  }
+
+  async wait(atMostMs: number): Promise<void> {
+    if (!this.#seen) {
+      const limit = this.#watcher === null ? Math.min(atMostMs, UNWATCHED_POLL_MS) : atMostMs;
+      await new Promise<void>((resolve) => {
+        const timer = setTimeout(resolve, limit);
+        this.#wake = () => {
+          clearTimeout(timer);
+          resolve();
+        };
+      });
+      this.#wake = null;
+    }
+    this.#seen = false;
+  }
+
+  close(): void {
+    this.#signal.removeEventListener('abort', this.#onAbort);
+    this.#unwatch();
+  }
+
+  #unwatch(): void {
+    this.#watcher?.close();
+    this.#watcher = null;
+  }
+}
+
+async function openIfThere(path: string): Promise<FileHandle | null> {
+  try {
+    return await open(path, 'r');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+    throw error;
+  }
+}
+
+async function readAt(file: FileHandle, position: number, length: number): Promise<Buffer> {
+  const { buffer, bytesRead } = await file.read(Buffer.allocUnsafe(length), 0, length, position);
+  return buffer.subarray(0, bytesRead);
+}
+
+async function endsInsideLine(file: FileHandle, position: number): Promise<boolean> {
+  if (position === 0) return false;
+  const before = await readAt(file, position - 1, 1);
+  return before.length === 1 && before[0] !== 10;
+}
+
+/** Missing file: empty. `freed`: everything before it may be a hole. */
+export async function lastLinesOf(path: string, count: number, freed: number): Promise<string[]> {
+  const file = await openIfThere(path);
+  if (file === null) return [];
+  try {
+    const { size } = await file.stat();
+    const from = Math.max(size - TAIL_BYTES, freed, 0);
+    const splitter = new LineSplitter(await endsInsideLine(file, from));
+    const lines = splitter.push(await readAt(file, from, Math.max(size - from, 0)));
+    return [...lines, ...splitter.flush()].slice(-count);
+  } finally {
+    await file.close();
+  }
+}
+
+export async function sizeOf(path: string): Promise<number> {
+  try {
+    return (await stat(path)).size;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return 0;
+    throw error;
+  }
+}
+
+/**
+ * Pure: the whole blocks that may be freed, sparing the last lines that error reports quote; null when it is not yet worth it.
+ */
+export function planHole(freed: number, consumed: number, size: number): { offset: number; length: number } | null {
+  const offset = Math.ceil(freed / BLOCK_BYTES) * BLOCK_BYTES;
+  const end = Math.floor(Math.min(consumed, size - TAIL_BYTES) / BLOCK_BYTES) * BLOCK_BYTES;
+  return end - offset >= MIN_HOLE_BYTES ? { offset, length: end - offset } : null;
+}
+
+/** Throws where the file system or the machine cannot do it. */
+export async function punchHole(path: string, hole: { offset: number; length: number }): Promise<void> {
+  const range = ['--offset', `${hole.offset}`, '--length', `${hole.length}`];
+  await run('fallocate', ['--punch-hole', '--keep-size', ...range, '--', path], { timeout: 30_000 });
+}

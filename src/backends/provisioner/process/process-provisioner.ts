@@ -1,0 +1,296 @@
+/**
+ * Runs units as processes of this machine, inside a Sandbox. Owns the directory of units and their processes; does not own
+ * slugs (the builder does), nor decide what runs, nor route to it. Units are nobody's children: they outlive this process.
+ */
+import { mkdir, readdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Provisioner, UnitExited, UnitSpec, UnitStatus } from '../../../domain/apps/provisioner.ts';
+import type { ExecRequest, ExecResult, OutputChunk, ReadyCheck } from '../../../domain/apps/provisioner.ts';
+import { Failure } from '../../../domain/apps/rollout.ts';
+import type { Address } from '../../../domain/apps/unit.ts';
+import { KeyedQueue } from '../../../lib/keyed-queue.ts';
+import { bestEffort } from '../../../lib/logger.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { bootId } from '../../../lib/sandbox/processes.ts';
+import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import { LiveUnit } from './live-unit.ts';
+import { runOneOff } from './one-off.ts';
+import { lastLinesOf, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
+import { choosePort, DEFAULT_PORT_RANGE, isFree } from './ports.ts';
+import type { PortRange } from './ports.ts';
+import { DEFAULT_READINESS, waitReady } from './readiness.ts';
+import type { ReadinessLimits } from './readiness.ts';
+import { openSlug } from './slug.ts';
+import type { Slug } from './slug.ts';
+import { launchUnit, newRecord, startFailure } from './unit-launch.ts';
+import { loadRecord, makeUnitDirectories, unitPaths } from './unit-record.ts';
+import type { UnitPaths, UnitRecord } from './unit-record.ts';
+
+export interface ProcessProvisionerOptions {
+  readonly sandbox: Sandbox;
+  /** Directory of slugs, see SlugManifest. */
+  readonly slugs: string;
+  /** Directory with one directory per unit; ours alone. */
+  readonly units: string;
+  readonly logger: Logger;
+  readonly portRange?: PortRange;
+  readonly readiness?: ReadinessLimits;
+}
+
+/** How often units that are not our children are looked at. */
+const LIFE_POLL_MS = 250;
+const MEMORY_POLL_MS = 1_000;
+/** How long output of a removed unit waits to be read. */
+const REMOVED_OUTPUT_MS = 10 * 60_000;
+const QUOTED_LINES = 50;
+const ONE_OFFS = '.run';
+
+export async function createProcessProvisioner(options: ProcessProvisionerOptions): Promise<Provisioner> {
+  await mkdir(options.units, { recursive: true, mode: 0o711 });
+  await rm(join(options.units, ONE_OFFS), { recursive: true, force: true });
+  const provisioner = new ProcessProvisioner(options);
+  await provisioner.load();
+  return provisioner;
+}
+
+class ProcessProvisioner implements Provisioner {
+  readonly name = 'process';
+  readonly supports: Provisioner['supports'];
+  readonly #options: ProcessProvisionerOptions;
+  readonly #sandbox: Sandbox;
+  readonly #units = new Map<string, LiveUnit>();
+  readonly #queue = new KeyedQueue();
+  readonly #timers = new Set<NodeJS.Timeout>();
+  /** Ports chosen for units that have no record yet. */
+  readonly #promised = new Set<number>();
+  #listener: ((exited: UnitExited) => void) | null = null;
+  /** How far each unit's output is stored elsewhere. */
+  readonly #consumedTo = new Map<string, number>();
+  #holes = '';
+
+  constructor(options: ProcessProvisionerOptions) {
+    this.#options = options;
+    this.#sandbox = options.sandbox;
+    this.supports = { shell: true, memoryLimit: true, cpuLimit: options.sandbox.limits.cpu };
+    this.#every(LIFE_POLL_MS, (unit) => unit.check());
+    if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, (unit) => unit.checkMemory());
+  }
+
+  get description(): string {
+    const watched = this.#sandbox.limits.memory ? '' : '; memory is watched once a second instead';
+    return `${this.#sandbox.description}${watched}${this.#holes}`;
+  }
+
+  /** Finds the units on disk. Those of an earlier boot, and those whose start was interrupted, are dead. */
+  async load(): Promise<void> {
+    const boot = bootId();
+    for (const id of await readdir(this.#options.units)) {
+      const paths = unitPaths(this.#options.units, id);
+      const record = await loadRecord(paths);
+      if (record === null) {
+        await rm(paths.directory, { recursive: true, force: true });
+        continue;
+      }
+      const isLost = record.bootId !== boot || record.state === 'starting';
+      const nobody = { rootPid: 0, rootStart: '', mainPid: 0, mainStart: '' };
+      const unit = this.#adopt(paths, isLost ? { ...record, ...nobody } : record);
+      if (record.removedAt !== null) this.#expireOutput(unit);
+    }
+  }
+
+  async ensure(spec: UnitSpec): Promise<string> {
+    return this.#queue.run(spec.id, async () => {
+      const existing = this.#units.get(spec.id);
+      if (existing !== undefined && !existing.isDead && existing.record.state === 'running') return spec.id;
+      await this.#start(spec, existing);
+      return spec.id;
+    });
+  }
+
+  async #start(spec: UnitSpec, existing: LiveUnit | undefined): Promise<void> {
+    const paths = unitPaths(this.#options.units, spec.id);
+    const slug = await this.#slug(spec);
+    const port = spec.listens ? await this.#portFor(existing) : null;
+    try {
+      await makeUnitDirectories(paths);
+      const record = newRecord(spec, port, existing?.record.freed ?? 0);
+      const unit = existing ?? this.#adopt(paths, { ...record, state: 'dead' });
+      unit.revive();
+      await unit.save(record);
+      await launchUnit({ unit, spec, slug, sandbox: this.#sandbox });
+    } catch (error) {
+      const lines = await this.lastLines(spec.id, QUOTED_LINES);
+      const unit = this.#units.get(spec.id);
+      if (existing === undefined && unit !== undefined) await this.#forget(unit);
+      throw startFailure(spec.process, error, lines);
+    } finally {
+      if (port !== null) this.#promised.delete(port);
+    }
+  }
+
+  async #slug(spec: UnitSpec): Promise<Slug> {
+    const { artifact, app } = spec;
+    return openSlug({ slugs: this.#options.slugs, artifact, app, sandbox: this.#sandbox, queue: this.#queue });
+  }
+
+  /** The unit's former port when it is still free. */
+  async #portFor(existing: LiveUnit | undefined): Promise<number> {
+    const former = existing?.record.port ?? null;
+    if (former !== null && (await isFree(former))) return former;
+    return this.#queue.run('ports', async () => {
+      const taken = new Set(this.#promised);
+      for (const { record } of this.#units.values()) if (record.port !== null) taken.add(record.port);
+      const port = await choosePort(this.#options.portRange ?? DEFAULT_PORT_RANGE, taken);
+      this.#promised.add(port);
+      return port;
+    });
+  }
+
+  async ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {
+    const unit = this.#units.get(id);
+    if (unit === undefined) {
+      throw new Failure('exited', 'The unit is not there.', { hint: 'Start it first.' });
+    }
+    const candidate = {
+      process: unit.record.process,
+      port: unit.record.port,
+      gone: unit.gone,
+      pids: () => this.#sandbox.pids(unit.tree),
+      lastLines: () => this.lastLines(id, QUOTED_LINES),
+    };
+    return waitReady(candidate, check, { signal, limits: this.#options.readiness ?? DEFAULT_READINESS });
+  }
+
+  async stop(id: string, graceMs: number): Promise<void> {
+    await this.#queue.run(id, async () => this.#units.get(id)?.stop(graceMs));
+  }
+
+  async remove(id: string): Promise<void> {
+    await this.#queue.run(id, async () => {
+      const unit = this.#units.get(id);
+      if (unit === undefined) return;
+      await unit.stop(0);
+      for (const path of [unit.paths.home, unit.paths.tmp]) await rm(path, { recursive: true, force: true });
+      if (await this.#isAllConsumed(unit)) return this.#forget(unit);
+      if (unit.record.removedAt !== null) return;
+      await unit.save({ removedAt: Date.now() });
+      this.#expireOutput(unit);
+    });
+  }
+
+  async list(): Promise<UnitStatus[]> {
+    return [...this.#units.values()]
+      .filter(({ record }) => record.removedAt === null)
+      .map(({ record, isDead }) => ({ id: record.id, app: record.app, running: !isDead && record.rootPid > 0 }));
+  }
+
+  async recover(handles: ReadonlyMap<string, string>): Promise<Set<string>> {
+    const units = [...this.#units.values()];
+    await Promise.all(
+      units.map(async (unit) => {
+        if (unit.record.state === 'starting' || unit.record.rootPid === 0) {
+          if (!unit.isDead) await unit.bury(null);
+        } else await unit.check();
+        this.#report(unit);
+      }),
+    );
+    return new Set([...handles.keys()].filter((id) => this.#units.get(id)?.record.state === 'running'));
+  }
+
+  onExit(listener: (exited: UnitExited) => void): void {
+    this.#listener = listener;
+    for (const unit of this.#units.values()) this.#report(unit);
+  }
+
+  async *output(id: string, fromOffset: number, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+    const unit = this.#units.get(id);
+    if (unit === undefined) return;
+    const from = Math.max(fromOffset, unit.record.freed);
+    yield* tailOutput({ path: unit.paths.output, from, signal, gone: unit.gone });
+  }
+
+  async consumed(id: string, offset: number): Promise<void> {
+    await this.#queue.run(`output:${id}`, async () => {
+      const unit = this.#units.get(id);
+      if (unit === undefined) return;
+      this.#consumedTo.set(id, Math.max(offset, this.#consumedTo.get(id) ?? 0));
+      if (unit.record.removedAt !== null && (await this.#isAllConsumed(unit))) return this.#forget(unit);
+      const hole = planHole(unit.record.freed, offset, await sizeOf(unit.paths.output));
+      if (hole === null || this.#holes !== '') return;
+      try {
+        await punchHole(unit.paths.output, hole);
+        await unit.save({ freed: hole.offset + hole.length });
+      } catch (error) {
+        this.#holes = '; read output keeps its disk space, because holes cannot be punched into files here';
+        this.#options.logger.warn({ err: error }, 'output files keep their disk space');
+      }
+    });
+  }
+
+  async lastLines(id: string, count: number): Promise<string[]> {
+    const unit = this.#units.get(id);
+    return unit === undefined ? [] : lastLinesOf(unit.paths.output, count, unit.record.freed);
+  }
+
+  async exec(request: ExecRequest): Promise<ExecResult> {
+    const slug = await this.#slug(request.unit);
+    const beside = this.#units.get(request.unit.id);
+    const port = beside === undefined || beside.isDead ? null : beside.record.port;
+    return runOneOff({ request, sandbox: this.#sandbox, slug, directory: join(this.#options.units, ONE_OFFS), port });
+  }
+
+  async close(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    this.#timers.clear();
+    await Promise.all([...this.#units.values()].map((unit) => unit.leave()));
+  }
+
+  #adopt(paths: UnitPaths, record: UnitRecord): LiveUnit {
+    const onDeath = (unit: LiveUnit): void => this.#report(unit);
+    const unit = new LiveUnit(record, { paths, sandbox: this.#sandbox, logger: this.#options.logger, onDeath });
+    this.#units.set(record.id, unit);
+    return unit;
+  }
+
+  /** Hands a death to the listener, once; kept for the listener while there is none. */
+  #report(unit: LiveUnit): void {
+    const { id, state, exit, isReported } = unit.record;
+    if (this.#listener === null || state !== 'dead' || exit === null || isReported) return;
+    const saved = unit.save({ isReported: true });
+    this.#listener({ id, ...exit });
+    void bestEffort(this.#options.logger, 'noting that an exit was reported', () => saved);
+  }
+
+  async #isAllConsumed(unit: LiveUnit): Promise<boolean> {
+    return (this.#consumedTo.get(unit.id) ?? 0) >= (await sizeOf(unit.paths.output));
+  }
+
+  async #forget(unit: LiveUnit): Promise<void> {
+    await unit.leave();
+    this.#units.delete(unit.id);
+    this.#consumedTo.delete(unit.id);
+    await rm(unit.paths.directory, { recursive: true, force: true });
+  }
+
+  #expireOutput(unit: LiveUnit): void {
+    const left = (unit.record.removedAt ?? 0) + REMOVED_OUTPUT_MS - Date.now();
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        if (this.#units.get(unit.id) !== unit || unit.record.removedAt === null) return;
+        void bestEffort(this.#options.logger, 'removing output nobody read', () => this.#forget(unit));
+      },
+      Math.max(left, 0),
+    );
+    this.#timers.add(timer.unref());
+  }
+
+  #every(ms: number, work: (unit: LiveUnit) => Promise<void>): void {
+    const timer = setInterval(() => {
+      for (const unit of this.#units.values()) {
+        void bestEffort(this.#options.logger, 'looking after a unit', () => work(unit));
+      }
+    }, ms);
+    this.#timers.add(timer.unref());
+  }
+}

@@ -1,0 +1,276 @@
+/** Waits until a unit serves, or says as early and as exactly as can be why it will not. */
+import { connect } from 'node:net';
+import type { HealthCheck } from '../../../domain/apps/app.ts';
+import type { ReadyCheck, UnitExited } from '../../../domain/apps/provisioner.ts';
+import { Failure } from '../../../domain/apps/rollout.ts';
+import type { FailureCause } from '../../../domain/apps/rollout.ts';
+import type { Address } from '../../../domain/apps/unit.ts';
+import { checkOnce } from './http-check.ts';
+import { listenersOf } from './listeners.ts';
+import type { Listener } from './listeners.ts';
+
+/** A unit as far as readiness needs it. */
+export interface Candidate {
+  readonly process: string;
+  readonly port: number | null;
+  /** Resolves when the unit is dead. */
+  readonly gone: Promise<Omit<UnitExited, 'id'>>;
+  pids(): Promise<number[]>;
+  lastLines(): Promise<string[]>;
+}
+
+export interface ReadinessLimits {
+  /** How long a unit that does not listen must stay alive. */
+  readonly observeMs: number;
+  /** How long a listener in the wrong place is given to be joined by the right one. */
+  readonly wrongPlaceGraceMs: number;
+}
+
+export const DEFAULT_READINESS: ReadinessLimits = { observeMs: 500, wrongPlaceGraceMs: 4_000 };
+
+const CONNECT_TIMEOUT_MS = 1_000;
+const REQUEST_TIMEOUT_MS = 60_000;
+const INSPECT_EVERY_MS = 250;
+const HEALTH_PAUSE_MS = 250;
+const LOOPBACKS = ['127.0.0.1', '::1'] as const;
+/** Ports that runtimes open for themselves: the debuggers of Node and Java, Erlang's port mapper. */
+const SIDE_PORTS: ReadonlySet<number> = new Set([9229, 5005, 4369]);
+
+interface Stop {
+  readonly kind: 'exited' | 'cancelled';
+  readonly exit?: Omit<UnitExited, 'id'>;
+}
+
+export async function waitReady(
+  unit: Candidate,
+  check: ReadyCheck,
+  options: { readonly signal: AbortSignal; readonly limits: ReadinessLimits },
+): Promise<Address | null> {
+  return new Wait(unit, check, options.limits).run(options.signal);
+}
+
+class Wait {
+  readonly #unit: Candidate;
+  readonly #check: ReadyCheck;
+  readonly #limits: ReadinessLimits;
+  readonly #started = Date.now();
+  #stop: Stop | null = null;
+  #wake: () => void = () => undefined;
+  #wrongSince: number | null = null;
+  #listeners: readonly Listener[] | null = null;
+  #wrongAnswers = 0;
+  #lastDetail = '';
+
+  constructor(unit: Candidate, check: ReadyCheck, limits: ReadinessLimits) {
+    this.#unit = unit;
+    this.#check = check;
+    this.#limits = limits;
+  }
+
+  async run(signal: AbortSignal): Promise<Address | null> {
+    const end = new AbortController();
+    const onAbort = (): void => this.#end({ kind: 'cancelled' });
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort);
+    void this.#unit.gone.then((exit) => {
+      this.#end({ kind: 'exited', exit });
+      end.abort();
+    });
+    // A unit found dead already settles its promise in the microtasks before the first attempt.
+    await Promise.resolve();
+    try {
+      if (!this.#check.listens || this.#unit.port === null) return await this.#stayAlive();
+      const address = await this.#untilListening(this.#unit.port);
+      if (this.#check.healthCheck?.path !== undefined) {
+        await this.#untilHealthy(address, this.#check.healthCheck, AbortSignal.any([signal, end.signal]));
+      }
+      return address;
+    } finally {
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  #end(stop: Stop): void {
+    this.#stop ??= stop;
+    this.#wake();
+  }
+
+  async #stayAlive(): Promise<null> {
+    const until = this.#started + Math.min(this.#limits.observeMs, this.#check.timeoutMs);
+    while (Date.now() < until) await this.#pause(until - Date.now());
+    await this.#throwIfStopped();
+    return null;
+  }
+
+  async #untilListening(port: number): Promise<Address> {
+    let inspectAt = this.#started + INSPECT_EVERY_MS;
+    for (;;) {
+      await this.#throwIfStopped();
+      const address = await answering(port);
+      if (address !== null && (await this.#isOurs(port))) {
+        await this.#throwIfStopped();
+        return address;
+      }
+      const now = Date.now();
+      if (now >= inspectAt) {
+        inspectAt = now + INSPECT_EVERY_MS;
+        this.#listeners = await listenersOf(await this.#unit.pids());
+        await this.#judgePlaces(port, now);
+      }
+      if (now >= this.#started + this.#check.timeoutMs) throw await this.#noListener(port, address !== null);
+      await this.#pause(pauseAfter(now - this.#started));
+    }
+  }
+
+  /** Where that cannot be told, a listener on the unit's own port is taken for the unit's. */
+  async #isOurs(port: number): Promise<boolean> {
+    this.#listeners = await listenersOf(await this.#unit.pids());
+    return this.#listeners === null || this.#listeners.some((listener) => listener.port === port);
+  }
+
+  /** Fails once the unit has listened only in wrong places for a while. */
+  async #judgePlaces(port: number, now: number): Promise<void> {
+    const wrong = this.#wrongPlace(port);
+    if (wrong === null) {
+      this.#wrongSince = null;
+      return;
+    }
+    this.#wrongSince ??= now;
+    if (now - this.#wrongSince >= this.#limits.wrongPlaceGraceMs) throw await this.#misplaced(port, wrong);
+  }
+
+  #wrongPlace(port: number): Listener | null {
+    const all = (this.#listeners ?? []).filter((listener) => !SIDE_PORTS.has(listener.port));
+    const onPort = all.filter((listener) => listener.port === port);
+    if (onPort.some(({ reach }) => reach !== 'other')) return null;
+    return onPort[0] ?? all[0] ?? null;
+  }
+
+  async #misplaced(port: number, wrong: Listener): Promise<Failure> {
+    const name = this.#unit.process;
+    if (wrong.port === port) {
+      return this.#failure(
+        'wrong_interface',
+        `The process "${name}" listens on port ${port}, but only on an address from which the platform cannot reach it.`,
+        'Listen on 0.0.0.0 (or 127.0.0.1), not on one network card.',
+      );
+    }
+    return this.#failure(
+      'wrong_port',
+      `The process "${name}" listens on port ${wrong.port}, but it was told to listen on port ${port}.`,
+      'Listen on the port given in the environment variable PORT ($PORT), not on a fixed one.',
+    );
+  }
+
+  async #noListener(port: number, isTaken: boolean): Promise<Failure> {
+    const wrong = this.#wrongPlace(port);
+    if (wrong !== null) return this.#misplaced(port, wrong);
+    const waited = `within ${formatSeconds(this.#check.timeoutMs)}`;
+    if (isTaken) {
+      const text = `The process "${this.#unit.process}" did not get port ${port} ${waited}: a foreign process listens there.`;
+      return this.#failure('no_listener', text, 'Try again; another port will be chosen.');
+    }
+    return this.#failure(
+      'no_listener',
+      `The process "${this.#unit.process}" runs but did not listen on port ${port} ${waited}.`,
+      'Make it listen on $PORT; if it needs longer to start, raise the health check time-out; if it serves no requests, do not call it "web".',
+    );
+  }
+
+  async #untilHealthy(address: Address, check: HealthCheck, signal: AbortSignal): Promise<void> {
+    const deadline = this.#started + this.#check.timeoutMs;
+    for (;;) {
+      await this.#throwIfStopped();
+      const timeoutMs = Math.max(Math.min(REQUEST_TIMEOUT_MS, deadline - Date.now()), 1);
+      const result = await checkOnce(address, check, { timeoutMs, signal });
+      await this.#throwIfStopped();
+      if (result.kind === 'ok') return;
+      this.#lastDetail = result.detail;
+      if (result.kind === 'wrong' && (this.#wrongAnswers += 1) > (check.allowedFailures ?? 0)) break;
+      if (Date.now() >= deadline) break;
+      await this.#pause(HEALTH_PAUSE_MS);
+    }
+    const method = (check.method ?? 'GET').toUpperCase();
+    throw await this.#failure(
+      'health_check_failed',
+      `The health check ${method} ${check.path ?? '/'} of the process "${this.#unit.process}" failed: ${this.#lastDetail}.`,
+      'Correct the app, or the healthcheck section of its configuration file.',
+    );
+  }
+
+  async #throwIfStopped(): Promise<void> {
+    if (this.#stop === null) return;
+    if (this.#stop.kind === 'cancelled') {
+      throw await this.#failure('cancelled', `Waiting for the process "${this.#unit.process}" was cancelled.`, '');
+    }
+    throw exitFailure(this.#unit.process, this.#stop.exit ?? NO_EXIT, await this.#unit.lastLines());
+  }
+
+  async #failure(code: FailureCause, message: string, hint: string): Promise<Failure> {
+    return new Failure(code, message, { hint, lines: await this.#unit.lastLines() });
+  }
+
+  async #pause(ms: number): Promise<void> {
+    if (this.#stop !== null) await this.#throwIfStopped();
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, Math.max(ms, 1));
+      this.#wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  }
+}
+
+const NO_EXIT = { code: null, signal: null, outOfMemory: false };
+
+export function exitFailure(process: string, exit: Omit<UnitExited, 'id'>, lines: readonly string[]): Failure {
+  if (exit.outOfMemory) {
+    return new Failure(
+      'out_of_memory',
+      `The process "${process}" was killed because it used more memory than it may.`,
+      {
+        hint: 'Make it use less memory, or raise the memory limit.',
+        lines,
+      },
+    );
+  }
+  const how =
+    exit.code !== null
+      ? `with code ${exit.code}`
+      : exit.signal !== null
+        ? `by signal ${exit.signal}`
+        : '(code unknown)';
+  return new Failure('exited', `The process "${process}" ended ${how} before it was ready.`, {
+    hint: 'Its last lines say more; try the command locally with the same environment.',
+    lines,
+  });
+}
+
+/** Often at first, when most apps come up, then more rarely. */
+function pauseAfter(elapsedMs: number): number {
+  if (elapsedMs < 500) return 5;
+  return elapsedMs < 5_000 ? 20 : 100;
+}
+
+function formatSeconds(ms: number): string {
+  return `${Math.round(ms / 100) / 10} seconds`;
+}
+
+async function answering(port: number): Promise<Address | null> {
+  for (const host of LOOPBACKS) if (await accepts(host, port)) return { host, port };
+  return null;
+}
+
+async function accepts(host: string, port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host, port, timeout: CONNECT_TIMEOUT_MS });
+    const settle = (answer: boolean) => (): void => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.once('connect', settle(true));
+    socket.once('timeout', settle(false));
+    socket.once('error', settle(false));
+  });
+}

@@ -1,0 +1,56 @@
+/** Pure: what a unit's process is told - its command line and its environment. */
+import type { UnitSpec } from '../../../domain/apps/provisioner.ts';
+import type { SlugManifest } from '../../../domain/deploys/slug.ts';
+
+const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Words that mean something to the shell itself and are lost, or change meaning, behind `exec`. */
+const SHELL_WORDS = new Set(
+  (
+    'if then else elif fi for while until do done case esac function select time coproc ' +
+    'alias bg bind break builtin cd command continue declare dirs eval exec exit export fg getopts hash jobs kill let local ' +
+    'popd pushd read readonly return set shift shopt source times trap type typeset ulimit umask unalias unset wait'
+  ).split(' '),
+);
+
+/**
+ * True for one program with arguments and nothing else: then the shell can step aside, and signals reach the program itself.
+ * When in doubt false, which only keeps the shell in between.
+ */
+export function isSimpleCommand(command: string): boolean {
+  const [word = ''] = command.trim().split(/\s+/, 1);
+  if (!/^[A-Za-z0-9_/.][A-Za-z0-9_/.+-]*$/.test(word) || word === '.' || SHELL_WORDS.has(word)) return false;
+  return !/[;&|<>()`\n\r#!\\]/.test(command);
+}
+
+export function unitArgv(command: string): string[] {
+  return ['/bin/sh', '-c', isSimpleCommand(command) ? `exec ${command.trim()}` : command];
+}
+
+/** A one-off command: both its outputs are one stream. */
+export function oneOffArgv(command: string): string[] {
+  return ['/bin/sh', '-c', `exec 2>&1\n${command}`];
+}
+
+export interface EnvironmentFacts {
+  readonly spec: UnitSpec;
+  readonly manifest: SlugManifest;
+  readonly home: string;
+  readonly tmp: string;
+  readonly port: number | null;
+}
+
+export function unitEnvironment({ spec, manifest, home, tmp, port }: EnvironmentFacts): Record<string, string> {
+  return {
+    LANG: 'C.UTF-8',
+    HOME: home,
+    TMPDIR: tmp,
+    PATH: [...manifest.path, STANDARD_PATH].join(':'),
+    TANCHO_APP: spec.app,
+    TANCHO_UNIT: spec.name,
+    TANCHO_PROCESS: spec.process,
+    ...manifest.env,
+    ...spec.env,
+    ...(port === null ? {} : { PORT: `${port}` }),
+  };
+}

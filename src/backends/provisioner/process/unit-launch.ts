@@ -1,0 +1,99 @@
+/** Starts the process of one unit. */
+import { closeSync, openSync } from 'node:fs';
+import type { UnitSpec } from '../../../domain/apps/provisioner.ts';
+import { Failure } from '../../../domain/apps/rollout.ts';
+import { bootId } from '../../../lib/sandbox/processes.ts';
+import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
+import type { ExitStatus } from './exit-status.ts';
+import type { LiveUnit } from './live-unit.ts';
+import type { Slug } from './slug.ts';
+import { isSimpleCommand, unitArgv, unitEnvironment } from './unit-command.ts';
+import type { UnitRecord } from './unit-record.ts';
+
+export function newRecord(spec: UnitSpec, port: number | null, freed: number): UnitRecord {
+  return {
+    format: 1,
+    id: spec.id,
+    app: spec.app,
+    process: spec.process,
+    artifact: spec.artifact,
+    port,
+    memoryBytes: spec.limits.memoryBytes,
+    isSimple: isSimpleCommand(spec.command),
+    state: 'starting',
+    bootId: bootId(),
+    rootPid: 0,
+    rootStart: '',
+    mainPid: 0,
+    mainStart: '',
+    exit: null,
+    isReported: false,
+    freed,
+    removedAt: null,
+  };
+}
+
+export interface UnitLaunch {
+  readonly unit: LiveUnit;
+  readonly spec: UnitSpec;
+  readonly slug: Slug;
+  readonly sandbox: Sandbox;
+}
+
+/** On failure the unit is left dead, its end not to be reported: it never lived. */
+export async function launchUnit(launch: UnitLaunch): Promise<void> {
+  const { unit, sandbox } = launch;
+  const { paths } = unit;
+  let started: SandboxProcess;
+  try {
+    const output = openSync(paths.output, 'a', 0o600);
+    try {
+      for (const path of [paths.home, paths.tmp]) await sandbox.own(path, launch.spec.app);
+      // The file too: an app may open its own output again, as /dev/stdout.
+      await sandbox.own(paths.output, launch.spec.app);
+      started = await sandbox.spawn(unitRequest(launch, output));
+    } finally {
+      closeSync(output);
+    }
+  } catch (error) {
+    await unit.neverLived();
+    throw error;
+  }
+  const { child, rootPid, rootStart } = started;
+  const ended = new Promise<ExitStatus>((resolve) => {
+    child.once('exit', (code, signal) => resolve({ code, signal }));
+  });
+  child.on('error', () => undefined);
+  child.unref();
+  const main = await started.main;
+  await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start }, ended);
+}
+
+function unitRequest({ unit, spec, slug }: UnitLaunch, output: number): SandboxRequest {
+  const { home, tmp } = unit.paths;
+  return {
+    argv: unitArgv(spec.command),
+    cwd: slug.code,
+    env: unitEnvironment({ spec, manifest: slug.manifest, home, tmp, port: unit.record.port }),
+    tenant: spec.app,
+    binds: [
+      { path: slug.code, writable: true },
+      { path: home, writable: true },
+      { path: tmp, writable: true },
+      ...slug.manifest.binds.map((path) => ({ path, writable: false })),
+    ],
+    limits: spec.limits,
+    stdio: ['ignore', output, output],
+    dieWithParent: false,
+    id: spec.id,
+  };
+}
+
+export function startFailure(process: string, error: unknown, lines: readonly string[]): Failure {
+  if (error instanceof Failure) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new Failure('internal', `The process "${process}" could not be started: ${why}`, {
+    hint: 'This is a fault of the machine or the platform, not of the app; ask an operator to look at the log.',
+    lines,
+  });
+}

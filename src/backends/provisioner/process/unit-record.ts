@@ -1,0 +1,78 @@
+/** What is kept on disk about one unit, so that a new control finds it again. No environment: that may hold secrets. */
+import { mkdir, open, readFile, rename } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { UnitExited } from '../../../domain/apps/provisioner.ts';
+
+export interface UnitRecord {
+  readonly format: 1;
+  readonly id: string;
+  readonly app: string;
+  readonly process: string;
+  readonly artifact: string;
+  readonly port: number | null;
+  readonly memoryBytes: number;
+  /** The main process is the app itself, with no shell before it. */
+  readonly isSimple: boolean;
+  /** `starting`: written before the process exists, so its pids are not known yet. */
+  readonly state: 'starting' | 'running' | 'dead';
+  readonly bootId: string;
+  readonly rootPid: number;
+  readonly rootStart: string;
+  readonly mainPid: number;
+  readonly mainStart: string;
+  readonly exit: Omit<UnitExited, 'id'> | null;
+  /** The exit was handed to the listener. */
+  readonly isReported: boolean;
+  /** Output before this offset may be a hole. */
+  readonly freed: number;
+  /** Milliseconds since 1970 when remove() came while output was still to be read; else null. */
+  readonly removedAt: number | null;
+}
+
+export interface UnitPaths {
+  readonly directory: string;
+  readonly record: string;
+  readonly output: string;
+  readonly home: string;
+  readonly tmp: string;
+}
+
+export function unitPaths(units: string, id: string): UnitPaths {
+  const directory = join(units, id);
+  return {
+    directory,
+    record: join(directory, 'unit.json'),
+    output: join(directory, 'output'),
+    home: join(directory, 'home'),
+    tmp: join(directory, 'tmp'),
+  };
+}
+
+export async function makeUnitDirectories(paths: UnitPaths): Promise<void> {
+  await mkdir(paths.home, { recursive: true, mode: 0o711 });
+  await mkdir(paths.tmp, { recursive: true, mode: 0o711 });
+}
+
+/** Whole or not at all, also when the machine loses power. */
+export async function saveRecord(paths: UnitPaths, record: UnitRecord): Promise<void> {
+  const draft = `${paths.record}.new`;
+  const file = await open(draft, 'w', 0o600);
+  try {
+    await file.writeFile(JSON.stringify(record));
+    await file.datasync();
+  } finally {
+    await file.close();
+  }
+  await rename(draft, paths.record);
+}
+
+/** Null when the directory holds no unit (an interrupted start or removal). */
+export async function loadRecord(paths: UnitPaths): Promise<UnitRecord | null> {
+  try {
+    const parsed = JSON.parse(await readFile(paths.record, 'utf8')) as Partial<UnitRecord>;
+    return parsed.format === 1 ? (parsed as UnitRecord) : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
+    throw error;
+  }
+}

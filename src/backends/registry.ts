@@ -1,0 +1,103 @@
+/** The one list of backends: which implementation serves which contract, chosen by configuration. */
+import path from 'node:path';
+import type { Config } from '../config/config.ts';
+import type { Provisioner } from '../domain/apps/provisioner.ts';
+import type { Router } from '../domain/apps/router.ts';
+import type { Builder } from '../domain/deploys/builder.ts';
+import type { LogStore } from '../domain/logs/log-store.ts';
+import type { Store } from '../domain/store.ts';
+import type { Logger } from '../lib/logger.ts';
+import { probeSandbox } from '../lib/sandbox/probe.ts';
+import { openSealer } from '../lib/seal.ts';
+import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
+import { type BareRepos, createBareRepos } from './git-host/bare-repos/bare-repos.ts';
+import { createSqlLogStore } from './log-store/sql/index.ts';
+import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
+import { createEdgeRouter } from './router/edge/edge-router.ts';
+import { createSqlStore } from './store/sql/index.ts';
+
+export interface Backends {
+  readonly store: Store;
+  readonly logStore: LogStore;
+  readonly provisioner: Provisioner;
+  readonly router: Router;
+  readonly builder: Builder;
+  readonly gitHost: BareRepos;
+  /** Ends the router and lets go of everything else; the units are not touched. */
+  close(): Promise<void>;
+}
+
+export interface BackendOptions {
+  readonly logger: Logger;
+  /** Text of the git hook that makes a push a deploy. */
+  readonly preReceive: string;
+  /** Directory of the program, with `edge/main.js` and `../platforms`. */
+  readonly programDir: string;
+}
+
+/** Opens everything that does not depend on each other at once; when one cannot be had, the others are closed again. */
+export async function openBackends(config: Config, options: BackendOptions): Promise<Backends> {
+  const { logger } = options;
+  const home = (...parts: string[]): string => path.join(config.home, ...parts);
+  const closers: (() => Promise<void>)[] = [];
+  const close = async (): Promise<void> => {
+    for (const closer of closers.reverse()) await closer();
+  };
+  async function keep<T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> {
+    const value = await opening;
+    closers.push(() => value.close());
+    return value;
+  }
+
+  const openStores = async (): Promise<Pick<Backends, 'store' | 'logStore'>> => {
+    const { databaseUrl: url } = config;
+    const sealer = await openSealer(home('secret.key'));
+    const place = (file: string) =>
+      url === null ? { kind: 'sqlite' as const, file: home(file) } : { kind: 'postgres' as const, url };
+    const store = await keep(createSqlStore(place('tancho.db'), { sealer, logger }));
+    return { store, logStore: await keep(createSqlLogStore(place('logs.db'), { logger })) };
+  };
+
+  const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'builder'>> => {
+    const sandbox = await probeSandbox({ stateDir: home('sandbox'), home: config.home, level: config.isolation });
+    const slugs = home('slugs');
+    const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, units: home('units'), logger }));
+    const builder = await createPlatformBuilder({
+      platformsDir: path.join(options.programDir, '..', 'platforms'),
+      slugs,
+      cache: home('cache'),
+      toolchains: home('toolchains'),
+      sandbox,
+      buildTimeoutMs: config.buildTimeoutSeconds * 1000,
+      logger,
+    });
+    return { provisioner, builder };
+  };
+
+  const openRouter = async (): Promise<Pick<Backends, 'router'>> => {
+    const router = await createEdgeRouter({
+      stateDir: home('edge'),
+      runDir: home('run'),
+      listen: config.edgeListen,
+      workers: config.edgeWorkers,
+      entry: path.join(options.programDir, 'edge', 'main.js'),
+      logger,
+    });
+    closers.push(() => router.stop());
+    return { router };
+  };
+
+  const openGitHost = async (): Promise<Pick<Backends, 'gitHost'>> => ({
+    gitHost: await keep(createBareRepos({ root: home('repos'), preReceive: options.preReceive, logger })),
+  });
+
+  const opening = [openStores(), openEngine(), openRouter(), openGitHost()] as const;
+  try {
+    const [stores, engine, router, gitHost] = await Promise.all(opening);
+    return { ...stores, ...engine, ...router, ...gitHost, close };
+  } catch (error) {
+    await Promise.allSettled(opening);
+    await close();
+    throw error;
+  }
+}

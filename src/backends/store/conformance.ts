@@ -1,0 +1,52 @@
+/** What every store must do, whatever it is made of. The cases are in testing/, by noun. */
+import { describe, expect, test } from 'vitest';
+import { appCases } from './testing/apps.ts';
+import type { StoreCases, StoreUnderTest } from './testing/case.ts';
+import { deployCases } from './testing/deploys.ts';
+import { environmentCases } from './testing/environment.ts';
+import { eventCases } from './testing/events.ts';
+import { leaseCases } from './testing/leases.ts';
+import { releaseCases } from './testing/releases.ts';
+import { teamCases } from './testing/teams.ts';
+import { transactionCases } from './testing/transactions.ts';
+import { unitCases } from './testing/units.ts';
+import { userCases } from './testing/users.ts';
+
+const GROUPS: Readonly<Record<string, StoreCases>> = {
+  apps: appCases,
+  environment: environmentCases,
+  releases: releaseCases,
+  'units and rollouts': unitCases,
+  deploys: deployCases,
+  users: userCases,
+  teams: teamCases,
+  'events and settings': eventCases,
+  leases: leaseCases,
+  transactions: transactionCases,
+};
+
+/** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
+const CASES = 74;
+
+/** `create` answers an empty store each time. */
+export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {
+  let finished = 0;
+  describe(`store conformance: ${name}`, () => {
+    for (const [group, cases] of Object.entries(GROUPS)) {
+      describe(group, () => {
+        test.each(Object.entries(cases))('%s', async (_title, run) => {
+          const under = await create();
+          try {
+            await run(under.store, under);
+          } finally {
+            finished += 1;
+            await under.dispose();
+          }
+        });
+      });
+    }
+    test(`has run all of its ${CASES} cases`, () => {
+      expect(finished).toBe(CASES);
+    });
+  });
+}

@@ -1,0 +1,131 @@
+import type { App } from '../../../domain/apps/app.ts';
+import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
+import { PlatformError } from '../../../domain/errors.ts';
+import { listOf } from '../../../lib/sql/list-of.ts';
+import { appNotFound, needing } from './faults.ts';
+import type { AppsTable, Scope } from './schema.ts';
+
+export function appReader({ db, kind }: Scope): Pick<AppReader, 'app' | 'apps'> {
+  const rows = () =>
+    db
+      .selectFrom('apps')
+      .leftJoin('app_teams', 'app_teams.app', 'apps.name')
+      .selectAll('apps')
+      .select('app_teams.team');
+  return {
+    async app(name) {
+      const found = await rows().where('apps.name', '=', name).orderBy('app_teams.team').execute();
+      return fromRows(found)[0] ?? null;
+    },
+    async apps(teams) {
+      let query = rows().orderBy('apps.name').orderBy('app_teams.team');
+      if (teams !== undefined) {
+        const shared = db.selectFrom('app_teams').select('app').where('team', 'in', listOf(kind, teams));
+        query = query.where('apps.name', 'in', shared);
+      }
+      return fromRows(await query.execute());
+    },
+  };
+}
+
+export function appWriter({ db }: Scope): Pick<AppWriter, 'insertApp' | 'updateApp' | 'deleteApp'> {
+  const insertTeams = async (app: string, teams: readonly string[]): Promise<void> => {
+    if (teams.length === 0) return;
+    const unknown = (): PlatformError =>
+      new PlatformError('team.not_found', `One of the teams ${teams.join(', ')} is not there.`);
+    const values = [...new Set(teams)].map((team) => ({ app, team }));
+    await needing(unknown, db.insertInto('app_teams').values(values).execute());
+  };
+  return {
+    async insertApp(app) {
+      const row = { ...toRow(app), name: app.name, created_at: app.createdAt };
+      const done = await db
+        .insertInto('apps')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
+      if (done.numInsertedOrUpdatedRows !== 1n) {
+        throw new PlatformError('app.name_taken', `There is already an app called ${app.name}.`, {
+          hint: 'Choose another name.',
+        });
+      }
+      await insertTeams(app.name, app.teams);
+    },
+    async updateApp(name, change) {
+      const { teams, ...columns } = change;
+      if (Object.keys(columns).length > 0) {
+        const done = await db.updateTable('apps').set(toRow(columns)).where('name', '=', name).executeTakeFirst();
+        if (done.numUpdatedRows === 0n) throw appNotFound(name);
+      }
+      if (teams !== undefined) {
+        const known = await db.selectFrom('apps').select('name').where('name', '=', name).executeTakeFirst();
+        if (known === undefined) throw appNotFound(name);
+        await db.deleteFrom('app_teams').where('app', '=', name).execute();
+        await insertTeams(name, teams);
+      }
+    },
+    async deleteApp(name) {
+      await db
+        .updateTable('deploys')
+        .set({ removed_at: new Date().toISOString() })
+        .where('app', '=', name)
+        .where('removed_at', 'is', null)
+        .execute();
+      await db.deleteFrom('apps').where('name', '=', name).execute();
+    },
+  };
+}
+
+type Changeable = Omit<App, 'name' | 'createdAt' | 'teams'>;
+type ChangeableColumns = Omit<AppsTable, 'name' | 'created_at'>;
+
+function toRow(app: Changeable): ChangeableColumns;
+function toRow(change: Partial<Changeable>): { [C in keyof ChangeableColumns]: ChangeableColumns[C] | undefined };
+function toRow(app: Partial<Changeable>): { [C in keyof ChangeableColumns]: ChangeableColumns[C] | undefined } {
+  return {
+    platform: app.platform,
+    owner: app.owner,
+    team_owner: app.teamOwner,
+    pool: app.pool,
+    description: app.description,
+    cname_json: app.cname && JSON.stringify([...app.cname].sort()),
+    release: app.release,
+    rollout: app.rollout,
+    desired: app.desired,
+    deploys: app.deploys,
+    removing: app.removing === undefined ? undefined : Number(app.removing),
+  };
+}
+
+/** One row per team of an app, the apps and teams in order. */
+function fromRows(rows: readonly (AppsTable & { team: string | null })[]): App[] {
+  const apps: App[] = [];
+  let teams: string[] = [];
+  for (const row of rows) {
+    if (apps.at(-1)?.name !== row.name) {
+      teams = [];
+      apps.push(fromRow(row, teams));
+    }
+    if (row.team !== null) teams.push(row.team);
+  }
+  return apps;
+}
+
+function fromRow(row: AppsTable, teams: readonly string[]): App {
+  return {
+    name: row.name,
+    platform: row.platform,
+    owner: row.owner,
+    teamOwner: row.team_owner,
+    teams,
+    pool: row.pool,
+    description: row.description,
+    cname: JSON.parse(row.cname_json) as string[],
+    createdAt: row.created_at,
+    release: row.release,
+    rollout: row.rollout,
+    desired: row.desired as App['desired'],
+    deploys: row.deploys,
+    removing: row.removing === 1,
+  };
+}

@@ -1,0 +1,114 @@
+/**
+ * The control state in SQL: SQLite embedded in control, or PostgreSQL shared by several. Owns the schema and what is
+ * sealed in it; knows no rule of the domain beyond what the contract says.
+ */
+import type { Store, StoreReader, StoreWriter } from '../../../domain/store.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { Sealer } from '../../../lib/seal.ts';
+import { openDatabase, withoutSecrets } from '../../../lib/sql/database.ts';
+import type { DatabaseOptions } from '../../../lib/sql/database.ts';
+import { migrate } from '../../../lib/sql/migrate.ts';
+import type { SqliteDriverName } from '../../../lib/sql/sqlite-file.ts';
+import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
+import { appReader, appWriter } from './apps.ts';
+import { deployReader, deployWriter } from './deploys.ts';
+import { envReader, envWriter } from './env.ts';
+import { eventReader, eventWriter } from './events.ts';
+import { translated } from './faults.ts';
+import { leases } from './leases.ts';
+import { migrations } from './migrations/index.ts';
+import { releaseReader, releaseWriter } from './releases.ts';
+import { rolloutReader, rolloutWriter } from './rollouts.ts';
+import type { Scope, Tables } from './schema.ts';
+import { checkSeal } from './seal-check.ts';
+import { sessionReader, sessionWriter } from './sessions.ts';
+import { settingReader, settingWriter } from './settings.ts';
+import { sshKeyReader, sshKeyWriter } from './ssh-keys.ts';
+import { teamReader, teamWriter } from './teams.ts';
+import { transactions } from './transaction.ts';
+import { unitReader, unitWriter } from './units.ts';
+import { userReader, userWriter } from './users.ts';
+
+export type SqlStoreOptions =
+  | {
+      readonly kind: 'sqlite';
+      readonly file: string;
+      /** Absent: node:sqlite when the runtime has it, else libsql. */
+      readonly driver?: SqliteDriverName;
+    }
+  | { readonly kind: 'postgres'; readonly url: string };
+
+export interface SqlStoreDeps {
+  readonly sealer: Sealer;
+  readonly logger: Logger;
+}
+
+const POOL_SIZE = 16;
+
+/**
+ * Opens the database, creating and migrating it as needed. Throws PlatformError `unavailable` when it cannot be
+ * reached, was made by a newer version, or was sealed with another key.
+ */
+export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDeps): Promise<Store> {
+  const where = options.kind === 'sqlite' ? options.file : withoutSecrets(options.url);
+  try {
+    const database = await openDatabase<Tables>(databaseOptions(options), deps.logger);
+    try {
+      await migrate(database, migrations(database.kind));
+      const scope: Scope = { db: database.db, kind: database.kind, sealer: deps.sealer };
+      await checkSeal(scope, where);
+      const transact = transactions(scope);
+      const store: Store = {
+        name: `sql (${database.driver})`,
+        ...reader(scope),
+        ...leases(scope),
+        transact: (work) => transact((inside) => work({ ...reader(inside), ...writer(inside) })),
+        close: () => database.close(),
+      };
+      return withTranslatedErrors(store, (thrown) => translated(thrown, where));
+    } catch (error) {
+      await database.close();
+      throw error;
+    }
+  } catch (error) {
+    throw translated(error, where);
+  }
+}
+
+function databaseOptions(options: SqlStoreOptions): DatabaseOptions {
+  return options.kind === 'sqlite' ? { ...options, synchronous: 'FULL' } : { ...options, poolSize: POOL_SIZE };
+}
+
+function reader(scope: Scope): StoreReader {
+  return {
+    ...appReader(scope),
+    ...envReader(scope),
+    ...releaseReader(scope),
+    ...unitReader(scope),
+    ...rolloutReader(scope),
+    ...deployReader(scope),
+    ...userReader(scope),
+    ...sessionReader(scope),
+    ...sshKeyReader(scope),
+    ...teamReader(scope),
+    ...eventReader(scope),
+    ...settingReader(scope),
+  };
+}
+
+function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
+  return {
+    ...appWriter(scope),
+    ...envWriter(scope),
+    ...releaseWriter(scope),
+    ...unitWriter(scope),
+    ...rolloutWriter(scope),
+    ...deployWriter(scope),
+    ...userWriter(scope),
+    ...sessionWriter(scope),
+    ...sshKeyWriter(scope),
+    ...teamWriter(scope),
+    ...eventWriter(scope),
+    ...settingWriter(scope),
+  };
+}

@@ -1,0 +1,8 @@
+import type { DatabaseKind } from '../../../../lib/sql/database.ts';
+import type { MigrationSet } from '../../../../lib/sql/migrate.ts';
+import { initial } from './0001-initial.ts';
+
+/** In order of their names. Add, never change. */
+export function migrations(kind: DatabaseKind): MigrationSet {
+  return { table: 'migrations', migrations: { '0001_initial': initial(kind) } };
+}

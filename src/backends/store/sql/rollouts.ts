@@ -1,0 +1,67 @@
+import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
+import type { FailureCause, Rollout, RolloutState } from '../../../domain/apps/rollout.ts';
+import { appNotFound, needing } from './faults.ts';
+import type { RolloutsTable, Scope } from './schema.ts';
+
+const UNFINISHED: readonly RolloutState[] = ['starting', 'routing', 'draining'];
+
+export function rolloutReader({ db }: Scope): Pick<AppReader, 'rollout' | 'unfinishedRollouts'> {
+  return {
+    async rollout(id) {
+      const row = await db.selectFrom('rollouts').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
+    async unfinishedRollouts() {
+      const rows = await db
+        .selectFrom('rollouts')
+        .selectAll()
+        .where('state', 'in', UNFINISHED)
+        .orderBy('started_at')
+        .orderBy('id')
+        .execute();
+      return rows.map(fromRow);
+    },
+  };
+}
+
+/** A rollout goes with its app: to change one that is gone does nothing. */
+export function rolloutWriter({ db }: Scope): Pick<AppWriter, 'insertRollout' | 'updateRollout'> {
+  return {
+    async insertRollout(rollout) {
+      const row: RolloutsTable = {
+        id: rollout.id,
+        app: rollout.app,
+        release: rollout.release,
+        reason: rollout.reason,
+        actor: rollout.by,
+        state: rollout.state,
+        cause: rollout.cause,
+        started_at: rollout.startedAt,
+        finished_at: rollout.finishedAt,
+      };
+      await needing(() => appNotFound(rollout.app), db.insertInto('rollouts').values(row).execute());
+    },
+    async updateRollout(id, change) {
+      if (Object.keys(change).length === 0) return;
+      await db
+        .updateTable('rollouts')
+        .set({ state: change.state, cause: change.cause, finished_at: change.finishedAt })
+        .where('id', '=', id)
+        .execute();
+    },
+  };
+}
+
+function fromRow(row: RolloutsTable): Rollout {
+  return {
+    id: row.id,
+    app: row.app,
+    release: row.release,
+    reason: row.reason,
+    by: row.actor,
+    state: row.state as RolloutState,
+    cause: row.cause as FailureCause | null,
+    startedAt: row.started_at,
+    finishedAt: row.finished_at,
+  };
+}

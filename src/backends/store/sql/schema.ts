@@ -1,0 +1,128 @@
+/** The tables as the newest migration leaves them. Flags are 0 or 1, times ISO 8601 UTC, `json` columns are JSON text. */
+import type { Generated, Kysely } from 'kysely';
+import type { DatabaseKind } from '../../../lib/sql/database.ts';
+import type { Sealer } from '../../../lib/seal.ts';
+
+export interface Tables {
+  apps: AppsTable;
+  app_teams: { app: string; team: string };
+  env: EnvTable;
+  releases: ReleasesTable;
+  units: UnitsTable;
+  rollouts: RolloutsTable;
+  deploys: DeploysTable;
+  deploy_log: { deploy_id: string; chunk: number; lines_json: string };
+  users: { email: string; password_hash: string; is_admin: number; created_at: string };
+  sessions: { token_hash: string; email: string; created_at: string; expires_at: string };
+  ssh_keys: { fingerprint: string; email: string; name: string; key_text: string; created_at: string };
+  teams: { name: string; created_at: string };
+  team_members: { team: string; email: string };
+  events: EventsTable;
+  leases: { key: string; owner: string; expires_ms: number };
+  settings: { key: string; value: string };
+}
+
+export interface AppsTable {
+  name: string;
+  platform: string;
+  owner: string;
+  team_owner: string;
+  pool: string;
+  description: string;
+  cname_json: string;
+  created_at: string;
+  release: number | null;
+  rollout: string | null;
+  desired: string;
+  deploys: number;
+  removing: number;
+}
+
+export interface EnvTable {
+  app: string;
+  name: string;
+  sealed_value: string;
+  is_public: number;
+  managed_by: string;
+}
+
+export interface ReleasesTable {
+  app: string;
+  number: number;
+  artifact: string;
+  deploy_id: string | null;
+  commit_id: string;
+  /** The whole environment as JSON, sealed. */
+  sealed_env: string;
+  processes_json: string;
+  health_check_json: string | null;
+  hooks_json: string;
+  reason: string;
+  actor: string;
+  created_at: string;
+}
+
+export interface UnitsTable {
+  id: string;
+  app: string;
+  number: number;
+  process: string;
+  release: number;
+  rollout: string;
+  state: string;
+  address_json: string | null;
+  handle: string | null;
+  exits: number;
+  last_exit_json: string | null;
+  created_at: string;
+}
+
+export interface RolloutsTable {
+  id: string;
+  app: string;
+  release: number;
+  reason: string;
+  actor: string;
+  state: string;
+  cause: string | null;
+  started_at: string;
+  finished_at: string | null;
+}
+
+export interface DeploysTable {
+  id: string;
+  app: string;
+  state: string;
+  commit_id: string;
+  origin: string;
+  actor: string;
+  started_at: string;
+  finished_at: string | null;
+  duration_ms: number;
+  release: number | null;
+  artifact: string;
+  cause: string | null;
+  error: string;
+  phases_json: string;
+  failed_requests: number;
+  removed_at: string | null;
+}
+
+export interface EventsTable {
+  seq: Generated<number>;
+  id: string;
+  at: string;
+  actor: string;
+  address: string;
+  action: string;
+  target: string;
+  detail: string;
+  error: string;
+}
+
+/** What the files of this folder work on: the database, or one transaction in it. */
+export interface Scope {
+  readonly db: Kysely<Tables>;
+  readonly kind: DatabaseKind;
+  readonly sealer: Sealer;
+}

@@ -1,0 +1,82 @@
+import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
+import type { Address, Unit, UnitExit, UnitState } from '../../../domain/apps/unit.ts';
+import { PlatformError } from '../../../domain/errors.ts';
+import { appNotFound, needing } from './faults.ts';
+import type { Scope, UnitsTable } from './schema.ts';
+
+export function unitReader({ db }: Scope): Pick<AppReader, 'unit' | 'units' | 'allUnits'> {
+  return {
+    async unit(id) {
+      const row = await db.selectFrom('units').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
+    async units(app) {
+      const rows = await db.selectFrom('units').selectAll().where('app', '=', app).orderBy('number').execute();
+      return rows.map(fromRow);
+    },
+    async allUnits() {
+      const rows = await db.selectFrom('units').selectAll().orderBy('app').orderBy('number').execute();
+      return rows.map(fromRow);
+    },
+  };
+}
+
+/** Units come and go under those who watch them: to change or delete one that is gone does nothing. */
+export function unitWriter({ db }: Scope): Pick<AppWriter, 'insertUnit' | 'updateUnit' | 'deleteUnit'> {
+  return {
+    async insertUnit(unit) {
+      const insert = db
+        .insertInto('units')
+        .values({ ...toRow(unit), id: unit.id, app: unit.app, number: unit.index, created_at: unit.createdAt })
+        .onConflict((conflict) => conflict.doNothing());
+      const done = await needing(() => appNotFound(unit.app), insert.executeTakeFirst());
+      if (done.numInsertedOrUpdatedRows !== 1n) {
+        throw new PlatformError('app.busy', `There is already a unit ${unit.app}/${unit.index}.`, {
+          hint: 'Somebody else changed the app at the same time; try again.',
+        });
+      }
+    },
+    async updateUnit(id, change) {
+      if (Object.keys(change).length === 0) return;
+      await db.updateTable('units').set(toRow(change)).where('id', '=', id).execute();
+    },
+    async deleteUnit(id) {
+      await db.deleteFrom('units').where('id', '=', id).execute();
+    },
+  };
+}
+
+type Changeable = Omit<Unit, 'id' | 'app' | 'index' | 'createdAt'>;
+type ChangeableColumns = Omit<UnitsTable, 'id' | 'app' | 'number' | 'created_at'>;
+
+function toRow(unit: Changeable): ChangeableColumns;
+function toRow(change: Partial<Changeable>): { [C in keyof ChangeableColumns]: ChangeableColumns[C] | undefined };
+function toRow(unit: Partial<Changeable>): { [C in keyof ChangeableColumns]: ChangeableColumns[C] | undefined } {
+  return {
+    process: unit.process,
+    release: unit.release,
+    rollout: unit.rollout,
+    state: unit.state,
+    address_json: unit.address && JSON.stringify(unit.address),
+    handle: unit.handle,
+    exits: unit.exits,
+    last_exit_json: unit.lastExit && JSON.stringify(unit.lastExit),
+  };
+}
+
+function fromRow(row: UnitsTable): Unit {
+  return {
+    id: row.id,
+    app: row.app,
+    index: row.number,
+    process: row.process,
+    release: row.release,
+    rollout: row.rollout,
+    state: row.state as UnitState,
+    address: row.address_json === null ? null : (JSON.parse(row.address_json) as Address),
+    handle: row.handle,
+    exits: row.exits,
+    lastExit: row.last_exit_json === null ? null : (JSON.parse(row.last_exit_json) as UnitExit),
+    createdAt: row.created_at,
+  };
+}

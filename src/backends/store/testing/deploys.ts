@@ -1,0 +1,87 @@
+import { expect } from 'vitest';
+import { DEPLOY_STATES } from '../../../domain/deploys/deploy.ts';
+import { expectError } from './case.ts';
+import type { StoreCases } from './case.ts';
+import { deploy, LATER, populate } from './records.ts';
+
+export const deployCases: StoreCases = {
+  'gives back every field, and changes only what is named': async (store) => {
+    await populate(store, 'shop');
+    const before = deploy('0001', 'shop', {
+      origin: 'rollback',
+      release: 2,
+      artifact: 'slug-2',
+      phases: { building: 1.5, routing: 20 },
+      error: 'It "died"',
+    });
+    await store.transact((tx) => tx.insertDeploy(before));
+    expect(await store.deploy('0001')).toEqual(before);
+    const change = {
+      state: 'failed',
+      cause: 'build_failed',
+      finishedAt: LATER,
+      durationMs: 1200,
+      failedRequests: 0,
+    } as const;
+    await store.transact((tx) => tx.updateDeploy('0001', change));
+    expect(await store.deploy('0001')).toEqual({ ...before, ...change });
+    await store.transact((tx) => tx.updateDeploy('0001', { release: null, durationMs: 7.6 }));
+    expect(await store.deploy('0001')).toEqual({ ...before, ...change, release: null, durationMs: 8 });
+    expect(await store.deploy('0002')).toBeNull();
+  },
+
+  'keeps an error that quotes odd output': async (store) => {
+    await store.transact((tx) => tx.insertDeploy(deploy('0001', 'shop', { error: 'died\0here' })));
+    expect((await store.deploy('0001'))?.error).toBe('died\uFFFDhere');
+  },
+
+  'says when the deploy to change is missing': async (store) => {
+    await expectError(
+      store.transact((tx) => tx.updateDeploy('gone', { state: 'done' })),
+      'deploy.not_found',
+    );
+    await expectError(
+      store.transact((tx) => tx.appendDeployLog('gone', ['line'])),
+      'deploy.not_found',
+    );
+  },
+
+  'lists the newest first, in pages, of every app or some': async (store) => {
+    await store.transact(async (tx) => {
+      for (let number = 10; number < 30; number++) {
+        await tx.insertDeploy(deploy(`00${number}`, number % 2 === 0 ? 'shop' : 'blog'));
+      }
+      await tx.insertDeploy(deploy('0050', 'shop', { removedAt: LATER }));
+    });
+    const ids = async (...args: Parameters<typeof store.deploys>) => (await store.deploys(...args)).map(({ id }) => id);
+    expect(await ids({ limit: 3, skip: 0 })).toEqual(['0029', '0028', '0027']);
+    expect(await ids({ limit: 3, skip: 2 })).toEqual(['0027', '0026', '0025']);
+    expect(await ids({ limit: 100, skip: 18 })).toEqual(['0011', '0010']);
+    expect(await ids({ limit: 100, skip: 20 })).toEqual([]);
+    expect(await ids({ apps: ['shop'], limit: 2, skip: 1 })).toEqual(['0026', '0024']);
+    expect(await ids({ apps: ['shop', 'blog', 'gone'], limit: 100, skip: 0 })).toHaveLength(20);
+    expect(await ids({ apps: [], limit: 100, skip: 0 })).toEqual([]);
+  },
+
+  'finds the deploys that are not finished': async (store) => {
+    await store.transact(async (tx) => {
+      for (const state of DEPLOY_STATES) await tx.insertDeploy(deploy(state, 'shop', { state }));
+    });
+    const ids = (await store.unfinishedDeploys()).map(({ id }) => id);
+    expect(ids).toEqual(['building', 'draining', 'received', 'releasing', 'routing', 'starting']);
+  },
+
+  'keeps the log in order, whatever is in it': async (store) => {
+    await store.transact((tx) => tx.insertDeploy(deploy('0001', 'shop')));
+    const lines = Array.from({ length: 250 }, (_, number) => `line ${number} ü \0 "\\`);
+    for (let from = 0; from < lines.length; from += 50) {
+      await store.transact((tx) => tx.appendDeployLog('0001', lines.slice(from, from + 50)));
+    }
+    await store.transact(async (tx) => {
+      await tx.appendDeployLog('0001', []);
+      await tx.appendDeployLog('0001', ['', 'the end']);
+    });
+    expect(await store.deployLog('0001')).toEqual([...lines, '', 'the end']);
+    expect(await store.deployLog('gone')).toEqual([]);
+  },
+};

@@ -1,0 +1,151 @@
+/** Records to put into a store; each maker takes what matters to the case. */
+import type { App, EnvVar, Release } from '../../../domain/apps/app.ts';
+import type { Rollout } from '../../../domain/apps/rollout.ts';
+import type { Unit } from '../../../domain/apps/unit.ts';
+import type { Deploy } from '../../../domain/deploys/deploy.ts';
+import type { PlatformEvent } from '../../../domain/events.ts';
+import type { Store } from '../../../domain/store.ts';
+import type { Team } from '../../../domain/teams/team.ts';
+import type { Session, SshKey, User } from '../../../domain/users/user.ts';
+
+export const AT = '2026-03-04T05:06:07.089Z';
+export const LATER = '2026-03-05T00:00:00.000Z';
+
+export function user(email: string, more: Partial<User> = {}): User {
+  return { email, passwordHash: `hash of ${email}`, isAdmin: false, createdAt: AT, ...more };
+}
+
+export function session(tokenHash: string, more: Partial<Session> = {}): Session {
+  return { tokenHash, email: 'ann@example.com', createdAt: AT, expiresAt: LATER, ...more };
+}
+
+export function sshKey(name: string, more: Partial<SshKey> = {}): SshKey {
+  const fingerprint = `SHA256:${name}`;
+  return { email: 'ann@example.com', name, fingerprint, key: `ssh-ed25519 ${name}`, createdAt: AT, ...more };
+}
+
+export function team(name: string, ...members: string[]): Team {
+  return { name, createdAt: AT, members };
+}
+
+export function app(name: string, more: Partial<App> = {}): App {
+  return {
+    name,
+    platform: 'nodejs',
+    owner: 'ann@example.com',
+    teamOwner: 'red',
+    teams: ['red'],
+    pool: 'default',
+    description: `The ${name}`,
+    cname: [],
+    createdAt: AT,
+    release: null,
+    rollout: null,
+    desired: 'running',
+    deploys: 0,
+    removing: false,
+    ...more,
+  };
+}
+
+export function variable(name: string, value: string, more: Partial<EnvVar> = {}): EnvVar {
+  return { name, value, public: false, managedBy: '', ...more };
+}
+
+export function release(appName: string, number: number, more: Partial<Release> = {}): Release {
+  return {
+    app: appName,
+    number,
+    artifact: `slug-${number}`,
+    deployId: null,
+    commit: 'c0ffee',
+    env: [variable('SECRET', 'of the release', { public: true, managedBy: 'db' })],
+    processes: { web: { command: 'node "server".js', count: 2 }, worker: { command: 'node worker.js', count: 0 } },
+    healthCheck: { path: '/ok', status: 200, timeoutSeconds: 5 },
+    hooks: { restartBefore: ['npm run migrate'], restartAfter: [] },
+    reason: 'deploy',
+    by: 'ann@example.com',
+    createdAt: AT,
+    ...more,
+  };
+}
+
+export function unit(appName: string, index: number, more: Partial<Unit> = {}): Unit {
+  return {
+    id: `${Buffer.from(appName).toString('hex')}${index}`,
+    app: appName,
+    index,
+    process: 'web',
+    release: 1,
+    rollout: 'aaaaaaaaaaaa',
+    state: 'created',
+    address: null,
+    handle: null,
+    exits: 0,
+    lastExit: null,
+    createdAt: AT,
+    ...more,
+  };
+}
+
+export function rollout(id: string, appName: string, more: Partial<Rollout> = {}): Rollout {
+  return {
+    id,
+    app: appName,
+    release: 1,
+    reason: 'deploy',
+    by: 'ann@example.com',
+    state: 'starting',
+    cause: null,
+    startedAt: AT,
+    finishedAt: null,
+    ...more,
+  };
+}
+
+export function deploy(id: string, appName: string, more: Partial<Deploy> = {}): Deploy {
+  return {
+    id,
+    app: appName,
+    state: 'received',
+    commit: 'c0ffee',
+    origin: 'git',
+    by: 'ann@example.com',
+    startedAt: AT,
+    finishedAt: null,
+    durationMs: 0,
+    release: null,
+    artifact: '',
+    cause: null,
+    error: '',
+    phases: {},
+    failedRequests: 0,
+    removedAt: null,
+    ...more,
+  };
+}
+
+export function event(id: string, more: Partial<PlatformEvent> = {}): PlatformEvent {
+  return {
+    id,
+    at: AT,
+    actor: 'ann@example.com',
+    address: '127.0.0.1',
+    action: 'app.create',
+    target: 'app:shop',
+    detail: '{"pool":"default"}',
+    error: '',
+    ...more,
+  };
+}
+
+/** Ann and Bob, the teams red (Ann) and blue (Bob), and the apps asked for, of team red. */
+export async function populate(store: Store, ...apps: string[]): Promise<void> {
+  await store.transact(async (tx) => {
+    await tx.insertUser(user('ann@example.com', { isAdmin: true }));
+    await tx.insertUser(user('bob@example.com'));
+    await tx.insertTeam(team('red', 'ann@example.com'));
+    await tx.insertTeam(team('blue', 'bob@example.com'));
+    for (const name of apps) await tx.insertApp(app(name));
+  });
+}

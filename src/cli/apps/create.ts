@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { realpath } from 'node:fs/promises';
+import type { Cli } from '../cli.ts';
+import { git, REMOTE, workTree } from '../git.ts';
+import { facts } from '../output.ts';
+
+interface CreateOptions {
+  readonly team?: string;
+  readonly description?: string;
+  readonly remote: boolean;
+}
+
+export function registerCreate(app: Command, cli: Cli): void {
+  app
+    .command('create')
+    .description('Create an app; in a git work tree, add the remote to push to')
+    .argument('<name>', 'name of the app, and of its address')
+    .argument('<platform>', 'what it is written in, as "tancho platform list" shows it')
+    .option('-t, --team <team>', 'the team that owns it (needed when you are in several)')
+    .option('-d, --description <text>', 'what it is')
+    .option('--no-remote', 'add no git remote')
+    .action((name: string, platform: string, options: CreateOptions) => create(cli, name, platform, options));
+}
+
+async function create(cli: Cli, name: string, platform: string, options: CreateOptions): Promise<void> {
+  const { client, url } = await cli.chosen();
+  const created = await cli.during(`Creating ${name}`, () =>
+    client.apps.create({
+      name,
+      platform,
+      ...(options.team === undefined ? {} : { teamOwner: options.team }),
+      ...(options.description === undefined ? {} : { description: options.description }),
+    }),
+  );
+  const keys = await cli.during('Asking for your keys', () => client.keys.list());
+  const overHttp = Object.keys(keys).length === 0 && url !== '';
+  const address = overHttp ? `${url}/git/${encodeURIComponent(name)}.git` : created.repository_url;
+  const remote = options.remote ? await addRemote(cli, address) : { added: false, lines: [] };
+  cli.show({ ...created, name, remote: address, remote_added: remote.added }, () => {
+    const lines = [
+      `App ${name} created.`,
+      facts([
+        ['Address', created.ip === undefined ? undefined : `http://${created.ip}`],
+        ['Repository', address],
+      ]),
+      ...remote.lines,
+    ];
+    if (!remote.added && remote.lines.length === 0) lines.push(`In your code: git remote add ${REMOTE} ${address}`);
+    if (!overHttp && Object.keys(keys).length === 0) lines.push('You have no SSH key yet; add yours: tancho key add');
+    lines.push(`To deploy: git push ${REMOTE} HEAD:main`);
+    return lines.join('\n');
+  });
+}
+
+/** Says what it did; an existing remote is never changed. */
+async function addRemote(cli: Cli, address: string): Promise<{ added: boolean; lines: string[] }> {
+  const top = await workTree(cli);
+  if (top === null) return { added: false, lines: [] };
+  // Whoever tries the platform out from its own clone does not want to push that clone.
+  if ((await realpath(top)) === (await realpath(cli.context.packageRoot))) return { added: false, lines: [] };
+  const before = await git(cli, ['remote', 'get-url', '--', REMOTE]);
+  if (before === address) return { added: true, lines: [`The git remote "${REMOTE}" is already there.`] };
+  if (before !== null) {
+    return {
+      added: false,
+      lines: [
+        `The git remote "${REMOTE}" is another app (${before}). To change it: git remote set-url ${REMOTE} ${address}`,
+      ],
+    };
+  }
+  const added = (await git(cli, ['remote', 'add', '--', REMOTE, address])) !== null;
+  return added
+    ? { added, lines: [`Added the git remote "${REMOTE}" to ${top}.`] }
+    : { added, lines: [`The git remote could not be added: git remote add ${REMOTE} ${address}`] };
+}

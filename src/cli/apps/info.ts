@@ -1,0 +1,107 @@
+import type { Command } from 'commander';
+import { spawn } from 'node:child_process';
+import type { AppInfo, UnitShape } from '../../client/shapes.ts';
+import type { Cli } from '../cli.ts';
+import { CliError } from '../errors.ts';
+import { appName } from '../git.ts';
+import { facts, table } from '../output.ts';
+import { APP_OPTION } from './app-option.ts';
+
+export function registerList(app: Command, cli: Cli): void {
+  app
+    .command('list')
+    .description('List your apps')
+    .action(async () => {
+      const client = await cli.client();
+      const apps = await cli.during('Asking', () => client.apps.list());
+      cli.show(apps, () =>
+        apps.length === 0
+          ? 'You have no apps yet. To make one: tancho app create <name> <platform>'
+          : table(
+              ['NAME', 'STATE', 'UNITS', 'ADDRESS'],
+              apps.map(({ Name, State = '', Units, Ip }) => [
+                Name,
+                State,
+                summary(Units),
+                Ip === '' ? '' : `http://${Ip}`,
+              ]),
+            ),
+      );
+    });
+}
+
+export function registerInfo(app: Command, cli: Cli): void {
+  app
+    .command('info')
+    .description('Show an app and its units')
+    .argument('[app]', APP_OPTION[1])
+    .option(...APP_OPTION)
+    .action(async (named: string | undefined, options: { app?: string }) => {
+      const name = await appName(cli, options.app ?? named);
+      const client = await cli.client();
+      const found = await cli.during('Asking', () => client.apps.info(name));
+      cli.show(found, () => describe(found));
+    });
+}
+
+export function registerOpenUrl(app: Command, cli: Cli): void {
+  app
+    .command('open-url')
+    .description('Print the address of an app')
+    .argument('[app]', APP_OPTION[1])
+    .option(...APP_OPTION)
+    .option('--browser', 'open it in the browser too')
+    .action(async (named: string | undefined, options: { app?: string; browser?: boolean }) => {
+      const name = await appName(cli, options.app ?? named);
+      const client = await cli.client();
+      const url = urlOf(await cli.during('Asking', () => client.apps.info(name)));
+      cli.show({ url }, () => url);
+      if (options.browser === true) await openBrowser(url);
+    });
+}
+
+function urlOf(app: AppInfo): string {
+  if (app.Ip !== undefined && app.Ip !== '') return `http://${app.Ip}`;
+  throw new CliError(`The platform does not say where ${app.Name} answers.`, 'Ask the operator of the platform.');
+}
+
+function openBrowser(url: string): Promise<void> {
+  const program = process.platform === 'darwin' ? 'open' : 'xdg-open';
+  return new Promise((resolve, reject) => {
+    const child = spawn(program, [url], { stdio: 'ignore', detached: true });
+    child.once('spawn', () => {
+      child.unref();
+      resolve();
+    });
+    child.once('error', () =>
+      reject(new CliError(`${program} cannot be started.`, `Open the address yourself: ${url}`)),
+    );
+  });
+}
+
+/** `2 started`, `1 started, 1 error`. */
+function summary(units: readonly UnitShape[]): string {
+  const counts = new Map<string, number>();
+  for (const { State } of units) counts.set(State, (counts.get(State) ?? 0) + 1);
+  return counts.size === 0 ? '0' : [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
+}
+
+function describe(app: AppInfo): string {
+  const head = facts([
+    ['App', app.Name],
+    ['State', app.State],
+    ['Address', app.Ip === undefined || app.Ip === '' ? undefined : `http://${app.Ip}`],
+    ['Also at', app.cname?.join(', ')],
+    ['Platform', app.Framework],
+    ['Repository', app.Repository],
+    ['Team', app.teamowner],
+    ['Teams', app.Teams.join(', ')],
+    ['Pool', app.Pool],
+    ['Owner', app.owner],
+    ['Deploys', app.deploys?.toString()],
+    ['About', app.description],
+  ]);
+  if (app.Units.length === 0) return `${head}\n\nNo units yet. To deploy: git push tancho HEAD:main`;
+  const units = app.Units.map((unit) => [unit.Name, unit.ProcessName ?? '', unit.State, unit.Ip ?? '']);
+  return `${head}\n\n${table(['UNIT', 'PROCESS', 'STATE', 'ADDRESS'], units)}`;
+}

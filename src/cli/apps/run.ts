@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import type { Cli } from '../cli.ts';
+import { appName } from '../git.ts';
+import { APP_OPTION } from './app-option.ts';
+
+export function registerRun(app: Command, cli: Cli): void {
+  app
+    .command('run')
+    .description("Run a command in an app's surroundings; exits with its code")
+    .argument('<command...>', 'the command, after --; one argument alone is given to the shell as it is')
+    .option(...APP_OPTION)
+    .option('--once', 'in one unit only, not in each')
+    .addHelpText(
+      'after',
+      "\nExamples:\n  tancho app run -a shop -- node migrate.js\n  tancho app run -a shop -- 'ls | wc -l'",
+    )
+    .action(async (words: string[], options: { app?: string; once?: boolean }) => {
+      const name = await appName(cli, options.app);
+      const client = await cli.client();
+      const { stdout, signal } = cli.context;
+      cli.exitCode = await client.apps.run(name, shellText(words), {
+        once: options.once === true,
+        output: (text) => void stdout.write(text),
+        signal,
+      });
+    });
+}
+
+/** The platform takes one text for a shell; several words are quoted so that they arrive as the words they are. */
+export function shellText(words: readonly string[]): string {
+  const [only = ''] = words;
+  if (words.length === 1) return only;
+  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
+}

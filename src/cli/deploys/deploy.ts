@@ -1,0 +1,63 @@
+import type { Command } from 'commander';
+import type { DeployInfo, DeploySummary } from '../../client/shapes.ts';
+import type { Cli } from '../cli.ts';
+import { appName } from '../git.ts';
+import { facts, howLong, printableOutput, table, when } from '../output.ts';
+import { UsageError } from '../errors.ts';
+
+export function registerDeploy(deploy: Command, cli: Cli): void {
+  deploy
+    .command('list')
+    .description('List deploys, newest first')
+    .option('-a, --app <app>', 'the app (default: that of the git remote "tancho")')
+    .option('--all', 'those of all your apps')
+    .option('-n, --limit <count>', 'how many', '20')
+    .action((options: { app?: string; all?: boolean; limit: string }) => list(cli, options));
+  deploy
+    .command('info')
+    .description('Show one deploy and its log')
+    .argument('<id>', 'the deploy, as "tancho deploy list" shows it')
+    .action(async (id: string) => {
+      const client = await cli.client();
+      const found = await cli.during('Asking', () => client.deploys.info(id));
+      cli.show(found, () => describe(found));
+    });
+}
+
+async function list(cli: Cli, options: { app?: string; all?: boolean; limit: string }): Promise<void> {
+  const limit = Number(options.limit);
+  if (!Number.isSafeInteger(limit) || limit < 1) throw new UsageError('--limit must be a whole number from 1 on.');
+  const app = options.all === true ? {} : { app: await appName(cli, options.app) };
+  const client = await cli.client();
+  const deploys = await cli.during('Asking', () => client.deploys.list({ ...app, limit }));
+  cli.show(deploys, () =>
+    deploys.length === 0
+      ? 'There are no deploys yet. To deploy: git push tancho HEAD:main'
+      : table(['ID', 'APP', 'TIME', 'TOOK', 'COMMIT', 'RESULT'], deploys.map(row)),
+  );
+}
+
+function row(deploy: DeploySummary): string[] {
+  const { ID, App, Timestamp, Duration, Commit } = deploy;
+  return [ID, App, when(Timestamp), howLong(Duration), Commit.slice(0, 10), result(deploy)];
+}
+
+/** The error when there is one, else the state: a deploy may still be going on. */
+function result({ Error: error, State: state }: DeploySummary): string {
+  return error === '' ? (state ?? 'done') : error;
+}
+
+function describe(deploy: DeployInfo): string {
+  const head = facts([
+    ['Deploy', deploy.ID],
+    ['App', deploy.App],
+    ['Time', when(deploy.Timestamp)],
+    ['Took', howLong(deploy.Duration)],
+    ['Commit', deploy.Commit],
+    ['Origin', deploy.Origin],
+    ['By', deploy.User],
+    ['Image', deploy.Image],
+    ['Result', result(deploy)],
+  ]);
+  return deploy.Log === '' ? head : `${head}\n\n${printableOutput(deploy.Log).trimEnd()}`;
+}

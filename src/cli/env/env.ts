@@ -1,0 +1,89 @@
+import type { Command } from 'commander';
+import { APP_OPTION } from '../apps/app-option.ts';
+import type { Cli } from '../cli.ts';
+import { UsageError } from '../errors.ts';
+import { appName } from '../git.ts';
+import { printable } from '../output.ts';
+import { readInput } from '../prompt.ts';
+
+export function registerEnv(env: Command, cli: Cli): void {
+  env
+    .command('get')
+    .description('Show the environment of an app')
+    .argument('[names...]', 'only these variables')
+    .option(...APP_OPTION)
+    .option('--reveal', 'show the values of private variables too')
+    .action((names: string[], options: { app?: string; reveal?: boolean }) => get(cli, names, options));
+  env
+    .command('set')
+    .description('Set variables; the app restarts once with all of them')
+    .argument('<KEY=VALUE...>', 'the variables; KEY=- takes the value from standard input')
+    .option(...APP_OPTION)
+    .option('-p, --private', 'keep the values out of logs and lists')
+    .option('--no-restart', 'let them take effect with the next restart')
+    .action((pairs: string[], options: { app?: string; private?: boolean; restart: boolean }) =>
+      set(cli, pairs, options),
+    );
+  env
+    .command('unset')
+    .description('Remove variables')
+    .argument('<names...>', 'the variables')
+    .option(...APP_OPTION)
+    .option('--no-restart', 'let it take effect with the next restart')
+    .action(async (names: string[], options: { app?: string; restart: boolean }) => {
+      const name = await appName(cli, options.app);
+      const client = await cli.client();
+      await cli.during(`Removing from ${name}`, (say) =>
+        client.env.unset(name, names, { noRestart: !options.restart, say, signal: cli.context.signal }),
+      );
+      cli.show({ app: name, unset: names }, () => `Removed ${names.join(', ')} from ${name}.`);
+    });
+}
+
+async function get(cli: Cli, names: readonly string[], options: { app?: string; reveal?: boolean }): Promise<void> {
+  const name = await appName(cli, options.app);
+  const client = await cli.client();
+  const all = await cli.during('Asking', () => client.env.get(name, names.length === 0 ? undefined : names));
+  const shown = all.map((one) => (one.public || options.reveal === true ? one : { ...one, value: '***' }));
+  cli.show(shown, () => {
+    if (shown.length === 0) return names.length === 0 ? `${name} has no variables.` : 'There are no such variables.';
+    return shown.map((one) => `${one.name}=${printable(one.value)}${one.public ? '' : '  (private)'}`).join('\n');
+  });
+}
+
+async function set(
+  cli: Cli,
+  pairs: readonly string[],
+  options: { app?: string; private?: boolean; restart: boolean },
+): Promise<void> {
+  const name = await appName(cli, options.app);
+  const values = await valuesOf(cli, pairs);
+  const client = await cli.client();
+  const change = { noRestart: !options.restart, private: options.private === true, signal: cli.context.signal };
+  await cli.during(`Setting variables of ${name}`, (say) => client.env.set(name, values, { ...change, say }));
+  const keys = Object.keys(values);
+  cli.show({ app: name, set: keys }, () => {
+    const later = options.restart ? '' : ` They take effect with: tancho app restart -a ${name}`;
+    return `Set ${keys.join(', ')} of ${name}.${later}`;
+  });
+}
+
+async function valuesOf(cli: Cli, pairs: readonly string[]): Promise<Record<string, string>> {
+  const values = new Map<string, string>();
+  let fromInput = '';
+  for (const pair of pairs) {
+    const cut = pair.indexOf('=');
+    const key = pair.slice(0, Math.max(cut, 0));
+    // The text is not repeated: it may be a secret whose name was forgotten.
+    if (cut < 1)
+      throw new UsageError('Variables are written KEY=VALUE.', 'For example: tancho env set -a shop COLOUR=red');
+    if (values.has(key)) throw new UsageError(`${key} is given twice.`);
+    const value = pair.slice(cut + 1);
+    if (value === '-' && fromInput !== '') {
+      throw new UsageError(`Standard input is already the value of ${fromInput}.`, 'Use KEY=- once only.');
+    }
+    if (value === '-') fromInput = key;
+    values.set(key, value === '-' ? (await readInput(cli)).replace(/\r?\n$/, '') : value);
+  }
+  return Object.fromEntries(values);
+}

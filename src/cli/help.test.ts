@@ -1,0 +1,91 @@
+import type { Command } from 'commander';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CliWorld } from '../../test/support/cli-world.ts';
+import { cliDocs } from './docs.ts';
+import { COMMANDS, createProgram } from './program.ts';
+
+const golden = new URL('../../test/golden/cli-help/', import.meta.url);
+const page = new URL('../../docs/cli.md', import.meta.url);
+const update = process.env['UPDATE_GOLDEN'] === '1';
+const world = new CliWorld();
+afterAll(() => world.dispose());
+
+const paths: string[][] = [];
+let docs = '';
+beforeAll(async () => {
+  const { root } = await createProgram(world.context(), new Set(Object.keys(COMMANDS)));
+  const walk = (command: Command, path: string[]): void => {
+    paths.push(path);
+    for (const one of command.commands) walk(one, [...path, one.name()]);
+  };
+  walk(root, []);
+  docs = cliDocs(root);
+  if (update) {
+    await rm(golden, { recursive: true, force: true });
+    await mkdir(golden, { recursive: true });
+    for (const path of paths) {
+      const { out } = await world.run([...path, '--help']);
+      await writeFile(new URL(nameOf(path), golden), out);
+    }
+    await writeFile(page, docs);
+  }
+});
+
+const nameOf = (path: readonly string[]): string => `${['tancho', ...path].join('-')}.txt`;
+
+describe('help (UPDATE_GOLDEN=1 writes the expected texts)', () => {
+  it('of every command is as agreed, and no text is left over', async () => {
+    expect((await readdir(golden)).sort()).toEqual(paths.map(nameOf).sort());
+    for (const path of paths) {
+      const { code, out, err } = await world.run([...path, '--help']);
+      expect({ code, err }).toEqual({ code: 0, err: '' });
+      expect(out).toBe(await readFile(new URL(nameOf(path), golden), 'utf8'));
+    }
+  });
+
+  it('is what docs/cli.md says', async () => {
+    expect(await readFile(page, 'utf8')).toBe(docs);
+  });
+
+  it('"help app create" is "app create --help"', async () => {
+    const asked = await world.run(['help', 'app', 'create']);
+    expect(asked).toEqual(await world.run(['app', 'create', '--help']));
+  });
+});
+
+describe('wrong use ends with 2 and says how it is right', () => {
+  it.each<[string, string[], RegExp]>([
+    ['no command', [], /Usage: tancho/],
+    ['a noun without a verb', ['app'], /Usage: tancho app/],
+    ['an unknown command', ['frobnicate'], /Error: Unknown command 'frobnicate'\.\n {2}Hint: tancho --help/],
+    ['a near miss', ['ap'], /Hint: Did you mean app\?/],
+    ['an unknown verb', ['app', 'frobnicate'], /Hint: tancho app --help/],
+    [
+      'a missing argument',
+      ['app', 'create', 'x'],
+      /Missing required argument 'platform'\.\n {2}Hint: tancho app create --help/,
+    ],
+    ['an unknown option', ['app', 'list', '--bogus'], /Unknown option '--bogus'/],
+    ['options of a command without --', ['app', 'run', '-a', 'x', 'ls', '-l'], /Put -- before the command/],
+    ['a bad number', ['app', 'log', '-a', 'x', '-n', 'many'], /--lines must be a whole number/],
+    ['no KEY=VALUE', ['env', 'set', '-a', 'x', 'secret'], /Variables are written KEY=VALUE/],
+    ['an unknown shell', ['completion', 'csh'], /There is no completion for "csh"/],
+    ['an address that is none', ['app', 'list', '--target', 'ftp://x'], /is not the address of a platform/],
+  ])('%s', async (_, argv, expected) => {
+    const { code, out, err } = await world.run(argv);
+    expect(err).toMatch(expected);
+    expect({ code, out }).toEqual({ code: 2, out: '' });
+  });
+
+  it('never repeats a value that may be a secret', async () => {
+    const { err } = await world.run(['env', 'set', '-a', 'x', 'hunter2']);
+    expect(err).not.toContain('hunter2');
+  });
+});
+
+it('version', async () => {
+  expect((await world.run(['version'])).out).toBe('tancho 9.9.9\n');
+  expect((await world.run(['--version'])).out).toBe('tancho 9.9.9\n');
+  expect(JSON.parse((await world.run(['version', '--json'])).out)).toEqual({ version: '9.9.9' });
+});

@@ -1,0 +1,59 @@
+/** Text for people: colours only on a terminal, tables, nothing that could steer the terminal. */
+import type { Output } from './context.ts';
+
+const STYLES = { red: '31', green: '32', yellow: '33', cyan: '36', dim: '2', bold: '1' } as const;
+export type Style = keyof typeof STYLES;
+
+export function paint(output: Output, env: NodeJS.ProcessEnv, style: Style, text: string): string {
+  const plain = output.isTTY !== true || (env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb';
+  return plain ? text : `\u001b[${STYLES[style]}m${text}\u001b[0m`;
+}
+
+/** Without control characters (line breaks and tabs stay): names and messages come from other people. */
+export function printable(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+}
+
+/** Output of apps: colours stay, every other control sequence goes. */
+export function printableOutput(text: string): string {
+  return text.replace(/\u001b\[[0-9;]*m|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, (match) =>
+    match.length > 1 ? match : '',
+  );
+}
+
+/** Columns as wide as their widest cell; a head line; no trailing blanks. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const cells = [head, ...rows].map((row) => row.map((cell) => printable(cell).replace(/\s+/g, ' ')));
+  const widths = head.map((_, column) => Math.max(...cells.map((row) => [...(row[column] ?? '')].length)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - [...cell].length)))
+      .join('  ')
+      .trimEnd();
+  return cells.map(line).join('\n');
+}
+
+/** `Name:  value` lines with the values below each other; pairs without a value are left out. */
+export function facts(pairs: readonly (readonly [string, string | undefined])[]): string {
+  const given = pairs.filter((pair): pair is readonly [string, string] => (pair[1] ?? '') !== '');
+  const width = Math.max(0, ...given.map(([name]) => name.length)) + 1;
+  return given.map(([name, value]) => `${`${name}:`.padEnd(width)}  ${printable(value)}`).join('\n');
+}
+
+/** `2024-05-01 12:30:05` in local time; what is no date stays as it is. */
+export function when(iso: string): string {
+  const date = new Date(iso);
+  if (Number.isNaN(date.getTime())) return iso;
+  const two = (value: number): string => String(value).padStart(2, '0');
+  const day = `${date.getFullYear()}-${two(date.getMonth() + 1)}-${two(date.getDate())}`;
+  return `${day} ${two(date.getHours())}:${two(date.getMinutes())}:${two(date.getSeconds())}`;
+}
+
+/** Nanoseconds as `850ms`, `12.3s` or `2m05s`. */
+export function howLong(nanoseconds: number): string {
+  const ms = nanoseconds / 1e6;
+  if (ms < 1000) return `${Math.round(ms)}ms`;
+  if (ms < 60_000) return `${(ms / 1000).toFixed(1)}s`;
+  const seconds = Math.round(ms / 1000);
+  return `${Math.floor(seconds / 60)}m${String(seconds % 60).padStart(2, '0')}s`;
+}

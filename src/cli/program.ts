@@ -1,0 +1,166 @@
+/** The tree of commands. Only the noun that is used is loaded, so that the command line starts fast. */
+import { Command } from 'commander';
+import { Cli, type GlobalOptions } from './cli.ts';
+import type { CliContext } from './context.ts';
+import { CliError, UsageError } from './errors.ts';
+
+/** Adds the verbs of a noun, or the action of a plain command. */
+export type Register = (command: Command, cli: Cli) => void;
+
+interface Entry {
+  readonly description: string;
+  readonly load: () => Promise<Register>;
+}
+
+export const COMMANDS: Readonly<Record<string, Entry>> = {
+  login: {
+    description: 'Log in to a platform and remember it',
+    load: async () => (await import('./users/login.ts')).registerLogin,
+  },
+  logout: {
+    description: 'End the login of this machine',
+    load: async () => (await import('./users/logout.ts')).registerLogout,
+  },
+  whoami: {
+    description: 'Show who you are, and on which platform',
+    load: async () => (await import('./users/whoami.ts')).registerWhoami,
+  },
+  user: { description: 'Accounts', load: async () => (await import('./users/user.ts')).registerUser },
+  key: { description: 'Your SSH keys, for git push', load: async () => (await import('./keys/key.ts')).registerKey },
+  team: { description: 'Teams and their members', load: async () => (await import('./teams/team.ts')).registerTeam },
+  app: { description: 'Apps', load: async () => (await import('./apps/app.ts')).registerApp },
+  env: { description: 'Environment of an app', load: async () => (await import('./env/env.ts')).registerEnv },
+  deploy: {
+    description: 'Deploys of your apps',
+    load: async () => (await import('./deploys/deploy.ts')).registerDeploy,
+  },
+  platform: {
+    description: 'Platforms: the languages that apps can be written in',
+    load: async () => (await import('./platforms/platform.ts')).registerPlatform,
+  },
+  server: {
+    description: 'Run the platform on this machine',
+    load: async () => (await import('./server/server.ts')).registerServer,
+  },
+  version: {
+    description: 'Show the version of this program',
+    load: async () => (command, cli) => {
+      command.action(() => cli.show({ version: cli.context.version }, () => `tancho ${cli.context.version}`));
+    },
+  },
+  completion: {
+    description: 'Print the completion script of a shell: bash, zsh or fish',
+    load: async () => {
+      const { registerCompletion } = await import('./completion.ts');
+      return (command, cli) => registerCompletion(command, cli, wholeTree);
+    },
+  },
+};
+
+export interface Program {
+  readonly root: Command;
+  readonly cli: Cli;
+}
+
+/** `wanted`: the names whose commands are loaded; the others only show their description. */
+export async function createProgram(context: CliContext, wanted: ReadonlySet<string>): Promise<Program> {
+  const root = new Command('tancho');
+  const cli = new Cli(context, () => root.opts<GlobalOptions>());
+  root
+    .description('Push code, get a URL: an application platform on your own machines.')
+    .option('--target <url>', 'the platform to use (else TANCHO_TARGET, the saved login, this machine)')
+    .option('--json', 'print the result as JSON')
+    .helpOption('-h, --help', 'show help')
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true, helpWidth: 100 })
+    .exitOverride()
+    .configureOutput({
+      writeOut: (text) => void context.stdout.write(text),
+      writeErr: (text) => void context.stderr.write(text),
+      outputError: () => {},
+      getOutHelpWidth: () => 100,
+      getErrHelpWidth: () => 100,
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .version(`tancho ${context.version}`, '-V, --version', 'show the version of this program')
+    .addHelpText(
+      'after',
+      '\nStart with:\n  tancho login <url>\n  tancho app create <name> <platform>\n  git push tancho HEAD:main',
+    );
+  for (const [name, entry] of Object.entries(COMMANDS)) {
+    const command = root.command(name).description(entry.description).helpCommand(false);
+    if (wanted.has(name)) (await entry.load())(command, cli);
+    else command.action(() => {});
+  }
+  return { root, cli };
+}
+
+async function wholeTree(context: CliContext): Promise<Command> {
+  return (await createProgram(context, new Set(Object.keys(COMMANDS)))).root;
+}
+
+/** The noun of a command line: its first word that is no option. */
+export function nounOf(argv: readonly string[]): string {
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? '';
+    if (word === '--target') index += 1;
+    else if (!word.startsWith('-')) return word;
+  }
+  return '';
+}
+
+export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+  const words = nounOf(argv) === 'help' ? [...argv.filter((word) => word !== 'help'), '--help'] : [...argv];
+  const { root, cli } = await createProgram(context, new Set([nounOf(words)]));
+  try {
+    if (words.length === 0) {
+      root.outputHelp({ error: true });
+      return 2;
+    }
+    await root.parseAsync(words, { from: 'user' });
+    return cli.exitCode;
+  } catch (error) {
+    const failure = fromCommander(error, words);
+    if (typeof failure === 'number') return failure;
+    const { report } = await import('./errors.ts');
+    return report(context, await explain(cli, failure));
+  }
+}
+
+/** Commander ends by throwing: 0 after --help and --version, 2 after a noun without a verb, else wrong use. */
+function fromCommander(error: unknown, words: readonly string[]): unknown {
+  const { code = '', message = '' } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
+  if (typeof code !== 'string' || !code.startsWith('commander.')) return error;
+  if (code === 'commander.helpDisplayed' || code === 'commander.version') return 0;
+  if (code === 'commander.help') return 2;
+  const [first = '', ...rest] = message.replace(/^error: /, '').split('\n');
+  const suggestion = rest
+    .join(' ')
+    .trim()
+    .replace(/^\((.*)\)$/, '$1');
+  // Words after the verb, and a verb that does not exist, are no part of the command to ask about.
+  const depth = code === 'commander.unknownCommand' ? verbDepth(words) - 1 : verbDepth(words);
+  const path = words.filter((word) => !word.startsWith('-')).slice(0, Math.max(depth, 0));
+  const isWord = nounOf(words) === 'app' && path[1] === 'run' && code === 'commander.unknownOption';
+  const help = isWord
+    ? 'Put -- before the command, for example: tancho app run -a shop -- ls -l'
+    : `${['tancho', ...path].join(' ')} --help shows how to use it.`;
+  return new UsageError(`${first.charAt(0).toUpperCase()}${first.slice(1)}.`, suggestion === '' ? help : suggestion);
+}
+
+/** How many words name a command: noun and verb, or one. */
+function verbDepth(words: readonly string[]): number {
+  const noun = nounOf(words);
+  if (!(noun in COMMANDS)) return 0;
+  return ['user', 'key', 'team', 'app', 'env', 'deploy', 'platform'].includes(noun) ? 2 : 1;
+}
+
+/** A refused login is answered by the command that logs in. */
+async function explain(cli: Cli, thrown: unknown): Promise<unknown> {
+  if (!(thrown instanceof Error) || (thrown as { status?: unknown }).status !== 401) return thrown;
+  if (thrown instanceof CliError) return thrown;
+  const { url } = await cli.chosen();
+  if (url === '') return thrown;
+  return new CliError(thrown.message, `Log in: tancho login ${url}`, { cause: thrown });
+}

@@ -1,0 +1,52 @@
+/** Questions to people; where nobody can answer, the value is taken from standard input or refused. */
+import type { Cli } from './cli.ts';
+import { CliError, UsageError } from './errors.ts';
+
+const MAX_INPUT = 1024 * 1024;
+
+/** One line of text from a person; `flag` is what to use where there is none. */
+export async function ask(cli: Cli, question: string, flag: string): Promise<string> {
+  if (!cli.interactive) throw new UsageError(`${question} is missing.`, `Give it with ${flag}.`);
+  const { text } = await import('@clack/prompts');
+  const { stdin, stderr } = cli.context;
+  return answered(await text({ message: question, input: stdin, output: stderr }));
+}
+
+/** A password: typed unseen, or the first line of standard input. */
+export async function askPassword(cli: Cli, question: string): Promise<string> {
+  const { stdin, stderr } = cli.context;
+  if (cli.interactive) {
+    const { password } = await import('@clack/prompts');
+    return answered(await password({ message: question, input: stdin, output: stderr }));
+  }
+  const line = (await readInput(cli)).split(/\r?\n/)[0] ?? '';
+  if (line === '') throw new UsageError('The password is missing.', 'Give it as the first line of standard input.');
+  return line;
+}
+
+/** `flag` is what says yes in advance. */
+export async function confirm(cli: Cli, question: string, flag: string): Promise<void> {
+  if (!cli.interactive) throw new UsageError('This needs a confirmation.', `Confirm it with ${flag}.`);
+  const { confirm: asked } = await import('@clack/prompts');
+  const { stdin, stderr } = cli.context;
+  const yes = await asked({ message: question, initialValue: false, input: stdin, output: stderr });
+  if (yes !== true) throw new CliError('Nothing was done.');
+}
+
+/** All of standard input. */
+export async function readInput(cli: Cli): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of cli.context.stdin as AsyncIterable<Buffer | string>) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > MAX_INPUT) throw new CliError('Standard input is larger than 1 MiB.');
+    chunks.push(bytes);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function answered(value: string | symbol | undefined): string {
+  if (typeof value === 'symbol') throw new CliError('Cancelled; nothing was done.');
+  return value ?? '';
+}

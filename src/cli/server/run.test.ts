@@ -1,0 +1,124 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { CliWorld } from '../../../test/support/cli-world.ts';
+import { ConfigError } from '../../config/config-error.ts';
+import type { RunningServer, ServerDoor, StopSignal } from './door.ts';
+
+let world: CliWorld;
+beforeEach(() => {
+  world = new CliWorld();
+});
+afterEach(() => world.dispose());
+
+/** A server of nothing but its doors: tells how it was stopped, and lets the test send signals. */
+function door(parts: Partial<RunningServer> = {}) {
+  const listeners: ((signal: StopSignal) => void)[] = [];
+  const events: string[] = [];
+  const server: RunningServer = {
+    ready: { apiUrl: 'http://127.0.0.1:8080', edgeAddress: '127.0.0.1:8000', sshAddress: '127.0.0.1:2222' },
+    firstAdmin: null,
+    passwordGiven: false,
+    domain: 'localhost',
+    stop: async (how) => void events.push(`stop ${how}`),
+    ...parts,
+  };
+  const own: ServerDoor = {
+    start: async () => server,
+    onSignal: (listener) => void listeners.push(listener),
+    exit: (code) => void events.push(`exit ${code}`),
+  };
+  return { own, events, send: (signal: StopSignal) => listeners.forEach((listener) => listener(signal)) };
+}
+
+/** Runs the server until it has said that it is ready, then sends the signal. */
+async function runAndSend(signal: StopSignal, parts: Partial<RunningServer> = {}) {
+  const { own, events, send } = door(parts);
+  let sent = false;
+  const ran = await world.run(['server'], {
+    server: own,
+    onOut: (text) => {
+      if (sent || !text.includes('Home:')) return;
+      sent = true;
+      setImmediate(() => send(signal));
+    },
+  });
+  return { ...ran, events };
+}
+
+describe('signals', () => {
+  it.each<[StopSignal, string]>([
+    ['SIGINT', 'stop all'],
+    ['SIGTERM', 'stop leave-units'],
+    ['SIGHUP', 'stop leave-units'],
+  ])('%s: %s', async (signal, expected) => {
+    const { code, events } = await runAndSend(signal);
+    expect({ code, events }).toEqual({ code: 0, events: [expected] });
+  });
+
+  it('a signal during the start is obeyed after it', async () => {
+    const { own, events, send } = door();
+    const start = own.start;
+    const early = { ...own, start: async () => (send('SIGTERM'), await start()) };
+    expect((await world.run(['server'], { server: early })).code).toBe(0);
+    expect(events).toEqual(['stop leave-units']);
+  });
+
+  it('one Ctrl-C that arrives twice forces nothing, a later one does', async () => {
+    let finish = (): void => {};
+    let stopping = (): void => {};
+    const begun = new Promise<void>((resolve) => (stopping = resolve));
+    const { own, events, send } = door({
+      stop: () =>
+        new Promise((resolve) => {
+          finish = resolve;
+          stopping();
+        }),
+    });
+    const ready = (text: string) => text.includes('Home:') && setImmediate(() => send('SIGINT'));
+    const ran = world.run(['server'], { server: own, onOut: ready });
+    await begun;
+    send('SIGINT');
+    expect(events).toEqual([]);
+    const begunAt = Date.now();
+    while (events.length === 0 && Date.now() - begunAt < 5000) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      send('SIGINT');
+    }
+    expect(events[0]).toBe('exit 130');
+    expect(Date.now() - begunAt).toBeGreaterThan(800);
+    finish();
+    await ran;
+  });
+});
+
+describe('what it prints', () => {
+  it('the addresses', async () => {
+    const { out } = await runAndSend('SIGTERM');
+    expect(out).toMatch(/^Tancho 9\.9\.9 is ready\.$/m);
+    expect(out).toMatch(/^API: +http:\/\/127\.0\.0\.1:8080$/m);
+    expect(out).toMatch(/^Apps: +http:\/\/<app>\.localhost:8000$/m);
+    expect(out).not.toContain('Password');
+  });
+
+  it('the generated password of the first admin, once', async () => {
+    const { out } = await runAndSend('SIGTERM', { firstAdmin: { email: 'a@b.cc', password: 'gen-erated' } });
+    expect(out).toMatch(/^Admin: +a@b\.cc\nPassword: +gen-erated {3}\(shown only this once\)$/m);
+  });
+
+  it('never a password that the operator has chosen', async () => {
+    const firstAdmin = { email: 'a@b.cc', password: 'chosen' };
+    const { out } = await runAndSend('SIGTERM', { firstAdmin, passwordGiven: true });
+    expect(out).not.toContain('chosen');
+    expect(out).toContain('a@b.cc');
+  });
+});
+
+it('a start that fails is one clear line, exit code 1', async () => {
+  const { own } = door();
+  const failing = {
+    ...own,
+    start: () => Promise.reject(new ConfigError('TANCHO_DOMAIN must be a name.', 'Correct it.')),
+  };
+  const { code, out, err } = await world.run(['server'], { server: failing });
+  expect({ code, out }).toEqual({ code: 1, out: '' });
+  expect(err).toBe('Error: TANCHO_DOMAIN must be a name.\n  Hint: Correct it.\n');
+});

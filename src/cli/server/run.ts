@@ -1,0 +1,89 @@
+/** `tancho server`: starts the server, says where it answers, and ends it the way the signal asks for. */
+import type { Cli } from '../cli.ts';
+import { report } from '../errors.ts';
+import { facts } from '../output.ts';
+import type { RunningServer, ServerDoor, StopSignal } from './door.ts';
+
+/** A terminal and npm both pass one Ctrl-C on; only a later one means "at once". */
+const SECOND_PRESS_MS = 1000;
+const FORCED = 130;
+
+export async function runServer(cli: Cli, withWelcome: boolean): Promise<number> {
+  const { server: door } = cli.context;
+  const stopping = new AbortController();
+  const asked = whenAsked(door, stopping);
+  const server = await cli.during('Starting', () => door.start());
+  announce(cli, server);
+  const welcome = withWelcome && !stopping.signal.aborted ? greet(cli, server, stopping.signal) : Promise.resolve();
+  const how = (await asked) === 'SIGINT' ? 'all' : 'leave-units';
+  cli.note(how === 'all' ? 'Stopping the server and all apps ...' : 'Stopping the server; the apps go on ...');
+  await welcome;
+  await cli.during('Stopping', () => server.stop(how));
+  cli.note('Stopped.');
+  return 0;
+}
+
+/** The first signal that asks to stop; fires `stopping`. A second SIGINT ends the process. */
+function whenAsked(door: ServerDoor, stopping: AbortController): Promise<StopSignal> {
+  let firstAt: number | null = null;
+  return new Promise((resolve) => {
+    door.onSignal((signal) => {
+      if (firstAt === null) {
+        firstAt = Date.now();
+        stopping.abort(new Error('The server is stopping.'));
+        resolve(signal);
+      } else if (signal === 'SIGINT' && Date.now() - firstAt > SECOND_PRESS_MS) {
+        door.exit(FORCED);
+      }
+    });
+  });
+}
+
+function announce(cli: Cli, server: RunningServer): void {
+  const { apiUrl, edgeAddress, sshAddress } = server.ready;
+  cli.note(`Tancho ${cli.context.version} is ready.`);
+  cli.note(
+    facts([
+      ['API', apiUrl],
+      ['Apps', `http://<app>.${server.domain}${portOf(edgeAddress)}`],
+      ['Git', `ssh://git@${sshAddress}/<app>.git and ${apiUrl}/git/<app>.git`],
+      ['Home', cli.context.home],
+    ]),
+  );
+  const { firstAdmin } = server;
+  if (firstAdmin === null) return;
+  const password = server.passwordGiven ? '(the one you have set)' : `${firstAdmin.password}   (shown only this once)`;
+  cli.note('');
+  cli.note(
+    facts([
+      ['Admin', firstAdmin.email],
+      ['Password', password],
+    ]),
+  );
+}
+
+/** `:8000` of `127.0.0.1:8000`; '' for the port that browsers take themselves. */
+function portOf(address: string): string {
+  const port = /:([0-9]+)$/.exec(address)?.[1] ?? '';
+  return port === '' || port === '80' ? '' : `:${port}`;
+}
+
+/** A welcome that fails is told, and the server goes on. */
+async function greet(cli: Cli, server: RunningServer, signal: AbortSignal): Promise<void> {
+  const { firstAdmin } = server;
+  const { deploySample, howToDeploy } = await import('../welcome.ts');
+  cli.note('');
+  if (firstAdmin !== null) {
+    try {
+      const url = await deploySample(cli, { server, admin: firstAdmin, signal });
+      cli.note(`\nThe sample app answers: ${cli.paint('bold', url)}\n`);
+    } catch (error) {
+      if (signal.aborted) return;
+      cli.note('The sample app could not be deployed; the server itself runs.');
+      report(cli.context, error);
+      cli.note('');
+    }
+  }
+  cli.note(howToDeploy(server, cli));
+  cli.note('\nCtrl-C stops the server and all apps.');
+}

@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import type { Cli } from '../cli.ts';
+import { UsageError } from '../errors.ts';
+
+export function registerServer(server: Command, cli: Cli): void {
+  server
+    .option('--welcome', 'on the first start, deploy a sample app and show how to deploy your own')
+    .addHelpText(
+      'after',
+      `
+Runs in the foreground. Ctrl-C stops everything, apps too; SIGTERM stops the server and leaves the apps' processes
+running, to be taken over by the next start. Settings: config.yaml in TANCHO_HOME, and docs/config.md.`,
+    )
+    .action(async (options: { welcome?: boolean }) => {
+      const { runServer } = await import('./run.ts');
+      cli.exitCode = await runServer(cli, options.welcome === true);
+    });
+  server
+    .command('stop')
+    .description('Stop the server of this machine')
+    .option('--all', 'stop the apps too')
+    .option('--timeout <seconds>', 'how long to wait for its end', '120')
+    .action(async (options: { all?: boolean; timeout: string }) => {
+      if (!/^[0-9]{1,5}$/.test(options.timeout)) throw new UsageError('--timeout must be a whole number of seconds.');
+      const { stopServer } = await import('./stop.ts');
+      await stopServer(cli, { all: options.all === true, deadlineMs: Number(options.timeout) * 1000 });
+    });
+  server
+    .command('status')
+    .description('Say whether the server of this machine runs')
+    .action(async () => {
+      const { serverStatus } = await import('./status.ts');
+      await serverStatus(cli);
+    });
+}

@@ -1,0 +1,38 @@
+/** `tancho server status`: exit code 0 while the server of this home answers. */
+import { join } from 'node:path';
+import { createClient } from '../../client/client.ts';
+import { ClientError } from '../../client/errors.ts';
+import type { Cli } from '../cli.ts';
+import { facts } from '../output.ts';
+import { findPart } from './running.ts';
+
+export async function serverStatus(cli: Cli): Promise<void> {
+  const { home } = cli.context;
+  const [control, edge] = await Promise.all([findPart(cli.context, 'control'), findPart(cli.context, 'edge')]);
+  const socketPath = join(home, 'run', 'api.sock');
+  const client = createClient({ socketPath });
+  const { health, version } = await cli.during('Asking', async () => {
+    try {
+      return { health: await client.healthcheck(), version: (await client.info()).version };
+    } catch (error) {
+      if (!(error instanceof ClientError)) throw error;
+      return { health: error.message, version: '' };
+    }
+  });
+  const isRunning = health === 'WORKING';
+  if (!isRunning) cli.exitCode = 1;
+  const result = { running: isRunning, home, control: control?.pid ?? null, edge: edge?.pid ?? null, version, health };
+  cli.show(result, () => {
+    if (!isRunning && control === null) {
+      const left = edge === null ? '' : ` Its edge (process ${edge.pid}) still serves the apps.`;
+      return `No server runs for ${home}.${left} To start it: tancho server`;
+    }
+    return facts([
+      ['Server', isRunning ? 'running' : `not answering (${health})`],
+      ['Version', version],
+      ['Home', home],
+      ['Control', control === null ? undefined : `process ${control.pid}`],
+      ['Edge', edge === null ? undefined : `process ${edge.pid}`],
+    ]);
+  });
+}

@@ -1,0 +1,114 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { CliWorld } from '../../../test/support/cli-world.ts';
+import { json, startPlatform } from '../../../test/support/scripted-platform.ts';
+import { writePidFile } from '../../lib/pid-file.ts';
+
+let world: CliWorld;
+const children: ChildProcess[] = [];
+const closers: (() => Promise<void>)[] = [];
+
+beforeEach(async () => {
+  world = new CliWorld();
+  await mkdir(join(world.home, 'run'));
+});
+afterEach(async () => {
+  for (const close of closers.splice(0)) await close();
+  for (const child of children.splice(0)) {
+    if (child.exitCode === null && child.signalCode === null) {
+      child.kill('SIGKILL');
+      await once(child, 'exit');
+    }
+  }
+  world.dispose();
+});
+
+/** A real process that behaves as `body` says; `ready` once its handlers are in place. */
+async function start(body: string): Promise<ChildProcess> {
+  const child = spawn(process.execPath, ['-e', `${body}; setInterval(() => {}, 1000); console.log('ready')`], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  if (child.stdout !== null) await once(child.stdout, 'data');
+  return child;
+}
+
+/** As the process itself would have written it. */
+function named(part: 'control' | 'edge', child: ChildProcess): Promise<void> {
+  return writePidFile(join(world.home, 'run', `${part}.pid`), child.pid);
+}
+
+/** Node learns of the end a moment after the system does. */
+async function exitCodeOf(child: ChildProcess): Promise<number | null> {
+  if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+  return child.exitCode;
+}
+
+const polite = "process.on('SIGTERM', () => process.exit(15)); process.on('SIGINT', () => process.exit(2))";
+
+it('sends TERM, waits for the end, and says that the apps go on', async () => {
+  const control = await start(polite);
+  await named('control', control);
+  const { code, out } = await world.run(['server', 'stop']);
+  expect(code).toBe(0);
+  expect(out).toMatch(/The server is stopped; the processes of the apps go on/);
+  expect(await exitCodeOf(control)).toBe(15);
+});
+
+it('with --all sends INT', async () => {
+  const control = await start(polite);
+  await named('control', control);
+  expect((await world.run(['server', 'stop', '--all'])).out).toBe('The server and all apps are stopped.\n');
+  expect(await exitCodeOf(control)).toBe(2);
+});
+
+it('gives up at its deadline and says how to force it', async () => {
+  const control = await start("process.on('SIGTERM', () => {})");
+  await named('control', control);
+  const { code, err } = await world.run(['server', 'stop', '--timeout', '0']);
+  expect(code).toBe(1);
+  expect(err).toContain(`kill -9 ${control.pid}`);
+});
+
+it('stops an edge that its server has left', async () => {
+  const edge = await start(polite);
+  await named('edge', edge);
+  const { out } = await world.run(['server', 'stop']);
+  expect(out).toBe(`No server runs for ${world.home}; its left-over edge (process ${edge.pid}) was stopped.\n`);
+  expect(await exitCodeOf(edge)).toBe(15);
+});
+
+it('without a server, --all says what to do', async () => {
+  const { code, err } = await world.run(['server', 'stop', '--all']);
+  expect(code).toBe(1);
+  expect(err).toMatch(/Start it with "tancho server", then use "tancho server stop --all" again/);
+});
+
+it('without a server there is nothing to stop', async () => {
+  expect(await world.run(['server', 'stop'])).toMatchObject({ code: 0, out: `No server runs for ${world.home}.\n` });
+});
+
+it('never signals a process that has taken the pid of the server', async ({ skip }) => {
+  skip(process.platform !== 'linux', 'start times are only known on Linux');
+  const stranger = await start(polite);
+  await writeFile(join(world.home, 'run', 'control.pid'), `${stranger.pid} 1\n`);
+  expect((await world.run(['server', 'stop'])).out).toMatch(/^No server runs/);
+  await writeFile(join(world.home, 'run', 'control.pid'), `${stranger.pid}\n`);
+  expect((await world.run(['server', 'stop'])).out).toMatch(/^No server runs/);
+  expect(stranger.exitCode).toBeNull();
+});
+
+it('status is 0 while the server answers, 1 otherwise', async () => {
+  const off = await world.run(['server', 'status']);
+  expect(off).toMatchObject({ code: 1 });
+  expect(off.out).toMatch(/No server runs for .* To start it: tancho server/);
+  const replies = { 'GET /healthcheck': json('x'), 'GET /info': json({ version: '1.2.3' }) };
+  replies['GET /healthcheck'] = (_, response) => response.end('WORKING');
+  closers.push((await startPlatform(replies, { socketPath: join(world.home, 'run', 'api.sock') })).close);
+  const on = await world.run(['server', 'status', '--json']);
+  expect(on.code).toBe(0);
+  expect(JSON.parse(on.out)).toMatchObject({ running: true, version: '1.2.3', home: world.home });
+});

@@ -1,0 +1,53 @@
+/** `tancho server stop`: asks the server of this home to end, waits until it has, and says what is left. */
+import type { Cli } from '../cli.ts';
+import { CliError } from '../errors.ts';
+import { findPart, signalPart, waitUntilGone } from './running.ts';
+
+const EDGE_GRACE_MS = 10_000;
+
+export interface StopOptions {
+  /** The apps too. */
+  readonly all: boolean;
+  readonly deadlineMs: number;
+}
+
+export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Promise<void> {
+  const { context } = cli;
+  const control = await findPart(context, 'control');
+  if (control !== null && signalPart(control, 'control', all ? 'SIGINT' : 'SIGTERM')) {
+    const label = `Stopping the server (process ${control.pid})`;
+    const gone = await cli.during(label, () => waitUntilGone(control, deadlineMs));
+    if (!gone) {
+      throw new CliError(
+        `The server (process ${control.pid}) has not ended within ${deadlineMs / 1000} seconds.`,
+        `It may still be finishing requests; look again with "tancho server status", or force it: kill -9 ${control.pid}`,
+      );
+    }
+  }
+  const edge = await cli.during('Stopping the edge', () => stopEdge(cli));
+  const result = { control: control?.pid ?? null, edge, apps: all && control !== null ? 'stopped' : 'left' };
+  if (control === null && all) {
+    throw new CliError(
+      `No server runs for ${context.home}${edge === null ? '' : '; a left-over edge was stopped'}. Apps may still be running.`,
+      'Only a running server can stop them. Start it with "tancho server", then use "tancho server stop --all" again.',
+    );
+  }
+  cli.show(result, () => {
+    if (control === null && edge === null) return `No server runs for ${context.home}.`;
+    if (control === null)
+      return `No server runs for ${context.home}; its left-over edge (process ${edge}) was stopped.`;
+    return all
+      ? 'The server and all apps are stopped.'
+      : 'The server is stopped; the processes of the apps go on. To stop them too: tancho server stop --all';
+  });
+}
+
+/** The edge outlives a server that was killed. Pid of the one that was stopped. */
+async function stopEdge(cli: Cli): Promise<number | null> {
+  const edge = await findPart(cli.context, 'edge');
+  if (edge === null || !signalPart(edge, 'edge', 'SIGTERM')) return null;
+  if (await waitUntilGone(edge, EDGE_GRACE_MS)) return edge.pid;
+  signalPart(edge, 'edge', 'SIGKILL');
+  if (await waitUntilGone(edge, EDGE_GRACE_MS)) return edge.pid;
+  throw new CliError(`The edge (process ${edge.pid}) does not end.`, `Look at it: ps -p ${edge.pid}`);
+}

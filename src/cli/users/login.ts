@@ -1,0 +1,35 @@
+import type { Command } from 'commander';
+import { createClient } from '../../client/client.ts';
+import type { Cli } from '../cli.ts';
+import { ask, askPassword } from '../prompt.ts';
+import { readTargets, writeTargets } from '../target-store.ts';
+import { DEFAULT_URL, normalUrl } from '../target.ts';
+
+export function registerLogin(command: Command, cli: Cli): void {
+  command
+    .argument('[url]', `address of the platform (default: the one in use, else ${DEFAULT_URL})`)
+    .option('--email <email>', 'your e-mail')
+    .addHelpText('after', '\nWithout a terminal the password is read from the first line of standard input.')
+    .action((url: string | undefined, options: { email?: string }) => login(cli, url, options.email));
+}
+
+async function login(cli: Cli, given: string | undefined, givenEmail: string | undefined): Promise<void> {
+  const { env, stderr } = cli.context;
+  const saved = await readTargets(env);
+  const variable = env['TANCHO_TARGET'] ?? '';
+  const asked = given ?? cli.options.target ?? (variable === '' ? saved.current : variable);
+  const url = normalUrl(asked === '' ? DEFAULT_URL : asked);
+  if (isOpen(url)) stderr.write(`Warning: ${url} is not encrypted; others on the way can read your password.\n`);
+  const email = givenEmail ?? (await ask(cli, `E-mail for ${url}`, '--email'));
+  const password = await askPassword(cli, 'Password');
+  const client = createClient({ baseUrl: url });
+  const token = await cli.during('Logging in', () => client.users.login(email, password));
+  await writeTargets(env, { current: url, targets: { ...saved.targets, [url]: { email, token } } });
+  cli.show({ target: url, email }, () => `Logged in to ${url} as ${email}.`);
+}
+
+/** Plain HTTP to another machine. */
+function isOpen(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === 'http:' && !/^(localhost|.*\.localhost|127\..*|\[::1\])$/.test(hostname);
+}

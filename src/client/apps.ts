@@ -1,0 +1,97 @@
+/** Apps, their environment, log and commands (specification 4.1). */
+import { ClientError } from './errors.ts';
+import { type Calls, path, type Progress } from './calls.ts';
+import type * as shapes from './shapes.ts';
+import { readArrays, readProgress } from './stream.ts';
+
+export interface RunOptions {
+  /** True: in one unit; false: in every unit of the app, one after the other. */
+  readonly once: boolean;
+  /** Gets the command's output as it comes. */
+  readonly output: (text: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface EnvChange extends Progress {
+  readonly noRestart?: boolean;
+}
+
+export interface AppsClient {
+  list(): Promise<readonly shapes.AppSummary[]>;
+  info(name: string): Promise<shapes.AppInfo>;
+  create(app: shapes.NewApp): Promise<shapes.CreatedApp>;
+  remove(name: string, progress?: Progress): Promise<void>;
+  restart(name: string, progress?: Progress): Promise<void>;
+  /** Exit code of the command. */
+  run(name: string, command: string, options: RunOptions): Promise<number>;
+  /** Oldest first. */
+  log(name: string, query: shapes.LogQuery): Promise<readonly shapes.LogEntry[]>;
+  /** What log() gives, then every new entry in batches, until the signal fires; then it just ends. */
+  followLog(
+    name: string,
+    query: shapes.LogQuery,
+    signal: AbortSignal,
+  ): AsyncGenerator<readonly shapes.LogEntry[], void, undefined>;
+}
+
+export interface EnvClient {
+  /** All, or those named. */
+  get(app: string, names?: readonly string[]): Promise<readonly shapes.EnvVar[]>;
+  set(
+    app: string,
+    values: Readonly<Record<string, string>>,
+    change?: EnvChange & { readonly private?: boolean },
+  ): Promise<void>;
+  unset(app: string, names: readonly string[], change?: EnvChange): Promise<void>;
+}
+
+const EXIT_CODE = /exit code:? ([0-9]{1,3})\s*$/;
+
+export function appsClient(calls: Calls): AppsClient {
+  return {
+    list: () => calls.json<readonly shapes.AppSummary[]>('GET', '/apps', {}, []),
+    info: (name) => calls.json('GET', path`/apps/${name}`),
+    create: (app) => calls.json('POST', '/apps', { json: app }),
+    remove: (name, progress = {}) => calls.progress('DELETE', path`/apps/${name}`, {}, progress),
+    restart: (name, progress = {}) => calls.progress('POST', path`/apps/${name}/restart`, {}, progress),
+    async run(name, command, { once, output, signal }) {
+      const request = { query: { once }, text: command };
+      const answer = await calls.open('POST', path`/apps/${name}/run`, request, signal);
+      try {
+        await readProgress(answer, calls.name, output);
+        return 0;
+      } catch (error) {
+        const code =
+          error instanceof ClientError && error.status === 200 ? EXIT_CODE.exec(error.message)?.[1] : undefined;
+        if (code === undefined) throw error;
+        return Number(code);
+      }
+    },
+    log: (name, { lines, source, unit }) =>
+      calls.json<readonly shapes.LogEntry[]>('GET', path`/apps/${name}/log`, { query: { lines, source, unit } }, []),
+    async *followLog(name, { lines, source, unit }, signal) {
+      try {
+        const query = { lines, source, unit, follow: 1 };
+        const answer = await calls.open('GET', path`/apps/${name}/log`, { query }, signal);
+        for await (const batch of readArrays(answer, calls.name)) yield batch as shapes.LogEntry[];
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    },
+  };
+}
+
+export function envClient(calls: Calls): EnvClient {
+  return {
+    get: (app, names = []) =>
+      calls.json<readonly shapes.EnvVar[]>('GET', path`/apps/${app}/env`, { query: { env: names } }, []),
+    set(app, values, change = {}) {
+      const query = { private: change.private === true, noRestart: change.noRestart === true };
+      return calls.progress('POST', path`/apps/${app}/env`, { query, json: values }, change);
+    },
+    unset(app, names, change = {}) {
+      const query = { noRestart: change.noRestart === true };
+      return calls.progress('DELETE', path`/apps/${app}/env`, { query, json: names }, change);
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** The few ways in which operations use the transport. */
+import { readProgress } from './stream.ts';
+import { type Answer, badAnswer, createTransport, readAll, type Target } from './transport.ts';
+
+/** Where a long operation tells what it does. `signal` ends the call, not the operation. */
+export interface Progress {
+  readonly say?: (message: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+export interface Request {
+  /** A list becomes a repeated parameter. */
+  readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
+  readonly json?: unknown;
+  readonly text?: string;
+}
+
+export interface Calls {
+  readonly name: string;
+  /** The answer's JSON; `empty` for status 204 and an empty body. */
+  json<T>(method: string, path: string, request?: Request, empty?: T): Promise<T>;
+  /** An answer whose body says nothing that is not known. */
+  done(method: string, path: string, request?: Request): Promise<string>;
+  /** An operation that reports in a stream. */
+  progress(method: string, path: string, request: Request, progress: Progress): Promise<void>;
+  open(method: string, path: string, request: Request, signal?: AbortSignal): Promise<Answer>;
+}
+
+const MAX_BODY_BYTES = 64 * 1024 * 1024;
+const IDLE_MS = 60_000;
+/** A stream may be silent while a build is at work. */
+const STREAM_IDLE_MS = 30 * 60_000;
+
+export function createCalls(target: Target, token: string | undefined): Calls {
+  const transport = createTransport(target, token);
+  const { name } = transport;
+  const send = (method: string, path: string, request: Request, idleMs: number, signal?: AbortSignal) =>
+    transport.send({
+      method,
+      path: path + queryText(request.query ?? {}),
+      idleMs,
+      ...bodyOf(request),
+      ...(signal === undefined ? {} : { signal }),
+    });
+  const text = async (method: string, path: string, request: Request): Promise<string> => {
+    const answer = await send(method, path, request, IDLE_MS);
+    return readAll(answer.body, MAX_BODY_BYTES, name);
+  };
+  return {
+    name,
+    done: (method, path, request = {}) => text(method, path, request),
+    async json<T>(method: string, path: string, request: Request = {}, empty?: T): Promise<T> {
+      const body = await text(method, path, request);
+      if (body.trim() === '' && empty !== undefined) return empty;
+      try {
+        // The shapes are this API's own contract, kept by its contract tests; null stands for an empty list on the wire.
+        return ((JSON.parse(body) as T | null) ?? empty) as T;
+      } catch {
+        throw badAnswer(`The platform at ${name} sent something that is not JSON.`, 200);
+      }
+    },
+    async progress(method, path, request, { say, signal }) {
+      const answer = await send(method, path, request, STREAM_IDLE_MS, signal);
+      await readProgress(answer, name, say ?? (() => {}));
+    },
+    open: (method, path, request, signal) => send(method, path, request, 0, signal),
+  };
+}
+
+function bodyOf({ json, text }: Request): { body?: { type: string; text: string } } {
+  if (json !== undefined) return { body: { type: 'application/json', text: JSON.stringify(json) } };
+  if (text !== undefined) return { body: { type: 'text/plain; charset=utf-8', text } };
+  return {};
+}
+
+function queryText(query: NonNullable<Request['query']>): string {
+  const search = new URLSearchParams();
+  for (const [key, value] of Object.entries(query)) {
+    const values = value === undefined ? [] : typeof value === 'object' ? value : [String(value)];
+    for (const one of values) search.append(key, one);
+  }
+  return search.size === 0 ? '' : `?${search.toString()}`;
+}
+
+/** Path with every part encoded: path`/apps/${name}/env`. */
+export function path(parts: TemplateStringsArray, ...names: readonly string[]): string {
+  return parts
+    .map((part, index) => part + (index < names.length ? encodeURIComponent(names[index] ?? '') : ''))
+    .join('');
+}

@@ -1,0 +1,124 @@
+/**
+ * Typed client of the published API, one method per operation; needs nothing but Node. It does not know who is asking or
+ * where the platform is: that is the caller's (cli/target.ts).
+ */
+import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
+import { type Calls, createCalls, path } from './calls.ts';
+import type * as shapes from './shapes.ts';
+import type { Target } from './transport.ts';
+
+export type { Target } from './transport.ts';
+
+export interface UsersClient {
+  create(email: string, password: string): Promise<void>;
+  /** A new session's token. */
+  login(email: string, password: string): Promise<string>;
+  logout(): Promise<void>;
+  info(): Promise<shapes.UserInfo>;
+}
+
+export interface KeysClient {
+  list(): Promise<shapes.Keys>;
+  add(key: string, name?: string): Promise<void>;
+  remove(name: string): Promise<void>;
+}
+
+export interface TeamsClient {
+  list(): Promise<readonly shapes.TeamName[]>;
+  info(name: string): Promise<shapes.TeamInfo>;
+  create(name: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  addMember(team: string, email: string): Promise<void>;
+  removeMember(team: string, email: string): Promise<void>;
+}
+
+export interface DeploysClient {
+  /** Newest first. */
+  list(filter?: { readonly app?: string; readonly limit?: number }): Promise<readonly shapes.DeploySummary[]>;
+  info(id: string): Promise<shapes.DeployInfo>;
+}
+
+export interface Client {
+  /** How the target is called in messages. */
+  readonly name: string;
+  readonly users: UsersClient;
+  readonly keys: KeysClient;
+  readonly teams: TeamsClient;
+  readonly apps: AppsClient;
+  readonly env: EnvClient;
+  readonly platforms: { list(): Promise<readonly shapes.Platform[]> };
+  readonly deploys: DeploysClient;
+  info(): Promise<shapes.Metadata>;
+  /** `WORKING` when all is well. */
+  healthcheck(): Promise<string>;
+}
+
+/** Every method throws ClientError; with a signal, the signal's reason. */
+export function createClient(target: Target, token?: string): Client {
+  const calls = createCalls(target, token);
+  return {
+    name: calls.name,
+    users: usersClient(calls),
+    keys: keysClient(calls),
+    teams: teamsClient(calls),
+    apps: appsClient(calls),
+    env: envClient(calls),
+    platforms: { list: () => calls.json<readonly shapes.Platform[]>('GET', '/platforms', {}, []) },
+    deploys: {
+      list: (filter = {}) =>
+        calls.json<readonly shapes.DeploySummary[]>('GET', '/deploys', { query: { ...filter } }, []),
+      info: (id) => calls.json('GET', path`/deploys/${id}`),
+    },
+    info: () => calls.json('GET', '/info'),
+    healthcheck: async () => (await calls.done('GET', '/healthcheck')).trim(),
+  };
+}
+
+function usersClient(calls: Calls): UsersClient {
+  return {
+    async create(email, password) {
+      await calls.done('POST', '/users', { json: { email, password } });
+    },
+    async login(email, password) {
+      const { token } = await calls.json<{ token: string }>('POST', path`/users/${email}/tokens`, {
+        json: { password },
+      });
+      return token;
+    },
+    async logout() {
+      await calls.done('DELETE', '/users/tokens');
+    },
+    info: () => calls.json('GET', '/users/info'),
+  };
+}
+
+function keysClient(calls: Calls): KeysClient {
+  return {
+    list: () => calls.json<shapes.Keys>('GET', '/users/keys', {}, {}),
+    async add(key, name) {
+      await calls.done('POST', '/users/keys', { json: name === undefined ? { key } : { key, name } });
+    },
+    async remove(name) {
+      await calls.done('DELETE', '/users/keys', { json: { name } });
+    },
+  };
+}
+
+function teamsClient(calls: Calls): TeamsClient {
+  return {
+    list: () => calls.json<readonly shapes.TeamName[]>('GET', '/teams', {}, []),
+    info: (name) => calls.json('GET', path`/teams/${name}`),
+    async create(name) {
+      await calls.done('POST', '/teams', { json: { name } });
+    },
+    async remove(name) {
+      await calls.done('DELETE', path`/teams/${name}`);
+    },
+    async addMember(team, email) {
+      await calls.done('PUT', path`/teams/${team}/${email}`);
+    },
+    async removeMember(team, email) {
+      await calls.done('DELETE', path`/teams/${team}/${email}`);
+    },
+  };
+}

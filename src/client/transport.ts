@@ -1,0 +1,205 @@
+/** One HTTP request over TCP, TLS or a unix socket; bounded in time and size. Knows nothing of the API's operations. */
+import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
+import { ClientError, errorFromBody } from './errors.ts';
+
+export type Target = { readonly baseUrl: string } | { readonly socketPath: string };
+
+export interface Call {
+  readonly method: string;
+  /** Below the base, with query; begins with a slash. */
+  readonly path: string;
+  readonly body?: { readonly type: string; readonly text: string };
+  readonly signal?: AbortSignal;
+  /** Milliseconds without a byte after which we give up once connected; 0 waits for ever. */
+  readonly idleMs: number;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly requestId: string;
+  readonly body: IncomingMessage;
+}
+
+export interface Transport {
+  /** The answer when its status is below 400, else the ClientError it holds. */
+  send(call: Call): Promise<Answer>;
+  /** How the target is called in messages. */
+  readonly name: string;
+}
+
+const CONNECT_MS = 10_000;
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+export function createTransport(target: Target, token: string | undefined): Transport {
+  const name = 'baseUrl' in target ? target.baseUrl.replace(/\/+$/, '') : `the socket ${target.socketPath}`;
+  const base = 'baseUrl' in target ? parseBase(target.baseUrl) : null;
+  return {
+    name,
+    async send(call) {
+      const open = base?.protocol === 'https:' ? (await import('node:https')).request : httpRequest;
+      const options: RequestOptions = {
+        method: call.method,
+        headers: headersOf(call, token, base),
+        agent: false,
+        ...('socketPath' in target
+          ? { socketPath: target.socketPath, path: call.path }
+          : { ...addressOf(base), path: `${base?.pathname.replace(/\/+$/, '') ?? ''}${call.path}` }),
+      };
+      const response = await exchange(open(options), call, name);
+      const status = response.statusCode ?? 0;
+      const requestId = headerOf(response, 'x-request-id');
+      if (status < 400) return { status, requestId, body: response };
+      const text = await readAll(response, MAX_ERROR_BYTES, name);
+      throw errorFromBody(status, text, requestId);
+    },
+  };
+}
+
+function parseBase(text: string): URL {
+  const url = URL.canParse(text) ? new URL(text) : null;
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    throw new ClientError(`"${text}" is not the address of a platform.`, {
+      status: 0,
+      code: 'client.bad_target',
+      hint: 'Use an address such as http://127.0.0.1:8080.',
+    });
+  }
+  return url;
+}
+
+function addressOf(base: URL | null): RequestOptions {
+  if (base === null) return {};
+  return { hostname: base.hostname.replace(/^\[|\]$/g, ''), ...(base.port === '' ? {} : { port: Number(base.port) }) };
+}
+
+function headersOf(call: Call, token: string | undefined, base: URL | null): Record<string, string | number> {
+  return {
+    // RFC 9112: a request over a socket names no host of its own.
+    host: base?.host ?? 'localhost',
+    accept: 'application/json',
+    ...(token === undefined ? {} : { authorization: `bearer ${token}` }),
+    ...(call.body === undefined
+      ? {}
+      : { 'content-type': call.body.type, 'content-length': Buffer.byteLength(call.body.text) }),
+  };
+}
+
+/** Sends and waits for the head of the answer; abort and silence end the body too, while it is being read. */
+function exchange(request: ClientRequest, call: Call, name: string): Promise<IncomingMessage> {
+  return new Promise((resolve, reject) => {
+    const { signal } = call;
+    let answer: IncomingMessage | undefined;
+    const giveUp = (error: Error): void => {
+      (answer ?? request).destroy(error);
+    };
+    const onAbort = (): void => giveUp(abortError(signal));
+    const connecting = setTimeout(
+      () => giveUp(unreachable(name, `no connection within ${CONNECT_MS / 1000} seconds`, undefined)),
+      CONNECT_MS,
+    );
+    const connected = (): void => {
+      clearTimeout(connecting);
+      request.setTimeout(call.idleMs, () => giveUp(timeout(name, call.idleMs)));
+    };
+    const done = (): void => {
+      clearTimeout(connecting);
+      signal?.removeEventListener('abort', onAbort);
+    };
+    request.once('socket', (socket) => {
+      socket.setKeepAlive(true, 30_000);
+      if (socket.connecting) socket.once('connect', connected);
+      else connected();
+    });
+    request.once('response', (response) => {
+      answer = response;
+      response.once('close', done);
+      resolve(response);
+    });
+    request.on('error', (error) => {
+      done();
+      reject(error instanceof ClientError || signal?.aborted === true ? error : fromSocket(error, name));
+    });
+    if (signal?.aborted === true) {
+      onAbort();
+      return;
+    }
+    signal?.addEventListener('abort', onAbort, { once: true });
+    request.end(call.body?.text);
+  });
+}
+
+/** What an aborted call rejects with: the signal's own reason. */
+function abortError(signal: AbortSignal | undefined): Error {
+  return signal?.reason instanceof Error ? signal.reason : new DOMException('Aborted', 'AbortError');
+}
+
+function fromSocket(error: NodeJS.ErrnoException, name: string): ClientError {
+  const why: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'nothing listens there',
+    ENOENT: 'the socket is not there',
+    EACCES: 'this user may not open it',
+    ENOTFOUND: 'its host name is not known',
+    EAI_AGAIN: 'its host name cannot be looked up now',
+    ECONNRESET: 'the connection was cut',
+    ETIMEDOUT: 'it does not answer',
+  };
+  const code = error.code ?? '';
+  return unreachable(name, why[code] ?? error.message, error);
+}
+
+function unreachable(name: string, why: string, cause: unknown): ClientError {
+  return new ClientError(`The platform at ${name} cannot be reached: ${why}.`, {
+    status: 0,
+    code: 'client.unreachable',
+    hint: 'Is it running? On its machine: tancho server status',
+    ...(cause === undefined ? {} : { cause }),
+  });
+}
+
+export function timeout(name: string, idleMs: number): ClientError {
+  return new ClientError(`The platform at ${name} has sent nothing for ${idleMs / 1000} seconds.`, {
+    status: 0,
+    code: 'client.timeout',
+    hint: 'Try again; the operation may still be going on there.',
+  });
+}
+
+/** The rest of a body as text. */
+export async function readAll(body: IncomingMessage, most: number, name: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunksOf(body, name)) {
+    size += chunk.length;
+    if (size > most) {
+      body.destroy();
+      throw badAnswer(`The answer of ${name} is larger than ${most} bytes.`);
+    }
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+/** The chunks of a body; a connection that breaks becomes a ClientError. */
+export async function* chunksOf(body: IncomingMessage, name: string): AsyncGenerator<Buffer> {
+  try {
+    for await (const chunk of body as AsyncIterable<Buffer>) yield chunk;
+  } catch (error) {
+    if (error instanceof ClientError) throw error;
+    const thrown = error as NodeJS.ErrnoException;
+    if (thrown.name === 'AbortError' || thrown.code === undefined) throw error;
+    throw fromSocket(thrown, name);
+  }
+}
+
+export function badAnswer(message: string, status = 0): ClientError {
+  return new ClientError(message, {
+    status,
+    code: 'client.bad_answer',
+    hint: 'Is this the address of a Tancho platform?',
+  });
+}
+
+function headerOf(response: IncomingMessage, name: string): string {
+  const value = response.headers[name];
+  return typeof value === 'string' ? value : '';
+}

@@ -1,0 +1,112 @@
+/** Home, config.yaml, environment -> Config. What cannot be used is a ConfigError; nothing is guessed or skipped. */
+import { mkdir, open } from 'node:fs/promises';
+import type { Config, Listen } from './config.ts';
+import { ConfigError } from './config-error.ts';
+import { configPath, configTemplate, type FileValue, parseConfigText, readConfigText } from './file.ts';
+import { checkHomeLength, homeOf } from './home.ts';
+import { BadValue, listenText } from './parsers.ts';
+import { SETTINGS, type Setting, type Values } from './schema.ts';
+
+/**
+ * Creates the home and its config.yaml when they are not there yet. `overrides` win over everything and are not checked.
+ * An environment variable that is set to the empty text counts as not set.
+ */
+export async function loadConfig(env: NodeJS.ProcessEnv, overrides: Partial<Config> = {}): Promise<Config> {
+  const home = overrides.home ?? homeOf(env);
+  checkHomeLength(home);
+  const path = configPath(home);
+  const text = (await readConfigText(path)) ?? (await createConfig(home, path));
+  const file = await parseConfigText(path, text);
+  const { adminEmail, adminPassword, ...values } = valuesOf((setting) => readSetting(setting, env, path, file));
+  const config: Config = { ...values, home, admin: { email: adminEmail, password: adminPassword }, ...overrides };
+  checkListeners(config);
+  return config;
+}
+
+async function createConfig(home: string, path: string): Promise<string> {
+  const text = configTemplate();
+  try {
+    // Where the server is root, apps run as users of their own, and those must reach their code below the home.
+    await mkdir(home, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
+    const handle = await open(path, 'wx', 0o600);
+    try {
+      await handle.writeFile(text);
+    } finally {
+      await handle.close();
+    }
+  } catch (error) {
+    const code = (error as NodeJS.ErrnoException).code ?? 'unknown';
+    // Another server of the same home was faster by a moment; its text is the same.
+    if (code === 'EEXIST' && (await readConfigText(path)) !== null) return text;
+    throw new ConfigError(
+      `TANCHO_HOME: cannot write to ${home} (${code}).`,
+      'Choose a directory you own: TANCHO_HOME=/path/to/directory',
+      error,
+    );
+  }
+  return text;
+}
+
+type Read = <T>(setting: Setting<T>) => T;
+
+function valuesOf(read: Read): Values {
+  return {
+    apiListen: read(SETTINGS.apiListen),
+    edgeListen: read(SETTINGS.edgeListen),
+    sshListen: read(SETTINGS.sshListen),
+    domain: read(SETTINGS.domain),
+    databaseUrl: read(SETTINGS.databaseUrl),
+    adminEmail: read(SETTINGS.adminEmail),
+    adminPassword: read(SETTINGS.adminPassword),
+    registration: read(SETTINGS.registration),
+    sessionDays: read(SETTINGS.sessionDays),
+    edgeWorkers: read(SETTINGS.edgeWorkers),
+    isolation: read(SETTINGS.isolation),
+    unitMemoryBytes: read(SETTINGS.unitMemoryBytes),
+    startTimeoutSeconds: read(SETTINGS.startTimeoutSeconds),
+    drainTimeoutSeconds: read(SETTINGS.drainTimeoutSeconds),
+    stopGraceSeconds: read(SETTINGS.stopGraceSeconds),
+    buildTimeoutSeconds: read(SETTINGS.buildTimeoutSeconds),
+    logEntriesPerApp: read(SETTINGS.logEntriesPerApp),
+    logBytesPerApp: read(SETTINGS.logBytesPerApp),
+  };
+}
+
+function readSetting<T>(
+  setting: Setting<T>,
+  env: NodeJS.ProcessEnv,
+  path: string,
+  file: ReadonlyMap<string, FileValue>,
+): T {
+  const variable = env[setting.variable] ?? '';
+  const fromFile = file.get(setting.key);
+  const place =
+    variable !== '' ? setting.variable : fromFile ? `${path}:${fromFile.line}: ${setting.key}` : setting.key;
+  const text = variable !== '' ? variable : (fromFile?.text ?? setting.default);
+  try {
+    return setting.parse(text);
+  } catch (error) {
+    if (!(error instanceof BadValue)) throw error;
+    const shown = setting.secret ? '' : `, not "${text}"`;
+    throw new ConfigError(`${place} ${error.message}${shown}.`, `Correct it, or remove it for the default.`);
+  }
+}
+
+/** Two doors on one port would fail later, with a message about neither. */
+function checkListeners({ apiListen, edgeListen, sshListen }: Config): void {
+  const doors: readonly (readonly [Setting<Listen>, Listen])[] = [
+    [SETTINGS.apiListen, apiListen],
+    [SETTINGS.edgeListen, edgeListen],
+    [SETTINGS.sshListen, sshListen],
+  ];
+  for (const [index, [setting, listen]] of doors.entries()) {
+    const twin = doors
+      .slice(0, index)
+      .find(([, other]) => other.port !== 0 && listenText(other) === listenText(listen));
+    if (twin === undefined) continue;
+    throw new ConfigError(
+      `${twin[0].key} and ${setting.key} are both ${listenText(listen)}.`,
+      `Give one of them another port: ${twin[0].variable} or ${setting.variable}.`,
+    );
+  }
+}

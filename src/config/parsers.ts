@@ -1,0 +1,124 @@
+/** Text of one setting -> value. A parser throws BadValue with what it wants to see; it never repeats the text it was given. */
+import { isIPv6 } from 'node:net';
+import type { Listen } from './config.ts';
+
+export class BadValue extends Error {
+  override readonly name = 'BadValue';
+}
+
+export type Parser<T> = (text: string) => T;
+
+const HOST_NAME = /^(?=.{1,253}$)(?:[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?\.)*[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const LISTEN = /^(?:\[([^\]]*)\]|([^:[\]]*)):([0-9]{1,5})$/;
+const EMAIL = /^[^@\s]{1,64}@(?:[-a-z0-9]+\.)+[a-z]{2,}$/;
+const SIZE = /^([0-9]{1,15})\s*([kmgt]?)(?:i?b)?$/i;
+const DURATION = /^([0-9]{1,9})\s*([smh]?)$/;
+
+/** `host:port`, `[::1]:port`, `:port` (every address of this machine). Port 0 is any free port. */
+export const listen: Parser<Listen> = (text) => {
+  const wanted = 'must be host:port, for example 127.0.0.1:8080, [::1]:8080 or :8080';
+  const match = LISTEN.exec(text.trim());
+  if (match === null) throw new BadValue(wanted);
+  const [, ipv6, name = '', digits = ''] = match;
+  const port = Number(digits);
+  if (port > 65_535) throw new BadValue('must have a port between 0 and 65535');
+  if (ipv6 !== undefined) {
+    if (!isIPv6(ipv6)) throw new BadValue('must have an IPv6 address between the brackets, for example [::1]:8080');
+    return { host: ipv6, port };
+  }
+  if (name === '') return { host: '0.0.0.0', port };
+  const host = name.toLowerCase();
+  if (!HOST_NAME.test(host)) throw new BadValue(wanted);
+  if (/^[0-9.]+$/.test(host) && !isIPv4(host)) throw new BadValue('must have a valid IPv4 address');
+  return { host, port };
+};
+
+function isIPv4(text: string): boolean {
+  const parts = text.split('.');
+  return parts.length === 4 && parts.every((part) => /^[0-9]{1,3}$/.test(part) && Number(part) <= 255);
+}
+
+/** The inverse of listen(). */
+export function listenText({ host, port }: Listen): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
+}
+
+export const hostName: Parser<string> = (text) => {
+  const name = text.trim().toLowerCase();
+  if (!HOST_NAME.test(name)) throw new BadValue('must be a host name, for example localhost or apps.example.com');
+  return name;
+};
+
+export function choice<T extends string>(...allowed: readonly T[]): Parser<T> {
+  return (text) => {
+    const found = allowed.find((name) => name === text.trim());
+    if (found === undefined) throw new BadValue(`must be one of: ${allowed.join(', ')}`);
+    return found;
+  };
+}
+
+export function wholeNumber(least: number, most: number): Parser<number> {
+  return (text) => {
+    const digits = text.trim();
+    const value = Number(digits);
+    if (!/^[0-9]{1,15}$/.test(digits) || value < least || value > most) {
+      throw new BadValue(`must be a whole number from ${least} to ${most}`);
+    }
+    return value;
+  };
+}
+
+const SECONDS = { '': 1, s: 1, m: 60, h: 3600 } as const;
+
+/** `90`, `90s`, `2m`, `1h` -> seconds. */
+export function seconds(least: number, most: number): Parser<number> {
+  return (text) => {
+    const match = DURATION.exec(text.trim());
+    const unit = (match?.[2] ?? '') as keyof typeof SECONDS;
+    const value = Number(match?.[1] ?? Number.NaN) * SECONDS[unit];
+    if (!(value >= least && value <= most)) {
+      throw new BadValue(`must be a time from ${least} to ${most} seconds, for example 90, 90s, 2m or 1h`);
+    }
+    return value;
+  };
+}
+
+const POWERS = { '': 0, k: 1, m: 2, g: 3, t: 4 } as const;
+
+/** `1048576`, `512M`, `1G` -> bytes (powers of 1024). */
+export function size(least: number, zeroMeansNone: boolean): Parser<number> {
+  return (text) => {
+    const match = SIZE.exec(text.trim());
+    const power = (match?.[2] ?? '').toLowerCase() as keyof typeof POWERS;
+    const value = Number(match?.[1] ?? Number.NaN) * 1024 ** POWERS[power];
+    const good = value >= least || (zeroMeansNone && value === 0);
+    if (!good || !Number.isSafeInteger(value)) {
+      const none = zeroMeansNone ? ', or 0 for no limit' : '';
+      throw new BadValue(`must be a size of at least ${least} bytes${none}, for example 512M or 2G`);
+    }
+    return value;
+  };
+}
+
+export const email: Parser<string> = (text) => {
+  const value = text.trim().toLowerCase();
+  if (!EMAIL.test(value)) throw new BadValue('must be an e-mail address, for example admin@example.com');
+  return value;
+};
+
+/** Empty: none. The limits are those of every password of the platform (specification section 8). */
+export const passwordOrNone: Parser<string | null> = (text) => {
+  if (text === '') return null;
+  const bytes = Buffer.byteLength(text);
+  if (bytes < 6 || bytes > 50) throw new BadValue('must have 6 to 50 characters');
+  return text;
+};
+
+export const databaseUrlOrNone: Parser<string | null> = (text) => {
+  const value = text.trim();
+  if (value === '') return null;
+  const wanted = 'must be a PostgreSQL address, for example postgres://user:password@db.example.com:5432/tancho';
+  const protocol = URL.canParse(value) ? new URL(value).protocol : '';
+  if (protocol !== 'postgres:' && protocol !== 'postgresql:') throw new BadValue(wanted);
+  return value;
+};

@@ -1,0 +1,161 @@
+/**
+ * Every setting as data: config.yaml, the environment variables and docs/config.md are all made from this table.
+ * It does not read anything; load.ts does.
+ */
+import type { Config } from './config.ts';
+import * as parse from './parsers.ts';
+
+export interface Setting<T> {
+  /** Name in config.yaml. */
+  readonly key: string;
+  /** Environment variable; it wins over the file. */
+  readonly variable: string;
+  /** The default as it would be written in the file; '' stands for none. */
+  readonly default: string;
+  /** One or two sentences for the operator. */
+  readonly description: string;
+  /** Its value is never shown. */
+  readonly secret?: true;
+  readonly parse: parse.Parser<T>;
+}
+
+/** Config with one flat field per setting. */
+export type Values = Omit<Config, 'home' | 'admin'> & {
+  readonly adminEmail: string;
+  readonly adminPassword: string | null;
+};
+
+type Settings = { readonly [Field in keyof Values]: Setting<Values[Field]> };
+
+export const SETTINGS: Settings = {
+  apiListen: {
+    key: 'api.listen',
+    variable: 'TANCHO_API_LISTEN',
+    default: '127.0.0.1:8080',
+    description: 'Address and port of the API, the dashboard and git over HTTP. Port 0 takes any free port.',
+    parse: parse.listen,
+  },
+  edgeListen: {
+    key: 'edge.listen',
+    variable: 'TANCHO_EDGE_LISTEN',
+    default: '127.0.0.1:8000',
+    description: 'Address and port where the apps answer.',
+    parse: parse.listen,
+  },
+  sshListen: {
+    key: 'ssh.listen',
+    variable: 'TANCHO_SSH_LISTEN',
+    default: '127.0.0.1:2222',
+    description: 'Address and port of git over SSH.',
+    parse: parse.listen,
+  },
+  domain: {
+    key: 'domain',
+    variable: 'TANCHO_DOMAIN',
+    default: 'localhost',
+    description: 'Apps answer at <app>.<domain>. Names below localhost reach this machine without any DNS.',
+    parse: parse.hostName,
+  },
+  databaseUrl: {
+    key: 'database.url',
+    variable: 'TANCHO_DATABASE_URL',
+    default: '',
+    description: 'PostgreSQL address (postgres://...). None: the embedded SQLite in the home.',
+    secret: true,
+    parse: parse.databaseUrlOrNone,
+  },
+  adminEmail: {
+    key: 'admin.email',
+    variable: 'TANCHO_ADMIN_EMAIL',
+    default: 'admin@tancho.local',
+    description: 'E-mail of the first admin, who is created on the first start.',
+    parse: parse.email,
+  },
+  adminPassword: {
+    key: 'admin.password',
+    variable: 'TANCHO_ADMIN_PASSWORD',
+    default: '',
+    description: 'Password of the first admin, 6 to 50 characters. None: one is generated and printed once.',
+    secret: true,
+    parse: parse.passwordOrNone,
+  },
+  registration: {
+    key: 'auth.registration',
+    variable: 'TANCHO_AUTH_REGISTRATION',
+    default: 'auto',
+    description:
+      'Who may create an account: open (anybody), closed (admins only), auto (anybody while the API listens on loopback only).',
+    parse: parse.choice('auto', 'open', 'closed'),
+  },
+  sessionDays: {
+    key: 'auth.session-days',
+    variable: 'TANCHO_AUTH_SESSION_DAYS',
+    default: '30',
+    description: 'Days until a login expires.',
+    parse: parse.wholeNumber(1, 3650),
+  },
+  edgeWorkers: {
+    key: 'edge.workers',
+    variable: 'TANCHO_EDGE_WORKERS',
+    default: '1',
+    description: 'Processes that carry the traffic of the apps. More than the number of cores gains nothing.',
+    parse: parse.wholeNumber(1, 64),
+  },
+  isolation: {
+    key: 'isolation',
+    variable: 'TANCHO_ISOLATION',
+    default: 'auto',
+    description:
+      'How apps are kept apart: bubblewrap (namespaces), user (one system user per app), plain (not at all), auto (the strongest this machine has). A named level must be there, or the server does not start.',
+    parse: parse.choice('auto', 'bubblewrap', 'user', 'plain'),
+  },
+  unitMemoryBytes: {
+    key: 'units.memory',
+    variable: 'TANCHO_UNITS_MEMORY',
+    default: '1G',
+    description: 'Memory one unit may use; 0 for no limit.',
+    parse: parse.size(16 * 1024 ** 2, true),
+  },
+  startTimeoutSeconds: {
+    key: 'units.start-timeout',
+    variable: 'TANCHO_UNITS_START_TIMEOUT',
+    default: '60s',
+    description: 'How long a new unit may take to become ready.',
+    parse: parse.seconds(1, 3600),
+  },
+  drainTimeoutSeconds: {
+    key: 'units.drain-timeout',
+    variable: 'TANCHO_UNITS_DRAIN_TIMEOUT',
+    default: '30s',
+    description: 'How long an old unit may take to finish the requests it has.',
+    parse: parse.seconds(0, 3600),
+  },
+  stopGraceSeconds: {
+    key: 'units.stop-grace',
+    variable: 'TANCHO_UNITS_STOP_GRACE',
+    default: '10s',
+    description: 'How long a unit may take to end after it was asked to (TERM), before it is killed (KILL).',
+    parse: parse.seconds(0, 600),
+  },
+  buildTimeoutSeconds: {
+    key: 'builds.timeout',
+    variable: 'TANCHO_BUILDS_TIMEOUT',
+    default: '15m',
+    description: 'How long a build may take.',
+    parse: parse.seconds(1, 86_400),
+  },
+  logEntriesPerApp: {
+    key: 'logs.entries-per-app',
+    variable: 'TANCHO_LOGS_ENTRIES_PER_APP',
+    default: '10000',
+    description: 'Log entries kept per app; the oldest go first.',
+    parse: parse.wholeNumber(100, 10_000_000),
+  },
+  logBytesPerApp: {
+    key: 'logs.bytes-per-app',
+    variable: 'TANCHO_LOGS_BYTES_PER_APP',
+    default: '10M',
+    description: 'Bytes of log kept per app; the oldest go first.',
+    parse: parse.size(100 * 1024, false),
+  },
+};

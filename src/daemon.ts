@@ -1,0 +1,258 @@
+/**
+ * The only file that wires: configuration -> backends -> domain -> doors. Starts the platform in an order in which a crash
+ * at any point is harmless, and stops it in the reverse one.
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { type ApiServer, createApiServer } from './api/server.ts';
+import { type Backends, openBackends } from './backends/registry.ts';
+import type { Config } from './config/config.ts';
+import { createAct } from './domain/act.ts';
+import { createApps } from './domain/apps/apps.ts';
+import { createEnv } from './domain/apps/env.ts';
+import { createRemoval } from './domain/apps/removal.ts';
+import { Rollouts } from './domain/apps/rollouts.ts';
+import { Routes } from './domain/apps/routes.ts';
+import { createRun } from './domain/apps/run.ts';
+import { Supervisor } from './domain/apps/supervisor.ts';
+import { Units } from './domain/apps/units.ts';
+import { createDeploys } from './domain/deploys/deploys.ts';
+import { Pipeline } from './domain/deploys/pipeline.ts';
+import { Leases } from './domain/leases.ts';
+import { Collector } from './domain/logs/collector.ts';
+import { Journal } from './domain/logs/journal.ts';
+import { createLogs } from './domain/logs/logs.ts';
+import { createPlatforms } from './domain/platforms/platforms.ts';
+import { recover } from './domain/recovery.ts';
+import type { Settings } from './domain/settings.ts';
+import { createTeams } from './domain/teams/teams.ts';
+import type { UseCases } from './domain/use-cases.ts';
+import { CallerCache } from './domain/users/caller-cache.ts';
+import { ensureFirstAdmin } from './domain/users/first-admin.ts';
+import { createUsers } from './domain/users/users.ts';
+import { PRE_RECEIVE } from './git-push/hook.ts';
+import { createGitHttp } from './git-push/http.ts';
+import { createGitSessions } from './git-push/sessions.ts';
+import { createSshDoor, type SshDoor } from './git-push/ssh.ts';
+import { claimHome } from './lib/home-claim.ts';
+import type { Logger } from './lib/logger.ts';
+import { openServerLog } from './lib/server-log.ts';
+
+export interface Daemon {
+  readonly ready: { readonly apiUrl: string; readonly edgeAddress: string; readonly sshAddress: string };
+  /** On the first start only. */
+  readonly firstAdmin: { readonly email: string; readonly password: string } | null;
+  /** What this machine gives to units: isolation and limits, one line. */
+  readonly isolation: string;
+  /** `all` ends the apps too; `leave-units` lets them run, to be adopted at the next start. */
+  stop(how: 'all' | 'leave-units'): Promise<void>;
+}
+
+const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
+const KEPT_RELEASES = 10;
+const RUN_TIMEOUT_MS = 60 * 60_000;
+const UNIT_PROCESSES = 1024;
+const PRUNE_EVERY_MS = 60_000;
+
+export async function startDaemon(config: Config, options: { version: string }): Promise<Daemon> {
+  const runDir = path.join(config.home, 'run');
+  await mkdir(runDir, { recursive: true, mode: 0o711 });
+  const release = await claimHome(path.join(runDir, 'control.pid'));
+  try {
+    const log = await openServerLog(path.join(config.home, 'log'));
+    const backends = await openBackends(config, {
+      logger: log.logger,
+      preReceive: PRE_RECEIVE,
+      programDir: import.meta.dirname,
+    });
+    try {
+      return await serve(config, backends, { ...options, logger: log.logger, runDir, release, closeLog: log.close });
+    } catch (error) {
+      await backends.close();
+      throw error;
+    }
+  } catch (error) {
+    await release();
+    throw error;
+  }
+}
+
+interface ServeOptions {
+  readonly version: string;
+  readonly logger: Logger;
+  readonly runDir: string;
+  readonly release: () => Promise<void>;
+  readonly closeLog: () => Promise<void>;
+}
+
+async function serve(config: Config, backends: Backends, options: ServeOptions): Promise<Daemon> {
+  const { logger } = options;
+  const now = (): Date => new Date();
+  let isReady = false;
+  let doors: Doors | null = null;
+  const settings = settingsOf(config, backends, () => doors?.ssh.address.port ?? config.sshListen.port);
+  const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);
+  const domain = createDomain(config, backends, settings, logger, now);
+  const { background, ...recovered } = await recover({ ...backends, ...domain.parts, logger, now });
+  logger.info(recovered, 'recovered');
+  doors = await openDoors(config, backends, domain.useCases, options, () => isReady);
+  isReady = true;
+  const pruning = setInterval(() => void domain.pruneLogs(), PRUNE_EVERY_MS);
+  const { api, ssh } = doors;
+
+  return {
+    ready: {
+      apiUrl: `http://${place(api.address)}`,
+      edgeAddress: backends.router.listen,
+      sshAddress: place(ssh.address),
+    },
+    firstAdmin,
+    isolation: backends.provisioner.description,
+    async stop(how) {
+      isReady = false;
+      clearInterval(pruning);
+      await Promise.all([api.close(), ssh.close()]);
+      await background;
+      await domain.close(how);
+      await backends.close();
+      await options.release();
+      await options.closeLog();
+    },
+  };
+}
+
+function settingsOf(config: Config, backends: Backends, sshPort: () => number): Settings {
+  return {
+    domain: config.domain,
+    edgePort: () => portOf(backends.router.listen),
+    sshAddress: () => place({ host: publicHost(config), port: sshPort() }),
+    startTimeoutMs: config.startTimeoutSeconds * 1000,
+    drainTimeoutMs: config.drainTimeoutSeconds * 1000,
+    stopGraceMs: config.stopGraceSeconds * 1000,
+    unitLimits: { memoryBytes: config.unitMemoryBytes, cpuMillis: 0, processes: UNIT_PROCESSES },
+    keptReleases: KEPT_RELEASES,
+    runTimeoutMs: RUN_TIMEOUT_MS,
+  };
+}
+
+/** Where users reach the git door: the address it is bound to, or the domain when it is bound to every address. */
+function publicHost(config: Config): string {
+  const { host } = config.sshListen;
+  return host === '0.0.0.0' || host === '::' ? config.domain : host;
+}
+
+interface Domain {
+  readonly useCases: UseCases;
+  readonly parts: Pick<
+    Parameters<typeof recover>[0],
+    'collector' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
+  >;
+  pruneLogs(): Promise<void>;
+  close(how: 'all' | 'leave-units'): Promise<void>;
+}
+
+function createDomain(config: Config, backends: Backends, settings: Settings, logger: Logger, now: () => Date): Domain {
+  const { store, logStore, provisioner, router, builder, gitHost } = backends;
+  const journal = new Journal({ logStore, now, logger });
+  const collector = new Collector({ provisioner, logStore, journal, logger });
+  const leases = new Leases(store, `control-${process.pid}-${randomBytes(6).toString('hex')}`);
+  const act = createAct({ store, leases, logger, now });
+  const routes = new Routes({ store, router, domain: config.domain, logger });
+  const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger });
+  const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
+  const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });
+  const removal = createRemoval({ store, units, routes, router, builder, gitHost, logStore, settings, logger });
+  const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
+  const callers = new CallerCache(now);
+  const registrationOpen = isRegistrationOpen(config);
+  const useCases: UseCases = {
+    apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, now }),
+    env: createEnv({ store, rollouts, journal, act, now }),
+    run: createRun({ store, provisioner, journal, act, settings }),
+    logs: createLogs({ store, logStore, journal }),
+    deploys: createDeploys({ store, gitHost, pipeline, act, now }),
+    platforms: createPlatforms({ builder }),
+    users: createUsers({ store, act, now, callers, registrationOpen, sessionDays: config.sessionDays }),
+    teams: createTeams({ store, act, now, callers }),
+  };
+  return {
+    useCases,
+    parts: { collector, rollouts, removal, routes, supervisor, units },
+    async pruneLogs() {
+      const bounds = { entriesPerApp: config.logEntriesPerApp, bytesPerApp: config.logBytesPerApp };
+      await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
+    },
+    async close(how) {
+      await supervisor.close();
+      await rollouts.close();
+      if (how === 'all') await stopUnits(backends, settings.stopGraceMs);
+      await collector.close();
+    },
+  };
+}
+
+/** The units' records stay, so the next start brings them back. */
+async function stopUnits(backends: Backends, graceMs: number): Promise<void> {
+  const running = (await backends.provisioner.list()).filter((unit) => unit.running);
+  await Promise.all(running.map((unit) => backends.provisioner.stop(unit.id, graceMs)));
+}
+
+interface Doors {
+  readonly api: ApiServer;
+  readonly ssh: SshDoor;
+}
+
+async function openDoors(
+  config: Config,
+  backends: Backends,
+  useCases: UseCases,
+  options: ServeOptions,
+  ready: () => boolean,
+): Promise<Doors> {
+  const { logger } = options;
+  const sessions = createGitSessions({
+    repositories: backends.gitHost,
+    apps: useCases.apps,
+    deploys: useCases.deploys,
+    logger,
+  });
+  const ssh = await createSshDoor({
+    listen: config.sshListen,
+    hostKeyFile: path.join(config.home, 'ssh_host_ed25519_key'),
+    users: useCases.users,
+    sessions,
+    logger,
+  });
+  try {
+    const api = await createApiServer({
+      useCases,
+      listen: config.apiListen,
+      socketPath: path.join(options.runDir, 'api.sock'),
+      version: options.version,
+      logger,
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      ready,
+      gitHandler: createGitHttp({ users: useCases.users, sessions, logger }),
+    });
+    return { api, ssh };
+  } catch (error) {
+    await ssh.close();
+    throw error;
+  }
+}
+
+const LOOPBACK = /^(?:127\.|::1$|localhost$)/;
+
+function isRegistrationOpen(config: Config): boolean {
+  if (config.registration !== 'auto') return config.registration === 'open';
+  return LOOPBACK.test(config.apiListen.host);
+}
+
+function place(address: { readonly host: string; readonly port: number }): string {
+  return `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`;
+}
+
+function portOf(listen: string): number {
+  return Number(listen.slice(listen.lastIndexOf(':') + 1));
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { type Action, demand, may, RULES, type Subject } from './access.ts';
+import { type Caller, PLATFORM, type UserCaller } from './caller.ts';
+import { PlatformError } from './errors.ts';
+
+const person = (more: Partial<UserCaller>): UserCaller => ({
+  kind: 'user',
+  email: 'ann@example.com',
+  isAdmin: false,
+  teams: [],
+  via: 'session',
+  tokenHash: '',
+  address: '',
+  ...more,
+});
+
+const callers: Record<string, Caller> = {
+  anonymous: { kind: 'anonymous', address: '' },
+  outsider: person({ teams: ['others'] }),
+  member: person({ teams: ['crew'] }),
+  admin: person({ isAdmin: true }),
+  platform: PLATFORM,
+  ownToken: { kind: 'app', app: 'shop', address: '' },
+  otherToken: { kind: 'app', app: 'blog', address: '' },
+};
+
+const subject: Subject = {
+  app: { name: 'shop', teams: ['crew'] },
+  team: { name: 'crew', members: ['bea@example.com'] },
+};
+
+/** Who may, spelled out once more by hand so that a slip in the table shows. */
+const EVERYBODY = ['anonymous', 'outsider', 'member', 'admin', 'platform', 'ownToken', 'otherToken'];
+const USERS = ['outsider', 'member', 'admin', 'platform'];
+const APP_TEAM = ['member', 'admin', 'platform'];
+const ADMINS = ['admin', 'platform'];
+const expected: Record<Action, string[]> = {
+  'user.create': ADMINS,
+  'user.login': EVERYBODY,
+  'user.logout': USERS,
+  'user.info': USERS,
+  'key.add': USERS,
+  'key.remove': USERS,
+  'key.list': USERS,
+  'team.create': USERS,
+  'team.list': USERS,
+  'team.info': ADMINS,
+  'team.remove': ADMINS,
+  'team.member_add': ADMINS,
+  'team.member_remove': ADMINS,
+  'app.create': USERS,
+  'app.list': USERS,
+  'app.info': APP_TEAM,
+  'app.remove': APP_TEAM,
+  'app.restart': APP_TEAM,
+  'app.run': APP_TEAM,
+  'app.log': APP_TEAM,
+  'app.push': APP_TEAM,
+  'app.pull': APP_TEAM,
+  'env.get': [...APP_TEAM, 'ownToken'],
+  'env.set': APP_TEAM,
+  'env.unset': APP_TEAM,
+  'deploy.list': USERS,
+  'deploy.info': APP_TEAM,
+  'platform.list': USERS,
+  'metadata.info': EVERYBODY,
+};
+
+describe('the access table', () => {
+  it.each(Object.keys(RULES) as Action[])('%s', (action) => {
+    const allowed = Object.keys(callers).filter((name) => may(callers[name] as Caller, action, subject));
+    expect(allowed.sort()).toEqual([...expected[action]].sort());
+  });
+
+  it('lets team members act on their team', () => {
+    const bea = person({ email: 'bea@example.com' });
+    expect(may(bea, 'team.member_add', subject)).toBe(true);
+  });
+
+  it('lets everybody register where registration is open', () => {
+    expect(may(callers['anonymous'] as Caller, 'user.create', { registrationOpen: true })).toBe(true);
+  });
+
+  it('denies when the subject is not given', () => {
+    expect(may(callers['member'] as Caller, 'app.info')).toBe(false);
+  });
+
+  it('answers 401 material to the anonymous only', () => {
+    const codeOf = (caller: Caller): string => {
+      try {
+        demand(caller, 'app.info', subject);
+        return '';
+      } catch (error) {
+        return error instanceof PlatformError ? error.code : 'other';
+      }
+    };
+    expect(codeOf(callers['anonymous'] as Caller)).toBe('auth.required');
+    expect(codeOf(callers['outsider'] as Caller)).toBe('access.denied');
+    expect(codeOf(callers['otherToken'] as Caller)).toBe('access.denied');
+  });
+});

@@ -1,0 +1,48 @@
+/** Takes an app away with everything it left. Begun once, it is carried on after a crash until every trace is gone. */
+import type { Logger } from '../../lib/logger.ts';
+import type { Builder } from '../deploys/builder.ts';
+import type { GitHost } from '../deploys/git-host.ts';
+import type { LogStore } from '../logs/log-store.ts';
+import type { Settings } from '../settings.ts';
+import type { Store } from '../store.ts';
+import type { Router } from './router.ts';
+import type { Routes } from './routes.ts';
+import type { Units } from './units.ts';
+
+export interface Removal {
+  readonly routes: Routes;
+  /** Resolves when the app and all that belongs to it is gone. Idempotent; safe to repeat after any interruption. */
+  remove(app: string): Promise<void>;
+}
+
+export interface RemovalDeps {
+  readonly store: Store;
+  readonly units: Units;
+  readonly routes: Routes;
+  readonly router: Router;
+  readonly builder: Builder;
+  readonly gitHost: GitHost;
+  readonly logStore: LogStore;
+  readonly settings: Settings;
+  readonly logger: Logger;
+}
+
+export function createRemoval(deps: RemovalDeps): Removal {
+  const { store, units, routes, router, builder, gitHost, logStore, settings } = deps;
+  return {
+    routes,
+    async remove(app) {
+      await store.transact((tx) => tx.updateApp(app, { removing: true }));
+      await routes.publish();
+      const all = await store.units(app);
+      const ids = all.map((unit) => unit.id);
+      await router.drained(ids, settings.drainTimeoutMs);
+      await Promise.all(all.map((unit) => units.retire(unit)));
+      for (const artifact of await builder.list()) if (artifact.app === app) await builder.remove(artifact.id);
+      await builder.removeCache(app);
+      await gitHost.remove(app);
+      await logStore.removeApp(app);
+      await store.transact((tx) => tx.deleteApp(app));
+    },
+  };
+}

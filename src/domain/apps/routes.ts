@@ -1,0 +1,92 @@
+/** Keeps the router's table equal to what the store says serves. Owns when a table is published, not how. */
+import type { Router, Route, RouteTable } from './router.ts';
+import type { App } from './app.ts';
+import type { Unit } from './unit.ts';
+import { PlatformError } from '../errors.ts';
+import type { Store } from '../store.ts';
+import { groupBy } from '../../lib/group-by.ts';
+import type { Logger } from '../../lib/logger.ts';
+
+const RETRY_MS = 250;
+const GIVE_UP_MS = 60_000;
+
+export class Routes {
+  readonly #store: Store;
+  readonly #router: Router;
+  readonly #domain: string;
+  readonly #logger: Logger;
+  #version = 0;
+  #running: Promise<void> | null = null;
+  #next: Promise<void> | null = null;
+
+  constructor(deps: { store: Store; router: Router; domain: string; logger: Logger }) {
+    this.#store = deps.store;
+    this.#router = deps.router;
+    this.#domain = deps.domain;
+    this.#logger = deps.logger;
+  }
+
+  /**
+   * Resolves when the router serves by a table read from the store after this call. Calls that arrive while one is
+   * under way share the one that follows it. Throws `unavailable` when the router stays out of reach.
+   */
+  publish(): Promise<void> {
+    if (this.#running === null) {
+      this.#running = this.#apply().finally(() => {
+        this.#running = null;
+      });
+      return this.#running;
+    }
+    this.#next ??= this.#running
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = null;
+        return this.publish();
+      });
+    return this.#next;
+  }
+
+  async #apply(): Promise<void> {
+    const deadline = Date.now() + GIVE_UP_MS;
+    for (;;) {
+      try {
+        await this.#router.apply(await this.#table());
+        return;
+      } catch (error) {
+        if (Date.now() > deadline) {
+          throw new PlatformError('unavailable', 'The router does not take the new routes.', {
+            cause: error,
+            hint: 'See the log of the edge in the home directory.',
+          });
+        }
+        this.#logger.warn({ err: error }, 'the router did not take the route table, trying again');
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+
+  async #table(): Promise<RouteTable> {
+    const [apps, units] = await Promise.all([this.#store.apps(), this.#store.allUnits()]);
+    this.#version = Math.max(this.#version + 1, Date.now());
+    const byApp = groupBy(units, (unit) => unit.app);
+    const routes = apps
+      .filter((app) => !app.removing)
+      .map((app) => routeOf(app, byApp.get(app.name) ?? [], this.#domain));
+    return { version: this.#version, routes };
+  }
+}
+
+/** Only units of the app's serving rollout that are started and have an address are targets. */
+export function routeOf(app: App, units: readonly Unit[], domain: string): Route {
+  const targets = units
+    .filter((unit) => unit.rollout === app.rollout && unit.state === 'started' && unit.address !== null)
+    .map((unit) => ({ unit: unit.id, host: unit.address?.host ?? '', port: unit.address?.port ?? 0 }));
+  return { app: app.name, hosts: [`${app.name}.${domain}`, ...app.cname], targets, note: noteOf(app, targets.length) };
+}
+
+function noteOf(app: App, targets: number): string {
+  if (targets > 0) return '';
+  if (app.release === null) return `The app "${app.name}" has not been deployed yet.`;
+  if (app.desired === 'stopped') return `The app "${app.name}" is stopped.`;
+  return `No unit of the app "${app.name}" is able to answer right now.`;
+}

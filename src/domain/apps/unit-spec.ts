@@ -1,0 +1,37 @@
+/** What a provisioner needs to know of a unit, made from the release it runs. */
+import { type EnvVar, type Release, ROUTED_PROCESS } from './app.ts';
+import type { Limits, UnitSpec } from './provisioner.ts';
+import { type Unit, unitName } from './unit.ts';
+
+export function envRecord(vars: readonly EnvVar[]): Record<string, string> {
+  return Object.fromEntries(vars.map((variable) => [variable.name, variable.value]));
+}
+
+export function unitSpec(unit: Unit, release: Release, limits: Limits): UnitSpec {
+  return {
+    id: unit.id,
+    app: unit.app,
+    name: unitName(unit),
+    process: unit.process,
+    artifact: release.artifact,
+    command: release.processes[unit.process]?.command ?? '',
+    env: envRecord(release.env),
+    listens: unit.process === ROUTED_PROCESS,
+    limits,
+  };
+}
+
+/** For one-off commands: not a unit of the app, but equal to one in code, environment and user. */
+export function commandSpec(id: string, release: Release, limits: Limits): UnitSpec {
+  return {
+    id,
+    app: release.app,
+    name: `${release.app}/run`,
+    process: 'run',
+    artifact: release.artifact,
+    command: '',
+    env: envRecord(release.env),
+    listens: false,
+    limits,
+  };
+}

@@ -1,0 +1,31 @@
+import { expect, it } from 'vitest';
+import { failureReport } from './failure-report.ts';
+
+const facts = {
+  app: 'shop',
+  cause: 'exited',
+  message: 'web exited with code 3.',
+  hint: 'Look at line 1.',
+  lines: ['oops'],
+  serving: 4,
+} as const;
+
+it('says the cause, the last words, what still serves and what to do', () => {
+  const text = failureReport(facts).join('\n');
+  expect(text).toContain('Deploy failed (exited): web exited with code 3.');
+  expect(text).toContain('| oops');
+  expect(text).toContain('Look at line 1.');
+  expect(text).toContain('Your previous version (release 4) is still serving.');
+  expect(text).toContain('tancho app log -a shop');
+});
+
+it('does not claim that an older version serves when there is none', () => {
+  expect(failureReport({ ...facts, serving: null }).join('\n')).toContain('Nothing of "shop" serves yet.');
+});
+
+it('shows at most fifty lines, the last ones', () => {
+  const lines = Array.from({ length: 120 }, (_, n) => `line ${n}`);
+  const shown = failureReport({ ...facts, lines }).filter((line) => line.includes('| line'));
+  expect(shown).toHaveLength(50);
+  expect(shown.at(-1)).toContain('line 119');
+});

@@ -1,0 +1,29 @@
+/** What a pusher reads when a deploy failed: the cause, the last words of what died, what still serves, what to do next. */
+import type { FailureCause } from '../apps/rollout.ts';
+
+const MAX_LINES = 50;
+
+export interface FailureFacts {
+  readonly app: string;
+  readonly cause: FailureCause;
+  readonly message: string;
+  readonly hint: string;
+  readonly lines: readonly string[];
+  /** The release that still serves; null when the app has none. */
+  readonly serving: number | null;
+}
+
+export function failureReport(facts: FailureFacts): string[] {
+  const last = facts.lines.slice(-MAX_LINES);
+  return [
+    '',
+    ` !     Deploy failed (${facts.cause}): ${facts.message}`,
+    ...(last.length === 0 ? [] : [' !     Its last lines:', ...last.map((line) => `       | ${line}`)]),
+    ...(facts.hint === '' ? [] : [` !     ${facts.hint}`]),
+    facts.serving === null
+      ? ` !     Nothing of "${facts.app}" serves yet.`
+      : ` !     Your previous version (release ${facts.serving}) is still serving.`,
+    ` !     Next: fix it, commit, push again. More: tancho app log -a ${facts.app}`,
+    '',
+  ];
+}

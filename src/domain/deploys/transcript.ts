@@ -1,0 +1,53 @@
+/** What a deploy says: to the pusher at once, to the stored deploy log in batches, both free of private values. */
+import type { Redactor } from '../../lib/redact.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
+import type { Say } from '../apps/apps.ts';
+import type { Store } from '../store.ts';
+
+const FLUSH_MS = 250;
+const MAX_LINES = 20_000;
+
+export class Transcript {
+  readonly #store: Store;
+  readonly #deployId: string;
+  readonly #pusher: Say;
+  readonly #redact: Redactor;
+  readonly #logger: Logger;
+  #pending: string[] = [];
+  #count = 0;
+  #timer: NodeJS.Timeout | null = null;
+  #writing: Promise<void> = Promise.resolve();
+
+  constructor(deps: { store: Store; deployId: string; pusher: Say; redact: Redactor; logger: Logger }) {
+    this.#store = deps.store;
+    this.#deployId = deps.deployId;
+    this.#pusher = deps.pusher;
+    this.#redact = deps.redact;
+    this.#logger = deps.logger;
+  }
+
+  readonly say: Say = (line) => {
+    const text = this.#redact(line);
+    this.#pusher(text);
+    this.#count += 1;
+    if (this.#count > MAX_LINES) return;
+    this.#pending.push(this.#count === MAX_LINES ? '[the rest of the output was not kept]' : text);
+    this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
+  };
+
+  /** Resolves when everything said so far is stored. */
+  flush(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const lines = this.#pending;
+    this.#pending = [];
+    if (lines.length > 0) {
+      this.#writing = this.#writing.then(() =>
+        bestEffort(this.#logger, 'writing the deploy log', () =>
+          this.#store.transact((tx) => tx.appendDeployLog(this.#deployId, lines)),
+        ),
+      );
+    }
+    return this.#writing;
+  }
+}

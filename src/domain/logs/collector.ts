@@ -1,0 +1,93 @@
+/**
+ * Carries the output of units into the journal, from where it was last stored, so nothing is lost or doubled when
+ * control dies. One task per attached unit.
+ */
+import type { Logger } from '../../lib/logger.ts';
+import { createRedactor } from '../../lib/redact.ts';
+import type { Release } from '../apps/app.ts';
+import type { OutputChunk, Provisioner } from '../apps/provisioner.ts';
+import { type Unit, unitName } from '../apps/unit.ts';
+import type { LogEntry } from './entry.ts';
+import type { Journal } from './journal.ts';
+import type { LogStore } from './log-store.ts';
+
+const RETRY_MS = 500;
+
+interface Task {
+  readonly stop: AbortController;
+  readonly done: Promise<void>;
+}
+
+export class Collector {
+  readonly #provisioner: Provisioner;
+  readonly #logStore: LogStore;
+  readonly #journal: Journal;
+  readonly #logger: Logger;
+  readonly #tasks = new Map<string, Task>();
+
+  constructor(deps: { provisioner: Provisioner; logStore: LogStore; journal: Journal; logger: Logger }) {
+    this.#provisioner = deps.provisioner;
+    this.#logStore = deps.logStore;
+    this.#journal = deps.journal;
+    this.#logger = deps.logger;
+  }
+
+  /** Starts carrying; already attached: nothing to do. */
+  attach(unit: Unit, release: Release): void {
+    if (this.#tasks.has(unit.id)) return;
+    const stop = new AbortController();
+    const done = this.#carry(unit, release, stop.signal).finally(() => this.#tasks.delete(unit.id));
+    this.#tasks.set(unit.id, { stop, done });
+  }
+
+  /** Resolves when everything a stopped unit has printed is stored, or after `timeoutMs`. */
+  async finish(unitId: string, timeoutMs: number): Promise<void> {
+    const task = this.#tasks.get(unitId);
+    if (task === undefined) return;
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, timeoutMs);
+    });
+    await Promise.race([task.done, late]);
+    clearTimeout(timer);
+    task.stop.abort();
+    await task.done;
+  }
+
+  async close(): Promise<void> {
+    const tasks = [...this.#tasks.values()];
+    for (const task of tasks) task.stop.abort();
+    await Promise.all(tasks.map((task) => task.done));
+  }
+
+  async #carry(unit: Unit, release: Release, signal: AbortSignal): Promise<void> {
+    const redact = createRedactor(release.env.filter((variable) => !variable.public).map((variable) => variable.value));
+    while (!signal.aborted) {
+      try {
+        const from = await this.#logStore.offset(unit.id);
+        for await (const chunk of this.#provisioner.output(unit.id, from, signal)) {
+          await this.#journal.append(entriesOf(unit, chunk), redact, { unitId: unit.id, offset: chunk.offset });
+          await this.#provisioner.consumed(unit.id, chunk.offset);
+        }
+        return;
+      } catch (error) {
+        if (signal.aborted) return;
+        this.#logger.warn({ err: error, unit: unit.id }, 'reading the output of a unit failed, trying again');
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+      }
+    }
+  }
+}
+
+function entriesOf(unit: Unit, chunk: OutputChunk): LogEntry[] {
+  return chunk.lines.map((line) => ({
+    seq: 0,
+    at: line.at,
+    app: unit.app,
+    source: unit.process,
+    unit: unitName(unit),
+    unitId: unit.id,
+    release: unit.release,
+    message: line.text,
+  }));
+}

@@ -1,0 +1,57 @@
+/**
+ * The one writer of logs: stores entries, redacts private values, wakes followers. The platform's own messages enter
+ * through note(); output of units through the collector.
+ */
+import type { Redactor } from '../../lib/redact.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
+import type { LogEntry } from './entry.ts';
+import type { LogStore, OutputOffset } from './log-store.ts';
+
+export class Journal {
+  readonly #store: LogStore;
+  readonly #now: () => Date;
+  readonly #logger: Logger;
+  readonly #followers = new Map<string, Set<() => void>>();
+
+  constructor(deps: { logStore: LogStore; now: () => Date; logger: Logger }) {
+    this.#store = deps.logStore;
+    this.#now = deps.now;
+    this.#logger = deps.logger;
+  }
+
+  async append(entries: readonly LogEntry[], redact: Redactor, offset?: OutputOffset): Promise<void> {
+    const safe = entries.map((entry) => ({ ...entry, message: redact(entry.message) }));
+    await this.#store.append(safe, offset);
+    for (const app of new Set(entries.map((entry) => entry.app))) this.#wake(app);
+  }
+
+  /** A message of the platform itself (source `tancho`). A log that cannot be written must not fail the operation. */
+  async note(app: string, message: string, source = 'tancho'): Promise<void> {
+    const entry: LogEntry = {
+      seq: 0,
+      at: this.#now().toISOString(),
+      app,
+      source,
+      unit: 'api',
+      unitId: '',
+      release: 0,
+      message,
+    };
+    await bestEffort(this.#logger, 'writing to the log', () => this.append([entry], (text) => text));
+  }
+
+  /** Calls `wake` after each append to the app's log, until the returned function is called. */
+  follow(app: string, wake: () => void): () => void {
+    const set = this.#followers.get(app) ?? new Set();
+    this.#followers.set(app, set);
+    set.add(wake);
+    return () => {
+      set.delete(wake);
+      if (set.size === 0) this.#followers.delete(app);
+    };
+  }
+
+  #wake(app: string): void {
+    for (const wake of this.#followers.get(app) ?? []) wake();
+  }
+}

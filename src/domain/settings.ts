@@ -1,0 +1,24 @@
+/** The part of the configuration that rules of the domain depend on. */
+import type { Limits } from './apps/provisioner.ts';
+
+export interface Settings {
+  /** `<app>.<domain>` is where an app answers. */
+  readonly domain: string;
+  /** Port of the edge as seen by clients; 80 is left out of addresses. */
+  readonly edgePort: () => number;
+  /** `host:port` of the SSH door. */
+  readonly sshAddress: () => string;
+  readonly startTimeoutMs: number;
+  readonly drainTimeoutMs: number;
+  readonly stopGraceMs: number;
+  readonly unitLimits: Limits;
+  /** How many built versions of an app are kept for going back. */
+  readonly keptReleases: number;
+  readonly runTimeoutMs: number;
+}
+
+/** Host and port where an app answers. */
+export function appAddress(app: string, settings: Pick<Settings, 'domain' | 'edgePort'>): string {
+  const port = settings.edgePort();
+  return `${app}.${settings.domain}${port === 80 ? '' : `:${port}`}`;
+}

@@ -1,0 +1,111 @@
+/** How every door recognises its caller: session token, SSH key, password, unix socket. Changes nothing but the throttle. */
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
+import type { UserCaller } from '../caller.ts';
+import { isPlatformError, PlatformError } from '../errors.ts';
+import type { AccountStore } from './account-store.ts';
+import type { CallerCache } from './caller-cache.ts';
+import { normalEmail } from './email.ts';
+import { passwordMatches } from './passwords.ts';
+import { hashToken } from './sessions.ts';
+import { Throttle } from './throttle.ts';
+import type { User } from './user.ts';
+import type { Users } from './users.ts';
+
+type Authentication = Pick<Users, 'byToken' | 'bySshKey' | 'byPassword' | 'machineOwner'> & {
+  /** The user whose password this is, or why not. Errors: user.not_found, auth.wrong_password, auth.throttled. */
+  verifyPassword(email: string, password: string, address: string): Promise<User>;
+};
+
+export function createAuthentication(deps: {
+  store: AccountStore;
+  callers: CallerCache;
+  now: () => Date;
+}): Authentication {
+  const { store, callers, now } = deps;
+  const throttle = new Throttle(now);
+  const attempts = new KeyedQueue();
+
+  async function callerOf(user: User, via: UserCaller['via'], address: string): Promise<UserCaller> {
+    const teams = await store.teamsOf(user.email);
+    return { kind: 'user', email: user.email, isAdmin: user.isAdmin, teams, via, tokenHash: '', address };
+  }
+
+  async function byToken(token: string, address: string): Promise<UserCaller | null> {
+    const tokenHash = hashToken(token);
+    if (tokenHash === '') return null;
+    const known = callers.get(tokenHash);
+    if (known !== null) return { ...known, address };
+    const generation = callers.generation;
+    const session = await store.session(tokenHash, now().toISOString());
+    const user = session === null ? null : await store.user(session.email);
+    if (session === null || user === null) return null;
+    const caller = { ...(await callerOf(user, 'session', address)), tokenHash };
+    callers.put(caller, session.expiresAt, generation);
+    return caller;
+  }
+
+  /** One attempt at a time per account, so that guesses sent all at once are counted like guesses sent one by one. */
+  function attempt(account: string, address: string, password: string): Promise<User> {
+    return attempts.run(account, async () => {
+      throttle.check(account, address);
+      const user = await store.user(account);
+      if (!(await passwordMatches(user?.passwordHash ?? null, password)) || user === null) {
+        throttle.failed(account, address);
+        throw user === null ? userNotFound() : wrongPassword();
+      }
+      throttle.succeeded(account, address);
+      return user;
+    });
+  }
+
+  return {
+    byToken,
+
+    async verifyPassword(email, password, address) {
+      const account = normalEmail(email);
+      throttle.check(account, address);
+      return attempt(account, address, password);
+    },
+
+    async bySshKey(fingerprint, address) {
+      const key = await store.sshKeyByFingerprint(fingerprint);
+      const user = key === null ? null : await store.user(key.email);
+      return user === null ? null : callerOf(user, 'ssh-key', address);
+    },
+
+    async byPassword(email, secret, address) {
+      const account = normalEmail(email);
+      const session = await byToken(secret, address);
+      if (session !== null && session.email === account) return session;
+      throttle.check(account, address);
+      try {
+        return await callerOf(await attempt(account, address, secret), 'password', address);
+      } catch (error) {
+        if (isPlatformError(error, 'user.not_found') || isPlatformError(error, 'auth.wrong_password')) return null;
+        throw error;
+      }
+    },
+
+    async machineOwner() {
+      const admin = await store.firstAdmin();
+      if (admin === null) throw noAdmin();
+      return callerOf(admin, 'socket', 'unix');
+    },
+  };
+}
+
+export function userNotFound(): PlatformError {
+  return new PlatformError('user.not_found', 'user not found', { hint: 'Check the spelling of the e-mail address.' });
+}
+
+function wrongPassword(): PlatformError {
+  return new PlatformError('auth.wrong_password', 'Authentication failed, wrong password.', {
+    hint: 'Check the password and try again.',
+  });
+}
+
+function noAdmin(): PlatformError {
+  return new PlatformError('user.not_found', 'This platform has no admin yet.', {
+    hint: 'Start the server once; it creates the first admin.',
+  });
+}

@@ -1,0 +1,85 @@
+import { describe, expect, it } from 'vitest';
+import { isPlatformError } from '../errors.ts';
+import { Throttle } from './throttle.ts';
+
+const HERE = '10.0.0.1';
+const ELSEWHERE = '10.0.0.2';
+
+function fixture() {
+  let time = Date.parse('2024-01-01T00:00:00Z');
+  const throttle = new Throttle(() => new Date(time));
+  return {
+    throttle,
+    wait: (seconds: number): void => void (time += seconds * 1_000),
+    fail(times: number, account: string, address: string): void {
+      for (let i = 0; i < times; i += 1) throttle.failed(account, address);
+    },
+    /** Seconds to wait; 0 when an attempt is let through. */
+    blocked(account: string, address: string): number {
+      try {
+        throttle.check(account, address);
+        return 0;
+      } catch (error) {
+        if (!isPlatformError(error, 'auth.throttled')) throw error;
+        return Number(error.details['retryAfterSeconds']);
+      }
+    },
+  };
+}
+
+describe('the throttle', () => {
+  it('lets a few mistakes pass, then backs off further and further, but never for more than a minute', () => {
+    const { fail, blocked, wait } = fixture();
+    fail(4, 'ann', HERE);
+    expect(blocked('ann', HERE)).toBe(0);
+    const waits = [1, 2, 3, 4, 5, 6, 7, 8].map(() => {
+      fail(1, 'ann', HERE);
+      const seconds = blocked('ann', HERE);
+      wait(seconds);
+      expect(blocked('ann', HERE)).toBe(0);
+      return seconds;
+    });
+    expect(waits).toEqual([1, 2, 4, 8, 16, 32, 60, 60]);
+  });
+
+  it('forgets after a quarter of an hour, and at once after a success', () => {
+    const { throttle, fail, blocked, wait } = fixture();
+    fail(6, 'ann', HERE);
+    wait(16 * 60);
+    fail(1, 'ann', HERE);
+    expect(blocked('ann', HERE)).toBe(0);
+    fail(4, 'ann', HERE);
+    expect(blocked('ann', HERE)).toBeGreaterThan(0);
+    throttle.succeeded('ann', HERE);
+    expect(blocked('ann', HERE)).toBe(0);
+  });
+
+  it('slows down an address that tries many accounts, and an account tried from many addresses', () => {
+    const { fail, blocked } = fixture();
+    for (let i = 0; i < 30; i += 1) fail(1, `user${i}`, HERE);
+    expect(blocked('another', HERE)).toBeGreaterThan(0);
+    expect(blocked('another', ELSEWHERE)).toBe(0);
+    for (let i = 0; i < 30; i += 1) fail(1, 'bob', `10.1.0.${i}`);
+    expect(blocked('bob', ELSEWHERE)).toBeGreaterThan(0);
+  });
+
+  it('never keeps out the owner who has logged in from the same address before', () => {
+    const { throttle, fail, blocked } = fixture();
+    throttle.succeeded('ann', HERE);
+    for (let i = 0; i < 200; i += 1) {
+      fail(1, 'ann', `10.2.0.${i}`);
+      fail(1, `user${i}`, HERE);
+    }
+    expect(blocked('ann', HERE)).toBe(0);
+    expect(blocked('ann', ELSEWHERE)).toBeGreaterThan(0);
+    expect(blocked('stranger', HERE)).toBeGreaterThan(0);
+  });
+
+  it('keeps a bounded number of counters', () => {
+    const { fail, blocked } = fixture();
+    fail(5, 'ann', HERE);
+    expect(blocked('ann', HERE)).toBeGreaterThan(0);
+    for (let i = 0; i < 20_001; i += 1) fail(1, `u${i}`, `a${i}`);
+    expect(blocked('ann', HERE)).toBe(0);
+  });
+});

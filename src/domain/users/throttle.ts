@@ -1,0 +1,93 @@
+/**
+ * Slows down guessing of passwords without ever locking anybody out for good. Failures are counted three ways: per account
+ * from one address, per address, and per account from everywhere. An address from which the account has logged in before is
+ * only held to the first, so a stranger cannot keep the owner out, nor one guest everybody behind the same proxy.
+ */
+import { PlatformError } from '../errors.ts';
+
+interface Rule {
+  /** Failures that cost nothing. */
+  readonly free: number;
+  readonly maxWaitMs: number;
+}
+
+interface Counter {
+  failures: number;
+  blockedUntil: number;
+  lastFailure: number;
+}
+
+const PAIR: Rule = { free: 5, maxWaitMs: 60_000 };
+const ADDRESS: Rule = { free: 30, maxWaitMs: 60_000 };
+const ACCOUNT: Rule = { free: 30, maxWaitMs: 30_000 };
+const FIRST_WAIT_MS = 1_000;
+const FORGET_MS = 15 * 60_000;
+const MAX_ENTRIES = 20_000;
+
+export class Throttle {
+  readonly #counters = new Map<string, Counter>();
+  readonly #known = new Set<string>();
+  readonly #now: () => Date;
+
+  constructor(now: () => Date) {
+    this.#now = now;
+  }
+
+  /** Throws `auth.throttled` with details.retryAfterSeconds when this attempt comes too early. */
+  check(account: string, address: string): void {
+    const now = this.#now().getTime();
+    let waitMs = 0;
+    for (const [key] of this.#rules(account, address)) {
+      const counter = this.#counters.get(key);
+      if (counter !== undefined) waitMs = Math.max(waitMs, counter.blockedUntil - now);
+    }
+    if (waitMs <= 0) return;
+    const seconds = Math.ceil(waitMs / 1_000);
+    throw new PlatformError('auth.throttled', 'Too many failed attempts to log in.', {
+      hint: `Try again in ${seconds} s.`,
+      details: { retryAfterSeconds: seconds },
+    });
+  }
+
+  failed(account: string, address: string): void {
+    const now = this.#now().getTime();
+    for (const [key, rule] of this.#rules(account, address)) {
+      const old = this.#counters.get(key);
+      const failures = old === undefined || now - old.lastFailure > FORGET_MS ? 1 : old.failures + 1;
+      const over = failures - rule.free;
+      const waitMs = over < 0 ? 0 : Math.min(FIRST_WAIT_MS * 2 ** Math.min(over, 16), rule.maxWaitMs);
+      this.#counters.delete(key);
+      this.#counters.set(key, { failures, blockedUntil: now + waitMs, lastFailure: now });
+      bound(this.#counters);
+    }
+  }
+
+  succeeded(account: string, address: string): void {
+    const pair = pairKey(account, address);
+    this.#counters.delete(pair);
+    this.#known.delete(pair);
+    this.#known.add(pair);
+    bound(this.#known);
+  }
+
+  #rules(account: string, address: string): [string, Rule][] {
+    const pair = pairKey(account, address);
+    if (this.#known.has(pair)) return [[pair, PAIR]];
+    return [
+      [pair, PAIR],
+      [`address ${address}`, ADDRESS],
+      [`account ${account}`, ACCOUNT],
+    ];
+  }
+}
+
+function pairKey(account: string, address: string): string {
+  return `pair ${address} ${account}`;
+}
+
+/** The least recently touched goes first. */
+function bound(entries: Map<string, unknown> | Set<string>): void {
+  if (entries.size <= MAX_ENTRIES) return;
+  const oldest = entries.keys().next().value;
+  if (oldest !== undefined) entries.delete(oldest);
+}

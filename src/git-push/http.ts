@@ -1,0 +1,168 @@
+/**
+ * The HTTP door: `git push https://<email>:<token>@<host>/git/<app>.git`. The smart protocol only, streamed both ways.
+ * Works on bare node:http requests, in front of the API's own routes.
+ */
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
+import type { Caller } from '../domain/caller.ts';
+import { type ErrorCode, PlatformError, toPlatformError } from '../domain/errors.ts';
+import type { Users } from '../domain/users/users.ts';
+import type { Logger } from '../lib/logger.ts';
+import { callerOf } from './http-caller.ts';
+import { printableName } from './printable.ts';
+import { appOfPath, refusalText } from './refusal.ts';
+import type { GitServiceName } from './repositories.ts';
+import type { GitSessions } from './sessions.ts';
+
+export interface GitHttpOptions {
+  readonly users: Pick<Users, 'byToken' | 'byPassword'>;
+  readonly sessions: GitSessions;
+  readonly logger: Logger;
+}
+
+/** True when the request was git's and is being answered; false: not ours, untouched. */
+export type GitHttp = (request: IncomingMessage, response: ServerResponse) => boolean;
+
+interface Target {
+  readonly path: string;
+  readonly service: GitServiceName;
+  readonly mode: 'advertise' | 'rpc';
+}
+
+const PREFIX = '/git/';
+const SERVICES: readonly GitServiceName[] = ['git-receive-pack', 'git-upload-pack'];
+
+const STATUS: Partial<Record<ErrorCode, number>> = {
+  'input.invalid': 400,
+  'auth.required': 401,
+  'auth.wrong_password': 401,
+  'user.not_found': 401,
+  'user.invalid_password': 401,
+  'access.denied': 403,
+  unsupported: 403,
+  'app.not_found': 404,
+  'auth.throttled': 429,
+  unavailable: 503,
+};
+
+export function createGitHttp(options: GitHttpOptions): GitHttp {
+  return (request, response) => {
+    if (request.url === undefined || !request.url.startsWith(PREFIX)) return false;
+    void answer(request, response, options).catch((error: unknown) => {
+      options.logger.error({ err: error }, 'git over http');
+      response.destroy();
+    });
+    return true;
+  };
+}
+
+async function answer(request: IncomingMessage, response: ServerResponse, options: GitHttpOptions): Promise<void> {
+  const gone = new AbortController();
+  response.once('close', () => {
+    if (!response.writableFinished) gone.abort();
+  });
+  try {
+    const target = targetOf(request);
+    const caller = await callerOf(request, options.users);
+    const app = appOfPath(target.path);
+    await serve(request, response, {
+      target,
+      caller,
+      app,
+      sessions: options.sessions,
+      logger: options.logger,
+      signal: gone.signal,
+    });
+  } catch (error) {
+    if (gone.signal.aborted) return;
+    if (response.headersSent) response.destroy();
+    else refuse(request, response, error, options.logger);
+  }
+}
+
+interface Exchange {
+  readonly logger: Logger;
+  readonly target: Target;
+  readonly caller: Caller;
+  readonly app: string;
+  readonly sessions: GitSessions;
+  readonly signal: AbortSignal;
+}
+
+async function serve(request: IncomingMessage, response: ServerResponse, exchange: Exchange): Promise<void> {
+  const { caller, app, sessions, logger, signal } = exchange;
+  const { service, mode } = exchange.target;
+  const protocol = header(request, 'git-protocol');
+  const errors = (text: Buffer): void => logger.debug({ app, service }, `git says: ${printableName(text.toString())}`);
+  await sessions.serve({ caller, app, service, mode, protocol }, () => {
+    response.writeHead(200, {
+      'content-type': `application/x-${service}-${mode === 'advertise' ? 'advertisement' : 'result'}`,
+      'cache-control': 'no-cache, max-age=0, must-revalidate',
+      expires: 'Fri, 01 Jan 1980 00:00:00 GMT',
+      pragma: 'no-cache',
+      'x-accel-buffering': 'no',
+    });
+    if (mode === 'advertise' && !isVersion2(service, protocol))
+      response.write(`${packet(`# service=${service}\n`)}0000`);
+    return { input: bodyOf(request), output: response, errors, signal };
+  });
+  response.end();
+}
+
+/** In version 2 of the fetch protocol the answer begins without naming the service. */
+function isVersion2(service: GitServiceName, protocol: string): boolean {
+  return service === 'git-upload-pack' && protocol.split(':').includes('version=2');
+}
+
+function packet(text: string): string {
+  return (text.length + 4).toString(16).padStart(4, '0') + text;
+}
+
+function bodyOf(request: IncomingMessage): Readable {
+  const encoding = header(request, 'content-encoding');
+  if (encoding !== 'gzip' && encoding !== 'x-gzip') return request;
+  const plain = createGunzip();
+  request.on('error', (error) => plain.destroy(error));
+  return request.pipe(plain);
+}
+
+function header(request: IncomingMessage, name: string): string {
+  const value = request.headers[name];
+  return typeof value === 'string' ? value : '';
+}
+
+/** Throws for what is not one of the four requests of the smart protocol. */
+function targetOf(request: IncomingMessage): Target {
+  const [pathname = '', query = ''] = (request.url ?? '').split('?', 2);
+  const parts = pathname.slice(PREFIX.length).split('/');
+  const [path = '', ...rest] = parts;
+  const what = rest.join('/');
+  if (what === 'info/refs') {
+    const service = SERVICES.find((name) => name === new URLSearchParams(query).get('service'));
+    if (service !== undefined && request.method === 'GET') return { path, service, mode: 'advertise' };
+  } else {
+    const service = SERVICES.find((name) => name === what);
+    if (service !== undefined && request.method === 'POST') {
+      if (header(request, 'content-type') === `application/x-${service}-request`) return { path, service, mode: 'rpc' };
+      throw new PlatformError('input.invalid', `The content type must be application/x-${service}-request.`);
+    }
+  }
+  throw new PlatformError('unsupported', 'Only the smart protocol of git is spoken here.', {
+    hint: 'Use git 1.6.6 or newer, and the address http(s)://<host>/git/<app>.git',
+  });
+}
+
+function refuse(request: IncomingMessage, response: ServerResponse, error: unknown, logger: Logger): void {
+  const { code } = toPlatformError(error);
+  const status = STATUS[code] ?? 500;
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'cache-control': 'no-cache',
+    ...(status === 401 ? { 'www-authenticate': 'Basic realm="tancho", charset="UTF-8"' } : {}),
+    // What the client still sends is not read, so the connection cannot be used again.
+    ...(request.complete ? {} : { connection: 'close' }),
+  });
+  response.end(`${refusalText(error, logger)}\n`);
+  request.resume();
+}

@@ -1,0 +1,150 @@
+/**
+ * What both git doors have in common once they know their caller: may they, start git, move the bytes, end with them.
+ * How a caller is recognised and how a refusal looks on the wire is the doors' business.
+ */
+import type { Readable, Writable } from 'node:stream';
+import { demand } from '../domain/access.ts';
+import type { Apps } from '../domain/apps/apps.ts';
+import { type Caller, callerName } from '../domain/caller.ts';
+import type { Deploys } from '../domain/deploys/deploys.ts';
+import { isPlatformError, PlatformError } from '../domain/errors.ts';
+import type { Logger } from '../lib/logger.ts';
+import { Pushes } from './pushes.ts';
+import { appNotFound } from './refusal.ts';
+import type { GitMode, GitServiceName, GitServiceProcess, Repositories } from './repositories.ts';
+
+export interface GitSessionsOptions {
+  readonly repositories: Repositories;
+  readonly apps: Pick<Apps, 'info'>;
+  readonly deploys: Deploys;
+  readonly logger: Logger;
+  /** Git processes at one time, for all users together and for one. */
+  readonly maxSessions?: number;
+  readonly maxSessionsPerUser?: number;
+  /** Milliseconds without a byte in either direction after which a session is ended; a deploy is never silent that long, because git itself sends signs of life. */
+  readonly idleTimeoutMs?: number;
+}
+
+export interface GitSessionRequest {
+  readonly caller: Caller;
+  readonly app: string;
+  readonly service: GitServiceName;
+  readonly mode: GitMode;
+  readonly protocol: string;
+}
+
+/** The user's end. */
+export interface GitConnection {
+  readonly input: Readable;
+  readonly output: Writable;
+  /** Where git's own complaints go. */
+  readonly errors: (text: Buffer) => void;
+  /** Aborted when the user is gone. */
+  readonly signal: AbortSignal;
+}
+
+export interface GitSessions {
+  /**
+   * Serves one git request and resolves with git's exit code. `connect` is called once it is sure that git runs; before, it throws
+   * PlatformError `app.not_found`, `auth.required`, `access.denied`, `unavailable`. The output is not ended.
+   */
+  serve(request: GitSessionRequest, connect: () => GitConnection): Promise<number>;
+}
+
+const MAX_SESSIONS = 64;
+const MAX_SESSIONS_PER_USER = 16;
+const IDLE_TIMEOUT_MS = 600_000;
+
+export function createGitSessions(options: GitSessionsOptions): GitSessions {
+  const { repositories, apps, deploys, logger, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
+  const { maxSessions = MAX_SESSIONS, maxSessionsPerUser = MAX_SESSIONS_PER_USER } = options;
+  const pushes = new Pushes({ repositories, deploys, logger });
+  const slots = new Slots(maxSessions, maxSessionsPerUser);
+
+  async function authorise({ caller, app, service }: GitSessionRequest): Promise<void> {
+    try {
+      const view = await apps.info(caller, app);
+      demand(caller, service === 'git-receive-pack' ? 'app.push' : 'app.pull', { app: view.app });
+    } catch (error) {
+      throw isPlatformError(error, 'app.not_found') ? appNotFound(app) : error;
+    }
+  }
+
+  return {
+    async serve(request, connect) {
+      await authorise(request);
+      const leaveSlot = slots.take(callerName(request.caller));
+      try {
+        const { caller, app, service, mode, protocol } = request;
+        // Heals an app whose repository was lost between two steps of a crash.
+        await repositories.create(app);
+        const git = await repositories.serve(app, { service, mode, protocol, by: callerName(caller) });
+        const connection = connect();
+        const leave = join(git, connection, idleTimeoutMs);
+        try {
+          return await pushes.accompany(git, { caller, app, signal: connection.signal });
+        } finally {
+          leave();
+        }
+      } finally {
+        leaveSlot();
+      }
+    },
+  };
+}
+
+/** Who has how many git processes. */
+class Slots {
+  readonly #all: number;
+  readonly #each: number;
+  readonly #taken = new Map<string, number>();
+  #total = 0;
+
+  constructor(all: number, each: number) {
+    this.#all = all;
+    this.#each = each;
+  }
+
+  take(user: string): () => void {
+    const own = this.#taken.get(user) ?? 0;
+    if (this.#total >= this.#all || own >= this.#each) {
+      const whose =
+        own >= this.#each ? 'You have too many git requests running.' : 'Too many git requests are running.';
+      throw new PlatformError('unavailable', whose, { hint: 'Try again in a moment.' });
+    }
+    this.#taken.set(user, own + 1);
+    this.#total += 1;
+    return () => {
+      this.#total -= 1;
+      const left = (this.#taken.get(user) ?? 1) - 1;
+      if (left === 0) this.#taken.delete(user);
+      else this.#taken.set(user, left);
+    };
+  }
+}
+
+/** Lets the bytes flow, until nothing has flowed for too long; the answer takes the two apart again. */
+function join(git: GitServiceProcess, connection: GitConnection, idleTimeoutMs: number): () => void {
+  const { input, output, errors, signal } = connection;
+  const end = (): void => git.end();
+  const idle = setTimeout(end, idleTimeoutMs);
+  const alive = (): void => {
+    idle.refresh();
+  };
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  // git may stop reading early (a pack that is too large); the user must still be able to finish sending and read why.
+  git.input.on('error', () => {
+    input.unpipe(git.input);
+    input.resume();
+  });
+  input.on('error', end).on('data', alive).pipe(git.input);
+  git.output.on('data', alive).pipe(output, { end: false });
+  git.errors.on('data', errors);
+  return () => {
+    clearTimeout(idle);
+    signal.removeEventListener('abort', end);
+    input.off('data', alive).unpipe(git.input);
+    input.resume();
+  };
+}

@@ -1,0 +1,141 @@
+import { once } from 'node:events';
+import { connect } from 'node:net';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import ssh2 from 'ssh2';
+import { readFile } from 'node:fs/promises';
+import { ANN, BOB } from '../../test/support/git-people.ts';
+import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
+import { missingPrograms, sshOptions } from '../../test/support/programs.ts';
+
+const missing = missingPrograms();
+if (missing.length > 0) console.warn(`ssh door tests are skipped: ${missing.join(', ')} missing`);
+
+type Signed = (error: Error | null | undefined, signature?: Buffer) => void;
+
+describe.skipIf(missing.length > 0)('the ssh door', () => {
+  let world: GitWorld;
+  let ann: string;
+  beforeAll(async () => {
+    world = await createGitWorld({ authTimeoutMs: 1_500 });
+    ann = world.key('ed25519', ANN);
+  });
+  afterAll(() => world.dispose());
+
+  const ssh = (key: string, args: readonly string[], user = 'git') => {
+    const options = ['-F', '/dev/null', ...sshOptions(key), '-p', String(world.ssh.port)];
+    return world.start('ssh', [...options, `${user}@127.0.0.1`, ...args]).done;
+  };
+
+  it('knows ed25519, rsa and ecdsa keys', async () => {
+    for (const type of ['ed25519', 'rsa', 'ecdsa'] as const) {
+      const work = await world.work({ type });
+      const { code, stderr } = await world.git(
+        work,
+        ['push', '-f', world.sshUrl('shop'), 'main'],
+        world.key(type, ANN),
+      );
+      expect(stderr, type).toContain('main -> main');
+      expect(code, type).toBe(0);
+    }
+  });
+
+  it('denies an unknown key and logs its fingerprint', async () => {
+    const { code, stderr } = await ssh(world.key('ed25519'), [`git-upload-pack 'shop.git'`]);
+    expect(code).toBe(255);
+    expect(stderr).toContain('Permission denied (publickey)');
+    const entry = world.logs.find(({ level, message }) => level === 'info' && message === 'unknown ssh key');
+    expect(entry?.fields).toMatchObject({ fingerprint: expect.stringMatching(/^SHA256:.{43}$/), address: '127.0.0.1' });
+  });
+
+  it('denies passwords, and a known key whose signature is not its own', async () => {
+    const attempt = (config: ssh2.ConnectConfig): Promise<string> =>
+      new Promise((resolve) => {
+        const client = new ssh2.Client();
+        client.on('ready', () => resolve('let in')).on('error', (error) => resolve(error.message));
+        client.on('close', () => client.end());
+        client.connect({ host: '127.0.0.1', port: world.ssh.port, username: 'git', ...config });
+      });
+    expect(await attempt({ password: `password-of-${ANN}` })).toContain('authentication methods failed');
+
+    const own = ssh2.utils.parseKey(await readFile(world.key('ed25519')));
+    const known = ssh2.utils.parseKey(await readFile(`${ann}.pub`));
+    if (own instanceof Error || known instanceof Error) throw new Error('keys cannot be read');
+    class Thief extends ssh2.BaseAgent {
+      getIdentities(done: (error: Error | null | undefined, keys?: ssh2.ParsedKey[]) => void): void {
+        done(null, [known as ssh2.ParsedKey]);
+      }
+      sign(_key: unknown, data: Buffer, options: ssh2.SigningRequestOptions, done?: Signed): void;
+      sign(_key: unknown, data: Buffer, done: Signed): void;
+      sign(_key: unknown, data: Buffer, options: ssh2.SigningRequestOptions | Signed, done?: Signed): void {
+        const answer = typeof options === 'function' ? options : done;
+        answer?.(null, (own as ssh2.ParsedKey).sign(data));
+      }
+    }
+    expect(await attempt({ agent: new Thief() })).toContain('authentication methods failed');
+    expect(world.logs.some(({ message }) => message === 'ssh key with a wrong signature')).toBe(true);
+  });
+
+  it('greets people, under any user name, and does nothing else for them', async () => {
+    const hello = 'Hi ann@example.com! You are known here; this server only speaks git.';
+    for (const args of [[], ['-tt'], ['ls', '/'], ['git-upload-archive', 'shop']]) {
+      const { code, stderr, stdout } = await ssh(ann, args, 'somebody');
+      expect(stderr + stdout, args.join(' ')).toContain(hello);
+      expect(code).toBe(1);
+    }
+    const sftp = await ssh(ann, ['-s', 'sftp']);
+    expect(sftp.code).not.toBe(0);
+    const forward = await ssh(ann, ['-W', '127.0.0.1:1']);
+    expect(forward.stderr).toContain('forwarding failed');
+  });
+
+  it('says what to do about an unknown app, one without access, and a name that is none', async () => {
+    const work = await world.work();
+    const unknown = await world.git(work, ['push', world.sshUrl('nope'), 'main'], ann);
+    expect(unknown.stderr).toContain('App "nope" not found. Create it: tancho app create nope <platform>');
+    expect(unknown.code).not.toBe(0);
+    const bob = await world.git(work, ['push', world.sshUrl('shop'), 'main'], world.key('ed25519', BOB));
+    expect(bob.stderr).toContain('user does not have access to this app');
+    const clone = await world.git(work, ['ls-remote', world.sshUrl('shop')], world.key('ed25519', BOB));
+    expect(clone.stderr).toContain('user does not have access to this app');
+    for (const name of ['../x', '-x', 'x;id', 'x'.repeat(300), 'a/b']) {
+      const { code, stdout } = await ssh(ann, [`git-receive-pack '${name}.git'`]);
+      expect(stdout, name).toContain('does not name an app');
+      expect(code).toBe(1);
+    }
+  });
+
+  it('speaks version 2 of the protocol', async () => {
+    const options = ['-F', '/dev/null', ...sshOptions(ann), '-o', 'SetEnv=GIT_PROTOCOL=version=2'];
+    const target = ['-p', String(world.ssh.port), 'git@127.0.0.1', `git-upload-pack 'shop.git'`];
+    const { stdout } = await world.start('ssh', [...options, ...target]).done;
+    expect(stdout).toContain('version 2');
+  });
+
+  it('cancels what is running, and waits for it, when it is closed', async () => {
+    const other = await createGitWorld();
+    const key = other.key('ed25519', ANN);
+    const work = await other.work();
+    let cancelled = false;
+    other.onDeploy = async ({ say, signal }) => {
+      say('building');
+      await once(signal, 'abort');
+      cancelled = true;
+      signal.throwIfAborted();
+    };
+    const push = other.start('git', ['push', other.sshUrl('shop'), 'main'], { cwd: work, key });
+    await push.shows('remote: building');
+    await other.dispose();
+    expect(cancelled).toBe(true);
+    expect((await push.done).code).not.toBe(0);
+  });
+
+  it('hangs up on those who never show a key', async () => {
+    const socket = connect(world.ssh.port, '127.0.0.1');
+    socket.write('SSH-2.0-silent\r\n');
+    socket.on('data', () => {});
+    await new Promise<void>((resolve, reject) => {
+      socket.once('close', () => resolve());
+      setTimeout(() => reject(new Error('still connected')), 8_000).unref();
+    });
+  });
+});

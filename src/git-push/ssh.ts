@@ -1,0 +1,242 @@
+/**
+ * The SSH door: `git push ssh://git@<host>:<port>/<app>.git`. Speaks git and nothing else: no shell, no forwarding, no
+ * passwords, any user name. What a push means is decided in pushes.ts.
+ */
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
+import { type UserCaller } from '../domain/caller.ts';
+import type { Users } from '../domain/users/users.ts';
+import type { Logger } from '../lib/logger.ts';
+import { loadHostKey } from './host-key.ts';
+import { appOfPath, refusalText } from './refusal.ts';
+import type { GitSessions } from './sessions.ts';
+import { parseSshCommand } from './ssh-command.ts';
+import { keyOwner } from './ssh-keys.ts';
+
+export interface SshDoorOptions {
+  /** Port 0: any free port. */
+  readonly listen: { readonly host: string; readonly port: number };
+  /** Made at the first start. */
+  readonly hostKeyFile: string;
+  readonly users: Pick<Users, 'bySshKey'>;
+  readonly sessions: GitSessions;
+  readonly logger: Logger;
+  /** Milliseconds a connection may take to show a known key. */
+  readonly authTimeoutMs?: number;
+  readonly maxConnections?: number;
+}
+
+export interface SshDoor {
+  readonly address: { readonly host: string; readonly port: number };
+  /** Takes no more connections, ends those there are (a running push is cancelled) and waits for them. */
+  close(): Promise<void>;
+}
+
+const AUTH_TIMEOUT_MS = 20_000;
+const IDLE_TIMEOUT_MS = 600_000;
+const KEEPALIVE_MS = 15_000;
+const SILENCE_MS = 4 * KEEPALIVE_MS;
+const MAX_CONNECTIONS = 512;
+const MAX_SESSIONS_PER_CONNECTION = 8;
+/** Agents hold many keys, and each is one attempt. */
+const MAX_ATTEMPTS = 20;
+
+/** Measured with OpenSSH's client: GCM runs in OpenSSL here, while ssh2's portable ChaCha20 does not. */
+const ALGORITHMS: ssh2.Algorithms = {
+  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes256-ctr', 'aes128-ctr'],
+  hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256', 'hmac-sha2-512'],
+  compress: ['none'],
+};
+
+export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
+  const { listen, logger, maxConnections = MAX_CONNECTIONS } = options;
+  const hostKey = await loadHostKey(options.hostKeyFile);
+  const sockets = new Set<Socket>();
+  const running = new Set<Promise<void>>();
+
+  const protocol = new ssh2.Server(
+    {
+      hostKeys: [hostKey],
+      ident: 'tancho',
+      algorithms: ALGORITHMS,
+      keepaliveInterval: KEEPALIVE_MS,
+      keepaliveCountMax: 3,
+    },
+    (connection, info) => {
+      // Undefined at run time when the client is gone already.
+      const address = String(info.ip).replace(/^::ffff:/, '');
+      new Visit(connection, address, options, (work) => {
+        running.add(work);
+        void work.finally(() => running.delete(work));
+      });
+    },
+  );
+  protocol.on('error', (error: Error) => logger.warn({ err: error }, 'ssh door'));
+
+  const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
+    if (sockets.size >= maxConnections) {
+      socket.destroy();
+      return;
+    }
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+    // Ends those who never say who they are; all others answer to signs of life.
+    socket.setTimeout(SILENCE_MS, () => socket.destroy());
+    protocol.injectSocket(socket);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(listen.port, listen.host, () => {
+      server.off('error', reject);
+      resolve();
+    });
+  });
+  server.on('error', (error) => logger.error({ err: error }, 'ssh door'));
+
+  const { address, port } = server.address() as AddressInfo;
+  return {
+    address: { host: address, port },
+    async close() {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      for (const socket of sockets) socket.destroy();
+      await Promise.all([closed, ...running]);
+    },
+  };
+}
+
+/** One connection. */
+class Visit {
+  readonly #connection: Connection;
+  readonly #address: string;
+  readonly #options: SshDoorOptions;
+  readonly #track: (work: Promise<void>) => void;
+  #caller: UserCaller | null = null;
+  #attempts = 0;
+  #sessions = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(connection: Connection, address: string, options: SshDoorOptions, track: (work: Promise<void>) => void) {
+    this.#connection = connection;
+    this.#address = address;
+    this.#options = options;
+    this.#track = track;
+    const late = setTimeout(() => connection.end(), options.authTimeoutMs ?? AUTH_TIMEOUT_MS);
+    connection.once('ready', () => {
+      clearTimeout(late);
+      this.#endWhenIdle();
+    });
+    connection.once('close', () => {
+      clearTimeout(late);
+      clearTimeout(this.#idle);
+    });
+    connection.on('error', (error: Error) => options.logger.debug({ err: error, address }, 'ssh connection'));
+    connection.on('authentication', (context) => {
+      void this.#authenticate(context);
+    });
+    connection.on('session', (accept, reject) => {
+      if (this.#sessions >= MAX_SESSIONS_PER_CONNECTION) reject();
+      else this.#openSession(accept());
+    });
+  }
+
+  async #authenticate(context: AuthContext): Promise<void> {
+    const { users, logger } = this.#options;
+    this.#attempts += 1;
+    if (this.#attempts > MAX_ATTEMPTS) {
+      this.#connection.end();
+      return;
+    }
+    try {
+      const owner = await keyOwner(context, { users, logger, address: this.#address });
+      if (owner === null) {
+        context.reject(['publickey']);
+        return;
+      }
+      this.#caller = context.method === 'publickey' && context.signature !== undefined ? owner : null;
+      context.accept();
+    } catch (error) {
+      logger.error({ err: error }, 'ssh authentication');
+      context.reject(['publickey']);
+    }
+  }
+
+  #openSession(session: Session): void {
+    this.#sessions += 1;
+    clearTimeout(this.#idle);
+    session.once('close', () => {
+      this.#sessions -= 1;
+      if (this.#sessions === 0) this.#endWhenIdle();
+    });
+    let protocol = '';
+    session.on('env', (accept, reject, { key, val }) => {
+      if (key !== 'GIT_PROTOCOL') {
+        reject?.();
+        return;
+      }
+      protocol = val;
+      accept?.();
+    });
+    session.on('pty', (accept) => accept?.());
+    session.on('shell', (accept) => {
+      this.#greet(accept());
+    });
+    // Accepted before anything is awaited: a client that ends its input at once would find the session closed otherwise.
+    session.on('exec', (accept, _reject, { command }) => {
+      this.#track(this.#run(accept(), command, protocol));
+    });
+  }
+
+  /** A shared connection may wait for its next command, but not for ever. */
+  #endWhenIdle(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#connection.end(), IDLE_TIMEOUT_MS);
+    this.#idle.unref();
+  }
+
+  #greet(channel: ServerChannel): void {
+    channel.on('error', () => {});
+    channel.stderr.write(`Hi ${this.#caller?.email ?? ''}! You are known here; this server only speaks git.\r\n`);
+    leave(channel, 1);
+  }
+
+  async #run(channel: ServerChannel, text: string, protocol: string): Promise<void> {
+    channel.on('error', () => {});
+    const command = parseSshCommand(text);
+    const caller = this.#caller;
+    if (command === null || caller === null) {
+      this.#greet(channel);
+      return;
+    }
+    const gone = new AbortController();
+    channel.once('close', () => gone.abort());
+    try {
+      const app = appOfPath(command.path);
+      const code = await this.#options.sessions.serve(
+        { caller, app, service: command.service, mode: 'stream', protocol },
+        () => ({
+          input: channel,
+          output: channel,
+          errors: (bytes) => channel.stderr.write(bytes),
+          signal: gone.signal,
+        }),
+      );
+      leave(channel, code < 0 ? 1 : code);
+    } catch (error) {
+      if (gone.signal.aborted) return;
+      channel.write(errorPacket(refusalText(error, this.#options.logger)));
+      leave(channel, 1);
+    }
+  }
+}
+
+/** What git shows as `fatal: remote error: ...`, instead of guessing about access rights. */
+function errorPacket(text: string): string {
+  const line = `ERR ${text}\n`;
+  return (Buffer.byteLength(line) + 4).toString(16).padStart(4, '0') + line;
+}
+
+function leave(channel: ServerChannel, code: number): void {
+  if (channel.destroyed) return;
+  channel.exit(code);
+  channel.end();
+}

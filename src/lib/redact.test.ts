@@ -1,0 +1,26 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRedactor } from './redact.ts';
+
+describe('createRedactor', () => {
+  it('replaces every occurrence of a secret, wherever it stands', () => {
+    fc.assert(
+      fc.property(fc.string({ minLength: 6 }), fc.string(), fc.string(), (secret, before, after) => {
+        fc.pre(!'***'.includes(secret));
+        expect(createRedactor([secret])(`${before}${secret}${after}${secret}`)).not.toContain(secret);
+      }),
+    );
+  });
+
+  it('hides the longer of two secrets whole when one contains the other', () => {
+    expect(createRedactor(['secret', 'secret-and-more'])('a secret-and-more b')).toBe('a *** b');
+  });
+
+  it('hides the lines of a secret with several lines', () => {
+    expect(createRedactor(['-----KEY-----\nabcdefgh'])('it said abcdefgh')).toBe('it said ***');
+  });
+
+  it('leaves short values alone', () => {
+    expect(createRedactor(['on'])('going on')).toBe('going on');
+  });
+});

@@ -1,0 +1,164 @@
+/** The Sandbox of one rung. */
+import { createHash } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import { safeName } from './cgroups.ts';
+import type { Cgroups } from './cgroups.ts';
+import { launchBubblewrap, launchDirect } from './launch.ts';
+import { handOver } from './ownership.ts';
+import { planBubblewrap, planPlain, planUser } from './plan.ts';
+import type { Programs, SystemView } from './plan.ts';
+import { isAlive, readProcess } from './processes.ts';
+import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest, SandboxTree } from './sandbox.ts';
+import type { Tenants } from './tenants.ts';
+import { signalTree, treeAlive, treePids } from './tree.ts';
+import type { TreeFacts } from './tree.ts';
+
+export interface Rung {
+  readonly level: SandboxLevel;
+  readonly programs: Programs;
+  /** Null where every tenant runs as the platform's own user. */
+  readonly tenants: Tenants | null;
+  /** Null where the whole machine is seen. */
+  readonly system: SystemView | null;
+}
+
+/** This process, as sweep() recognises it. */
+const OWNER = `${process.pid} ${readProcess(process.pid)?.start ?? ''}`;
+
+export interface LadderOptions {
+  readonly rung: Rung;
+  readonly cgroups: Cgroups | null;
+  readonly stateDir: string;
+  readonly description: string;
+}
+
+export class LadderSandbox implements Sandbox {
+  readonly level: SandboxLevel;
+  readonly description: string;
+  readonly limits: Sandbox['limits'];
+  readonly #rung: Rung;
+  readonly #cgroups: Cgroups | null;
+  readonly #facts: TreeFacts;
+  /** Tells this platform's sandboxes from those of another one on the same machine. */
+  readonly #scope: string;
+  readonly #statusDir: string;
+  readonly #boundDir: string;
+
+  constructor(options: LadderOptions) {
+    const { rung, cgroups } = options;
+    this.level = rung.level;
+    this.description = options.description;
+    this.limits = {
+      memory: cgroups?.has('memory') ?? false,
+      cpu: cgroups?.has('cpu') ?? false,
+      processes: cgroups?.has('pids') ?? false,
+    };
+    this.#scope = scopeOf(options.stateDir);
+    this.#rung = rung;
+    this.#cgroups = cgroups;
+    this.#facts = { isNamespace: rung.level === 'bubblewrap', cgroups };
+    this.#statusDir = join(options.stateDir, 'status');
+    this.#boundDir = join(options.stateDir, 'bound');
+    for (const path of [this.#statusDir, this.#boundDir]) mkdirSync(path, { recursive: true, mode: 0o700 });
+  }
+
+  async spawn(request: SandboxRequest): Promise<SandboxProcess> {
+    if (request.dieWithParent) await writeFile(this.#boundFile(request.id), OWNER, { mode: 0o600 });
+    const scoped = { ...request, id: this.#scoped(request.id) };
+    this.#cgroups?.create(scoped.id, request.limits);
+    try {
+      return await this.#launch(scoped);
+    } catch (error) {
+      await this.kill({ rootPid: 0, rootStart: '', id: request.id }, 'SIGKILL');
+      await this.release(request.id);
+      throw error;
+    }
+  }
+
+  async #launch(request: SandboxRequest): Promise<SandboxProcess> {
+    const { programs, tenants, system } = this.#rung;
+    const uid = tenants?.uid(request.tenant) ?? null;
+    if (system !== null) {
+      return launchBubblewrap({
+        request,
+        statusFile: this.#statusFile(request.id),
+        cgroups: this.#cgroups,
+        plan: (fds) => planBubblewrap(request, { programs, system, uid, fds }),
+      });
+    }
+    const plan = uid === null ? planPlain(request, programs) : planUser(request, programs, uid);
+    return launchDirect(request, plan, this.#cgroups);
+  }
+
+  async own(path: string, tenant: string): Promise<void> {
+    if (this.#rung.tenants !== null) await handOver(path, this.#rung.tenants.uid(tenant));
+  }
+
+  async kill(tree: SandboxTree, signal: NodeJS.Signals): Promise<void> {
+    await signalTree(this.#tree(tree), this.#facts, signal);
+  }
+
+  async alive(tree: SandboxTree): Promise<boolean> {
+    return treeAlive(this.#tree(tree), this.#facts);
+  }
+
+  async pids(tree: SandboxTree): Promise<number[]> {
+    return treePids(this.#tree(tree), this.#facts);
+  }
+
+  async outOfMemory(id: string): Promise<boolean> {
+    return this.#cgroups?.outOfMemory(this.#scoped(id)) ?? false;
+  }
+
+  async exitCode(id: string): Promise<number | null> {
+    try {
+      const match = /"exit-code"\s*:\s*(\d+)/.exec(await readFile(this.#statusFile(this.#scoped(id)), 'latin1'));
+      return match === null ? null : Number(match[1]);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
+  }
+
+  async release(id: string): Promise<void> {
+    await this.#cgroups?.remove(this.#scoped(id));
+    await rm(this.#statusFile(this.#scoped(id)), { force: true });
+    await rm(this.#boundFile(id), { force: true });
+  }
+
+  async forget(tenant: string): Promise<void> {
+    this.#rung.tenants?.forget(tenant);
+  }
+
+  /** Clears up after builds and commands that a killed platform left: they die with it, their groups do not. */
+  async sweep(): Promise<void> {
+    for (const id of await readdir(this.#boundDir)) {
+      const [pid, start = ''] = (await readFile(this.#boundFile(id), 'latin1')).split(' ');
+      if (isAlive(Number(pid), start)) continue;
+      await this.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
+      await this.release(id);
+    }
+  }
+
+  #scoped(id: string): string {
+    return `${this.#scope}-${id}`;
+  }
+
+  #tree({ rootPid, rootStart, id }: SandboxTree): SandboxTree {
+    return { rootPid, rootStart, id: this.#scoped(id) };
+  }
+
+  #statusFile(id: string): string {
+    return join(this.#statusDir, `${safeName(id)}.json`);
+  }
+
+  #boundFile(id: string): string {
+    return join(this.#boundDir, safeName(id));
+  }
+}
+
+export function scopeOf(stateDir: string): string {
+  return createHash('sha256').update(resolve(stateDir)).digest('hex').slice(0, 8);
+}

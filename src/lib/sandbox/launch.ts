@@ -1,0 +1,152 @@
+/** Starts a planned process: opens the extra descriptors, puts it into its control group, lets it run. */
+import { spawn } from 'node:child_process';
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Cgroups } from './cgroups.ts';
+import type { BubblewrapFacts, Plan } from './plan.ts';
+import { allProcesses, familyOf, isAlive, markedProcesses, namespacePid, readProcess } from './processes.ts';
+import type { ProcessFacts } from './processes.ts';
+import type { SandboxProcess, SandboxRequest } from './sandbox.ts';
+
+const START_DEADLINE_MS = 15_000;
+const FIRST_CHILD = 2;
+const GONE = { pid: 0, start: '' };
+
+type StdioList = Exclude<StdioOptions, string>;
+
+function stdioList(stdio: StdioOptions): StdioList {
+  return typeof stdio === 'string' ? [stdio, stdio, stdio] : [...stdio];
+}
+
+/** For levels without a namespace: the child is root and main process in one. */
+export async function launchDirect(
+  request: SandboxRequest,
+  plan: Plan,
+  cgroups: Cgroups | null,
+): Promise<SandboxProcess> {
+  const child = spawn(plan.file, plan.args, {
+    cwd: request.cwd,
+    env: plan.env,
+    stdio: request.stdio,
+    detached: true,
+  });
+  const pid = child.pid;
+  if (pid !== undefined && cgroups !== null) joinWithChildren(cgroups, request.id, pid);
+  await started(child);
+  const facts = pid === undefined ? null : readProcess(pid);
+  const root = { pid: pid ?? 0, start: facts?.start ?? '' };
+  return { child, rootPid: root.pid, rootStart: root.start, main: Promise.resolve(root) };
+}
+
+/** In the same turn as the spawn; what the process has forked until then comes along, until nothing is left outside. */
+function joinWithChildren(cgroups: Cgroups, id: string, pid: number): void {
+  joinOne(cgroups, id, pid);
+  for (let round = 0; round < 20; round += 1) {
+    const inside = new Set(cgroups.pids(id));
+    const younger = allProcesses(pid - 1);
+    const own = new Set([...familyOf(pid, younger), ...markedProcesses(id, younger)]);
+    const outside = younger.filter((facts) => !facts.zombie && own.has(facts.pid) && !inside.has(facts.pid));
+    if (outside.length === 0) return;
+    for (const facts of outside) joinOne(cgroups, id, facts.pid);
+  }
+}
+
+function joinOne(cgroups: Cgroups, id: string, pid: number): void {
+  try {
+    cgroups.join(id, pid);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
+export interface BubblewrapLaunch {
+  readonly request: SandboxRequest;
+  /** File that gets bubblewrap's own account, so that the exit code is known even if the platform is away at that time. */
+  readonly statusFile: string;
+  readonly cgroups: Cgroups | null;
+  readonly plan: (fds: BubblewrapFacts['fds']) => Plan;
+}
+
+/** Waits until the namespace's init exists, puts it into the control group, then lets it start the process. */
+export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<SandboxProcess> {
+  const { request, cgroups } = launch;
+  const stdio = stdioList(request.stdio);
+  while (stdio.length < 3) stdio.push('ignore');
+  const fds = { info: stdio.length, status: stdio.length + 1, block: stdio.length + 2 };
+  const plan = launch.plan(fds);
+  const status = openSync(launch.statusFile, 'w', 0o600);
+  let child: ChildProcess;
+  try {
+    child = spawn(plan.file, plan.args, {
+      env: plan.env,
+      stdio: [...stdio, 'pipe', status, 'pipe'],
+      detached: true,
+    });
+  } finally {
+    closeSync(status);
+  }
+  const info = child.stdio[fds.info] as Socket;
+  const block = child.stdio[fds.block] as Socket;
+  block.on('error', () => undefined);
+  let rootPid = 0;
+  try {
+    await started(child);
+    rootPid = await initPid(info);
+    const rootStart = readProcess(rootPid)?.start ?? '';
+    cgroups?.join(request.id, rootPid);
+    return { child, rootPid, rootStart, main: release(block, { pid: rootPid, start: rootStart }) };
+  } catch (error) {
+    // The init first: the end of our descriptor would let it go on.
+    if (rootPid > 0) process.kill(rootPid, 'SIGKILL');
+    child.kill('SIGKILL');
+    block.destroy();
+    throw error;
+  } finally {
+    info.destroy();
+  }
+}
+
+/** In a later turn, so that whoever awaits the spawn has its listeners in place before the process can end. */
+async function release(block: Socket, root: MainProcess): Promise<MainProcess> {
+  await new Promise((resolve) => setImmediate(resolve));
+  block.end('1');
+  return mainOf(root);
+}
+
+async function started(child: ChildProcess): Promise<void> {
+  await new Promise<void>((resolve, reject) => {
+    child.once('spawn', resolve);
+    child.once('error', reject);
+  });
+}
+
+async function initPid(info: Socket): Promise<number> {
+  info.setTimeout(START_DEADLINE_MS, () => info.destroy(new Error('Bubblewrap did not answer in time.')));
+  let text = '';
+  for await (const bytes of info) text += String(bytes);
+  const match = /"child-pid"\s*:\s*(\d+)/.exec(text);
+  if (match === null) throw new Error('Bubblewrap ended before the process began; it wrote why to the error output.');
+  return Number(match[1]);
+}
+
+interface MainProcess {
+  readonly pid: number;
+  readonly start: string;
+}
+
+/** The init's first child, number 2 of its namespace; orphans of a main process that is gone become the init's children too. */
+async function mainOf(root: MainProcess): Promise<MainProcess> {
+  const deadline = Date.now() + START_DEADLINE_MS;
+  while (isAlive(root.pid, root.start) && Date.now() < deadline) {
+    const isChild = (facts: ProcessFacts): boolean => facts.parent === root.pid;
+    const younger = allProcesses(root.pid).filter(isChild);
+    const children = younger.length > 0 ? younger : allProcesses().filter(isChild);
+    const main = children.find(({ pid }) => namespacePid(pid) === FIRST_CHILD);
+    if (main !== undefined) return { pid: main.pid, start: main.start };
+    if (children.length > 0) return GONE;
+    await delay(1);
+  }
+  return GONE;
+}

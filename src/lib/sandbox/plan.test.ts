@@ -1,0 +1,102 @@
+import { describe, expect, it } from 'vitest';
+import { planBubblewrap, planPlain, planUser } from './plan.ts';
+import type { SandboxRequest } from './sandbox.ts';
+
+const programs = {
+  bwrap: '/usr/bin/bwrap',
+  setpriv: '/usr/bin/setpriv',
+  prlimit: '/usr/bin/prlimit',
+  env: '/usr/bin/env',
+};
+const fds = { info: 3, status: 4, block: 5 };
+const system = { directories: ['/usr', '/etc'], links: [{ path: '/bin', target: 'usr/bin' }] };
+
+function request(changes: Partial<SandboxRequest> = {}): SandboxRequest {
+  return {
+    argv: ['/bin/sh', '-c', 'node app.js'],
+    cwd: '/home/tancho/slugs/a/code',
+    env: { PATH: '/bin', GREETING: 'hi' },
+    tenant: 'shop',
+    binds: [
+      { path: '/home/tancho/units/u1', writable: true },
+      { path: '/home/tancho/slugs/a/code', writable: true },
+      { path: '/opt/node', writable: false },
+    ],
+    limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
+    stdio: 'ignore',
+    dieWithParent: false,
+    id: 'u1',
+    ...changes,
+  };
+}
+
+const asTenant =
+  '/usr/bin/prlimit --core=0 --nproc=4096 -- /usr/bin/setpriv --reuid=70001 --regid=70001 --clear-groups --no-new-privs ' +
+  '--inh-caps=-all --ambient-caps=-all --bounding-set=-all';
+
+describe('bubblewrap', () => {
+  it('shows the system read-only and the binds where they are, and ends as the tenant without capabilities', () => {
+    const plan = planBubblewrap(request(), { programs, system, uid: 70_001, fds });
+    expect([plan.file, ...plan.args].join(' ')).toBe(
+      '/usr/bin/bwrap --unshare-pid --unshare-ipc --unshare-uts --new-session --ro-bind /usr /usr --ro-bind /etc /etc ' +
+        '--symlink usr/bin /bin --proc /proc --dev /dev --perms 1777 --size 536870912 --tmpfs /tmp ' +
+        '--perms 1777 --size 536870912 --tmpfs /dev/shm ' +
+        '--perms 0755 --dir /home --perms 0755 --dir /home/tancho --perms 0755 --dir /home/tancho/slugs ' +
+        '--perms 0755 --dir /home/tancho/slugs/a --bind /home/tancho/slugs/a/code /home/tancho/slugs/a/code ' +
+        '--perms 0755 --dir /home/tancho/units --bind /home/tancho/units/u1 /home/tancho/units/u1 ' +
+        '--perms 0755 --dir /opt --ro-bind /opt/node /opt/node ' +
+        '--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP --cap-add CAP_DAC_READ_SEARCH ' +
+        '--chdir /home/tancho/slugs/a/code --info-fd 3 --json-status-fd 4 --block-fd 5 -- ' +
+        `${asTenant} -- /bin/sh -c node app.js`,
+    );
+    expect(plan.env).toEqual({ PATH: '/bin', GREETING: 'hi', TANCHO_SANDBOX: 'u1' });
+  });
+
+  it('dies with its parent only when asked to', () => {
+    const facts = { programs, system, uid: 70_001, fds };
+    expect(planBubblewrap(request(), facts).args).not.toContain('--die-with-parent');
+    expect(planBubblewrap(request({ dieWithParent: true }), facts).args).toContain('--die-with-parent');
+  });
+
+  it('needs no privileges for an ordinary user', () => {
+    const { args } = planBubblewrap(request(), { programs, system, uid: null, fds });
+    expect(args).not.toContain('--cap-add');
+    expect(args.slice(args.indexOf('--') + 1)).toEqual(['/bin/sh', '-c', 'node app.js']);
+  });
+});
+
+describe('user', () => {
+  it('becomes the tenant', () => {
+    const plan = planUser(request(), programs, 70_001);
+    expect([plan.file, ...plan.args].join(' ')).toBe(`${asTenant} -- /bin/sh -c node app.js`);
+  });
+
+  it('keeps variables that load code away from the privileged programs, not from the app', () => {
+    const env = { LD_PRELOAD: '/app/evil.so', GLIBC_TUNABLES: 'x=y', DATABASE_URL: 'secret' };
+    const plan = planUser(request({ env }), programs, 70_001);
+    expect(plan.env).toEqual({ DATABASE_URL: 'secret', TANCHO_SANDBOX: 'u1' });
+    expect(plan.args.slice(-6)).toEqual([
+      '/usr/bin/env',
+      'LD_PRELOAD=/app/evil.so',
+      'GLIBC_TUNABLES=x=y',
+      '/bin/sh',
+      '-c',
+      'node app.js',
+    ]);
+  });
+});
+
+describe('plain', () => {
+  it('runs the argv as it is', () => {
+    expect(planPlain(request(), programs)).toEqual({
+      file: '/bin/sh',
+      args: ['-c', 'node app.js'],
+      env: { PATH: '/bin', GREETING: 'hi', TANCHO_SANDBOX: 'u1' },
+    });
+  });
+
+  it('is tied to the life of its parent when asked to', () => {
+    const plan = planPlain(request({ dieWithParent: true }), programs);
+    expect([plan.file, ...plan.args].join(' ')).toBe('/usr/bin/setpriv --pdeathsig KILL -- /bin/sh -c node app.js');
+  });
+});

@@ -1,0 +1,114 @@
+/**
+ * The isolation ladder: finds the strongest level this machine has by really running something at each rung, and makes the
+ * Sandbox. Does not decide who may run where; that is the domain's business.
+ */
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Cgroups } from './cgroups.ts';
+import type { CgroupBase } from './cgroups.ts';
+import { probeCgroups } from './cgroup-probe.ts';
+import { LadderSandbox, scopeOf } from './ladder-sandbox.ts';
+import type { Rung } from './ladder-sandbox.ts';
+import type { Programs } from './plan.ts';
+import { findPrograms } from './programs.ts';
+import type { Sandbox, SandboxLevel } from './sandbox.ts';
+import { systemView } from './system-view.ts';
+import { Tenants, uidRange } from './tenants.ts';
+import type { UidRange } from './tenants.ts';
+import { tryRung } from './try-rung.ts';
+
+export interface ProbeOptions {
+  /** Where the ladder keeps its notes: uids of tenants, exit codes. */
+  readonly stateDir: string;
+  /** TANCHO_HOME: hidden from every process but for its binds. */
+  readonly home: string;
+  readonly level: SandboxLevel | 'auto';
+  /** User ids for tenants; default: chosen from those this machine leaves free. */
+  readonly uidRange?: UidRange;
+}
+
+/** Tenant of the trial runs. It keeps its uid, so that a restart allots none anew. */
+const PROBE_TENANT = ':probe';
+
+/** Throws with one sentence when a demanded level is not there. */
+export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
+  const isRoot = process.getuid?.() === 0;
+  mkdirSync(options.stateDir, { recursive: true, mode: 0o700 });
+  chmodSync(options.stateDir, 0o700);
+  const programs = findPrograms();
+  const { cgroups, why } = isRoot || options.level !== 'plain' ? await knownCgroups(options.stateDir) : NO_GROUPS;
+  const reasons: string[] = [];
+  const levels: SandboxLevel[] = options.level === 'auto' ? ['bubblewrap', 'user', 'plain'] : [options.level];
+  for (const level of levels) {
+    const rung = makeRung(level, options, programs, isRoot);
+    const problem = typeof rung === 'string' ? rung : await attempt(rung, options, cgroups);
+    if (typeof rung !== 'string' && problem === null) {
+      const description = describe(rung, cgroups, why, reasons);
+      const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description });
+      await sandbox.sweep();
+      return sandbox;
+    }
+    reasons.push(`${level} is not available: ${problem}`);
+  }
+  throw new Error(`Isolation level "${options.level}" was asked for, but ${reasons.join('; ')}.`);
+}
+
+const NO_GROUPS = { cgroups: null, why: 'control groups are used by root only' };
+
+/** Groups of an earlier run may lie elsewhere when the platform itself was moved to another group since. */
+async function knownCgroups(stateDir: string): Promise<{ cgroups: Cgroups | null; why: string }> {
+  const path = join(stateDir, 'cgroups.json');
+  const found = await probeCgroups();
+  let earlier: CgroupBase[] = [];
+  try {
+    earlier = JSON.parse(readFileSync(path, 'utf8')) as CgroupBase[];
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  if (found.cgroups === null) return found;
+  const cgroups = new Cgroups(found.cgroups.bases, earlier);
+  writeFileSync(path, JSON.stringify(cgroups.bases), { mode: 0o600 });
+  return { cgroups, why: '' };
+}
+
+/** The rung, or why it cannot be had. */
+function makeRung(level: SandboxLevel, options: ProbeOptions, programs: Programs, isRoot: boolean): Rung | string {
+  if (level === 'plain') return { level, programs, tenants: null, system: null };
+  if (level === 'bubblewrap' && programs.bwrap === null)
+    return 'bwrap was not found (install the package "bubblewrap")';
+  if (level === 'user' && !isRoot) return 'it needs root';
+  const system = level === 'bubblewrap' ? systemView(options.home) : null;
+  if (!isRoot) return { level, programs, tenants: null, system };
+  if (programs.setpriv === null || programs.env === null)
+    return 'setpriv was not found (install the package "util-linux")';
+  const range = options.uidRange ?? uidRange(readFileSync('/proc/self/uid_map', 'utf8'));
+  if (range === null) return 'this machine maps no user ids that could be given to apps';
+  const first = range.from + (Number.parseInt(scopeOf(options.stateDir), 16) % (range.to - range.from + 1));
+  return { level, programs, tenants: new Tenants(options.stateDir, range, first), system };
+}
+
+async function attempt(rung: Rung, options: ProbeOptions, cgroups: Cgroups | null): Promise<string | null> {
+  const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description: '' });
+  const directory = mkdtempSync(join(options.home, '.probe-'));
+  try {
+    return await tryRung(sandbox, directory, PROBE_TENANT);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+function describe(rung: Rung, cgroups: Cgroups | null, why: string, reasons: readonly string[]): string {
+  const parts = [ISOLATION[rung.level]];
+  if (rung.tenants !== null) parts.push('one system user per app');
+  else parts.push(`apps run as the platform's own user${process.getuid?.() === 0 ? ' (root!)' : ''}`);
+  const limits = (['memory', 'cpu', 'pids'] as const).filter((name) => cgroups?.has(name));
+  if (cgroups === null || limits.length === 0) parts.push(`no kernel limits: ${why}`);
+  else parts.push(`limits by control groups v${cgroups.version}: ${limits.join(', ')}`);
+  return [`${rung.level}: ${parts.join('; ')}`, ...reasons].join('; ');
+}
+
+const ISOLATION: Readonly<Record<SandboxLevel, string>> = {
+  bubblewrap: 'own view of files and processes',
+  user: 'no namespaces',
+  plain: 'no isolation between apps',
+};

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { describe, expect, it } from 'vitest';
+import { allProcesses, familyOf, isAlive, markedProcesses, parseStat, readProcess, SANDBOX_MARK } from './processes.ts';
+
+describe('parseStat', () => {
+  it('is not confused by the command name', () => {
+    const text = '42 (a) b (c) R 7 42 40 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 98765 1000 10';
+    expect(parseStat(text)).toEqual({ pid: 42, parent: 7, session: 40, start: '98765', zombie: false });
+    expect(parseStat(text.replace(' R ', ' Z '))?.zombie).toBe(true);
+    expect(parseStat('nonsense')).toBeNull();
+  });
+});
+
+describe('the process table', () => {
+  it('knows a process by pid and start time', () => {
+    const own = readProcess(process.pid);
+    expect(own?.parent).toBe(process.ppid);
+    expect(isAlive(process.pid, own?.start ?? '')).toBe(true);
+    expect(isAlive(process.pid, '1')).toBe(false);
+    expect(isAlive(0, '')).toBe(false);
+  });
+
+  it('finds descendants and marked processes', async () => {
+    const child = spawn('/bin/sleep', ['30'], { env: { [SANDBOX_MARK]: 'test-mark' }, stdio: 'ignore' });
+    const gone = new Promise((resolve) => child.once('exit', resolve));
+    await new Promise((resolve) => child.once('spawn', resolve));
+    const all = allProcesses();
+    expect(familyOf(process.pid, all)).toContain(child.pid);
+    expect(markedProcesses('test-mark', all)).toEqual([child.pid]);
+    expect(markedProcesses('test-mar', all)).toEqual([]);
+    child.kill('SIGKILL');
+    await gone;
+  });
+});

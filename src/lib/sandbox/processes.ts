@@ -1,0 +1,105 @@
+/**
+ * Reads the kernel's process table (/proc). A process is known by its pid and its start time together, never by the pid alone.
+ */
+import { readFileSync, readdirSync } from 'node:fs';
+
+export interface ProcessFacts {
+  readonly pid: number;
+  readonly parent: number;
+  readonly session: number;
+  /** Field 22 of /proc/<pid>/stat: clock ticks between boot and the start of the process. */
+  readonly start: string;
+  /** Dead but not yet collected by its parent. */
+  readonly zombie: boolean;
+}
+
+/** Environment variable that marks every process of a sandbox; see markedProcesses(). */
+export const SANDBOX_MARK = 'TANCHO_SANDBOX';
+
+/** Pure: the text of /proc/<pid>/stat. The command name may itself hold spaces and parentheses. */
+export function parseStat(text: string): ProcessFacts | null {
+  const open = text.indexOf('(');
+  const close = text.lastIndexOf(')');
+  if (open < 0 || close < 0) return null;
+  const fields = text.slice(close + 2).split(' ');
+  const pid = Number.parseInt(text.slice(0, open), 10);
+  const [state, parent, , session] = fields;
+  const threads = Number(fields[17]);
+  const start = fields[19];
+  if (Number.isNaN(pid) || start === undefined) return null;
+  return {
+    pid,
+    parent: Number(parent),
+    session: Number(session),
+    start,
+    zombie: (state === 'Z' || state === 'X') && threads <= 1,
+  };
+}
+
+export function readProcess(pid: number): ProcessFacts | null {
+  try {
+    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  } catch {
+    return null;
+  }
+}
+
+export function isAlive(pid: number, start: string): boolean {
+  if (pid <= 0) return false;
+  const found = readProcess(pid);
+  return found !== null && found.start === start && !found.zombie;
+}
+
+/** The number the process has in the innermost pid namespace; null when it is gone. */
+export function namespacePid(pid: number): number | null {
+  try {
+    const numbers = /^NSpid:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '';
+    return Number(numbers.split(/\s+/).at(-1));
+  } catch {
+    return null;
+  }
+}
+
+/** Every process of this machine's (or container's) table; `above` leaves out lower pids. */
+export function allProcesses(above = 0): ProcessFacts[] {
+  const found: ProcessFacts[] = [];
+  for (const name of readdirSync('/proc')) {
+    const pid = Number(name);
+    if (!(pid > above)) continue;
+    const facts = readProcess(pid);
+    if (facts !== null) found.push(facts);
+  }
+  return found;
+}
+
+/** The root and everything below it. */
+export function familyOf(root: number, all: readonly ProcessFacts[]): number[] {
+  const children = new Map<number, number[]>();
+  for (const process of all) {
+    const siblings = children.get(process.parent);
+    if (siblings === undefined) children.set(process.parent, [process.pid]);
+    else siblings.push(process.pid);
+  }
+  const family = [root];
+  for (const pid of family) family.push(...(children.get(pid) ?? []));
+  return family;
+}
+
+/** Processes whose initial environment carries the mark; finds daemons that left their session and parent. */
+export function markedProcesses(id: string, all: readonly ProcessFacts[]): number[] {
+  const mark = Buffer.from(`${SANDBOX_MARK}=${id}\0`);
+  return all.filter(({ pid }) => readEnvironment(pid).includes(mark)).map(({ pid }) => pid);
+}
+
+function readEnvironment(pid: number): Buffer {
+  try {
+    return readFileSync(`/proc/${pid}/environ`);
+  } catch {
+    return Buffer.alloc(0);
+  }
+}
+
+/** Changes with every boot, so a start time of an earlier boot is recognised. */
+export function bootId(): string {
+  return readFileSync('/proc/sys/kernel/random/boot_id', 'latin1').trim();
+}

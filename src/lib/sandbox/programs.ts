@@ -1,0 +1,22 @@
+/** Where the programs are that the levels are made of. */
+import { accessSync, constants } from 'node:fs';
+import { join } from 'node:path';
+import type { Programs } from './plan.ts';
+
+const STANDARD_DIRECTORIES = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin', '/sbin'];
+
+export function findPrograms(path: string = process.env.PATH ?? ''): Programs {
+  const directories = [...path.split(':').filter((directory) => directory.startsWith('/')), ...STANDARD_DIRECTORIES];
+  const find = (name: string): string | null =>
+    directories.map((directory) => join(directory, name)).find(isExecutable) ?? null;
+  return { bwrap: find('bwrap'), setpriv: find('setpriv'), prlimit: find('prlimit'), env: find('env') };
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

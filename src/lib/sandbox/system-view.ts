@@ -1,0 +1,43 @@
+/** Works out which directories of this machine every sandbox is to see, read-only. */
+import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { SystemView } from './plan.ts';
+
+const SYSTEM_PATHS = [
+  '/usr',
+  '/bin',
+  '/sbin',
+  '/lib',
+  '/lib32',
+  '/lib64',
+  '/libx32',
+  '/etc',
+  '/nix/store',
+  '/gnu/store',
+];
+
+/** `home` is never shown, nor anything that contains it. */
+export function systemView(home: string, runtime: string = process.execPath): SystemView {
+  const directories: string[] = [];
+  const links: { path: string; target: string }[] = [];
+  for (const path of SYSTEM_PATHS) {
+    if (!existsSync(path)) continue;
+    if (lstatSync(path).isSymbolicLink()) links.push({ path, target: readlinkSync(path) });
+    else directories.push(path);
+  }
+  const seen = (path: string): boolean => directories.some((directory) => isWithin(path, directory));
+  const program = realpathSync(runtime);
+  if (!seen(program)) {
+    const prefix = dirname(dirname(program));
+    const fits = prefix !== '/' && !isWithin(home, prefix);
+    directories.push(fits ? prefix : program);
+  }
+  // Name resolution is often a link to a file that a service writes elsewhere.
+  const resolver = existsSync('/etc/resolv.conf') ? realpathSync('/etc/resolv.conf') : null;
+  if (resolver !== null && !seen(resolver)) directories.push(resolver);
+  return { directories, links };
+}
+
+export function isWithin(path: string, directory: string): boolean {
+  return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
+}

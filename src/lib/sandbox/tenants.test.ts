@@ -1,0 +1,48 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { Tenants, uidRange } from './tenants.ts';
+
+let directory: string;
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tancho-tenants-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+const range = { from: 100, to: 102 };
+
+describe('tenants', () => {
+  it('gives each tenant a uid of its own and remembers it', () => {
+    const tenants = new Tenants(directory, range);
+    expect([tenants.uid('a'), tenants.uid('b'), tenants.uid('a')]).toEqual([100, 101, 100]);
+    expect(new Tenants(directory, range).uid('b')).toBe(101);
+  });
+
+  it('does not take names of the language for tenants', () => {
+    expect(new Tenants(directory, range).uid('constructor')).toBe(100);
+  });
+
+  it('gives a uid to another tenant only after it was given back, and late', () => {
+    const tenants = new Tenants(directory, range);
+    tenants.uid('a');
+    tenants.uid('b');
+    tenants.forget('a');
+    expect(tenants.uid('c')).toBe(102);
+    expect(tenants.uid('d')).toBe(100);
+    expect(() => tenants.uid('e')).toThrow('100-102');
+  });
+
+  it('refuses to guess when its file is damaged', () => {
+    writeFileSync(join(directory, 'tenants.json'), '{"format":2}');
+    expect(() => new Tenants(directory, range)).toThrow('tenants.json');
+  });
+});
+
+describe('uidRange', () => {
+  it('takes the free range where all ids are mapped, a low one in small containers, none in single-id ones', () => {
+    expect(uidRange('         0          0 4294967295\n')).toEqual({ from: 70_000, to: 89_999 });
+    expect(uidRange('0 100000 65536\n')).toEqual({ from: 61_000, to: 64_999 });
+    expect(uidRange('0 1000 1\n')).toBeNull();
+  });
+});

@@ -1,0 +1,61 @@
+/** The processes of one sandbox: which they are, whether any lives, and signals to all of them. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { allProcesses, familyOf, isAlive, markedProcesses, readProcess } from './processes.ts';
+import type { Cgroups } from './cgroups.ts';
+import type { SandboxTree } from './sandbox.ts';
+
+const KILL_DEADLINE_MS = 10_000;
+
+/** `isNamespace`: the root is the init of a pid namespace, which no process of the tree can leave or outlive. */
+export interface TreeFacts {
+  readonly isNamespace: boolean;
+  readonly cgroups: Cgroups | null;
+}
+
+export function treePids(tree: SandboxTree, facts: TreeFacts): number[] {
+  const all = allProcesses().filter(({ zombie }) => !zombie);
+  const living = new Set(all.map(({ pid }) => pid));
+  const found = new Set<number>(facts.cgroups?.pids(tree.id) ?? []);
+  const rootLives = isAlive(tree.rootPid, tree.rootStart);
+  if (rootLives) for (const pid of familyOf(tree.rootPid, all)) found.add(pid);
+  if (tree.rootPid > 0 && !facts.isNamespace && (rootLives || readProcess(tree.rootPid) === null)) {
+    // A pid is not given out again while a session bears its number, so these are the tree's own.
+    for (const process of all) if (process.session === tree.rootPid) found.add(process.pid);
+  }
+  const isComplete = facts.cgroups !== null || (facts.isNamespace && tree.rootPid > 0);
+  if (!isComplete || tree.rootPid === 0) for (const pid of markedProcesses(tree.id, all)) found.add(pid);
+  found.delete(process.pid);
+  return [...found].filter((pid) => living.has(pid));
+}
+
+export function treeAlive(tree: SandboxTree, facts: TreeFacts): boolean {
+  if (isAlive(tree.rootPid, tree.rootStart)) return true;
+  if (facts.isNamespace && tree.rootPid > 0) return false;
+  return treePids(tree, facts).length > 0;
+}
+
+/** KILL resolves when nothing of the tree is left; any other signal is sent once to each process. */
+export async function signalTree(tree: SandboxTree, facts: TreeFacts, signal: NodeJS.Signals): Promise<void> {
+  if (signal !== 'SIGKILL') {
+    for (const pid of treePids(tree, facts)) {
+      if (!(facts.isNamespace && pid === tree.rootPid)) send(pid, signal);
+    }
+    return;
+  }
+  const deadline = Date.now() + KILL_DEADLINE_MS;
+  for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+    if (facts.isNamespace && isAlive(tree.rootPid, tree.rootStart)) send(tree.rootPid, signal);
+    else for (const pid of treePids(tree, facts)) send(pid, signal);
+    if (!treeAlive(tree, facts)) return;
+    if (Date.now() > deadline) throw new Error(`Processes of ${tree.id} survive SIGKILL.`);
+    await delay(pause);
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

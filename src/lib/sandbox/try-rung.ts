@@ -1,0 +1,58 @@
+/** One trial run at a rung: can a process of a tenant enter a directory of TANCHO_HOME and read a file there? */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { randomHex } from '../ids.ts';
+import type { Sandbox } from './sandbox.ts';
+
+const TRIAL_DEADLINE_MS = 10_000;
+const EXPECTED = 'reachable';
+
+/** Null when it works, else why not. Throws nothing. */
+export async function tryRung(sandbox: Sandbox, directory: string, tenant: string): Promise<string | null> {
+  const id = `probe-${randomHex(12)}`;
+  try {
+    const file = join(directory, 'file');
+    writeFileSync(file, EXPECTED);
+    await sandbox.own(directory, tenant);
+    const { code, output, errors } = await run(sandbox, { directory, file, tenant, id });
+    if (code === 0 && output === EXPECTED) return null;
+    if (sandbox.level === 'user' && /permission denied/i.test(errors)) {
+      return `other users cannot enter ${directory.replace(/\/[^/]*$/, '')} (put TANCHO_HOME where they can, such as /var/lib/tancho with mode 0711, or install bubblewrap)`;
+    }
+    return `a trial run ended with code ${code}: ${errors.trim().slice(0, 300) || 'no message'}`;
+  } catch (error) {
+    return `a trial run failed: ${error instanceof Error ? error.message : String(error)}`;
+  } finally {
+    await sandbox.release(id).catch(() => undefined);
+  }
+}
+
+interface Trial {
+  readonly directory: string;
+  readonly file: string;
+  readonly tenant: string;
+  readonly id: string;
+}
+
+async function run(sandbox: Sandbox, trial: Trial): Promise<{ code: number | null; output: string; errors: string }> {
+  const started = await sandbox.spawn({
+    argv: ['/bin/cat', trial.file],
+    cwd: trial.directory,
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    tenant: trial.tenant,
+    binds: [{ path: trial.directory, writable: true }],
+    limits: { memoryBytes: 64 * 1024 * 1024, cpuMillis: 1000, processes: 64 },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    dieWithParent: true,
+    id: trial.id,
+  });
+  const { child } = started;
+  const timer = setTimeout(() => void sandbox.kill({ ...started, id: trial.id }, 'SIGKILL'), TRIAL_DEADLINE_MS);
+  let output = '';
+  let errors = '';
+  child.stdout?.on('data', (bytes: Buffer) => (output += bytes.toString()));
+  child.stderr?.on('data', (bytes: Buffer) => (errors += bytes.toString()));
+  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
+  clearTimeout(timer);
+  return { code, output, errors };
+}

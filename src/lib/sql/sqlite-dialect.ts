@@ -1,0 +1,112 @@
+/**
+ * Kysely over one SQLite connection. A transaction begins with BEGIN IMMEDIATE and has the connection for itself until
+ * it ends; everything else waits its turn.
+ */
+import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
+import type { DatabaseConnection, Dialect, Driver, Kysely, QueryResult } from 'kysely';
+import type { SqliteHandle, SqliteStatement } from './sqlite-file.ts';
+import { patiently } from './patiently.ts';
+import { sqliteValues } from './sqlite-value.ts';
+import { Turnstile } from './turnstile.ts';
+
+/** Longer than the wait for another process, short enough that a transaction that waits for itself is told so. */
+const TURN_MS = 10_000;
+const KEPT_STATEMENTS = 300;
+const REPEATED = /^(?:select|insert|update|delete|with|begin|commit|rollback)\b/i;
+
+export function sqliteDialect(handle: SqliteHandle): Dialect {
+  return {
+    createAdapter: () => new TransactionalAdapter(),
+    createDriver: () => new SqliteDriver(handle),
+    createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
+    createQueryCompiler: () => new SqliteQueryCompiler(),
+  };
+}
+
+class TransactionalAdapter extends SqliteAdapter {
+  /** So that all pending migrations are one BEGIN IMMEDIATE, which is also the lock against a second process. */
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
+}
+
+class SqliteDriver implements Driver {
+  readonly #handle: SqliteHandle;
+  readonly #connection: SqliteConnection;
+  readonly #turnstile = new Turnstile(TURN_MS);
+
+  constructor(handle: SqliteHandle) {
+    this.#handle = handle;
+    this.#connection = new SqliteConnection(handle);
+  }
+
+  async init(): Promise<void> {}
+
+  async acquireConnection(): Promise<DatabaseConnection> {
+    await this.#turnstile.enter();
+    return this.#connection;
+  }
+
+  async releaseConnection(): Promise<void> {
+    this.#turnstile.leave();
+  }
+
+  async beginTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('begin immediate'));
+  }
+
+  async commitTransaction(connection: DatabaseConnection): Promise<void> {
+    await connection.executeQuery(CompiledQuery.raw('commit'));
+  }
+
+  async rollbackTransaction(connection: DatabaseConnection): Promise<void> {
+    try {
+      await connection.executeQuery(CompiledQuery.raw('rollback'));
+    } catch (error) {
+      // A full disk makes SQLite roll back by itself; the error that told so is the one to report.
+      if (!(error instanceof Error && error.message.includes('no transaction is active'))) throw error;
+    }
+  }
+
+  async destroy(): Promise<void> {
+    await this.#turnstile.close();
+    this.#handle.close();
+  }
+}
+
+class SqliteConnection implements DatabaseConnection {
+  readonly #handle: SqliteHandle;
+  /** Oldest use first. */
+  readonly #kept = new Map<string, SqliteStatement>();
+
+  constructor(handle: SqliteHandle) {
+    this.#handle = handle;
+  }
+
+  async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
+    const values = sqliteValues(query.parameters);
+    return patiently(() => {
+      const statement = this.#statement(query.sql);
+      if (statement.reader) return { rows: statement.all(values) as R[] };
+      return { rows: [], numAffectedRows: BigInt(statement.run(values)) };
+    });
+  }
+
+  async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
+    throw new Error('Streaming is not supported: answers are bounded, read them as a whole.');
+  }
+
+  #statement(sql: string): SqliteStatement {
+    if (!REPEATED.test(sql)) return this.#handle.prepare(sql);
+    const statement = this.#kept.get(sql) ?? this.#handle.prepare(sql);
+    this.#kept.delete(sql);
+    this.#kept.set(sql, statement);
+    if (this.#kept.size > KEPT_STATEMENTS) {
+      for (const oldest of this.#kept.keys()) {
+        this.#kept.delete(oldest);
+        break;
+      }
+    }
+    return statement;
+  }
+}

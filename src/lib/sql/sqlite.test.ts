@@ -1,0 +1,195 @@
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { Kysely, sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { SILENT } from '../logger.ts';
+import { openDatabase, withoutSecrets } from './database.ts';
+import { patiently } from './patiently.ts';
+import { sqlFault, UnstorableValue } from './sql-error.ts';
+import { sqliteDialect } from './sqlite-dialect.ts';
+import { availableSqliteDrivers, openSqliteFile } from './sqlite-file.ts';
+import { Turnstile } from './turnstile.ts';
+
+interface Tables {
+  t: { id: string; n: number | null; flag: number | null };
+}
+
+let folder = '';
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tancho-sqlite-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+describe.each(availableSqliteDrivers())('SQLite by %s', (driver) => {
+  const file = () => join(folder, `${driver.replace(':', '-')}.db`);
+  const create = 'CREATE TABLE IF NOT EXISTS t (id TEXT NOT NULL PRIMARY KEY, n INTEGER, flag INTEGER)';
+
+  test.each(['FULL', 'NORMAL'] as const)('opens with the pragmas wanted, synchronous %s', async (synchronous) => {
+    const handle = await openSqliteFile({ file: file(), synchronous, driver });
+    const pragma = (name: string) => Object.values(handle.prepare(`PRAGMA ${name}`).all([])[0] ?? {})[0];
+    expect(handle.driver).toBe(driver);
+    expect(['journal_mode', 'foreign_keys', 'synchronous'].map(pragma)).toEqual([
+      'wal',
+      1,
+      synchronous === 'FULL' ? 2 : 1,
+    ]);
+    handle.exec(create);
+    handle.close();
+    handle.close();
+    expect(() => handle.prepare('SELECT 1').all([])).toThrow();
+  });
+
+  test('binds booleans as numbers and refuses what cannot be kept', async () => {
+    const db = new Kysely<Tables>({
+      dialect: sqliteDialect(await openSqliteFile({ file: file(), synchronous: 'FULL', driver })),
+    });
+    const [row] = (await sql<{ a: number; b: number; c: null }>`select ${true} a, ${false} b, ${null} c`.execute(db))
+      .rows;
+    expect({ ...row }).toEqual({ a: 1, b: 0, c: null });
+    for (const value of ['a\0b', undefined, Number.NaN, Infinity, {}, new Date()]) {
+      await expect(sql`select ${value}`.execute(db)).rejects.toThrow(UnstorableValue);
+    }
+    await db.destroy();
+  });
+
+  test('tells changes, answers RETURNING, and names what was violated', async () => {
+    const db = new Kysely<Tables>({
+      dialect: sqliteDialect(await openSqliteFile({ file: file(), synchronous: 'FULL', driver })),
+    });
+    await sql.raw(create).execute(db);
+    await db.deleteFrom('t').execute();
+    const rows = ['a', 'b', 'c'].map((id) => ({ id, n: 1, flag: null }));
+    expect(await db.insertInto('t').values(rows).returning('id').execute()).toHaveLength(3);
+    expect((await db.updateTable('t').set({ n: 2 }).executeTakeFirst()).numUpdatedRows).toBe(3n);
+    for (const attempt of [1, 2]) {
+      const again = await db.insertInto('t').values({ id: 'a', n: attempt, flag: null }).execute().catch(sqlFault);
+      expect(again).toBe('unique');
+    }
+    expect((await db.deleteFrom('t').where('id', '=', 'a').executeTakeFirst()).numDeletedRows).toBe(1n);
+    await db.destroy();
+  });
+
+  test('lets nothing in between the statements of a transaction', async () => {
+    const db = new Kysely<Tables>({
+      dialect: sqliteDialect(await openSqliteFile({ file: file(), synchronous: 'FULL', driver })),
+    });
+    await sql.raw(create).execute(db);
+    const order: string[] = [];
+    const transactions = Array.from({ length: 5 }, (_, number) =>
+      db.transaction().execute(async (tx) => {
+        for (let step = 0; step < 3; step++) {
+          await sql`select ${step}`.execute(tx);
+          await new Promise((resolve) => setImmediate(resolve));
+          order.push(`t${number}`);
+        }
+      }),
+    );
+    const reads = Array.from({ length: 5 }, async (_, number) => {
+      await sql`select 1`.execute(db);
+      order.push(`r${number}`);
+    });
+    await Promise.all([...transactions, ...reads]);
+    for (const name of ['t0', 't1', 't2', 't3', 't4']) {
+      const first = order.indexOf(name);
+      expect(order.slice(first, first + 3)).toEqual([name, name, name]);
+    }
+    expect(order).toHaveLength(20);
+    await db.destroy();
+  });
+
+  test('waits for what runs before it closes, and turns later comers away', async () => {
+    const database = await openDatabase<Tables>({ kind: 'sqlite', file: file(), synchronous: 'FULL', driver }, SILENT);
+    await sql.raw(create).execute(database.db);
+    const writing = database.db.transaction().execute(async (tx) => {
+      await new Promise((resolve) => setTimeout(resolve, 30));
+      return sql`select 1`.execute(tx);
+    });
+    const closing = database.close();
+    await expect(writing).resolves.toBeDefined();
+    await closing;
+    const fault = await sql`select 1`.execute(database.db).catch(sqlFault);
+    expect(fault).toBe('unreachable');
+  });
+});
+
+test('node:sqlite is used where the runtime has it, and says nothing about it', async () => {
+  const script = `
+    import { openSqliteFile, availableSqliteDrivers } from ${JSON.stringify(new URL('./sqlite-file.ts', import.meta.url).href)};
+    const handle = await openSqliteFile({ file: ${JSON.stringify(join(folder, 'quiet.db'))}, synchronous: 'FULL' });
+    console.log(handle.driver === availableSqliteDrivers()[0]);
+    handle.close();`;
+  // Only these can run TypeScript, and only these have the driver.
+  if (!('typescript' in process.features && Boolean(process.features.typescript))) {
+    expect(availableSqliteDrivers()).toContain('libsql');
+    return;
+  }
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '-e', script]);
+  expect([stdout, stderr]).toEqual(['true\n', '']);
+});
+
+describe('Turnstile', () => {
+  test('lets through one at a time, in order', async () => {
+    const turnstile = new Turnstile(1_000);
+    const order: number[] = [];
+    await Promise.all(
+      [1, 2, 3, 4].map(async (number) => {
+        await turnstile.enter();
+        order.push(number);
+        await new Promise((resolve) => setImmediate(resolve));
+        order.push(number);
+        turnstile.leave();
+      }),
+    );
+    expect(order).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
+  });
+
+  test('lets nobody wait for ever', async () => {
+    const turnstile = new Turnstile(20);
+    await turnstile.enter();
+    await expect(turnstile.enter()).rejects.toThrow('busy for 20 ms');
+    turnstile.leave();
+    await turnstile.enter();
+  });
+
+  test('turns everybody away once closed', async () => {
+    const turnstile = new Turnstile(1_000);
+    await turnstile.enter();
+    const closing = turnstile.close();
+    const late = turnstile.enter();
+    turnstile.leave();
+    await closing;
+    await expect(late).rejects.toThrow('closed');
+    await expect(turnstile.enter()).rejects.toThrow('closed');
+  });
+});
+
+test('patience ends, and is for busy databases only', async () => {
+  const busy = Object.assign(new Error('database is locked'), { errcode: 5 });
+  let attempts = 0;
+  const failing = patiently(() => {
+    attempts += 1;
+    throw busy;
+  }, 40);
+  await expect(failing).rejects.toBe(busy);
+  expect(attempts).toBeGreaterThan(2);
+  const other = new Error('other');
+  attempts = 0;
+  await expect(
+    patiently(() => {
+      attempts += 1;
+      throw other;
+    }),
+  ).rejects.toBe(other);
+  expect(attempts).toBe(1);
+});
+
+test.each([
+  ['postgres://u:secret@db.example.com:5433/tancho?sslmode=require', 'postgres://db.example.com:5433/tancho'],
+  ['postgres:///tancho?host=/run/postgresql&password=secret', 'postgres://localhost/tancho'],
+  ['not a url with secret', 'the configured PostgreSQL'],
+])('%s is shown without its secrets', (url, shown) => {
+  expect(withoutSecrets(url)).toBe(shown);
+});

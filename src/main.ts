@@ -1,0 +1,103 @@
+/** argv -> the command line; `tancho server` -> configuration -> daemon. The only file that knows both, and decides nothing else. */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import type { CliContext } from './cli/context.ts';
+import { CliError } from './cli/errors.ts';
+import { runCli } from './cli/program.ts';
+import type { RunningServer, ServerDoor, StopSignal } from './cli/server/door.ts';
+import type { Config, Listen } from './config/config.ts';
+import { homeOf } from './config/home.ts';
+
+const packageRoot = fileURLToPath(new URL('..', import.meta.url));
+const { version } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as { version: string };
+
+async function startServer(): Promise<RunningServer> {
+  const { loadConfig } = await import('./config/load.ts');
+  const config = await loadConfig(process.env);
+  await checkGit();
+  const { startDaemon } = await import('./daemon.ts');
+  try {
+    const daemon = await startDaemon(config, { version });
+    return {
+      ready: daemon.ready,
+      firstAdmin: daemon.firstAdmin,
+      passwordGiven: config.admin.password !== null,
+      domain: config.domain,
+      stop: (how) => daemon.stop(how),
+    };
+  } catch (error) {
+    throw explainListen(error, config);
+  }
+}
+
+async function checkGit(): Promise<void> {
+  const { spawn } = await import('node:child_process');
+  const isThere = await new Promise<boolean>((resolve) => {
+    const child = spawn('git', ['--version'], { stdio: 'ignore' });
+    child.once('error', () => resolve(false));
+    child.once('close', (code) => resolve(code === 0));
+  });
+  if (!isThere)
+    throw new CliError('git is not installed.', 'Install git (for example: apt install git) and try again.');
+}
+
+/** A port that cannot be had is the operator's business: which setting it is, and what to do. */
+function explainListen(error: unknown, config: Config): unknown {
+  const { code, port, syscall } = error as Partial<{ code: string; port: number; syscall: string }>;
+  if (syscall !== 'listen' && syscall !== 'bind' && code !== 'EADDRINUSE') return error;
+  const doors: readonly (readonly [string, Listen])[] = [
+    ['TANCHO_API_LISTEN', config.apiListen],
+    ['TANCHO_EDGE_LISTEN', config.edgeListen],
+    ['TANCHO_SSH_LISTEN', config.sshListen],
+  ];
+  const [variable, listen] = doors.find(([, door]) => door.port === port) ?? [];
+  if (variable === undefined || listen === undefined) return error;
+  const place = `${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${listen.port}`;
+  const reasons: Readonly<Record<string, string>> = {
+    EADDRINUSE: 'another program already listens there',
+    EACCES: 'this user may not use that port',
+    EADDRNOTAVAIL: 'this machine does not have that address',
+  };
+  return new CliError(
+    `Cannot listen on ${place}: ${reasons[code ?? ''] ?? code ?? 'unknown reason'}.`,
+    `Is a server running already (tancho server status)? Else choose another place: ${variable}=127.0.0.1:${listen.port + 10}`,
+    { cause: error },
+  );
+}
+
+const server: ServerDoor = {
+  start: startServer,
+  onSignal(listener) {
+    for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] satisfies StopSignal[]) {
+      process.on(signal, () => listener(signal));
+    }
+  },
+  exit: (code) => process.exit(code),
+};
+
+/** A reader that has gone (`| head`) is no failure. */
+for (const output of [process.stdout, process.stderr]) {
+  output.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+}
+
+const context: CliContext = {
+  env: process.env,
+  stdin: process.stdin,
+  stdout: process.stdout,
+  stderr: process.stderr,
+  cwd: process.cwd(),
+  home: homeOf(process.env),
+  version,
+  packageRoot,
+  signal: new AbortController().signal,
+  server,
+};
+
+const exitCode = await runCli(process.argv.slice(2), context);
+for (const output of [process.stdout, process.stderr]) {
+  await new Promise<void>((resolve) => output.write('', () => resolve()));
+}
+process.exit(exitCode);

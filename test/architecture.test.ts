@@ -1,0 +1,213 @@
+/** The house rules that a machine can check: who imports whom, how large things are, what they may be called. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+const ROOT = path.resolve(import.meta.dirname, '..');
+const HARD_LINES = 400;
+const P95_LINES = 300;
+const FUNCTION_LINES = 80;
+const VAGUE = /^(?:utils?|helpers?|common|misc|manager|core|shared|types)(?:\.|$)/;
+const EFFECTS = /^node:(?:fs|fs\/promises|http|https|net|tls|dgram|child_process|cluster|worker_threads)$/;
+
+interface SourceFile {
+  /** Relative to the root, with forward slashes. */
+  readonly name: string;
+  readonly text: string;
+  readonly imports: readonly string[];
+}
+
+function trackedFiles(): string[] {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard'], {
+    cwd: ROOT,
+    encoding: 'utf8',
+  });
+  return listed.split('\n').filter((name) => name !== '');
+}
+
+function load(name: string): SourceFile {
+  const text = readFileSync(path.join(ROOT, name), 'utf8');
+  const found = text.matchAll(
+    /^\s*(?:import|export)\s[^'"]*?from\s+['"]([^'"]+)['"]|^\s*import\s+['"]([^'"]+)['"]|\bimport\(\s*['"]([^'"]+)['"]\s*\)/gm,
+  );
+  const imports = [...found].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
+  return { name, text, imports: imports.map((target) => (target.startsWith('.') ? resolve(name, target) : target)) };
+}
+
+function resolve(from: string, target: string): string {
+  return path.posix.normalize(path.posix.join(path.posix.dirname(from), target));
+}
+
+const files = trackedFiles()
+  .filter((name) => /\.(?:ts|mts|mjs|js)$/.test(name))
+  .flatMap((name) => {
+    try {
+      return [load(name)];
+    } catch {
+      return [];
+    }
+  });
+const source = files.filter((file) => file.name.startsWith('src/'));
+const program = source.filter((file) => !isTest(file.name));
+
+function isTest(name: string): boolean {
+  return /\.test\.ts$|\/conformance\.ts$|\/testing\/|-world\.ts$/.test(name);
+}
+
+/** `src/backends/store/sql/apps.ts` -> `backends/store/sql`; `src/domain/apps/app.ts` -> `domain`. */
+function layer(name: string): string {
+  const [, top = '', kind = '', implementation = ''] = name.split('/');
+  if (top !== 'backends') return top.replace(/\.ts$/, '');
+  return implementation.endsWith('.ts') ? `backends/${kind}` : `backends/${kind}/${implementation}`;
+}
+
+const ALLOWED: Record<string, (target: string) => boolean> = {
+  lib: (target) => target === 'lib',
+  domain: (target) => target === 'domain' || target === 'lib',
+  config: (target) => target === 'config' || target === 'lib',
+  api: (target) => ['api', 'domain', 'lib'].includes(target),
+  'git-push': (target) => ['git-push', 'domain', 'lib'].includes(target),
+  edge: (target) => target === 'edge' || target === 'lib' || target === 'domain',
+  client: (target) => target === 'client',
+  cli: (target) => ['cli', 'client', 'config', 'lib'].includes(target),
+};
+
+function mayImport(from: string, to: string): boolean {
+  const own = layer(from);
+  const target = layer(to);
+  if (target === 'daemon') return own === 'main';
+  if (own === 'daemon' || own === 'main') return true;
+  if (own === 'backends/registry.ts' || from === 'src/backends/registry.ts') return true;
+  if (own.startsWith('backends/')) return target === own || ['domain', 'lib'].includes(target);
+  return ALLOWED[own]?.(target) ?? false;
+}
+
+describe('imports', () => {
+  it('point inward', () => {
+    const wrong = program.flatMap((file) =>
+      file.imports
+        .filter((target) => target.startsWith('src/') && !mayImport(file.name, target))
+        .map((target) => `${file.name} -> ${target}`),
+    );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of the domain have no effects', () => {
+    const wrong = program
+      .filter((file) => file.name.startsWith('src/domain/'))
+      .flatMap((file) =>
+        file.imports.filter((target) => EFFECTS.test(target)).map((target) => `${file.name} -> ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('of the edge are the standard library, lib, itself and types', () => {
+    const wrong = program
+      .filter((file) => file.name.startsWith('src/edge/'))
+      .flatMap((file) =>
+        file.imports
+          .filter((target) => !target.startsWith('node:') && !/^src\/(?:edge|lib)\//.test(target))
+          .filter((target) => !typeOnly(file, target))
+          .map((target) => `${file.name} -> ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
+  it('name the HTTP framework in one file only', () => {
+    const users = program.filter((file) => file.imports.some((target) => /^fastify$|^@fastify\//.test(target)));
+    expect(users.map((file) => file.name)).toEqual(['src/api/server.ts']);
+  });
+
+  it('have no cycles', () => {
+    expect(findCycle(program)).toBeNull();
+  });
+});
+
+function typeOnly(file: SourceFile, target: string): boolean {
+  const base = path.posix.basename(target);
+  return file.text.split('\n').some((line) => line.includes(base) && /^\s*(?:import|export) type /.test(line));
+}
+
+/** Cycles of value imports; type imports are erased and may point both ways. */
+function findCycle(all: readonly SourceFile[]): string[] | null {
+  const byName = new Map(all.map((file) => [file.name, file]));
+  const done = new Set<string>();
+  const visit = (name: string, trail: readonly string[]): string[] | null => {
+    if (trail.includes(name)) return [...trail.slice(trail.indexOf(name)), name];
+    const file = byName.get(name);
+    if (done.has(name) || file === undefined) return null;
+    for (const target of file.imports) {
+      if (typeOnly(file, target)) continue;
+      const cycle = visit(target, [...trail, name]);
+      if (cycle !== null) return cycle;
+    }
+    done.add(name);
+    return null;
+  };
+  for (const file of all) {
+    const cycle = visit(file.name, []);
+    if (cycle !== null) return cycle;
+  }
+  return null;
+}
+
+describe('sizes', () => {
+  it(`no file is over ${HARD_LINES} lines, and 95 % are within ${P95_LINES}`, () => {
+    const sizes = files.map((file) => ({ name: file.name, lines: file.text.trimEnd().split('\n').length }));
+    expect(sizes.filter((file) => file.lines > HARD_LINES)).toEqual([]);
+    const sorted = sizes.map((file) => file.lines).sort((a, b) => a - b);
+    expect(sorted[Math.floor(sorted.length * 0.95)] ?? 0).toBeLessThanOrEqual(P95_LINES);
+  });
+
+  it(`no function of the program is over ${FUNCTION_LINES} lines, but for the factories that only hold functions`, () => {
+    expect(program.flatMap(longFunctions)).toEqual([]);
+  });
+});
+
+/** By indentation, which the formatter guarantees: a function begins with its signature and ends with `}` at the same depth. */
+function longFunctions(file: SourceFile): string[] {
+  const lines = file.text.split('\n');
+  const found: string[] = [];
+  lines.forEach((line, start) => {
+    const match = /^(\s*)(?:export )?(?:async )?(?:(?:static )?(?:async )?(?:\*?#?\w+)\(|function\*? ?\w*\().*\{$/.exec(
+      line,
+    );
+    if (match === null || /^\s*(?:if|for|while|switch|catch|return|else)\b/.test(line)) return;
+    const indent = match[1] ?? '';
+    const end = lines.findIndex((other, at) => at > start && other.startsWith(`${indent}}`));
+    const body = lines.slice(start + 1, end);
+    const holdsFunctions = /^\s*(?:export )?(?:async )?function create\w+\(/.test(line);
+    if (end - start > FUNCTION_LINES && !holdsFunctions) found.push(`${file.name}:${start + 1} (${body.length} lines)`);
+  });
+  return found;
+}
+
+describe('names and habits', () => {
+  it('no file or folder has a name that says nothing', () => {
+    const vague = trackedFiles().filter((name) => name.split('/').some((part) => VAGUE.test(part)));
+    expect(vague).toEqual([]);
+  });
+
+  it('there is no any, no suppressed type error, no shell', () => {
+    const banned =
+      /(?:[:<|=]\s*|\b(?:as|extends|satisfies)\s+)any\b|,\s*any\s*>|@ts-(?:ignore|nocheck|expect-error)|\bshell: (?:true|')/;
+    const code = files.filter((file) => file.name.endsWith('.ts') && file.name !== 'test/architecture.test.ts');
+    const found = code.flatMap((file) =>
+      file.text
+        .split('\n')
+        .map((line, at) => ({ line: line.replace(/\/\/.*$|^\s*\/?\*.*$|supports\b.*$/, ''), at }))
+        .filter(({ line }) => banned.test(line))
+        .map(({ line, at }) => `${file.name}:${at + 1} ${line.trim()}`),
+    );
+    const shells = code.filter((file) =>
+      /import\s*\{[^}]*\bexec(?:Sync)?\b[^}]*\}\s*from 'node:child_process'/.test(file.text),
+    );
+    expect([...found, ...shells.map((file) => `${file.name} imports exec`)]).toEqual([]);
+  });
+
+  it('there is no note of something left undone', () => {
+    const marks = program.filter((file) => /\b(?:TODO|FIXME|XXX|HACK)\b/.test(file.text)).map((file) => file.name);
+    expect(marks).toEqual([]);
+  });
+});

@@ -1,0 +1,126 @@
+/** kill -9 of control: apps go on, what was acknowledged is kept, nothing stays half-done, nobody has to repair anything. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  allowPush,
+  createIdentity,
+  createWorkTree,
+  type Identity,
+  nodeApp,
+  sshUrl,
+  type WorkTree,
+} from '../support/git.ts';
+import { createLoad } from '../support/load.ts';
+import { until } from '../support/until.ts';
+import { edgePid, startWorld, type World } from '../support/world.ts';
+
+const ROUNDS = 20;
+
+let world: World;
+let ann: Identity;
+let token: string;
+let work: WorkTree;
+
+beforeAll(async () => {
+  world = await startWorld();
+  ann = await createIdentity();
+  token = await allowPush(world, ann);
+  await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'steady', platform: 'nodejs' }) });
+  work = await createWorkTree(nodeApp('version 0'), ann);
+  const pushed = await work.push(sshUrl(world, 'steady'));
+  expect(pushed.code, pushed.stderr).toBe(0);
+});
+
+afterAll(async () => {
+  await work.dispose();
+  await world.dispose();
+  await ann.dispose();
+});
+
+interface AppAnswer {
+  readonly Units: readonly { readonly State: string; readonly ID: string }[];
+}
+
+async function appInfo(): Promise<AppAnswer> {
+  return (await world.api('GET', '/apps/steady', { token })).json<AppAnswer>();
+}
+
+describe('kill -9 of control', () => {
+  it('loses no request of an app under load, and the unit and the edge are adopted', async () => {
+    const before = await appInfo();
+    const edge = await edgePid(world);
+    const load = createLoad(world, 'steady', 8);
+    await load.reached(200);
+    await world.end('SIGKILL');
+    await load.reached(400);
+    await world.startAgain();
+    await load.reached(600);
+    const result = await load.stop();
+    expect(result.failures).toEqual([]);
+    expect(await edgePid(world)).toBe(edge);
+    expect((await appInfo()).Units.map((unit) => unit.ID)).toEqual(before.Units.map((unit) => unit.ID));
+  });
+
+  it(`${ROUNDS} times at random moments of pushes, variables and restarts loses nothing that was acknowledged`, async () => {
+    const load = createLoad(world, 'steady', 2);
+    const acknowledged = new Map<string, string>();
+    const texts = new Set(['version 0']);
+    for (let round = 1; round <= ROUNDS; round++) {
+      const action = round % 3;
+      const text = `version ${round}`;
+      const moment = Math.random() * 900;
+      const done = (async (): Promise<void> => {
+        if (action === 0) {
+          const answer = await world.api('POST', '/apps/steady/restart', { token });
+          if (answer.status === 200) acknowledged.set('restart', String(round));
+        } else if (action === 1) {
+          const body = JSON.stringify({ [`VAR_${round}`]: text });
+          const answer = await world.api('POST', '/apps/steady/env', { token, body });
+          if (answer.status === 200 && !answer.text.includes('"Error"')) acknowledged.set(`VAR_${round}`, text);
+        } else {
+          await work.write(nodeApp(text));
+          await work.commit(text);
+          texts.add(text);
+          if ((await work.push(sshUrl(world, 'steady'))).code === 0) acknowledged.set('code', text);
+        }
+      })().catch(() => undefined);
+      await new Promise((resolve) => setTimeout(resolve, moment));
+      await world.end('SIGKILL');
+      await done;
+      await world.startAgain();
+      await checkInvariants(acknowledged, texts);
+    }
+    expect((await load.stop()).failures).toEqual([]);
+    const pushed = await work.push(sshUrl(world, 'steady'));
+    expect(pushed.code, pushed.stderr).toBe(0);
+  }, 240_000);
+});
+
+async function checkInvariants(acknowledged: ReadonlyMap<string, string>, texts: ReadonlySet<string>): Promise<void> {
+  const vars = (await world.api('GET', '/apps/steady/env', { token })).json<{ name: string; value: string }[]>();
+  const stored = new Map(vars.map(({ name, value }) => [name, value]));
+  for (const [name, value] of acknowledged) if (name.startsWith('VAR_')) expect(stored.get(name)).toBe(value);
+  const answer = await world.fetchApp('steady');
+  expect(answer.status).toBe(200);
+  expect(texts).toContain(answer.text);
+  const code = acknowledged.get('code');
+  // A push that was not acknowledged may still have been the last to be switched to; an older one never comes back.
+  if (code !== undefined) expect(versionOf(answer.text)).toBeGreaterThanOrEqual(versionOf(code));
+  await until(async () => (await appInfo()).Units.every((unit) => unit.State === 'started'), {
+    timeoutMs: 10_000,
+    what: 'every unit to be started',
+  });
+  expect((await appInfo()).Units).toHaveLength(1);
+  await until(
+    async () => {
+      const deploys = (await world.api('GET', '/deploys?app=steady', { token })).json<
+        { ID: string; State?: string }[]
+      >();
+      return deploys.every((deploy) => deploy.State === undefined || ['done', 'failed'].includes(deploy.State));
+    },
+    { timeoutMs: 10_000, what: 'every deploy to be finished' },
+  );
+}
+
+function versionOf(text: string): number {
+  return Number(text.replace('version ', ''));
+}

@@ -1,0 +1,69 @@
+/** A platform builder in a directory of its own, and what tests ask of it. */
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Artifact, Builder, BuildRequest } from '../../src/domain/deploys/builder.ts';
+import type { SlugManifest } from '../../src/domain/deploys/slug.ts';
+import { createPlatformBuilder } from '../../src/backends/builder/platform/platform-builder.ts';
+import type { PlatformBuilderOptions } from '../../src/backends/builder/platform/open-workshop.ts';
+import { SILENT } from '../../src/lib/logger.ts';
+import { PlainSandbox } from './plain-sandbox.ts';
+
+export const SHIPPED_PLATFORMS = new URL('../../platforms', import.meta.url).pathname;
+
+export interface BuilderWorld {
+  readonly home: string;
+  readonly builder: Builder;
+  readonly sandbox: PlainSandbox;
+  /** Lines printed by the last build. */
+  readonly lines: string[];
+  build(request: Partial<BuildRequest> & Pick<BuildRequest, 'source'>, signal?: AbortSignal): Promise<Artifact>;
+  code(artifact: Artifact, path?: string): string;
+  manifest(artifact: Artifact): Promise<SlugManifest>;
+  /** The same directories, as after a restart. */
+  reopen(): Promise<Builder>;
+  dispose(): Promise<void>;
+}
+
+export async function builderWorld(
+  platformsDir: string,
+  options: { uid?: number; more?: Partial<PlatformBuilderOptions> } = {},
+): Promise<BuilderWorld> {
+  const home = await mkdtemp(join(tmpdir(), 'builder-'));
+  await chmod(home, 0o711);
+  const sandbox = new PlainSandbox(options.uid === undefined ? {} : { uid: options.uid });
+  const open = () =>
+    createPlatformBuilder({
+      platformsDir,
+      slugs: join(home, 'slugs'),
+      cache: join(home, 'cache'),
+      toolchains: join(home, 'toolchains'),
+      sandbox,
+      buildTimeoutMs: 120_000,
+      logger: SILENT,
+      ...options.more,
+    });
+  const builder = await open().catch(async (error: unknown) => {
+    await rm(home, { recursive: true, force: true });
+    throw error;
+  });
+  const lines: string[] = [];
+  let deploys = 0;
+  return {
+    home,
+    builder,
+    sandbox,
+    lines,
+    build(request, signal = new AbortController().signal) {
+      deploys += 1;
+      lines.length = 0;
+      const defaults = { app: 'shop', deployId: deploys.toString(16).padStart(24, '0'), platform: 'fake', env: {} };
+      return builder.build({ ...defaults, ...request }, (line) => lines.push(line), signal);
+    },
+    code: (artifact, path = '') => join(home, 'slugs', artifact.id, 'code', path),
+    manifest: async (artifact) =>
+      JSON.parse(await readFile(join(home, 'slugs', artifact.id, 'slug.json'), 'utf8')) as SlugManifest,
+    reopen: open,
+    dispose: () => rm(home, { recursive: true, force: true }),
+  };
+}

@@ -1,0 +1,104 @@
+/** Users, apps and deploys, small and in memory, as the git doors need them. */
+import { demand } from '../../src/domain/access.ts';
+import type { App } from '../../src/domain/apps/app.ts';
+import type { Apps, Say } from '../../src/domain/apps/apps.ts';
+import type { Caller, UserCaller } from '../../src/domain/caller.ts';
+import type { Deploy } from '../../src/domain/deploys/deploy.ts';
+import type { Deploys, NewCode } from '../../src/domain/deploys/deploys.ts';
+import { PlatformError } from '../../src/domain/errors.ts';
+import type { Users } from '../../src/domain/users/users.ts';
+
+export interface DeployCall {
+  readonly caller: Caller;
+  readonly app: string;
+  readonly code: NewCode;
+  readonly say: Say;
+  readonly signal: AbortSignal;
+}
+
+export const ANN = 'ann@example.com';
+export const BOB = 'bob@example.com';
+export const ANN_TOKEN = 'token-of-ann';
+
+const TEAMS: Readonly<Record<string, string>> = { [ANN]: 'shop-team', [BOB]: 'other-team' };
+
+function user(email: string, via: UserCaller['via']): UserCaller {
+  const teams = [TEAMS[email] ?? 'none'];
+  return { kind: 'user', email, isAdmin: false, teams, via, tokenHash: '', address: '127.0.0.1' };
+}
+
+function app(name: string): App {
+  return {
+    name,
+    platform: 'static',
+    owner: ANN,
+    teamOwner: 'shop-team',
+    teams: ['shop-team'],
+    pool: 'default',
+    description: '',
+    cname: [],
+    createdAt: new Date(0).toISOString(),
+    release: null,
+    rollout: null,
+    desired: 'running',
+    deploys: 0,
+    removing: false,
+  };
+}
+
+/** By the fingerprints of their keys; Ann has a token, and everybody a password. */
+export function usersOf(owners: ReadonlyMap<string, string>): Pick<Users, 'bySshKey' | 'byToken' | 'byPassword'> {
+  return {
+    async bySshKey(fingerprint) {
+      const email = owners.get(fingerprint);
+      return email === undefined ? null : user(email, 'ssh-key');
+    },
+    byToken: async (token) => (token === ANN_TOKEN ? user(ANN, 'session') : null),
+    async byPassword(email, secret) {
+      const isRight = secret === `password-of-${email}` || (email === ANN && secret === ANN_TOKEN);
+      return email in TEAMS && isRight ? user(email, 'password') : null;
+    },
+  };
+}
+
+export const APPS: Pick<Apps, 'info'> = {
+  async info(caller, name) {
+    if (name !== 'shop') throw new PlatformError('app.not_found', 'App not found.');
+    demand(caller, 'app.info', { app: app(name) });
+    return { app: app(name), units: [], state: 'started', repositoryUrl: '', address: '' };
+  },
+};
+
+export function deploysOf(work: (call: DeployCall) => Promise<void>): Deploys {
+  return {
+    list: async () => [],
+    info: async () => {
+      throw new PlatformError('deploy.not_found', 'Deploy not found.');
+    },
+    async deploy(caller, name, code, say, signal) {
+      await work({ caller, app: name, code, say, signal });
+      return deployed(name, code);
+    },
+  };
+}
+
+function deployed(name: string, code: NewCode): Deploy {
+  return {
+    id: '0'.repeat(24),
+    app: name,
+    state: 'done',
+    commit: code.commit,
+    origin: code.origin,
+    by: ANN,
+    startedAt: new Date(0).toISOString(),
+    finishedAt: new Date(0).toISOString(),
+    durationMs: 0,
+    release: 1,
+    artifact: 'a',
+    cause: null,
+    error: '',
+    phases: {},
+    failedRequests: 0,
+    removedAt: null,
+  };
+}

@@ -1,0 +1,127 @@
+/** Both git doors over real repositories, with real git and ssh as clients; users, apps and deploys are small and in memory. */
+import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type BareRepos, createBareRepos } from '../../src/backends/git-host/bare-repos/bare-repos.ts';
+import { PRE_RECEIVE } from '../../src/git-push/hook.ts';
+import { createGitHttp, type GitHttp } from '../../src/git-push/http.ts';
+import { createGitSessions } from '../../src/git-push/sessions.ts';
+import { createSshDoor } from '../../src/git-push/ssh.ts';
+import type { Logger } from '../../src/lib/logger.ts';
+import { ANN, ANN_TOKEN, APPS, type DeployCall, deploysOf, usersOf } from './git-people.ts';
+import { type Finished, type Running, start } from './programs.ts';
+
+export interface GitWorld {
+  readonly root: string;
+  readonly host: BareRepos;
+  readonly logs: { readonly level: string; readonly fields: object; readonly message: string }[];
+  /** What a deploy does; replaced by a test. */
+  onDeploy: (call: DeployCall) => Promise<void>;
+  readonly ssh: { readonly port: number; readonly hostKeyFile: string };
+  readonly http: { readonly port: number };
+  sshUrl(app: string): string;
+  httpUrl(app: string, user?: string, secret?: string): string;
+  /** Makes a key pair; `email` undefined leaves it unknown to the platform. */
+  key(type: 'ed25519' | 'rsa' | 'ecdsa', email?: string): string;
+  /** A repository with one commit on main. */
+  work(files?: Readonly<Record<string, string>>): Promise<string>;
+  commit(directory: string, files: Readonly<Record<string, string | Buffer>>): Promise<string>;
+  start(program: string, args: readonly string[], options?: { cwd?: string; key?: string }): Running;
+  git(cwd: string, args: readonly string[], key?: string): Promise<Finished>;
+  dispose(): Promise<void>;
+}
+
+export async function createGitWorld(
+  options: { maxPushBytes?: number; authTimeoutMs?: number } = {},
+): Promise<GitWorld> {
+  const root = await mkdtemp(join(tmpdir(), 'git-world-'));
+  await writeFile(join(root, '.gitconfig'), '[core]\n\tcompression = 0\n');
+  const logs: GitWorld['logs'] = [];
+  const logger = recordingLogger(logs);
+  const host = await createBareRepos({
+    root: join(root, 'repositories'),
+    preReceive: PRE_RECEIVE,
+    logger,
+    ...(options.maxPushBytes === undefined ? {} : { maxPushBytes: options.maxPushBytes }),
+  });
+  await host.create('shop');
+
+  const owners = new Map<string, string>();
+  const users = usersOf(owners);
+  const deploys = deploysOf((call) => world.onDeploy(call));
+  const sessions = createGitSessions({ repositories: host, apps: APPS, deploys, logger });
+  const hostKeyFile = join(root, 'keys', 'host');
+  const listen = { host: '127.0.0.1', port: 0 };
+  const timeout = options.authTimeoutMs === undefined ? {} : { authTimeoutMs: options.authTimeoutMs };
+  const ssh = await createSshDoor({ listen, hostKeyFile, users, sessions, logger, ...timeout });
+  const server = await listenFor(createGitHttp({ users, sessions, logger }));
+  const httpPort = (server.address() as AddressInfo).port;
+
+  let keys = 0;
+  const world: GitWorld = {
+    root,
+    host,
+    logs,
+    onDeploy: async () => {},
+    ssh: { port: ssh.address.port, hostKeyFile },
+    http: { port: httpPort },
+    sshUrl: (name) => `ssh://git@127.0.0.1:${ssh.address.port}/${name}.git`,
+    httpUrl: (name, email = ANN, secret = ANN_TOKEN) =>
+      `http://${encodeURIComponent(email)}:${encodeURIComponent(secret)}@127.0.0.1:${httpPort}/git/${name}.git`,
+    key(type, email) {
+      const file = join(root, `key-${(keys += 1)}`);
+      const fingerprint = makeKey(file, type);
+      if (email !== undefined) owners.set(fingerprint, email);
+      return file;
+    },
+    async work(files = { 'index.html': 'hello\n' }) {
+      const directory = await mkdtemp(join(root, 'work-'));
+      await world.git(directory, ['init', '-q', '-b', 'main']);
+      await world.commit(directory, files);
+      return directory;
+    },
+    async commit(directory, files) {
+      for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
+      await world.git(directory, ['add', '-A']);
+      await world.git(directory, ['commit', '-q', '--allow-empty', '-m', 'change']);
+      return (await world.git(directory, ['rev-parse', 'HEAD'])).stdout.trim();
+    },
+    start: (program, args, how = {}) => start(root, program, args, how),
+    git: (cwd, args, key) => start(root, 'git', args, { cwd, ...(key === undefined ? {} : { key }) }).done,
+    async dispose() {
+      await ssh.close();
+      server.closeAllConnections();
+      await new Promise<void>((resolve) => server.close(() => resolve()));
+      await host.close();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
+
+async function listenFor(gitHttp: GitHttp): Promise<Server> {
+  const server = createServer((request, response) => {
+    if (!gitHttp(request, response)) response.writeHead(418).end();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return server;
+}
+
+/** Answers the fingerprint. */
+function makeKey(file: string, type: 'ed25519' | 'rsa' | 'ecdsa'): string {
+  execFileSync('ssh-keygen', ['-q', '-t', type, '-N', '', '-f', file, ...(type === 'rsa' ? ['-b', '2048'] : [])]);
+  const line = execFileSync('ssh-keygen', ['-y', '-f', file]).toString();
+  const blob = Buffer.from(line.split(' ')[1] ?? '', 'base64');
+  return `SHA256:${createHash('sha256').update(blob).digest('base64').replace(/=+$/, '')}`;
+}
+
+function recordingLogger(logs: { level: string; fields: object; message: string }[]): Logger {
+  const at = (level: string) => (fields: object, message: string) => {
+    logs.push({ level, fields, message });
+  };
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') };
+}

@@ -1,0 +1,73 @@
+/** A steady stream of requests to an app through the edge, over keep-alive connections, that remembers every failure. */
+import http from 'node:http';
+import { until } from './until.ts';
+import type { World } from './world.ts';
+
+export interface Load {
+  /** Resolves when so many requests have been answered in all. */
+  reached(count: number): Promise<void>;
+  stop(): Promise<{
+    readonly requests: number;
+    readonly failures: readonly string[];
+    readonly texts: ReadonlySet<string>;
+  }>;
+}
+
+const PAUSE_MS = 2;
+
+export function createLoad(world: World, app: string, connections: number): Load {
+  const [host = '', port = ''] = world.edge.split(':');
+  const agent = new http.Agent({ keepAlive: true, maxSockets: connections });
+  const failures: string[] = [];
+  const texts = new Set<string>();
+  let requests = 0;
+  let running = true;
+
+  const once = (): Promise<void> =>
+    new Promise((resolve) => {
+      const sent = http.get(
+        { host, port: Number(port), path: '/', agent, headers: { host: `${app}.localhost` }, timeout: 10_000 },
+        (response) => {
+          let text = '';
+          response.on('data', (data: Buffer) => (text += data.toString()));
+          response.on('end', () => {
+            requests++;
+            texts.add(text);
+            if (response.statusCode !== 200) failures.push(`${response.statusCode} ${text.slice(0, 200)}`);
+            resolve();
+          });
+          response.on('error', (error) => {
+            failures.push(`while reading: ${error.message}`);
+            resolve();
+          });
+        },
+      );
+      sent.on('timeout', () => sent.destroy(new Error('timed out')));
+      sent.on('error', (error) => {
+        failures.push(error.message);
+        resolve();
+      });
+    });
+
+  const workers = Array.from({ length: connections }, async () => {
+    while (running) {
+      await once();
+      await new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+    }
+  });
+
+  return {
+    reached: (count) =>
+      until(() => requests >= count, {
+        timeoutMs: 30_000,
+        what: `${count} answers`,
+        detail: () => failures.join('\n'),
+      }),
+    async stop() {
+      running = false;
+      await Promise.all(workers);
+      agent.destroy();
+      return { requests, failures, texts };
+    },
+  };
+}

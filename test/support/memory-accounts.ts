@@ -1,0 +1,87 @@
+/** Users, sessions, keys and teams in memory: the AccountStore for tests that are not about storage. */
+import type { App } from '../../src/domain/apps/app.ts';
+import { PlatformError } from '../../src/domain/errors.ts';
+import type { Team } from '../../src/domain/teams/team.ts';
+import type { AccountStore, AccountWriter } from '../../src/domain/users/account-store.ts';
+import type { Session, SshKey, User } from '../../src/domain/users/user.ts';
+
+/** `apps` is shared with the memory apps, so that a team in use can be recognised. */
+export function createMemoryAccounts(apps: ReadonlyMap<string, App>): AccountStore {
+  const users = new Map<string, User>();
+  const sessions = new Map<string, Session>();
+  const keys = new Map<string, SshKey>();
+  const teams = new Map<string, Team>();
+
+  function changeMembers(name: string, change: (members: readonly string[]) => string[]): void {
+    const team = teams.get(name);
+    if (team === undefined) throw new PlatformError('team.not_found', 'Team not found.');
+    teams.set(name, { ...team, members: change(team.members).sort() });
+  }
+
+  const writer: AccountWriter = {
+    user: async (email) => users.get(email) ?? null,
+    users: async () => [...users.values()],
+    firstAdmin: async () => [...users.values()].find((user) => user.isAdmin) ?? null,
+    session: async (hash, now) => [sessions.get(hash)].find((session) => session && session.expiresAt > now) ?? null,
+    sshKeys: async (email) => [...keys.values()].filter((key) => key.email === email),
+    sshKeyByFingerprint: async (fingerprint) => keys.get(fingerprint) ?? null,
+    team: async (name) => teams.get(name) ?? null,
+    teams: async () => [...teams.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
+    teamsOf: async (email) =>
+      [...teams.values()]
+        .filter((team) => team.members.includes(email))
+        .map((team) => team.name)
+        .sort(),
+    apps: async (names) => [...apps.values()].filter((app) => !names || app.teams.some((team) => names.includes(team))),
+
+    async insertUser(user) {
+      if (users.has(user.email)) throw new PlatformError('user.email_taken', 'this email is already registered');
+      users.set(user.email, user);
+    },
+    async updatePassword(email, passwordHash) {
+      const user = users.get(email);
+      if (user !== undefined) users.set(email, { ...user, passwordHash });
+    },
+    async deleteUser(email) {
+      users.delete(email);
+      for (const [hash, session] of sessions) if (session.email === email) sessions.delete(hash);
+      for (const [fingerprint, key] of keys) if (key.email === email) keys.delete(fingerprint);
+      for (const name of teams.keys()) changeMembers(name, (members) => members.filter((member) => member !== email));
+    },
+    async insertSession(session) {
+      sessions.set(session.tokenHash, session);
+    },
+    async deleteSession(tokenHash) {
+      sessions.delete(tokenHash);
+    },
+    async deleteExpiredSessions(now) {
+      const expired = [...sessions.values()].filter((session) => session.expiresAt <= now);
+      for (const session of expired) sessions.delete(session.tokenHash);
+      return expired.length;
+    },
+    async insertSshKey(key) {
+      const sameName = [...keys.values()].some((other) => other.email === key.email && other.name === key.name);
+      if (keys.has(key.fingerprint) || sameName) throw new PlatformError('key.taken', 'user already have this key');
+      keys.set(key.fingerprint, key);
+    },
+    async deleteSshKey(email, fingerprint) {
+      return keys.get(fingerprint)?.email === email && keys.delete(fingerprint);
+    },
+    async insertTeam(team) {
+      if (teams.has(team.name)) throw new PlatformError('team.name_taken', 'team already exists');
+      teams.set(team.name, team);
+    },
+    async deleteTeam(name) {
+      teams.delete(name);
+    },
+    async addMember(name, email) {
+      changeMembers(name, (members) => [...members, email]);
+    },
+    async removeMember(name, email) {
+      const was = teams.get(name)?.members.includes(email) ?? false;
+      if (was) changeMembers(name, (members) => members.filter((member) => member !== email));
+      return was;
+    },
+  };
+  return { ...writer, transact: (work) => work(writer) };
+}

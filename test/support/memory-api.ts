@@ -1,0 +1,53 @@
+/** The API server over users and teams as they are and everything else in memory, on a free port. */
+import { demand } from '../../src/domain/access.ts';
+import type { Act } from '../../src/domain/act.ts';
+import { createTeams } from '../../src/domain/teams/teams.ts';
+import { CallerCache } from '../../src/domain/users/caller-cache.ts';
+import { ensureFirstAdmin } from '../../src/domain/users/first-admin.ts';
+import { createUsers } from '../../src/domain/users/users.ts';
+import { type ApiServer, type ApiServerOptions, createApiServer } from '../../src/api/server.ts';
+import { SILENT } from '../../src/lib/logger.ts';
+import { createMemoryAccounts } from './memory-accounts.ts';
+import { createMemoryPlatform } from './memory-platform.ts';
+
+export const ADMIN = { email: 'admin@example.com', password: 'correct horse' };
+export const BODY_LIMIT = 64 * 1024;
+
+/** Judges access like the real one; keeps no events. */
+const act: Act = async (caller, action, subject, _options, work) => {
+  demand(caller, action, subject);
+  return work();
+};
+
+export interface MemoryApi {
+  readonly baseUrl: string;
+  readonly server: ApiServer;
+  readonly platform: ReturnType<typeof createMemoryPlatform>;
+}
+
+export function memoryUseCases(now: () => Date, registrationOpen = true) {
+  const platform = createMemoryPlatform();
+  const store = createMemoryAccounts(platform.records);
+  const deps = { store, act, now, callers: new CallerCache(now) };
+  const users = createUsers({ ...deps, registrationOpen, sessionDays: 7 });
+  return { platform, store, useCases: { ...platform, users, teams: createTeams(deps) } };
+}
+
+export async function startMemoryApi(
+  options: Partial<ApiServerOptions> & { registrationOpen?: boolean } = {},
+): Promise<MemoryApi> {
+  const now = (): Date => new Date();
+  const { platform, store, useCases } = memoryUseCases(now, options.registrationOpen ?? true);
+  await ensureFirstAdmin({ store, now }, ADMIN);
+  const server = await createApiServer({
+    useCases,
+    listen: { host: '127.0.0.1', port: 0 },
+    socketPath: null,
+    version: '1.2.3',
+    logger: SILENT,
+    bodyLimitBytes: BODY_LIMIT,
+    ready: () => true,
+    ...options,
+  });
+  return { baseUrl: `http://127.0.0.1:${server.address.port}`, server, platform };
+}

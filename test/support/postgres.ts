@@ -1,0 +1,234 @@
+/**
+ * Databases on a real PostgreSQL for tests: the server of TANCHO_TEST_DATABASE_URL when it is set, else one of our own
+ * that lives as long as a test file has a database open on it.
+ */
+import { execFile, spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { rmSync } from 'node:fs';
+import { access, chmod, chown, mkdtemp, readFile, readdir, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { randomHex } from '../../src/lib/ids.ts';
+
+export interface TestDatabase {
+  readonly url: string;
+  /** Drops the database; the last one of a server of our own stops and removes that too. */
+  dispose(): Promise<void>;
+}
+
+interface Server {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+const SETTINGS = {
+  fsync: 'off',
+  synchronous_commit: 'off',
+  full_page_writes: 'off',
+  shared_buffers: '32MB',
+  max_connections: '100',
+  listen_addresses: '127.0.0.1',
+  unix_socket_directories: '',
+};
+const START_ATTEMPTS = 3;
+const START_MS = 20_000;
+const STOP_MS = 10_000;
+const run = promisify(execFile);
+
+let server: Promise<Server | null> | null = null;
+let users = 0;
+
+/** A new, empty database; null, and one line that says why, when there is no PostgreSQL on this machine. */
+export async function createTestDatabase(): Promise<TestDatabase | null> {
+  users += 1;
+  server ??= givenServer() ?? ownServer();
+  const running = await server.catch((error: unknown) => {
+    server = null;
+    throw error;
+  });
+  if (running === null) {
+    users -= 1;
+    return null;
+  }
+  const name = `tancho_test_${randomHex(12)}`;
+  await asAdmin(running.url, `CREATE DATABASE ${name}`);
+  const url = new URL(running.url);
+  url.pathname = `/${name}`;
+  let disposed = false;
+  const dispose = async (): Promise<void> => {
+    if (disposed) return;
+    disposed = true;
+    users -= 1;
+    if (users > 0 || isGiven()) return asAdmin(running.url, `DROP DATABASE IF EXISTS ${name} WITH (FORCE)`);
+    server = null;
+    await running.stop();
+  };
+  return { url: url.href, dispose };
+}
+
+function isGiven(): boolean {
+  return (process.env['TANCHO_TEST_DATABASE_URL'] ?? '') !== '';
+}
+
+function givenServer(): Promise<Server> | null {
+  const url = process.env['TANCHO_TEST_DATABASE_URL'] ?? '';
+  return url === '' ? null : Promise.resolve({ url, stop: async () => {} });
+}
+
+async function asAdmin(url: string, statement: string): Promise<void> {
+  const client = new pg.Client({ connectionString: url, connectionTimeoutMillis: 5_000 });
+  await client.connect();
+  try {
+    await client.query(statement);
+  } finally {
+    await client.end();
+  }
+}
+
+async function ownServer(): Promise<Server | null> {
+  const bin = await findBinaries();
+  const account = process.getuid?.() === 0 ? await unprivilegedAccount() : null;
+  if (bin === null || account === undefined) {
+    const lacking = bin === null ? 'no initdb and postgres on this machine' : 'no account postgres or nobody';
+    console.warn(`PostgreSQL suites are skipped: ${lacking} (TANCHO_TEST_DATABASE_URL names a server to use instead).`);
+    return null;
+  }
+  const folder = await mkdtemp(path.join(tmpdir(), 'tancho-postgres-'));
+  try {
+    const password = randomHex(24);
+    await initialize(bin, folder, password, account);
+    return await start(bin, folder, password, account);
+  } catch (error) {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** The newest folder that has both programs. */
+async function findBinaries(): Promise<string | null> {
+  const debian = '/usr/lib/postgresql';
+  const versions = (await readdir(debian).catch(() => [])).sort((a, b) => Number(b) - Number(a));
+  const folders = [
+    ...versions.map((version) => path.join(debian, version, 'bin')),
+    ...(process.env['PATH'] ?? '').split(path.delimiter),
+  ];
+  for (const folder of folders.filter((name) => path.isAbsolute(name))) {
+    const wanted = ['initdb', 'postgres'].map((program) => access(path.join(folder, program)));
+    const found = await Promise.allSettled(wanted);
+    if (found.every((result) => result.status === 'fulfilled')) return folder;
+  }
+  return null;
+}
+
+/** PostgreSQL refuses to run as root. Undefined: there is nobody to run it as. */
+async function unprivilegedAccount(): Promise<Account | undefined> {
+  const accounts = (await readFile('/etc/passwd', 'utf8')).split('\n').map((line) => line.split(':'));
+  for (const wanted of ['postgres', 'nobody']) {
+    const found = accounts.find(([name]) => name === wanted);
+    if (found !== undefined) return { uid: Number(found[2]), gid: Number(found[3]) };
+  }
+  return undefined;
+}
+
+async function initialize(bin: string, folder: string, password: string, account: Account | null): Promise<void> {
+  const passwordFile = path.join(folder, 'password');
+  await writeFile(passwordFile, password, { mode: 0o600 });
+  if (account !== null) {
+    await chown(folder, account.uid, account.gid);
+    await chown(passwordFile, account.uid, account.gid);
+  }
+  await chmod(folder, 0o700);
+  const args = ['-D', path.join(folder, 'data'), '-U', 'tancho', '--auth=scram-sha-256', `--pwfile=${passwordFile}`];
+  // A locale that does not sort by byte, as most servers in the world have.
+  const locale = ['--encoding=UTF8', '--no-sync', ...(await sortingLocale(bin))];
+  await run(path.join(bin, 'initdb'), [...args, ...locale], { cwd: folder, ...(account ?? {}), timeout: 60_000 });
+}
+
+async function sortingLocale(bin: string): Promise<string[]> {
+  const { stdout } = await run(path.join(bin, 'postgres'), ['--version']);
+  const major = Number(/\d+/.exec(stdout)?.[0] ?? 0);
+  return major >= 15 ? ['--locale=C', '--locale-provider=icu', '--icu-locale=en-US'] : ['--locale=C'];
+}
+
+async function start(bin: string, folder: string, password: string, account: Account | null): Promise<Server> {
+  for (let attempt = 1; ; attempt++) {
+    const port = await freePort();
+    const child = await launch(bin, folder, port, account);
+    const url = `postgres://tancho:${password}@127.0.0.1:${port}/postgres`;
+    const onExit = (): void => {
+      child.kill('SIGQUIT');
+      rmSync(folder, { recursive: true, force: true });
+    };
+    process.once('exit', onExit);
+    const stop = async (): Promise<void> => {
+      process.off('exit', onExit);
+      await ended(child);
+      await rm(folder, { recursive: true, force: true });
+    };
+    if (await answers(url, child)) return { url, stop };
+    process.off('exit', onExit);
+    await ended(child);
+    // Somebody may have taken the port in between.
+    if (attempt === START_ATTEMPTS) throw new Error('The PostgreSQL of the tests does not start.');
+  }
+}
+
+/** Where setpriv is, the server also ends when the test process is killed. */
+async function launch(bin: string, folder: string, port: number, account: Account | null): Promise<ChildProcess> {
+  const settings = Object.entries({ ...SETTINGS, port: String(port) }).flatMap(([key, value]) => [
+    '-c',
+    `${key}=${value}`,
+  ]);
+  const command = [path.join(bin, 'postgres'), '-D', path.join(folder, 'data'), ...settings];
+  const setpriv = '/usr/bin/setpriv';
+  const hasSetpriv = await access(setpriv).then(
+    () => true,
+    () => false,
+  );
+  if (!hasSetpriv) return launched(command, folder, account ?? {});
+  const identity = account === null ? [] : [`--reuid=${account.uid}`, `--regid=${account.gid}`, '--clear-groups'];
+  return launched([setpriv, ...identity, '--pdeathsig=INT', ...command], folder, {});
+}
+
+function launched([program = '', ...args]: string[], cwd: string, account: Account | object): ChildProcess {
+  return spawn(program, args, { cwd, stdio: 'ignore', ...account });
+}
+
+async function answers(url: string, child: ChildProcess): Promise<boolean> {
+  const deadline = Date.now() + START_MS;
+  while (child.exitCode === null && Date.now() < deadline) {
+    try {
+      await asAdmin(url, 'SELECT 1');
+      return true;
+    } catch {
+      await new Promise((resolve) => setTimeout(resolve, 25));
+    }
+  }
+  return false;
+}
+
+async function ended(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGINT');
+  const timer = setTimeout(() => child.kill('SIGKILL'), STOP_MS);
+  await exited;
+  clearTimeout(timer);
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const { port } = probe.address() as AddressInfo;
+  await new Promise((resolve) => probe.close(resolve));
+  return port;
+}
