@@ -20,6 +20,7 @@ async function startServer(): Promise<RunningServer> {
     const daemon = await startDaemon(config, { version });
     return {
       ready: daemon.ready,
+      isolation: daemon.isolation,
       firstAdmin: daemon.firstAdmin,
       passwordGiven: config.admin.password !== null,
       domain: config.domain,

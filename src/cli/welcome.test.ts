@@ -52,6 +52,7 @@ async function welcome(
       ready: { apiUrl: git.url, edgeAddress: edge.url.replace('http://', ''), sshAddress: '127.0.0.1:2222' },
       firstAdmin,
       passwordGiven: false,
+      isolation: 'plain processes',
       domain: 'localhost',
       stop: async () => {},
     }),
