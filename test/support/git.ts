@@ -97,6 +97,16 @@ http.createServer((req, res) => {
   };
 }
 
+/** A Node app that answers which process of which start it is. */
+export function pidApp(): Record<string, string> {
+  return {
+    ...nodeApp(''),
+    'server.js': `const identity = process.pid + ' ' + process.hrtime.bigint();
+require('node:http').createServer((req, res) => res.end(identity)).listen(process.env.PORT);
+`,
+  };
+}
+
 /** Registers the identity's key for the admin and gives the URL to push an app to. */
 export async function allowPush(world: World, identity: Identity): Promise<string> {
   const token = await world.login();

@@ -15,6 +15,8 @@ const STOP_MS = 20_000;
 
 export interface World {
   readonly home: string;
+  /** The built main.js. */
+  readonly program: string;
   readonly apiUrl: string;
   /** `host:port` of the edge. */
   readonly edge: string;
@@ -67,6 +69,8 @@ interface Ports {
 export interface WorldOptions {
   readonly env?: Record<string, string>;
   readonly home?: string;
+  /** Beside `server`. */
+  readonly flags?: readonly string[];
 }
 
 const ADMIN_EMAIL = 'admin@example.com';
@@ -96,7 +100,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   async function start(): Promise<void> {
     const from = printed.length;
-    child = spawn(process.execPath, [main, 'server'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
+    child = spawn(process.execPath, [main, 'server', ...(options.flags ?? [])], {
+      env: env(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (data: Buffer) => (printed += data.toString()));
     await until(
@@ -139,6 +146,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   const world: World = {
     home,
+    program: main,
     get apiUrl() {
       return `http://${ports.api}`;
     },
