@@ -10,6 +10,7 @@ const TURN_POLL_MS = 10;
 /** Thrown when another control serves this home. */
 export class HomeTaken extends Error {
   override readonly name = 'HomeTaken';
+  readonly hint = 'To stop it: tancho server stop. To run a second one: give it another TANCHO_HOME.';
   readonly pid: number;
 
   constructor(pid: number) {
