@@ -49,6 +49,7 @@ describe('a server that runs', () => {
     expect(second.code).toBe(1);
     expect(second.stderr).toMatch(/^Error: .*already.*\n( {2}Hint: .*\n)?$/);
     expect(second.stderr).toContain(String(world.pid));
+    expect(second.stderr).toContain('tancho server stop');
     expect(await unit()).toBe(before);
     expect((await world.cli(['server', 'status'])).code).toBe(0);
   });

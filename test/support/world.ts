@@ -228,13 +228,15 @@ export function request(base: string, method: string, requestPath: string, optio
   });
 }
 
+/** `obeysModes`: the modes of files hold for the program even where this process is root. */
 export function run(
   program: string,
   args: readonly string[],
-  options: { cwd: string; env: Record<string, string>; input?: string; timeoutMs?: number },
+  options: { cwd: string; env: Record<string, string>; input?: string; timeoutMs?: number; obeysModes?: boolean },
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, [...args], {
+    const [file = '', ...rest] = [...(options.obeysModes === true ? withoutPrivilege() : []), program, ...args];
+    const child = spawn(file, rest, {
       cwd: options.cwd,
       env: options.env,
       stdio: 'pipe',
@@ -250,6 +252,12 @@ export function run(
     child.stdin.on('error', () => undefined);
     child.stdin.end(options.input ?? '');
   });
+}
+
+/** Root may open everything; a program behind this may not, though it is still root. */
+function withoutPrivilege(): string[] {
+  if (process.getuid?.() !== 0) return [];
+  return ['/usr/bin/setpriv', '--bounding-set=-dac_override,-dac_read_search', '--inh-caps=-all', '--'];
 }
 
 /** Pid of the edge process of a world. */
