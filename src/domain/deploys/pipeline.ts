@@ -204,7 +204,8 @@ function failureFacts(thrown: unknown): Facts {
   if (thrown instanceof Failure)
     return { cause: thrown.code, message: thrown.message, hint: thrown.hint, lines: thrown.lines };
   const error = toPlatformError(thrown);
-  return { cause: 'internal', message: error.message, hint: error.hint ?? '', lines: [] };
+  const cause = error.code === 'deploy.invalid_source' ? 'invalid_source' : 'internal';
+  return { cause, message: error.message, hint: error.hint ?? '', lines: [] };
 }
 
 /** Adds up the milliseconds spent in each state. */

@@ -7,7 +7,8 @@ import { seal } from './cache/copy-tree.ts';
 import { keep, restore } from './cache/restore.ts';
 import { holds } from './platform-file/conditions.ts';
 import type { Dependencies, Step } from './platform-file/platform-file.ts';
-import type { RunningBuild, StepRunner } from './steps/step-runner.ts';
+import type { RunningBuild } from './running-build.ts';
+import type { StepRunner } from './steps/step-runner.ts';
 
 /** Returns the tree of a layer that stays outside the code, or null. `changesLater`: steps of the app's own follow. */
 export async function prepareDependencies(

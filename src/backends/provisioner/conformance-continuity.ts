@@ -1,0 +1,111 @@
+/** Cases of the provisioner's suite: output, restarts of control and one-off commands. */
+import { expect } from 'vitest';
+import { failureOf, get, NEVER, SERVES } from './conformance-suite.ts';
+import type { Suite } from './conformance-suite.ts';
+
+/** Output, whoever reads it and when. */
+export function outputCases(s: Suite): void {
+  s.test('reads output from any offset without gap or repetition', async () => {
+    const unit = s.spec(s.world.commands.printAndStay, { listens: false });
+    await s.provisioner.ensure(unit);
+    const first = await s.readUntil(unit.id, 'three');
+    expect(first.lines).toEqual(['one', 'two', 'three']);
+    await s.provisioner.stop(unit.id, 1_000);
+    expect((await s.readAll(unit.id, first.offset)).lines).toEqual([]);
+    expect((await s.readAll(unit.id)).lines).toEqual(['one', 'two', 'three']);
+    expect(await s.provisioner.lastLines(unit.id, 2)).toEqual(['two', 'three']);
+  });
+
+  s.test('follows output as it is written, and stops when told to', async () => {
+    const { unit, address } = await s.startServing();
+    const stop = new AbortController();
+    const seen: string[] = [];
+    const reading = (async () => {
+      for await (const { lines } of s.provisioner.output(unit.id, 0, stop.signal))
+        seen.push(...lines.map((line) => line.text));
+    })();
+    await expect.poll(() => seen).toContain('listening');
+    await get(address, '/say?it-again');
+    await expect.poll(() => seen, { interval: 5 }).toContain('it-again');
+    stop.abort();
+    await reading;
+  });
+}
+
+/** What a restart of control must not change. */
+export function restartCases(s: Suite): void {
+  s.test('finds its units again after a restart, and goes on as if it had started them', async () => {
+    const { unit, address } = await s.startServing();
+    const handle = await s.provisioner.ensure(unit);
+    const { offset } = await s.readUntil(unit.id, 'listening');
+    await s.restart();
+    s.listen();
+    expect(await s.provisioner.recover(new Map([[unit.id, handle]]))).toEqual(new Set([unit.id]));
+    expect(await s.provisioner.ready(unit.id, SERVES, NEVER)).toEqual(address);
+    await get(address, '/say?still-here');
+    expect((await s.readUntil(unit.id, 'still-here', offset)).lines).toEqual(['still-here']);
+    await get(address, '/crash').catch(() => undefined);
+    await expect.poll(() => s.exits.map(({ id }) => id), { timeout: 5_000 }).toEqual([unit.id]);
+  });
+
+  s.test('tells once of a death that nobody saw', async () => {
+    const { unit } = await s.startServing();
+    const handle = await s.provisioner.ensure(unit);
+    await s.provisioner.close();
+    await s.world.killBehind(unit.id);
+    await s.restart();
+    s.listen();
+    expect(await s.provisioner.recover(new Map([[unit.id, handle]]))).toEqual(new Set());
+    await expect.poll(() => s.exits.map(({ id }) => id), { timeout: 5_000 }).toEqual([unit.id]);
+    await s.restart();
+    s.listen();
+    await s.provisioner.recover(new Map([[unit.id, handle]]));
+    expect(s.exits).toHaveLength(1);
+  });
+
+  s.test('leaves units alone that the caller does not know', async () => {
+    const { unit, address } = await s.startServing();
+    await s.restart();
+    expect(await s.provisioner.recover(new Map([['dddddddddddd', 'x']]))).toEqual(new Set());
+    expect(await s.provisioner.list()).toEqual([{ id: unit.id, app: 'shop', running: true }]);
+    expect((await get(address, '/')).status).toBe(200);
+  });
+}
+
+/** One-off commands. */
+export function commandCases(s: Suite): void {
+  s.test(
+    'runs a command beside the units',
+    async () => {
+      const parts: Uint8Array[] = [];
+      const request = {
+        unit: s.spec(s.world.commands.serve),
+        command: s.world.commands.runAndFail,
+        output: (bytes: Uint8Array) => void parts.push(bytes),
+        signal: NEVER,
+        timeoutMs: 10_000,
+      };
+      expect(await s.provisioner.exec(request)).toEqual({ code: 4, signal: null });
+      expect(Buffer.concat(parts).toString()).toBe('out\nerr\n');
+      expect(await s.provisioner.list()).toEqual([]);
+    },
+    s.supports.shell,
+  );
+
+  s.test(
+    'ends a command that takes too long or is not wanted any more',
+    async () => {
+      const request = {
+        unit: s.spec(s.world.commands.serve),
+        command: s.world.commands.runLong,
+        output: () => undefined,
+      };
+      const late = failureOf(s.provisioner.exec({ ...request, signal: NEVER, timeoutMs: 200 }));
+      const unwanted = failureOf(
+        s.provisioner.exec({ ...request, signal: AbortSignal.timeout(100), timeoutMs: 10_000 }),
+      );
+      expect([(await late).code, (await unwanted).code]).toEqual(['timeout', 'cancelled']);
+    },
+    s.supports.shell,
+  );
+}

@@ -1,0 +1,173 @@
+/** Cases of the provisioner's suite: how units start, get ready and end. */
+import { expect } from 'vitest';
+import { failureOf, get, NEVER, SERVES, STAYS, UNLIMITED } from './conformance-suite.ts';
+import type { Suite } from './conformance-suite.ts';
+
+/** How units start, and what they are given. */
+export function startCases(s: Suite): void {
+  s.test('starts a unit that serves at the address it names', async () => {
+    const { address, unit } = await s.startServing();
+    expect(await get(address, '/')).toEqual({ status: 200, body: 'hello' });
+    expect(await s.provisioner.list()).toEqual([{ id: unit.id, app: 'shop', running: true }]);
+  });
+
+  s.test('ensures what runs already without a second start', async () => {
+    const { unit, address } = await s.startServing();
+    const handle = await s.provisioner.ensure(unit);
+    expect(await s.provisioner.ensure(unit)).toBe(handle);
+    expect(await s.provisioner.ready(unit.id, SERVES, NEVER)).toEqual(address);
+    expect(await s.provisioner.list()).toHaveLength(1);
+  });
+
+  s.test('runs units side by side', async () => {
+    const one = await s.startServing();
+    const two = await s.startServing({ id: 'bbbbbbbbbbbb', name: 'shop/1' });
+    expect(two.address).not.toEqual(one.address);
+    expect((await get(one.address, '/')).status + (await get(two.address, '/')).status).toBe(400);
+    expect(await s.provisioner.list()).toHaveLength(2);
+  });
+
+  s.test('gives the unit its environment', async () => {
+    const unit = s.spec(s.world.commands.printEnvironment, { listens: false, env: { GREETING: 'good day' } });
+    await s.provisioner.ensure(unit);
+    expect((await s.readAll(unit.id)).lines).toEqual(['shop shop/0 web good day']);
+  });
+
+  s.test('calls a unit that does not listen ready when it stays alive', async () => {
+    const unit = s.spec(s.world.commands.printAndStay, { listens: false, process: 'worker' });
+    await s.provisioner.ensure(unit);
+    expect(await s.provisioner.ready(unit.id, STAYS, NEVER)).toBeNull();
+  });
+
+  s.test('starts a dead unit again', async () => {
+    const { unit, address } = await s.startServing();
+    await get(address, '/crash').catch(() => undefined);
+    await expect.poll(() => s.exits.length, { timeout: 5_000 }).toBe(1);
+    const again = await s.startServing();
+    expect((await get(again.address, '/')).status).toBe(200);
+    expect((await s.readUntil(unit.id, 'listening')).lines).toContain('listening');
+    expect(s.exits).toHaveLength(1);
+  });
+}
+
+/** How ready() judges. */
+export function readinessCases(s: Suite): void {
+  s.test('says why a unit ended before it was ready, with its last words', async () => {
+    for (const listens of [true, false]) {
+      const unit = s.spec(s.world.commands.exit3, { listens });
+      await s.provisioner.ensure(unit);
+      const failure = await failureOf(s.provisioner.ready(unit.id, { ...SERVES, listens }, NEVER));
+      expect(failure.code).toBe('exited');
+      expect(failure.message).toContain('3');
+      expect(failure.lines).toContain('last words');
+      expect(failure.hint).not.toBe('');
+    }
+  });
+
+  s.test('says that nothing listens, and leaves the unit running', async () => {
+    const unit = s.spec(s.world.commands.printAndStay);
+    await s.provisioner.ensure(unit);
+    const failure = await failureOf(s.provisioner.ready(unit.id, { ...SERVES, timeoutMs: 400 }, NEVER));
+    expect(failure.code).toBe('no_listener');
+    expect(failure.lines).toContain('three');
+    expect((await s.provisioner.list())[0]?.running).toBe(true);
+  });
+
+  s.test('says that the unit listens on another port, long before the deadline', async () => {
+    const unit = s.spec(s.world.commands.serveElsewhere);
+    await s.provisioner.ensure(unit);
+    const failure = await failureOf(s.provisioner.ready(unit.id, SERVES, NEVER));
+    expect(failure.code).toBe('wrong_port');
+    expect(failure.message).toMatch(/port \d+/);
+    expect(failure.hint).toContain('$PORT');
+  });
+
+  s.test('takes a healthy answer for ready', async () => {
+    const { unit } = await s.startServing();
+    for (const healthCheck of [{ path: '/' }, { path: '/', match: '^hel+o$' }, { path: '/broken', status: 500 }]) {
+      expect(await s.provisioner.ready(unit.id, { ...SERVES, healthCheck }, NEVER)).not.toBeNull();
+    }
+  });
+
+  s.test('fails at once on a wrong answer beyond the allowed ones', async () => {
+    const { unit } = await s.startServing();
+    for (const healthCheck of [
+      { path: '/broken', allowedFailures: 1 },
+      { path: '/', match: 'goodbye' },
+    ]) {
+      const failure = await failureOf(s.provisioner.ready(unit.id, { ...SERVES, healthCheck }, NEVER));
+      expect(failure.code).toBe('health_check_failed');
+      expect(failure.lines).toContain('listening');
+    }
+  });
+
+  s.test('stops waiting when told to', async () => {
+    const unit = s.spec(s.world.commands.printAndStay);
+    await s.provisioner.ensure(unit);
+    const failure = await failureOf(s.provisioner.ready(unit.id, SERVES, AbortSignal.timeout(100)));
+    expect(failure.code).toBe('cancelled');
+  });
+}
+
+/** How units end and are forgotten. */
+export function endCases(s: Suite): void {
+  s.test('stops a unit and tells of its exit once', async () => {
+    const { unit, address } = await s.startServing();
+    await s.provisioner.stop(unit.id, 5_000);
+    await expect(get(address, '/')).rejects.toThrow();
+    expect(await s.provisioner.list()).toEqual([{ id: unit.id, app: 'shop', running: false }]);
+    await s.provisioner.stop(unit.id, 5_000);
+    expect(s.exits.map(({ id }) => id)).toEqual([unit.id]);
+  });
+
+  s.test('kills what does not want to stop', async () => {
+    const unit = s.spec(s.world.commands.stubborn, { listens: false });
+    await s.provisioner.ensure(unit);
+    await s.readUntil(unit.id, 'ready');
+    await s.provisioner.stop(unit.id, 100);
+    expect((await s.provisioner.list())[0]?.running).toBe(false);
+    expect(s.exits).toEqual([{ id: unit.id, code: null, signal: 'SIGKILL', outOfMemory: false }]);
+  });
+
+  s.test('takes stop and remove of a missing unit as done', async () => {
+    await s.provisioner.stop('cccccccccccc', 100);
+    await s.provisioner.remove('cccccccccccc');
+    await s.provisioner.consumed('cccccccccccc', 5);
+    expect(await s.provisioner.lastLines('cccccccccccc', 5)).toEqual([]);
+    expect(await s.readAll('cccccccccccc')).toEqual({ lines: [], offset: 0 });
+  });
+
+  s.test('tells how a unit died', async () => {
+    const failing = s.spec(s.world.commands.exit3, { listens: false });
+    const killed = s.spec(s.world.commands.killSelf, { listens: false, id: 'bbbbbbbbbbbb' });
+    await s.provisioner.ensure(failing);
+    await s.provisioner.ensure(killed);
+    await expect.poll(() => s.exits.length, { timeout: 5_000 }).toBe(2);
+    expect(s.exits).toContainEqual({ id: failing.id, code: 3, signal: null, outOfMemory: false });
+    expect(s.exits).toContainEqual({ id: killed.id, code: null, signal: 'SIGKILL', outOfMemory: false });
+  });
+
+  s.test('forgets a removed unit, its output once that is read', async () => {
+    const { unit } = await s.startServing();
+    await s.provisioner.stop(unit.id, 5_000);
+    await s.provisioner.remove(unit.id);
+    await s.provisioner.remove(unit.id);
+    expect(await s.provisioner.list()).toEqual([]);
+    const { lines, offset } = await s.readAll(unit.id);
+    expect(lines).toContain('listening');
+    await s.provisioner.consumed(unit.id, offset);
+    expect(await s.readAll(unit.id)).toEqual({ lines: [], offset: 0 });
+  });
+
+  s.test(
+    'ends a unit that uses more memory than it may, and says so',
+    async () => {
+      const limits = { ...UNLIMITED, memoryBytes: 96 * 1024 * 1024 };
+      const unit = s.spec(s.world.commands.grow, { limits });
+      await s.provisioner.ensure(unit);
+      expect((await failureOf(s.provisioner.ready(unit.id, SERVES, NEVER))).code).toBe('out_of_memory');
+      expect(s.exits.map(({ id, outOfMemory }) => ({ id, outOfMemory }))).toEqual([{ id: unit.id, outOfMemory: true }]);
+    },
+    s.supports.memoryLimit,
+  );
+}

@@ -1,0 +1,166 @@
+/** Test support: what the cases of the provisioner's suite stand on. */
+import { it } from 'vitest';
+import type { Provisioner, ReadyCheck, UnitExited, UnitSpec } from '../../domain/apps/provisioner.ts';
+import { Failure } from '../../domain/apps/rollout.ts';
+import type { Address } from '../../domain/apps/unit.ts';
+
+/** Command lines with agreed behaviour, in whatever language the implementation's units speak. */
+export interface ConformanceCommands {
+  /** Prints `listening`, answers on PORT: 200 `hello` at `/`, 500 at `/broken`; ends with code 7 after `/crash`, prints the query of `/say?...` as a line. */
+  readonly serve: string;
+  /** Listens, but not on PORT. */
+  readonly serveElsewhere: string;
+  /** Prints `last words`, ends with code 3. */
+  readonly exit3: string;
+  /** Ends by SIGKILL, sent by nobody else than itself. */
+  readonly killSelf: string;
+  /** Prints `one`, `two`, `three`, then stays. */
+  readonly printAndStay: string;
+  /** Prints `<TANCHO_APP> <TANCHO_UNIT> <TANCHO_PROCESS> <GREETING>`, then ends with code 0. */
+  readonly printEnvironment: string;
+  /** Prints `ready`, stays, ignores TERM. */
+  readonly stubborn: string;
+  /** Takes memory until it is stopped. */
+  readonly grow: string;
+  /** One-off: prints `out`, then `err` on standard error, ends with code 4. */
+  readonly runAndFail: string;
+  /** One-off: runs for minutes. */
+  readonly runLong: string;
+}
+
+export interface ConformanceWorld {
+  readonly provisioner: Provisioner;
+  readonly commands: ConformanceCommands;
+  readonly artifact: string;
+  /** A new provisioner over the same units, as after a restart of control; the old one is closed. */
+  restart(): Promise<Provisioner>;
+  /** Ends a unit behind the provisioner's back, as an operator's kill would. */
+  killBehind(id: string): Promise<void>;
+  dispose(): Promise<void>;
+}
+
+export interface ConformanceOptions {
+  readonly create: () => Promise<ConformanceWorld>;
+  /** True, or why not. */
+  readonly supports: { readonly memoryLimit: true | string; readonly shell: true | string };
+}
+
+export const UNLIMITED = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
+export const NEVER = new AbortController().signal;
+export const SERVES: ReadyCheck = { listens: true, healthCheck: null, timeoutMs: 15_000 };
+export const STAYS: ReadyCheck = { listens: false, healthCheck: null, timeoutMs: 15_000 };
+
+/** One run of the suite: its world, renewed for every case, and what cases have in common. */
+export class Suite {
+  readonly supports: ConformanceOptions['supports'];
+  counted = 0;
+  exits: UnitExited[] = [];
+  readonly #name: string;
+  readonly #options: ConformanceOptions;
+  #world: ConformanceWorld | null = null;
+  #provisioner: Provisioner | null = null;
+
+  constructor(name: string, options: ConformanceOptions) {
+    this.#name = name;
+    this.#options = options;
+    this.supports = options.supports;
+  }
+
+  get world(): ConformanceWorld {
+    if (this.#world === null) throw new Error('There is a world only within a case.');
+    return this.#world;
+  }
+
+  get provisioner(): Provisioner {
+    return this.#provisioner ?? this.world.provisioner;
+  }
+
+  async open(): Promise<void> {
+    this.#world = await this.#options.create();
+    this.#provisioner = null;
+    this.exits = [];
+    this.listen();
+  }
+
+  async close(): Promise<void> {
+    await this.#world?.dispose();
+    this.#world = null;
+  }
+
+  async restart(): Promise<void> {
+    this.#provisioner = await this.world.restart();
+  }
+
+  listen(): void {
+    const { exits } = this;
+    this.provisioner.onExit((exited) => exits.push(exited));
+  }
+
+  /** `needs`: true, or why this implementation cannot be asked. */
+  test(title: string, body: () => Promise<void>, needs: true | string = true): void {
+    this.counted += 1;
+    if (needs === true) {
+      it(title, body);
+      return;
+    }
+    console.warn(`provisioner ${this.#name}: "${title}" skipped: ${needs}`);
+    it.skip(title, body);
+  }
+
+  spec(command: string, changes: Partial<UnitSpec> = {}): UnitSpec {
+    return {
+      id: 'aaaaaaaaaaaa',
+      app: 'shop',
+      name: 'shop/0',
+      process: 'web',
+      artifact: this.world.artifact,
+      command,
+      env: {},
+      listens: true,
+      limits: UNLIMITED,
+      ...changes,
+    };
+  }
+
+  async startServing(changes: Partial<UnitSpec> = {}): Promise<{ unit: UnitSpec; address: Address }> {
+    const unit = this.spec(this.world.commands.serve, changes);
+    await this.provisioner.ensure(unit);
+    const address = await this.provisioner.ready(unit.id, SERVES, NEVER);
+    if (address === null) throw new Error('A unit that listens has an address.');
+    return { unit, address };
+  }
+
+  async readAll(id: string, from = 0): Promise<{ lines: string[]; offset: number }> {
+    const lines: string[] = [];
+    let offset = from;
+    for await (const chunk of this.provisioner.output(id, from, AbortSignal.timeout(10_000))) {
+      lines.push(...chunk.lines.map(({ text }) => text));
+      offset = chunk.offset;
+    }
+    return { lines, offset };
+  }
+
+  async readUntil(id: string, last: string, from = 0): Promise<{ lines: string[]; offset: number }> {
+    const lines: string[] = [];
+    for await (const chunk of this.provisioner.output(id, from, AbortSignal.timeout(10_000))) {
+      lines.push(...chunk.lines.map(({ text }) => text));
+      if (lines.includes(last)) return { lines, offset: chunk.offset };
+    }
+    throw new Error(`The line ${last} did not come; came: ${lines.join(' | ')}`);
+  }
+}
+
+export async function failureOf(work: Promise<unknown>): Promise<Failure> {
+  const thrown = await work.then(
+    () => new Error('nothing was thrown'),
+    (error: unknown) => error,
+  );
+  if (!(thrown instanceof Failure)) throw thrown;
+  return thrown;
+}
+
+export async function get(address: Address, path: string): Promise<{ status: number; body: string }> {
+  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
+  const response = await fetch(`http://${host}:${address.port}${path}`, { headers: { connection: 'close' } });
+  return { status: response.status, body: await response.text() };
+}
