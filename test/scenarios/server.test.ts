@@ -1,4 +1,6 @@
 /** `tancho server` as its operator knows it: signals, stop, a second start, crashes of its parts; nothing stays behind. */
+import { rename } from 'node:fs/promises';
+import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allowPush, createIdentity, createWorkTree, type Identity, pidApp, sshUrl } from '../support/git.ts';
 import { allGone, processesOf } from '../support/processes-of.ts';
@@ -115,5 +117,19 @@ describe('a server that runs', () => {
     const ready = Date.now() - begun;
     const answered = await answersWithin(5_000);
     console.log(`ready ${ready} ms after the start, the app answered ${answered} ms later`);
+  });
+
+  it('does not start without the key of its secrets, and starts again with it', async () => {
+    await world.end('SIGINT');
+    const key = path.join(world.home, 'secret.key');
+    await rename(key, `${key}.away`);
+    const refused = await world.cli(['server']);
+    expect([refused.code, refused.stdout]).toEqual([1, '']);
+    expect(refused.stderr).toMatch(/^Error: .*key.*\n( {2}Hint: .*\n)?$/);
+    expect(refused.stderr).not.toContain('fault of the program');
+    expect(await processesOf(world.home)).toEqual([]);
+    await rename(`${key}.away`, key);
+    await world.startAgain();
+    await answersWithin(5_000);
   });
 });
