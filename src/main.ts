@@ -20,10 +20,10 @@ async function startServer(): Promise<RunningServer> {
     const daemon = await startDaemon(config, { version });
     return {
       ready: daemon.ready,
-      isolation: daemon.isolation,
       firstAdmin: daemon.firstAdmin,
       passwordGiven: config.admin.password !== null,
       domain: config.domain,
+      isolation: daemon.isolation,
       stop: (how) => daemon.stop(how),
     };
   } catch (error) {

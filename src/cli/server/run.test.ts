@@ -17,8 +17,8 @@ function door(parts: Partial<RunningServer> = {}) {
     ready: { apiUrl: 'http://127.0.0.1:8080', edgeAddress: '127.0.0.1:8000', sshAddress: '127.0.0.1:2222' },
     firstAdmin: null,
     passwordGiven: false,
-    isolation: 'plain processes',
     domain: 'localhost',
+    isolation: 'plain: no isolation between apps',
     stop: async (how) => void events.push(`stop ${how}`),
     ...parts,
   };
