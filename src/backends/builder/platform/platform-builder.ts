@@ -9,6 +9,7 @@ import type { PlatformInfo } from '../../../domain/platforms/platform.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { buildSlug } from './build.ts';
 import { isThere } from './cache/copy-tree.ts';
 import { asFailure } from './failures.ts';
@@ -113,10 +114,10 @@ class PlatformBuilder implements Builder {
   async #emptyCache(app: string, cache: string): Promise<void> {
     const needed = await this.#workshop.slugs.binds(app);
     if (![...needed].some((path) => path.startsWith(join(cache, 'layers')))) {
-      return rm(cache, { recursive: true, force: true, maxRetries: 3 });
+      return removeTree(cache);
     }
     await this.#workshop.layers.prune(app, needed, 0);
-    await rm(join(cache, 'downloads'), { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(join(cache, 'downloads'));
     await writeFile(join(cache, REMOVED), '');
   }
 
