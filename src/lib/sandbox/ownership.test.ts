@@ -12,7 +12,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { handOver } from './ownership.ts';
+import { admit, handOver } from './ownership.ts';
 
 const isRoot = process.getuid?.() === 0;
 if (!isRoot) console.warn('handing over not tested: only root can');
@@ -76,5 +76,10 @@ describe.skipIf(!isRoot)('handOver', () => {
     chownSync(join(code, 'inner', 'file'), 0, 0);
     await handOver(code, UID);
     expect(lstatSync(join(code, 'inner', 'file')).uid).toBe(UID);
+  });
+
+  it('lets one uid into a directory, and only to read', async () => {
+    await admit(code, UID);
+    expect(lstatSync(code)).toMatchObject({ uid: 0, gid: UID, mode: 0o40750 });
   });
 });

@@ -1,4 +1,4 @@
-/** Hands a directory tree to a tenant. */
+/** Hands a directory tree to a tenant, or lets it in. */
 import { execFile } from 'node:child_process';
 import { chmod, chown, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -34,6 +34,12 @@ export async function handOver(path: string, uid: number): Promise<void> {
   }
   await chmod(path, mode);
   await chown(path, uid, uid);
+}
+
+/** A tenant's uid and gid are one number, so the group of a directory can be a single tenant. */
+export async function admit(path: string, gid: number): Promise<void> {
+  await chown(path, process.getuid?.() ?? 0, gid);
+  await chmod(path, 0o750);
 }
 
 /** chmod follows a link named on its command line, wherever it points. */

@@ -2,7 +2,7 @@
  * Builder that follows platforms/<name>/platform.yaml and makes slugs. Owns the slugs, the cache and the brought toolchains;
  * knows nothing of releases, units or routes.
  */
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Artifact, Builder, BuildRequest } from '../../../domain/deploys/builder.ts';
 import type { PlatformInfo } from '../../../domain/platforms/platform.ts';
@@ -96,8 +96,10 @@ class PlatformBuilder implements Builder {
   }
 
   async #build(request: BuildRequest, place: SlugPlace, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
-    const { slugs, layers, cache } = this.#workshop;
+    const { slugs, layers, cache, sandbox } = this.#workshop;
     try {
+      await mkdir(join(cache, request.app), { recursive: true });
+      await sandbox.admit(join(cache, request.app), request.app);
       await rm(join(cache, request.app, REMOVED), { force: true });
       const artifact = await buildSlug(this.#workshop, request, place, output, signal);
       await bestEffort(this.#logger, 'removing old dependency layers', async () =>
