@@ -34,17 +34,28 @@ for (const [name, one] of Object.entries(CASES)) {
           await world.createApp(app);
           await one.prepare?.(world, app);
           world.faults.arm(n, moment);
-          const done = one.operation(world, app).then(() => world.settled()).then(() => 'done', (e) => {throw e});
+          const done = one
+            .operation(world, app)
+            .then(() => world.settled())
+            .then(
+              () => 'done',
+              (e) => {
+                throw e;
+              },
+            );
           const how = await Promise.race([done, world.faults.crashed]);
           const where = `crash ${moment} call ${n} (${world.faults.calls.join(' ')})`;
           if (how === 'done') break;
           world = await world.next();
           try {
-          await expectSound(world);
-          await world.deploy(app);
-          await expectSound(world);
-          await world.remove(app);
-          } catch (e) { console.log(where, String(e)); await world.remove(app).catch(() => 0); }
+            await expectSound(world);
+            await world.deploy(app);
+            await expectSound(world);
+            await world.remove(app);
+          } catch (e) {
+            console.log(where, String(e));
+            await world.remove(app).catch(() => 0);
+          }
         }
         console.log(name, moment, performance.now() - t);
       } finally {
