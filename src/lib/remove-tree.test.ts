@@ -68,9 +68,9 @@ describe('removeTree', () => {
     const ended = once(swapper, 'exit');
     try {
       for (let round = 0; round < 60; round++) {
-        mkdirSync(join(tree, 'd'), { recursive: true });
         for (let n = 0; n < 30; n++) {
           try {
+            mkdirSync(join(tree, 'd'), { recursive: true });
             writeFileSync(join(tree, 'd', `g${n}`), '');
           } catch {
             // Exchanged just now.

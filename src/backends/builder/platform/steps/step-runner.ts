@@ -39,11 +39,12 @@ export class StepRunner {
     await this.#prepare();
     const values = await this.#values(templates, where);
     const argv = where.verbatim === true ? templates : fillAll(templates, values);
-    const program = programs.find((found) => found.program === argv[0]);
+    const program =
+      (await this.#broughtProgram(argv[0] ?? '')) ?? programs.find((found) => found.program === argv[0])?.path;
     output.begin();
     const print = (text: string): void => output.printed(text);
     const ended = await runStep(workshop.sandbox, {
-      argv: [program?.path ?? argv[0] ?? '', ...argv.slice(1)],
+      argv: [program ?? argv[0] ?? '', ...argv.slice(1)],
       cwd: place.code,
       env: await this.#environment(values, where),
       tenant: request.app,
@@ -54,6 +55,11 @@ export class StepRunner {
       stderr: print,
     });
     if (ended.code !== 0) throw stepFailure(name, ended, [...output.tail], workshop.limits.memoryBytes);
+  }
+
+  async #broughtProgram(name: string): Promise<string | null> {
+    for (const { bin } of this.#build.brought) if (await isThere(join(bin, name))) return join(bin, name);
+    return null;
   }
 
   /** Programs and settings for the commands that bring tools. */

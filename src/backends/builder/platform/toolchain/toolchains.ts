@@ -89,10 +89,11 @@ export class Toolchains {
     context.say(
       `${file} asks for ${tool.program} ${String(asked)}: ${version} is used instead of the installed ${installed.version}`,
     );
-    const { install, files: seeds, bin } = tool.versions;
+    const { install, companions, files: seeds, bin } = tool.versions;
+    const extra = companions.filter((one) => satisfies(version, one.for)).map((one) => one.argument);
     const tree = await this.#make(join(tool.program, version), context, async (directory) => {
       for (const [path, content] of Object.entries(seeds)) await writeFile(join(directory, path), content);
-      return [fillAll(install, { directory, version })];
+      return [[...fillAll(install, { directory, version }), ...extra]];
     });
     return { version, directory: tree, bin: join(tree, bin) };
   }
