@@ -39,7 +39,7 @@ export class Slugs {
   /** An empty code directory. */
   async begin(place: SlugPlace): Promise<void> {
     await rm(place.directory, { recursive: true, force: true, maxRetries: 3 });
-    await mkdir(place.code, { recursive: true, mode: 0o755 });
+    await mkdir(place.code, { recursive: true, mode: 0o711 });
   }
 
   async finish(place: SlugPlace, manifest: SlugManifest): Promise<void> {
