@@ -30,7 +30,7 @@ describe('a home', () => {
   it('is claimed by one process only, and can be claimed again after it was given back', async () => {
     const file = join(folder, 'own.pid');
     const release = await claimHome(file);
-    expect(await readFile(file, 'utf8')).toMatch(new RegExp(`^${process.pid} `));
+    expect(await readFile(file, 'utf8')).toBe(`${process.pid}\n`);
     await release();
     await (
       await claimHome(file)

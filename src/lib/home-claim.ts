@@ -1,7 +1,7 @@
 /** One control process per home: a pid file that also recognises a pid that was given to somebody else since. */
 import { open, rm, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isRunning, readPidFile, writePidFile } from './pid-file.ts';
+import { isRunning, readPidFile, removePidFile, writePidFile } from './pid-file.ts';
 
 /** Looking and writing take milliseconds: a turn this old was left by a process that died in the middle of it. */
 const TURN_EXPIRES_MS = 5_000;
@@ -29,7 +29,7 @@ export async function claimHome(pidFile: string): Promise<() => Promise<void>> {
   } finally {
     await endTurn();
   }
-  return () => rm(pidFile, { force: true });
+  return () => removePidFile(pidFile);
 }
 
 /** Between looking who holds the home and writing oneself down nobody else may do the same. */

@@ -43,6 +43,12 @@ export class PlainSandbox implements Sandbox {
     await run('chmod', ['700', '--', path]);
   }
 
+  async admit(path: string): Promise<void> {
+    if (this.#uid === undefined) return;
+    await run('chgrp', [`${this.#uid}`, '--', path]);
+    await run('chmod', ['750', '--', path]);
+  }
+
   async kill({ rootPid }: Tree, signal: NodeJS.Signals): Promise<void> {
     signalGroup(rootPid, signal);
   }

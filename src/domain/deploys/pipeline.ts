@@ -14,7 +14,7 @@ import { appAddress, type Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { Artifact, Builder } from './builder.ts';
 import type { Deploy, DeployState } from './deploy.ts';
-import type { NewCode } from './deploys.ts';
+import type { NewCode } from './deploy.ts';
 import { failureReport } from './failure-report.ts';
 import { pruneReleases } from './prune.ts';
 import { Transcript } from './transcript.ts';

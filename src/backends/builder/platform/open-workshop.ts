@@ -3,6 +3,7 @@ import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from '../../../lib/logger.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { Layers } from './cache/layers.ts';
 import { loadPlatforms } from './platform-file/load-platforms.ts';
 import { Slugs } from './slugs.ts';
@@ -78,7 +79,7 @@ async function separatesUsers(sandbox: Sandbox, directory: string): Promise<bool
 async function removeLeftovers(cache: string): Promise<void> {
   for (const app of await readdir(cache)) {
     for (const name of await readdir(join(cache, app)).catch(() => [])) {
-      if (name.startsWith('build-')) await rm(join(cache, app, name), { recursive: true, force: true, maxRetries: 3 });
+      if (name.startsWith('build-')) await removeTree(join(cache, app, name));
     }
   }
 }

@@ -2,13 +2,14 @@
  * Builder that follows platforms/<name>/platform.yaml and makes slugs. Owns the slugs, the cache and the brought toolchains;
  * knows nothing of releases, units or routes.
  */
-import { rm, writeFile } from 'node:fs/promises';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Artifact, Builder, BuildRequest } from '../../../domain/deploys/builder.ts';
 import type { PlatformInfo } from '../../../domain/platforms/platform.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { buildSlug } from './build.ts';
 import { isThere } from './cache/copy-tree.ts';
 import { asFailure } from './failures.ts';
@@ -95,8 +96,10 @@ class PlatformBuilder implements Builder {
   }
 
   async #build(request: BuildRequest, place: SlugPlace, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
-    const { slugs, layers, cache } = this.#workshop;
+    const { slugs, layers, cache, sandbox } = this.#workshop;
     try {
+      await mkdir(join(cache, request.app), { recursive: true });
+      await sandbox.admit(join(cache, request.app), request.app);
       await rm(join(cache, request.app, REMOVED), { force: true });
       const artifact = await buildSlug(this.#workshop, request, place, output, signal);
       await bestEffort(this.#logger, 'removing old dependency layers', async () =>
@@ -113,10 +116,10 @@ class PlatformBuilder implements Builder {
   async #emptyCache(app: string, cache: string): Promise<void> {
     const needed = await this.#workshop.slugs.binds(app);
     if (![...needed].some((path) => path.startsWith(join(cache, 'layers')))) {
-      return rm(cache, { recursive: true, force: true, maxRetries: 3 });
+      return removeTree(cache);
     }
     await this.#workshop.layers.prune(app, needed, 0);
-    await rm(join(cache, 'downloads'), { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(join(cache, 'downloads'));
     await writeFile(join(cache, REMOVED), '');
   }
 

@@ -1,13 +1,14 @@
 /** Runs the steps of one build: private directories, environment, sandbox, output. */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { isThere, treeBytes } from '../cache/copy-tree.ts';
+import { isLargerThan, isThere } from '../cache/copy-tree.ts';
 import { buildEnvironment, platformVariables } from '../environment.ts';
 import { stepFailure } from '../failures.ts';
 import { fillAll } from '../templates.ts';
 import type { ToolContext } from '../toolchain/toolchains.ts';
 import type { Inherited } from '../toolchain/machine-settings.ts';
 import type { RunningBuild } from '../running-build.ts';
+import { removeTree } from '../../../../lib/remove-tree.ts';
 import { runStep } from './run-step.ts';
 
 const MAX_DOWNLOADS = 2 * 1024 ** 3;
@@ -68,7 +69,7 @@ export class StepRunner {
   }
 
   async close(): Promise<void> {
-    if (this.#prepared) await rm(this.#temporary, { recursive: true, force: true, maxRetries: 3 });
+    if (this.#prepared) await removeTree(this.#temporary);
   }
 
   async #prepare(): Promise<void> {
@@ -81,8 +82,8 @@ export class StepRunner {
     for (const [name, text] of Object.entries(homeFiles)) await writeFile(join(this.#temporary, 'home', name), text);
     await sandbox.own(join(this.#temporary, 'home'), tenant);
     await sandbox.own(join(this.#temporary, 'tmp'), tenant);
-    if ((await treeBytes(this.#downloads)) > MAX_DOWNLOADS) {
-      await rm(this.#downloads, { recursive: true, force: true, maxRetries: 3 });
+    if (await isLargerThan(this.#downloads, MAX_DOWNLOADS)) {
+      await removeTree(this.#downloads);
     }
     if (await isThere(this.#downloads)) return;
     await mkdir(this.#downloads, { recursive: true, mode: 0o755 });
