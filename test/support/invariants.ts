@@ -2,7 +2,7 @@
 import type { App, Release } from '../../src/domain/apps/app.ts';
 import { FINISHED } from '../../src/domain/deploys/deploy.ts';
 import { envRecord } from '../../src/domain/apps/unit-spec.ts';
-import type { DomainWorld, } from './domain-wiring.ts';
+import type { DomainWorld } from './domain-wiring.ts';
 import { until } from './until.ts';
 
 const ALL = 100_000;
@@ -64,9 +64,12 @@ async function violationsOfUnits(world: DomainWorld, app: App, serving: Release 
   const { store, units: machine, table } = world.machine;
   const wrong: string[] = [];
   const records = await store.units(app.name);
-  const wanted = Object.entries(serving?.processes ?? {}).flatMap(([name, { count }]) => Array<string>(count).fill(name));
+  const wanted = Object.entries(serving?.processes ?? {}).flatMap(([name, { count }]) =>
+    Array<string>(count).fill(name),
+  );
   const found = records.map((unit) => unit.process);
-  if (found.sort().join() !== wanted.sort().join()) wrong.push(`units of ${app.name}: ${found.join()}, not ${wanted.join()}`);
+  if (found.sort().join() !== wanted.sort().join())
+    wrong.push(`units of ${app.name}: ${found.join()}, not ${wanted.join()}`);
   for (const unit of records) {
     const where = `unit ${app.name}/${unit.index} (${unit.id})`;
     if (unit.rollout !== app.rollout) wrong.push(`${where} belongs to another rollout`);
@@ -76,7 +79,8 @@ async function violationsOfUnits(world: DomainWorld, app: App, serving: Release 
     else if (serving !== undefined) {
       const { artifact, env } = process.spec;
       if (artifact !== serving.artifact) wrong.push(`${where} runs ${artifact}`);
-      if (JSON.stringify(env) !== JSON.stringify(envRecord(serving.env))) wrong.push(`${where} has ${JSON.stringify(env)}`);
+      if (JSON.stringify(env) !== JSON.stringify(envRecord(serving.env)))
+        wrong.push(`${where} has ${JSON.stringify(env)}`);
     }
   }
   const route = table().routes.find((candidate) => candidate.app === app.name);
@@ -90,7 +94,9 @@ async function violationsOfUnits(world: DomainWorld, app: App, serving: Release 
 
 async function unfinished(world: DomainWorld): Promise<string[]> {
   const { store } = world.machine;
-  const rollouts = (await store.unfinishedRollouts()).map(({ id, app, state }) => `rollout ${id} of ${app} is ${state}`);
+  const rollouts = (await store.unfinishedRollouts()).map(
+    ({ id, app, state }) => `rollout ${id} of ${app} is ${state}`,
+  );
   const deploys = await store.deploys({ limit: ALL, skip: 0 });
   const open = deploys.filter((deploy) => !FINISHED.has(deploy.state) || deploy.finishedAt === null);
   return [...rollouts, ...open.map((deploy) => `deploy ${deploy.id} of ${deploy.app} is ${deploy.state}`)];
@@ -102,7 +108,8 @@ async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<stri
   const names = apps.map((app) => app.name);
   const wrong: string[] = [];
   const repositories = await gitHost.list();
-  if (repositories.sort().join() !== names.join()) wrong.push(`repositories: ${repositories.join()}, not ${names.join()}`);
+  if (repositories.sort().join() !== names.join())
+    wrong.push(`repositories: ${repositories.join()}, not ${names.join()}`);
   const routed = table().routes.map((route) => route.app);
   if (routed.join() !== names.join()) wrong.push(`routes: ${routed.join()}, not ${names.join()}`);
   const recorded = new Set((await store.allUnits()).map((unit) => unit.id));
@@ -110,7 +117,8 @@ async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<stri
     if (!recorded.has(unit.id)) wrong.push(`unit ${unit.id} of ${unit.app} is a stray, running: ${unit.running}`);
   }
   for (const { spec, unit } of units.entries.values()) {
-    if (!recorded.has(spec.id) && unit.exit === null) wrong.push(`unit ${spec.id} of ${spec.app} runs without a record`);
+    if (!recorded.has(spec.id) && unit.exit === null)
+      wrong.push(`unit ${spec.id} of ${spec.app} runs without a record`);
   }
   const needed = new Set<string>();
   for (const name of names) for (const { artifact } of await store.releases(name, ALL)) needed.add(artifact);
