@@ -1,23 +1,22 @@
 /** A crash at any moment of a deploy, a good or a bad one: it is done or failed, and the old version served meanwhile. */
 import { expect } from 'vitest';
+import type { Deploy } from '../../src/domain/deploys/deploy.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { crashAtEveryStep } from '../support/crash-at-every-step.ts';
 import type { DomainWorld } from '../support/domain-world.ts';
-import type { Recipe } from '../support/memory-builds.ts';
 
-const PROCESSES = { web: 'serve', worker: 'stay' };
 const HOOKS = { restartBefore: ['print migrating'], restartAfter: ['print warm'] };
 
-async function deployed(world: DomainWorld, app: string, recipe: Recipe = {}): Promise<void> {
+async function deployed(world: DomainWorld, app: string): Promise<void> {
   await world.createApp(app);
-  await world.deploy(app, recipe);
+  await world.deploy(app);
 }
 
 async function serving(world: DomainWorld, app: string): Promise<number | null> {
   return (await world.machine.store.app(app))?.release ?? null;
 }
 
-async function newestDeploy(world: DomainWorld, app: string) {
+async function newestDeploy(world: DomainWorld, app: string): Promise<Deploy | undefined> {
   const [newest] = await world.machine.store.deploys({ apps: [app], limit: 1, skip: 0 });
   return newest;
 }
@@ -34,8 +33,10 @@ async function causeOf(failing: Promise<unknown>): Promise<unknown> {
 
 crashAtEveryStep({
   name: 'the first deploy',
-  operation: (world, app) => world.deploy(app, { processes: PROCESSES, hooks: HOOKS }),
-  async check(world, app, acknowledged) {
+  isFresh: true,
+  prepare: (world, app) => world.createApp(app),
+  operation: (world, app) => world.deploy(app, { processes: { web: 'serve', worker: 'stay' }, hooks: HOOKS }),
+  async check(world, app, { acknowledged }) {
     const deploy = await newestDeploy(world, app);
     const release = await serving(world, app);
     if (acknowledged) expect(release).toBe(1);
@@ -46,13 +47,13 @@ crashAtEveryStep({
 
 crashAtEveryStep({
   name: 'the second deploy',
-  prepare: (world, app) => deployed(world, app, { processes: PROCESSES }),
-  operation: (world, app) => world.deploy(app, { processes: PROCESSES }),
-  async check(world, app, acknowledged) {
+  prepare: deployed,
+  operation: (world, app) => world.deploy(app),
+  async check(world, app, { acknowledged, before }) {
+    const old = before?.release ?? 0;
     const release = await serving(world, app);
-    expect(acknowledged ? [2] : [1, 2]).toContain(release);
-    const counted = (await world.machine.store.app(app))?.deploys;
-    expect(counted).toBe(release);
+    expect(acknowledged ? [old + 1] : [old, old + 1]).toContain(release);
+    expect((await world.machine.store.app(app))?.deploys).toBe(release);
   },
 });
 
@@ -63,9 +64,9 @@ crashAtEveryStep({
     const processes = { web: 'serve', worker: 'print oh no; exit 3' };
     expect(await causeOf(world.deploy(app, { processes }))).toBe('exited');
   },
-  async check(world, app) {
-    expect(await serving(world, app)).toBe(1);
-    expect(['failed', 'done']).toContain((await newestDeploy(world, app))?.state);
+  async check(world, app, { before, acknowledged }) {
+    expect(await serving(world, app)).toBe(before?.release);
+    if (acknowledged) expect(await newestDeploy(world, app)).toMatchObject({ state: 'failed', cause: 'exited' });
   },
 });
 
@@ -75,7 +76,8 @@ crashAtEveryStep({
   async operation(world, app) {
     expect(await causeOf(world.deploy(app, { failure: 'build_failed' }))).toBe('build_failed');
   },
-  async check(world, app) {
-    expect(await serving(world, app)).toBe(1);
+  async check(world, app, { before, acknowledged }) {
+    expect(await serving(world, app)).toBe(before?.release);
+    if (acknowledged) expect(await newestDeploy(world, app)).toMatchObject({ state: 'failed', cause: 'build_failed' });
   },
 });

@@ -1,18 +1,29 @@
 /** Runs an operation again and again, each time with a crash one call later, and looks at what the next control makes of it. */
 import { expect, it } from 'vitest';
-import { ANN, type DomainWorld, startDomain } from './domain-world.ts';
-import { type Moment } from './faults.ts';
+import type { App } from '../../src/domain/apps/app.ts';
+import { type DomainWorld, startDomain } from './domain-world.ts';
+import type { Moment } from './faults.ts';
 import { expectSound } from './invariants.ts';
 
 const TOO_MANY_CALLS = 150;
 
 export interface CrashCase {
   readonly name: string;
-  /** Brings an app to where the operation begins; absent: it is created. */
-  readonly prepare?: (world: DomainWorld, app: string) => Promise<unknown>;
-  readonly operation: (world: DomainWorld, app: string) => Promise<unknown>;
-  /** What must hold after the recovery. `acknowledged`: the caller had heard of the success. */
-  readonly check: (world: DomainWorld, app: string, acknowledged: boolean) => Promise<void>;
+  /** Brings an app to where the operation begins. */
+  readonly prepare: (world: DomainWorld, app: string) => Promise<unknown>;
+  /** With another app each time; otherwise one app goes through all the crashes. */
+  readonly isFresh?: boolean;
+  readonly operation: (world: DomainWorld, app: string, run: number) => Promise<unknown>;
+  /** What must hold after the recovery, besides the invariants. */
+  readonly check: (world: DomainWorld, app: string, facts: CrashFacts) => Promise<void>;
+}
+
+export interface CrashFacts {
+  /** Counts the runs of the operation, from 1. */
+  readonly run: number;
+  /** The caller had heard of the success. */
+  readonly acknowledged: boolean;
+  readonly before: App | null;
 }
 
 export function crashAtEveryStep(one: CrashCase): void {
@@ -20,11 +31,12 @@ export function crashAtEveryStep(one: CrashCase): void {
     it(`${one.name}: a crash ${moment} each step`, async () => {
       let world = await startDomain();
       try {
-        for (let call = 1; call < TOO_MANY_CALLS; call++) {
-          const { next, where } = await crashOnce(world, one, { call, moment });
+        if (one.isFresh !== true) await one.prepare(world, 'app');
+        for (let run = 1; run < TOO_MANY_CALLS; run++) {
+          const { next, hasCrashed } = await crashOnce(world, one, { run, moment });
           world = next;
-          if (where !== '') continue;
-          expect(call, 'crashes there were').toBeGreaterThan(3);
+          if (hasCrashed) continue;
+          expect(run, 'runs with a crash').toBeGreaterThan(3);
           return;
         }
         throw new Error(`${one.name} does not end`);
@@ -35,42 +47,44 @@ export function crashAtEveryStep(one: CrashCase): void {
   }
 }
 
-/** `where` is empty when the operation ended before the crash was due. */
 async function crashOnce(
   world: DomainWorld,
   one: CrashCase,
-  at: { call: number; moment: Moment },
-): Promise<{ next: DomainWorld; where: string }> {
-  const app = `app${at.call}`;
-  await (one.prepare ?? ((first, name) => first.createApp(name)))(world, app);
+  at: { readonly run: number; readonly moment: Moment },
+): Promise<{ next: DomainWorld; hasCrashed: boolean }> {
+  const app = one.isFresh === true ? `app${at.run}` : 'app';
+  if (one.isFresh === true) await one.prepare(world, app);
+  const before = await world.machine.store.app(app);
   let acknowledged = false;
-  world.faults.arm(at.call, at.moment);
-  const over = one.operation(world, app).then(async () => {
+  world.faults.arm(at.run, at.moment);
+  const over = one.operation(world, app, at.run).then(async () => {
     acknowledged = true;
     await world.settled();
     return 'over' as const;
   });
-  if ((await Promise.race([over, world.faults.crashed])) === 'over') return { next: world, where: '' };
-  const where = `crash ${at.moment} the last of: ${world.faults.calls.join(' ')}`;
+  if ((await Promise.race([over, world.faults.crashed])) === 'over') return { next: world, hasCrashed: false };
   const next = await world.next();
   try {
     await expectSound(next);
-    await one.check(next, app, acknowledged);
+    await one.check(next, app, { acknowledged, before, run: at.run });
     await expectUsable(next, app);
+    if (one.isFresh === true) await next.remove(app);
   } catch (error) {
+    const where = `crash ${at.moment} the last of: ${world.faults.calls.join(' ')}`;
     throw new Error(`${where}\n${String(error)}`, { cause: error });
   }
-  return { next, where };
+  return { next, hasCrashed: true };
 }
 
-/** A following deploy works without any repair; what the removal of an app leaves is nothing. */
+/** A following deploy works without any repair; what a removed app left is nothing. */
 async function expectUsable(world: DomainWorld, app: string): Promise<void> {
-  if ((await world.machine.store.app(app)) === null) {
-    expect(await world.machine.logStore.query({ app, lines: 0 })).toEqual([]);
+  const { store, logStore } = world.machine;
+  if ((await store.app(app)) === null) {
+    expect(await logStore.query({ app, lines: 0 })).toEqual([]);
     await world.createApp(app);
   }
+  const before = (await store.app(app))?.release ?? 0;
   const deploy = await world.deploy(app);
-  expect((await world.useCases.apps.info(ANN, app)).app.release).toBe(deploy.release);
+  expect(deploy.release).toBe(before + 1);
   await expectSound(world);
-  await world.remove(app);
 }
