@@ -86,12 +86,12 @@ export async function createWorld(machine: Machine, options: { readonly owner?: 
     remove: (app) => useCases.apps.remove(ANN, app, say),
     async settled() {
       await background;
-      await parts.rollouts.close();
+      await parts.rollouts.idle();
     },
     crash() {
       faults.crash();
-      void backends.provisioner.close();
       void parts.provisioner.close();
+      void parts.rollouts.close();
       void parts.supervisor.close();
       void parts.collector.close();
     },
