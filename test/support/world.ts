@@ -66,6 +66,8 @@ interface Ports {
 
 export interface WorldOptions {
   readonly env?: Record<string, string>;
+  /** Follow `tancho server`. */
+  readonly args?: readonly string[];
   readonly home?: string;
 }
 
@@ -96,7 +98,10 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   async function start(): Promise<void> {
     const from = printed.length;
-    child = spawn(process.execPath, [main, 'server'], { env: env(), stdio: ['ignore', 'pipe', 'pipe'] });
+    child = spawn(process.execPath, [main, 'server', ...(options.args ?? [])], {
+      env: env(),
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     for (const stream of [child.stdout, child.stderr])
       stream?.on('data', (data: Buffer) => (printed += data.toString()));
     await until(
@@ -108,7 +113,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         ports = found;
         return true;
       },
-      { timeoutMs: START_MS, what: 'the server to be ready', detail: () => printed.slice(from) },
+      { timeoutMs: START_MS, everyMs: 5, what: 'the server to be ready', detail: () => printed.slice(from) },
     );
   }
 
