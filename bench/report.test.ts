@@ -16,10 +16,10 @@ describe('the table', () => {
     const rows = [rowOf('push', quick), rowOf('edge', { what: 'requests', unit: 'req/s', samples: [12_345.6] })];
     expect(table(rows).split('\n')).toEqual(
       [
-        '            median   min    max         n  floor  x floor  floor is',
+        '            median    min    max         n  floor  x floor  floor is',
         '',
         'push',
-        '  quick       20.0  10.0   30.0  ms     3',
+        '  quick       20.0   10.0   30.0  ms     3',
         '',
         'edge',
         '  requests   12346  12346  12346  req/s  1',

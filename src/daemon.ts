@@ -103,9 +103,9 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
 
   return {
     ready: {
-      apiUrl: `http://${place(api.address)}`,
+      apiUrl: `http://${place(fromHere(api.address))}`,
       edgeAddress: backends.router.listen,
-      sshAddress: place(ssh.address),
+      sshAddress: place(fromHere(ssh.address)),
     },
     firstAdmin,
     isolation: backends.provisioner.description,
@@ -247,6 +247,12 @@ const LOOPBACK = /^(?:127\.|::1$|localhost$)/;
 function isRegistrationOpen(config: Config): boolean {
   if (config.registration !== 'auto') return config.registration === 'open';
   return LOOPBACK.test(config.apiListen.host);
+}
+
+/** An address that can be connected to on this machine: a door bound to every address is also behind loopback. */
+function fromHere(address: { readonly host: string; readonly port: number }): { host: string; port: number } {
+  const loopback: Record<string, string> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+  return { host: loopback[address.host] ?? address.host, port: address.port };
 }
 
 function place(address: { readonly host: string; readonly port: number }): string {

@@ -23,6 +23,7 @@ async function startServer(): Promise<RunningServer> {
       firstAdmin: daemon.firstAdmin,
       passwordGiven: config.admin.password !== null,
       domain: config.domain,
+      isolation: daemon.isolation,
       stop: (how) => daemon.stop(how),
     };
   } catch (error) {

@@ -37,7 +37,7 @@ async function bareNode(): Promise<void> {
 
 async function firstUrl(bench: Bench): Promise<number> {
   const begun = performance.now();
-  const world = await bench.world({ args: ['--welcome'] });
+  const world = await bench.world({ flags: ['--welcome'] });
   const output = (): string => world.output();
   await until(
     () => {

@@ -64,7 +64,7 @@ describe('the unix socket', () => {
     await start({ socketPath, registrationOpen: false });
     expect(((await stat(socketPath)).mode & 0o777).toString(8)).toBe('600');
     const who = await overSocket(socketPath, 'GET', '/users/info');
-    expect(JSON.parse(who.text)).toEqual({ Email: ADMIN.email, Teams: [] });
+    expect(JSON.parse(who.text)).toEqual({ Email: ADMIN.email, Teams: ['main'] });
     const account = JSON.stringify({ email: 'ann@example.com', password: 'secret12' });
     expect((await overSocket(socketPath, 'POST', '/users', {}, account)).status).toBe(200);
     const wrong = await overSocket(socketPath, 'GET', '/users/info', { authorization: 'bearer nonsense' });

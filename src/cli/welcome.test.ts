@@ -53,6 +53,7 @@ async function welcome(
       firstAdmin,
       passwordGiven: false,
       domain: 'localhost',
+      isolation: 'plain: no isolation between apps',
       stop: async () => {},
     }),
     onSignal: (listener) => (send = listener),

@@ -26,7 +26,8 @@ export async function loadConfig(env: NodeJS.ProcessEnv, overrides: Partial<Conf
 async function createConfig(home: string, path: string): Promise<string> {
   const text = configTemplate();
   try {
-    await mkdir(home, { recursive: true, mode: 0o700 });
+    // Where the server is root, apps run as users of their own, and those must reach their code below the home.
+    await mkdir(home, { recursive: true, mode: process.getuid?.() === 0 ? 0o711 : 0o700 });
     const handle = await open(path, 'wx', 0o600);
     try {
       await handle.writeFile(text);

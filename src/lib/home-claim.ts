@@ -1,10 +1,16 @@
 /** One control process per home: a pid file that also recognises a pid that was given to somebody else since. */
-import { rm } from 'node:fs/promises';
-import { isRunning, readPidFile, writePidFile } from './pid-file.ts';
+import { open, rm, stat } from 'node:fs/promises';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isRunning, readPidFile, removePidFile, writePidFile } from './pid-file.ts';
+
+/** Looking and writing take milliseconds: a turn this old was left by a process that died in the middle of it. */
+const TURN_EXPIRES_MS = 5_000;
+const TURN_POLL_MS = 10;
 
 /** Thrown when another control serves this home. */
 export class HomeTaken extends Error {
   override readonly name = 'HomeTaken';
+  readonly hint = 'To stop it: tancho server stop. To run a second one: give it another TANCHO_HOME.';
   readonly pid: number;
 
   constructor(pid: number) {
@@ -13,10 +19,30 @@ export class HomeTaken extends Error {
   }
 }
 
-/** Resolves with the function that gives the home back. */
+/** Resolves with the function that gives the home back. Of many that claim it at once, one gets it. */
 export async function claimHome(pidFile: string): Promise<() => Promise<void>> {
-  const holder = await readPidFile(pidFile);
-  if (holder !== null && holder.pid !== process.pid && (await isRunning(holder))) throw new HomeTaken(holder.pid);
-  await writePidFile(pidFile);
-  return () => rm(pidFile, { force: true });
+  const endTurn = await takeTurn(`${pidFile}.turn`);
+  try {
+    const holder = await readPidFile(pidFile);
+    if (holder !== null && holder.pid !== process.pid && (await isRunning(holder))) throw new HomeTaken(holder.pid);
+    await writePidFile(pidFile);
+  } finally {
+    await endTurn();
+  }
+  return () => removePidFile(pidFile);
+}
+
+/** Between looking who holds the home and writing oneself down nobody else may do the same. */
+async function takeTurn(path: string): Promise<() => Promise<void>> {
+  for (;;) {
+    try {
+      await (await open(path, 'wx', 0o600)).close();
+      return () => rm(path, { force: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    }
+    const { mtimeMs } = await stat(path).catch(() => ({ mtimeMs: Date.now() }));
+    if (Date.now() - mtimeMs > TURN_EXPIRES_MS) await rm(path, { force: true });
+    else await delay(TURN_POLL_MS);
+  }
 }

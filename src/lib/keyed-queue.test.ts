@@ -46,4 +46,24 @@ describe('KeyedQueue', () => {
     await Promise.all([slow, last]);
     expect(order).toEqual(['first', 'last']);
   });
+
+  it('keeps those who come later waiting when the last in the queue gives up', async () => {
+    const queue = new KeyedQueue();
+    const first = gate();
+    const order: string[] = [];
+    const slow = queue.run('a', async () => {
+      await first.opened;
+      order.push('first');
+    });
+    const impatience = new AbortController();
+    const impatient = queue.run('a', async () => void order.push('never'), impatience.signal);
+    impatience.abort(new Error('too long'));
+    await expect(impatient).rejects.toThrow('too long');
+    const later = queue.run('a', async () => void order.push('later'));
+    // A macrotask: a task that did not wait would have run by then.
+    await new Promise((resolve) => setImmediate(resolve));
+    first.open();
+    await Promise.all([slow, later]);
+    expect(order).toEqual(['first', 'later']);
+  });
 });

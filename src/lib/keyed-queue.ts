@@ -11,12 +11,15 @@ export class KeyedQueue {
     });
     const tail = before.then(() => turn);
     this.#tails.set(key, tail);
+    // Not before those ahead have ended: a task that gives up must not take the queue of the others with it.
+    void tail.then(() => {
+      if (this.#tails.get(key) === tail) this.#tails.delete(key);
+    });
     try {
       await waitFor(before, giveUp);
       return await task();
     } finally {
       release();
-      if (this.#tails.get(key) === tail) this.#tails.delete(key);
     }
   }
 }

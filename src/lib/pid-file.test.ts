@@ -19,7 +19,7 @@ it('names this process, which runs', async () => {
   expect(record?.pid).toBe(process.pid);
   expect(record !== null && (await isRunning(record))).toBe(true);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
-  expect(await readFile(path, 'utf8')).toMatch(/^\d+ \d*\n$/);
+  expect(await readFile(path, 'utf8')).toBe(`${process.pid}\n`);
 });
 
 it('a pid that another process has since is not running', async ({ skip }) => {
@@ -35,16 +35,26 @@ it('a process that has ended is not running', async () => {
 });
 
 it.each([
-  ['12 34\n', { pid: 12, start: '34' }],
+  ['12\n', { pid: 12, start: '' }],
   ['12', { pid: 12, start: '' }],
   ['', null],
   ['0', null],
+  ['12 34', null],
   ['-1', null],
   ['x', null],
 ])('reads %j', async (text, expected) => {
   const path = join(folder, 'x.pid');
   await writeFile(path, text);
   expect(await readPidFile(path)).toEqual(expected);
+});
+
+it('takes no start time that belongs to another pid', async () => {
+  const path = join(folder, 'x.pid');
+  await writeFile(path, '12\n');
+  await writeFile(`${path}.start`, '13 34\n');
+  expect(await readPidFile(path)).toEqual({ pid: 12, start: '' });
+  await writeFile(`${path}.start`, '12 34\n');
+  expect(await readPidFile(path)).toEqual({ pid: 12, start: '34' });
 });
 
 it('a missing file is null', async () => {

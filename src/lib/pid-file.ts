@@ -1,8 +1,8 @@
 /**
- * Files that name a running process. Beside the pid they hold the kernel's start time of the process, so that a pid that
- * has been given to another process since is recognised.
+ * Files that name a running process: the pid and nothing else, so that `kill $(cat file)` is safe. `<file>.start` beside it
+ * holds the kernel's start time of that process, so that a pid that has been given to another process since is recognised.
  */
-import { readFile, rename, writeFile } from 'node:fs/promises';
+import { readFile, rename, rm, writeFile } from 'node:fs/promises';
 
 export interface PidRecord {
   readonly pid: number;
@@ -10,25 +10,43 @@ export interface PidRecord {
   readonly start: string;
 }
 
-/** Names a process, this one by default: `<pid> <start>`. Atomic; replaces what was there. */
+/** Names a process, this one by default. Atomic; replaces what was there. */
 export async function writePidFile(path: string, pid: number = process.pid): Promise<void> {
-  const fresh = `${path}.${process.pid}`;
   const start = (await processStat(pid))?.start ?? '';
-  await writeFile(fresh, `${pid} ${start}\n`, { mode: 0o600 });
+  await replace(startFile(path), `${pid} ${start}\n`);
+  await replace(path, `${pid}\n`);
+}
+
+async function replace(path: string, text: string): Promise<void> {
+  const fresh = `${path}.${process.pid}`;
+  await writeFile(fresh, text, { mode: 0o600 });
   await rename(fresh, path);
+}
+
+export async function removePidFile(path: string): Promise<void> {
+  await rm(path, { force: true });
+  await rm(startFile(path), { force: true });
 }
 
 /** Null when the file is missing or names no process. */
 export async function readPidFile(path: string): Promise<PidRecord | null> {
-  let text: string;
+  const pid = /^\s*([1-9][0-9]{0,9})\s*$/.exec((await textOf(path)) ?? '')?.[1];
+  if (pid === undefined) return null;
+  const [of, start = ''] = ((await textOf(startFile(path))) ?? '').trim().split(' ');
+  return { pid: Number(pid), start: of === pid ? start : '' };
+}
+
+function startFile(path: string): string {
+  return `${path}.start`;
+}
+
+async function textOf(path: string): Promise<string | null> {
   try {
-    text = await readFile(path, 'utf8');
+    return await readFile(path, 'utf8');
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
-  const match = /^\s*([1-9][0-9]{0,9})(?:\s+([0-9]+))?/.exec(text);
-  return match === null ? null : { pid: Number(match[1]), start: match[2] ?? '' };
 }
 
 /** True while this very process runs; a zombie does not. */

@@ -17,6 +17,8 @@ export interface SealKey {
 /** The message is one line for the operator, without any secret. */
 export class SealError extends Error {
   override readonly name = 'SealError';
+  /** The message says what to do. */
+  readonly hint = '';
 }
 
 const FORMAT = 's1';

@@ -5,10 +5,9 @@ import { join } from 'node:path';
 import type { Artifact, Builder, BuildRequest } from '../../src/domain/deploys/builder.ts';
 import type { SlugManifest } from '../../src/domain/deploys/slug.ts';
 import { createPlatformBuilder } from '../../src/backends/builder/platform/platform-builder.ts';
-import type { PlatformBuilderOptions } from '../../src/backends/builder/platform/platform-builder.ts';
+import type { PlatformBuilderOptions } from '../../src/backends/builder/platform/open-workshop.ts';
 import { SILENT } from '../../src/lib/logger.ts';
-import { plainSandbox } from './plain-sandbox.ts';
-import type { PlainSandbox } from './plain-sandbox.ts';
+import { PlainSandbox } from './plain-sandbox.ts';
 
 export const SHIPPED_PLATFORMS = new URL('../../platforms', import.meta.url).pathname;
 
@@ -32,7 +31,7 @@ export async function builderWorld(
 ): Promise<BuilderWorld> {
   const home = await mkdtemp(join(tmpdir(), 'builder-'));
   await chmod(home, 0o711);
-  const sandbox = plainSandbox(options.uid === undefined ? {} : { uid: options.uid });
+  const sandbox = new PlainSandbox(options.uid === undefined ? {} : { uid: options.uid });
   const open = () =>
     createPlatformBuilder({
       platformsDir,
@@ -44,7 +43,10 @@ export async function builderWorld(
       logger: SILENT,
       ...options.more,
     });
-  const builder = await open();
+  const builder = await open().catch(async (error: unknown) => {
+    await rm(home, { recursive: true, force: true });
+    throw error;
+  });
   const lines: string[] = [];
   let deploys = 0;
   return {

@@ -1,10 +1,12 @@
 /** Users, apps and deploys, small and in memory, as the git doors need them. */
 import { demand } from '../../src/domain/access.ts';
 import type { App } from '../../src/domain/apps/app.ts';
-import type { Apps, Say } from '../../src/domain/apps/apps.ts';
+import type { Apps } from '../../src/domain/apps/apps.ts';
+import type { Say } from '../../src/domain/say.ts';
 import type { Caller, UserCaller } from '../../src/domain/caller.ts';
 import type { Deploy } from '../../src/domain/deploys/deploy.ts';
-import type { Deploys, NewCode } from '../../src/domain/deploys/deploys.ts';
+import type { Deploys } from '../../src/domain/deploys/deploys.ts';
+import type { NewCode } from '../../src/domain/deploys/deploy.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import type { Users } from '../../src/domain/users/users.ts';
 

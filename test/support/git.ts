@@ -10,6 +10,8 @@ const execute = promisify(execFile);
 
 export interface WorkTree {
   readonly dir: string;
+  /** What its git commands run with. */
+  readonly env: Record<string, string>;
   /** Null removes the file. */
   write(files: Readonly<Record<string, string | null>>): Promise<void>;
   commit(message?: string): Promise<string>;
@@ -57,6 +59,7 @@ export async function createWorkTree(files: Readonly<Record<string, string>>, id
   const git = (args: readonly string[]): Promise<Ran> => run('git', args, { cwd: dir, env });
   const work: WorkTree = {
     dir,
+    env,
     async write(more) {
       for (const [name, text] of Object.entries(more)) {
         const file = path.join(dir, name);
@@ -93,6 +96,16 @@ http.createServer((req, res) => {
   console.log('asked for ' + req.url);
   res.end(${JSON.stringify(text)});
 }).listen(process.env.PORT, () => console.log('ready'));
+`,
+  };
+}
+
+/** A Node app that answers which process of which start it is. */
+export function pidApp(): Record<string, string> {
+  return {
+    ...nodeApp(''),
+    'server.js': `const identity = process.pid + ' ' + process.hrtime.bigint();
+require('node:http').createServer((req, res) => res.end(identity)).listen(process.env.PORT);
 `,
   };
 }

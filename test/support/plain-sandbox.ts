@@ -3,66 +3,75 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { Sandbox, SandboxRequest } from '../../src/lib/sandbox/sandbox.ts';
+import type { Sandbox, SandboxProcess, SandboxRequest } from '../../src/lib/sandbox/sandbox.ts';
 
 const run = promisify(execFile);
 
-export interface PlainSandbox extends Sandbox {
-  /** The requests seen, in order. */
-  readonly requests: readonly SandboxRequest[];
-}
+type Tree = Parameters<Sandbox['kill']>[0];
 
-export function plainSandbox(options: { uid?: number } = {}): PlainSandbox {
-  const requests: SandboxRequest[] = [];
-  const { uid } = options;
-  const groupAlive = (pid: number): boolean => signalGroup(pid, 0);
-  return {
-    requests,
-    level: uid === undefined ? 'plain' : 'user',
-    description: 'for tests',
-    limits: { memory: false, cpu: false, processes: false },
-    async spawn(request) {
-      requests.push(request);
-      const [program = '', ...args] = request.argv;
-      const user = uid === undefined ? {} : { uid, gid: uid };
-      const child = spawn(program, args, {
-        cwd: request.cwd,
-        env: { ...request.env },
-        stdio: request.stdio,
-        detached: true,
-        ...user,
-      });
-      await once(child, 'spawn');
-      return {
-        child,
-        rootPid: child.pid ?? 0,
-        rootStart: '',
-        main: Promise.resolve({ pid: child.pid ?? 0, start: '' }),
-      };
-    },
-    async own(path) {
-      if (uid === undefined) return;
-      await run('chown', ['-hR', `${uid}:${uid}`, '--', path]);
-      await run('chmod', ['700', '--', path]);
-    },
-    async kill({ rootPid }, signal) {
-      signalGroup(rootPid, signal);
-    },
-    async alive({ rootPid }) {
-      return groupAlive(rootPid);
-    },
-    async pids({ rootPid }) {
-      return groupAlive(rootPid) ? [rootPid] : [];
-    },
-    async outOfMemory() {
-      return false;
-    },
-    async exitCode() {
-      return null;
-    },
-    async release() {},
-    async forget() {},
-  };
+export class PlainSandbox implements Sandbox {
+  readonly level;
+  readonly description = 'for tests';
+  readonly limits = { memory: false, cpu: false, processes: false };
+  /** The requests seen, in order. */
+  readonly requests: SandboxRequest[] = [];
+  readonly #uid: number | undefined;
+
+  constructor(options: { uid?: number } = {}) {
+    this.#uid = options.uid;
+    this.level = options.uid === undefined ? ('plain' as const) : ('user' as const);
+  }
+
+  async spawn(request: SandboxRequest): Promise<SandboxProcess & { main: Promise<{ pid: number; start: string }> }> {
+    this.requests.push(request);
+    const [program = '', ...args] = request.argv;
+    const child = spawn(program, args, {
+      cwd: request.cwd,
+      env: { ...request.env },
+      stdio: request.stdio,
+      detached: true,
+      ...(this.#uid !== undefined && { uid: this.#uid, gid: this.#uid }),
+    });
+    if (child.pid === undefined) await once(child, 'spawn');
+    const pid = child.pid ?? 0;
+    return { child, rootPid: pid, rootStart: '', main: Promise.resolve({ pid, start: '' }) };
+  }
+
+  async own(path: string): Promise<void> {
+    if (this.#uid === undefined) return;
+    await run('chown', ['-hR', `${this.#uid}:${this.#uid}`, '--', path]);
+    await run('chmod', ['700', '--', path]);
+  }
+
+  async admit(path: string): Promise<void> {
+    if (this.#uid === undefined) return;
+    await run('chgrp', [`${this.#uid}`, '--', path]);
+    await run('chmod', ['750', '--', path]);
+  }
+
+  async kill({ rootPid }: Tree, signal: NodeJS.Signals): Promise<void> {
+    signalGroup(rootPid, signal);
+  }
+
+  async alive({ rootPid }: Tree): Promise<boolean> {
+    return signalGroup(rootPid, 0);
+  }
+
+  async pids({ rootPid }: Tree): Promise<number[]> {
+    return signalGroup(rootPid, 0) ? [rootPid] : [];
+  }
+
+  async outOfMemory(): Promise<boolean> {
+    return false;
+  }
+
+  async exitCode(): Promise<null> {
+    return null;
+  }
+
+  async release(): Promise<void> {}
+
+  async forget(): Promise<void> {}
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
@@ -74,7 +83,7 @@ function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   }
 }
 
-/** True while a process with this argument in its command line exists (Linux). */
+/** True while a process with this pid lives and is no zombie (Linux). */
 export async function isRunning(pid: number): Promise<boolean> {
   return readFile(`/proc/${pid}/stat`, 'utf8').then(
     (text) => !/\) Z /.test(text),

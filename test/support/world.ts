@@ -15,6 +15,8 @@ const STOP_MS = 20_000;
 
 export interface World {
   readonly home: string;
+  /** The built main.js. */
+  readonly program: string;
   readonly apiUrl: string;
   /** `host:port` of the edge. */
   readonly edge: string;
@@ -66,9 +68,9 @@ interface Ports {
 
 export interface WorldOptions {
   readonly env?: Record<string, string>;
-  /** Follow `tancho server`. */
-  readonly args?: readonly string[];
   readonly home?: string;
+  /** Beside `server`. */
+  readonly flags?: readonly string[];
 }
 
 const ADMIN_EMAIL = 'admin@example.com';
@@ -98,7 +100,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   async function start(): Promise<void> {
     const from = printed.length;
-    child = spawn(process.execPath, [main, 'server', ...(options.args ?? [])], {
+    child = spawn(process.execPath, [main, 'server', ...(options.flags ?? [])], {
       env: env(),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -144,6 +146,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   const world: World = {
     home,
+    program: main,
     get apiUrl() {
       return `http://${ports.api}`;
     },
@@ -225,13 +228,15 @@ export function request(base: string, method: string, requestPath: string, optio
   });
 }
 
+/** `obeysModes`: the modes of files hold for the program even where this process is root. */
 export function run(
   program: string,
   args: readonly string[],
-  options: { cwd: string; env: Record<string, string>; input?: string; timeoutMs?: number },
+  options: { cwd: string; env: Record<string, string>; input?: string; timeoutMs?: number; obeysModes?: boolean },
 ): Promise<Ran> {
   return new Promise((resolve, reject) => {
-    const child = spawn(program, [...args], {
+    const [file = '', ...rest] = [...(options.obeysModes === true ? withoutPrivilege() : []), program, ...args];
+    const child = spawn(file, rest, {
       cwd: options.cwd,
       env: options.env,
       stdio: 'pipe',
@@ -247,6 +252,12 @@ export function run(
     child.stdin.on('error', () => undefined);
     child.stdin.end(options.input ?? '');
   });
+}
+
+/** Root may open everything; a program behind this may not, though it is still root. */
+function withoutPrivilege(): string[] {
+  if (process.getuid?.() !== 0) return [];
+  return ['/usr/bin/setpriv', '--bounding-set=-dac_override,-dac_read_search', '--inh-caps=-all', '--'];
 }
 
 /** Pid of the edge process of a world. */

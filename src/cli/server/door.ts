@@ -7,6 +7,8 @@ export interface RunningServer {
   readonly passwordGiven: boolean;
   /** Apps answer at `<app>.<domain>`. */
   readonly domain: string;
+  /** How apps are kept apart and limited on this machine, one line. */
+  readonly isolation: string;
   stop(how: 'all' | 'leave-units'): Promise<void>;
 }
 

@@ -18,6 +18,7 @@ function door(parts: Partial<RunningServer> = {}) {
     firstAdmin: null,
     passwordGiven: false,
     domain: 'localhost',
+    isolation: 'plain: no isolation between apps',
     stop: async (how) => void events.push(`stop ${how}`),
     ...parts,
   };

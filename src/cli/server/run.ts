@@ -48,6 +48,7 @@ function announce(cli: Cli, server: RunningServer): void {
       ['Apps', `http://<app>.${server.domain}${portOf(edgeAddress)}`],
       ['Git', `ssh://git@${sshAddress}/<app>.git and ${apiUrl}/git/<app>.git`],
       ['Home', cli.context.home],
+      ['Isolation', server.isolation],
     ]),
   );
   const { firstAdmin } = server;

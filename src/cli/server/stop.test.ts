@@ -94,7 +94,8 @@ it('without a server there is nothing to stop', async () => {
 it('never signals a process that has taken the pid of the server', async ({ skip }) => {
   skip(process.platform !== 'linux', 'start times are only known on Linux');
   const stranger = await start(polite);
-  await writeFile(join(world.home, 'run', 'control.pid'), `${stranger.pid} 1\n`);
+  await writeFile(join(world.home, 'run', 'control.pid'), `${stranger.pid}\n`);
+  await writeFile(join(world.home, 'run', 'control.pid.start'), `${stranger.pid} 1\n`);
   expect((await world.run(['server', 'stop'])).out).toMatch(/^No server runs/);
   await writeFile(join(world.home, 'run', 'control.pid'), `${stranger.pid}\n`);
   expect((await world.run(['server', 'stop'])).out).toMatch(/^No server runs/);

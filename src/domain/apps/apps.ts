@@ -7,6 +7,7 @@ import type { Builder } from '../deploys/builder.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
+import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { type App, checkAppName } from './app.ts';
@@ -34,9 +35,6 @@ export interface NewApp {
   readonly teamOwner?: unknown;
   readonly description?: unknown;
 }
-
-/** Where a long operation tells what it does, one line for people at a time. */
-export type Say = (line: string) => void;
 
 export interface Apps {
   /** Errors: app.invalid_name, app.name_taken, platform.not_found, team.required, team.ambiguous, team.not_found. */

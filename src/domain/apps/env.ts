@@ -6,7 +6,7 @@ import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { App, EnvVar } from './app.ts';
-import type { Say } from './apps.ts';
+import type { Say } from '../say.ts';
 import { demandApp } from './demand-app.ts';
 import type { Rollouts } from './rollouts.ts';
 import { unitFailed } from './unit-failed.ts';

@@ -10,7 +10,7 @@ import { PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { App, Release } from './app.ts';
-import type { Say } from './apps.ts';
+import type { Say } from '../say.ts';
 import type { Router } from './router.ts';
 import { Failure, type FailureCause, type Rollout, type RolloutState } from './rollout.ts';
 import type { Routes } from './routes.ts';

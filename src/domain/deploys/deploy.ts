@@ -1,5 +1,6 @@
 /** A deploy: new code on its way to an app, from the push to the last drained request. */
 import type { FailureCause } from '../apps/rollout.ts';
+import type { SourceTree } from './builder.ts';
 
 export const DEPLOY_STATES = [
   'received',
@@ -40,3 +41,10 @@ export interface Deploy {
 }
 
 export const FINISHED: ReadonlySet<DeployState> = new Set(['done', 'failed']);
+
+/** What a door brings. */
+export interface NewCode {
+  readonly source: SourceTree;
+  readonly commit: string;
+  readonly origin: DeployOrigin;
+}

@@ -2,13 +2,12 @@
 import { timeOrderedId } from '../../lib/ids.ts';
 import { type Action, demand, may } from '../access.ts';
 import type { Act } from '../act.ts';
-import type { Say } from '../apps/apps.ts';
+import type { Say } from '../say.ts';
 import { demandApp } from '../apps/demand-app.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
-import type { SourceTree } from './builder.ts';
-import type { Deploy, DeployOrigin } from './deploy.ts';
+import type { Deploy, NewCode } from './deploy.ts';
 import type { GitHost } from './git-host.ts';
 import type { Pipeline } from './pipeline.ts';
 
@@ -20,12 +19,6 @@ export interface DeployView {
   readonly canRollback: boolean;
   /** Unified diff to the deploy before; '' when there is none. */
   readonly diff: string;
-}
-
-export interface NewCode {
-  readonly source: SourceTree;
-  readonly commit: string;
-  readonly origin: DeployOrigin;
 }
 
 export interface Deploys {

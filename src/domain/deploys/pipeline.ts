@@ -14,7 +14,7 @@ import { appAddress, type Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { Artifact, Builder } from './builder.ts';
 import type { Deploy, DeployState } from './deploy.ts';
-import type { NewCode } from './deploys.ts';
+import type { NewCode } from './deploy.ts';
 import { failureReport } from './failure-report.ts';
 import { pruneReleases } from './prune.ts';
 import { Transcript } from './transcript.ts';
@@ -204,7 +204,8 @@ function failureFacts(thrown: unknown): Facts {
   if (thrown instanceof Failure)
     return { cause: thrown.code, message: thrown.message, hint: thrown.hint, lines: thrown.lines };
   const error = toPlatformError(thrown);
-  return { cause: 'internal', message: error.message, hint: error.hint ?? '', lines: [] };
+  const cause = error.code === 'deploy.invalid_source' ? 'invalid_source' : 'internal';
+  return { cause, message: error.message, hint: error.hint ?? '', lines: [] };
 }
 
 /** Adds up the milliseconds spent in each state. */

@@ -1,7 +1,7 @@
 /** What a deploy says: to the pusher at once, to the stored deploy log in batches, both free of private values. */
 import type { Redactor } from '../../lib/redact.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
-import type { Say } from '../apps/apps.ts';
+import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 
 const FLUSH_MS = 250;

@@ -12,10 +12,11 @@ const MAX_TRAILERS = 8_192;
 const EXTENSIONS =
   /^(?:;[!#$%&'*+.^_`|~0-9A-Za-z-]+(?:=(?:[!#$%&'*+.^_`|~0-9A-Za-z-]+|"(?:[\t \x21\x23-\x5b\x5d-\x7e]|\\[\t\x20-\x7e])*"))?)+$/;
 
-/** Fields that must not come late: they frame, route or authenticate (RFC 9110 section 6.5.1). */
+/** A second framing after the fact: nothing honest sends it. */
+const REFUSED_TRAILERS = new Set(['transfer-encoding', 'content-length']);
+
+/** Fields that must not come late: they route, authenticate or describe (RFC 9110 section 6.5.1); left out. */
 const NOT_IN_TRAILERS = new Set([
-  'transfer-encoding',
-  'content-length',
   'content-encoding',
   'content-type',
   'content-range',
@@ -187,7 +188,7 @@ export class ChunkedBody implements BodyReader {
   #endTrailers(sink: BodySink): void {
     const text = this.#trailers.slice(0, -2);
     const fields = parseFields(text, 0);
-    if (fields instanceof Refusal) {
+    if (fields instanceof Refusal || fields.some((field) => REFUSED_TRAILERS.has(field.name))) {
       this.#state = BAD;
       return;
     }

@@ -11,12 +11,13 @@ import { headForUnit, interimHead, tunnelProtocol } from '../rewrite/heads.ts';
 import type { Plane } from './plane.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
 import type { LiveRoute } from '../routing/route-table.ts';
-import type { Applicant, TargetPool } from '../routing/target-pool.ts';
+import type { Applicant } from '../routing/target-pool.ts';
 import { Tunnel } from './tunnel.ts';
 import type { UnitConnection } from './unit-connection.ts';
+import type { NoUnit } from './unit-search.ts';
+import { BUSY, UnitSearch } from './unit-search.ts';
 import { Upload } from './upload.ts';
 
-const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'PROPFIND', 'REPORT', 'SEARCH']);
 const MAX_INTERIM = 32;
 
 export interface RoutedRequest {
@@ -37,13 +38,10 @@ export class Exchange implements Applicant, ClientUser {
   readonly #requestId: string;
   readonly #upload: Upload;
   readonly #reader: HeadReader;
-  #route: LiveRoute;
-  #pool: TargetPool | null = null;
+  readonly #search: UnitSearch;
   #unit: UnitConnection | null = null;
-  #tried: Set<TargetPool> | null = null;
   #reused = false;
   #repeated = false;
-  #connectTimedOut = false;
   #unitPaused = false;
   #heard = false;
   #interims = 0;
@@ -54,7 +52,7 @@ export class Exchange implements Applicant, ClientUser {
     this.#client = client;
     this.#head = request.head;
     this.#requestId = request.requestId;
-    this.#route = request.route;
+    this.#search = new UnitSearch(plane, request.head, request.route);
     this.#upload = new Upload(request.head.bodyLength);
     this.#reader = new HeadReader(plane.settings.limits.headBytes, 0);
   }
@@ -116,34 +114,14 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   unitWithdrawn(): void {
-    this.#leavePool();
+    this.#search.leave();
     this.#dispatch(false);
   }
 
-  /** Chooses by the table of this moment, which may be newer than the request. */
   #dispatch(fresh: boolean): void {
-    const route = this.#plane.table.match(this.#head.host.name);
-    if (route === null) {
-      this.#refuse(404, `No app answers at ${this.#head.host.name}.`, null);
-      return;
-    }
-    this.#route = route;
-    if (route.pools.length === 0) {
-      this.#refuse(503, route.note, 5);
-      return;
-    }
-    const pool = this.#plane.pools.pick(route.pools, this.#tried);
-    if (pool === null) {
-      if (this.#connectTimedOut) this.#fail(504, 'The app did not take the connection in time.');
-      else this.#fail(502, 'The app could not be reached.');
-      return;
-    }
-    this.#pool = pool;
-    pool.enter();
     this.#client.arm(this.#plane.settings.timeouts.queueMs);
-    const careful = !IDEMPOTENT.has(this.#head.method);
-    if (pool.acquire(this, { careful, fresh }, this.#plane.deadlines.now)) return;
-    this.#fail(503, 'The app has more requests than it can take just now.', 1);
+    const none = this.#search.next(this, fresh);
+    if (none !== null) this.#refuse(none);
   }
 
   #send(unit: UnitConnection): void {
@@ -237,7 +215,7 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #begin(head: ResponseHead): void {
-    this.#route.counter.requests++;
+    this.#search.route.counter.requests++;
     // A client that was told nothing but the answer may never send the body it announced.
     const bodyMayNotCome = this.#head.expectsContinue && this.#head.bodyLength !== 0 && !this.#upload.begun;
     const mayKeepAlive = !this.#plane.stopping && !bodyMayNotCome;
@@ -252,8 +230,9 @@ export class Exchange implements Applicant, ClientUser {
       return;
     }
     const protocol = head.fields.find((field) => field.name === 'upgrade')?.value ?? asked;
-    this.#route.counter.requests++;
+    this.#search.route.counter.requests++;
     this.#unit = null;
+    this.#search.handOver();
     this.#client.write(interimHead(head, this.#requestId, protocol));
     const tunnel = new Tunnel(this.#plane, this.#client, unit);
     if (rest.length > 0) tunnel.forward(rest);
@@ -277,30 +256,22 @@ export class Exchange implements Applicant, ClientUser {
 
   /** The connection could not be made; another target may take it. */
   #unreachable(): void {
-    this.#pool?.refused(this.#plane.deadlines.now);
-    this.#tryOthers();
+    this.#search.refused();
     this.#dispatch(false);
   }
 
   /** The unit went away before the first byte of an answer. */
   #lostEarly(): void {
-    const repeatable = !this.#heard && !this.#repeated && this.#upload.repeatable(IDEMPOTENT.has(this.#head.method));
+    const repeatable = !this.#heard && !this.#repeated && this.#upload.repeatable(this.#search.idempotent);
     if (!repeatable) {
       this.#fail(502, 'The app closed the connection before it answered.');
       return;
     }
     this.#repeated = true;
     // A connection that had served before was most likely just closed for idleness; a new one means a unit in trouble.
-    if (this.#reused) this.#leavePool();
-    else this.#tryOthers();
+    if (this.#reused) this.#search.leave();
+    else this.#search.passOver();
     this.#dispatch(true);
-  }
-
-  #tryOthers(): void {
-    const pool = this.#pool;
-    if (pool === null) return;
-    this.#tried = (this.#tried ?? new Set()).add(pool);
-    this.#leavePool();
   }
 
   expire(): void {
@@ -310,68 +281,58 @@ export class Exchange implements Applicant, ClientUser {
       if (blocked || this.#answer.done) this.#client.abort();
       else this.#cutShort();
     } else if (unit === null) {
-      this.#fail(503, 'The app has more requests than it can take just now.', 1);
+      this.#refuse(BUSY);
     } else if (!unit.connected) {
-      this.#connectTimedOut = true;
+      this.#search.timedOut = true;
       this.#dropUnit();
       this.#unreachable();
     } else if (!this.#upload.done && !unit.blocked) {
-      this.#refuse(408, 'The body of the request took too long to arrive.', null);
+      this.#refuse(clientFault(408, 'The body of the request took too long to arrive.'));
     } else {
       this.#fail(504, 'The app did not answer in time.');
     }
   }
 
   #badUpload(): void {
-    if (this.#answer === null) this.#refuse(400, 'The body of the request is not framed as announced.', null);
+    if (this.#answer === null) this.#refuse(clientFault(400, 'The body of the request is not framed as announced.'));
     else this.#client.abort();
   }
 
   /** The answer has begun and cannot be finished: the client must see that it is not whole. */
   #cutShort(): void {
-    this.#route.counter.failures++;
+    this.#search.route.counter.failures++;
     this.#over(false);
     this.#client.abort();
   }
 
-  #fail(status: number, detail: string, retryAfter: number | null = null): void {
-    this.#route.counter.failures++;
-    this.#refuse(status, detail, retryAfter);
+  #fail(status: number, detail: string): void {
+    this.#refuse({ status, detail, retryAfter: null, counts: true });
   }
 
   /** The edge's own answer in place of the unit's. */
-  #refuse(status: number, detail: string, retryAfter: number | null): void {
-    this.#route.counter.requests++;
+  #refuse({ status, detail, retryAfter, counts }: NoUnit): void {
+    const { app, counter } = this.#search.route;
+    counter.requests++;
+    if (counts) counter.failures++;
     this.#over(false);
-    const keepAlive = this.#head.keepAlive && this.#head.bodyLength === 0 && !this.#plane.stopping;
     const { accept, method } = this.#head;
-    const page = {
-      status,
-      detail,
-      app: this.#route.app,
-      requestId: this.#requestId,
-      retryAfter,
-      accept,
-      method,
-      keepAlive,
-    };
+    const keepAlive = this.#head.keepAlive && this.#head.bodyLength === 0 && !this.#plane.stopping;
+    const page = { status, detail, app, requestId: this.#requestId, retryAfter, accept, method, keepAlive };
     this.#client.write(Buffer.from(refusalPage(page)));
     this.#client.exchangeDone(keepAlive);
   }
 
-  /** Lets go of unit and pool. `reusable`: the unit's connection is as good as new. */
+  /** Lets go of the unit. `reusable`: its connection is as good as new. */
   #over(reusable: boolean): void {
     const unit = this.#unit;
-    const pool = this.#pool;
-    if (pool !== null && unit !== null && reusable) {
+    if (unit !== null && reusable) {
       this.#unit = null;
       if (this.#unitPaused) unit.resume();
-      pool.release(unit, this.#plane.deadlines.now, this.#answer?.head.keepAliveSeconds ?? null);
+      this.#search.giveBack(unit, this.#answer?.head.keepAliveSeconds ?? null);
     } else {
       this.#dropUnit();
-      pool?.forget(this);
     }
-    this.#leavePool();
+    this.#search.leave(this);
   }
 
   #dropUnit(): void {
@@ -381,10 +342,8 @@ export class Exchange implements Applicant, ClientUser {
     unit.user = null;
     unit.destroy();
   }
+}
 
-  #leavePool(): void {
-    const pool = this.#pool;
-    this.#pool = null;
-    pool?.leave();
-  }
+function clientFault(status: number, detail: string): NoUnit {
+  return { status, detail, retryAfter: null, counts: false };
 }

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { safeName } from './cgroups.ts';
 import type { Cgroups } from './cgroups.ts';
 import { launchBubblewrap, launchDirect } from './launch.ts';
-import { handOver } from './ownership.ts';
+import { admit, handOver } from './ownership.ts';
 import { planBubblewrap, planPlain, planUser } from './plan.ts';
 import type { Programs, SystemView } from './plan.ts';
 import { isAlive, readProcess } from './processes.ts';
@@ -94,6 +94,10 @@ export class LadderSandbox implements Sandbox {
 
   async own(path: string, tenant: string): Promise<void> {
     if (this.#rung.tenants !== null) await handOver(path, this.#rung.tenants.uid(tenant));
+  }
+
+  async admit(path: string, tenant: string): Promise<void> {
+    if (this.#rung.tenants !== null) await admit(path, this.#rung.tenants.uid(tenant));
   }
 
   async kill(tree: SandboxTree, signal: NodeJS.Signals): Promise<void> {

@@ -50,7 +50,13 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
     }
     reasons.push(`${level} is not available: ${problem}`);
   }
-  throw new Error(`Isolation level "${options.level}" was asked for, but ${reasons.join('; ')}.`);
+  throw new IsolationUnavailable(`Isolation level "${options.level}" was asked for, but ${reasons.join('; ')}.`);
+}
+
+/** This machine does not have the level that was demanded. */
+export class IsolationUnavailable extends Error {
+  override readonly name = 'IsolationUnavailable';
+  readonly hint = 'Choose another with TANCHO_ISOLATION; auto takes the strongest there is.';
 }
 
 const NO_GROUPS = { cgroups: null, why: 'control groups are used by root only' };

@@ -53,6 +53,8 @@ export interface Sandbox {
   spawn(request: SandboxRequest): Promise<SandboxProcess>;
   /** Makes a directory tree belong to the tenant (owner only) where the level has tenants; else nothing. */
   own(path: string, tenant: string): Promise<void>;
+  /** Lets the tenant read in a directory of the platform's, and no other tenant, where the level has tenants; else nothing. */
+  admit(path: string, tenant: string): Promise<void>;
   /** Signals every process of the tree. */
   kill(process: SandboxTree, signal: NodeJS.Signals): Promise<void>;
   /** True while any process of the tree is alive. */

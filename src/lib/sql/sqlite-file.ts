@@ -61,8 +61,17 @@ export async function openSqliteFile(options: SqliteFileOptions): Promise<Sqlite
     handle.exec('PRAGMA temp_store = MEMORY');
     return handle;
   } catch (error) {
-    handle.close();
+    closeAfter(error, handle);
     throw error;
+  }
+}
+
+/** What is wrong with the file may well disturb the closing too; the first error is the one that tells. */
+function closeAfter(error: unknown, handle: SqliteHandle): void {
+  try {
+    handle.close();
+  } catch (closing) {
+    if (error instanceof Error) error.cause ??= closing;
   }
 }
 

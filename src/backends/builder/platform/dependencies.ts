@@ -1,13 +1,15 @@
 /** Gives a build its dependencies: from the cache when nothing that decides them has changed, else by running the steps. */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { layerKey } from './cache/layers.ts';
 import type { Layer } from './cache/layers.ts';
 import { seal } from './cache/copy-tree.ts';
 import { keep, restore } from './cache/restore.ts';
 import { holds } from './platform-file/conditions.ts';
 import type { Dependencies, Step } from './platform-file/platform-file.ts';
-import type { RunningBuild, StepRunner } from './steps/step-runner.ts';
+import type { RunningBuild } from './running-build.ts';
+import type { StepRunner } from './steps/step-runner.ts';
 
 /** Returns the tree of a layer that stays outside the code, or null. `changesLater`: steps of the app's own follow. */
 export async function prepareDependencies(
@@ -88,7 +90,7 @@ async function restoredDirectory(what: Restored, build: RunningBuild, runner: St
     });
   };
   // What the source itself carries in this place would mix with what the steps make.
-  await rm(target, { recursive: true, force: true, maxRetries: 3 });
+  await removeTree(target);
   if (layer.ready) {
     const begun = performance.now();
     await putBack();

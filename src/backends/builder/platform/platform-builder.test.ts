@@ -8,7 +8,7 @@ import { isRunning } from '../../../../test/support/plain-sandbox.ts';
 import { treeOf } from '../../../../test/support/source-trees.ts';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import type { PlatformBuilderOptions } from './platform-builder.ts';
+import type { PlatformBuilderOptions } from './open-workshop.ts';
 
 const APP = { 'app.txt': '', 'default.txt': '' };
 const worlds: BuilderWorld[] = [];

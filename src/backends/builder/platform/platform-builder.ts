@@ -2,81 +2,32 @@
  * Builder that follows platforms/<name>/platform.yaml and makes slugs. Owns the slugs, the cache and the brought toolchains;
  * knows nothing of releases, units or routes.
  */
-import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Artifact, Builder, BuildRequest } from '../../../domain/deploys/builder.ts';
 import type { PlatformInfo } from '../../../domain/platforms/platform.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { buildSlug } from './build.ts';
-import { Layers } from './cache/layers.ts';
 import { isThere } from './cache/copy-tree.ts';
 import { asFailure } from './failures.ts';
 import type { Stopped } from './failures.ts';
-import { loadPlatforms } from './platform-file/load-platforms.ts';
+import { openWorkshop } from './open-workshop.ts';
+import type { PlatformBuilderOptions } from './open-workshop.ts';
 import type { Platform } from './platform-file/platform-file.ts';
-import { Slugs } from './slugs.ts';
 import type { SlugPlace } from './slugs.ts';
 import { BuildOutput } from './steps/output.ts';
-import type { StepLimits } from './steps/run-step.ts';
-import { MachineSettings } from './toolchain/machine-settings.ts';
-import { Programs, TOOLCHAIN_TENANT } from './toolchain/programs.ts';
-import { Toolchains } from './toolchain/toolchains.ts';
 import type { Workshop } from './workshop.ts';
 
-export interface PlatformBuilderOptions {
-  /** Directory with `<name>/platform.yaml`. */
-  readonly platformsDir: string;
-  /** Directories owned by this builder; made when missing. */
-  readonly slugs: string;
-  readonly cache: string;
-  readonly toolchains: string;
-  readonly sandbox: Sandbox;
-  readonly buildTimeoutMs: number;
-  /** Of each step; zeros (the default) for none. */
-  readonly limits?: StepLimits;
-  readonly logger: Logger;
-  /** The Node that runs the server; process.execPath by default. */
-  readonly execPath?: string;
-  /** The server's own environment; process.env by default. */
-  readonly environment?: Readonly<Record<string, string | undefined>>;
-}
-
-const NO_LIMITS: StepLimits = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
-const KEPT_LAYERS = 3;
 const INFO_MS = 60_000;
 /** Left in a removed cache that slugs still need a part of. */
 const REMOVED = 'removed';
 
 /** Only one builder may use the directories at a time. Throws PlatformError `config.invalid` when a platform is not well written. */
 export async function createPlatformBuilder(options: PlatformBuilderOptions): Promise<Builder> {
-  const platforms = await loadPlatforms(options.platformsDir);
-  const slugs = resolve(options.slugs);
-  const cache = resolve(options.cache);
-  const toolchains = resolve(options.toolchains);
-  for (const directory of [slugs, cache, toolchains]) await mkdir(directory, { recursive: true, mode: 0o755 });
-  const { sandbox, buildTimeoutMs: timeoutMs, limits = NO_LIMITS } = options;
-  const environment = options.environment ?? process.env;
-  const execPath = options.execPath ?? process.execPath;
-  const workshop: Workshop = {
-    platforms,
-    slugs: new Slugs(slugs),
-    layers: new Layers(cache, KEPT_LAYERS),
-    programs: new Programs({ sandbox, directory: toolchains, execPath, environment, limits }),
-    toolchains: new Toolchains({ directory: toolchains, sandbox, limits }),
-    settings: new MachineSettings(environment),
-    sandbox,
-    cache,
-    limits,
-    timeoutMs,
-    separated: await separatesUsers(sandbox, toolchains),
-  };
-  const removed = await workshop.slugs.removeUnfinished();
-  if (removed > 0) options.logger.info({ removed }, 'removed unfinished slugs of interrupted builds');
-  await removeLeftovers(cache);
-  return new PlatformBuilder(workshop, options.logger);
+  return new PlatformBuilder(await openWorkshop(options), options.logger);
 }
 
 class PlatformBuilder implements Builder {
@@ -145,8 +96,10 @@ class PlatformBuilder implements Builder {
   }
 
   async #build(request: BuildRequest, place: SlugPlace, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
-    const { slugs, layers, cache } = this.#workshop;
+    const { slugs, layers, cache, sandbox } = this.#workshop;
     try {
+      await mkdir(join(cache, request.app), { recursive: true });
+      await sandbox.admit(join(cache, request.app), request.app);
       await rm(join(cache, request.app, REMOVED), { force: true });
       const artifact = await buildSlug(this.#workshop, request, place, output, signal);
       await bestEffort(this.#logger, 'removing old dependency layers', async () =>
@@ -163,10 +116,10 @@ class PlatformBuilder implements Builder {
   async #emptyCache(app: string, cache: string): Promise<void> {
     const needed = await this.#workshop.slugs.binds(app);
     if (![...needed].some((path) => path.startsWith(join(cache, 'layers')))) {
-      return rm(cache, { recursive: true, force: true, maxRetries: 3 });
+      return removeTree(cache);
     }
     await this.#workshop.layers.prune(app, needed, 0);
-    await rm(join(cache, 'downloads'), { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(join(cache, 'downloads'));
     await writeFile(join(cache, REMOVED), '');
   }
 
@@ -186,24 +139,4 @@ class PlatformBuilder implements Builder {
 function secretsOf(request: BuildRequest): string[] {
   const names = request.privateEnv ?? Object.keys(request.env);
   return names.flatMap((name) => request.env[name] ?? []).filter((value) => value !== request.app);
-}
-
-/** Sees whether a directory given to a tenant really becomes somebody else's. */
-async function separatesUsers(sandbox: Sandbox, directory: string): Promise<boolean> {
-  const probe = await mkdtemp(join(directory, '.owner-'));
-  try {
-    await sandbox.own(probe, TOOLCHAIN_TENANT);
-    return (await stat(probe)).uid !== process.getuid?.();
-  } finally {
-    await rm(probe, { recursive: true, force: true });
-  }
-}
-
-/** Private directories of builds that were cut short. */
-async function removeLeftovers(cache: string): Promise<void> {
-  for (const app of await readdir(cache)) {
-    for (const name of await readdir(join(cache, app)).catch(() => [])) {
-      if (name.startsWith('build-')) await rm(join(cache, app, name), { recursive: true, force: true, maxRetries: 3 });
-    }
-  }
 }

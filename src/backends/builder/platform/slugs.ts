@@ -5,6 +5,7 @@
 import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SlugManifest } from '../../../domain/deploys/slug.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { isThere } from './cache/copy-tree.ts';
 
 const APP = /^[a-z][a-z0-9-]{0,62}$/;
@@ -38,7 +39,7 @@ export class Slugs {
 
   /** An empty code directory. */
   async begin(place: SlugPlace): Promise<void> {
-    await rm(place.directory, { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(place.directory);
     await mkdir(place.code, { recursive: true, mode: 0o755 });
   }
 
@@ -51,7 +52,7 @@ export class Slugs {
   /** The manifest goes first, so that a removal cut short leaves an unfinished slug. */
   async remove(place: SlugPlace): Promise<void> {
     await rm(join(place.directory, MANIFEST), { force: true });
-    await rm(place.directory, { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(place.directory);
     await rmdir(join(place.directory, '..')).catch(() => undefined);
   }
 

@@ -1,11 +1,11 @@
 /** Lays out the tree of one commit in a directory: looked through first, then written by git itself. */
-import { rm } from 'node:fs/promises';
+import { rm, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Failure } from '../../../domain/apps/rollout.ts';
 import type { SourceTree } from '../../../domain/deploys/builder.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { type Git, runGit } from './git-command.ts';
-import { escapingLink } from './links.ts';
+import { escapingLinks } from './links.ts';
 import { invalidSource, listTree, type TreeLimits, unknownCommit } from './tree-listing.ts';
 
 export interface CommitSource {
@@ -53,20 +53,18 @@ async function extract(git: Git, source: CommitSource, directory: string, signal
   if (type.stdout.toString().trim() !== 'commit') {
     throw invalidSource('What was pushed is not a commit.', 'Push a branch, not a tag or a tree.');
   }
-  const leaving = escapingLink(await linkTargets(git, source, listing.links, signal));
-  if (leaving !== null) {
-    throw invalidSource(
-      `The link ${JSON.stringify(Buffer.from(leaving, 'latin1').toString())} leads out of the repository.`,
-      'Replace it with a relative link to a file of the repository, or with the file itself.',
-    );
-  }
-  if (listing.submodules.length > 0) {
-    const some = listing.submodules.slice(0, 5).map((path) => Buffer.from(path, 'latin1').toString());
-    source.note(
-      `Submodules are not deployed, left empty: ${some.join(', ')}${listing.submodules.length > 5 ? ', ...' : ''}`,
-    );
-  }
+  const leaving = escapingLinks(await linkTargets(git, source, listing.links, signal));
   await checkOut(git, source, directory, signal);
+  // Nothing has followed them so far, and nothing gets the chance to. git writes no file below a link.
+  for (const path of leaving) await unlink(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(path, 'latin1')]));
+  noteLeftOut(source, 'Links that lead out of the repository are left out', leaving);
+  noteLeftOut(source, 'Submodules are not deployed, left empty', listing.submodules);
+}
+
+function noteLeftOut(source: CommitSource, what: string, paths: readonly string[]): void {
+  if (paths.length === 0) return;
+  const some = paths.slice(0, 5).map((path) => Buffer.from(path, 'latin1').toString());
+  source.note(`${what}: ${some.join(', ')}${paths.length > 5 ? ', ...' : ''}`);
 }
 
 /** The quarantine's name comes from the hook; only its last part is used, and only inside this repository. */

@@ -2,12 +2,9 @@
 
 const MAX_HOPS = 40;
 
-/** The first link, by path, that would lead out of the tree, or null. `links` maps the path of each link to its target. */
-export function escapingLink(links: ReadonlyMap<string, string>): string | null {
-  for (const path of links.keys()) {
-    if (!staysInside(path, links)) return path;
-  }
-  return null;
+/** Paths of the links that would lead out of the tree. `links` maps the path of each link to its target. */
+export function escapingLinks(links: ReadonlyMap<string, string>): string[] {
+  return [...links.keys()].filter((path) => !staysInside(path, links));
 }
 
 function staysInside(link: string, links: ReadonlyMap<string, string>): boolean {

@@ -1,10 +1,11 @@
 /** Runs one command beside the units: same code, environment and user, own process, own home. */
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ExecRequest, ExecResult } from '../../../domain/apps/provisioner.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { exitStatus } from './exit-status.ts';
 import type { Slug } from './slug.ts';
 import { oneOffArgv, unitEnvironment } from './unit-command.ts';
@@ -38,7 +39,7 @@ export async function runOneOff(options: OneOff): Promise<ExecResult> {
   } finally {
     await sandbox.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
     await sandbox.release(id);
-    await rm(own, { recursive: true, force: true });
+    await removeTree(own);
   }
 }
 

@@ -2,7 +2,7 @@
  * Runs units as processes of this machine, inside a Sandbox. Owns the directory of units and their processes; does not own
  * slugs (the builder does), nor decide what runs, nor route to it. Units are nobody's children: they outlive this process.
  */
-import { mkdir, readdir, rm } from 'node:fs/promises';
+import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Provisioner, UnitExited, UnitSpec, UnitStatus } from '../../../domain/apps/provisioner.ts';
 import type { ExecRequest, ExecResult, OutputChunk, ReadyCheck } from '../../../domain/apps/provisioner.ts';
@@ -13,6 +13,7 @@ import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { bootId } from '../../../lib/sandbox/processes.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
 import { lastLinesOf, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
@@ -47,7 +48,7 @@ const ONE_OFFS = '.run';
 
 export async function createProcessProvisioner(options: ProcessProvisionerOptions): Promise<Provisioner> {
   await mkdir(options.units, { recursive: true, mode: 0o711 });
-  await rm(join(options.units, ONE_OFFS), { recursive: true, force: true });
+  await removeTree(join(options.units, ONE_OFFS));
   const provisioner = new ProcessProvisioner(options);
   await provisioner.load();
   return provisioner;
@@ -88,7 +89,7 @@ class ProcessProvisioner implements Provisioner {
       const paths = unitPaths(this.#options.units, id);
       const record = await loadRecord(paths);
       if (record === null) {
-        await rm(paths.directory, { recursive: true, force: true });
+        await removeTree(paths.directory);
         continue;
       }
       const isLost = record.bootId !== boot || record.state === 'starting';
@@ -170,7 +171,7 @@ class ProcessProvisioner implements Provisioner {
       const unit = this.#units.get(id);
       if (unit === undefined) return;
       await unit.stop(0);
-      for (const path of [unit.paths.home, unit.paths.tmp]) await rm(path, { recursive: true, force: true });
+      await removeTree(unit.paths.home, unit.paths.tmp);
       if (await this.#isAllConsumed(unit)) return this.#forget(unit);
       if (unit.record.removedAt !== null) return;
       await unit.save({ removedAt: Date.now() });
@@ -269,7 +270,7 @@ class ProcessProvisioner implements Provisioner {
     await unit.leave();
     this.#units.delete(unit.id);
     this.#consumedTo.delete(unit.id);
-    await rm(unit.paths.directory, { recursive: true, force: true });
+    await removeTree(unit.paths.directory);
   }
 
   #expireOutput(unit: LiveUnit): void {

@@ -1,12 +1,13 @@
 /** Copies, links and closes directory trees. */
 import { execFile } from 'node:child_process';
-import { chmod, lchown, lstat, mkdir, open, readdir, stat } from 'node:fs/promises';
+import { chmod, lchown, lstat, mkdir, open, opendir, readdir, stat } from 'node:fs/promises';
 import { constants } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const AT_ONCE = 32;
+const BLOCK_BYTES = 4096;
 
 /**
  * A real copy: shares blocks where the file system can, never an inode. Links stay links. Modes are not preserved as such,
@@ -50,6 +51,16 @@ export async function linkFiles(from: string, to: string): Promise<boolean> {
  */
 export async function seal(path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
+  // Level by level: a bounded number of files is open at a time, however wide and deep the tree is.
+  for (let level = [path]; level.length > 0;) {
+    const below: string[][] = [];
+    await inTurns(level, async (entry) => void below.push(await sealOne(entry)));
+    level = below.flat();
+  }
+}
+
+/** Returns what is directly inside. */
+async function sealOne(path: string): Promise<string[]> {
   const stats = await lstat(path);
   if (stats.isDirectory()) {
     const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -59,20 +70,31 @@ export async function seal(path: string): Promise<void> {
     } finally {
       await directory.close();
     }
-    await inTurns(await readdir(path), (name) => seal(join(path, name)));
-    return;
+    return (await readdir(path)).map((name) => join(path, name));
   }
   await lchown(path, 0, 0);
   if (stats.isFile()) await chmod(path, (stats.mode & 0o100) === 0 ? 0o644 : 0o755);
+  return [];
 }
 
-/** Total size of the files below a directory; 0 when it is not there. Links are not followed. */
-export async function treeBytes(path: string): Promise<number> {
-  let total = 0;
-  for (const entry of await readdir(path, { withFileTypes: true, recursive: true }).catch(() => [])) {
-    if (entry.isFile()) total += (await lstat(join(entry.parentPath, entry.name)).catch(() => null))?.size ?? 0;
-  }
-  return total;
+/**
+ * True when the files below a directory take more than `bytes`; each entry counts as a block at least. Missing: false. Stops
+ * there, and holds no more than one directory's handle per level: whoever wrote the tree decides how much is in it.
+ */
+export async function isLargerThan(path: string, bytes: number): Promise<boolean> {
+  let left = bytes;
+  const measure = async (directory: string): Promise<void> => {
+    const entries = await opendir(directory).catch(() => null);
+    if (entries === null) return;
+    for await (const entry of entries) {
+      const child = join(directory, entry.name);
+      left -= Math.max(entry.isFile() ? ((await lstat(child).catch(() => null))?.size ?? 0) : 0, BLOCK_BYTES);
+      if (left >= 0 && entry.isDirectory()) await measure(child);
+      if (left < 0) return;
+    }
+  };
+  await measure(path);
+  return left < 0;
 }
 
 export async function isThere(path: string): Promise<boolean> {

@@ -167,4 +167,11 @@ describe.skipIf(!IS_ROOT)('with a user per app', () => {
       lines: [expect.stringMatching(/Permission denied/)],
     });
   });
+
+  it("another app's user cannot look into the cache", async () => {
+    const { build, home } = await world(TENANT);
+    await build({ source: treeOf(APP) });
+    const cache = await stat(join(home, 'cache/shop'));
+    expect(cache).toMatchObject({ uid: 0, gid: TENANT, mode: 0o40750 });
+  });
 });

@@ -3,10 +3,11 @@
  * See docs/decisions/dependency-cache.md for who may write what.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceFiles } from '../source-files.ts';
 import type { Dependencies } from '../platform-file/platform-file.ts';
+import { removeTree } from '../../../../lib/remove-tree.ts';
 import { isThere } from './copy-tree.ts';
 
 const FORMAT = '1';
@@ -65,7 +66,7 @@ export class Layers {
   }
 
   async discard(app: string, layer: Layer): Promise<void> {
-    await rm(join(this.#directory(app), layer.key), { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(join(this.#directory(app), layer.key));
   }
 
   /** Remembers that it was used now; prune() keeps the latest. */
@@ -86,8 +87,7 @@ export class Layers {
     );
     const candidates = aged.sort((a, b) => b.used - a.used).slice(kept);
     for (const { key } of candidates) {
-      if (!needed.has(join(directory, key, 'tree')))
-        await rm(join(directory, key), { recursive: true, force: true, maxRetries: 3 });
+      if (!needed.has(join(directory, key, 'tree'))) await removeTree(join(directory, key));
     }
   }
 

@@ -1,6 +1,7 @@
 /** Moves dependency directories between the code and the cache; docs/decisions/dependency-cache.md says who may write what. */
-import { lstat, mkdir, rename, rm } from 'node:fs/promises';
+import { lstat, mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import { removeTree } from '../../../../lib/remove-tree.ts';
 import { copyDirectories, copyTree, linkFiles, seal } from './copy-tree.ts';
 
 /** `link`: files are shared with the cache and only the server's user may write them. `copy`: the tenant gets its own. */
@@ -29,7 +30,7 @@ export async function restore({ tree, target, staging, mode, own }: Restoring): 
     }
     await rename(staged, target);
   } finally {
-    await rm(staging, { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(staging);
   }
 }
 
@@ -37,7 +38,7 @@ async function shareFiles(tree: string, staged: string, own: (path: string) => P
   await copyDirectories(tree, staged);
   await own(staged);
   if (await linkFiles(tree, staged)) return true;
-  await rm(staged, { recursive: true, force: true, maxRetries: 3 });
+  await removeTree(staged);
   return false;
 }
 
@@ -49,7 +50,7 @@ export async function keep(source: string, tree: string): Promise<boolean> {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EXDEV')) throw error;
     await copyTree(source, tree);
-    await rm(source, { recursive: true, force: true, maxRetries: 3 });
+    await removeTree(source);
   }
   // Looked at again where the tenant cannot exchange it: a link would make the server read wherever it points.
   if (!(await isRealDirectory(tree))) return false;

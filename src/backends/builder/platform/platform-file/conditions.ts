@@ -59,7 +59,9 @@ export async function holds(condition: Condition | null, files: SourceFiles, fac
       return condition.matches === null || (typeof value === 'string' && condition.matches.test(value));
     }
     case 'text':
-      return condition.matches.test((await files.text(condition.file)) ?? '');
+      return some(await files.findAll(condition.file), async (file) =>
+        condition.matches.test((await files.text(file)) ?? ''),
+      );
     case 'not':
       return !(await holds(condition.of, files, facts));
     case 'any':

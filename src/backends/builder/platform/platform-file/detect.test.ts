@@ -40,7 +40,7 @@ describe('the platform of an app', () => {
       message: expect.stringMatching(
         /of the platform nodejs, but the source looks like python \(it has requirements.txt\)/,
       ) as string,
-      hint: expect.stringContaining('tancho app create <name> --platform python') as string,
+      hint: expect.stringContaining('tancho app create <name> python') as string,
     });
   });
 

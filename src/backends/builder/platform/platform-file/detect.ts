@@ -44,7 +44,7 @@ function mismatch(app: string, platform: Platform, others: readonly string[]): F
       'no_platform',
       `The app ${app} is of the platform ${platform.name}, but the source has none of: ${wanted}.`,
       {
-        hint: `Add one of these files at the top of the repository, commit and push again. An app of another platform is made with: tancho app create <name> --platform <platform>`,
+        hint: `Add one of these files at the top of the repository, commit and push again. An app of another platform is made with: tancho app create <name> <platform>`,
       },
     );
   }
@@ -52,6 +52,6 @@ function mismatch(app: string, platform: Platform, others: readonly string[]): F
   return new Failure(
     'no_platform',
     `The app ${app} is of the platform ${platform.name}, but the source looks like ${others.join(' or ')}; none of these is there: ${wanted}.`,
-    { hint: `Push it to an app of that platform: tancho app create <name> --platform ${better}` },
+    { hint: `Push it to an app of that platform: tancho app create <name> ${better}` },
   );
 }

@@ -53,6 +53,8 @@ export interface OtherVersions {
   readonly files: Readonly<Record<string, string>>;
   /** Template with {directory} and {version}. */
   readonly install: readonly string[];
+  /** Added to `install` for the versions in `for`: what this machine has of it does not run with them. */
+  readonly companions: readonly { readonly for: string; readonly argument: string }[];
   /** The directory of programs, below {directory}. */
   readonly bin: string;
 }

@@ -1,6 +1,6 @@
 /** platform.yaml -> Platform. Every mistake is a YamlMistake that names the file, the line and the key. */
 import { dirname } from 'node:path';
-import { valid } from 'semver';
+import { valid, validRange } from 'semver';
 import { YamlNode } from '../yaml-node.ts';
 import { readCondition, required } from './conditions.ts';
 import type { Condition, Facts } from './conditions.ts';
@@ -101,15 +101,23 @@ function readTool(node: YamlNode, facts: Facts): Tool {
 }
 
 function readVersions(node: YamlNode): OtherVersions {
-  const fields = node.fields(['wanted', 'available', 'files', 'install', 'bin']);
+  const fields = node.fields(['wanted', 'available', 'files', 'install', 'companions', 'bin']);
   const files = fields.get('files')?.entries() ?? [];
   return {
     wanted: readJsonKey(required(node, fields, 'wanted')),
     available: argv(required(node, fields, 'available'), []),
     files: Object.fromEntries(files.map(([path, content]) => [path, content.text()])),
     install: argv(required(node, fields, 'install'), ['directory', 'version']),
+    companions: fields.get('companions')?.list().map(readCompanion) ?? [],
     bin: required(node, fields, 'bin').text('a directory'),
   };
+}
+
+function readCompanion(node: YamlNode): { for: string; argument: string } {
+  const fields = node.fields(['for', 'argument']);
+  const range = required(node, fields, 'for');
+  if (validRange(range.text()) === null) throw range.mistake("a range of versions such as '<18'");
+  return { for: range.text(), argument: required(node, fields, 'argument').text() };
 }
 
 function readJsonKey(node: YamlNode): { file: string; key: string } {

@@ -1,36 +1,17 @@
 /** Runs the steps of one build: private directories, environment, sandbox, output. */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { BuildRequest } from '../../../../domain/deploys/builder.ts';
-import { isThere, treeBytes } from '../cache/copy-tree.ts';
+import { isLargerThan, isThere } from '../cache/copy-tree.ts';
 import { buildEnvironment, platformVariables } from '../environment.ts';
 import { stepFailure } from '../failures.ts';
-import type { Platform } from '../platform-file/platform-file.ts';
-import type { SlugPlace } from '../slugs.ts';
-import type { SourceFiles } from '../source-files.ts';
 import { fillAll } from '../templates.ts';
-import type { Brought, ToolContext } from '../toolchain/toolchains.ts';
+import type { ToolContext } from '../toolchain/toolchains.ts';
 import type { Inherited } from '../toolchain/machine-settings.ts';
-import type { Program } from '../toolchain/programs.ts';
-import type { Workshop } from '../workshop.ts';
-import type { BuildOutput } from './output.ts';
+import type { RunningBuild } from '../running-build.ts';
+import { removeTree } from '../../../../lib/remove-tree.ts';
 import { runStep } from './run-step.ts';
 
 const MAX_DOWNLOADS = 2 * 1024 ** 3;
-
-export interface RunningBuild {
-  readonly workshop: Workshop;
-  readonly request: BuildRequest;
-  readonly platform: Platform;
-  readonly place: SlugPlace;
-  readonly files: SourceFiles;
-  /** Tools found on this machine, in the platform's order. */
-  readonly programs: readonly Program[];
-  /** Versions brought in place of them. */
-  readonly brought: readonly Brought[];
-  readonly output: BuildOutput;
-  readonly signal: AbortSignal;
-}
 
 export interface StepPlace {
   /** True: the arguments are a user's words, not templates. */
@@ -58,11 +39,12 @@ export class StepRunner {
     await this.#prepare();
     const values = await this.#values(templates, where);
     const argv = where.verbatim === true ? templates : fillAll(templates, values);
-    const program = programs.find((found) => found.program === argv[0]);
+    const program =
+      (await this.#broughtProgram(argv[0] ?? '')) ?? programs.find((found) => found.program === argv[0])?.path;
     output.begin();
     const print = (text: string): void => output.printed(text);
     const ended = await runStep(workshop.sandbox, {
-      argv: [program?.path ?? argv[0] ?? '', ...argv.slice(1)],
+      argv: [program ?? argv[0] ?? '', ...argv.slice(1)],
       cwd: place.code,
       env: await this.#environment(values, where),
       tenant: request.app,
@@ -75,6 +57,11 @@ export class StepRunner {
     if (ended.code !== 0) throw stepFailure(name, ended, [...output.tail], workshop.limits.memoryBytes);
   }
 
+  async #broughtProgram(name: string): Promise<string | null> {
+    for (const { bin } of this.#build.brought) if (await isThere(join(bin, name))) return join(bin, name);
+    return null;
+  }
+
   /** Programs and settings for the commands that bring tools. */
   async toolContext(): Promise<ToolContext> {
     const { output, signal, programs } = this.#build;
@@ -82,7 +69,7 @@ export class StepRunner {
   }
 
   async close(): Promise<void> {
-    if (this.#prepared) await rm(this.#temporary, { recursive: true, force: true, maxRetries: 3 });
+    if (this.#prepared) await removeTree(this.#temporary);
   }
 
   async #prepare(): Promise<void> {
@@ -95,8 +82,8 @@ export class StepRunner {
     for (const [name, text] of Object.entries(homeFiles)) await writeFile(join(this.#temporary, 'home', name), text);
     await sandbox.own(join(this.#temporary, 'home'), tenant);
     await sandbox.own(join(this.#temporary, 'tmp'), tenant);
-    if ((await treeBytes(this.#downloads)) > MAX_DOWNLOADS) {
-      await rm(this.#downloads, { recursive: true, force: true, maxRetries: 3 });
+    if (await isLargerThan(this.#downloads, MAX_DOWNLOADS)) {
+      await removeTree(this.#downloads);
     }
     if (await isThere(this.#downloads)) return;
     await mkdir(this.#downloads, { recursive: true, mode: 0o755 });

@@ -2,7 +2,7 @@
  * Programs brought to this machine for builds: `<toolchains>/<name>/<version>/tree`, with `ready` beside it written last.
  * Made once in a sandbox of their own, shared by every app, writable by none.
  */
-import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { maxSatisfying, satisfies, validRange } from 'semver';
 import { Failure } from '../../../../domain/apps/rollout.ts';
@@ -15,6 +15,7 @@ import type { SourceFiles } from '../source-files.ts';
 import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';
 import { fillAll } from '../templates.ts';
+import { removeTree } from '../../../../lib/remove-tree.ts';
 import { SYSTEM_PATH, TOOLCHAIN_TENANT } from './programs.ts';
 import type { Inherited } from './machine-settings.ts';
 import type { Program } from './programs.ts';
@@ -88,10 +89,11 @@ export class Toolchains {
     context.say(
       `${file} asks for ${tool.program} ${String(asked)}: ${version} is used instead of the installed ${installed.version}`,
     );
-    const { install, files: seeds, bin } = tool.versions;
+    const { install, companions, files: seeds, bin } = tool.versions;
+    const extra = companions.filter((one) => satisfies(version, one.for)).map((one) => one.argument);
     const tree = await this.#make(join(tool.program, version), context, async (directory) => {
       for (const [path, content] of Object.entries(seeds)) await writeFile(join(directory, path), content);
-      return [fillAll(install, { directory, version })];
+      return [[...fillAll(install, { directory, version }), ...extra]];
     });
     return { version, directory: tree, bin: join(tree, bin) };
   }
@@ -115,7 +117,7 @@ export class Toolchains {
       async () => {
         if (await isThere(join(home, 'ready'))) return tree;
         context.say(`preparing ${name.replace('/', ' ')} (once, for all apps)`);
-        await rm(home, { recursive: true, force: true, maxRetries: 3 });
+        await removeTree(home);
         await mkdir(tree, { recursive: true, mode: 0o755 });
         try {
           const commands = await prepare(tree);
@@ -125,7 +127,7 @@ export class Toolchains {
           await writeFile(join(home, 'ready'), '');
           return tree;
         } catch (error) {
-          await rm(home, { recursive: true, force: true, maxRetries: 3 });
+          await removeTree(home);
           throw error;
         }
       },
@@ -149,7 +151,7 @@ export class Toolchains {
       `the list of versions of ${tool.program}`,
       directory,
       context,
-    ).finally(() => rm(directory, { recursive: true, force: true, maxRetries: 3 }));
+    ).finally(() => removeTree(directory));
     const versions = versionList(text);
     if (versions.length === 0) {
       throw new Failure('toolchain_missing', `The list of versions of ${tool.program} could not be read.`, {
@@ -194,7 +196,7 @@ export class Toolchains {
       signal: context.signal,
       stdout: (line) => (keep(output, line), keep(printed, line)),
       stderr: (line) => keep(printed, line),
-    }).finally(() => rm(home, { recursive: true, force: true, maxRetries: 3 }));
+    }).finally(() => removeTree(home));
     if (ended.code !== 0) {
       throw new Failure(
         'toolchain_missing',

@@ -1,0 +1,83 @@
+/** Sets up what the builds of one builder share, and clears up after builds that were cut short. */
+import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { Logger } from '../../../lib/logger.ts';
+import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
+import { Layers } from './cache/layers.ts';
+import { loadPlatforms } from './platform-file/load-platforms.ts';
+import { Slugs } from './slugs.ts';
+import type { StepLimits } from './steps/run-step.ts';
+import { MachineSettings } from './toolchain/machine-settings.ts';
+import { Programs, TOOLCHAIN_TENANT } from './toolchain/programs.ts';
+import { Toolchains } from './toolchain/toolchains.ts';
+import type { Workshop } from './workshop.ts';
+
+export interface PlatformBuilderOptions {
+  /** Directory with `<name>/platform.yaml`. */
+  readonly platformsDir: string;
+  /** Directories owned by this builder; made when missing. */
+  readonly slugs: string;
+  readonly cache: string;
+  readonly toolchains: string;
+  readonly sandbox: Sandbox;
+  readonly buildTimeoutMs: number;
+  /** Of each step, 0 for none; by default only the number of processes is limited. */
+  readonly limits?: StepLimits;
+  readonly logger: Logger;
+  /** The Node that runs the server; process.execPath by default. */
+  readonly execPath?: string;
+  /** The server's own environment; process.env by default. */
+  readonly environment?: Readonly<Record<string, string | undefined>>;
+}
+
+const DEFAULT_LIMITS: StepLimits = { memoryBytes: 0, cpuMillis: 0, processes: 4096 };
+const KEPT_LAYERS = 3;
+
+export async function openWorkshop(options: PlatformBuilderOptions): Promise<Workshop> {
+  const platforms = await loadPlatforms(options.platformsDir);
+  const slugs = resolve(options.slugs);
+  const cache = resolve(options.cache);
+  const toolchains = resolve(options.toolchains);
+  for (const directory of [slugs, cache, toolchains]) await mkdir(directory, { recursive: true, mode: 0o755 });
+  const { sandbox, buildTimeoutMs: timeoutMs, limits = DEFAULT_LIMITS } = options;
+  const environment = options.environment ?? process.env;
+  const execPath = options.execPath ?? process.execPath;
+  const workshop: Workshop = {
+    platforms,
+    slugs: new Slugs(slugs),
+    layers: new Layers(cache, KEPT_LAYERS),
+    programs: new Programs({ sandbox, directory: toolchains, execPath, environment, limits }),
+    toolchains: new Toolchains({ directory: toolchains, sandbox, limits }),
+    settings: new MachineSettings(environment),
+    sandbox,
+    cache,
+    limits,
+    timeoutMs,
+    separated: await separatesUsers(sandbox, toolchains),
+  };
+  const removed = await workshop.slugs.removeUnfinished();
+  if (removed > 0) options.logger.info({ removed }, 'removed unfinished slugs of interrupted builds');
+  await removeLeftovers(cache);
+  return workshop;
+}
+
+/** Sees whether a directory given to a tenant really becomes somebody else's. */
+async function separatesUsers(sandbox: Sandbox, directory: string): Promise<boolean> {
+  const probe = await mkdtemp(join(directory, '.owner-'));
+  try {
+    await sandbox.own(probe, TOOLCHAIN_TENANT);
+    return (await stat(probe)).uid !== process.getuid?.();
+  } finally {
+    await rm(probe, { recursive: true, force: true });
+  }
+}
+
+/** Private directories of builds that were cut short. */
+async function removeLeftovers(cache: string): Promise<void> {
+  for (const app of await readdir(cache)) {
+    for (const name of await readdir(join(cache, app)).catch(() => [])) {
+      if (name.startsWith('build-')) await removeTree(join(cache, app, name));
+    }
+  }
+}

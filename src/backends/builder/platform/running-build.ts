@@ -1,0 +1,23 @@
+/** One build under way: what all its parts know. */
+import type { BuildRequest } from '../../../domain/deploys/builder.ts';
+import type { Platform } from './platform-file/platform-file.ts';
+import type { SlugPlace } from './slugs.ts';
+import type { SourceFiles } from './source-files.ts';
+import type { BuildOutput } from './steps/output.ts';
+import type { Program } from './toolchain/programs.ts';
+import type { Brought } from './toolchain/toolchains.ts';
+import type { Workshop } from './workshop.ts';
+
+export interface RunningBuild {
+  readonly workshop: Workshop;
+  readonly request: BuildRequest;
+  readonly platform: Platform;
+  readonly place: SlugPlace;
+  readonly files: SourceFiles;
+  /** Tools found on this machine, in the platform's order. */
+  readonly programs: readonly Program[];
+  /** Versions brought in place of them. */
+  readonly brought: readonly Brought[];
+  readonly output: BuildOutput;
+  readonly signal: AbortSignal;
+}

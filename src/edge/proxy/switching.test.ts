@@ -1,0 +1,229 @@
+import { createHash } from 'node:crypto';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Target } from '../../domain/apps/router.ts';
+import { EdgeRig } from '../../../test/support/edge-rig.ts';
+import type { RawClient, RigSettings } from '../../../test/support/edge-rig.ts';
+
+const UPGRADE =
+  'GET /chat HTTP/1.1\r\nHost: blog.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n';
+const WEBSOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
+
+const NOTHING = (): void => {};
+
+async function inFlight(rig: EdgeRig, unit: Target, count: number): Promise<void> {
+  while ((await rig.plane.drained([unit.unit], 1)) < count) await new Promise((resolve) => setTimeout(resolve, 5));
+}
+
+describe('switching', () => {
+  const rigs: EdgeRig[] = [];
+  afterEach(async () => {
+    await Promise.all(rigs.splice(0).map((rig) => rig.stop()));
+  });
+  const start = async (settings: RigSettings = {}): Promise<EdgeRig> => {
+    const rig = await EdgeRig.start(settings);
+    rigs.push(rig);
+    return rig;
+  };
+
+  /** Accepts the handshake and sends every byte back. */
+  const socketUnit = (rig: EdgeRig): Promise<Target> =>
+    rig.rawUnit((socket) => {
+      socket.once('data', (head: Buffer) => {
+        const key = /Sec-WebSocket-Key: (.*)\r\n/.exec(head.toString('latin1'))?.[1] ?? '';
+        const accept = createHash('sha1')
+          .update(key + WEBSOCKET_GUID)
+          .digest('base64');
+        socket.write(
+          'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n' +
+            `Sec-WebSocket-Accept: ${accept}\r\n\r\n`,
+        );
+        socket.pipe(socket);
+      });
+    });
+  const upgraded = async (rig: EdgeRig): Promise<RawClient> => {
+    const client = await rig.client();
+    client.send(UPGRADE);
+    expect(await client.until(/\r\n\r\n/)).toMatch(
+      /^HTTP\/1\.1 101 [^]*Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK\+xOo=\r\n[^]*Connection: Upgrade\r\n/,
+    );
+    client.received = '';
+    return client;
+  };
+
+  it('passes a websocket through, both ways and whatever its size', async () => {
+    const rig = await start();
+    await rig.route(await socketUnit(rig));
+    const client = await upgraded(rig);
+    const frames = 'x'.repeat(200_000);
+    for (let count = 0; count < 20; count++) client.send(frames);
+    await client.until((received) => received.length >= 20 * frames.length);
+    expect(client.received).toBe(frames.repeat(20));
+    client.socket.end();
+    await client.rest();
+    expect(await rig.plane.drained(['u1'], 5_000)).toBe(0);
+    expect(await rig.plane.traffic('blog')).toEqual({ requests: 1, failures: 0 });
+  });
+
+  it('takes bytes that came right behind the handshake, on either side', async () => {
+    const rig = await start();
+    const unit = await rig.rawUnit((socket) => {
+      socket.once('data', () => {
+        socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\nhello ');
+        socket.pipe(socket);
+      });
+    });
+    await rig.route(unit);
+    const client = await rig.client();
+    client.send(`${UPGRADE}early`);
+    expect(await client.until(/early$/)).toMatch(/\r\n\r\nhello early$/);
+  });
+
+  it('does not let a request become another kind of HTTP behind its back', async () => {
+    const rig = await start();
+    let seen = '';
+    const unit = await rig.httpUnit((request, response) => {
+      seen = request.rawHeaders.join(' ');
+      response.end('plain');
+    });
+    await rig.route(unit);
+    const client = await rig.client();
+    client.send('GET / HTTP/1.1\r\nHost: blog.test\r\nConnection: Upgrade, close\r\nUpgrade: h2c\r\n\r\n');
+    expect(await client.rest()).toMatch(/plain/);
+    expect(seen).not.toMatch(/upgrade/i);
+  });
+
+  it('closes the websockets of a removed target at the end of the drain, not before', async () => {
+    const rig = await start();
+    const unit = await socketUnit(rig);
+    await rig.route(unit);
+    const client = await upgraded(rig);
+    await rig.route();
+    client.send('still here');
+    await client.until(/still here/);
+    expect(await rig.plane.drained([unit.unit], 80)).toBe(1);
+    await client.rest();
+    expect(await rig.plane.drained([unit.unit], 5_000)).toBe(0);
+  });
+
+  it('closes the websockets of a removed target by itself when nobody drains it', async () => {
+    const rig = await start({ timeouts: { tunnelDrainMs: 60 } });
+    await rig.route(await socketUnit(rig));
+    const client = await upgraded(rig);
+    await rig.route();
+    await client.rest();
+  });
+
+  it('keeps the websockets of a target that stays', async () => {
+    const rig = await start({ timeouts: { tunnelDrainMs: 20 } });
+    const unit = await socketUnit(rig);
+    await rig.route(unit);
+    const client = await upgraded(rig);
+    await rig.route();
+    await rig.route(unit);
+    expect(await rig.plane.drained([unit.unit], 300)).toBe(1);
+    client.send('still here');
+    await client.until(/still here/);
+  });
+
+  it('closes kept connections to a removed target at once and lets requests in flight finish', async () => {
+    const rig = await start();
+    let open = 0;
+    let finish = NOTHING;
+    const unit = await rig.httpUnit((request, response) => {
+      if (request.url === '/slow') finish = () => response.end('late');
+      else response.end('quick');
+    });
+    const counted = await rig.rawUnit((socket) => {
+      open++;
+      socket.on('data', () => socket.write('HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok'));
+      socket.on('end', () => socket.end());
+      socket.on('close', () => open--);
+    });
+    await rig.route(counted);
+    await rig.exchange('GET / HTTP/1.1\r\nHost: blog.test\r\nConnection: close\r\n\r\n');
+    expect(open).toBe(1);
+    await rig.route(unit);
+    while (open > 0) await new Promise((resolve) => setTimeout(resolve, 5));
+
+    const client = await rig.client();
+    client.send('GET /slow HTTP/1.1\r\nHost: blog.test\r\nConnection: close\r\n\r\n');
+    await inFlight(rig, unit, 1);
+    await rig.route(counted);
+    const drained = rig.plane.drained([unit.unit], 5_000);
+    while (finish === NOTHING) await new Promise((resolve) => setTimeout(resolve, 1));
+    finish();
+    expect(await client.rest()).toMatch(/late/);
+    expect(await drained).toBe(0);
+  });
+
+  it('sends requests that wait for a removed target to its successor', async () => {
+    const rig = await start({ limits: { connectionsPerTarget: 1 } });
+    let busy = (): void => {};
+    const taken = new Promise<void>((resolve) => (busy = resolve));
+    const old = await rig.rawUnit((socket) => void socket.once('data', busy));
+    const successor = await rig.httpUnit((_request, response) => response.end('successor'));
+    await rig.route(old);
+    const first = await rig.client();
+    first.send('GET / HTTP/1.1\r\nHost: blog.test\r\n\r\n');
+    await taken;
+    const second = await rig.client();
+    second.send('GET / HTTP/1.1\r\nHost: blog.test\r\nConnection: close\r\n\r\n');
+    await inFlight(rig, old, 2);
+    await rig.route(successor);
+    expect(await second.rest()).toMatch(/successor/);
+  });
+
+  it('loses nothing while tables change under load and old units end', async () => {
+    const rig = await start();
+    const unitNamed = (): Promise<Target> =>
+      rig.httpUnit((request, response) => {
+        request.resume();
+        request.on('end', () => setTimeout(() => response.end('ok'), Math.random() * 4));
+      });
+    let current = await unitNamed();
+    await rig.route(current);
+    let running = true;
+    let answered = 0;
+    const load = async (method: string): Promise<void> => {
+      const client = await rig.client();
+      while (running) {
+        client.received = '';
+        client.send(`${method} / HTTP/1.1\r\nHost: blog.test\r\nContent-Length: 3\r\n\r\nabc`);
+        expect(await client.until(/ok\r\n0\r\n\r\n$|ok$/)).toMatch(/^HTTP\/1\.1 200/);
+        answered++;
+      }
+    };
+    const loads = Promise.all(['GET', 'POST', 'PUT', 'POST', 'GET', 'POST'].map(load));
+    for (let round = 0; round < 20; round++) {
+      const next = await unitNamed();
+      const before = answered;
+      while (answered < before + 10) await new Promise((resolve) => setTimeout(resolve, 1));
+      await rig.route(next);
+      expect(await rig.plane.drained([current.unit], 5_000)).toBe(0);
+      await rig.kill(current);
+      current = next;
+    }
+    running = false;
+    await loads;
+    expect(await rig.plane.traffic('blog')).toEqual({ requests: answered, failures: 0 });
+  });
+
+  it('finishes what is in flight when it is stopped, and takes nothing new', async () => {
+    const rig = await start();
+    let finish = NOTHING;
+    const unit = await rig.httpUnit((_request, response) => (finish = () => response.end('late')));
+    await rig.route(unit);
+    const client = await rig.client();
+    const idle = await rig.client();
+    client.send('GET / HTTP/1.1\r\nHost: blog.test\r\n\r\n');
+    await inFlight(rig, unit, 1);
+    const stopped = rig.plane.stop(5_000);
+    expect(await idle.rest()).toBe('');
+    while (finish === NOTHING) await new Promise((resolve) => setTimeout(resolve, 1));
+    await expect(rig.client()).rejects.toThrow();
+    finish();
+    expect(await client.rest()).toMatch(/Connection: close[^]*late/);
+    await stopped;
+  });
+});

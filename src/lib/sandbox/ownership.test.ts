@@ -1,0 +1,85 @@
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { admit, handOver } from './ownership.ts';
+
+const isRoot = process.getuid?.() === 0;
+if (!isRoot) console.warn('handing over not tested: only root can');
+
+const UID = 71_234;
+const OTHER = 71_235;
+
+describe.skipIf(!isRoot)('handOver', () => {
+  let home = '';
+  let code = '';
+  beforeEach(() => {
+    home = mkdtempSync(join(tmpdir(), 'tancho-ownership-'));
+    code = join(home, 'code');
+    mkdirSync(join(code, 'inner'), { recursive: true });
+    writeFileSync(join(code, 'inner', 'file'), '', { mode: 0o644 });
+  });
+  afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+  const ownerAndMode = (path: string): [number, number] => {
+    const { uid, mode } = lstatSync(path);
+    return [uid, mode & 0o777];
+  };
+
+  it('gives everything to the uid and closes it to others', async () => {
+    await handOver(code, UID);
+    expect(ownerAndMode(code)).toEqual([UID, 0o700]);
+    expect(ownerAndMode(join(code, 'inner'))).toEqual([UID, 0o700]);
+    expect(ownerAndMode(join(code, 'inner', 'file'))).toEqual([UID, 0o600]);
+  });
+
+  it('follows no link', async () => {
+    const outside = join(home, 'outside');
+    writeFileSync(outside, '', { mode: 0o644 });
+    symlinkSync(outside, join(code, 'direct'));
+    symlinkSync(outside, join(code, 'inner', 'deeper'));
+    await handOver(code, UID);
+    expect(ownerAndMode(outside)).toEqual([0, 0o644]);
+    expect(lstatSync(join(code, 'direct')).uid).toBe(UID);
+  });
+
+  it('takes links alone as well', async () => {
+    rmSync(join(code, 'inner'), { recursive: true });
+    symlinkSync('nowhere', join(code, 'link'));
+    await handOver(code, UID);
+    expect(lstatSync(join(code, 'link')).uid).toBe(UID);
+  });
+
+  it('does not give away what was linked into a tree since, even when its owner opens the tree', async () => {
+    const shared = join(home, 'shared');
+    writeFileSync(shared, '', { mode: 0o644 });
+    await handOver(code, UID);
+    linkSync(shared, join(code, 'inner', 'linked'));
+    chmodSync(code, 0o755);
+    await handOver(code, UID);
+    expect(ownerAndMode(code)).toEqual([UID, 0o700]);
+    expect(ownerAndMode(shared)).toEqual([0, 0o644]);
+  });
+
+  it('takes a tree over from another uid', async () => {
+    await handOver(code, OTHER);
+    chownSync(join(code, 'inner', 'file'), 0, 0);
+    await handOver(code, UID);
+    expect(lstatSync(join(code, 'inner', 'file')).uid).toBe(UID);
+  });
+
+  it('lets one uid into a directory, and only to read', async () => {
+    await admit(code, UID);
+    expect(lstatSync(code)).toMatchObject({ uid: 0, gid: UID, mode: 0o40750 });
+  });
+});

@@ -1,0 +1,161 @@
+/** Every way in which `tancho server` cannot start: it says so in a line or two, ends with an error, and leaves nothing running. */
+import { chmod, chown, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import os from 'node:os';
+import path from 'node:path';
+import Database from 'libsql';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtProgram } from '../support/built.ts';
+import { processesOf } from '../support/processes-of.ts';
+import { run } from '../support/world.ts';
+
+/** Whom the home belongs to that this process may not read. */
+const SOMEBODY_ELSE = 65_534;
+const isRoot = process.getuid?.() === 0;
+
+let folder: string;
+let program: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(os.tmpdir(), 'tancho-refused-'));
+  program = path.join(await builtProgram(), 'main.js');
+});
+
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+interface Case {
+  readonly name: string;
+  /** On the first line of standard error. */
+  readonly says: RegExp;
+  /** What to do: on the second, or at the end of the first. */
+  readonly hints?: RegExp;
+  /** The modes of files are to hold for root too. */
+  readonly needsModes?: true;
+  /** What is there before the start; answers further environment variables. */
+  readonly given?: (home: string) => Promise<Record<string, string> | void>;
+}
+
+const CASES: readonly Case[] = [
+  ...['API', 'EDGE', 'SSH'].map((door) => ({
+    name: `a busy port (${door})`,
+    says: /[Cc]annot listen on|already listens on/,
+    hints: new RegExp(`set TANCHO_${door}_LISTEN|: TANCHO_${door}_LISTEN=`),
+    given: async () => ({ [`TANCHO_${door}_LISTEN`]: await busyPort() }),
+  })),
+  {
+    name: 'a setting that does not exist',
+    says: /config\.yaml:1: unknown key "api\.lisen"/,
+    hints: /Did you mean "api\.listen"\?/,
+    given: (home) => writeInto(home, 'config.yaml', 'api.lisen: 127.0.0.1:0\n'),
+  },
+  {
+    name: 'a home that is a file',
+    says: /is not a directory/,
+    hints: /TANCHO_HOME/,
+    given: (home) => writeFile(home, ''),
+  },
+  {
+    name: 'a home of somebody else',
+    says: /cannot be read \(EACCES\)|cannot write to/,
+    hints: /own/,
+    needsModes: true,
+    given: async (home) => {
+      await mkdir(home);
+      if (isRoot) await chown(home, SOMEBODY_ELSE, SOMEBODY_ELSE);
+      await chmod(home, isRoot ? 0o700 : 0o000);
+    },
+  },
+  {
+    name: 'a home whose path is too long for sockets',
+    says: /too long/,
+    hints: /shorter/,
+    given: async (home) => ({ TANCHO_HOME: path.join(home, 'x'.repeat(100)) }),
+  },
+  {
+    name: 'no git',
+    says: /git is not installed/,
+    hints: /apt install git/,
+    given: async () => ({ PATH: path.join(folder, 'nothing-here') }),
+  },
+  {
+    name: 'a damaged key file',
+    says: /The key file .*secret\.key is damaged; restore it from a backup/,
+    given: (home) => writeInto(home, 'secret.key', 'garbage\n'),
+  },
+  {
+    name: 'a key file that others may read',
+    says: /secret\.key is open to others; run: chmod 600/,
+    given: async (home) => {
+      await writeInto(home, 'secret.key', 'garbage\n');
+      await chmod(path.join(home, 'secret.key'), 0o644);
+    },
+  },
+  {
+    name: 'a database of a newer version',
+    says: /made by a newer version of Tancho/,
+    given: (home) => newerDatabase(home),
+  },
+  {
+    name: 'a database that is none',
+    says: /tancho\.db/,
+    given: (home) =>
+      writeInto(home, 'tancho.db', 'this is no database, but it is long enough to look at\n'.repeat(100)),
+  },
+  {
+    name: 'a PostgreSQL that does not answer',
+    says: /127\.0\.0\.1:1\b/,
+    given: async () => ({ TANCHO_DATABASE_URL: 'postgres://somebody:very-secret@127.0.0.1:1/tancho' }),
+  },
+];
+
+describe.concurrent('the start is refused with', () => {
+  it.each(CASES)('$name', async ({ name, says, hints, given, needsModes }) => {
+    const home = path.join(folder, `home${CASES.findIndex((each) => each.name === name)}`);
+    const env = {
+      PATH: process.env['PATH'] ?? '',
+      HOME: folder,
+      TANCHO_HOME: home,
+      TANCHO_API_LISTEN: '127.0.0.1:0',
+      TANCHO_EDGE_LISTEN: '127.0.0.1:0',
+      TANCHO_SSH_LISTEN: '127.0.0.1:0',
+      ...(await given?.(home)),
+    };
+    const ran = await run(process.execPath, [program, 'server'], {
+      cwd: folder,
+      env,
+      timeoutMs: 25_000,
+      obeysModes: needsModes === true,
+    });
+    expect(ran.code, ran.stderr + ran.stdout).toBe(1);
+    expect(ran.stdout).toBe('');
+    const lines = ran.stderr.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^Error: ./);
+    expect(lines[0]).toMatch(says);
+    expect(lines.slice(1).join('\n')).toMatch(lines.length === 1 ? /^$/ : /^ {2}Hint: .+$/);
+    if (hints !== undefined) expect(ran.stderr).toMatch(hints);
+    expect(ran.stderr).not.toMatch(/fault of the program|very-secret|^\s+at /m);
+    expect(await processesOf(env.TANCHO_HOME)).toEqual([]);
+  });
+});
+
+async function writeInto(home: string, name: string, text: string): Promise<void> {
+  await mkdir(home, { recursive: true, mode: 0o700 });
+  await writeFile(path.join(home, name), text, { mode: 0o600 });
+}
+
+/** A port that is listened on until this process ends. */
+async function busyPort(): Promise<string> {
+  const server = createServer().unref();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return `127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+async function newerDatabase(home: string): Promise<void> {
+  await mkdir(home, { mode: 0o700 });
+  const database = new Database(path.join(home, 'tancho.db'));
+  database.exec('create table migrations (name text primary key, timestamp text)');
+  database.exec(`pragma application_id = ${0x54414e43}`);
+  database.exec("insert into migrations values ('9999_from_the_future', '2050')");
+  database.close();
+}

@@ -1,0 +1,148 @@
+/** One control process of a domain world: wires the domain like daemon.ts, with every backend behind a border of faults. */
+import { createAct } from '../../src/domain/act.ts';
+import { type AppView, createApps } from '../../src/domain/apps/apps.ts';
+import { createEnv } from '../../src/domain/apps/env.ts';
+import { createRemoval } from '../../src/domain/apps/removal.ts';
+import { Rollouts } from '../../src/domain/apps/rollouts.ts';
+import { Routes } from '../../src/domain/apps/routes.ts';
+import { createRun } from '../../src/domain/apps/run.ts';
+import { Supervisor } from '../../src/domain/apps/supervisor.ts';
+import { Units } from '../../src/domain/apps/units.ts';
+import type { Deploy } from '../../src/domain/deploys/deploy.ts';
+import { createDeploys } from '../../src/domain/deploys/deploys.ts';
+import { Pipeline } from '../../src/domain/deploys/pipeline.ts';
+import { Leases } from '../../src/domain/leases.ts';
+import { Collector } from '../../src/domain/logs/collector.ts';
+import { Journal } from '../../src/domain/logs/journal.ts';
+import { createLogs } from '../../src/domain/logs/logs.ts';
+import { recover, type Recovered } from '../../src/domain/recovery.ts';
+import type { UseCases } from '../../src/domain/use-cases.ts';
+import { randomHex } from '../../src/lib/ids.ts';
+import type { Logger } from '../../src/lib/logger.ts';
+import { ANN, type Machine } from './domain-world.ts';
+import { Faults } from './faults.ts';
+import { PLATFORM_NAME, type Recipe } from './memory-builds.ts';
+
+export interface DomainWorld {
+  readonly machine: Machine;
+  readonly faults: Faults;
+  readonly useCases: Pick<UseCases, 'apps' | 'env' | 'run' | 'logs' | 'deploys'>;
+  readonly parts: ReturnType<typeof wire>['parts'];
+  readonly recovered: Recovered;
+  /** What the domain logged as a warning or an error. */
+  readonly complaints: readonly string[];
+  createApp(name: string): Promise<AppView>;
+  /** Commits a recipe and deploys it. */
+  deploy(app: string, recipe?: Recipe, options?: DeployOptions): Promise<Deploy>;
+  setEnv(app: string, vars: Readonly<Record<string, string>>, options?: { noRestart?: boolean }): Promise<void>;
+  unsetEnv(app: string, ...names: string[]): Promise<void>;
+  restart(app: string): Promise<void>;
+  remove(app: string): Promise<void>;
+  /** Resolves when nothing goes on in the background. */
+  settled(): Promise<void>;
+  /** From here on nothing of this world has an effect, and whoever waits for it waits for ever. Units and routes stay. */
+  crash(): void;
+  /** The control process after this one, which crashes unless it has; recovered and ready to serve. */
+  next(): Promise<DomainWorld>;
+  /** Ends everything, on behalf of all worlds of this machine. */
+  dispose(): Promise<void>;
+}
+
+export interface DeployOptions {
+  readonly say?: (line: string) => void;
+  readonly signal?: AbortSignal;
+}
+
+export async function createWorld(machine: Machine, options: { readonly owner?: string }): Promise<DomainWorld> {
+  const faults = new Faults();
+  const complaints: string[] = [];
+  // As with a claimed home: a restarted control goes by the name of the one before.
+  const { useCases, parts, backends } = wire(machine, faults, options.owner ?? 'control', loggerInto(complaints));
+  const logger = loggerInto(complaints);
+  const { background, ...recovered } = await recover({ ...backends, ...parts, logger, now: () => new Date() });
+  const say = (): void => {};
+
+  const world: DomainWorld = {
+    machine,
+    faults,
+    useCases,
+    parts,
+    recovered,
+    complaints,
+    createApp: (name) => useCases.apps.create(ANN, { name, platform: PLATFORM_NAME }),
+    deploy(app, recipe = {}, given = {}) {
+      const commit = randomHex(40);
+      machine.gitHost.commit(app, commit, recipe);
+      const code = { source: machine.gitHost.source(app, commit), commit, origin: 'git' as const };
+      const signal = given.signal ?? new AbortController().signal;
+      return useCases.deploys.deploy(ANN, app, code, given.say ?? say, signal);
+    },
+    setEnv(app, vars, { noRestart = false } = {}) {
+      const list = Object.entries(vars).map(([name, value]) => ({ name, value, public: false }));
+      return useCases.env.set(ANN, app, list, { noRestart }, say);
+    },
+    unsetEnv: (app, ...names) => useCases.env.unset(ANN, app, names, { noRestart: false }, say),
+    restart: (app) => useCases.apps.restart(ANN, app, say),
+    remove: (app) => useCases.apps.remove(ANN, app, say),
+    async settled() {
+      await background;
+      await parts.rollouts.close();
+    },
+    crash() {
+      faults.crash();
+      void backends.provisioner.close();
+      void parts.provisioner.close();
+      void parts.supervisor.close();
+      void parts.collector.close();
+    },
+    async next() {
+      world.crash();
+      return machine.start(options);
+    },
+    dispose: () => machine.dispose(),
+  };
+  return world;
+}
+
+function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
+  const { settings } = machine;
+  const now = (): Date => new Date();
+  const provisioner = machine.provisioner();
+  const backends = {
+    store: faults.wrap('store', machine.store),
+    logStore: faults.wrap('logStore', machine.logStore),
+    provisioner: faults.wrap('provisioner', provisioner),
+    router: faults.wrap('router', machine.router),
+    builder: faults.wrap('builder', machine.builder),
+    gitHost: faults.wrap('gitHost', machine.gitHost),
+  };
+  const all = { ...backends, settings, logger, now };
+  const journal = new Journal(all);
+  const collector = new Collector({ ...all, journal });
+  const leases = new Leases(backends.store, owner);
+  const act = createAct({ ...all, leases });
+  const routes = new Routes({ ...all, domain: settings.domain });
+  const units = new Units({ ...all, collector, journal });
+  const supervisor = new Supervisor({ ...all, routes, units, journal });
+  const rollouts = new Rollouts({ ...all, units, routes });
+  const removal = createRemoval({ ...all, units, routes });
+  const pipeline = new Pipeline({ ...all, rollouts, journal });
+  const useCases = {
+    apps: createApps({ ...all, rollouts, removal, journal, act }),
+    env: createEnv({ ...all, rollouts, journal, act }),
+    run: createRun({ ...all, journal, act }),
+    logs: createLogs({ ...all, journal }),
+    deploys: createDeploys({ ...all, pipeline, act }),
+  };
+  // `provisioner` without the border, to be closed at the moment of the crash.
+  const parts = { collector, rollouts, removal, routes, supervisor, units, journal, leases, provisioner };
+  return { useCases, parts, backends };
+}
+
+function loggerInto(complaints: string[]): Logger {
+  const complain = (fields: object, message: string): void => {
+    const cause = 'err' in fields ? `: ${String(fields.err)}` : '';
+    complaints.push(`${message}${cause}`);
+  };
+  return { debug() {}, info() {}, warn: complain, error: complain };
+}

@@ -1,0 +1,158 @@
+/**
+ * The whole domain as daemon.ts wires it, inside this process: on the real stores (SQLite in a temporary directory) and on
+ * backends in memory. A world can crash at any moment; the next one finds what survives a crash: stores, units, routes,
+ * slugs, repositories.
+ */
+import { access, constants, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createSqlLogStore } from '../../src/backends/log-store/sql/index.ts';
+import { createMemoryProvisioner, MemoryMachine } from '../../src/backends/provisioner/memory/memory-provisioner.ts';
+import { createMemoryRouter } from '../../src/backends/router/memory/memory-router.ts';
+import { createSqlStore } from '../../src/backends/store/sql/index.ts';
+import type { Provisioner, UnitSpec } from '../../src/domain/apps/provisioner.ts';
+import { Failure } from '../../src/domain/apps/rollout.ts';
+import type { Router, RouteTable } from '../../src/domain/apps/router.ts';
+import type { UserCaller } from '../../src/domain/caller.ts';
+import type { LogStore } from '../../src/domain/logs/log-store.ts';
+import type { Settings } from '../../src/domain/settings.ts';
+import type { Store } from '../../src/domain/store.ts';
+import { newSealKey, Sealer } from '../../src/lib/seal.ts';
+import { SILENT } from '../../src/lib/logger.ts';
+import { createWorld, type DomainWorld } from './domain-wiring.ts';
+import { MemoryBuilder, MemoryRepositories } from './memory-builds.ts';
+
+export type { DomainWorld } from './domain-wiring.ts';
+
+/** What a crash of control leaves as it is. */
+export interface Machine {
+  readonly store: Store;
+  readonly logStore: LogStore;
+  readonly units: MemoryMachine;
+  readonly router: Router;
+  readonly builder: MemoryBuilder;
+  readonly gitHost: MemoryRepositories;
+  readonly settings: Settings;
+  /** The table that the router took last. */
+  readonly table: () => RouteTable;
+  /** A provisioner as a new control process makes one. */
+  provisioner(): Provisioner;
+  /** Makes a further control process on this machine. */
+  start(options?: { readonly owner?: string }): Promise<DomainWorld>;
+  dispose(): Promise<void>;
+}
+
+export const ANN: UserCaller = {
+  kind: 'user',
+  email: 'ann@example.com',
+  isAdmin: false,
+  teams: ['crew'],
+  via: 'session',
+  tokenHash: '',
+  address: '',
+};
+
+const MEMORY_FILE_SYSTEM = '/dev/shm';
+
+export async function startDomain(settings: Partial<Settings> = {}): Promise<DomainWorld> {
+  const machine = await createMachine(settings);
+  try {
+    await addAnn(machine.store);
+    return await machine.start();
+  } catch (error) {
+    await machine.dispose();
+    throw error;
+  }
+}
+
+async function createMachine(settings: Partial<Settings>): Promise<Machine> {
+  const directory = await mkdtemp(join(await fastDirectory(), 'tancho-domain-'));
+  const deps = { sealer: new Sealer([newSealKey()]), logger: SILENT };
+  const store = await createSqlStore({ kind: 'sqlite', file: join(directory, 'tancho.db') }, deps);
+  const logStore = await createSqlLogStore({ kind: 'sqlite', file: join(directory, 'logs.db') }, deps);
+  const units = new MemoryMachine();
+  const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
+  const builder = new MemoryBuilder();
+  const worlds: DomainWorld[] = [];
+  const machine: Machine = {
+    store,
+    logStore,
+    units,
+    router,
+    table,
+    builder,
+    gitHost: new MemoryRepositories(),
+    settings: {
+      domain: 'apps.test',
+      edgePort: () => 80,
+      sshAddress: () => 'git.test:22',
+      startTimeoutMs: 1_500,
+      drainTimeoutMs: 2_000,
+      stopGraceMs: 200,
+      unitLimits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
+      keptReleases: 3,
+      runTimeoutMs: 2_000,
+      ...settings,
+    },
+    provisioner: () => needingSlugs(createMemoryProvisioner(units), builder),
+    async start(options = {}) {
+      const world = await createWorld(machine, options);
+      worlds.push(world);
+      return world;
+    },
+    async dispose() {
+      for (const world of worlds) world.crash();
+      await units.dispose();
+      await router.stop();
+      await Promise.all([store.close(), logStore.close()]);
+      await rm(directory, { recursive: true, force: true });
+    },
+  };
+  return machine;
+}
+
+/** What a loss of power leaves is the subject of the stores' own tests; without waiting for a disk there are more cases. */
+async function fastDirectory(): Promise<string> {
+  try {
+    await access(MEMORY_FILE_SYSTEM, constants.W_OK);
+    return MEMORY_FILE_SYSTEM;
+  } catch {
+    return tmpdir();
+  }
+}
+
+async function addAnn(store: Store): Promise<void> {
+  const createdAt = new Date().toISOString();
+  await store.transact(async (tx) => {
+    await tx.insertUser({ email: ANN.email, passwordHash: '', isAdmin: false, createdAt });
+    await tx.insertTeam({ name: 'crew', createdAt, members: [ANN.email] });
+  });
+}
+
+function remembering(router: Router): { router: Router; table: () => RouteTable } {
+  let last: RouteTable = { version: 0, routes: [] };
+  const apply = router.apply.bind(router);
+  router.apply = async (table) => {
+    await apply(table);
+    if (table.version > last.version) last = table;
+  };
+  return { router, table: () => last };
+}
+
+/** Code that was removed does not start. */
+function needingSlugs(provisioner: Provisioner, builder: MemoryBuilder): Provisioner {
+  const demandSlug = (spec: UnitSpec): void => {
+    if (!builder.artifacts.has(spec.artifact)) throw new Failure('internal', `There is no slug ${spec.artifact}.`);
+  };
+  const ensure = provisioner.ensure.bind(provisioner);
+  const exec = provisioner.exec.bind(provisioner);
+  provisioner.ensure = async (spec) => {
+    demandSlug(spec);
+    return ensure(spec);
+  };
+  provisioner.exec = async (request) => {
+    demandSlug(request.unit);
+    return exec(request);
+  };
+  return provisioner;
+}

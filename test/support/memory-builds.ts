@@ -1,0 +1,112 @@
+/** A builder and a git host in memory. What a commit holds is a recipe: what a build of it prints, makes, or fails with. */
+import type { HealthCheck, Hooks } from '../../src/domain/apps/app.ts';
+import { Failure, type FailureCause } from '../../src/domain/apps/rollout.ts';
+import type { Artifact, Builder, BuildRequest, SourceTree } from '../../src/domain/deploys/builder.ts';
+import type { GitHost } from '../../src/domain/deploys/git-host.ts';
+import type { PlatformInfo } from '../../src/domain/platforms/platform.ts';
+
+export const PLATFORM_NAME = 'any';
+
+export interface Recipe {
+  /** Process name -> command of the memory provisioner. */
+  readonly processes?: Readonly<Record<string, string>>;
+  readonly healthCheck?: HealthCheck;
+  readonly hooks?: Partial<Hooks>;
+  /** Printed by the build. */
+  readonly lines?: readonly string[];
+  /** The build fails with it. */
+  readonly failure?: FailureCause;
+}
+
+class RecipeSource implements SourceTree {
+  readonly recipe: Recipe;
+
+  constructor(recipe: Recipe) {
+    this.recipe = recipe;
+  }
+
+  extract(): Promise<void> {
+    return Promise.resolve();
+  }
+}
+
+export class MemoryBuilder implements Builder {
+  readonly name = 'memory';
+  readonly artifacts = new Map<string, { readonly app: string }>();
+  readonly caches = new Set<string>();
+
+  platforms(): Promise<PlatformInfo[]> {
+    return Promise.resolve([{ name: PLATFORM_NAME, description: '', ready: true, tools: [], missing: [] }]);
+  }
+
+  async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {
+    const { recipe } = request.source as RecipeSource;
+    this.caches.add(request.app);
+    for (const text of recipe.lines ?? ['built']) line(text);
+    await new Promise((resolve) => setImmediate(resolve));
+    if (signal.aborted) throw new Failure('cancelled', 'The build was cancelled.');
+    if (recipe.failure !== undefined) {
+      throw new Failure(recipe.failure, 'The build failed.', { lines: recipe.lines ?? [] });
+    }
+    const id = `${request.app}/${request.deployId}`;
+    this.artifacts.set(id, { app: request.app });
+    return {
+      id,
+      processes: recipe.processes ?? { web: 'serve' },
+      healthCheck: recipe.healthCheck ?? null,
+      hooks: { restartBefore: [], restartAfter: [], ...recipe.hooks },
+    };
+  }
+
+  remove(artifact: string): Promise<void> {
+    this.artifacts.delete(artifact);
+    return Promise.resolve();
+  }
+
+  removeCache(app: string): Promise<void> {
+    this.caches.delete(app);
+    return Promise.resolve();
+  }
+
+  list(): Promise<{ readonly id: string; readonly app: string }[]> {
+    return Promise.resolve([...this.artifacts].map(([id, { app }]) => ({ id, app })));
+  }
+}
+
+export class MemoryRepositories implements GitHost {
+  readonly name = 'memory';
+  readonly #repositories = new Map<string, Map<string, Recipe>>();
+
+  create(app: string): Promise<void> {
+    if (!this.#repositories.has(app)) this.#repositories.set(app, new Map());
+    return Promise.resolve();
+  }
+
+  remove(app: string): Promise<void> {
+    this.#repositories.delete(app);
+    return Promise.resolve();
+  }
+
+  exists(app: string): Promise<boolean> {
+    return Promise.resolve(this.#repositories.has(app));
+  }
+
+  list(): Promise<string[]> {
+    return Promise.resolve([...this.#repositories.keys()]);
+  }
+
+  /** What a push would bring; the repository must be there. */
+  commit(app: string, id: string, recipe: Recipe): void {
+    const repository = this.#repositories.get(app);
+    if (repository === undefined) throw new Error(`there is no repository of ${app}`);
+    repository.set(id, recipe);
+  }
+
+  source(app: string, commit: string): SourceTree {
+    return new RecipeSource(this.#repositories.get(app)?.get(commit) ?? { failure: 'no_platform' });
+  }
+
+  diff(): Promise<string> {
+    return Promise.resolve('');
+  }
+}
