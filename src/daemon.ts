@@ -165,7 +165,7 @@ function createDomain(config: Config, backends: Backends, settings: Settings, lo
   const removal = createRemoval({ store, units, routes, router, builder, gitHost, logStore, settings, logger });
   const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
   const callers = new CallerCache(now);
-  const registrationOpen = isRegistrationOpen(config);
+  const registration = registrationOf(config);
   const useCases: UseCases = {
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
@@ -173,7 +173,7 @@ function createDomain(config: Config, backends: Backends, settings: Settings, lo
     logs: createLogs({ store, logStore, journal }),
     deploys: createDeploys({ store, gitHost, pipeline, act, now }),
     platforms: createPlatforms({ builder }),
-    users: createUsers({ store, act, now, callers, registrationOpen, sessionDays: config.sessionDays }),
+    users: createUsers({ store, act, now, callers, ...registration, sessionDays: config.sessionDays }),
     teams: createTeams({ store, act, now, callers }),
   };
   return {
@@ -244,9 +244,12 @@ async function openDoors(
 
 const LOOPBACK = /^(?:127\.|::1$|localhost$)/;
 
-function isRegistrationOpen(config: Config): boolean {
-  if (config.registration !== 'auto') return config.registration === 'open';
-  return LOOPBACK.test(config.apiListen.host);
+function registrationOf(config: Config): { registrationOpen: boolean; registrationFromHereOnly: boolean } {
+  const isAuto = config.registration === 'auto';
+  return {
+    registrationOpen: isAuto ? LOOPBACK.test(config.apiListen.host) : config.registration === 'open',
+    registrationFromHereOnly: isAuto,
+  };
 }
 
 /** An address that can be connected to on this machine: a door bound to every address is also behind loopback. */

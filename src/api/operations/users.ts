@@ -22,8 +22,8 @@ export const userOperations: readonly Operation[] = [
       'user.email_taken',
       'auth.registration_closed',
     ],
-    handle: async ({ useCases, caller }, { body }) => {
-      await useCases.users.create(caller, { email: body.email, password: body.password });
+    handle: async ({ useCases, caller, host }, { body }) => {
+      await useCases.users.create(caller, { email: body.email, password: body.password }, host);
     },
   }),
   json({

@@ -107,7 +107,10 @@ export class Rollouts {
     for (const command of release.hooks.restartBefore) {
       say(`-----> Running ${command}`);
       const spec = commandSpec(randomHex(12), release, this.#deps.settings.unitLimits);
-      await this.#deps.units.runCommand(spec, command, signal, 'release command', (line) => say(`       ${line}`));
+      await this.#deps.units.runCommand({
+        ...{ spec, release, command, signal, what: 'release command' },
+        say: (line) => say(`       ${line}`),
+      });
     }
     const list = Object.entries(release.processes).map(([name, { count }]) => `${name}: ${count}`);
     say(`-----> Starting release ${release.number} (${list.join(', ')})`);

@@ -5,6 +5,7 @@
 import type { Logger } from '../../lib/logger.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
+import { privateValues } from './private-values.ts';
 import type { Provisioner, UnitExited } from './provisioner.ts';
 import { Failure } from './rollout.ts';
 import type { Routes } from './routes.ts';
@@ -75,7 +76,8 @@ export class Supervisor {
     const unit = await store.unit(exited.id);
     // `stopped`: somebody retires it. `starting`: whoever starts it sees the failure.
     if (unit === null || unit.state === 'stopped' || unit.state === 'starting') return;
-    const lastLines = await provisioner.lastLines(unit.id, LAST_LINES);
+    const release = await store.release(unit.app, unit.release);
+    const lastLines = (await provisioner.lastLines(unit.id, LAST_LINES)).map(privateValues(release?.env ?? []));
     const { code, signal, outOfMemory } = exited;
     const at = this.#deps.now().toISOString();
     await store.transact((tx) =>

@@ -11,7 +11,8 @@ import type { LogStore } from '../logs/log-store.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Release } from './app.ts';
-import type { Provisioner } from './provisioner.ts';
+import { privateValues, withoutPrivateValues } from './private-values.ts';
+import type { Provisioner, UnitSpec } from './provisioner.ts';
 import { Failure } from './rollout.ts';
 import { unitSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
@@ -19,6 +20,7 @@ import { type Unit, unitName } from './unit.ts';
 const LAST_OUTPUT_MS = 2_000;
 const LAST_LINES = 50;
 const HOOK_TIMEOUT_MS = 5 * 60_000;
+const MAX_HOOK_LINES = 2_000;
 
 export interface UnitsDeps {
   readonly store: Store;
@@ -28,6 +30,17 @@ export interface UnitsDeps {
   readonly logStore: LogStore;
   readonly settings: Settings;
   readonly logger: Logger;
+}
+
+export interface HookRun {
+  readonly spec: UnitSpec;
+  readonly release: Release;
+  readonly command: string;
+  readonly signal: AbortSignal;
+  /** What the command is, for people. */
+  readonly what: string;
+  /** Gets every line, free of private values. */
+  readonly say?: (line: string) => void;
 }
 
 export class Units {
@@ -54,6 +67,8 @@ export class Units {
           throw new Failure('exited', `${unit.process} ended right after it had started.`, { lines });
         }
         return started;
+      } catch (error) {
+        throw withoutPrivateValues(error, privateValues(release.env));
       } finally {
         this.#starting.delete(unit.id);
       }
@@ -85,20 +100,22 @@ export class Units {
 
   async #hook(unit: Unit, release: Release, command: string, signal: AbortSignal): Promise<void> {
     const spec = { ...unitSpec(unit, release, this.#deps.settings.unitLimits), id: randomHex(12), listens: false };
-    await this.runCommand(spec, command, signal, 'restart hook');
+    await this.runCommand({ spec, release, command, signal, what: 'restart hook' });
   }
 
   /** Runs a hook to its end, its output going to the app's log; throws Failure `release_command_failed`. */
-  async runCommand(
-    spec: ReturnType<typeof unitSpec>,
-    command: string,
-    signal: AbortSignal,
-    what: string,
-    say: (line: string) => void = () => {},
-  ): Promise<void> {
-    const lines = new LineBuffer((line) => {
-      say(line);
-      void this.#deps.journal.note(spec.app, line, 'hook');
+  async runCommand({ spec, release, command, signal, what, say = () => {} }: HookRun): Promise<void> {
+    const redact = privateValues(release.env);
+    let count = 0;
+    const lines = new LineBuffer((text) => {
+      const line = redact(text);
+      count += 1;
+      if (count <= MAX_HOOK_LINES) {
+        const shown = count === MAX_HOOK_LINES ? '[the rest of the output is not shown]' : line;
+        say(shown);
+        void this.#deps.journal.note(spec.app, shown, 'hook');
+      }
+      return line;
     });
     const result = await this.#deps.provisioner.exec({
       unit: spec,
@@ -135,14 +152,14 @@ export class Units {
   }
 }
 
-/** Cuts raw output into lines; remembers the last 50. */
+/** Cuts raw output into lines; remembers the last 50, as `line` returned them. */
 class LineBuffer {
   readonly last: string[] = [];
-  readonly #line: (text: string) => void;
+  readonly #line: (text: string) => string;
   readonly #decoder = new TextDecoder();
   #rest = '';
 
-  constructor(line: (text: string) => void) {
+  constructor(line: (text: string) => string) {
     this.#line = line;
   }
 
@@ -158,8 +175,7 @@ class LineBuffer {
   }
 
   #emit(text: string): void {
-    this.last.push(text);
+    this.last.push(this.#line(text));
     if (this.last.length > 50) this.last.shift();
-    this.#line(text);
   }
 }

@@ -3,8 +3,8 @@
  * received -> building -> releasing -> starting -> routing -> draining -> done | failed.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
-import { createRedactor } from '../../lib/redact.ts';
 import type { App, EnvVar, Release } from '../apps/app.ts';
+import { privateValues } from '../apps/private-values.ts';
 import { Failure, type FailureCause, type RolloutState } from '../apps/rollout.ts';
 import type { Rollouts } from '../apps/rollouts.ts';
 import { envRecord } from '../apps/unit-spec.ts';
@@ -49,7 +49,7 @@ export class Pipeline {
   async run(run: PipelineRun): Promise<Deploy> {
     const { store, journal, logger } = this.#deps;
     const env = await store.env(run.app.name);
-    const redact = createRedactor(env.filter((variable) => !variable.public).map((variable) => variable.value));
+    const redact = privateValues(env);
     const transcript = new Transcript({ store, deployId: run.deploy.id, pusher: run.say, redact, logger });
     const clock = new PhaseClock(run.deploy, this.#deps.now);
     let artifact: Artifact | null = null;

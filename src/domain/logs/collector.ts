@@ -3,8 +3,8 @@
  * control dies. One task per attached unit.
  */
 import type { Logger } from '../../lib/logger.ts';
-import { createRedactor } from '../../lib/redact.ts';
 import type { Release } from '../apps/app.ts';
+import { privateValues } from '../apps/private-values.ts';
 import type { OutputChunk, Provisioner } from '../apps/provisioner.ts';
 import { type Unit, unitName } from '../apps/unit.ts';
 import type { LogEntry } from './entry.ts';
@@ -61,7 +61,7 @@ export class Collector {
   }
 
   async #carry(unit: Unit, release: Release, signal: AbortSignal): Promise<void> {
-    const redact = createRedactor(release.env.filter((variable) => !variable.public).map((variable) => variable.value));
+    const redact = privateValues(release.env);
     while (!signal.aborted) {
       try {
         const from = await this.#logStore.offset(unit.id);
