@@ -120,6 +120,8 @@ export function createApps(deps: AppsDeps): Apps {
         {},
         { target: `app:${name}`, lease: `app:${name}`, detail: platform },
         async () => {
+          // What an earlier app of this name may have left is not the new one's.
+          if ((await store.app(name)) === null) await gitHost.remove(name);
           await store.transact((tx) => tx.insertApp(app));
           try {
             await gitHost.create(name);
