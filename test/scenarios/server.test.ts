@@ -102,7 +102,7 @@ describe('a server that runs', () => {
     const none = await world.cli(['server', 'stop']);
     expect([none.code, none.stdout.split('\n').length]).toEqual([0, 2]);
     await world.startAgain();
-    await answersWithin(5_000);
+    await answersWithin(15_000);
     expect(await unit()).not.toBe(before);
   });
 
@@ -115,7 +115,7 @@ describe('a server that runs', () => {
     const begun = Date.now();
     await world.startAgain();
     const ready = Date.now() - begun;
-    const answered = await answersWithin(5_000);
+    const answered = await answersWithin(15_000);
     console.log(`ready ${ready} ms after the start, the app answered ${answered} ms later`);
   });
 
@@ -130,6 +130,6 @@ describe('a server that runs', () => {
     expect(await processesOf(world.home)).toEqual([]);
     await rename(`${key}.away`, key);
     await world.startAgain();
-    await answersWithin(5_000);
+    await answersWithin(15_000);
   });
 });
