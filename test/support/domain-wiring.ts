@@ -49,6 +49,7 @@ export interface DomainWorld {
 }
 
 const ROUTER_GIVE_UP_MS = 400;
+const PATIENCE_MS = 300;
 
 export interface DeployOptions {
   readonly say?: (line: string) => void;
@@ -136,7 +137,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
   const routes = new Routes({ ...all, domain: settings.domain, giveUpMs: ROUTER_GIVE_UP_MS });
   const units = new Units({ ...all, collector, journal });
   const supervisor = new Supervisor({ ...all, routes, units, journal });
-  const rollouts = new Rollouts({ ...all, units, routes });
+  const rollouts = new Rollouts({ ...all, units, routes, patienceMs: PATIENCE_MS });
   const removal = createRemoval({ ...all, units, routes });
   const pipeline = new Pipeline({ ...all, rollouts, journal });
   const useCases = {

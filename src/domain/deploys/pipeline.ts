@@ -63,6 +63,7 @@ export class Pipeline {
     let serving: number;
     try {
       artifact = await this.#build(run, transcript, clock);
+      await this.#step(run.deploy.id, clock, 'releasing', { artifact: artifact.id });
       serving = await this.#roll(run, await this.#release(run, artifact), transcript, clock);
     } catch (thrown) {
       throw await this.#fail({ run, transcript, clock, artifact, facts: failureFacts(thrown, redact), thrown });
@@ -97,9 +98,7 @@ export class Pipeline {
       env: envRecord(env),
       privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
     };
-    const artifact = await this.#deps.builder.build(request, (line) => transcript.say(`       ${line}`), run.signal);
-    await this.#step(run.deploy.id, clock, 'releasing', { artifact: artifact.id });
-    return artifact;
+    return this.#deps.builder.build(request, (line) => transcript.say(`       ${line}`), run.signal);
   }
 
   async #release(run: PipelineRun, artifact: Artifact): Promise<NewRelease> {
