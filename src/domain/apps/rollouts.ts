@@ -21,7 +21,6 @@ import { type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 import { newUnits } from './new-units.ts';
 
-/** How long a caller waits for the old units to finish their requests before the rest goes on in the background. */
 const PATIENCE_MS = 1_500;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
@@ -59,6 +58,8 @@ export interface RolloutsDeps {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly now: () => Date;
+  /** How long a caller waits for the old units to end before the rest goes on in the background; 1.5 s when absent. */
+  readonly patienceMs?: number;
 }
 
 /** A plan whose release has its number. */
@@ -104,7 +105,8 @@ export class Rollouts {
       plan.say(' !     The router does not take the new routes yet. Until it does, the old units go on serving.');
       return { rollout, drained };
     }
-    await Promise.race([drained.catch(() => 0), new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref())]);
+    const patienceMs = this.#deps.patienceMs ?? PATIENCE_MS;
+    await Promise.race([drained.catch(() => 0), new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
     return { rollout, drained };
   }
 
