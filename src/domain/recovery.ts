@@ -48,7 +48,10 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
   const { store, rollouts, routes } = deps;
   const before = await store.allUnits();
   const running = await deps.provisioner.recover(handlesOf(before));
-  for (const rollout of await store.unfinishedRollouts()) await rollouts.resume(rollout);
+  for (const rollout of await store.unfinishedRollouts()) {
+    // One that cannot be finished now stays as it is for the next start; the other apps are not to wait for it.
+    await bestEffort(deps.logger, `finishing a rollout of ${rollout.app}`, () => rollouts.resume(rollout));
+  }
   const interrupted = await closeDeploys(deps);
   const apps = new Map((await store.apps()).map((app) => [app.name, app]));
   const serving = (await store.allUnits()).filter((unit) => apps.get(unit.app)?.rollout === unit.rollout);

@@ -75,6 +75,7 @@ export class Supervisor {
     units.noteExit(exited.id);
     const unit = await store.unit(exited.id);
     // `stopped`: somebody retires it. `starting`: whoever starts it sees the failure.
+    if (unit === null || unit.state === 'stopped') this.#records.delete(exited.id);
     if (unit === null || unit.state === 'stopped' || unit.state === 'starting') return;
     const release = await store.release(unit.app, unit.release);
     const lastLines = (await provisioner.lastLines(unit.id, LAST_LINES)).map(privateValues(release?.env ?? []));
