@@ -70,7 +70,7 @@ export async function startDaemon(config: Config, options: { version: string }):
     try {
       return await serve(config, backends, { ...options, logger: log.logger, runDir, release, closeLog: log.close });
     } catch (error) {
-      await backends.close();
+      await backends.close('failed start');
       throw error;
     }
   } catch (error) {
