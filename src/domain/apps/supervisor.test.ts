@@ -159,7 +159,7 @@ describe('nothing is started twice', () => {
     const effects: string[] = [];
     for (const name of ['provisioner.ensure', 'provisioner.ready'])
       world.faults.on(name, () => void effects.push(name));
-    expect(await startByHand(unit)).toEqual(unit);
+    expect(await (await starter(unit))()).toEqual(unit);
     expect(effects).toEqual([]);
   });
 
@@ -171,9 +171,10 @@ describe('nothing is started twice', () => {
     const coming = world.faults.hold('provisioner.ready');
     await die(unit);
     await coming.reached;
-    const waiting = startByHand(unit);
+    const start = await starter(unit);
+    const waiting = start();
     const retired = world.parts.units.retire(unit);
-    const late = startByHand(unit);
+    const late = start();
     coming.release();
     await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
     await expect(late).rejects.toMatchObject({ code: 'cancelled' });
@@ -183,8 +184,8 @@ describe('nothing is started twice', () => {
   });
 });
 
-async function startByHand(unit: Unit): Promise<Unit> {
+async function starter(unit: Unit): Promise<() => Promise<Unit>> {
   const release = await world.machine.store.release('shop', unit.release);
   if (release === null) throw new Error('there is no release');
-  return world.parts.units.start(unit, release, new AbortController().signal);
+  return () => world.parts.units.start(unit, release, new AbortController().signal);
 }
