@@ -78,9 +78,11 @@ async function* followEntries(
   const stop = deps.journal.follow(filter.app, ring);
   signal.addEventListener('abort', ring);
   try {
+    // Asked first: what is stored between the two answers is after it, and so not passed over.
+    const newest = await newestSeq(deps.logStore, filter.app);
     const first = await deps.logStore.query(filter);
     yield first;
-    let cursor = first.at(-1)?.seq ?? (await newestSeq(deps.logStore, filter.app));
+    let cursor = first.at(-1)?.seq ?? newest;
     while (!signal.aborted) {
       if (!news) await new Promise<void>((resolve) => (wake = resolve));
       news = false;
