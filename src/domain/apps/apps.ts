@@ -7,6 +7,7 @@ import type { Builder } from '../deploys/builder.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
+import { reserveApp } from '../quotas/quota.ts';
 import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
@@ -37,7 +38,7 @@ export interface NewApp {
 }
 
 export interface Apps {
-  /** Errors: app.invalid_name, app.name_taken, platform.not_found, team.required, team.ambiguous, team.not_found. */
+  /** Errors: app.invalid_name, app.name_taken, platform.not_found, team.required, team.ambiguous, team.not_found, quota.exceeded. */
   create(caller: Caller, input: NewApp): Promise<AppView>;
   /** Sorted by name; only those the caller may see. */
   list(caller: Caller): Promise<AppView[]>;
@@ -113,7 +114,10 @@ export function createApps(deps: AppsDeps): Apps {
         {},
         { target: `app:${name}`, lease: `app:${name}`, detail: platform },
         async () => {
-          await store.transact((tx) => tx.insertApp(app));
+          await store.transact(async (tx) => {
+            if (caller.kind === 'user') await reserveApp(tx, app.owner, settings.defaultLimits);
+            await tx.insertApp(app);
+          });
           await gitHost.create(name);
         },
       );

@@ -7,6 +7,7 @@
 import { randomHex } from '../../lib/ids.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { PlatformError } from '../errors.ts';
+import { reserveUnits } from '../quotas/quota.ts';
 import type { Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { App, Release } from './app.ts';
@@ -114,7 +115,7 @@ export class Rollouts {
   }
 
   async #begin(plan: RolloutPlan): Promise<{ rollout: Rollout; units: Unit[] }> {
-    const { store, now } = this.#deps;
+    const { store, settings, now } = this.#deps;
     const at = now().toISOString();
     const rollout: Rollout = {
       id: randomHex(12),
@@ -127,7 +128,9 @@ export class Rollouts {
       startedAt: at,
       finishedAt: null,
     };
+    const wanted = Object.values(plan.release.processes).reduce((sum, { count }) => sum + count, 0);
     return store.transact(async (tx) => {
+      await reserveUnits(tx, plan.app.name, wanted, settings.defaultLimits);
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
       const units = newUnits(plan.release, rollout, await tx.units(plan.app.name), at);

@@ -8,7 +8,7 @@ import type { App, EnvVar, Release } from '../apps/app.ts';
 import { Failure, type FailureCause, type RolloutState } from '../apps/rollout.ts';
 import type { Rollouts } from '../apps/rollouts.ts';
 import { envRecord } from '../apps/unit-spec.ts';
-import { PlatformError, toPlatformError } from '../errors.ts';
+import { type ErrorCode, PlatformError, toPlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
@@ -200,11 +200,16 @@ interface Facts {
   readonly lines: readonly string[];
 }
 
+const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
+  'deploy.invalid_source': 'invalid_source',
+  'quota.exceeded': 'quota_exceeded',
+};
+
 function failureFacts(thrown: unknown): Facts {
   if (thrown instanceof Failure)
     return { cause: thrown.code, message: thrown.message, hint: thrown.hint, lines: thrown.lines };
   const error = toPlatformError(thrown);
-  const cause = error.code === 'deploy.invalid_source' ? 'invalid_source' : 'internal';
+  const cause = CAUSES[error.code] ?? 'internal';
   return { cause, message: error.message, hint: error.hint ?? '', lines: [] };
 }
 
