@@ -109,9 +109,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
 function openMailer({ mailUrl: url, mailFrom: from }: Config, directory: string, logger: Logger): Mailer {
   const now = (): Date => new Date();
   const mailer =
-    url === null
-      ? createOutboxMailer({ directory, from, now, logger })
-      : createSmtpMailer({ url, from, now, logger });
+    url === null ? createOutboxMailer({ directory, from, now, logger }) : createSmtpMailer({ url, from, now, logger });
   logger.info({ mailer: mailer.description }, 'letters go to');
   return mailer;
 }

@@ -19,18 +19,11 @@ export interface SettingWriter {
 }
 
 export interface StoreReader
-  extends
-    AppReader,
-    AppTokenReader,
-    DeployReader,
-    UserReader,
-    TeamReader,
-    QuotaReader,
-    EventReader,
-    SettingReader {}
+  extends AppReader, AppTokenReader, DeployReader, UserReader, TeamReader, QuotaReader, EventReader, SettingReader {}
 
 export interface StoreWriter
-  extends StoreReader,
+  extends
+    StoreReader,
     AppWriter,
     AppTokenWriter,
     DeployWriter,

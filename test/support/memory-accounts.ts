@@ -7,10 +7,7 @@ import type { AppTokenReader } from '../../src/domain/app-tokens/app-token-store
 import type { ApiKey, PasswordReset, Session, SshKey, User } from '../../src/domain/users/user.ts';
 
 /** `apps` is shared with the memory apps, so that a team in use can be recognised. */
-export function createMemoryAccounts(
-  apps: ReadonlyMap<string, App>,
-  { appToken }: AppTokenReader,
-): AccountStore {
+export function createMemoryAccounts(apps: ReadonlyMap<string, App>, { appToken }: AppTokenReader): AccountStore {
   const users = new Map<string, User>();
   const sessions = new Map<string, Session>();
   const keys = new Map<string, SshKey>();

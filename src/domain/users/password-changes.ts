@@ -126,11 +126,9 @@ function rethrowMismatch(thrown: unknown): never {
 }
 
 function mismatch(): PlatformError {
-  return new PlatformError(
-    'user.password_mismatch',
-    "the given password didn't match the user's current password",
-    { hint: 'Check the old password, or ask for a new one with "tancho user reset <email>".' },
-  );
+  return new PlatformError('user.password_mismatch', "the given password didn't match the user's current password", {
+    hint: 'Check the old password, or ask for a new one with "tancho user reset <email>".',
+  });
 }
 
 function invalidToken(): PlatformError {

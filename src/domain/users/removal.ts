@@ -54,10 +54,14 @@ async function refuseIfNeeded(tx: AccountWriter, email: string): Promise<void> {
   }
   const apps = (await tx.apps()).filter((app) => app.owner === email).map((app) => app.name);
   if (apps.length > 0) {
-    throw new PlatformError('user.owns_apps', `The user ${email} owns apps and cannot be removed: ${apps.join(', ')}.`, {
-      hint: 'Remove these apps first.',
-      details: { apps },
-    });
+    throw new PlatformError(
+      'user.owns_apps',
+      `The user ${email} owns apps and cannot be removed: ${apps.join(', ')}.`,
+      {
+        hint: 'Remove these apps first.',
+        details: { apps },
+      },
+    );
   }
   const teams = (await tx.teams())
     .filter((team) => team.members.length === 1 && team.members[0] === email)

@@ -38,7 +38,8 @@ export function createOutboxMailer(options: OutboxOptions): Mailer {
     }
     await rename(aside, join(directory, name));
     const letters = (await readdir(directory)).filter((other) => LETTER.test(other)).sort();
-    for (const old of letters.slice(0, Math.max(0, letters.length - kept))) await rm(join(directory, old), { force: true });
+    for (const old of letters.slice(0, Math.max(0, letters.length - kept)))
+      await rm(join(directory, old), { force: true });
   }
 
   return {
@@ -56,7 +57,10 @@ export function createOutboxMailer(options: OutboxOptions): Mailer {
           hint: "The server's log says why; ask the operator.",
         });
       }
-      logger.info({ file: join(directory, name) }, 'a letter was put into the outbox, for no mail server is configured');
+      logger.info(
+        { file: join(directory, name) },
+        'a letter was put into the outbox, for no mail server is configured',
+      );
     },
   };
 }
