@@ -32,7 +32,7 @@ export interface PasswordChangesDeps {
 
 export function createPasswordChanges(deps: PasswordChangesDeps): Pick<Users, 'changePassword' | 'resetPassword'> {
   const { store, act, now, callers, mailer, verifyPassword } = deps;
-  // Every request counts, not only those that fail: each one sends a mail or tries a token.
+  // Counts letters, before they are sent, and wrong tokens; a good token is free.
   const throttle = new Throttle(now, 'Too many requests for new passwords.');
 
   async function mailToken(caller: Caller, user: User): Promise<void> {
@@ -92,10 +92,18 @@ export function createPasswordChanges(deps: PasswordChangesDeps): Pick<Users, 'c
       const { token } = input;
       const wanted = token === '' || isNothing(input.password) ? null : checkPassword(input.password);
       throttle.check(email, input.address);
-      throttle.failed(email, input.address);
+      const count = (): void => throttle.failed(email, input.address);
+      if (token === '') count();
       const user = await store.user(email);
-      if (user === null) throw userNotFound();
-      await (token === '' ? mailToken(caller, user) : useToken(caller, user, token, wanted));
+      if (user !== null && token === '') return mailToken(caller, user);
+      try {
+        if (user === null) throw userNotFound();
+        await useToken(caller, user, token, wanted);
+      } catch (error) {
+        const isWrong = isPlatformError(error, 'user.not_found') || isPlatformError(error, 'user.invalid_reset_token');
+        if (isWrong && token !== '') count();
+        throw error;
+      }
     },
   };
 }
