@@ -32,7 +32,9 @@ export interface MemoryApi {
   readonly letters: readonly Mail[];
 }
 
-export function memoryUseCases(now: () => Date, registrationOpen = true) {
+export type Registration = boolean | 'from-here';
+
+export function memoryUseCases(now: () => Date, registration: Registration = true) {
   const platform = createMemoryPlatform();
   const apps = createMemoryAppRecords(platform);
   const store = createMemoryAccounts(platform.records, apps);
@@ -43,7 +45,13 @@ export function memoryUseCases(now: () => Date, registrationOpen = true) {
   const deps = { store, act, now, callers: new CallerCache(now) };
   const useCases = {
     ...platform,
-    users: createUsers({ ...deps, mailer, registrationOpen, sessionDays: 7 }),
+    users: createUsers({
+      ...deps,
+      mailer,
+      registrationOpen: registration !== false,
+      registrationFromHereOnly: registration === 'from-here',
+      sessionDays: 7,
+    }),
     teams: createTeams(deps),
     quotas: createQuotas({ store: limited, act, defaults: UNLIMITED }),
     appTokens: createAppTokens({ store: apps, act, now }),
@@ -52,7 +60,7 @@ export function memoryUseCases(now: () => Date, registrationOpen = true) {
 }
 
 export async function startMemoryApi(
-  options: Partial<ApiServerOptions> & { registrationOpen?: boolean } = {},
+  options: Partial<ApiServerOptions> & { registrationOpen?: Registration } = {},
 ): Promise<MemoryApi> {
   const now = (): Date => new Date();
   const { platform, store, letters, useCases } = memoryUseCases(now, options.registrationOpen ?? true);

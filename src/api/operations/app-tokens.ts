@@ -1,5 +1,5 @@
 /** App tokens (specification 4.9, Variant B). */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { empty, json, type Operation } from '../operation.ts';
 import { optionalText, queryText } from './fields.ts';
 

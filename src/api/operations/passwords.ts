@@ -1,5 +1,5 @@
 /** Changed and forgotten passwords (specification 4.7). */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { empty, type Operation } from '../operation.ts';
 import { optionalText, queryText } from './fields.ts';
 

@@ -1,5 +1,5 @@
 /** Quotas (specification 4.4), and what later clients ask instead. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { empty, json, type Operation } from '../operation.ts';
 import { appParams } from './fields.ts';
 

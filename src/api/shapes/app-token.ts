@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import type { NewAppToken } from '../../domain/app-tokens/app-tokens.ts';
 import { shape } from './shape.ts';
 

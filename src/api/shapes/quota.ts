@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { availableOf, type Quota } from '../../domain/quotas/quota.ts';
 import { shape } from './shape.ts';
 

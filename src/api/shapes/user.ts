@@ -1,5 +1,5 @@
-import { Type } from 'typebox';
 import type { ApiKey, SshKey } from '../../domain/users/user.ts';
+import { Type } from '../schema.ts';
 import { shape } from './shape.ts';
 
 /** Nothing but strings: older clients read this answer into a map of strings. */
@@ -33,6 +33,6 @@ export const newApiKey = shape(Type.String(), ({ key }: ApiKey) => key);
 
 /** What clients ask for before they log in. */
 export const authScheme = shape(
-  Type.Object({ name: Type.String(), data: Type.Null() }),
+  Type.Object({ name: Type.String(), data: Type.Unsafe<null>({ type: 'null' }) }),
   (value: { name: string; data: null }) => value,
 );

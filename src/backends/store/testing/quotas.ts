@@ -89,7 +89,10 @@ export const quotaCases: StoreCases = {
       await tx.updateApp('shop', { rollout: 'aaaaaaaaaaaa' });
       await tx.setAppLimit('shop', 2);
     });
-    const reserve = (wanted: number) => store.transact((tx) => reserveUnits(tx, 'shop', wanted, UNLIMITED));
+    const reserve = (count: number) => {
+      const processes = { web: { command: 'serve', count: 1 }, worker: { command: 'work', count: count - 1 } };
+      return store.transact((tx) => reserveUnits(tx, { app: 'shop', processes }, UNLIMITED));
+    };
     await reserve(2);
     await reserve(3);
     await expect(reserve(4)).rejects.toMatchObject({
