@@ -1,6 +1,7 @@
 /** argv -> the command line; `tancho server` -> configuration -> daemon. The only file that knows both, and decides nothing else. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import type { CliContext } from './cli/context.ts';
 import { CliError } from './cli/errors.ts';
 import { runCli } from './cli/program.ts';
@@ -28,6 +29,19 @@ async function startServer(): Promise<RunningServer> {
     };
   } catch (error) {
     throw explainListen(error, config);
+  }
+}
+
+/**
+ * What loading the program leaves behind would let the young generation grow to many times its size, and V8 seldom takes
+ * that back from a process that is idle. Under load it may grow as it likes.
+ */
+async function keepingMemorySmall<T>(start: () => Promise<T>): Promise<T> {
+  setFlagsFromString('--semi-space-growth-factor=1');
+  try {
+    return await start();
+  } finally {
+    setFlagsFromString('--semi-space-growth-factor=2');
   }
 }
 
@@ -67,7 +81,7 @@ function explainListen(error: unknown, config: Config): unknown {
 }
 
 const server: ServerDoor = {
-  start: startServer,
+  start: () => keepingMemorySmall(startServer),
   onSignal(listener) {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] satisfies StopSignal[]) {
       process.on(signal, () => listener(signal));

@@ -6,12 +6,15 @@ import type { Router } from '../domain/apps/router.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
 import type { Store } from '../domain/store.ts';
+import type { Mailer } from '../domain/users/mailer.ts';
 import type { Logger } from '../lib/logger.ts';
 import { probeSandbox } from '../lib/sandbox/probe.ts';
 import { openSealer } from '../lib/seal.ts';
 import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
 import { type BareRepos, createBareRepos } from './git-host/bare-repos/bare-repos.ts';
 import { createSqlLogStore } from './log-store/sql/index.ts';
+import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
+import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
 import { createSqlStore } from './store/sql/index.ts';
@@ -23,8 +26,12 @@ export interface Backends {
   readonly router: Router;
   readonly builder: Builder;
   readonly gitHost: BareRepos;
-  /** Ends the router and lets go of everything else; the units are not touched. */
-  close(): Promise<void>;
+  readonly mailer: Mailer;
+  /**
+   * Ends the router and lets go of everything else; the units are not touched. After a start that failed, a router that
+   * served before goes on serving.
+   */
+  close(why?: 'failed start'): Promise<void>;
 }
 
 export interface BackendOptions {
@@ -39,9 +46,9 @@ export interface BackendOptions {
 export async function openBackends(config: Config, options: BackendOptions): Promise<Backends> {
   const { logger } = options;
   const home = (...parts: string[]): string => path.join(config.home, ...parts);
-  const closers: (() => Promise<void>)[] = [];
-  const close = async (): Promise<void> => {
-    for (const closer of closers.reverse()) await closer();
+  const closers: Backends['close'][] = [];
+  const close: Backends['close'] = async (why) => {
+    for (const closer of closers.reverse()) await closer(why);
   };
   async function keep<T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> {
     const value = await opening;
@@ -83,7 +90,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       entry: path.join(options.programDir, 'edge', 'main.js'),
       logger,
     });
-    closers.push(() => router.stop());
+    closers.push((why) => (why === 'failed start' && router.adopted ? router.close() : router.stop()));
     return { router };
   };
 
@@ -94,10 +101,18 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const opening = [openStores(), openEngine(), openRouter(), openGitHost()] as const;
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
-    return { ...stores, ...engine, ...router, ...gitHost, close };
+    return { ...stores, ...engine, ...router, ...gitHost, mailer: openMailer(config, home('mail'), logger), close };
   } catch (error) {
     await Promise.allSettled(opening);
-    await close();
+    await close('failed start');
     throw error;
   }
+}
+
+function openMailer({ mailUrl: url, mailFrom: from }: Config, directory: string, logger: Logger): Mailer {
+  const now = (): Date => new Date();
+  const mailer =
+    url === null ? createOutboxMailer({ directory, from, now, logger }) : createSmtpMailer({ url, from, now, logger });
+  logger.info({ mailer: mailer.description }, 'letters go to');
+  return mailer;
 }

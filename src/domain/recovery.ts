@@ -56,7 +56,10 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
   const before = await store.allUnits();
   const running = await deps.provisioner.recover(handlesOf(before));
   for (const unit of before) await takeUp(deps, unit, running.has(unit.id));
-  for (const rollout of await store.unfinishedRollouts()) await rollouts.resume(rollout);
+  for (const rollout of await store.unfinishedRollouts()) {
+    // One that cannot be finished now stays as it is for the next start; the other apps are not to wait for it.
+    await bestEffort(deps.logger, `finishing a rollout of ${rollout.app}`, () => rollouts.resume(rollout));
+  }
   const deploys = await store.unfinishedDeploys();
   for (const deploy of deploys) await closeInterrupted(deps, deploy);
   const apps = new Map((await store.apps()).map((app) => [app.name, app]));

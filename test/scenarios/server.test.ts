@@ -1,5 +1,6 @@
 /** `tancho server` as its operator knows it: signals, stop, a second start, crashes of its parts; nothing stays behind. */
 import { rename } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allowPush, createIdentity, createWorkTree, type Identity, pidApp, sshUrl } from '../support/git.ts';
@@ -72,6 +73,24 @@ describe('a server that runs', { timeout: 60_000 }, () => {
     const begun = Date.now();
     await world.startAgain();
     console.log(`ready ${Date.now() - begun} ms after the start that follows kill -9 of control and edge`);
+    expect(await unit()).toBe(before);
+  });
+
+  it('that cannot start again leaves the edge that serves', async () => {
+    const before = await unit();
+    const edge = await edgePid(world);
+    await world.end('SIGKILL');
+    const squatter = createServer();
+    const { hostname, port } = new URL(world.apiUrl);
+    await new Promise<void>((resolve) => squatter.listen(Number(port), hostname, resolve));
+    try {
+      await expect(world.startAgain()).rejects.toThrow(/cannot listen/i);
+      expect(await unit()).toBe(before);
+      expect(await edgePid(world)).toBe(edge);
+    } finally {
+      await new Promise((resolve) => squatter.close(resolve));
+    }
+    await world.startAgain();
     expect(await unit()).toBe(before);
   });
 

@@ -56,7 +56,7 @@ async function crashOnce(
   if (one.isFresh === true) await one.prepare(world, app);
   const before = await world.machine.store.app(app);
   let acknowledged = false;
-  world.faults.arm(at.run, at.moment);
+  world.faults.arm({ call: at.run, moment: at.moment });
   const over = one.operation(world, app, at.run).then(async () => {
     acknowledged = true;
     await world.settled();

@@ -15,11 +15,12 @@ import { Failure } from '../../src/domain/apps/rollout.ts';
 import type { Router, RouteTable } from '../../src/domain/apps/router.ts';
 import type { UserCaller } from '../../src/domain/caller.ts';
 import type { LogStore } from '../../src/domain/logs/log-store.ts';
+import { UNLIMITED } from '../../src/domain/quotas/quota.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { newSealKey, Sealer } from '../../src/lib/seal.ts';
 import { SILENT } from '../../src/lib/logger.ts';
-import { createWorld, type DomainWorld } from './domain-wiring.ts';
+import { type ControlOptions, createWorld, type DomainWorld } from './domain-wiring.ts';
 import { MemoryBuilder, MemoryRepositories } from './memory-builds.ts';
 
 export type { DomainWorld } from './domain-wiring.ts';
@@ -33,12 +34,15 @@ export interface Machine {
   readonly builder: MemoryBuilder;
   readonly gitHost: MemoryRepositories;
   readonly settings: Settings;
+  readonly now: () => Date;
+  /** Lets time pass, as far as the domain asks for it. */
+  pass(ms: number): void;
   /** The table that the router took last. */
   readonly table: () => RouteTable;
   /** A provisioner as a new control process makes one. */
   provisioner(): Provisioner;
   /** Makes a further control process on this machine. */
-  start(options?: { readonly owner?: string }): Promise<DomainWorld>;
+  start(options?: ControlOptions): Promise<DomainWorld>;
   dispose(): Promise<void>;
 }
 
@@ -74,6 +78,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
   const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
   const builder = new MemoryBuilder();
   const worlds: DomainWorld[] = [];
+  let aheadMs = 0;
   const machine: Machine = {
     store,
     logStore,
@@ -92,8 +97,11 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
       unitLimits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
       keptReleases: 3,
       runTimeoutMs: 2_000,
+      defaultLimits: UNLIMITED,
       ...settings,
     },
+    now: () => new Date(Date.now() + aheadMs),
+    pass: (ms) => void (aheadMs += ms),
     provisioner: () => needingSlugs(createMemoryProvisioner(units), builder),
     async start(options = {}) {
       const world = await createWorld(machine, options);

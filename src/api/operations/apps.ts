@@ -1,5 +1,5 @@
 /** Apps (specification 4.1): create, list, info, remove, restart; environment, run and log are beside this file. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { json, type Operation, progress } from '../operation.ts';
 import { appParams, optionalText } from './fields.ts';
 
@@ -42,6 +42,7 @@ export const appOperations: readonly Operation[] = [
       'app.name_taken',
       'platform.not_found',
       'platform.not_ready',
+      'quota.exceeded',
       'team.required',
       'team.ambiguous',
       'team.not_found',
@@ -61,7 +62,7 @@ export const appOperations: readonly Operation[] = [
     summary: 'Show one app.',
     method: 'GET',
     path: '/apps/:app',
-    access: 'user',
+    access: 'token',
     params: appParams,
     shape: 'app',
     errors: ['app.not_found', 'access.denied'],

@@ -8,6 +8,7 @@ import { randomHex } from '../../lib/ids.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { retry } from '../../lib/retry.ts';
 import { PlatformError } from '../errors.ts';
+import { reserveUnits } from '../quotas/quota.ts';
 import type { Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { App, Release } from './app.ts';
@@ -21,7 +22,6 @@ import { type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 import { newUnits } from './new-units.ts';
 
-/** How long a caller waits for the old units to finish their requests before the rest goes on in the background. */
 const PATIENCE_MS = 1_500;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
@@ -59,6 +59,8 @@ export interface RolloutsDeps {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly now: () => Date;
+  /** How long a caller waits for the old units to end before the rest goes on in the background; 1.5 s when absent. */
+  readonly patienceMs?: number;
 }
 
 /** A plan whose release has its number. */
@@ -85,6 +87,8 @@ export class Rollouts {
   async roll(given: RolloutPlan): Promise<RolloutResult> {
     await this.#undoAbandoned(given.app.name);
     const plan = await this.#numbered(given);
+    // Judged again with the units' records; here, so that no command runs for nothing.
+    await reserveUnits(this.#deps.store, plan.release, this.#deps.settings.defaultLimits);
     await this.#commandsBefore(plan);
     const failuresBefore = await this.#failures(plan.app.name);
     const { rollout, units } = await this.#begin(plan);
@@ -104,7 +108,8 @@ export class Rollouts {
       plan.say(' !     The router does not take the new routes yet. Until it does, the old units go on serving.');
       return { rollout, drained };
     }
-    await Promise.race([drained.catch(() => 0), new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref())]);
+    const patienceMs = this.#deps.patienceMs ?? PATIENCE_MS;
+    await Promise.race([drained.catch(() => 0), new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
     return { rollout, drained };
   }
 
@@ -167,7 +172,7 @@ export class Rollouts {
   }
 
   async #begin(plan: NumberedPlan): Promise<{ rollout: Rollout; units: Unit[] }> {
-    const { store, now } = this.#deps;
+    const { store, settings, now } = this.#deps;
     const at = now().toISOString();
     const rollout: Rollout = {
       id: randomHex(12),
@@ -181,6 +186,7 @@ export class Rollouts {
       finishedAt: null,
     };
     return store.transact(async (tx) => {
+      await reserveUnits(tx, plan.release, settings.defaultLimits);
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
       const units = newUnits(plan.release, rollout, await tx.units(plan.app.name), at);

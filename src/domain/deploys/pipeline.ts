@@ -10,7 +10,7 @@ import { privateValues } from '../apps/private-values.ts';
 import { Failure, type FailureCause } from '../apps/rollout.ts';
 import type { Rollouts, RolloutStep } from '../apps/rollouts.ts';
 import { envRecord } from '../apps/unit-spec.ts';
-import { PlatformError, toPlatformError } from '../errors.ts';
+import { type ErrorCode, PlatformError, toPlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
@@ -63,6 +63,7 @@ export class Pipeline {
     let serving: number;
     try {
       artifact = await this.#build(run, transcript, clock);
+      await this.#step(run.deploy.id, clock, 'releasing', { artifact: artifact.id });
       serving = await this.#roll(run, await this.#release(run, artifact), transcript, clock);
     } catch (thrown) {
       throw await this.#fail({ run, transcript, clock, artifact, facts: failureFacts(thrown, redact), thrown });
@@ -97,9 +98,7 @@ export class Pipeline {
       env: envRecord(env),
       privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
     };
-    const artifact = await this.#deps.builder.build(request, (line) => transcript.say(`       ${line}`), run.signal);
-    await this.#step(run.deploy.id, clock, 'releasing', { artifact: artifact.id });
-    return artifact;
+    return this.#deps.builder.build(request, (line) => transcript.say(`       ${line}`), run.signal);
   }
 
   async #release(run: PipelineRun, artifact: Artifact): Promise<NewRelease> {
@@ -141,10 +140,7 @@ export class Pipeline {
     const { state, release, failedRequests = 0 } = step;
     clock.enter(state);
     const change = { state, phases: clock.phases, durationMs: clock.totalMs };
-    if (state === 'starting' || state === 'routing') {
-      // Closed by whoever took this one for dead.
-      if ((await tx.deploy(deploy.id))?.state === 'failed') throw new PlatformError('app.busy', INTERRUPTED);
-    }
+    if (state === 'starting' || state === 'routing') await demandOpen(tx, deploy.id);
     if (state === 'routing') {
       const app = await tx.app(deploy.app);
       await tx.updateApp(deploy.app, { deploys: (app?.deploys ?? 0) + 1 });
@@ -158,7 +154,10 @@ export class Pipeline {
 
   async #step(id: string, clock: PhaseClock, state: DeployState, more: Partial<Deploy> = {}): Promise<void> {
     clock.enter(state);
-    await this.#deps.store.transact((tx) => tx.updateDeploy(id, { state, phases: clock.phases, ...more }));
+    await this.#deps.store.transact(async (tx) => {
+      await demandOpen(tx, id);
+      await tx.updateDeploy(id, { state, phases: clock.phases, ...more });
+    });
   }
 
   /** Records and says everything as far as possible; the error is the same in any case. */
@@ -188,6 +187,12 @@ export class Pipeline {
   }
 }
 
+/** Whoever took over the app has closed this deploy: see closeInterrupted(). */
+async function demandOpen(tx: StoreWriter, id: string): Promise<void> {
+  if ((await tx.deploy(id))?.state !== 'failed') return;
+  throw new PlatformError('app.busy', INTERRUPTED, { hint: 'Look at the app as it is now, then push again.' });
+}
+
 function shortCommit(code: NewCode): string {
   return code.commit === '' ? 'none' : code.commit.slice(0, 7);
 }
@@ -199,13 +204,19 @@ interface Facts {
   readonly lines: readonly string[];
 }
 
+const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
+  'app.busy': 'interrupted',
+  'app.not_found': 'interrupted',
+  'quota.exceeded': 'quota_exceeded',
+};
+
 function failureFacts(thrown: unknown, redact: Redactor): Facts {
   if (thrown instanceof Failure) {
     const { code, message, hint, lines } = thrown;
     return { cause: code, message: redact(message), hint: redact(hint), lines: lines.map(redact) };
   }
   const error = toPlatformError(thrown);
-  const cause = error.code === 'app.busy' || error.code === 'app.not_found' ? 'interrupted' : 'internal';
+  const cause = CAUSES[error.code] ?? 'internal';
   return { cause, message: error.message, hint: error.hint ?? '', lines: [] };
 }
 
