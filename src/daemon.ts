@@ -2,8 +2,8 @@
  * The only file that wires: configuration -> backends -> domain -> doors. Starts the platform in an order in which a crash
  * at any point is harmless, and stops it in the reverse one.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { type ApiServer, createApiServer } from './api/server.ts';
 import { type Backends, openBackends } from './backends/registry.ts';
@@ -37,6 +37,7 @@ import { createGitSessions } from './git-push/sessions.ts';
 import { createSshDoor, type SshDoor } from './git-push/ssh.ts';
 import { claimHome } from './lib/home-claim.ts';
 import type { Logger } from './lib/logger.ts';
+import { ownName } from './lib/own-name.ts';
 import { openServerLog } from './lib/server-log.ts';
 
 export interface Daemon {
@@ -93,7 +94,8 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   let doors: Doors | null = null;
   const settings = settingsOf(config, backends, () => doors?.ssh.address.port ?? config.sshListen.port);
   const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);
-  const domain = createDomain(config, backends, settings, logger, now);
+  const owner = `${hostname()}-${await ownName(path.join(options.runDir, 'control.name'))}`;
+  const domain = createDomain(config, backends, { settings, logger, now, owner });
   const { background, ...recovered } = await recover({ ...backends, ...domain.parts, logger, now });
   logger.info(recovered, 'recovered');
   doors = await openDoors(config, backends, domain.useCases, options, () => isReady);
@@ -146,20 +148,29 @@ interface Domain {
   readonly useCases: UseCases;
   readonly parts: Pick<
     Parameters<typeof recover>[0],
-    'collector' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
+    'collector' | 'leases' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
   >;
   pruneLogs(): Promise<void>;
   close(how: 'all' | 'leave-units'): Promise<void>;
 }
 
-function createDomain(config: Config, backends: Backends, settings: Settings, logger: Logger, now: () => Date): Domain {
+interface DomainOptions {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** Of leases. The home is claimed, so whoever had the same name before is dead and its leases are ours at once. */
+  readonly owner: string;
+}
+
+function createDomain(config: Config, backends: Backends, options: DomainOptions): Domain {
+  const { settings, logger, now, owner } = options;
   const { store, logStore, provisioner, router, builder, gitHost } = backends;
   const journal = new Journal({ logStore, now, logger });
   const collector = new Collector({ provisioner, logStore, journal, logger });
-  const leases = new Leases(store, `control-${process.pid}-${randomBytes(6).toString('hex')}`);
+  const leases = new Leases(store, owner);
   const act = createAct({ store, leases, logger, now });
   const routes = new Routes({ store, router, domain: config.domain, logger });
-  const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger });
+  const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });
   const removal = createRemoval({ store, units, routes, router, builder, gitHost, logStore, settings, logger });
@@ -167,18 +178,18 @@ function createDomain(config: Config, backends: Backends, settings: Settings, lo
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
   const useCases: UseCases = {
-    apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, now }),
+    apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
     logs: createLogs({ store, logStore, journal }),
-    deploys: createDeploys({ store, gitHost, pipeline, act, now }),
+    deploys: createDeploys({ store, builder, gitHost, pipeline, act, logger, now }),
     platforms: createPlatforms({ builder }),
     users: createUsers({ store, act, now, callers, ...registration, sessionDays: config.sessionDays }),
     teams: createTeams({ store, act, now, callers }),
   };
   return {
     useCases,
-    parts: { collector, rollouts, removal, routes, supervisor, units },
+    parts: { collector, leases, rollouts, removal, routes, supervisor, units },
     async pruneLogs() {
       const bounds = { entriesPerApp: config.logEntriesPerApp, bytesPerApp: config.logBytesPerApp };
       await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));

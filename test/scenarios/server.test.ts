@@ -121,7 +121,7 @@ describe('a server that runs', () => {
     const none = await world.cli(['server', 'stop']);
     expect([none.code, none.stdout.split('\n').length]).toEqual([0, 2]);
     await world.startAgain();
-    await answersWithin(5_000);
+    await answersWithin(15_000);
     expect(await unit()).not.toBe(before);
   });
 
@@ -134,7 +134,7 @@ describe('a server that runs', () => {
     const begun = Date.now();
     await world.startAgain();
     const ready = Date.now() - begun;
-    const answered = await answersWithin(5_000);
+    const answered = await answersWithin(15_000);
     console.log(`ready ${ready} ms after the start, the app answered ${answered} ms later`);
   });
 
@@ -149,6 +149,6 @@ describe('a server that runs', () => {
     expect(await processesOf(world.home)).toEqual([]);
     await rename(`${key}.away`, key);
     await world.startAgain();
-    await answersWithin(5_000);
+    await answersWithin(15_000);
   });
 });

@@ -117,7 +117,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         ports = found;
         return true;
       },
-      { timeoutMs: START_MS, what: 'the server to be ready', detail: () => printed.slice(from) },
+      { timeoutMs: START_MS, everyMs: 5, what: 'the server to be ready', detail: () => printed.slice(from) },
     );
   }
 

@@ -1,5 +1,5 @@
 /** Users (specification 4.7): accounts, login and logout, SSH keys. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { empty, json, type Operation } from '../operation.ts';
 import { optionalText } from './fields.ts';
 

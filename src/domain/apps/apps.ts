@@ -1,5 +1,6 @@
 /** Use cases of apps (specification 4.1): create, list, info, remove, restart. */
 import { groupBy } from '../../lib/group-by.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { type Subject, demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -12,6 +13,8 @@ import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { type App, checkAppName } from './app.ts';
 import { demandApp } from './demand-app.ts';
+import { isSameEnv, withEnv } from './next-release.ts';
+import { privateValues } from './private-values.ts';
 import type { Removal } from './removal.ts';
 import type { Rollouts } from './rollouts.ts';
 import { appState, type Unit } from './unit.ts';
@@ -43,7 +46,10 @@ export interface Apps {
   list(caller: Caller): Promise<AppView[]>;
   info(caller: Caller, name: string): Promise<AppView>;
   remove(caller: Caller, name: string, say: Say): Promise<void>;
-  /** New units of the same release, switched without a failed request. Errors: app.not_deployed, unit.failed. */
+  /**
+   * New units of the same release, switched without a failed request; changes of the environment that were to wait for a restart
+   * take effect. Errors: app.not_deployed, unit.failed.
+   */
   restart(caller: Caller, name: string, say: Say): Promise<void>;
 }
 
@@ -56,6 +62,7 @@ export interface AppsDeps {
   readonly journal: Journal;
   readonly act: Act;
   readonly settings: Settings;
+  readonly logger: Logger;
   readonly now: () => Date;
 }
 
@@ -64,7 +71,7 @@ const MAX_DESCRIPTION = 1_000;
 const RESERVED: ReadonlySet<string> = new Set(['tancho', 'tsr']);
 
 export function createApps(deps: AppsDeps): Apps {
-  const { store, builder, gitHost, rollouts, removal, journal, act, settings, now } = deps;
+  const { store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now } = deps;
 
   function view(app: App, units: readonly Unit[]): AppView {
     const serving = units.filter((unit) => unit.rollout === app.rollout);
@@ -116,7 +123,12 @@ export function createApps(deps: AppsDeps): Apps {
           // What an earlier app of this name may have left is not the new one's.
           if ((await store.app(name)) === null) await gitHost.remove(name);
           await store.transact((tx) => tx.insertApp(app));
-          await gitHost.create(name);
+          try {
+            await gitHost.create(name);
+          } catch (error) {
+            await bestEffort(logger, `taking back ${name}`, () => removal.remove(name));
+            throw error;
+          }
         },
       );
       await removal.routes.publish();
@@ -142,9 +154,10 @@ export function createApps(deps: AppsDeps): Apps {
     },
 
     async remove(caller, name, say) {
-      const app = await demandApp(store, name);
+      // One whose removal failed half-way is gone for everybody, but its removal can be repeated.
+      const app = (await store.app(name)) ?? (await demandApp(store, name));
       await act(caller, 'app.remove', { app }, { target: `app:${name}`, lease: `app:${name}` }, async () => {
-        await demandApp(store, name);
+        if ((await store.app(name)) === null) await demandApp(store, name);
         say(`---- Removing application "${name}"...`);
         await removal.remove(name);
         say('---- Done removing application.');
@@ -156,8 +169,8 @@ export function createApps(deps: AppsDeps): Apps {
       const subject: Subject = { app };
       await act(caller, 'app.restart', subject, { target: `app:${name}`, lease: `app:${name}` }, async () => {
         const current = await demandApp(store, name);
-        const release = current.release === null ? null : await store.release(name, current.release);
-        if (release === null) {
+        const serving = current.release === null ? null : await store.release(name, current.release);
+        if (serving === null) {
           throw new PlatformError(
             'app.not_deployed',
             `App ${name} has not been deployed yet, there is nothing to restart.`,
@@ -169,10 +182,12 @@ export function createApps(deps: AppsDeps): Apps {
         say(`---- Restarting the app "${name}" ----`);
         const by = callerName(caller);
         const signal = new AbortController().signal;
+        const env = await store.env(name);
+        const release = isSameEnv(env, serving.env) ? serving : withEnv(serving, { env, by, at: now() });
         try {
-          await rollouts.roll({ app: current, release, isNewRelease: false, reason: 'restart', by, say, signal });
+          await rollouts.roll({ app: current, release, reason: 'restart', by, say, signal });
         } catch (error) {
-          throw unitFailed(error, name, current.release);
+          throw unitFailed(error, { app: name, serving: current.release, redact: privateValues(env) });
         }
         await journal.note(name, `restarted by ${by}`);
       });

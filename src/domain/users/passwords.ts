@@ -1,5 +1,4 @@
 /** Passwords: their rule, and argon2id hashes as PHC strings (19 MiB, two passes). Nothing here remembers one. */
-import { hash, verify } from '@node-rs/argon2';
 import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import { PlatformError } from '../errors.ts';
 
@@ -24,8 +23,11 @@ export function checkPassword(password: unknown): string {
   return password;
 }
 
+/** Loaded with the first password: a server sees tokens and keys, and none of these for days. */
+const argon2 = () => import('@node-rs/argon2');
+
 export function hashPassword(password: string): Promise<string> {
-  return inLane(() => hash(password, COST));
+  return inLane(async () => (await argon2()).hash(password, COST));
 }
 
 let decoy: Promise<string> | undefined;
@@ -35,7 +37,7 @@ export async function passwordMatches(passwordHash: string | null, password: str
   if (lengthOf(password) > MAX_CHARACTERS) return false;
   decoy ??= hashPassword('no account has this password');
   const known = passwordHash ?? (await decoy);
-  const matches = await inLane(() => verify(known, password));
+  const matches = await inLane(async () => (await argon2()).verify(known, password));
   return matches && passwordHash !== null;
 }
 

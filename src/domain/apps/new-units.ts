@@ -1,0 +1,32 @@
+import { randomHex } from '../../lib/ids.ts';
+import type { Release } from './app.ts';
+import type { Rollout } from './rollout.ts';
+import type { Unit } from './unit.ts';
+
+/** One record per wanted unit, each with the lowest number that no unit of the app has. */
+export function newUnits(release: Release, rollout: Rollout, existing: readonly Unit[], at: string): Unit[] {
+  const taken = new Set(existing.map((unit) => unit.index));
+  const units: Unit[] = [];
+  for (const [process, { count }] of Object.entries(release.processes)) {
+    for (let n = 0; n < count; n++) {
+      let index = 0;
+      while (taken.has(index)) index++;
+      taken.add(index);
+      units.push({
+        id: randomHex(12),
+        app: release.app,
+        index,
+        process,
+        release: release.number,
+        rollout: rollout.id,
+        state: 'pending',
+        address: null,
+        handle: null,
+        exits: 0,
+        lastExit: null,
+        createdAt: at,
+      });
+    }
+  }
+  return units;
+}
