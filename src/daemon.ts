@@ -8,6 +8,7 @@ import path from 'node:path';
 import { type ApiServer, createApiServer } from './api/server.ts';
 import { type Backends, openBackends } from './backends/registry.ts';
 import type { Config } from './config/config.ts';
+import { createAppTokens } from './domain/app-tokens/app-tokens.ts';
 import { createAct } from './domain/act.ts';
 import { createApps } from './domain/apps/apps.ts';
 import { createEnv } from './domain/apps/env.ts';
@@ -24,6 +25,7 @@ import { Collector } from './domain/logs/collector.ts';
 import { Journal } from './domain/logs/journal.ts';
 import { createLogs } from './domain/logs/logs.ts';
 import { createPlatforms } from './domain/platforms/platforms.ts';
+import { createQuotas } from './domain/quotas/quotas.ts';
 import { recover } from './domain/recovery.ts';
 import type { Settings } from './domain/settings.ts';
 import { createTeams } from './domain/teams/teams.ts';
@@ -135,6 +137,7 @@ function settingsOf(config: Config, backends: Backends, sshPort: () => number): 
     unitLimits: { memoryBytes: config.unitMemoryBytes, cpuMillis: 0, processes: UNIT_PROCESSES },
     keptReleases: KEPT_RELEASES,
     runTimeoutMs: RUN_TIMEOUT_MS,
+    defaultLimits: { appsPerUser: config.appsPerUser, unitsPerApp: config.unitsPerApp },
   };
 }
 
@@ -184,8 +187,18 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     logs: createLogs({ store, logStore, journal }),
     deploys: createDeploys({ store, builder, gitHost, pipeline, act, logger, now }),
     platforms: createPlatforms({ builder }),
-    users: createUsers({ store, act, now, callers, ...registration, sessionDays: config.sessionDays }),
+    users: createUsers({
+      store,
+      act,
+      now,
+      callers,
+      mailer: backends.mailer,
+      ...registration,
+      sessionDays: config.sessionDays,
+    }),
     teams: createTeams({ store, act, now, callers }),
+    quotas: createQuotas({ store, act, defaults: settings.defaultLimits }),
+    appTokens: createAppTokens({ store, act, now }),
   };
   return {
     useCases,

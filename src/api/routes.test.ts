@@ -41,6 +41,7 @@ describe('the routes of a variant', () => {
       '/apps/:app',
       '/apps/:app/logs',
       '/deploys/:deploy',
+      '/tokens',
     ]);
   });
 

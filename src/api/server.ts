@@ -194,6 +194,9 @@ function addRoute(app: FastifyInstance, route: Route, options: ApiServerOptions)
       call.caller = await identify(options.useCases.users, headers.authorization, call.address);
       admit(call.caller, operation.access);
     },
+    ...(operation.isBodyOptional === true && {
+      preValidation: async (request: FastifyRequest) => void (request.body ??= {}),
+    }),
     handler: (request, reply) => answer(route, request, reply, options),
   });
 }
@@ -210,8 +213,12 @@ async function answer(
   const input: Input<unknown, unknown, unknown> = { params: request.params, query: request.query, body };
   const late = { onLateError: (thrown: unknown): void => void call.failed(thrown) };
   switch (operation.answer) {
-    case 'json':
-      return variant.shapes[operation.shape].toWire((await operation.handle(context, input)) as never);
+    case 'json': {
+      const wire = variant.shapes[operation.shape].toWire((await operation.handle(context, input)) as never);
+      // The framework takes a text for a document that is written already.
+      if (typeof wire !== 'string') return wire;
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(wire));
+    }
     case 'text':
       return reply.type('text/plain; charset=utf-8').send(await operation.handle(context, input));
     case 'empty':

@@ -27,6 +27,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   user: { description: 'Accounts', load: async () => (await import('./users/user.ts')).registerUser },
   key: { description: 'Your SSH keys, for git push', load: async () => (await import('./keys/key.ts')).registerKey },
+  token: {
+    description: 'Your API key, a token that does not expire',
+    load: async () => (await import('./users/token.ts')).registerToken,
+  },
   team: { description: 'Teams and their members', load: async () => (await import('./teams/team.ts')).registerTeam },
   app: { description: 'Apps', load: async () => (await import('./apps/app.ts')).registerApp },
   env: { description: 'Environment of an app', load: async () => (await import('./env/env.ts')).registerEnv },
@@ -153,7 +157,7 @@ function fromCommander(error: unknown, words: readonly string[]): unknown {
 function verbDepth(words: readonly string[]): number {
   const noun = nounOf(words);
   if (!(noun in COMMANDS)) return 0;
-  return ['user', 'key', 'team', 'app', 'env', 'deploy', 'platform'].includes(noun) ? 2 : 1;
+  return ['user', 'key', 'token', 'team', 'app', 'env', 'deploy', 'platform'].includes(noun) ? 2 : 1;
 }
 
 /** A refused login is answered by the command that logs in. */

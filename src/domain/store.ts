@@ -2,9 +2,11 @@
  * Contract: the control state. Implementations live in backends/store/<name> and pass backends/store/conformance.ts.
  * Writers exist only inside transact(); what transact() resolved survives a crash of the machine.
  */
+import type { AppTokenReader, AppTokenWriter } from './app-tokens/app-token-store.ts';
 import type { AppReader, AppWriter } from './apps/app-store.ts';
 import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
 import type { EventReader, EventWriter } from './events.ts';
+import type { QuotaReader, QuotaWriter } from './quotas/quota-store.ts';
 import type { TeamReader, TeamWriter } from './teams/team-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
 
@@ -16,10 +18,20 @@ export interface SettingWriter {
   setSetting(key: string, value: string): Promise<void>;
 }
 
-export interface StoreReader extends AppReader, DeployReader, UserReader, TeamReader, EventReader, SettingReader {}
+export interface StoreReader
+  extends AppReader, AppTokenReader, DeployReader, UserReader, TeamReader, QuotaReader, EventReader, SettingReader {}
 
 export interface StoreWriter
-  extends StoreReader, AppWriter, DeployWriter, UserWriter, TeamWriter, EventWriter, SettingWriter {}
+  extends
+    StoreReader,
+    AppWriter,
+    AppTokenWriter,
+    DeployWriter,
+    UserWriter,
+    TeamWriter,
+    QuotaWriter,
+    EventWriter,
+    SettingWriter {}
 
 export interface Store extends StoreReader {
   readonly name: string;

@@ -1,10 +1,12 @@
 /** What the doors (api, git-push) are given: every use case of the product, each checking access itself. */
+import type { AppTokens } from './app-tokens/app-tokens.ts';
 import type { Apps } from './apps/apps.ts';
 import type { Env } from './apps/env.ts';
 import type { Run } from './apps/run.ts';
 import type { Deploys } from './deploys/deploys.ts';
 import type { Logs } from './logs/logs.ts';
 import type { Platforms } from './platforms/platforms.ts';
+import type { Quotas } from './quotas/quotas.ts';
 import type { Teams } from './teams/teams.ts';
 import type { Users } from './users/users.ts';
 
@@ -17,4 +19,6 @@ export interface UseCases {
   readonly platforms: Platforms;
   readonly users: Users;
   readonly teams: Teams;
+  readonly quotas: Quotas;
+  readonly appTokens: AppTokens;
 }

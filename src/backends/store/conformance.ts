@@ -1,11 +1,14 @@
 /** What every store must do, whatever it is made of. The cases are in testing/, by noun. */
 import { describe, expect, test } from 'vitest';
+import { accountCases } from './testing/accounts.ts';
+import { appTokenCases } from './testing/app-tokens.ts';
 import { appCases } from './testing/apps.ts';
 import type { StoreCases, StoreUnderTest } from './testing/case.ts';
 import { deployCases } from './testing/deploys.ts';
 import { environmentCases } from './testing/environment.ts';
 import { eventCases } from './testing/events.ts';
 import { leaseCases } from './testing/leases.ts';
+import { quotaCases } from './testing/quotas.ts';
 import { releaseCases } from './testing/releases.ts';
 import { teamCases } from './testing/teams.ts';
 import { transactionCases } from './testing/transactions.ts';
@@ -19,6 +22,9 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   'units and rollouts': unitCases,
   deploys: deployCases,
   users: userCases,
+  'API keys and resets': accountCases,
+  'app tokens': appTokenCases,
+  quotas: quotaCases,
   teams: teamCases,
   'events and settings': eventCases,
   leases: leaseCases,
@@ -26,7 +32,7 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 74;
+const CASES = 90;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

@@ -8,6 +8,7 @@ import type { Builder } from '../deploys/builder.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
+import { reserveApp } from '../quotas/quota.ts';
 import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
@@ -40,7 +41,7 @@ export interface NewApp {
 }
 
 export interface Apps {
-  /** Errors: app.invalid_name, app.name_taken, platform.not_found, team.required, team.ambiguous, team.not_found. */
+  /** Errors: app.invalid_name, app.name_taken, platform.not_found, team.required, team.ambiguous, team.not_found, quota.exceeded. */
   create(caller: Caller, input: NewApp): Promise<AppView>;
   /** Sorted by name; only those the caller may see. */
   list(caller: Caller): Promise<AppView[]>;
@@ -122,7 +123,10 @@ export function createApps(deps: AppsDeps): Apps {
         async () => {
           // What an earlier app of this name may have left is not the new one's.
           if ((await store.app(name)) === null) await gitHost.remove(name);
-          await store.transact((tx) => tx.insertApp(app));
+          await store.transact(async (tx) => {
+            if (caller.kind === 'user') await reserveApp(tx, app.owner, settings.defaultLimits);
+            await tx.insertApp(app);
+          });
           try {
             await gitHost.create(name);
           } catch (error) {

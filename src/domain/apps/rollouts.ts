@@ -8,6 +8,7 @@ import { randomHex } from '../../lib/ids.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { retry } from '../../lib/retry.ts';
 import { PlatformError } from '../errors.ts';
+import { reserveUnits } from '../quotas/quota.ts';
 import type { Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { App, Release } from './app.ts';
@@ -86,6 +87,8 @@ export class Rollouts {
   async roll(given: RolloutPlan): Promise<RolloutResult> {
     await this.#undoAbandoned(given.app.name);
     const plan = await this.#numbered(given);
+    // Judged again with the units' records; here, so that no command runs for nothing.
+    await reserveUnits(this.#deps.store, plan.release, this.#deps.settings.defaultLimits);
     await this.#commandsBefore(plan);
     const failuresBefore = await this.#failures(plan.app.name);
     const { rollout, units } = await this.#begin(plan);
@@ -169,7 +172,7 @@ export class Rollouts {
   }
 
   async #begin(plan: NumberedPlan): Promise<{ rollout: Rollout; units: Unit[] }> {
-    const { store, now } = this.#deps;
+    const { store, settings, now } = this.#deps;
     const at = now().toISOString();
     const rollout: Rollout = {
       id: randomHex(12),
@@ -183,6 +186,7 @@ export class Rollouts {
       finishedAt: null,
     };
     return store.transact(async (tx) => {
+      await reserveUnits(tx, plan.release, settings.defaultLimits);
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
       const units = newUnits(plan.release, rollout, await tx.units(plan.app.name), at);
