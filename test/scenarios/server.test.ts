@@ -60,9 +60,14 @@ describe('a server that runs', { timeout: 60_000 }, () => {
   it('starts a killed edge again, and the app answers within two seconds', async () => {
     const before = await unit();
     const old = await edgePid(world);
+    const begun = Date.now();
     process.kill(old, 'SIGKILL');
-    console.log(`the app answered ${await answersWithin(2_000)} ms after kill -9 of the edge`);
-    expect(await edgePid(world)).not.toBe(old);
+    // The killed one may still answer for a moment.
+    await until(async () => (await edgePid(world)) !== old, { timeoutMs: 2_000, what: 'another edge' });
+    await answersWithin(2_000);
+    const took = Date.now() - begun;
+    console.log(`the app answered ${took} ms after kill -9 of the edge`);
+    expect(took).toBeLessThan(2_000);
     expect(await unit()).toBe(before);
   });
 
