@@ -43,6 +43,8 @@ function app(name: string): App {
     release: null,
     rollout: null,
     desired: 'running',
+    stoppedProcesses: [],
+    swappedWith: null,
     deploys: 0,
     removing: false,
   };

@@ -268,6 +268,8 @@ function newApp(name: string, owner: string, team: string, description: string):
     release: null,
     rollout: null,
     desired: 'running',
+    stoppedProcesses: [],
+    swappedWith: null,
     deploys: 0,
     removing: false,
   };

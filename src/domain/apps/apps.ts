@@ -10,8 +10,9 @@ import type { Journal } from '../logs/journal.ts';
 import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import { type App, checkAppName } from './app.ts';
+import { type App, checkAppName, hostLabel } from './app.ts';
 import { demandApp } from './demand-app.ts';
+import { demandProcess } from './demand-release.ts';
 import type { Removal } from './removal.ts';
 import type { Rollouts } from './rollouts.ts';
 import { appState, type Unit } from './unit.ts';
@@ -42,9 +43,13 @@ export interface Apps {
   /** Sorted by name; only those the caller may see. */
   list(caller: Caller): Promise<AppView[]>;
   info(caller: Caller, name: string): Promise<AppView>;
-  remove(caller: Caller, name: string, say: Say): Promise<void>;
-  /** New units of the same release, switched without a failed request. Errors: app.not_deployed, unit.failed. */
-  restart(caller: Caller, name: string, say: Say): Promise<void>;
+  /** Errors: app.swapped, unless `force`: then the other app gets its own address back. */
+  remove(caller: Caller, name: string, say: Say, force?: boolean): Promise<void>;
+  /**
+   * New units of the same release, switched without a failed request; with a process, of that one only.
+   * Errors: app.not_deployed, app.stopped, process.not_found, unit.failed.
+   */
+  restart(caller: Caller, name: string, say: Say, process?: string): Promise<void>;
 }
 
 export interface AppsDeps {
@@ -73,7 +78,7 @@ export function createApps(deps: AppsDeps): Apps {
       units: serving,
       state: appState(serving, app.desired, app.release !== null),
       repositoryUrl: `ssh://git@${settings.sshAddress()}/${app.name}.git`,
-      address: appAddress(app.name, settings),
+      address: appAddress(hostLabel(app), settings),
     };
   }
 
@@ -104,6 +109,8 @@ export function createApps(deps: AppsDeps): Apps {
         release: null,
         rollout: null,
         desired: 'running',
+        stoppedProcesses: [],
+        swappedWith: null,
         deploys: 0,
         removing: false,
       };
@@ -139,17 +146,18 @@ export function createApps(deps: AppsDeps): Apps {
       return view(app, await store.units(name));
     },
 
-    async remove(caller, name, say) {
+    async remove(caller, name, say, force = false) {
       const app = await demandApp(store, name);
       await act(caller, 'app.remove', { app }, { target: `app:${name}`, lease: `app:${name}` }, async () => {
-        await demandApp(store, name);
+        const current = await demandApp(store, name);
+        if (!force) demandOwnAddress(current);
         say(`---- Removing application "${name}"...`);
         await removal.remove(name);
         say('---- Done removing application.');
       });
     },
 
-    async restart(caller, name, say) {
+    async restart(caller, name, say, process = '') {
       const app = await demandApp(store, name);
       const subject: Subject = { app };
       await act(caller, 'app.restart', subject, { target: `app:${name}`, lease: `app:${name}` }, async () => {
@@ -164,11 +172,22 @@ export function createApps(deps: AppsDeps): Apps {
             },
           );
         }
-        say(`---- Restarting the app "${name}" ----`);
+        const replaced = process === '' ? {} : { replaced: [demandProcess(release, process)] };
+        demandRunning(current, process);
+        say(`---- Restarting ${process === '' ? '' : `the process "${process}" of `}the app "${name}" ----`);
         const by = callerName(caller);
         const signal = new AbortController().signal;
         try {
-          await rollouts.roll({ app: current, release, isNewRelease: false, reason: 'restart', by, say, signal });
+          await rollouts.roll({
+            app: current,
+            release,
+            isNewRelease: false,
+            ...replaced,
+            reason: 'restart',
+            by,
+            say,
+            signal,
+          });
         } catch (error) {
           throw unitFailed(error, name, current.release);
         }
@@ -176,6 +195,21 @@ export function createApps(deps: AppsDeps): Apps {
       });
     },
   };
+}
+
+function demandOwnAddress(app: App): void {
+  if (app.swappedWith === null) return;
+  throw new PlatformError('app.swapped', `application is swapped with "${app.swappedWith}", cannot remove it`, {
+    hint: `Swap it back first (tancho app swap ${app.name} ${app.swappedWith}), or remove it with force.`,
+  });
+}
+
+function demandRunning(app: App, process: string): void {
+  if (app.desired === 'running' && !app.stoppedProcesses.includes(process)) return;
+  const what = app.desired === 'stopped' ? `The app ${app.name}` : `The process ${process} of ${app.name}`;
+  throw new PlatformError('app.stopped', `${what} is stopped, there is nothing to restart.`, {
+    hint: `To start it: tancho app start ${app.name}`,
+  });
 }
 
 function checkDescription(description: unknown): string {

@@ -17,6 +17,7 @@ import type { Routes } from './routes.ts';
 import { commandSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
+import { missingCounts, type Power, stayingUnits, wantedCounts } from './wanted-units.ts';
 
 /** How long a caller waits for the old units to finish their requests before the rest goes on in the background. */
 const PATIENCE_MS = 1_500;
@@ -30,6 +31,13 @@ export interface RolloutPlan {
   readonly by: string;
   readonly say: Say;
   readonly signal: AbortSignal;
+  /** What is to run from the commit on. Absent: the app, without the processes that are stopped now. */
+  readonly power?: Power;
+  /**
+   * Processes whose units are replaced; absent: all. Of the others the units stay, so their code and environment must be those
+   * of the release; only what is missing of them is started, and what is too many ended.
+   */
+  readonly replaced?: readonly string[];
   /** Runs in the transaction that stores the step. */
   readonly onStep?: (tx: StoreWriter, state: RolloutState) => Promise<void>;
 }
@@ -104,12 +112,14 @@ export class Rollouts {
 
   async #commandsBefore(plan: RolloutPlan): Promise<void> {
     const { release, say, signal } = plan;
+    // Nothing new is released where units stay.
+    if (plan.replaced !== undefined) return;
     for (const command of release.hooks.restartBefore) {
       say(`-----> Running ${command}`);
       const spec = commandSpec(randomHex(12), release, this.#deps.settings.unitLimits);
       await this.#deps.units.runCommand(spec, command, signal, 'release command', (line) => say(`       ${line}`));
     }
-    const list = Object.entries(release.processes).map(([name, { count }]) => `${name}: ${count}`);
+    const list = [...wantedCounts(release, powerOf(plan))].map(([name, count]) => `${name}: ${count}`);
     say(`-----> Starting release ${release.number} (${list.join(', ')})`);
   }
 
@@ -130,7 +140,9 @@ export class Rollouts {
     return store.transact(async (tx) => {
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
-      const units = newUnits(plan.release, rollout, await tx.units(plan.app.name), at);
+      const existing = await tx.units(plan.app.name);
+      const missing = missingCounts(wantedCounts(plan.release, powerOf(plan)), staying(plan, existing));
+      const units = newUnits(missing, rollout, existing, at);
       for (const unit of units) await tx.insertUnit(unit);
       await plan.onStep?.(tx, 'starting');
       return { rollout, units };
@@ -170,7 +182,8 @@ export class Rollouts {
       const app = await tx.app(rollout.app);
       if (app === null || app.removing)
         throw new PlatformError('app.not_found', `App ${rollout.app} was removed meanwhile.`);
-      await tx.updateApp(rollout.app, { release: rollout.release, rollout: rollout.id, desired: 'running' });
+      const serving = plan.replaced === undefined ? rollout.id : await exchange(tx, rollout, plan);
+      await tx.updateApp(rollout.app, { release: rollout.release, rollout: serving, ...powerOf(plan) });
       await tx.updateRollout(rollout.id, { state: 'routing' });
       await plan.onStep?.(tx, 'routing');
     });
@@ -215,21 +228,53 @@ export class Rollouts {
   }
 }
 
-/** One record per wanted unit, each with the lowest number that no unit of the app has. */
-function newUnits(release: Release, rollout: Rollout, existing: readonly Unit[], at: string): Unit[] {
+function powerOf({ app, power }: RolloutPlan): Power {
+  return power ?? { desired: 'running', stoppedProcesses: app.stoppedProcesses };
+}
+
+/** The serving units that the plan leaves as they are. */
+function staying({ app, release, replaced, ...rest }: RolloutPlan, existing: readonly Unit[]): Unit[] {
+  if (replaced === undefined || app.rollout === null) return [];
+  const kept = existing.filter((unit) => unit.rollout === app.rollout && !replaced.includes(unit.process));
+  return stayingUnits(kept, wantedCounts(release, powerOf({ app, release, ...rest })));
+}
+
+/**
+ * Where units stay, the rollout that serves goes on serving: the new units join it, and those that are to go change to the new
+ * rollout, which ends them. Nobody who reads the app and its units one after the other ever misses one that stays.
+ */
+async function exchange(tx: StoreWriter, rollout: Rollout, plan: RolloutPlan): Promise<string> {
+  const serving = plan.app.rollout ?? rollout.id;
+  const units = await tx.units(rollout.app);
+  const stay = new Set(staying(plan, units).map((unit) => unit.id));
+  for (const unit of units) {
+    if (unit.rollout === rollout.id) await tx.updateUnit(unit.id, { rollout: serving });
+    else if (stay.has(unit.id)) await tx.updateUnit(unit.id, { release: rollout.release });
+    else if (unit.rollout === serving) await tx.updateUnit(unit.id, { rollout: rollout.id });
+  }
+  return serving;
+}
+
+/** One record per unit that is missing, each with the lowest number that no unit of the app has. */
+function newUnits(
+  missing: ReadonlyMap<string, number>,
+  rollout: Rollout,
+  existing: readonly Unit[],
+  at: string,
+): Unit[] {
   const taken = new Set(existing.map((unit) => unit.index));
   const units: Unit[] = [];
-  for (const [process, { count }] of Object.entries(release.processes)) {
+  for (const [process, count] of missing) {
     for (let n = 0; n < count; n++) {
       let index = 0;
       while (taken.has(index)) index++;
       taken.add(index);
       units.push({
         id: randomHex(12),
-        app: release.app,
+        app: rollout.app,
         index,
         process,
-        release: release.number,
+        release: rollout.release,
         rollout: rollout.id,
         state: 'pending',
         address: null,

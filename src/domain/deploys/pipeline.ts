@@ -4,7 +4,7 @@
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { createRedactor } from '../../lib/redact.ts';
-import type { App, EnvVar, Release } from '../apps/app.ts';
+import { type App, type EnvVar, hostLabel, type Release } from '../apps/app.ts';
 import { Failure, type FailureCause, type RolloutState } from '../apps/rollout.ts';
 import type { Rollouts } from '../apps/rollouts.ts';
 import { envRecord } from '../apps/unit-spec.ts';
@@ -59,7 +59,7 @@ export class Pipeline {
       const { drained } = await this.#roll(run, release, transcript, clock);
       transcript.say('');
       transcript.say(
-        `-----> Release ${release.number} answers at http://${appAddress(run.app.name, this.#deps.settings)}`,
+        `-----> Release ${release.number} answers at http://${appAddress(hostLabel(run.app), this.#deps.settings)}`,
       );
       await transcript.flush();
       void this.#afterDrain(run.deploy.id, drained);
@@ -122,6 +122,7 @@ export class Pipeline {
       by: run.by,
       say: transcript.say,
       signal: run.signal,
+      power: { desired: 'running', stoppedProcesses: [] },
       onStep: async (tx, state) => {
         await this.#onStep(tx, run.deploy, release, clock, state);
       },

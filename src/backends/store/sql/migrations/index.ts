@@ -1,8 +1,12 @@
 import type { DatabaseKind } from '../../../../lib/sql/database.ts';
 import type { MigrationSet } from '../../../../lib/sql/migrate.ts';
 import { initial } from './0001-initial.ts';
+import { appOperations } from './0003-app-operations.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
-  return { table: 'migrations', migrations: { '0001_initial': initial(kind) } };
+  return {
+    table: 'migrations',
+    migrations: { '0001_initial': initial(kind), '0003_app_operations': appOperations(kind) },
+  };
 }
