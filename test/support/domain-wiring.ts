@@ -146,7 +146,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     deploys: createDeploys({ ...all, pipeline, act }),
   };
   // `provisioner` without the border, to be closed at the moment of the crash.
-  const parts = { collector, rollouts, removal, routes, supervisor, units, journal, leases, provisioner };
+  const parts = { act, collector, rollouts, removal, routes, supervisor, units, journal, leases, provisioner };
   return { useCases, parts, backends };
 }
 

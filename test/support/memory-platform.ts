@@ -17,7 +17,7 @@ import type { UseCases } from '../../src/domain/use-cases.ts';
 
 const PLATFORM = { name: 'static', description: 'Files.', ready: true, tools: ['cat 9'], missing: [] };
 
-export type MemoryPlatform = Pick<UseCases, 'apps' | 'env' | 'run' | 'logs' | 'deploys' | 'platforms'> & {
+export type MemoryPlatform = Omit<UseCases, 'users' | 'teams'> & {
   readonly records: Map<string, App>;
   /** Gives an app one started unit and a finished deploy. */
   deployed(name: string): void;
@@ -187,6 +187,20 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
   };
 }
 
+/** What is tested over the real use cases (domain-api.ts): here the app is only looked up. */
+function changesIn(memory: Memory): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames'> {
+  const refuse = (action: Action) => async (caller: Caller, app: unknown) => {
+    memory.allowed(caller, action, String(app));
+    throw new PlatformError('unsupported', 'Nothing can be changed like this in memory.');
+  };
+  return {
+    scale: { add: refuse('unit.add'), remove: refuse('unit.remove') },
+    startStop: { start: refuse('app.start'), stop: refuse('app.stop') },
+    swap: { swap: refuse('app.swap') },
+    cnames: { add: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
+  };
+}
+
 const platforms: Platforms = {
   async list(caller) {
     demand(caller, 'platform.list');
@@ -202,6 +216,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     apps,
     env: envIn(memory),
     run: runIn(memory),
+    ...changesIn(memory),
     logs: logsIn(memory),
     deploys: deploysIn(memory, apps),
     platforms,

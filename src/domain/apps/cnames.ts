@@ -56,7 +56,7 @@ export function createCnames({ store, routes, journal, act, settings }: CnamesDe
   }
 
   return {
-    add: (caller, app, names) => change(caller, 'app.cname_add', app, demandSome(names), added),
+    add: async (caller, app, names) => change(caller, 'app.cname_add', app, demandSome(names), added),
     remove: (caller, app, names) => change(caller, 'app.cname_remove', app, names, removed),
   };
 }
