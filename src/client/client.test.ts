@@ -106,6 +106,18 @@ describe('requests', () => {
     ['teams.removeMember', (c) => c.teams.removeMember('t', 'a@b.cc'), 'DELETE /teams/t/a%40b.cc', ''],
     ['apps.remove', (c) => c.apps.remove('x'), 'DELETE /apps/x', ''],
     ['apps.restart', (c) => c.apps.restart('x'), 'POST /apps/x/restart', ''],
+    ['apps.start', (c) => c.apps.start('x', { process: 'web' }), 'POST /apps/x/start?process=web', ''],
+    ['apps.stop', (c) => c.apps.stop('x'), 'POST /apps/x/stop', ''],
+    ['apps.swap', (c) => c.apps.swap('x', 'y', { force: true }), 'PUT /swap?app1=x&app2=y&force=true', ''],
+    ['apps.addUnits', (c) => c.apps.addUnits('x', 2), 'PUT /apps/x/units?units=2', ''],
+    [
+      'apps.removeUnits',
+      (c) => c.apps.removeUnits('x', 1, { process: 'clock' }),
+      'DELETE /apps/x/units?units=1&process=clock',
+      '',
+    ],
+    ['apps.addCnames', (c) => c.apps.addCnames('x', ['a.io']), 'POST /apps/x/cname', '{"cname":["a.io"]}'],
+    ['apps.removeCnames', (c) => c.apps.removeCnames('x', ['a.io']), 'DELETE /apps/x/cname', '{"cname":["a.io"]}'],
     ['apps.run', (c) => c.apps.run('x', 'ls -l', { once: true, output() {} }), 'POST /apps/x/run?once=true', 'ls -l'],
     [
       'env.set',

@@ -37,6 +37,8 @@ export interface AppInfo {
   readonly description?: string;
   readonly deploys?: number;
   readonly cname?: readonly string[];
+  /** The app it has exchanged addresses with. */
+  readonly swappedWith?: string;
 }
 
 export interface NewApp {

@@ -3,8 +3,10 @@ import type { Cli } from '../cli.ts';
 import { registerCreate } from './create.ts';
 import { registerInfo, registerList, registerOpenUrl } from './info.ts';
 import { registerLog } from './log.ts';
-import { registerRemove, registerRestart } from './remove.ts';
+import { registerRemove } from './remove.ts';
 import { registerRun } from './run.ts';
+import { registerRestart, registerStart, registerStop } from './start-stop.ts';
+import { registerSwap } from './swap.ts';
 
 export function registerApp(app: Command, cli: Cli): void {
   registerCreate(app, cli);
@@ -13,6 +15,9 @@ export function registerApp(app: Command, cli: Cli): void {
   registerLog(app, cli);
   registerRun(app, cli);
   registerRestart(app, cli);
+  registerStop(app, cli);
+  registerStart(app, cli);
+  registerSwap(app, cli);
   registerOpenUrl(app, cli);
   registerRemove(app, cli);
 }
