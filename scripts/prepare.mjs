@@ -92,7 +92,7 @@ export async function checkTypes() {
   await compile('Checking types', 'tsconfig.json');
 }
 
-function compile(label, project) {
+export function compile(label, project) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
   return step(label, [process.execPath, tsc, '-p', project], { hint: 'Correct the errors above and try again.' });
 }

@@ -2,8 +2,8 @@
  * The only file that wires: configuration -> backends -> domain -> doors. Starts the platform in an order in which a crash
  * at any point is harmless, and stops it in the reverse one.
  */
-import { randomBytes } from 'node:crypto';
 import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { type ApiServer, createApiServer } from './api/server.ts';
 import { type Backends, openBackends } from './backends/registry.ts';
@@ -41,6 +41,7 @@ import { createGitSessions } from './git-push/sessions.ts';
 import { createSshDoor, type SshDoor } from './git-push/ssh.ts';
 import { claimHome } from './lib/home-claim.ts';
 import type { Logger } from './lib/logger.ts';
+import { ownName } from './lib/own-name.ts';
 import { openServerLog } from './lib/server-log.ts';
 
 export interface Daemon {
@@ -73,7 +74,7 @@ export async function startDaemon(config: Config, options: { version: string }):
     try {
       return await serve(config, backends, { ...options, logger: log.logger, runDir, release, closeLog: log.close });
     } catch (error) {
-      await backends.close();
+      await backends.close('failed start');
       throw error;
     }
   } catch (error) {
@@ -97,7 +98,8 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   let doors: Doors | null = null;
   const settings = settingsOf(config, backends, () => doors?.ssh.address.port ?? config.sshListen.port);
   const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);
-  const domain = createDomain(config, backends, settings, logger, now);
+  const owner = `${hostname()}-${await ownName(path.join(options.runDir, 'control.name'))}`;
+  const domain = createDomain(config, backends, { settings, logger, now, owner });
   const { background, ...recovered } = await recover({ ...backends, ...domain.parts, logger, now });
   logger.info(recovered, 'recovered');
   doors = await openDoors(config, backends, domain.useCases, options, () => isReady);
@@ -150,28 +152,37 @@ interface Domain {
   readonly useCases: UseCases;
   readonly parts: Pick<
     Parameters<typeof recover>[0],
-    'collector' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
+    'collector' | 'leases' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
   >;
   pruneLogs(): Promise<void>;
   close(how: 'all' | 'leave-units'): Promise<void>;
 }
 
-function createDomain(config: Config, backends: Backends, settings: Settings, logger: Logger, now: () => Date): Domain {
+interface DomainOptions {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** Of leases. The home is claimed, so whoever had the same name before is dead and its leases are ours at once. */
+  readonly owner: string;
+}
+
+function createDomain(config: Config, backends: Backends, options: DomainOptions): Domain {
+  const { settings, logger, now, owner } = options;
   const { store, logStore, provisioner, router, builder, gitHost } = backends;
   const journal = new Journal({ logStore, now, logger });
   const collector = new Collector({ provisioner, logStore, journal, logger });
-  const leases = new Leases(store, `control-${process.pid}-${randomBytes(6).toString('hex')}`);
+  const leases = new Leases(store, owner);
   const act = createAct({ store, leases, logger, now });
   const routes = new Routes({ store, router, domain: config.domain, logger });
-  const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger });
+  const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });
   const removal = createRemoval({ store, units, routes, router, builder, gitHost, logStore, settings, logger });
   const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
   const callers = new CallerCache(now);
-  const registrationOpen = isRegistrationOpen(config);
+  const registration = registrationOf(config);
   const useCases: UseCases = {
-    apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, now }),
+    apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
     scale: createScale({ store, rollouts, journal, act, now }),
@@ -179,14 +190,14 @@ function createDomain(config: Config, backends: Backends, settings: Settings, lo
     swap: createSwap({ store, routes, journal, act }),
     cnames: createCnames({ store, routes, journal, act, settings }),
     logs: createLogs({ store, logStore, journal }),
-    deploys: createDeploys({ store, gitHost, pipeline, act, now }),
+    deploys: createDeploys({ store, builder, gitHost, pipeline, act, logger, now }),
     platforms: createPlatforms({ builder }),
-    users: createUsers({ store, act, now, callers, registrationOpen, sessionDays: config.sessionDays }),
+    users: createUsers({ store, act, now, callers, ...registration, sessionDays: config.sessionDays }),
     teams: createTeams({ store, act, now, callers }),
   };
   return {
     useCases,
-    parts: { collector, rollouts, removal, routes, supervisor, units },
+    parts: { collector, leases, rollouts, removal, routes, supervisor, units },
     async pruneLogs() {
       const bounds = { entriesPerApp: config.logEntriesPerApp, bytesPerApp: config.logBytesPerApp };
       await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
@@ -252,9 +263,12 @@ async function openDoors(
 
 const LOOPBACK = /^(?:127\.|::1$|localhost$)/;
 
-function isRegistrationOpen(config: Config): boolean {
-  if (config.registration !== 'auto') return config.registration === 'open';
-  return LOOPBACK.test(config.apiListen.host);
+function registrationOf(config: Config): { registrationOpen: boolean; registrationFromHereOnly: boolean } {
+  const isAuto = config.registration === 'auto';
+  return {
+    registrationOpen: isAuto ? LOOPBACK.test(config.apiListen.host) : config.registration === 'open',
+    registrationFromHereOnly: isAuto,
+  };
 }
 
 /** An address that can be connected to on this machine: a door bound to every address is also behind loopback. */

@@ -1,6 +1,7 @@
 /** argv -> the command line; `tancho server` -> configuration -> daemon. The only file that knows both, and decides nothing else. */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import { setFlagsFromString } from 'node:v8';
 import type { CliContext } from './cli/context.ts';
 import { CliError } from './cli/errors.ts';
 import { runCli } from './cli/program.ts';
@@ -12,6 +13,7 @@ const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as { version: string };
 
 async function startServer(): Promise<RunningServer> {
+  keepYoungGenerationSmall();
   const { loadConfig } = await import('./config/load.ts');
   const config = await loadConfig(process.env);
   await checkGit();
@@ -29,6 +31,14 @@ async function startServer(): Promise<RunningServer> {
   } catch (error) {
     throw explainListen(error, config);
   }
+}
+
+/**
+ * What loading the program leaves behind would let the young generation grow to 32 MB, and V8 seldom takes that back from a
+ * process that is idle. The server allocates little per request, so it loses nothing measurable.
+ */
+function keepYoungGenerationSmall(): void {
+  setFlagsFromString('--semi-space-growth-factor=1');
 }
 
 async function checkGit(): Promise<void> {

@@ -8,6 +8,8 @@ import { changes, type Context } from './operation.ts';
 import type { Route } from './routes.ts';
 
 const MAX_LOGGED_PATH = 200;
+/** What proxies add. */
+const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
 
 export class Call {
   readonly id: string;
@@ -35,6 +37,11 @@ export class Call {
     this.#controller ??= new AbortController();
     if (this.#left) this.#controller.abort();
     return this.#controller.signal;
+  }
+
+  get host(): string {
+    const { headers } = this.#request;
+    return FORWARDED.some((name) => headers[name] !== undefined) ? '' : (headers.host ?? '');
   }
 
   giveUp(): void {
@@ -89,6 +96,10 @@ export class CallContext implements Context {
 
   get address(): string {
     return this.#call.address;
+  }
+
+  get host(): string {
+    return this.#call.host;
   }
 
   get signal(): AbortSignal {

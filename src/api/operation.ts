@@ -20,6 +20,8 @@ export interface Context {
   readonly useCases: UseCases;
   /** Where the request comes from, for the throttle; `unix` for the socket. */
   readonly address: string;
+  /** Host as the client wrote it; '' when a proxy stands between. */
+  readonly host: string;
   readonly version: string;
   readonly ready: () => boolean;
   /** Fires when the client has left, or the server cannot wait for it any longer. */

@@ -1,5 +1,5 @@
 import { mkdtemp, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { createServer, request as httpRequest, type IncomingMessage } from 'node:http';
+import { createServer, request as httpRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { type AddressInfo, connect, createServer as createSocketServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,8 +43,12 @@ interface Got {
 }
 
 function overSocket(socketPath: string, method: string, path: string, headers = {}, body = ''): Promise<Got> {
+  return send({ socketPath, method, path, headers, agent: false }, body);
+}
+
+function send(options: RequestOptions, body: string): Promise<Got> {
   return new Promise((resolve, reject) => {
-    const sent = httpRequest({ socketPath, method, path, headers, agent: false }, (response) => {
+    const sent = httpRequest(options, (response) => {
       let text = '';
       response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
@@ -57,6 +61,20 @@ async function appOf(api: MemoryApi): Promise<{ token: string; app: string }> {
   const target: Target = { baseUrl: api.baseUrl, adminEmail: ADMIN.email, adminPassword: ADMIN.password };
   return somebodyWithApp(target, await login(target, ADMIN.email, ADMIN.password));
 }
+
+it('registers those only who call this machine by its own name, where registration is for this machine', async () => {
+  const { baseUrl } = await start({ registrationOpen: 'from-here' });
+  const register = async (n: number, headers: Record<string, string>): Promise<number> => {
+    const body = JSON.stringify({ email: `u${n}@example.com`, password: 'secret12' });
+    const { port } = new URL(baseUrl);
+    return (await send({ host: '127.0.0.1', port, method: 'POST', path: '/users', headers, agent: false }, body))
+      .status;
+  };
+  expect(await register(1, {})).toBe(200);
+  expect(await register(2, { host: 'localhost:8080' })).toBe(200);
+  expect(await register(3, { host: 'rebound.example.com' })).toBe(403);
+  expect(await register(4, { 'x-forwarded-for': '203.0.113.9' })).toBe(403);
+});
 
 describe('the unix socket', () => {
   it('belongs to its owner alone and speaks for the first admin', async () => {

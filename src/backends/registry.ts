@@ -23,8 +23,11 @@ export interface Backends {
   readonly router: Router;
   readonly builder: Builder;
   readonly gitHost: BareRepos;
-  /** Ends the router and lets go of everything else; the units are not touched. */
-  close(): Promise<void>;
+  /**
+   * Ends the router and lets go of everything else; the units are not touched. After a start that failed, a router that
+   * served before goes on serving.
+   */
+  close(why?: 'failed start'): Promise<void>;
 }
 
 export interface BackendOptions {
@@ -39,9 +42,9 @@ export interface BackendOptions {
 export async function openBackends(config: Config, options: BackendOptions): Promise<Backends> {
   const { logger } = options;
   const home = (...parts: string[]): string => path.join(config.home, ...parts);
-  const closers: (() => Promise<void>)[] = [];
-  const close = async (): Promise<void> => {
-    for (const closer of closers.reverse()) await closer();
+  const closers: Backends['close'][] = [];
+  const close: Backends['close'] = async (why) => {
+    for (const closer of closers.reverse()) await closer(why);
   };
   async function keep<T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> {
     const value = await opening;
@@ -83,7 +86,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       entry: path.join(options.programDir, 'edge', 'main.js'),
       logger,
     });
-    closers.push(() => router.stop());
+    closers.push((why) => (why === 'failed start' && router.adopted ? router.close() : router.stop()));
     return { router };
   };
 
@@ -97,7 +100,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     return { ...stores, ...engine, ...router, ...gitHost, close };
   } catch (error) {
     await Promise.allSettled(opening);
-    await close();
+    await close('failed start');
     throw error;
   }
 }

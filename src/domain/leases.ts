@@ -22,7 +22,10 @@ export class Leases {
   readonly #queue = new KeyedQueue();
   readonly #holders = new Map<string, string>();
 
-  /** `owner` names this control process, unique among all that share the store. */
+  /**
+   * `owner` names this control, unique among all that share the store. After a crash it goes by the same name, so that it need
+   * not wait for its own leases to end.
+   */
   constructor(store: Pick<Store, 'lease' | 'releaseLease'>, owner: string) {
     this.#store = store;
     this.#owner = owner;
@@ -38,13 +41,13 @@ export class Leases {
         clearTimeout(timer);
         await this.#take(key, deadline);
         this.#holders.set(key, options.holder);
-        const renewal = setInterval(() => void this.#renew(key), TTL_MS / 3);
+        const stopRenewing = this.#keepRenewing(key);
         try {
           return await work();
         } finally {
-          clearInterval(renewal);
           this.#holders.delete(key);
-          await this.#store.releaseLease(key, this.#owner);
+          await stopRenewing();
+          await this.#giveBack(key);
         }
       },
       giveUp.signal,
@@ -60,6 +63,26 @@ export class Leases {
     while (!(await this.#store.lease(key, this.#owner, TTL_MS))) {
       if (Date.now() >= deadline) throw this.#busy(key);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+    }
+  }
+
+  /** The returned function resolves when no renewal is under way any more: it would take back what is given back. */
+  #keepRenewing(key: string): () => Promise<void> {
+    let last = Promise.resolve();
+    const timer = setInterval(() => {
+      last = last.then(() => this.#renew(key));
+    }, TTL_MS / 3).unref();
+    return () => {
+      clearInterval(timer);
+      return last;
+    };
+  }
+
+  async #giveBack(key: string): Promise<void> {
+    try {
+      await this.#store.releaseLease(key, this.#owner);
+    } catch {
+      // What was done stays done; a lease that is not given back ends by itself.
     }
   }
 

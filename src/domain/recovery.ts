@@ -2,7 +2,9 @@
  * What a start of control does before it serves: finds the units again and finishes or undoes everything that a crash
  * interrupted. Afterwards nothing is half-done, and no command to unlock anything is needed.
  */
+import { groupBy } from '../lib/group-by.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
+import type { App } from './apps/app.ts';
 import type { Provisioner } from './apps/provisioner.ts';
 import type { Removal } from './apps/removal.ts';
 import type { Rollouts } from './apps/rollouts.ts';
@@ -11,8 +13,9 @@ import type { Supervisor } from './apps/supervisor.ts';
 import type { Unit } from './apps/unit.ts';
 import type { Units } from './apps/units.ts';
 import type { Builder } from './deploys/builder.ts';
-import type { Deploy } from './deploys/deploy.ts';
 import type { GitHost } from './deploys/git-host.ts';
+import { closeInterrupted, isCommitted } from './deploys/interrupted.ts';
+import type { Leases } from './leases.ts';
 import type { Collector } from './logs/collector.ts';
 import type { Store } from './store.ts';
 
@@ -27,6 +30,7 @@ export interface RecoveryDeps {
   readonly routes: Routes;
   readonly supervisor: Supervisor;
   readonly units: Units;
+  readonly leases: Leases;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -42,27 +46,33 @@ export interface Recovered {
 
 /** A start waits this long for units that were found dead; slower ones come up while the platform serves. */
 const REVIVAL_PATIENCE_MS = 700;
+const STRAY_GRACE_MS = 1_000;
+const LEASE_WAIT_MS = 60_000;
+const ALL_RELEASES = 1_000_000;
 
 /** Resolves when the platform may serve. What takes long (removals, strays) goes on after that, in `background`. */
 export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonly background: Promise<void> }> {
   const { store, rollouts, routes } = deps;
   const before = await store.allUnits();
   const running = await deps.provisioner.recover(handlesOf(before));
-  for (const rollout of await store.unfinishedRollouts()) await rollouts.resume(rollout);
-  const interrupted = await closeDeploys(deps);
-  const apps = new Map((await store.apps()).map((app) => [app.name, app]));
-  const serving = (await store.allUnits()).filter((unit) => apps.get(unit.app)?.rollout === unit.rollout);
-  const revivals: Promise<void>[] = [];
-  for (const unit of serving) {
-    const serves = running.has(unit.id) ? await adopt(deps, unit) : !(await markDead(deps, unit));
-    if (!serves) revivals.push(deps.supervisor.revive(unit));
+  for (const unit of before) await takeUp(deps, unit, running.has(unit.id));
+  for (const rollout of await store.unfinishedRollouts()) {
+    // One that cannot be finished now stays as it is for the next start; the other apps are not to wait for it.
+    await bestEffort(deps.logger, `finishing a rollout of ${rollout.app}`, () => rollouts.resume(rollout));
   }
+  const deploys = await store.unfinishedDeploys();
+  for (const deploy of deploys) await closeInterrupted(deps, deploy);
+  const apps = new Map((await store.apps()).map((app) => [app.name, app]));
+  const [serving, leftover] = partition(await store.allUnits(), (unit) => apps.get(unit.app)?.rollout === unit.rollout);
+  const dead = serving.filter((unit) => !(unit.state === 'started' && running.has(unit.id)));
+  const revivals = dead.map((unit) => deps.supervisor.revive(unit));
   await routes.publish();
+  const background = tidy(deps, { leftover, artifacts: await deps.builder.list() });
   await Promise.race([
     Promise.all(revivals),
     new Promise((resolve) => setTimeout(resolve, REVIVAL_PATIENCE_MS).unref()),
   ]);
-  const background = tidy(deps, new Set(apps.keys()));
+  const interrupted = deploys.filter((deploy) => !isCommitted(deploy)).length;
   return { adopted: running.size, revived: revivals.length, interrupted, background };
 }
 
@@ -70,63 +80,68 @@ function handlesOf(units: readonly Unit[]): Map<string, string> {
   return new Map(units.flatMap((unit) => (unit.handle === null ? [] : [[unit.id, unit.handle] as const])));
 }
 
-/** Deploys whose rollout was committed are done; the others were cut off, and their code is thrown away. */
-async function closeDeploys(deps: RecoveryDeps): Promise<number> {
-  const { store, builder, logger, now } = deps;
-  let interrupted = 0;
-  for (const deploy of await store.unfinishedDeploys()) {
-    if (deploy.state === 'routing' || deploy.state === 'draining') {
-      await store.transact((tx) => tx.updateDeploy(deploy.id, { state: 'done', finishedAt: now().toISOString() }));
-      continue;
-    }
-    interrupted++;
-    const error = 'The platform was restarted before the new version served.';
-    await store.transact(async (tx) => {
-      const end: Partial<Deploy> = { state: 'failed', cause: 'interrupted', error, finishedAt: now().toISOString() };
-      await tx.updateDeploy(deploy.id, end);
-      await tx.appendDeployLog(deploy.id, [` !     Deploy failed (interrupted): ${error}`]);
-    });
-    const artifact = deploy.artifact;
-    if (artifact !== '') await bestEffort(logger, 'removing a slug', () => builder.remove(artifact));
-  }
-  return interrupted;
+function partition<T>(values: readonly T[], test: (value: T) => boolean): [T[], T[]] {
+  return [values.filter(test), values.filter((value) => !test(value))];
 }
 
-/** False: it runs, but whether it is ready only a fresh start can tell, because control died while starting it. */
-async function adopt(deps: RecoveryDeps, unit: Unit): Promise<boolean> {
-  const release = await deps.store.release(unit.app, unit.release);
-  if (release === null) return true;
-  deps.collector.attach(unit, release);
-  return unit.state === 'started';
+/** Whatever a unit printed is carried on, that of a dead one too; and a dead one does not pass for one that serves. */
+async function takeUp(deps: RecoveryDeps, unit: Unit, isRunning: boolean): Promise<void> {
+  const { store, collector } = deps;
+  const release = await store.release(unit.app, unit.release);
+  if (release !== null) collector.attach(unit, release);
+  if (isRunning || unit.state !== 'started') return;
+  await store.transact(async (tx) => {
+    if ((await tx.unit(unit.id))?.state === 'started') await tx.updateUnit(unit.id, { state: 'error', address: null });
+  });
 }
 
-/** True when the unit is to be started again. */
-async function markDead(deps: RecoveryDeps, unit: Unit): Promise<boolean> {
-  if (unit.state === 'stopped') return false;
-  if (unit.state !== 'error') {
-    await deps.store.transact((tx) => tx.updateUnit(unit.id, { state: 'error', address: null }));
-  }
-  return true;
+interface Found {
+  /** Units of rollouts that do not serve. */
+  readonly leftover: readonly Unit[];
+  /** The artifacts there were before anything new could be built. */
+  readonly artifacts: readonly { readonly id: string; readonly app: string }[];
 }
 
-async function tidy(deps: RecoveryDeps, apps: ReadonlySet<string>): Promise<void> {
-  const { store, provisioner, builder, gitHost, removal, units, logger } = deps;
+async function tidy(deps: RecoveryDeps, found: Found): Promise<void> {
+  const { store, units, logger } = deps;
   for (const app of await store.apps()) {
-    if (app.removing) await bestEffort(logger, `removing ${app.name}`, () => removal.remove(app.name));
-    else await bestEffort(logger, `the repository of ${app.name}`, () => gitHost.create(app.name));
+    await bestEffort(logger, `putting ${app.name} in order`, () => putInOrder(deps, app));
   }
-  const known = new Map((await store.allUnits()).map((unit) => [unit.id, unit]));
-  for (const unit of known.values()) {
-    if (unit.state === 'stopped') await bestEffort(logger, 'retiring a unit', () => units.retire(unit));
+  for (const unit of found.leftover) await bestEffort(logger, 'retiring a unit', () => units.retire(unit));
+  await bestEffort(logger, 'removing stray units', () => removeStrayUnits(deps));
+  const byApp = groupBy(found.artifacts, (artifact) => artifact.app);
+  for (const [app, artifacts] of byApp) {
+    await bestEffort(logger, 'removing stray slugs', () => removeStraySlugs(deps, app, artifacts));
   }
+}
+
+/** With the app's lease, because the doors are open by now. */
+async function putInOrder(deps: RecoveryDeps, { name, removing }: App): Promise<void> {
+  const { store, gitHost, removal, leases } = deps;
+  if (!removing && (await gitHost.exists(name))) return;
+  await leases.hold(`app:${name}`, { waitMs: LEASE_WAIT_MS, holder: 'the start of the platform' }, async () => {
+    const app = await store.app(name);
+    if (app?.removing === true) await removal.remove(name);
+    else if (app !== null) await gitHost.create(name);
+  });
+}
+
+async function removeStrayUnits(deps: RecoveryDeps): Promise<void> {
+  const { store, provisioner, logger } = deps;
   for (const stray of await provisioner.list()) {
-    if (known.has(stray.id) || (await store.unit(stray.id)) !== null) continue;
+    if ((await store.unit(stray.id)) !== null) continue;
     await bestEffort(logger, 'removing a stray unit', async () => {
-      await provisioner.stop(stray.id, 1_000);
+      await provisioner.stop(stray.id, STRAY_GRACE_MS);
       await provisioner.remove(stray.id);
     });
   }
-  for (const artifact of await builder.list()) {
-    if (!apps.has(artifact.app)) await bestEffort(logger, 'removing a stray slug', () => builder.remove(artifact.id));
+}
+
+/** What no release names now will never be named: what is built from here on has other names. */
+async function removeStraySlugs(deps: RecoveryDeps, app: string, artifacts: Found['artifacts']): Promise<void> {
+  const { store, builder, logger } = deps;
+  const named = new Set((await store.releases(app, ALL_RELEASES)).map((release) => release.artifact));
+  for (const { id } of artifacts) {
+    if (!named.has(id)) await bestEffort(logger, 'removing a stray slug', () => builder.remove(id));
   }
 }

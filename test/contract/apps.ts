@@ -166,7 +166,7 @@ export function appsContract(getTarget: () => Target): void {
       expect([restarted.status, restarted.headers['content-type']]).toEqual([200, 'application/x-json-stream']);
       const shown = (await call('GET', app)).json as { Units: object[] };
       expect(shown.Units[0]).toMatchObject({
-        Name: `${owner.app}/0`,
+        Name: expect.stringMatching(new RegExp(`^${owner.app}/\\d+$`)) as string,
         State: 'started',
         Ip: expect.any(String) as string,
       });

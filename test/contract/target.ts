@@ -112,9 +112,11 @@ export async function somebodyWithApp(
   return { ...user, team, app };
 }
 
+/** The one that deploys fastest, where it is there. */
 async function aPlatform(target: Target, token: string): Promise<string> {
   const platforms = (await ask(target, 'GET', '/platforms', { token })).json as { Name: string; Ready: boolean }[];
-  const platform = platforms.find((each) => each.Ready) ?? platforms[0];
+  const ready = platforms.filter((each) => each.Ready);
+  const platform = ready.find((each) => each.Name === 'nodejs') ?? ready[0] ?? platforms[0];
   if (platform === undefined) throw new Error('the server has no platform');
   return platform.Name;
 }

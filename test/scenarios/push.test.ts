@@ -8,7 +8,7 @@ let ann: Identity;
 let token: string;
 
 beforeAll(async () => {
-  world = await startWorld({ env: { TANCHO_UNITS_START_TIMEOUT: '8s' } });
+  world = await startWorld({ env: { TANCHO_UNITS_START_TIMEOUT: '4s' } });
   ann = await createIdentity();
   token = await allowPush(world, ann);
 });

@@ -1,5 +1,6 @@
 /** `tancho server` as its operator knows it: signals, stop, a second start, crashes of its parts; nothing stays behind. */
 import { rename } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allowPush, createIdentity, createWorkTree, type Identity, pidApp, sshUrl } from '../support/git.ts';
@@ -75,6 +76,24 @@ describe('a server that runs', () => {
     expect(await unit()).toBe(before);
   });
 
+  it('that cannot start again leaves the edge that serves', async () => {
+    const before = await unit();
+    const edge = await edgePid(world);
+    await world.end('SIGKILL');
+    const squatter = createServer();
+    const { hostname, port } = new URL(world.apiUrl);
+    await new Promise<void>((resolve) => squatter.listen(Number(port), hostname, resolve));
+    try {
+      await expect(world.startAgain()).rejects.toThrow(/cannot listen/i);
+      expect(await unit()).toBe(before);
+      expect(await edgePid(world)).toBe(edge);
+    } finally {
+      await new Promise((resolve) => squatter.close(resolve));
+    }
+    await world.startAgain();
+    expect(await unit()).toBe(before);
+  });
+
   it('ends at SIGTERM and leaves the units, which the next start takes over', async () => {
     const before = await unit();
     await world.end('SIGTERM');
@@ -102,7 +121,7 @@ describe('a server that runs', () => {
     const none = await world.cli(['server', 'stop']);
     expect([none.code, none.stdout.split('\n').length]).toEqual([0, 2]);
     await world.startAgain();
-    await answersWithin(5_000);
+    await answersWithin(15_000);
     expect(await unit()).not.toBe(before);
   });
 
@@ -115,7 +134,7 @@ describe('a server that runs', () => {
     const begun = Date.now();
     await world.startAgain();
     const ready = Date.now() - begun;
-    const answered = await answersWithin(5_000);
+    const answered = await answersWithin(15_000);
     console.log(`ready ${ready} ms after the start, the app answered ${answered} ms later`);
   });
 
@@ -130,6 +149,6 @@ describe('a server that runs', () => {
     expect(await processesOf(world.home)).toEqual([]);
     await rename(`${key}.away`, key);
     await world.startAgain();
-    await answersWithin(5_000);
+    await answersWithin(15_000);
   });
 });

@@ -83,5 +83,8 @@ it('is not repeated by the next start', async () => {
   const said = world.output().slice(before);
   expect(said).not.toMatch(/Password:|Deploying the sample/);
   expect(said).toContain('your password');
-  expect((await world.fetchApp('hello')).status).toBe(200);
+  await until(async () => (await world.fetchApp('hello')).status === 200, {
+    timeoutMs: 15_000,
+    what: 'the app to be back',
+  });
 });

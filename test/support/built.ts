@@ -22,7 +22,8 @@ let building: Promise<string> | null = null;
 
 /**
  * The directory that equals dist/: `join(await builtProgram(), 'edge/main.js')` is the edge. What lies beside dist/ in
- * the project (package.json, platforms/, node_modules/, ...) is linked beside it.
+ * the project (package.json, platforms/, node_modules/, ...) is linked beside it. TANCHO_TEST_DIST names a compilation
+ * that is there already.
  */
 export function builtProgram(): Promise<string> {
   building ??= build();
@@ -30,6 +31,8 @@ export function builtProgram(): Promise<string> {
 }
 
 async function build(): Promise<string> {
+  const given = process.env['TANCHO_TEST_DIST'];
+  if (given !== undefined) return given;
   const target = join(tmpdir(), PREFIX + (await contentKey()));
   if (!(await exists(join(target, 'dist')))) await compileInto(target);
   await removeOld(target);

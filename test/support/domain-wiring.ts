@@ -55,18 +55,32 @@ export interface DomainWorld {
   dispose(): Promise<void>;
 }
 
+const ROUTER_GIVE_UP_MS = 400;
+const PATIENCE_MS = 300;
+
 export interface DeployOptions {
   readonly say?: (line: string) => void;
   readonly signal?: AbortSignal;
 }
 
-export async function createWorld(machine: Machine, options: { readonly owner?: string }): Promise<DomainWorld> {
+export interface ControlOptions {
+  /** Of leases. */
+  readonly owner?: string;
+  /** Prepares faults before the recovery begins. */
+  readonly prepare?: (faults: Faults) => void;
+}
+
+/** Resolves when the recovery is done, or crashed: then a world that is crashed. */
+export async function createWorld(machine: Machine, options: ControlOptions): Promise<DomainWorld> {
   const faults = new Faults();
+  options.prepare?.(faults);
   const complaints: string[] = [];
   // As with a claimed home: a restarted control goes by the name of the one before.
   const { useCases, parts, backends } = wire(machine, faults, options.owner ?? 'control', loggerInto(complaints));
   const logger = loggerInto(complaints);
-  const { background, ...recovered } = await recover({ ...backends, ...parts, logger, now: () => new Date() });
+  const recovering = recover({ ...backends, ...parts, logger, now: machine.now });
+  const nothing = { adopted: 0, revived: 0, interrupted: 0, background: Promise.resolve() };
+  const { background, ...recovered } = await Promise.race([recovering, faults.crashed.then(() => nothing)]);
   const say = (): void => {};
 
   const world: DomainWorld = {
@@ -93,18 +107,18 @@ export async function createWorld(machine: Machine, options: { readonly owner?: 
     remove: (app) => useCases.apps.remove(ANN, app, say),
     async settled() {
       await background;
-      await parts.rollouts.close();
+      await parts.rollouts.idle();
     },
     crash() {
       faults.crash();
-      void backends.provisioner.close();
       void parts.provisioner.close();
+      void parts.rollouts.close();
       void parts.supervisor.close();
       void parts.collector.close();
     },
     async next() {
       world.crash();
-      return machine.start(options);
+      return machine.start(options.owner === undefined ? {} : { owner: options.owner });
     },
     dispose: () => machine.dispose(),
   };
@@ -112,8 +126,7 @@ export async function createWorld(machine: Machine, options: { readonly owner?: 
 }
 
 function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
-  const { settings } = machine;
-  const now = (): Date => new Date();
+  const { settings, now } = machine;
   const provisioner = machine.provisioner();
   const backends = {
     store: faults.wrap('store', machine.store),
@@ -128,10 +141,10 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
   const collector = new Collector({ ...all, journal });
   const leases = new Leases(backends.store, owner);
   const act = createAct({ ...all, leases });
-  const routes = new Routes({ ...all, domain: settings.domain });
+  const routes = new Routes({ ...all, domain: settings.domain, giveUpMs: ROUTER_GIVE_UP_MS });
   const units = new Units({ ...all, collector, journal });
   const supervisor = new Supervisor({ ...all, routes, units, journal });
-  const rollouts = new Rollouts({ ...all, units, routes });
+  const rollouts = new Rollouts({ ...all, units, routes, patienceMs: PATIENCE_MS });
   const removal = createRemoval({ ...all, units, routes });
   const pipeline = new Pipeline({ ...all, rollouts, journal });
   const useCases = {

@@ -19,7 +19,7 @@ import type { Settings } from '../../src/domain/settings.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { newSealKey, Sealer } from '../../src/lib/seal.ts';
 import { SILENT } from '../../src/lib/logger.ts';
-import { createWorld, type DomainWorld } from './domain-wiring.ts';
+import { type ControlOptions, createWorld, type DomainWorld } from './domain-wiring.ts';
 import { MemoryBuilder, MemoryRepositories } from './memory-builds.ts';
 
 export type { DomainWorld } from './domain-wiring.ts';
@@ -33,12 +33,15 @@ export interface Machine {
   readonly builder: MemoryBuilder;
   readonly gitHost: MemoryRepositories;
   readonly settings: Settings;
+  readonly now: () => Date;
+  /** Lets time pass, as far as the domain asks for it. */
+  pass(ms: number): void;
   /** The table that the router took last. */
   readonly table: () => RouteTable;
   /** A provisioner as a new control process makes one. */
   provisioner(): Provisioner;
   /** Makes a further control process on this machine. */
-  start(options?: { readonly owner?: string }): Promise<DomainWorld>;
+  start(options?: ControlOptions): Promise<DomainWorld>;
   dispose(): Promise<void>;
 }
 
@@ -74,6 +77,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
   const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
   const builder = new MemoryBuilder();
   const worlds: DomainWorld[] = [];
+  let aheadMs = 0;
   const machine: Machine = {
     store,
     logStore,
@@ -94,6 +98,8 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
       runTimeoutMs: 2_000,
       ...settings,
     },
+    now: () => new Date(Date.now() + aheadMs),
+    pass: (ms) => void (aheadMs += ms),
     provisioner: () => needingSlugs(createMemoryProvisioner(units), builder),
     async start(options = {}) {
       const world = await createWorld(machine, options);

@@ -4,6 +4,14 @@
  */
 export type Moment = 'before' | 'after';
 
+export interface CrashPoint {
+  /** From 1; 0 for never. */
+  readonly call: number;
+  readonly moment: Moment;
+  /** Counts the calls of this method only, e.g. `logStore.append`; absent: every call that has an effect. */
+  readonly only?: string;
+}
+
 /** Calls that change something outside; the others are no interesting moments to crash at. */
 const EFFECTS: ReadonlySet<string> = new Set([
   'store.transact',
@@ -33,7 +41,7 @@ export class Faults {
   readonly crashed: Promise<'crashed'>;
   #isCrashed = false;
   #resolveCrashed: (value: 'crashed') => void = () => undefined;
-  #target = { call: 0, moment: 'before' as Moment };
+  #target: CrashPoint = { call: 0, moment: 'before' };
   readonly #hooks = new Map<string, Set<Hook>>();
 
   constructor() {
@@ -46,10 +54,10 @@ export class Faults {
     return this.#isCrashed;
   }
 
-  /** Counts from here; the `call`-th call with an effect is the crash. */
-  arm(call: number, moment: Moment): void {
+  /** Counts from here. */
+  arm(point: CrashPoint): void {
     this.calls.length = 0;
-    this.#target = { call, moment };
+    this.#target = point;
   }
 
   crash(): void {
@@ -92,7 +100,8 @@ export class Faults {
 
   async #call(name: string, given: readonly unknown[], real: () => unknown): Promise<unknown> {
     if (this.#isCrashed) return never();
-    const isTarget = EFFECTS.has(name) && this.calls.push(name) === this.#target.call;
+    const counts = this.#target.only === undefined ? EFFECTS.has(name) : name === this.#target.only;
+    const isTarget = counts && this.calls.push(name) === this.#target.call;
     if (isTarget && this.#target.moment === 'before') this.crash();
     if (this.#isCrashed) return never();
     for (const hook of this.#hooks.get(name) ?? []) await hook(given);

@@ -25,16 +25,23 @@ export interface MemoryApi {
   readonly platform: ReturnType<typeof createMemoryPlatform>;
 }
 
-export function memoryUseCases(now: () => Date, registrationOpen = true) {
+export type Registration = boolean | 'from-here';
+
+export function memoryUseCases(now: () => Date, registration: Registration = true) {
   const platform = createMemoryPlatform();
   const store = createMemoryAccounts(platform.records);
   const deps = { store, act, now, callers: new CallerCache(now) };
-  const users = createUsers({ ...deps, registrationOpen, sessionDays: 7 });
+  const users = createUsers({
+    ...deps,
+    registrationOpen: registration !== false,
+    registrationFromHereOnly: registration === 'from-here',
+    sessionDays: 7,
+  });
   return { platform, store, useCases: { ...platform, users, teams: createTeams(deps) } };
 }
 
 export async function startMemoryApi(
-  options: Partial<ApiServerOptions> & { registrationOpen?: boolean } = {},
+  options: Partial<ApiServerOptions> & { registrationOpen?: Registration } = {},
 ): Promise<MemoryApi> {
   const now = (): Date => new Date();
   const { platform, store, useCases } = memoryUseCases(now, options.registrationOpen ?? true);

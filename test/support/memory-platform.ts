@@ -1,5 +1,5 @@
 /** Apps, deploys and logs in memory: small but honest use cases for tests of the API alone. Nothing really runs. */
-import { type Action, demand } from '../../src/domain/access.ts';
+import { type Action, demand, may } from '../../src/domain/access.ts';
 import { type App, checkAppName, type EnvVar } from '../../src/domain/apps/app.ts';
 import type { Apps, AppView } from '../../src/domain/apps/apps.ts';
 import type { Env } from '../../src/domain/apps/env.ts';
@@ -177,8 +177,10 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
     },
     async info(caller, id) {
       const deploy = memory.deploys.find((each) => each.id === id);
-      if (deploy === undefined) throw new PlatformError('deploy.not_found', 'Deploy not found.');
-      memory.allowed(caller, 'deploy.info', deploy.app);
+      const app = memory.records.get(deploy?.app ?? '');
+      if (deploy === undefined || app === undefined || !may(caller, 'deploy.info', { app })) {
+        throw new PlatformError('deploy.not_found', 'Deploy not found.');
+      }
       return { deploy, log: 'built\n', canRollback: false, diff: '' };
     },
     async deploy() {

@@ -15,6 +15,8 @@ export class PlainSandbox implements Sandbox {
   readonly limits = { memory: false, cpu: false, processes: false };
   /** The requests seen, in order. */
   readonly requests: SandboxRequest[] = [];
+  /** Tenants whose user was given back. */
+  readonly forgotten: string[] = [];
   readonly #uid: number | undefined;
 
   constructor(options: { uid?: number } = {}) {
@@ -71,7 +73,9 @@ export class PlainSandbox implements Sandbox {
 
   async release(): Promise<void> {}
 
-  async forget(): Promise<void> {}
+  async forget(tenant: string): Promise<void> {
+    this.forgotten.push(tenant);
+  }
 }
 
 function signalGroup(pid: number, signal: NodeJS.Signals | 0): boolean {

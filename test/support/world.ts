@@ -3,7 +3,7 @@
  * directory. Driven only as a user would: HTTP, git, the command line, signals.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
@@ -78,7 +78,7 @@ const ADMIN_PASSWORD = 'correct horse battery';
 
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const dist = await builtProgram();
-  const home = options.home ?? (await mkdtemp(path.join(os.tmpdir(), 'tancho-world-')));
+  const home = options.home ?? (await newHome());
   const main = path.join(dist, 'main.js');
   let ports: Ports = { api: '127.0.0.1:0', edge: '127.0.0.1:0', ssh: '127.0.0.1:0' };
   let printed = '';
@@ -95,6 +95,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     TANCHO_SSH_LISTEN: ports.ssh,
     TANCHO_ADMIN_EMAIL: ADMIN_EMAIL,
     TANCHO_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    // To run the scenarios at a lower level than this machine's strongest.
+    TANCHO_ISOLATION: process.env['TANCHO_ISOLATION'] ?? '',
     ...options.env,
   });
 
@@ -115,7 +117,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
         ports = found;
         return true;
       },
-      { timeoutMs: START_MS, what: 'the server to be ready', detail: () => printed.slice(from) },
+      { timeoutMs: START_MS, everyMs: 5, what: 'the server to be ready', detail: () => printed.slice(from) },
     );
   }
 
@@ -180,6 +182,13 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     },
   };
   return world;
+}
+
+/** The users of apps may pass through it, as they must where there is one user per app and no namespaces. */
+async function newHome(): Promise<string> {
+  const home = await mkdtemp(path.join(os.tmpdir(), 'tancho-world-'));
+  await chmod(home, 0o711);
+  return home;
 }
 
 /** The server prints its addresses when it is ready. The edge listens on the API's host here. */

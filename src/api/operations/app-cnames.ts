@@ -1,5 +1,5 @@
 /** Extra host names of an app; beyond the specification, for the clients that have these commands. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { PlatformError } from '../../domain/errors.ts';
 import type { RawBody } from '../body.ts';
 import { empty, type Operation } from '../operation.ts';

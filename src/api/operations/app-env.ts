@@ -1,5 +1,5 @@
 /** The environment of an app (specification 4.1). How clients write it is read in env-input.ts. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { json, type Operation, progress } from '../operation.ts';
 import { readEnvFilter, readEnvSet, readEnvUnset } from './env-input.ts';
 import { appParams, queryText, repeatedText } from './fields.ts';

@@ -1,5 +1,5 @@
 /** The log of an app (specification 4.1 and 8). */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { PlatformError } from '../../domain/errors.ts';
 import { entries, type Operation } from '../operation.ts';
 import { readFlag } from '../body.ts';

@@ -1,5 +1,5 @@
 /** Commands run beside an app's units (specification 4.1, /run). */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { PlatformError } from '../../domain/errors.ts';
 import { FORM, isJson, parseJson, type RawBody, readFlag } from '../body.ts';
 import { type Operation, output } from '../operation.ts';

@@ -1,5 +1,5 @@
 /** Rest and start of apps; beyond the specification, for the clients that have these commands. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { type Operation, progress } from '../operation.ts';
 import { appParams, queryText } from './fields.ts';
 import { OPTIONS_BODY, readOptions } from './options-input.ts';

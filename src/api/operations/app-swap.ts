@@ -1,5 +1,5 @@
 /** Two apps exchange their addresses (specification 4.1, /swap). */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { readFlag } from '../body.ts';
 import { empty, type Operation } from '../operation.ts';
 import { queryText } from './fields.ts';

@@ -1,5 +1,5 @@
 /** The number of an app's units; beyond the specification, for the clients that have these commands. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import type { UnitChange } from '../../domain/apps/scale.ts';
 import type { RawBody } from '../body.ts';
 import { type Operation, progress } from '../operation.ts';

@@ -1,5 +1,5 @@
 /** Apps (specification 4.1): create, list, info, remove, restart; environment, run and log are beside this file. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { readFlag } from '../body.ts';
 import { json, type Operation, progress } from '../operation.ts';
 import { appParams, optionalText, queryText } from './fields.ts';

@@ -1,5 +1,5 @@
 /** Deploys (specification 4.10). */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { PlatformError } from '../../domain/errors.ts';
 import { json, type Operation } from '../operation.ts';
 import { queryText } from './fields.ts';

@@ -1,5 +1,5 @@
 /** Schemas of single fields that several operations have. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 
 /** A field that may be left out, null or empty; anything but text is refused as a wrong type. */
 export const optionalText = Type.Optional(Type.Unsafe<string | null>({ type: ['string', 'null'] }));

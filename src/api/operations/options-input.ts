@@ -1,5 +1,5 @@
 /** Options that clients of different ages put into the query, a form or JSON; what is none of these is not looked at. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { PlatformError } from '../../domain/errors.ts';
 import { FORM, isJson, parseJson, type RawBody } from '../body.ts';
 

@@ -1,5 +1,5 @@
 /** Teams and their members (specification 4.8). */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { empty, json, type Operation } from '../operation.ts';
 import { optionalText } from './fields.ts';
 

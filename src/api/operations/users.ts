@@ -1,5 +1,5 @@
 /** Users (specification 4.7): accounts, login and logout, SSH keys. */
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { empty, json, type Operation } from '../operation.ts';
 import { optionalText } from './fields.ts';
 
@@ -22,8 +22,8 @@ export const userOperations: readonly Operation[] = [
       'user.email_taken',
       'auth.registration_closed',
     ],
-    handle: async ({ useCases, caller }, { body }) => {
-      await useCases.users.create(caller, { email: body.email, password: body.password });
+    handle: async ({ useCases, caller, host }, { body }) => {
+      await useCases.users.create(caller, { email: body.email, password: body.password }, host);
     },
   }),
   json({

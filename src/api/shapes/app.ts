@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import type { AppView } from '../../domain/apps/apps.ts';
 import { shape } from './shape.ts';
 import { listedUnit, listedUnitUnion, unit, unitToWire, unitUnion } from './unit.ts';

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import type { Deploy } from '../../domain/deploys/deploy.ts';
 import type { DeployView } from '../../domain/deploys/deploys.ts';
 import { shape } from './shape.ts';

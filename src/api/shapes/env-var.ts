@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import type { EnvVar } from '../../domain/apps/app.ts';
 import { shape } from './shape.ts';
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import type { LogEntry } from '../../domain/logs/entry.ts';
 import { shape } from './shape.ts';
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import type { PlatformInfo } from '../../domain/platforms/platform.ts';
 import { shape } from './shape.ts';
 

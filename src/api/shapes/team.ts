@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import type { Team } from '../../domain/teams/team.ts';
 import { shape } from './shape.ts';
 

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import { type Unit, unitName } from '../../domain/apps/unit.ts';
 
 const listed = { Name: Type.String(), State: Type.String() };

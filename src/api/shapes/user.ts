@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type } from '../schema.ts';
 import type { SshKey } from '../../domain/users/user.ts';
 import { shape } from './shape.ts';
 

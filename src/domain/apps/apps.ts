@@ -1,5 +1,6 @@
 /** Use cases of apps (specification 4.1): create, list, info, remove, restart. */
 import { groupBy } from '../../lib/group-by.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { type Subject, demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -13,6 +14,8 @@ import type { Store } from '../store.ts';
 import { type App, checkAppName, hostLabel } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess } from './demand-release.ts';
+import { isSameEnv, withEnv } from './next-release.ts';
+import { privateValues } from './private-values.ts';
 import type { Removal } from './removal.ts';
 import type { Rollouts } from './rollouts.ts';
 import { appState, type Unit } from './unit.ts';
@@ -46,7 +49,8 @@ export interface Apps {
   /** Errors: app.swapped, unless `force`: then the other app gets its own address back. */
   remove(caller: Caller, name: string, say: Say, force?: boolean): Promise<void>;
   /**
-   * New units of the same release, switched without a failed request; with a process, of that one only.
+   * New units of the same release, switched without a failed request; changes of the environment that were to wait for a restart
+   * take effect. With a process only its units are replaced, by equal ones.
    * Errors: app.not_deployed, app.stopped, process.not_found, unit.failed.
    */
   restart(caller: Caller, name: string, say: Say, process?: string): Promise<void>;
@@ -61,6 +65,7 @@ export interface AppsDeps {
   readonly journal: Journal;
   readonly act: Act;
   readonly settings: Settings;
+  readonly logger: Logger;
   readonly now: () => Date;
 }
 
@@ -69,7 +74,7 @@ const MAX_DESCRIPTION = 1_000;
 const RESERVED: ReadonlySet<string> = new Set(['tancho', 'tsr']);
 
 export function createApps(deps: AppsDeps): Apps {
-  const { store, builder, gitHost, rollouts, removal, journal, act, settings, now } = deps;
+  const { store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now } = deps;
 
   function view(app: App, units: readonly Unit[]): AppView {
     const serving = units.filter((unit) => unit.rollout === app.rollout);
@@ -120,8 +125,15 @@ export function createApps(deps: AppsDeps): Apps {
         {},
         { target: `app:${name}`, lease: `app:${name}`, detail: platform },
         async () => {
+          // What an earlier app of this name may have left is not the new one's.
+          if ((await store.app(name)) === null) await gitHost.remove(name);
           await store.transact((tx) => tx.insertApp(app));
-          await gitHost.create(name);
+          try {
+            await gitHost.create(name);
+          } catch (error) {
+            await bestEffort(logger, `taking back ${name}`, () => removal.remove(name));
+            throw error;
+          }
         },
       );
       await removal.routes.publish();
@@ -147,9 +159,10 @@ export function createApps(deps: AppsDeps): Apps {
     },
 
     async remove(caller, name, say, force = false) {
-      const app = await demandApp(store, name);
+      // One whose removal failed half-way is gone for everybody, but its removal can be repeated.
+      const app = (await store.app(name)) ?? (await demandApp(store, name));
       await act(caller, 'app.remove', { app }, { target: `app:${name}`, lease: `app:${name}` }, async () => {
-        const current = await demandApp(store, name);
+        const current = (await store.app(name)) ?? (await demandApp(store, name));
         if (!force) demandOwnAddress(current);
         say(`---- Removing application "${name}"...`);
         await removal.remove(name);
@@ -162,8 +175,8 @@ export function createApps(deps: AppsDeps): Apps {
       const subject: Subject = { app };
       await act(caller, 'app.restart', subject, { target: `app:${name}`, lease: `app:${name}` }, async () => {
         const current = await demandApp(store, name);
-        const release = current.release === null ? null : await store.release(name, current.release);
-        if (release === null) {
+        const serving = current.release === null ? null : await store.release(name, current.release);
+        if (serving === null) {
           throw new PlatformError(
             'app.not_deployed',
             `App ${name} has not been deployed yet, there is nothing to restart.`,
@@ -172,24 +185,19 @@ export function createApps(deps: AppsDeps): Apps {
             },
           );
         }
-        const replaced = process === '' ? {} : { replaced: [demandProcess(release, process)] };
+        const replaced = process === '' ? {} : { replaced: [demandProcess(serving, process)] };
         demandRunning(current, process);
         say(`---- Restarting ${process === '' ? '' : `the process "${process}" of `}the app "${name}" ----`);
         const by = callerName(caller);
         const signal = new AbortController().signal;
+        const env = await store.env(name);
+        // Beside units that stay there can be no other environment than theirs.
+        const isSame = process !== '' || isSameEnv(env, serving.env);
+        const release = isSame ? serving : withEnv(serving, { env, by, at: now() });
         try {
-          await rollouts.roll({
-            app: current,
-            release,
-            isNewRelease: false,
-            ...replaced,
-            reason: 'restart',
-            by,
-            say,
-            signal,
-          });
+          await rollouts.roll({ app: current, release, ...replaced, reason: 'restart', by, say, signal });
         } catch (error) {
-          throw unitFailed(error, name, current.release);
+          throw unitFailed(error, { app: name, serving: current.release, redact: privateValues(env) });
         }
         await journal.note(name, `restarted by ${by}`);
       });

@@ -8,7 +8,9 @@ import type { Store, StoreWriter } from '../store.ts';
 import type { App, EnvVar } from './app.ts';
 import type { Say } from '../say.ts';
 import { demandApp } from './demand-app.ts';
-import type { Rollouts } from './rollouts.ts';
+import { withEnv } from './next-release.ts';
+import { privateValues } from './private-values.ts';
+import type { Rollouts, RolloutStep } from './rollouts.ts';
 import { unitFailed } from './unit-failed.ts';
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
@@ -61,25 +63,17 @@ export function createEnv(deps: EnvDeps): Env {
       await store.transact(write);
       return;
     }
-    const [newest] = await store.releases(app.name, 1);
     const by = callerName(caller);
-    const release = {
-      ...serving,
-      number: (newest?.number ?? serving.number) + 1,
-      env,
-      reason: 'env',
-      by,
-      createdAt: now().toISOString(),
-    };
+    const release = withEnv(serving, { env, by, at: now() });
     say(`---- Restarting the app "${app.name}" ----`);
     const signal = new AbortController().signal;
-    const onStep = async (tx: StoreWriter, state: string): Promise<void> => {
-      if (state === 'routing') await write(tx);
+    const onStep = async (tx: StoreWriter, step: RolloutStep): Promise<void> => {
+      if (step.state === 'routing') await write(tx);
     };
     try {
-      await rollouts.roll({ app, release, isNewRelease: true, reason: 'env', by, say, signal, onStep });
+      await rollouts.roll({ app, release, reason: 'env', by, say, signal, onStep });
     } catch (error) {
-      throw unitFailed(error, app.name, app.release);
+      throw unitFailed(error, { app: app.name, serving: app.release, redact: privateValues(env) });
     }
   }
 

@@ -45,7 +45,9 @@ export function createRemoval(deps: RemovalDeps): Removal {
       await builder.removeCache(app);
       await gitHost.remove(app);
       await logStore.removeApp(app);
-      await store.transact((tx) => tx.deleteApp(app));
+      await store.transact(async (tx) => {
+        if ((await tx.app(app))?.removing === true) await tx.deleteApp(app);
+      });
     },
   };
 }

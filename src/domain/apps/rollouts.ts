@@ -6,27 +6,31 @@
  */
 import { randomHex } from '../../lib/ids.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
+import { retry } from '../../lib/retry.ts';
 import { PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { App, Release } from './app.ts';
 import type { Say } from '../say.ts';
+import type { NewRelease } from './next-release.ts';
 import type { Router } from './router.ts';
 import { Failure, type FailureCause, type Rollout, type RolloutState } from './rollout.ts';
 import type { Routes } from './routes.ts';
 import { commandSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
-import { missingCounts, type Power, stayingUnits, wantedCounts } from './wanted-units.ts';
+import { newUnits } from './new-units.ts';
+import { exchangeUnits, powerOf, stayingUnits } from './partial-rollout.ts';
+import { missingCounts, type Power, wantedCounts } from './wanted-units.ts';
 
-/** How long a caller waits for the old units to finish their requests before the rest goes on in the background. */
 const PATIENCE_MS = 1_500;
+const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
 export interface RolloutPlan {
+  /** As read under the app's lease: the rollout fails when somebody else changes what serves meanwhile. */
   readonly app: App;
-  readonly release: Release;
-  /** True when `release` is new and to be stored with the rollout. */
-  readonly isNewRelease: boolean;
+  /** What the new units run. Without a number it is new, and stored with the rollout under the next number. */
+  readonly release: Release | NewRelease;
   readonly reason: string;
   readonly by: string;
   readonly say: Say;
@@ -39,7 +43,14 @@ export interface RolloutPlan {
    */
   readonly replaced?: readonly string[];
   /** Runs in the transaction that stores the step. */
-  readonly onStep?: (tx: StoreWriter, state: RolloutState) => Promise<void>;
+  readonly onStep?: (tx: StoreWriter, step: RolloutStep) => Promise<void>;
+}
+
+export interface RolloutStep {
+  readonly state: RolloutState;
+  readonly release: number;
+  /** Known with `done`: requests that the router had to fail during the switch. */
+  readonly failedRequests?: number;
 }
 
 export interface RolloutResult {
@@ -56,74 +67,119 @@ export interface RolloutsDeps {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly now: () => Date;
+  /** How long a caller waits for the old units to end before the rest goes on in the background; 1.5 s when absent. */
+  readonly patienceMs?: number;
 }
+
+/** A plan whose release has its number. */
+interface NumberedPlan extends RolloutPlan {
+  readonly release: Release;
+  readonly isNewRelease: boolean;
+}
+
+type EndOptions = Pick<RolloutPlan, 'onStep'> & { readonly failuresBefore?: number };
 
 export class Rollouts {
   readonly #deps: RolloutsDeps;
   readonly #background = new Set<Promise<unknown>>();
+  readonly #closed = new AbortController();
 
   constructor(deps: RolloutsDeps) {
     this.#deps = deps;
   }
 
-  /** Resolves when the new units serve. Throws Failure when they do not; the old ones then serve as before. */
-  async roll(plan: RolloutPlan): Promise<RolloutResult> {
+  /**
+   * Resolves when the new units serve. When they do not come up it throws Failure, and the old ones serve as before. Throws
+   * PlatformError `app.busy` when somebody else changed what serves, `app.not_found` when the app was removed meanwhile.
+   */
+  async roll(given: RolloutPlan): Promise<RolloutResult> {
+    await this.#undoAbandoned(given.app.name);
+    const plan = await this.#numbered(given);
     await this.#commandsBefore(plan);
-    const failuresBefore = (await this.#deps.router.traffic(plan.app.name)).failures;
+    const failuresBefore = await this.#failures(plan.app.name);
     const { rollout, units } = await this.#begin(plan);
     try {
       await this.#startAll(units, plan);
       await this.#commit(rollout, plan);
     } catch (error) {
-      await this.#undo(rollout, plan.isNewRelease, error);
+      await bestEffort(this.#deps.logger, 'undoing a rollout', () => this.#undo(rollout, plan.isNewRelease, error));
       throw error;
     }
-    await this.#deps.routes.publish();
-    const drained = this.#finish(rollout, plan.onStep).then(async () => {
-      const after = await this.#deps.router.traffic(plan.app.name);
-      return Math.max(0, after.failures - failuresBefore);
-    });
-    this.#watch(drained);
-    await Promise.race([drained.catch(() => 0), new Promise((resolve) => setTimeout(resolve, PATIENCE_MS).unref())]);
+    const routed = this.#deps.routes.publish();
+    const drained = this.#end(rollout, routed, { ...given, failuresBefore });
+    try {
+      await routed;
+    } catch (error) {
+      this.#deps.logger.error({ err: error, app: plan.app.name }, 'the routes of a rollout wait for the router');
+      plan.say(' !     The router does not take the new routes yet. Until it does, the old units go on serving.');
+      return { rollout, drained };
+    }
+    const patienceMs = this.#deps.patienceMs ?? PATIENCE_MS;
+    await Promise.race([drained.catch(() => 0), new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
     return { rollout, drained };
   }
 
-  /** Waits for what goes on in the background, for an orderly stop. */
+  /** Waits for what goes on in the background, for an orderly stop; what cannot be ended now is ended after the next start. */
   async close(): Promise<void> {
-    await Promise.allSettled(this.#background);
+    this.#closed.abort();
+    await this.idle();
   }
 
-  /** At boot: finishes a rollout that was committed, undoes one that was not. */
+  /** Resolves when nothing goes on in the background. */
+  async idle(): Promise<void> {
+    while (this.#background.size > 0) await Promise.allSettled(this.#background);
+  }
+
+  /** At boot: finishes a rollout that was committed, in the background; undoes one that was not. */
   async resume(rollout: Rollout): Promise<'finished' | 'undone'> {
-    const app = await this.#deps.store.app(rollout.app);
     if (rollout.state === 'starting') {
-      const release = await this.#deps.store.release(rollout.app, rollout.release);
-      const isServing = app?.release === rollout.release;
-      await this.#undo(
-        rollout,
-        release !== null && !isServing,
-        new Failure('interrupted', 'The platform was restarted.'),
-      );
+      await this.#undoInterrupted(rollout);
       return 'undone';
     }
-    this.#watch(this.#deps.routes.publish().then(() => this.#finish(rollout)));
+    void this.#end(rollout, this.#deps.routes.publish(), {});
     return 'finished';
   }
 
-  async #commandsBefore(plan: RolloutPlan): Promise<void> {
+  /** Whoever has the app's lease is the only one who changes it: what is still starting was left by one who died or gave up. */
+  async #undoAbandoned(app: string): Promise<void> {
+    const open = await this.#deps.store.unfinishedRollouts();
+    for (const rollout of open) {
+      if (rollout.app === app && rollout.state === 'starting') await this.#undoInterrupted(rollout);
+    }
+  }
+
+  async #undoInterrupted(rollout: Rollout): Promise<void> {
+    const app = await this.#deps.store.app(rollout.app);
+    const isNewRelease = app?.release !== rollout.release;
+    await this.#undo(rollout, isNewRelease, new Failure('interrupted', 'The platform was restarted.'));
+  }
+
+  async #numbered(plan: RolloutPlan): Promise<NumberedPlan> {
+    if ('number' in plan.release) return { ...plan, release: plan.release, isNewRelease: false };
+    const [newest] = await this.#deps.store.releases(plan.app.name, 1);
+    return { ...plan, release: { ...plan.release, number: (newest?.number ?? 0) + 1 }, isNewRelease: true };
+  }
+
+  async #commandsBefore(plan: NumberedPlan): Promise<void> {
     const { release, say, signal } = plan;
     // Nothing new is released where units stay.
     if (plan.replaced !== undefined) return;
     for (const command of release.hooks.restartBefore) {
       say(`-----> Running ${command}`);
-      const spec = commandSpec(randomHex(12), release, this.#deps.settings.unitLimits);
-      await this.#deps.units.runCommand(spec, command, signal, 'release command', (line) => say(`       ${line}`));
+      await this.#deps.units.runCommand({
+        spec: commandSpec(randomHex(12), release, this.#deps.settings.unitLimits),
+        env: release.env,
+        command,
+        signal,
+        what: 'release command',
+        say: (line) => say(`       ${line}`),
+      });
     }
     const list = [...wantedCounts(release, powerOf(plan))].map(([name, count]) => `${name}: ${count}`);
     say(`-----> Starting release ${release.number} (${list.join(', ')})`);
   }
 
-  async #begin(plan: RolloutPlan): Promise<{ rollout: Rollout; units: Unit[] }> {
+  async #begin(plan: NumberedPlan): Promise<{ rollout: Rollout; units: Unit[] }> {
     const { store, now } = this.#deps;
     const at = now().toISOString();
     const rollout: Rollout = {
@@ -141,15 +197,15 @@ export class Rollouts {
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
       const existing = await tx.units(plan.app.name);
-      const missing = missingCounts(wantedCounts(plan.release, powerOf(plan)), staying(plan, existing));
+      const missing = missingCounts(wantedCounts(plan.release, powerOf(plan)), stayingUnits(plan, existing));
       const units = newUnits(missing, rollout, existing, at);
       for (const unit of units) await tx.insertUnit(unit);
-      await plan.onStep?.(tx, 'starting');
+      await plan.onStep?.(tx, { state: 'starting', release: plan.release.number });
       return { rollout, units };
     });
   }
 
-  async #startAll(units: readonly Unit[], plan: RolloutPlan): Promise<void> {
+  async #startAll(units: readonly Unit[], plan: NumberedPlan): Promise<void> {
     const stop = new AbortController();
     const signal = AbortSignal.any([plan.signal, stop.signal]);
     const results = await Promise.allSettled(
@@ -169,9 +225,15 @@ export class Rollouts {
     throw errors.find((error) => !(error instanceof Failure && error.code === 'cancelled')) ?? errors[0];
   }
 
-  async #commit(rollout: Rollout, plan: RolloutPlan): Promise<void> {
+  async #commit(rollout: Rollout, plan: NumberedPlan): Promise<void> {
     if (plan.signal.aborted) throw new Failure('cancelled', 'The change was cancelled.');
     await this.#deps.store.transact(async (tx) => {
+      const app = await tx.app(rollout.app);
+      if (app === null || app.removing)
+        throw new PlatformError('app.not_found', `App ${rollout.app} was removed meanwhile.`);
+      // Whoever lost the app's lease without noticing must not undo what was done since.
+      const own = await tx.rollout(rollout.id);
+      if (own?.state !== 'starting' || isOvertaken(app, plan.app)) throw overtaken(app.name);
       const units = (await tx.units(rollout.app)).filter((unit) => unit.rollout === rollout.id);
       const dead = units.find((unit) => unit.state !== 'started');
       if (dead !== undefined) {
@@ -179,21 +241,36 @@ export class Rollouts {
           lines: dead.lastExit?.lastLines ?? [],
         });
       }
-      const app = await tx.app(rollout.app);
-      if (app === null || app.removing)
-        throw new PlatformError('app.not_found', `App ${rollout.app} was removed meanwhile.`);
-      const serving = plan.replaced === undefined ? rollout.id : await exchange(tx, rollout, plan);
+      const serving = plan.replaced === undefined ? rollout.id : await exchangeUnits(tx, rollout, plan);
       await tx.updateApp(rollout.app, { release: rollout.release, rollout: serving, ...powerOf(plan) });
       await tx.updateRollout(rollout.id, { state: 'routing' });
-      await plan.onStep?.(tx, 'routing');
+      await plan.onStep?.(tx, { state: 'routing', release: rollout.release });
     });
   }
 
-  async #finish(rollout: Rollout, onStep?: RolloutPlan['onStep']): Promise<void> {
+  /** What is committed is carried to its end, in the background and however long it takes: nothing can fail it any more. */
+  #end(rollout: Rollout, routed: Promise<void>, options: EndOptions): Promise<number> {
+    const { logger, routes } = this.#deps;
+    routed.catch(() => undefined);
+    const onError = (err: unknown): void => logger.warn({ err, app: rollout.app }, 'ending a rollout failed');
+    const ended = retry(
+      async (attempt) => {
+        await (attempt === 0 ? routed : routes.publish());
+        return this.#finish(rollout, options);
+      },
+      { ...END_PAUSES, signal: this.#closed.signal, onError },
+    );
+    const watched = bestEffort(logger, 'ending a rollout', () => ended).finally(() => this.#background.delete(watched));
+    this.#background.add(watched);
+    return ended;
+  }
+
+  async #finish(rollout: Rollout, options: EndOptions): Promise<number> {
     const { store, router, settings, units, now } = this.#deps;
+    const { release } = rollout;
     const old = await store.transact(async (tx) => {
       await tx.updateRollout(rollout.id, { state: 'draining' });
-      await onStep?.(tx, 'draining');
+      await options.onStep?.(tx, { state: 'draining', release });
       const open = (await tx.unfinishedRollouts()).filter((other) => other.state === 'starting');
       const keep = new Set([(await tx.app(rollout.app))?.rollout, ...open.map((other) => other.id)]);
       return (await tx.units(rollout.app)).filter((unit) => !keep.has(unit.rollout));
@@ -203,10 +280,18 @@ export class Rollouts {
       settings.drainTimeoutMs,
     );
     await Promise.all(old.map((unit) => units.retire(unit)));
+    const { failuresBefore } = options;
+    const failedRequests =
+      failuresBefore === undefined ? 0 : Math.max(0, (await this.#failures(rollout.app)) - failuresBefore);
     await store.transact(async (tx) => {
       await tx.updateRollout(rollout.id, { state: 'done', finishedAt: now().toISOString() });
-      await onStep?.(tx, 'done');
+      await options.onStep?.(tx, { state: 'done', release, failedRequests });
     });
+    return failedRequests;
+  }
+
+  async #failures(app: string): Promise<number> {
+    return (await this.#deps.router.traffic(app)).failures;
   }
 
   async #undo(rollout: Rollout, removeRelease: boolean, error: unknown): Promise<void> {
@@ -215,75 +300,21 @@ export class Rollouts {
     await Promise.all(mine.map((unit) => units.retire(unit)));
     const cause: FailureCause = error instanceof Failure ? error.code : 'internal';
     await store.transact(async (tx) => {
+      // Somebody else may have undone it, and given the number of its release to another.
+      if ((await tx.rollout(rollout.id))?.state !== 'starting') return;
       await tx.updateRollout(rollout.id, { state: 'failed', cause, finishedAt: now().toISOString() });
       if (removeRelease) await tx.deleteRelease(rollout.app, rollout.release);
     });
   }
-
-  #watch(work: Promise<unknown>): void {
-    const watched = bestEffort(this.#deps.logger, 'finishing a rollout', () => work).finally(() =>
-      this.#background.delete(watched),
-    );
-    this.#background.add(watched);
-  }
 }
 
-function powerOf({ app, power }: RolloutPlan): Power {
-  return power ?? { desired: 'running', stoppedProcesses: app.stoppedProcesses };
+/** Whether somebody else has changed what runs since the app was read. */
+function isOvertaken(app: App, before: App): boolean {
+  return app.rollout !== before.rollout || app.release !== before.release || app.desired !== before.desired;
 }
 
-/** The serving units that the plan leaves as they are. */
-function staying({ app, release, replaced, ...rest }: RolloutPlan, existing: readonly Unit[]): Unit[] {
-  if (replaced === undefined || app.rollout === null) return [];
-  const kept = existing.filter((unit) => unit.rollout === app.rollout && !replaced.includes(unit.process));
-  return stayingUnits(kept, wantedCounts(release, powerOf({ app, release, ...rest })));
-}
-
-/**
- * Where units stay, the rollout that serves goes on serving: the new units join it, and those that are to go change to the new
- * rollout, which ends them. Nobody who reads the app and its units one after the other ever misses one that stays.
- */
-async function exchange(tx: StoreWriter, rollout: Rollout, plan: RolloutPlan): Promise<string> {
-  const serving = plan.app.rollout ?? rollout.id;
-  const units = await tx.units(rollout.app);
-  const stay = new Set(staying(plan, units).map((unit) => unit.id));
-  for (const unit of units) {
-    if (unit.rollout === rollout.id) await tx.updateUnit(unit.id, { rollout: serving });
-    else if (stay.has(unit.id)) await tx.updateUnit(unit.id, { release: rollout.release });
-    else if (unit.rollout === serving) await tx.updateUnit(unit.id, { rollout: rollout.id });
-  }
-  return serving;
-}
-
-/** One record per unit that is missing, each with the lowest number that no unit of the app has. */
-function newUnits(
-  missing: ReadonlyMap<string, number>,
-  rollout: Rollout,
-  existing: readonly Unit[],
-  at: string,
-): Unit[] {
-  const taken = new Set(existing.map((unit) => unit.index));
-  const units: Unit[] = [];
-  for (const [process, count] of missing) {
-    for (let n = 0; n < count; n++) {
-      let index = 0;
-      while (taken.has(index)) index++;
-      taken.add(index);
-      units.push({
-        id: randomHex(12),
-        app: rollout.app,
-        index,
-        process,
-        release: rollout.release,
-        rollout: rollout.id,
-        state: 'pending',
-        address: null,
-        handle: null,
-        exits: 0,
-        lastExit: null,
-        createdAt: at,
-      });
-    }
-  }
-  return units;
+function overtaken(app: string): PlatformError {
+  return new PlatformError('app.busy', `Another change of ${app} took over before this one was done.`, {
+    hint: 'Look at the app as it is now, then try again.',
+  });
 }

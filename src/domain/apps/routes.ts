@@ -10,20 +10,31 @@ import type { Logger } from '../../lib/logger.ts';
 const RETRY_MS = 250;
 const GIVE_UP_MS = 60_000;
 
+export interface RoutesDeps {
+  readonly store: Store;
+  readonly router: Router;
+  readonly domain: string;
+  readonly logger: Logger;
+  /** How long a router that does not take a table is tried; a minute when absent. */
+  readonly giveUpMs?: number;
+}
+
 export class Routes {
   readonly #store: Store;
   readonly #router: Router;
   readonly #domain: string;
   readonly #logger: Logger;
+  readonly #giveUpMs: number;
   #version = 0;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
 
-  constructor(deps: { store: Store; router: Router; domain: string; logger: Logger }) {
+  constructor(deps: RoutesDeps) {
     this.#store = deps.store;
     this.#router = deps.router;
     this.#domain = deps.domain;
     this.#logger = deps.logger;
+    this.#giveUpMs = deps.giveUpMs ?? GIVE_UP_MS;
   }
 
   /**
@@ -47,7 +58,7 @@ export class Routes {
   }
 
   async #apply(): Promise<void> {
-    const deadline = Date.now() + GIVE_UP_MS;
+    const deadline = Date.now() + this.#giveUpMs;
     for (;;) {
       try {
         await this.#router.apply(await this.#table());

@@ -9,6 +9,7 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { demandApp } from './demand-app.ts';
 import type { Provisioner } from './provisioner.ts';
+import { Failure } from './rollout.ts';
 import { commandSpec } from './unit-spec.ts';
 
 const MAX_COMMAND = 32_768;
@@ -64,12 +65,11 @@ export function createRun(deps: RunDeps): Run {
         const times = request.once ? 1 : Math.max(1, units.length);
         let code = 0;
         for (let n = 0; n < times && code === 0; n++) {
-          const result = await provisioner.exec({
-            unit: commandSpec(randomHex(12), release, settings.unitLimits),
-            command,
-            output: request.output,
-            signal: request.signal,
-            timeoutMs: settings.runTimeoutMs,
+          const unit = commandSpec(randomHex(12), release, settings.unitLimits);
+          const { output, signal } = request;
+          const exec = { unit, command, output, signal, timeoutMs: settings.runTimeoutMs };
+          const result = await provisioner.exec(exec).catch((error: unknown) => {
+            throw runFailed(error);
           });
           if (result.code === null) {
             throw new PlatformError('run.failed', `The command was ended by ${result.signal ?? 'the time limit'}.`);
@@ -80,4 +80,12 @@ export function createRun(deps: RunDeps): Run {
       });
     },
   };
+}
+
+/** Other errors pass unchanged. */
+function runFailed(error: unknown): unknown {
+  if (!(error instanceof Failure)) return error;
+  if (error.code === 'cancelled') return new PlatformError('cancelled', error.message, { cause: error });
+  const options = error.hint === '' ? { cause: error } : { cause: error, hint: error.hint };
+  return new PlatformError('run.failed', error.message, options);
 }

@@ -7,9 +7,10 @@ import type { Journal } from '../logs/journal.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 import { type App, type Release, ROUTED_PROCESS } from './app.ts';
-import { changedRelease } from './changed-release.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
+import { type NewRelease, withCount } from './next-release.ts';
+import { privateValues } from './private-values.ts';
 import type { Rollouts } from './rollouts.ts';
 import { unitFailed } from './unit-failed.ts';
 
@@ -42,20 +43,23 @@ export function createScale(deps: ScaleDeps): Scale {
   const { store, rollouts, journal, act, now } = deps;
 
   /** Stores the release with other counts; for a running app in the transaction that makes it serve. */
-  async function apply(app: App, release: Release, by: string, say: Say): Promise<void> {
+  async function apply(app: App, release: NewRelease, say: Say): Promise<void> {
+    const { by } = release;
     if (app.desired === 'stopped') {
       say(`---- The app "${app.name}" is stopped; its units come with the next start ----`);
       await store.transact(async (tx) => {
-        await tx.insertRelease(release);
-        await tx.updateApp(app.name, { release: release.number });
+        const [newest] = await tx.releases(app.name, 1);
+        const number = (newest?.number ?? 0) + 1;
+        await tx.insertRelease({ ...release, number });
+        await tx.updateApp(app.name, { release: number });
       });
       return;
     }
     const signal = new AbortController().signal;
     try {
-      await rollouts.roll({ app, release, isNewRelease: true, replaced: [], reason: 'scale', by, say, signal });
+      await rollouts.roll({ app, release, replaced: [], reason: 'scale', by, say, signal });
     } catch (error) {
-      throw unitFailed(error, app.name, app.release);
+      throw unitFailed(error, { app: app.name, serving: app.release, redact: privateValues(release.env) });
     }
   }
 
@@ -74,10 +78,8 @@ export function createScale(deps: ScaleDeps): Scale {
         const count = action === 'unit.add' ? before + units : before - units;
         if (action === 'unit.add') allowMore(serving, units);
         else allowFewer(name, process, { before, count, units });
-        const processes = { ...serving.processes, [process]: { command: '', ...serving.processes[process], count } };
-        const release = await changedRelease(store, serving, { processes, reason: 'scale', by }, now());
         say(`---- ${action === 'unit.add' ? 'Adding' : 'Removing'} ${units} ${process} units (now ${count}) ----`);
-        await apply(current, release, by, say);
+        await apply(current, withCount(serving, { process, count, by, at: now() }), say);
         await journal.note(name, `${by} scaled ${process} from ${before} to ${count}`);
       });
     };

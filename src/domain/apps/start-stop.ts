@@ -6,9 +6,10 @@ import type { Journal } from '../logs/journal.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 import type { App, Release } from './app.ts';
-import { changedRelease } from './changed-release.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
+import { isSameEnv, withEnv } from './next-release.ts';
+import { privateValues } from './private-values.ts';
 import type { Rollouts } from './rollouts.ts';
 import { unitFailed } from './unit-failed.ts';
 import type { Power } from './wanted-units.ts';
@@ -31,22 +32,18 @@ export interface StartStopDeps {
 export function createStartStop(deps: StartStopDeps): StartStop {
   const { store, rollouts, journal, act, now } = deps;
 
-  /** While an app rests its environment may have changed. */
-  async function releaseToStart(serving: Release, by: string): Promise<{ release: Release; isNewRelease: boolean }> {
-    const env = await store.env(serving.app);
-    if (JSON.stringify(env) === JSON.stringify(serving.env)) return { release: serving, isNewRelease: false };
-    return { release: await changedRelease(store, serving, { env, reason: 'env', by }, now()), isNewRelease: true };
-  }
-
   async function apply(app: App, serving: Release, power: Power, by: string, say: Say): Promise<void> {
     const signal = new AbortController().signal;
     const reason = power.desired === 'stopped' ? 'stop' : 'start';
-    const same = { release: serving, isNewRelease: false, replaced: [] };
-    const what = app.desired === 'stopped' ? await releaseToStart(serving, by) : same;
+    const env = await store.env(app.name);
+    // While an app rests its environment may have changed; beside units that run there can be no other one than theirs.
+    const isSame = app.desired === 'running' || isSameEnv(env, serving.env);
+    const release = isSame ? serving : withEnv(serving, { env, by, at: now() });
+    const replaced = app.desired === 'running' ? { replaced: [] } : {};
     try {
-      await rollouts.roll({ app, ...what, power, reason, by, say, signal });
+      await rollouts.roll({ app, release, ...replaced, power, reason, by, say, signal });
     } catch (error) {
-      throw unitFailed(error, app.name, app.release);
+      throw unitFailed(error, { app: app.name, serving: app.release, redact: privateValues(env) });
     }
   }
 

@@ -3,6 +3,7 @@
  * kept, and it is started again after growing delays.
  */
 import type { Logger } from '../../lib/logger.ts';
+import { retry } from '../../lib/retry.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner, UnitExited } from './provisioner.ts';
@@ -15,8 +16,7 @@ const FIRST_DELAY_MS = 200;
 const LONGEST_DELAY_MS = 60_000;
 /** A unit that lived this long is forgiven its earlier deaths. */
 const FORGIVEN_AFTER_MS = 60_000;
-const LAST_LINES = 50;
-const STOP_GRACE_MS = 1_000;
+const STORE_PAUSES = { firstPauseMs: 250, longestPauseMs: 10_000 };
 
 export interface SupervisorDeps {
   readonly store: Store;
@@ -28,15 +28,18 @@ export interface SupervisorDeps {
   readonly now: () => Date;
 }
 
-interface Record {
+interface Watch {
+  /** Deaths and failed starts in a row. */
   failures: number;
-  lastStart: number;
+  /** When it was last started by us; null when that did not succeed, or was done by somebody else. */
+  servesSince: number | null;
   timer: NodeJS.Timeout | null;
+  attempt: Promise<void> | null;
 }
 
 export class Supervisor {
   readonly #deps: SupervisorDeps;
-  readonly #records = new Map<string, Record>();
+  readonly #watches = new Map<string, Watch>();
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<void>>();
 
@@ -46,18 +49,18 @@ export class Supervisor {
   }
 
   /** Starts a serving unit that is known not to run (after a restart of the machine). Resolves after the first attempt. */
-  revive(unit: Unit): Promise<void> {
-    const record = this.#recordOf(unit.id);
-    if (record.timer !== null) clearTimeout(record.timer);
-    record.timer = null;
+  async revive(unit: Unit): Promise<void> {
+    const watch = this.#watchOf(unit.id);
+    if (watch.timer !== null) clearTimeout(watch.timer);
+    watch.timer = null;
     const attempt = this.#startAgain(unit.id);
     this.#track(attempt);
-    return attempt.catch(() => undefined);
+    await attempt.catch(() => undefined);
   }
 
   async close(): Promise<void> {
     this.#closed.abort();
-    for (const record of this.#records.values()) if (record.timer !== null) clearTimeout(record.timer);
+    for (const watch of this.#watches.values()) if (watch.timer !== null) clearTimeout(watch.timer);
     await Promise.all(this.#running);
   }
 
@@ -70,92 +73,97 @@ export class Supervisor {
 
   async #onExit(exited: UnitExited): Promise<void> {
     if (this.#closed.signal.aborted) return;
-    const { store, provisioner, routes, journal, units } = this.#deps;
-    units.noteExit(exited.id);
-    const unit = await store.unit(exited.id);
-    // `stopped`: somebody retires it. `starting`: whoever starts it sees the failure.
-    if (unit === null || unit.state === 'stopped' || unit.state === 'starting') return;
-    const lastLines = await provisioner.lastLines(unit.id, LAST_LINES);
-    const { code, signal, outOfMemory } = exited;
-    const at = this.#deps.now().toISOString();
-    await store.transact((tx) =>
-      tx.updateUnit(unit.id, {
-        state: 'error',
-        address: null,
-        exits: unit.exits + 1,
-        lastExit: { at, code, signal, outOfMemory, lastLines },
-      }),
-    );
-    const app = await store.app(unit.app);
-    if (app === null || app.rollout !== unit.rollout) return;
+    const { store, routes, journal, units } = this.#deps;
+    const { id } = exited;
+    const unit = await this.#surely('noting the death of a unit', () => units.died(exited));
+    const app = unit === null ? null : await this.#surely('looking up an app', () => store.app(unit.app));
+    if (unit === null || app === null || app.removing || app.rollout !== unit.rollout) {
+      const known = await store.unit(id);
+      if (known === null || known.state === 'stopped') this.#forget(id);
+      return;
+    }
+    const delay = this.#nextDelay(id);
+    this.#schedule(id, delay);
     await routes.publish();
-    const delay = this.#nextDelay(unit.id);
-    await journal.note(
-      unit.app,
-      `${unit.process} ${unitName(unit)} ${describeExit(exited)}; starting it again in ${delay} ms`,
-    );
-    this.#schedule(unit, delay);
+    const how = describeExit(exited);
+    await journal.note(unit.app, `${unit.process} ${unitName(unit)} ${how}; starting it again in ${delay} ms`);
+  }
+
+  /** What is not stored is not started again either, so it is tried until it succeeds. */
+  #surely<T>(what: string, work: () => Promise<T>): Promise<T> {
+    const onError = (error: unknown): void => this.#deps.logger.error({ err: error }, `${what} failed, trying again`);
+    return retry(work, { ...STORE_PAUSES, signal: this.#closed.signal, onError });
   }
 
   #nextDelay(id: string): number {
-    const record = this.#recordOf(id);
-    if (Date.now() - record.lastStart > FORGIVEN_AFTER_MS) record.failures = 0;
-    record.failures += 1;
-    return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 4 ** (record.failures - 1));
+    const watch = this.#watchOf(id);
+    const lived = watch.servesSince === null ? 0 : this.#deps.now().getTime() - watch.servesSince;
+    if (lived > FORGIVEN_AFTER_MS) watch.failures = 0;
+    watch.servesSince = null;
+    watch.failures += 1;
+    return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 4 ** (watch.failures - 1));
   }
 
-  #recordOf(id: string): Record {
-    const record = this.#records.get(id) ?? { failures: 0, lastStart: 0, timer: null };
-    this.#records.set(id, record);
-    return record;
+  #watchOf(id: string): Watch {
+    const watch = this.#watches.get(id) ?? { failures: 0, servesSince: null, timer: null, attempt: null };
+    this.#watches.set(id, watch);
+    return watch;
   }
 
-  #schedule(unit: Unit, delayMs: number): void {
+  #forget(id: string): void {
+    const timer = this.#watches.get(id)?.timer ?? null;
+    if (timer !== null) clearTimeout(timer);
+    this.#watches.delete(id);
+  }
+
+  #schedule(id: string, delayMs: number): void {
     if (this.#closed.signal.aborted) return;
-    const record = this.#recordOf(unit.id);
-    if (record.timer !== null) return;
-    record.timer = setTimeout(() => {
-      record.timer = null;
-      this.#track(this.#startAgain(unit.id));
+    const watch = this.#watchOf(id);
+    if (watch.timer !== null) return;
+    watch.timer = setTimeout(() => {
+      watch.timer = null;
+      this.#track(this.#startAgain(id));
     }, delayMs);
   }
 
-  async #startAgain(id: string): Promise<void> {
-    const { store, units, routes, journal } = this.#deps;
-    const unit = await store.unit(id);
-    const app = unit === null ? null : await store.app(unit.app);
-    const release = unit === null ? null : await store.release(unit.app, unit.release);
-    const wanted = unit !== null && app !== null && release !== null && !app.removing && app.rollout === unit.rollout;
-    if (!wanted || unit.state === 'stopped' || unit.state === 'started') {
-      this.#records.delete(id);
-      return;
-    }
-    this.#recordOf(id).lastStart = Date.now();
-    try {
-      await units.start(unit, release, this.#closed.signal);
-      await routes.publish();
-      await journal.note(unit.app, `${unit.process} ${unitName(unit)} is running again`);
-    } catch (error) {
-      if (this.#closed.signal.aborted) return;
-      await this.#failedStart(unit, error);
-    }
+  /** Those who ask while an attempt is under way share it. */
+  #startAgain(id: string): Promise<void> {
+    const watch = this.#watchOf(id);
+    watch.attempt ??= this.#attempt(id).finally(() => {
+      watch.attempt = null;
+    });
+    return watch.attempt;
   }
 
-  async #failedStart(unit: Unit, error: unknown): Promise<void> {
-    const { store, provisioner, journal } = this.#deps;
-    const now = await store.unit(unit.id);
-    if (now === null || now.state === 'stopped') return;
-    await store.transact((tx) => tx.updateUnit(unit.id, { state: 'error', address: null, exits: now.exits + 1 }));
-    await provisioner.stop(unit.id, STOP_GRACE_MS);
-    const delay = this.#nextDelay(unit.id);
+  async #attempt(id: string): Promise<void> {
+    const { store, units, routes, journal } = this.#deps;
+    const unit = await this.#surely('looking up a unit', () => store.unit(id));
+    try {
+      const app = unit === null ? null : await store.app(unit.app);
+      const release = unit === null ? null : await store.release(unit.app, unit.release);
+      const isWanted = app !== null && !app.removing && app.rollout === unit?.rollout && unit.state !== 'stopped';
+      if (!isWanted || unit === null || release === null) return this.#forget(id);
+      if (unit.state === 'started') return;
+      await units.start(unit, release, this.#closed.signal);
+      this.#watchOf(id).servesSince = this.#deps.now().getTime();
+    } catch (error) {
+      if (this.#closed.signal.aborted) return;
+      return this.#failedStart(id, error);
+    }
+    await routes.publish();
+    await journal.note(unit.app, `${unit.process} ${unitName(unit)} is running again`);
+  }
+
+  async #failedStart(id: string, error: unknown): Promise<void> {
+    const { journal, units, logger } = this.#deps;
+    const unit = await this.#surely('noting a failed start', () => units.fail(id));
+    if (unit === null) return this.#forget(id);
+    const delay = this.#nextDelay(id);
+    this.#schedule(id, delay);
     const why = error instanceof Failure ? error.message : 'the platform could not start it';
-    await journal.note(
-      unit.app,
-      `${unit.process} ${unitName(unit)} did not start (${why}); trying again in ${delay} ms`,
-    );
-    if (!(error instanceof Failure))
-      this.#deps.logger.error({ err: error, unit: unit.id }, 'starting a unit again failed');
-    this.#schedule(unit, delay);
+    if (!(error instanceof Failure)) logger.error({ err: error, unit: id }, 'starting a unit again failed');
+    const name = `${unit.process} ${unitName(unit)}`;
+    await journal.note(unit.app, `${name} did not start (${why}); trying again in ${delay} ms`);
   }
 }
 

@@ -10,8 +10,9 @@ import type { Journal } from '../logs/journal.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import type { Release } from './app.ts';
-import type { Provisioner } from './provisioner.ts';
+import type { EnvVar, Release } from './app.ts';
+import { privateValues, withoutPrivateValues } from './private-values.ts';
+import type { Provisioner, UnitExited, UnitSpec } from './provisioner.ts';
 import { Failure } from './rollout.ts';
 import { unitSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
@@ -19,6 +20,9 @@ import { type Unit, unitName } from './unit.ts';
 const LAST_OUTPUT_MS = 2_000;
 const LAST_LINES = 50;
 const HOOK_TIMEOUT_MS = 5 * 60_000;
+const MAX_HOOK_LINES = 2_000;
+const FAILED_GRACE_MS = 1_000;
+const DOWN = { state: 'error', address: null } as const;
 
 export interface UnitsDeps {
   readonly store: Store;
@@ -28,49 +32,118 @@ export interface UnitsDeps {
   readonly logStore: LogStore;
   readonly settings: Settings;
   readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+export interface HookRun {
+  readonly spec: UnitSpec;
+  /** Its private values are hidden in what the command prints. */
+  readonly env: readonly EnvVar[];
+  readonly command: string;
+  readonly signal: AbortSignal;
+  /** For people: `restart hook`. */
+  readonly what: string;
+  readonly say?: (line: string) => void;
+}
+
+interface Start {
+  readonly abort: AbortController;
+  /** Its process was reported dead meanwhile. */
+  died: boolean;
 }
 
 export class Units {
   readonly #deps: UnitsDeps;
+  /** What concerns one unit happens one after the other: its starts, its deaths, its end. */
   readonly #serial = new KeyedQueue();
-  readonly #starting = new Map<string, { abort: AbortController; exited: boolean }>();
+  readonly #starting = new Map<string, Start>();
+  readonly #retiring = new Set<string>();
 
   constructor(deps: UnitsDeps) {
     this.#deps = deps;
   }
 
   /**
-   * Brings a unit to `started`; resolves with its record as it serves. Throws Failure; the unit's process may then still
-   * run, in state `starting`: retire it or start it again.
+   * Brings a unit to `started`; resolves with its record as it serves, at once when it does already. Throws Failure (`cancelled`
+   * when nobody wants the unit any more); its process may then still run, in state `starting`: retire(), fail() or start it again.
    */
   start(unit: Unit, release: Release, signal: AbortSignal): Promise<Unit> {
     return this.#serial.run(unit.id, async () => {
-      const start = { abort: new AbortController(), exited: false };
+      const start: Start = { abort: new AbortController(), died: false };
       this.#starting.set(unit.id, start);
       try {
         const started = await this.#bringUp(unit, release, AbortSignal.any([signal, start.abort.signal]));
-        if (start.exited) {
+        if (start.died) {
           const lines = await this.#deps.provisioner.lastLines(unit.id, LAST_LINES);
           throw new Failure('exited', `${unit.process} ended right after it had started.`, { lines });
         }
         return started;
+      } catch (error) {
+        throw withoutPrivateValues(error, privateValues(release.env));
       } finally {
         this.#starting.delete(unit.id);
       }
     });
   }
 
-  /** Tells a start under way that its process has just died. */
-  noteExit(id: string): void {
-    const start = this.#starting.get(id);
-    if (start !== undefined) start.exited = true;
+  /**
+   * Notes the death of a process with its last words; to be called the moment it is reported. Resolves with the unit, now in state
+   * `error`, when it had served; with null when whoever starts or retires it sees to the rest.
+   */
+  died(exited: UnitExited): Promise<Unit | null> {
+    const start = this.#starting.get(exited.id);
+    if (start !== undefined) start.died = true;
+    return this.#serial.run(exited.id, () => this.#noteDeath(exited, start !== undefined));
+  }
+
+  async #noteDeath(exited: UnitExited, isStartsConcern: boolean): Promise<Unit | null> {
+    const { store, provisioner, now } = this.#deps;
+    const { id, code, signal, outOfMemory } = exited;
+    const known = await store.unit(id);
+    if (known === null || known.state === 'stopped') return null;
+    const release = await store.release(known.app, known.release);
+    const lines = (await provisioner.lastLines(id, LAST_LINES)).map(privateValues(release?.env ?? []));
+    const lastExit = { at: now().toISOString(), code, signal, outOfMemory, lastLines: lines };
+    return store.transact(async (tx) => {
+      const unit = await tx.unit(id);
+      if (unit === null || unit.state === 'stopped') return null;
+      const hadServed = unit.state === 'started' && !isStartsConcern;
+      const change = hadServed ? { ...DOWN, exits: unit.exits + 1, lastExit } : { lastExit };
+      await tx.updateUnit(id, change);
+      return hadServed ? { ...unit, ...change } : null;
+    });
+  }
+
+  /** Ends what a failed start left. Resolves with the unit, in state `error`; null when nobody wants it any more. */
+  fail(id: string): Promise<Unit | null> {
+    return this.#serial.run(id, async () => {
+      const { store, provisioner } = this.#deps;
+      const known = await store.unit(id);
+      if (known === null || known.state === 'stopped' || this.#retiring.has(id)) return null;
+      await provisioner.stop(id, FAILED_GRACE_MS);
+      return store.transact(async (tx) => {
+        const unit = await tx.unit(id);
+        if (unit === null || unit.state === 'stopped') return null;
+        const change = { ...DOWN, exits: unit.exits + 1 };
+        await tx.updateUnit(id, change);
+        return { ...unit, ...change };
+      });
+    });
   }
 
   async #bringUp(unit: Unit, release: Release, signal: AbortSignal): Promise<Unit> {
     const { store, provisioner, collector, settings } = this.#deps;
-    if (signal.aborted) throw new Failure('cancelled', 'The start was cancelled.');
+    const unwanted = new Failure('cancelled', 'The start was cancelled.');
+    if (signal.aborted || this.#retiring.has(unit.id)) throw unwanted;
+    const known = await store.transact(async (tx) => {
+      const found = await tx.unit(unit.id);
+      const isToStart = found !== null && found.state !== 'stopped' && found.state !== 'started';
+      if (isToStart) await tx.updateUnit(unit.id, { state: 'starting', address: null });
+      return found;
+    });
+    if (known === null || known.state === 'stopped') throw unwanted;
+    if (known.state === 'started') return known;
     const spec = unitSpec(unit, release, settings.unitLimits);
-    await store.transact((tx) => tx.updateUnit(unit.id, { state: 'starting', address: null }));
     const handle = await provisioner.ensure(spec);
     await store.transact((tx) => tx.updateUnit(unit.id, { handle }));
     collector.attach(unit, release);
@@ -80,34 +153,37 @@ export class Units {
     const address = await provisioner.ready(unit.id, check, signal);
     for (const command of release.hooks.restartAfter) await this.#hook(unit, release, command, signal);
     await store.transact((tx) => tx.updateUnit(unit.id, { state: 'started', address }));
-    return { ...unit, state: 'started', handle, address };
+    return { ...known, state: 'started', handle, address };
   }
 
   async #hook(unit: Unit, release: Release, command: string, signal: AbortSignal): Promise<void> {
     const spec = { ...unitSpec(unit, release, this.#deps.settings.unitLimits), id: randomHex(12), listens: false };
-    await this.runCommand(spec, command, signal, 'restart hook');
+    await this.runCommand({ spec, env: release.env, command, signal, what: 'restart hook' });
   }
 
   /** Runs a hook to its end, its output going to the app's log; throws Failure `release_command_failed`. */
-  async runCommand(
-    spec: ReturnType<typeof unitSpec>,
-    command: string,
-    signal: AbortSignal,
-    what: string,
-    say: (line: string) => void = () => {},
-  ): Promise<void> {
-    const lines = new LineBuffer((line) => {
-      say(line);
-      void this.#deps.journal.note(spec.app, line, 'hook');
+  async runCommand(hook: HookRun): Promise<void> {
+    const { spec, command, signal, what, say } = hook;
+    const { journal, provisioner } = this.#deps;
+    const redact = privateValues(hook.env);
+    let noted = Promise.resolve();
+    let count = 0;
+    const lines = new LineBuffer((text) => {
+      const line = redact(text);
+      count += 1;
+      if (count <= MAX_HOOK_LINES) {
+        const shown = count === MAX_HOOK_LINES ? '[the rest of the output is not shown]' : line;
+        say?.(shown);
+        noted = noted.then(() => journal.note(spec.app, shown, 'hook'));
+      }
+      return line;
     });
-    const result = await this.#deps.provisioner.exec({
-      unit: spec,
-      command,
-      output: (bytes) => lines.push(bytes),
-      signal,
-      timeoutMs: HOOK_TIMEOUT_MS,
+    const output = (bytes: Uint8Array): void => lines.push(bytes);
+    const request = { unit: spec, command, output, signal, timeoutMs: HOOK_TIMEOUT_MS };
+    const result = await provisioner.exec(request).finally(async () => {
+      lines.end();
+      await noted;
     });
-    lines.end();
     if (result.code === 0) return;
     const how =
       result.code === null ? `was ended by ${result.signal ?? 'a time-out'}` : `exited with code ${result.code}`;
@@ -118,31 +194,38 @@ export class Units {
   }
 
   /** Stops a unit, stores its last output and removes every trace. Idempotent; also for units that never ran. */
-  retire(unit: Unit): Promise<void> {
+  async retire(unit: Unit): Promise<void> {
+    this.#retiring.add(unit.id);
     this.#starting.get(unit.id)?.abort.abort();
-    return this.#serial.run(unit.id, async () => {
-      const { store, provisioner, collector, logStore, settings, logger } = this.#deps;
-      const known = await store.unit(unit.id);
-      if (known !== null && known.state !== 'stopped') {
-        await store.transact((tx) => tx.updateUnit(unit.id, { state: 'stopped', address: null }));
-      }
-      await provisioner.stop(unit.id, settings.stopGraceMs);
-      await collector.finish(unit.id, LAST_OUTPUT_MS);
-      await provisioner.remove(unit.id);
-      await store.transact((tx) => tx.deleteUnit(unit.id));
-      await bestEffort(logger, `forgetting the output of ${unitName(unit)}`, () => logStore.forgetUnit(unit.id));
-    });
+    try {
+      await this.#serial.run(unit.id, () => this.#end(unit));
+    } finally {
+      this.#retiring.delete(unit.id);
+    }
+  }
+
+  async #end(unit: Unit): Promise<void> {
+    const { store, provisioner, collector, logStore, settings, logger } = this.#deps;
+    const known = await store.unit(unit.id);
+    if (known !== null && known.state !== 'stopped') {
+      await store.transact((tx) => tx.updateUnit(unit.id, { state: 'stopped', address: null }));
+    }
+    await provisioner.stop(unit.id, settings.stopGraceMs);
+    await collector.finish(unit.id, LAST_OUTPUT_MS);
+    await provisioner.remove(unit.id);
+    await store.transact((tx) => tx.deleteUnit(unit.id));
+    await bestEffort(logger, `forgetting the output of ${unitName(unit)}`, () => logStore.forgetUnit(unit.id));
   }
 }
 
-/** Cuts raw output into lines; remembers the last 50. */
+/** Cuts raw output into lines; remembers the last 50, as `line` returned them. */
 class LineBuffer {
   readonly last: string[] = [];
-  readonly #line: (text: string) => void;
+  readonly #line: (text: string) => string;
   readonly #decoder = new TextDecoder();
   #rest = '';
 
-  constructor(line: (text: string) => void) {
+  constructor(line: (text: string) => string) {
     this.#line = line;
   }
 
@@ -158,8 +241,7 @@ class LineBuffer {
   }
 
   #emit(text: string): void {
-    this.last.push(text);
+    this.last.push(this.#line(text));
     if (this.last.length > 50) this.last.shift();
-    this.#line(text);
   }
 }

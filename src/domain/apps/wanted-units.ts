@@ -10,8 +10,8 @@ export function wantedCounts(release: Pick<Release, 'processes'>, power: Power):
   return new Map(Object.entries(release.processes).map(([process, { count }]) => [process, runs(process) ? count : 0]));
 }
 
-/** The units that stay when no more than these counts are wanted: rather those that serve, then those with low numbers. */
-export function stayingUnits(serving: readonly Unit[], counts: ReadonlyMap<string, number>): Unit[] {
+/** Those of the units to be kept when no more than these counts are wanted: rather those that serve, then those with low numbers. */
+export function bestUnits(serving: readonly Unit[], counts: ReadonlyMap<string, number>): Unit[] {
   const byMerit = [...serving].sort((a, b) => merit(a) - merit(b) || a.index - b.index);
   const left = new Map(counts);
   return byMerit.filter((unit) => {

@@ -6,9 +6,9 @@ import type { Say } from '../say.ts';
 import { demandApp } from '../apps/demand-app.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
-import type { Store } from '../store.ts';
 import type { Deploy, NewCode } from './deploy.ts';
 import type { GitHost } from './git-host.ts';
+import { closeInterrupted, type InterruptedDeps, isCommitted } from './interrupted.ts';
 import type { Pipeline } from './pipeline.ts';
 
 const MAX_LIST = 1_000;
@@ -33,12 +33,10 @@ export interface Deploys {
   deploy(caller: Caller, app: string, code: NewCode, say: Say, signal: AbortSignal): Promise<Deploy>;
 }
 
-export interface DeploysDeps {
-  readonly store: Store;
+export interface DeploysDeps extends InterruptedDeps {
   readonly gitHost: GitHost;
   readonly pipeline: Pipeline;
   readonly act: Act;
-  readonly now: () => Date;
 }
 
 export function createDeploys(deps: DeploysDeps): Deploys {
@@ -57,6 +55,12 @@ export function createDeploys(deps: DeploysDeps): Deploys {
   async function previousCommit(deploy: Deploy): Promise<string> {
     const earlier = await store.deploys({ apps: [deploy.app], limit: MAX_LIST, skip: 0 });
     return earlier.find((other) => other.id < deploy.id && other.state === 'done' && other.commit !== '')?.commit ?? '';
+  }
+
+  /** Nobody but the holder of the app's lease runs a deploy of it, so those that are not committed were left behind. */
+  async function closeAbandoned(app: string): Promise<void> {
+    const open = (await store.unfinishedDeploys()).filter((deploy) => deploy.app === app && !isCommitted(deploy));
+    for (const deploy of open) await closeInterrupted(deps, deploy);
   }
 
   return {
@@ -92,8 +96,10 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       return act(caller, action, { app }, { target: `app:${appName}`, lease: `app:${appName}`, detail }, async () => {
         const deploy = newDeploy(appName, code, callerName(caller), now());
         const current = await demandApp(store, appName);
+        const env = await store.env(appName);
+        await closeAbandoned(appName);
         await store.transact((tx) => tx.insertDeploy(deploy));
-        return pipeline.run({ deploy, app: current, code, by: callerName(caller), say, signal });
+        return pipeline.run({ deploy, app: current, env, code, by: callerName(caller), say, signal });
       });
     },
   };

@@ -3,10 +3,12 @@
  * received -> building -> releasing -> starting -> routing -> draining -> done | failed.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
-import { createRedactor } from '../../lib/redact.ts';
-import { type App, type EnvVar, hostLabel, type Release } from '../apps/app.ts';
-import { Failure, type FailureCause, type RolloutState } from '../apps/rollout.ts';
-import type { Rollouts } from '../apps/rollouts.ts';
+import type { Redactor } from '../../lib/redact.ts';
+import { type App, type EnvVar, hostLabel } from '../apps/app.ts';
+import type { NewRelease } from '../apps/next-release.ts';
+import { privateValues } from '../apps/private-values.ts';
+import { Failure, type FailureCause } from '../apps/rollout.ts';
+import type { Rollouts, RolloutStep } from '../apps/rollouts.ts';
 import { envRecord } from '../apps/unit-spec.ts';
 import { PlatformError, toPlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
@@ -16,6 +18,7 @@ import type { Artifact, Builder } from './builder.ts';
 import type { Deploy, DeployState } from './deploy.ts';
 import type { NewCode } from './deploy.ts';
 import { failureReport } from './failure-report.ts';
+import { INTERRUPTED } from './interrupted.ts';
 import { pruneReleases } from './prune.ts';
 import { Transcript } from './transcript.ts';
 
@@ -32,6 +35,8 @@ export interface PipelineDeps {
 export interface PipelineRun {
   readonly deploy: Deploy;
   readonly app: App;
+  /** The app's environment. */
+  readonly env: readonly EnvVar[];
   readonly code: NewCode;
   readonly by: string;
   readonly say: (line: string) => void;
@@ -45,36 +50,44 @@ export class Pipeline {
     this.#deps = deps;
   }
 
-  /** `run.deploy` is stored in state `received`. Throws PlatformError `deploy.failed`, everything being recorded and said. */
+  /**
+   * `run.deploy` is stored in state `received`. Throws PlatformError `deploy.failed`, everything being recorded and said; never once
+   * the new release serves.
+   */
   async run(run: PipelineRun): Promise<Deploy> {
-    const { store, journal, logger } = this.#deps;
-    const env = await store.env(run.app.name);
-    const redact = createRedactor(env.filter((variable) => !variable.public).map((variable) => variable.value));
+    const { store, logger } = this.#deps;
+    const redact = privateValues(run.env);
     const transcript = new Transcript({ store, deployId: run.deploy.id, pusher: run.say, redact, logger });
     const clock = new PhaseClock(run.deploy, this.#deps.now);
     let artifact: Artifact | null = null;
+    let serving: number;
     try {
-      artifact = await this.#build(run, env, transcript, clock);
-      const release = await this.#release(run, env, artifact);
-      const { drained } = await this.#roll(run, release, transcript, clock);
-      transcript.say('');
-      transcript.say(
-        `-----> Release ${release.number} answers at http://${appAddress(hostLabel(run.app), this.#deps.settings)}`,
-      );
-      await transcript.flush();
-      void this.#afterDrain(run.deploy.id, drained);
-      await journal.note(
-        run.app.name,
-        `release ${release.number} (commit ${shortCommit(run.code)}) deployed by ${run.by}`,
-      );
-      await bestEffort(logger, 'removing old releases', () => pruneReleases(this.#deps, run.app.name));
-      return (await store.deploy(run.deploy.id)) ?? run.deploy;
+      artifact = await this.#build(run, transcript, clock);
+      await this.#step(run.deploy.id, clock, 'releasing', { artifact: artifact.id });
+      serving = await this.#roll(run, await this.#release(run, artifact), transcript, clock);
     } catch (thrown) {
-      throw await this.#fail(run, transcript, clock, artifact, thrown);
+      throw await this.#fail({ run, transcript, clock, artifact, facts: failureFacts(thrown, redact), thrown });
     }
+    let deploy: Deploy = { ...run.deploy, state: 'routing', artifact: artifact.id, release: serving };
+    await bestEffort(logger, 'closing a deploy', async () => {
+      await this.#succeeded(run, serving, transcript);
+      deploy = (await store.deploy(run.deploy.id)) ?? deploy;
+    });
+    return deploy;
   }
 
-  async #build(run: PipelineRun, env: readonly EnvVar[], transcript: Transcript, clock: PhaseClock): Promise<Artifact> {
+  async #succeeded(run: PipelineRun, release: number, transcript: Transcript): Promise<void> {
+    const { journal, logger, settings } = this.#deps;
+    const { name } = run.app;
+    transcript.say('');
+    transcript.say(`-----> Release ${release} answers at http://${appAddress(hostLabel(run.app), settings)}`);
+    await transcript.flush();
+    await journal.note(name, `release ${release} (commit ${shortCommit(run.code)}) deployed by ${run.by}`);
+    await bestEffort(logger, 'removing old releases', () => pruneReleases(this.#deps, name));
+  }
+
+  async #build(run: PipelineRun, transcript: Transcript, clock: PhaseClock): Promise<Artifact> {
+    const { env } = run;
     await this.#step(run.deploy.id, clock, 'building');
     transcript.say(`-----> Building ${run.app.name} (${run.app.platform})`);
     const request = {
@@ -85,25 +98,21 @@ export class Pipeline {
       env: envRecord(env),
       privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
     };
-    const artifact = await this.#deps.builder.build(request, (line) => transcript.say(`       ${line}`), run.signal);
-    await this.#step(run.deploy.id, clock, 'releasing', { artifact: artifact.id });
-    return artifact;
+    return this.#deps.builder.build(request, (line) => transcript.say(`       ${line}`), run.signal);
   }
 
-  async #release(run: PipelineRun, env: readonly EnvVar[], artifact: Artifact): Promise<Release> {
+  async #release(run: PipelineRun, artifact: Artifact): Promise<NewRelease> {
     const { store, now } = this.#deps;
-    const [newest] = await store.releases(run.app.name, 1);
     const serving = run.app.release === null ? null : await store.release(run.app.name, run.app.release);
     const processes = Object.entries(artifact.processes).map(([name, command]) => {
       return [name, { command, count: serving?.processes[name]?.count ?? 1 }] as const;
     });
     return {
       app: run.app.name,
-      number: (newest?.number ?? 0) + 1,
       artifact: artifact.id,
       deployId: run.deploy.id,
       commit: run.code.commit,
-      env,
+      env: run.env,
       processes: Object.fromEntries(processes),
       healthCheck: artifact.healthCheck,
       hooks: artifact.hooks,
@@ -113,81 +122,76 @@ export class Pipeline {
     };
   }
 
-  #roll(run: PipelineRun, release: Release, transcript: Transcript, clock: PhaseClock): ReturnType<Rollouts['roll']> {
-    return this.#deps.rollouts.roll({
+  /** The number of the release that serves now. */
+  async #roll(run: PipelineRun, release: NewRelease, transcript: Transcript, clock: PhaseClock): Promise<number> {
+    const { rollout } = await this.#deps.rollouts.roll({
       app: run.app,
       release,
-      isNewRelease: true,
       reason: 'deploy',
       by: run.by,
       say: transcript.say,
       signal: run.signal,
       power: { desired: 'running', stoppedProcesses: [] },
-      onStep: async (tx, state) => {
-        await this.#onStep(tx, run.deploy, release, clock, state);
-      },
+      onStep: (tx, step) => this.#onStep(tx, run.deploy, clock, step),
     });
+    return rollout.release;
   }
 
-  async #onStep(
-    tx: StoreWriter,
-    deploy: Deploy,
-    release: Release,
-    clock: PhaseClock,
-    state: RolloutState,
-  ): Promise<void> {
+  async #onStep(tx: StoreWriter, deploy: Deploy, clock: PhaseClock, step: RolloutStep): Promise<void> {
+    const { state, release, failedRequests = 0 } = step;
     clock.enter(state);
     const change = { state, phases: clock.phases, durationMs: clock.totalMs };
+    if (state === 'starting' || state === 'routing') await demandOpen(tx, deploy.id);
     if (state === 'routing') {
       const app = await tx.app(deploy.app);
       await tx.updateApp(deploy.app, { deploys: (app?.deploys ?? 0) + 1 });
-      await tx.updateDeploy(deploy.id, { ...change, release: release.number });
+      await tx.updateDeploy(deploy.id, { ...change, release });
     } else if (state === 'done') {
-      await tx.updateDeploy(deploy.id, { ...change, finishedAt: this.#deps.now().toISOString() });
+      await tx.updateDeploy(deploy.id, { ...change, failedRequests, finishedAt: this.#deps.now().toISOString() });
     } else {
       await tx.updateDeploy(deploy.id, change);
     }
   }
 
-  async #afterDrain(deployId: string, drained: Promise<number>): Promise<void> {
-    await bestEffort(this.#deps.logger, 'recording the end of a deploy', async () => {
-      const failedRequests = await drained;
-      await this.#deps.store.transact((tx) => tx.updateDeploy(deployId, { failedRequests }));
+  async #step(id: string, clock: PhaseClock, state: DeployState, more: Partial<Deploy> = {}): Promise<void> {
+    clock.enter(state);
+    await this.#deps.store.transact(async (tx) => {
+      await demandOpen(tx, id);
+      await tx.updateDeploy(id, { state, phases: clock.phases, ...more });
     });
   }
 
-  async #step(id: string, clock: PhaseClock, state: DeployState, more: Partial<Deploy> = {}): Promise<void> {
-    clock.enter(state);
-    await this.#deps.store.transact((tx) => tx.updateDeploy(id, { state, phases: clock.phases, ...more }));
-  }
-
-  async #fail(
-    run: PipelineRun,
-    transcript: Transcript,
-    clock: PhaseClock,
-    artifact: Artifact | null,
-    thrown: unknown,
-  ): Promise<PlatformError> {
+  /** Records and says everything as far as possible; the error is the same in any case. */
+  async #fail(failed: FailedRun): Promise<PlatformError> {
     const { store, builder, journal, logger, now } = this.#deps;
-    const facts = failureFacts(thrown);
-    if (facts.cause === 'internal')
-      logger.error({ err: thrown, app: run.app.name, deploy: run.deploy.id }, 'a deploy failed');
-    const serving = (await store.app(run.app.name))?.release ?? null;
-    for (const line of failureReport({ app: run.app.name, ...facts, serving })) transcript.say(line);
+    const { run, transcript, clock, artifact, facts, thrown } = failed;
+    const { app, deploy } = run;
+    if (facts.cause === 'internal') logger.error({ err: thrown, app: app.name, deploy: deploy.id }, 'a deploy failed');
+    let serving = app.release;
+    await bestEffort(logger, 'looking up what serves', async () => {
+      serving = (await store.app(app.name))?.release ?? null;
+    });
+    for (const line of failureReport({ app: app.name, ...facts, serving })) transcript.say(line);
     await transcript.flush();
     clock.enter('failed');
     const end = { state: 'failed', cause: facts.cause, error: facts.message, finishedAt: now().toISOString() } as const;
-    await store.transact((tx) =>
-      tx.updateDeploy(run.deploy.id, { ...end, phases: clock.phases, durationMs: clock.totalMs }),
+    await bestEffort(logger, 'recording a failed deploy', () =>
+      store.transact((tx) => tx.updateDeploy(deploy.id, { ...end, phases: clock.phases, durationMs: clock.totalMs })),
     );
     if (artifact !== null) await bestEffort(logger, 'removing a slug', () => builder.remove(artifact.id));
-    await journal.note(run.app.name, `deploy by ${run.by} failed (${facts.cause}): ${facts.message}`);
+    await journal.note(app.name, `deploy by ${run.by} failed (${facts.cause}): ${facts.message}`);
     return new PlatformError('deploy.failed', `Deploy failed (${facts.cause}): ${facts.message}`, {
       cause: thrown,
-      hint: facts.hint === '' ? `See "tancho deploy info ${run.deploy.id}".` : facts.hint,
-      details: { cause: facts.cause, deploy: run.deploy.id, lastLines: facts.lines },
+      hint: facts.hint === '' ? `See "tancho deploy info ${deploy.id}".` : facts.hint,
+      details: { cause: facts.cause, deploy: deploy.id, lastLines: facts.lines },
     });
   }
+}
+
+/** Whoever took over the app has closed this deploy: see closeInterrupted(). */
+async function demandOpen(tx: StoreWriter, id: string): Promise<void> {
+  if ((await tx.deploy(id))?.state !== 'failed') return;
+  throw new PlatformError('app.busy', INTERRUPTED, { hint: 'Look at the app as it is now, then push again.' });
 }
 
 function shortCommit(code: NewCode): string {
@@ -201,12 +205,23 @@ interface Facts {
   readonly lines: readonly string[];
 }
 
-function failureFacts(thrown: unknown): Facts {
-  if (thrown instanceof Failure)
-    return { cause: thrown.code, message: thrown.message, hint: thrown.hint, lines: thrown.lines };
+function failureFacts(thrown: unknown, redact: Redactor): Facts {
+  if (thrown instanceof Failure) {
+    const { code, message, hint, lines } = thrown;
+    return { cause: code, message: redact(message), hint: redact(hint), lines: lines.map(redact) };
+  }
   const error = toPlatformError(thrown);
-  const cause = error.code === 'deploy.invalid_source' ? 'invalid_source' : 'internal';
+  const cause = error.code === 'app.busy' || error.code === 'app.not_found' ? 'interrupted' : 'internal';
   return { cause, message: error.message, hint: error.hint ?? '', lines: [] };
+}
+
+interface FailedRun {
+  readonly run: PipelineRun;
+  readonly transcript: Transcript;
+  readonly clock: PhaseClock;
+  readonly artifact: Artifact | null;
+  readonly facts: Facts;
+  readonly thrown: unknown;
 }
 
 /** Adds up the milliseconds spent in each state. */
@@ -224,7 +239,9 @@ class PhaseClock {
     this.#since = this.#startedAt;
   }
 
+  /** Entering the state it is in changes nothing, so a transaction may run again. */
   enter(state: DeployState): void {
+    if (state === this.#state) return;
     const now = this.#now().getTime();
     this.#phases[this.#state] = (this.#phases[this.#state] ?? 0) + (now - this.#since);
     this.#state = state;

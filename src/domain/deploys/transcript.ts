@@ -6,6 +6,7 @@ import type { Store } from '../store.ts';
 
 const FLUSH_MS = 250;
 const MAX_LINES = 20_000;
+const MAX_CHARACTERS = 4 * 1024 * 1024;
 
 export class Transcript {
   readonly #store: Store;
@@ -15,6 +16,8 @@ export class Transcript {
   readonly #logger: Logger;
   #pending: string[] = [];
   #count = 0;
+  #characters = 0;
+  #isFull = false;
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
 
@@ -29,9 +32,11 @@ export class Transcript {
   readonly say: Say = (line) => {
     const text = this.#redact(line);
     this.#pusher(text);
+    if (this.#isFull) return;
     this.#count += 1;
-    if (this.#count > MAX_LINES) return;
-    this.#pending.push(this.#count === MAX_LINES ? '[the rest of the output was not kept]' : text);
+    this.#characters += text.length;
+    this.#isFull = this.#count >= MAX_LINES || this.#characters >= MAX_CHARACTERS;
+    this.#pending.push(this.#isFull ? '[the rest of the output was not kept]' : text);
     this.#timer ??= setTimeout(() => void this.flush(), FLUSH_MS);
   };
 

@@ -2,9 +2,10 @@
  * Carries the output of units into the journal, from where it was last stored, so nothing is lost or doubled when
  * control dies. One task per attached unit.
  */
+import { setTimeout as delay } from 'node:timers/promises';
 import type { Logger } from '../../lib/logger.ts';
-import { createRedactor } from '../../lib/redact.ts';
 import type { Release } from '../apps/app.ts';
+import { privateValues } from '../apps/private-values.ts';
 import type { OutputChunk, Provisioner } from '../apps/provisioner.ts';
 import { type Unit, unitName } from '../apps/unit.ts';
 import type { LogEntry } from './entry.ts';
@@ -15,7 +16,9 @@ const RETRY_MS = 500;
 
 interface Task {
   readonly stop: AbortController;
-  readonly done: Promise<void>;
+  done: Promise<void>;
+  /** The unit was started again: there is more to come after the end of what is being read. */
+  goesOn: boolean;
 }
 
 export class Collector {
@@ -32,12 +35,17 @@ export class Collector {
     this.#logger = deps.logger;
   }
 
-  /** Starts carrying; already attached: nothing to do. */
+  /** Starts carrying; for a unit that is attached already, makes sure that its next life is carried too. */
   attach(unit: Unit, release: Release): void {
-    if (this.#tasks.has(unit.id)) return;
-    const stop = new AbortController();
-    const done = this.#carry(unit, release, stop.signal).finally(() => this.#tasks.delete(unit.id));
-    this.#tasks.set(unit.id, { stop, done });
+    const known = this.#tasks.get(unit.id);
+    if (known !== undefined && !known.stop.signal.aborted) {
+      known.goesOn = true;
+      return;
+    }
+    const task: Task = { stop: new AbortController(), done: Promise.resolve(), goesOn: false };
+    const before = known?.done ?? task.done;
+    this.#tasks.set(unit.id, task);
+    task.done = before.then(() => this.#carry(unit, release, task));
   }
 
   /** Resolves when everything a stopped unit has printed is stored, or after `timeoutMs`. */
@@ -60,22 +68,25 @@ export class Collector {
     await Promise.all(tasks.map((task) => task.done));
   }
 
-  async #carry(unit: Unit, release: Release, signal: AbortSignal): Promise<void> {
-    const redact = createRedactor(release.env.filter((variable) => !variable.public).map((variable) => variable.value));
+  async #carry(unit: Unit, release: Release, task: Task): Promise<void> {
+    const redact = privateValues(release.env);
+    const { signal } = task.stop;
     while (!signal.aborted) {
       try {
+        task.goesOn = false;
         const from = await this.#logStore.offset(unit.id);
         for await (const chunk of this.#provisioner.output(unit.id, from, signal)) {
           await this.#journal.append(entriesOf(unit, chunk), redact, { unitId: unit.id, offset: chunk.offset });
           await this.#provisioner.consumed(unit.id, chunk.offset);
         }
-        return;
+        if (!task.goesOn) break;
       } catch (error) {
-        if (signal.aborted) return;
+        if (signal.aborted) break;
         this.#logger.warn({ err: error, unit: unit.id }, 'reading the output of a unit failed, trying again');
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+        await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
+    if (this.#tasks.get(unit.id) === task) this.#tasks.delete(unit.id);
   }
 }
 

@@ -2,6 +2,7 @@
 import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import type { App } from '../apps/app.ts';
 import { demandApp } from '../apps/demand-app.ts';
 import type { Store } from '../store.ts';
 import type { LogEntry, LogFilter } from './entry.ts';
@@ -18,32 +19,36 @@ export interface LogQuery {
 export interface Logs {
   /** Oldest first. */
   query(caller: Caller, app: string, query: LogQuery): Promise<LogEntry[]>;
-  /** First what query() gives, then every new entry in batches, until the signal fires. */
+  /** First what query() gives, then every new entry in batches, until the signal fires or the app is no more. */
   follow(caller: Caller, app: string, query: LogQuery, signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
 }
 
 export function createLogs(deps: { store: Store; logStore: LogStore; journal: Journal }): Logs {
   const { store, logStore, journal } = deps;
 
-  async function filterOf(caller: Caller, appName: string, query: LogQuery): Promise<LogFilter> {
+  async function permitted(caller: Caller, appName: string, query: LogQuery): Promise<{ app: App; filter: LogFilter }> {
     const lines = parseLines(query.lines);
     const app = await demandApp(store, appName);
     demand(caller, 'app.log', { app });
-    return {
+    const filter = {
       app: app.name,
       lines,
       ...(query.source === undefined || query.source === '' ? {} : { source: query.source }),
       ...(query.unit === undefined || query.unit === '' ? {} : { unit: query.unit }),
     };
+    return { app, filter };
   }
 
   return {
     async query(caller, appName, query) {
-      return logStore.query(await filterOf(caller, appName, query));
+      const { filter } = await permitted(caller, appName, query);
+      return logStore.query(filter);
     },
     async follow(caller, appName, query, signal) {
-      const filter = await filterOf(caller, appName, query);
-      return followEntries({ logStore, journal }, filter, signal);
+      const { app, filter } = await permitted(caller, appName, query);
+      // Another app of the same name may belong to others.
+      const isThere = async (): Promise<boolean> => (await store.app(app.name))?.createdAt === app.createdAt;
+      return followEntries({ logStore, journal, isThere }, filter, signal);
     },
   };
 }
@@ -65,7 +70,7 @@ function parseLines(lines: unknown): number {
 
 /** Followers hold no entries: they remember the last seq and read on when woken, so a slow one costs no memory. */
 async function* followEntries(
-  deps: { logStore: LogStore; journal: Journal },
+  deps: { logStore: LogStore; journal: Journal; isThere: () => Promise<boolean> },
   filter: LogFilter,
   signal: AbortSignal,
 ): AsyncGenerator<LogEntry[]> {
@@ -78,13 +83,15 @@ async function* followEntries(
   const stop = deps.journal.follow(filter.app, ring);
   signal.addEventListener('abort', ring);
   try {
+    // Asked for first: what comes between the two queries is in the second, or after the cursor.
+    const newest = await newestSeq(deps.logStore, filter.app);
     const first = await deps.logStore.query(filter);
+    let cursor = first.at(-1)?.seq ?? newest;
     yield first;
-    let cursor = first.at(-1)?.seq ?? (await newestSeq(deps.logStore, filter.app));
     while (!signal.aborted) {
       if (!news) await new Promise<void>((resolve) => (wake = resolve));
       news = false;
-      if (signal.aborted) return;
+      if (signal.aborted || !(await deps.isThere())) return;
       const entries = await deps.logStore.query({ ...filter, lines: 0, afterSeq: cursor });
       cursor = entries.at(-1)?.seq ?? cursor;
       if (entries.length > 0) yield entries;

@@ -7,7 +7,7 @@ import type { CallerCache } from './caller-cache.ts';
 import { normalEmail } from './email.ts';
 import { passwordMatches } from './passwords.ts';
 import { hashToken } from './sessions.ts';
-import { Throttle } from './throttle.ts';
+import { networkOf, Throttle } from './throttle.ts';
 import type { User } from './user.ts';
 import type { Users } from './users.ts';
 
@@ -44,9 +44,9 @@ export function createAuthentication(deps: {
     return caller;
   }
 
-  /** One attempt at a time per account, so that guesses sent all at once are counted like guesses sent one by one. */
+  /** One attempt at a time per address and per account, so that guesses sent all at once count like guesses sent one by one. */
   function attempt(account: string, address: string, password: string): Promise<User> {
-    return attempts.run(account, async () => {
+    const judge = async (): Promise<User> => {
       throttle.check(account, address);
       const user = await store.user(account);
       if (!(await passwordMatches(user?.passwordHash ?? null, password)) || user === null) {
@@ -55,7 +55,8 @@ export function createAuthentication(deps: {
       }
       throttle.succeeded(account, address);
       return user;
-    });
+    };
+    return attempts.run(`address ${networkOf(address)}`, () => attempts.run(`account ${account}`, judge));
   }
 
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { isPlatformError } from '../errors.ts';
-import { Throttle } from './throttle.ts';
+import { networkOf, Throttle } from './throttle.ts';
 
 const HERE = '10.0.0.1';
 const ELSEWHERE = '10.0.0.2';
@@ -81,5 +81,20 @@ describe('the throttle', () => {
     expect(blocked('ann', HERE)).toBeGreaterThan(0);
     for (let i = 0; i < 20_001; i += 1) fail(1, `u${i}`, `a${i}`);
     expect(blocked('ann', HERE)).toBe(0);
+  });
+});
+
+describe('networkOf', () => {
+  it.each([
+    ['10.0.0.1', '10.0.0.1'],
+    ['::ffff:10.0.0.1', '10.0.0.1'],
+    ['unix', 'unix'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2'],
+    ['2001:db8:1:2::9', '2001:db8:1:2'],
+    ['2001:db8::1', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+  ])('%s stands for %s', (address, network) => {
+    expect(networkOf(address)).toBe(network);
   });
 });

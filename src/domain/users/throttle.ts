@@ -75,14 +75,25 @@ export class Throttle {
     if (this.#known.has(pair)) return [[pair, PAIR]];
     return [
       [pair, PAIR],
-      [`address ${address}`, ADDRESS],
+      [`address ${networkOf(address)}`, ADDRESS],
       [`account ${account}`, ACCOUNT],
     ];
   }
 }
 
 function pairKey(account: string, address: string): string {
-  return `pair ${address} ${account}`;
+  return `pair ${networkOf(address)} ${account}`;
+}
+
+/** Whom an address stands for: of IPv6 the first 64 bits, for the rest is the subscriber's own to choose. Pure. */
+export function networkOf(address: string): string {
+  const plain = address.replace(/^::ffff:(?=\d+\.)/i, '');
+  if (!plain.includes(':')) return plain;
+  const [left = '', right] = plain.split('%', 1)[0]?.split('::') ?? [];
+  const groups = left === '' ? [] : left.split(':');
+  const missing = 8 - groups.length - (right === undefined || right === '' ? 0 : right.split(':').length);
+  if (right !== undefined) groups.push(...Array.from({ length: Math.max(missing, 0) }, () => '0'), ...right.split(':'));
+  return groups.slice(0, 4).join(':');
 }
 
 /** The least recently touched goes first. */

@@ -111,6 +111,16 @@ describe('accounts and sessions', () => {
     expect(await codeOf(users.login('ann@example.com', 'secret12', '10.9.9.9'))).toBe('ok');
   });
 
+  it('are counted per address however many accounts are tried at the same time', async () => {
+    const { users, codeOf } = fixture();
+    const guesses = Array.from({ length: 40 }, (_, n) =>
+      codeOf(users.login(`u${n}@example.com`, 'wrong-one', '10.9.9.8')),
+    );
+    const codes = await Promise.all(guesses);
+    expect(codes.filter((code) => code === 'user.not_found')).toHaveLength(30);
+    expect(codes.filter((code) => code === 'auth.throttled')).toHaveLength(10);
+  });
+
   it('serve git over HTTP with the password or a token', async () => {
     const { users, codeOf, signUp } = fixture();
     const { token } = await signUp('ann@example.com');

@@ -1,4 +1,5 @@
 /** Use cases of users (specification 4.7): accounts, sessions, SSH keys; and how every door recognises its caller. */
+import { isLoopbackHost } from '../../lib/loopback-host.ts';
 import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
 import type { Caller, UserCaller } from '../caller.ts';
@@ -14,7 +15,8 @@ import type { SshKey, User } from './user.ts';
 
 export interface Users {
   /** Errors: user.invalid_email, user.invalid_password, user.email_taken, auth.registration_closed. */
-  create(caller: Caller, input: { email: unknown; password: unknown }): Promise<User>;
+  /** `host`: by which name the platform was called, '' when that is not known; decides where registration is for this machine only. */
+  create(caller: Caller, input: { email: unknown; password: unknown }, host?: string): Promise<User>;
   /**
    * Password login. Errors: user.invalid_password (empty or null, 400), user.not_found, auth.wrong_password, auth.throttled.
    * Throttled per account and per address.
@@ -47,11 +49,13 @@ export interface UsersDeps {
   /** Shared with createTeams, which clears it when memberships change. */
   readonly callers: CallerCache;
   readonly registrationOpen: boolean;
+  /** Registration is open to those only who call the platform by a name of the machine they are on. */
+  readonly registrationFromHereOnly?: boolean;
   readonly sessionDays: number;
 }
 
 export function createUsers(deps: UsersDeps): Users {
-  const { store, act, now, callers, registrationOpen, sessionDays } = deps;
+  const { store, act, now, callers, registrationOpen, registrationFromHereOnly = false, sessionDays } = deps;
   const authentication = createAuthentication(deps);
 
   return {
@@ -62,9 +66,10 @@ export function createUsers(deps: UsersDeps): Users {
     byPassword: authentication.byPassword,
     machineOwner: authentication.machineOwner,
 
-    create(caller, input) {
+    create(caller, input, host = '') {
+      const isOpen = registrationOpen && (!registrationFromHereOnly || isLoopbackHost(host));
       const target = `user:${normalEmail(input.email).slice(0, 254)}`;
-      return act(caller, 'user.create', { registrationOpen }, { target }, async () => {
+      return act(caller, 'user.create', { registrationOpen: isOpen }, { target }, async () => {
         const email = checkEmail(input.email);
         const passwordHash = await hashPassword(checkPassword(input.password));
         const user: User = { email, passwordHash, isAdmin: false, createdAt: now().toISOString() };

@@ -223,6 +223,15 @@ describe('probe', () => {
     }
   });
 
+  it('starts although its note of control groups was cut short', async () => {
+    const home = makeHome();
+    mkdirSync(join(home, 'state'));
+    writeFileSync(join(home, 'state', 'cgroups.json'), '[{"version');
+    const sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'auto' });
+    expect(sandbox.description).not.toBe('');
+    rmSync(home, { recursive: true, force: true });
+  });
+
   it('says in one line what is in force', async () => {
     const home = makeHome();
     const sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'auto' });

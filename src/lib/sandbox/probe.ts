@@ -69,7 +69,8 @@ async function knownCgroups(stateDir: string): Promise<{ cgroups: Cgroups | null
   try {
     earlier = JSON.parse(readFileSync(path, 'utf8')) as CgroupBase[];
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    // Cut short by a loss of power, after which no process of an earlier run lives either.
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' && !(error instanceof SyntaxError)) throw error;
   }
   if (found.cgroups === null) return found;
   const cgroups = new Cgroups(found.cgroups.bases, earlier);

@@ -39,7 +39,9 @@ export async function openWorkshop(options: PlatformBuilderOptions): Promise<Wor
   const slugs = resolve(options.slugs);
   const cache = resolve(options.cache);
   const toolchains = resolve(options.toolchains);
-  for (const directory of [slugs, cache, toolchains]) await mkdir(directory, { recursive: true, mode: 0o755 });
+  // Apps may pass through to what is theirs, but not see which other apps there are; toolchains are for all.
+  for (const directory of [slugs, cache]) await mkdir(directory, { recursive: true, mode: 0o711 });
+  await mkdir(toolchains, { recursive: true, mode: 0o755 });
   const { sandbox, buildTimeoutMs: timeoutMs, limits = DEFAULT_LIMITS } = options;
   const environment = options.environment ?? process.env;
   const execPath = options.execPath ?? process.execPath;

@@ -116,7 +116,10 @@ class PlatformBuilder implements Builder {
   async #emptyCache(app: string, cache: string): Promise<void> {
     const needed = await this.#workshop.slugs.binds(app);
     if (![...needed].some((path) => path.startsWith(join(cache, 'layers')))) {
-      return removeTree(cache);
+      await removeTree(cache);
+      // Nothing of the app is left that its user could own; who removes an app has ended its processes before.
+      if ((await this.#workshop.slugs.list(app)).length === 0) await this.#workshop.sandbox.forget(app);
+      return;
     }
     await this.#workshop.layers.prune(app, needed, 0);
     await removeTree(join(cache, 'downloads'));

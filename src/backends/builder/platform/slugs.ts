@@ -40,7 +40,7 @@ export class Slugs {
   /** An empty code directory. */
   async begin(place: SlugPlace): Promise<void> {
     await removeTree(place.directory);
-    await mkdir(place.code, { recursive: true, mode: 0o755 });
+    await mkdir(place.code, { recursive: true, mode: 0o711 });
   }
 
   async finish(place: SlugPlace, manifest: SlugManifest): Promise<void> {

@@ -1,7 +1,8 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
-import { listenersOf, parseListeners } from './listeners.ts';
+import { answersAt, listenersOf, parseListeners } from './listeners.ts';
+import type { Listener } from './listeners.ts';
 
 const HEAD = '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode\n';
 const row = (local: string, state = '0A'): string =>
@@ -9,16 +10,16 @@ const row = (local: string, state = '0A'): string =>
 
 describe('parseListeners', () => {
   it.each([
-    ['00000000:1F90', 'any'],
-    ['0100007F:1F90', 'loopback'],
-    ['0A00020F:1F90', 'other'],
-    ['00000000000000000000000000000000:1F90', 'any'],
-    ['00000000000000000000000001000000:1F90', 'loopback'],
-    ['0000000000000000FFFF00000100007F:1F90', 'loopback'],
-    ['0000000000000000FFFF00000A00020F:1F90', 'other'],
-    ['0000000000000000FFFF000000000000:1F90', 'any'],
-  ])('reads %s as %s', (local, reach) => {
-    expect(parseListeners(HEAD + row(local))).toEqual([{ reach, port: 8080, inode: '4711' }]);
+    ['00000000:1F90', 'any', 4],
+    ['0100007F:1F90', 'loopback', 4],
+    ['0A00020F:1F90', 'other', 4],
+    ['00000000000000000000000000000000:1F90', 'any', 6],
+    ['00000000000000000000000001000000:1F90', 'loopback', 6],
+    ['0000000000000000FFFF00000100007F:1F90', 'loopback', 4],
+    ['0000000000000000FFFF00000A00020F:1F90', 'other', 4],
+    ['0000000000000000FFFF000000000000:1F90', 'any', 4],
+  ])('reads %s as %s', (local, reach, family) => {
+    expect(parseListeners(HEAD + row(local))).toEqual([{ reach, family, port: 8080, inode: '4711' }]);
   });
 
   it('leaves out what does not listen', () => {
@@ -31,8 +32,28 @@ describe('listenersOf', () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
-    expect(await listenersOf([process.pid])).toContainEqual(expect.objectContaining({ reach: 'loopback', port }));
+    const mine = expect.objectContaining({ reach: 'loopback', port });
+    expect((await listenersOf([process.pid]))?.own).toContainEqual(mine);
+    expect((await listenersOf([process.ppid]))?.foreign).toContainEqual(mine);
     expect(await listenersOf([])).toBeNull();
     await new Promise((resolve) => server.close(resolve));
+  });
+});
+
+describe('answersAt', () => {
+  const one = (reach: Listener['reach'], family: 4 | 6): Listener => ({ reach, family, port: 8080, inode: '1' });
+
+  it.each<[string, Listener[], Listener[], boolean, boolean]>([
+    ['IPv4 only', [one('any', 4)], [], true, false],
+    ['IPv6 on the loopback only', [one('loopback', 6)], [], false, true],
+    ['both', [one('any', 6)], [], true, true],
+    ['IPv6, while a stranger sits on IPv4', [one('any', 6)], [one('loopback', 4)], false, true],
+    ['IPv6 loopback, while a stranger sits on IPv4', [one('loopback', 6)], [one('any', 4)], false, true],
+    ['another interface only', [one('other', 4)], [], false, false],
+    ['nothing, while a stranger does', [], [one('any', 6)], false, false],
+  ])('%s', (_, own, foreign, v4, v6) => {
+    expect(answersAt('127.0.0.1', 8080, { own, foreign })).toBe(v4);
+    expect(answersAt('::1', 8080, { own, foreign })).toBe(v6);
+    expect(answersAt('127.0.0.1', 8081, { own, foreign })).toBe(false);
   });
 });

@@ -4,11 +4,14 @@ import { readFile, readdir, readlink } from 'node:fs/promises';
 export interface Listener {
   /** Whom it answers: everyone, this machine only, or one other interface. */
   readonly reach: 'any' | 'loopback' | 'other';
+  /** 6 on every interface may or may not answer IPv4 too; the kernel's table does not say. */
+  readonly family: 4 | 6;
   readonly port: number;
   readonly inode: string;
 }
 
 const LISTEN_STATE = '0A';
+const MAPPED = /^0{16}FFFF0000/;
 const ANY = /^0+$|^0{16}FFFF0{12}$/;
 const LOOPBACK = /^0100007F$|^0{24}01000000$|^0{16}FFFF00000100007F$/;
 
@@ -20,13 +23,20 @@ export function parseListeners(table: string): Listener[] {
     const [address = '', port = ''] = local.split(':');
     if (state !== LISTEN_STATE) continue;
     const reach = ANY.test(address) ? 'any' : LOOPBACK.test(address) ? 'loopback' : 'other';
-    found.push({ reach, port: Number.parseInt(port, 16), inode });
+    const family = address.length === 8 || MAPPED.test(address) ? 4 : 6;
+    found.push({ reach, family, port: Number.parseInt(port, 16), inode });
   }
   return found;
 }
 
+export interface Listeners {
+  readonly own: readonly Listener[];
+  /** Those of all other processes in the same network. */
+  readonly foreign: readonly Listener[];
+}
+
 /** Null when the processes' open files may not be looked at. */
-export async function listenersOf(pids: readonly number[]): Promise<Listener[] | null> {
+export async function listenersOf(pids: readonly number[]): Promise<Listeners | null> {
   const inodes = new Set<string>();
   let isReadable = false;
   for (const pid of pids) {
@@ -41,7 +51,21 @@ export async function listenersOf(pids: readonly number[]): Promise<Listener[] |
   }
   if (!isReadable) return null;
   const tables = await Promise.all(['tcp', 'tcp6'].map((name) => networkTable(pids, name)));
-  return tables.flatMap(parseListeners).filter(({ inode }) => inodes.has(inode));
+  const all = tables.flatMap(parseListeners);
+  return {
+    own: all.filter(({ inode }) => inodes.has(inode)),
+    foreign: all.filter(({ inode }) => !inodes.has(inode)),
+  };
+}
+
+/** True when a connection to this host and port of this machine ends at one of the processes' own listeners. */
+export function answersAt(host: '127.0.0.1' | '::1', port: number, { own, foreign }: Listeners): boolean {
+  const listens = (listeners: readonly Listener[], family: 4 | 6): Listener[] =>
+    listeners.filter((one) => one.port === port && one.family === family && one.reach !== 'other');
+  if (host === '::1') return listens(own, 6).length > 0;
+  if (listens(own, 4).length > 0) return true;
+  // One that answers both families leaves no room for a stranger on IPv4.
+  return listens(own, 6).some(({ reach }) => reach === 'any') && listens(foreign, 4).length === 0;
 }
 
 /** All processes of a unit share one network namespace; the first that still lives answers for all. */

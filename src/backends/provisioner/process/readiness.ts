@@ -6,8 +6,8 @@ import { Failure } from '../../../domain/apps/rollout.ts';
 import type { FailureCause } from '../../../domain/apps/rollout.ts';
 import type { Address } from '../../../domain/apps/unit.ts';
 import { checkOnce } from './http-check.ts';
-import { listenersOf } from './listeners.ts';
-import type { Listener } from './listeners.ts';
+import { answersAt, listenersOf } from './listeners.ts';
+import type { Listener, Listeners } from './listeners.ts';
 
 /** A unit as far as readiness needs it. */
 export interface Candidate {
@@ -33,6 +33,7 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const INSPECT_EVERY_MS = 250;
 const HEALTH_PAUSE_MS = 250;
 const LOOPBACKS = ['127.0.0.1', '::1'] as const;
+type Loopback = (typeof LOOPBACKS)[number];
 /** Ports that runtimes open for themselves: the debuggers of Node and Java, Erlang's port mapper. */
 const SIDE_PORTS: ReadonlySet<number> = new Set([9229, 5005, 4369]);
 
@@ -57,7 +58,7 @@ class Wait {
   #stop: Stop | null = null;
   #wake: () => void = () => undefined;
   #wrongSince: number | null = null;
-  #listeners: readonly Listener[] | null = null;
+  #listeners: Listeners | null = null;
   #wrongAnswers = 0;
   #lastDetail = '';
 
@@ -106,10 +107,10 @@ class Wait {
     let inspectAt = this.#started + INSPECT_EVERY_MS;
     for (;;) {
       await this.#throwIfStopped();
-      const address = await answering(port);
-      if (address !== null && (await this.#isOurs(port))) {
+      const { host, isTaken } = await this.#ourHost(port);
+      if (host !== null) {
         await this.#throwIfStopped();
-        return address;
+        return { host, port };
       }
       const now = Date.now();
       if (now >= inspectAt) {
@@ -117,15 +118,21 @@ class Wait {
         this.#listeners = await listenersOf(await this.#unit.pids());
         await this.#judgePlaces(port, now);
       }
-      if (now >= this.#started + this.#check.timeoutMs) throw await this.#noListener(port, address !== null);
+      if (now >= this.#started + this.#check.timeoutMs) throw await this.#noListener(port, isTaken);
       await this.#pause(pauseAfter(now - this.#started));
     }
   }
 
   /** Where that cannot be told, a listener on the unit's own port is taken for the unit's. */
-  async #isOurs(port: number): Promise<boolean> {
-    this.#listeners = await listenersOf(await this.#unit.pids());
-    return this.#listeners === null || this.#listeners.some((listener) => listener.port === port);
+  async #ourHost(port: number): Promise<{ host: Loopback | null; isTaken: boolean }> {
+    let isTaken = false;
+    for (const host of LOOPBACKS) {
+      if (!(await accepts(host, port))) continue;
+      isTaken = true;
+      this.#listeners = await listenersOf(await this.#unit.pids());
+      if (this.#listeners === null || answersAt(host, port, this.#listeners)) return { host, isTaken };
+    }
+    return { host: null, isTaken };
   }
 
   /** Fails once the unit has listened only in wrong places for a while. */
@@ -140,7 +147,7 @@ class Wait {
   }
 
   #wrongPlace(port: number): Listener | null {
-    const all = (this.#listeners ?? []).filter((listener) => !SIDE_PORTS.has(listener.port));
+    const all = (this.#listeners?.own ?? []).filter((listener) => !SIDE_PORTS.has(listener.port));
     const onPort = all.filter((listener) => listener.port === port);
     if (onPort.some(({ reach }) => reach !== 'other')) return null;
     return onPort[0] ?? all[0] ?? null;
@@ -255,11 +262,6 @@ function pauseAfter(elapsedMs: number): number {
 
 function formatSeconds(ms: number): string {
   return `${Math.round(ms / 100) / 10} seconds`;
-}
-
-async function answering(port: number): Promise<Address | null> {
-  for (const host of LOOPBACKS) if (await accepts(host, port)) return { host, port };
-  return null;
 }
 
 async function accepts(host: string, port: number): Promise<boolean> {

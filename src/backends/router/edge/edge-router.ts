@@ -48,16 +48,22 @@ interface Connected {
  * Adopts the edge that runs for these directories if it is the same program with the same options on the same address,
  * replaces it if it is another, starts one if there is none. Throws `config.invalid` when the address cannot be had.
  */
-export async function createEdgeRouter(options: EdgeRouterOptions): Promise<Router> {
+export async function createEdgeRouter(options: EdgeRouterOptions): Promise<AdoptingRouter> {
   await prepareDirectories(options);
   const router = new EdgeRouter(options, await fingerprintOf(options));
   await router.start();
   return router;
 }
 
-class EdgeRouter implements Router {
+export interface AdoptingRouter extends Router {
+  /** The edge ran before this router was made. */
+  readonly adopted: boolean;
+}
+
+class EdgeRouter implements AdoptingRouter {
   readonly name = 'edge';
   listen = '';
+  adopted = false;
   readonly #options: EdgeRouterOptions;
   readonly #fingerprint: string;
   #port: number;
@@ -151,7 +157,9 @@ class EdgeRouter implements Router {
   /** Adopts, replaces or starts; resolves once the edge answers on its socket and has the last table. */
   async #ensure(): Promise<Connected> {
     const found = await this.#find();
-    const connected = found !== null && this.#fits(found.hello) ? found : await this.#launch(found);
+    const fits = found !== null && this.#fits(found.hello);
+    const connected = fits ? found : await this.#launch(found);
+    this.adopted = fits;
     this.#startedAt = performance.now();
     if (this.#table !== null) await this.#hand(connected.client, this.#table);
     return connected;

@@ -112,7 +112,7 @@ describe('a layer', () => {
   });
 
   it('lives as long as a slug needs it, also when the cache is removed', async () => {
-    const { build, manifest, home, builder } = await world();
+    const { build, manifest, home, builder, sandbox } = await world();
     const kept = await build({ source: treeOf(LAYERED) });
     for (let version = 0; version < 5; version += 1) {
       await builder.remove((await build({ source: treeOf({ ...LAYERED, 'layer.txt': String(version) }) })).id);
@@ -121,8 +121,10 @@ describe('a layer', () => {
     expect((await stat(tree)).isDirectory()).toBe(true);
     await builder.removeCache('shop');
     expect((await stat(tree)).isDirectory()).toBe(true);
+    expect(sandbox.forgotten).toEqual([]);
     await builder.remove(kept.id);
     expect(await readdir(join(home, 'cache'))).toEqual([]);
+    expect(sandbox.forgotten).toEqual(['shop']);
   });
 
   it('of a failed build is gone', async () => {

@@ -58,7 +58,7 @@ export class Layers {
   /** An empty directory for the tree; what an interrupted build left there is gone. */
   async begin(app: string, layer: Layer): Promise<void> {
     await this.discard(app, layer);
-    await mkdir(join(this.#directory(app), layer.key), { recursive: true, mode: 0o755 });
+    await mkdir(join(this.#directory(app), layer.key), { recursive: true, mode: 0o711 });
   }
 
   async finish(app: string, layer: Layer): Promise<void> {

@@ -1,0 +1,92 @@
+/** `npm run bench`: every number the project publishes, measured here and now. */
+import { cpus } from 'node:os';
+import { parseArgs } from 'node:util';
+import { Bench, type Measure } from './bench.ts';
+import { api } from './measures/api.ts';
+import { edge } from './measures/edge.ts';
+import { express } from './measures/express.ts';
+import { idle } from './measures/idle.ts';
+import { push } from './measures/push.ts';
+import { start } from './measures/start.ts';
+import { type Row, rowOf, table } from './report.ts';
+
+const MEASURES: readonly Measure[] = [start, push, express, idle, api, edge];
+const WHOLE_RUN_MS = 240_000;
+/** A measure that has used its share begins no further rounds; the rest is for closing. */
+const SHARE_MS = 30_000;
+const USAGE = `Usage: npm run bench -- [--only name]... [--json] [--list]
+
+${MEASURES.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`).join('\n')}`;
+
+interface Options {
+  readonly measures: readonly Measure[];
+  readonly json: boolean;
+}
+
+function readOptions(): Options | null {
+  const options = {
+    only: { type: 'string', multiple: true },
+    json: { type: 'boolean' },
+    list: { type: 'boolean' },
+  } as const;
+  const { values } = parseArgs({ options });
+  if (values.list === true) return null;
+  const wanted = values.only?.flatMap((names) => names.split(','));
+  const unknown = wanted?.find((name) => !MEASURES.some((measure) => measure.name === name));
+  if (unknown !== undefined) throw new Error(`There is no measure "${unknown}".\n\n${USAGE}`);
+  const measures = MEASURES.filter(({ name }) => wanted?.includes(name) ?? true);
+  return { measures, json: values.json ?? false };
+}
+
+async function measureAll(options: Options, stop: AbortSignal): Promise<{ rows: Row[]; failures: string[] }> {
+  const rows: Row[] = [];
+  const failures: string[] = [];
+  const stopped = new Promise<never>((_, reject) => {
+    stop.addEventListener('abort', () => reject(stop.reason as Error));
+  });
+  stopped.catch(() => {});
+  for (const measure of options.measures) {
+    if (stop.aborted) break;
+    process.stderr.write(`Measuring ${measure.name} ...\n`);
+    const tell = (text: string): void => void process.stderr.write(`  ${text}\n`);
+    const bench = new Bench((figure) => rows.push(rowOf(measure.name, figure)), tell);
+    bench.limitTo(SHARE_MS);
+    try {
+      await Promise.race([measure.run(bench), stopped]);
+    } catch (error) {
+      failures.push(`${measure.name}: ${error instanceof Error ? error.message : String(error)}`);
+    } finally {
+      await bench.close();
+    }
+  }
+  return { rows, failures };
+}
+
+function stopSignal(): AbortSignal {
+  const stop = new AbortController();
+  const late = setTimeout(() => stop.abort(new Error(`not done after ${WHOLE_RUN_MS / 1000} s`)), WHOLE_RUN_MS);
+  late.unref();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => stop.abort(new Error(`ended by ${signal}`)));
+  }
+  return stop.signal;
+}
+
+async function main(): Promise<number> {
+  const options = readOptions();
+  if (options === null) {
+    process.stdout.write(`${USAGE}\n`);
+    return 0;
+  }
+  const { rows, failures } = await measureAll(options, stopSignal());
+  const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}`;
+  if (options.json) process.stdout.write(`${JSON.stringify({ machine, rows, failures }, null, 2)}\n`);
+  else if (rows.length > 0) process.stdout.write(`${machine}\n\n${table(rows)}\n`);
+  for (const failure of failures) process.stderr.write(`Not measured: ${failure}\n`);
+  return failures.length === 0 ? 0 : 1;
+}
+
+process.exitCode = await main().catch((error: unknown) => {
+  process.stderr.write(`Error: ${error instanceof Error ? error.message : String(error)}\n`);
+  return 1;
+});

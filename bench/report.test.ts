@@ -1,0 +1,29 @@
+import { describe, expect, it } from 'vitest';
+import { rowOf, table } from './report.ts';
+
+const quick = { what: 'quick', unit: 'ms', samples: [10, 30, 20] } as const;
+
+describe('a row', () => {
+  it('tells how many times its floor it is', () => {
+    const row = rowOf('push', { ...quick, floor: { what: 'nothing', samples: [4, 5, 6] } });
+    expect(row).toMatchObject({ measure: 'push', median: 20, min: 10, max: 30, n: 3 });
+    expect(row.floor).toMatchObject({ what: 'nothing', median: 5, ratio: 4 });
+  });
+});
+
+describe('the table', () => {
+  it('is aligned, with a line before each measure', () => {
+    const rows = [rowOf('push', quick), rowOf('edge', { what: 'requests', unit: 'req/s', samples: [12_345.6] })];
+    expect(table(rows).split('\n')).toEqual(
+      [
+        '            median    min    max         n  floor  x floor  floor is',
+        '',
+        'push',
+        '  quick       20.0   10.0   30.0  ms     3',
+        '',
+        'edge',
+        '  requests   12346  12346  12346  req/s  1',
+      ].map((line) => line),
+    );
+  });
+});

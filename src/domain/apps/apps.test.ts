@@ -1,0 +1,110 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ANN, type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
+import { expectSound } from '../../../test/support/invariants.ts';
+import type { RunRequest } from './run.ts';
+
+let world: DomainWorld;
+beforeEach(async () => {
+  world = await startDomain();
+});
+afterEach(() => world.dispose());
+
+describe('creating an app', () => {
+  it('that fails half-way leaves nothing, so the name can be used', async () => {
+    const undo = world.faults.on('gitHost.create', () => Promise.reject(new Error('the disk is away')));
+    await expect(world.createApp('shop')).rejects.toThrow('the disk is away');
+    undo();
+    expect(await world.machine.store.app('shop')).toBeNull();
+    await world.createApp('shop');
+    await expectSound(world);
+  });
+});
+
+describe('removing an app', () => {
+  it('that failed half-way can be repeated', async () => {
+    await world.createApp('shop');
+    await world.deploy('shop');
+    const undo = world.faults.on('gitHost.remove', () => Promise.reject(new Error('the disk is away')));
+    await expect(world.remove('shop')).rejects.toThrow('the disk is away');
+    await expect(world.useCases.apps.info(ANN, 'shop')).rejects.toMatchObject({ code: 'app.not_found' });
+    undo();
+    await world.remove('shop');
+    expect(await world.machine.store.app('shop')).toBeNull();
+    await expectSound(world);
+    await expect(world.remove('shop')).rejects.toMatchObject({ code: 'app.not_found' });
+  });
+
+  it('is not undone by those who waited for their turn', async () => {
+    await world.createApp('shop');
+    await world.deploy('shop');
+    const removing = world.remove('shop');
+    const waiting = [
+      world.deploy('shop'),
+      world.setEnv('shop', { A: '1' }),
+      world.restart('shop'),
+      world.remove('shop'),
+    ];
+    const codes = (await Promise.allSettled(waiting)).map((one) =>
+      one.status === 'rejected' ? (one.reason as { code: string }).code : 'done',
+    );
+    await removing;
+    expect(codes).toEqual(Array(4).fill('app.not_found'));
+    await expectSound(world);
+    expect(await world.machine.logStore.query({ app: 'shop', lines: 0 })).toEqual([]);
+  });
+});
+
+describe('a restart', () => {
+  it('brings the variables that were to wait for it, and is a release of the same code then', async () => {
+    await world.createApp('shop');
+    await world.deploy('shop');
+    await world.setEnv('shop', { COLOR: 'blue' }, { noRestart: true });
+    const [before] = await world.machine.store.units('shop');
+    expect(world.machine.units.entries.get(before?.id ?? '')?.spec.env).toEqual({});
+    await world.restart('shop');
+    await expectSound(world);
+    const [release, ...others] = await world.machine.store.releases('shop', 10);
+    expect(release).toMatchObject({ number: 2, reason: 'env', env: [{ name: 'COLOR', value: 'blue' }] });
+    expect(others).toHaveLength(1);
+    await world.restart('shop');
+    expect(await world.machine.store.releases('shop', 10)).toHaveLength(2);
+  });
+
+  it('that fails leaves them waiting', async () => {
+    await world.createApp('shop');
+    await world.deploy('shop');
+    await world.setEnv('shop', { COLOR: 'blue' }, { noRestart: true });
+    const undo = world.faults.on('provisioner.ensure', () => Promise.reject(new Error('the disk is away')));
+    await expect(world.restart('shop')).rejects.toThrow('the disk is away');
+    undo();
+    expect(await world.machine.store.releases('shop', 10)).toHaveLength(1);
+    await world.restart('shop');
+    await expectSound(world);
+    expect((await world.machine.store.release('shop', 2))?.env).toMatchObject([{ name: 'COLOR' }]);
+  });
+});
+
+describe('running a command', () => {
+  async function run(command: string, signal = new AbortController().signal): Promise<number> {
+    const request: RunRequest = { command, once: true, output: () => {}, signal };
+    return world.useCases.run.run(ANN, 'shop', request);
+  }
+
+  it('answers its exit code, or that it was ended', async () => {
+    await world.createApp('shop');
+    await expect(run('exit 0')).rejects.toMatchObject({ code: 'app.not_deployed' });
+    await world.deploy('shop');
+    expect(await run('exit 4')).toBe(4);
+    await expect(run('die SIGKILL')).rejects.toMatchObject({ code: 'run.failed' });
+    const leaving = AbortSignal.timeout(20);
+    await expect(run('stay', leaving)).rejects.toMatchObject({ code: 'cancelled' });
+  });
+
+  it('ends it after its time', async () => {
+    await world.dispose();
+    world = await startDomain({ runTimeoutMs: 30 });
+    await world.createApp('shop');
+    await world.deploy('shop');
+    await expect(run('stay')).rejects.toMatchObject({ code: 'run.failed' });
+  });
+});

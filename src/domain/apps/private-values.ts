@@ -1,0 +1,15 @@
+/** Keeps the private values of an app's environment out of what is shown or stored. */
+import { createRedactor, type Redactor } from '../../lib/redact.ts';
+import type { EnvVar } from './app.ts';
+import { Failure } from './rollout.ts';
+
+export function privateValues(env: readonly EnvVar[]): Redactor {
+  return createRedactor(env.filter((variable) => !variable.public).map((variable) => variable.value));
+}
+
+/** What a unit or a command printed may stand in a Failure; any other error passes unchanged. */
+export function withoutPrivateValues(error: unknown, redact: Redactor): unknown {
+  if (!(error instanceof Failure)) return error;
+  const lines = error.lines.map(redact);
+  return new Failure(error.code, redact(error.message), { hint: error.hint, lines });
+}

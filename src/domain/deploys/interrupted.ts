@@ -1,0 +1,35 @@
+/** Deploys whose run was cut off: by a crash, or by a platform process that lost the app to another one. */
+import { bestEffort, type Logger } from '../../lib/logger.ts';
+import type { Store } from '../store.ts';
+import type { Builder } from './builder.ts';
+import type { Deploy } from './deploy.ts';
+
+export const INTERRUPTED = 'The deploy was interrupted before the new version served.';
+
+export interface InterruptedDeps {
+  readonly store: Store;
+  readonly builder: Builder;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+/** True once the new units serve: such a deploy is only to be recorded as done. */
+export function isCommitted(deploy: Pick<Deploy, 'state'>): boolean {
+  return deploy.state === 'routing' || deploy.state === 'draining';
+}
+
+/** Records a deploy that nobody runs any more as done or failed; the code of a failed one is thrown away. */
+export async function closeInterrupted(deps: InterruptedDeps, deploy: Deploy): Promise<void> {
+  const { store, builder, logger, now } = deps;
+  const finishedAt = now().toISOString();
+  if (isCommitted(deploy)) {
+    await store.transact((tx) => tx.updateDeploy(deploy.id, { state: 'done', finishedAt }));
+    return;
+  }
+  await store.transact(async (tx) => {
+    await tx.updateDeploy(deploy.id, { state: 'failed', cause: 'interrupted', error: INTERRUPTED, finishedAt });
+    await tx.appendDeployLog(deploy.id, [` !     Deploy failed (interrupted): ${INTERRUPTED}`]);
+  });
+  const { artifact } = deploy;
+  if (artifact !== '') await bestEffort(logger, 'removing a slug', () => builder.remove(artifact));
+}
