@@ -75,6 +75,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'deploy.not_found': 404,
   'deploy.failed': 422,
   'deploy.invalid_source': 400,
+  'release.not_found': 404,
   'git.invalid_ref': 400,
   'config.invalid': 500,
 };

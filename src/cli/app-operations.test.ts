@@ -49,6 +49,8 @@ describe('operations on an app', () => {
       stream(),
       /^1 unit removed from shop\.$/,
     ],
+    [['deploy', 'rollback', '-a', 'shop'], 'POST /apps/shop/deploy/rollback', stream(), /back at what served before/],
+    [['deploy', 'rollback', 'v3', '-a', 'shop'], 'POST /apps/shop/deploy/rollback', stream(), /^shop is back at v3\.$/],
     [['cname', 'add', 'a.io', 'b.io', '-a', 'shop'], 'POST /apps/shop/cname', empty, /answers at a\.io, b\.io now/],
     [['cname', 'remove', 'a.io', '-a', 'shop'], 'DELETE /apps/shop/cname', empty, /no longer answers at a\.io/],
   ])('%j', async (argv, line, reply, text) => {
@@ -68,6 +70,17 @@ describe('operations on an app', () => {
   it.each(['0', '-1', '1.5', 'many'])('take a number of units, not %s', async (count) => {
     const { code, lines } = await against({}, ['unit', 'add', '-a', 'shop', '--', count]);
     expect({ code, lines }).toEqual({ code: 2, lines: [] });
+  });
+
+  it('deploy list marks what can be gone back to', async () => {
+    const deploy = { ID: 'd1', App: 'shop', Timestamp: '', Duration: 0, Commit: 'c0ffee', Error: '', State: 'done' };
+    const list = [
+      { ...deploy, Release: 2, CanRollback: false },
+      { ...deploy, ID: 'd0', Release: 1, CanRollback: true },
+    ];
+    const { out } = await against({ 'GET /deploys': json(list) }, ['deploy', 'list', '-a', 'shop']);
+    expect(out).toMatch(/^d1 +shop +v2 +0ms/m);
+    expect(out).toMatch(/^d0 +shop +v1 \* +0ms/m);
   });
 
   it('unit list shows the units', async () => {

@@ -116,6 +116,7 @@ describe('requests', () => {
       'DELETE /apps/x/units?units=1&process=clock',
       '',
     ],
+    ['deploys.rollback', (c) => c.deploys.rollback('x', 'v2'), 'POST /apps/x/deploy/rollback', '{"image":"v2"}'],
     ['apps.addCnames', (c) => c.apps.addCnames('x', ['a.io']), 'POST /apps/x/cname', '{"cname":["a.io"]}'],
     ['apps.removeCnames', (c) => c.apps.removeCnames('x', ['a.io']), 'DELETE /apps/x/cname', '{"cname":["a.io"]}'],
     ['apps.run', (c) => c.apps.run('x', 'ls -l', { once: true, output() {} }), 'POST /apps/x/run?once=true', 'ls -l'],

@@ -3,7 +3,7 @@
  * where the platform is: that is the caller's (cli/target.ts).
  */
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
-import { type Calls, createCalls, path } from './calls.ts';
+import { type Calls, createCalls, path, type Progress } from './calls.ts';
 import type * as shapes from './shapes.ts';
 import type { Target } from './transport.ts';
 
@@ -36,6 +36,8 @@ export interface DeploysClient {
   /** Newest first. */
   list(filter?: { readonly app?: string; readonly limit?: number }): Promise<readonly shapes.DeploySummary[]>;
   info(id: string): Promise<shapes.DeployInfo>;
+  /** `image`: the Image or ID of a deploy, a release (`v3`), or `previous`. */
+  rollback(app: string, image: string, progress?: Progress): Promise<void>;
 }
 
 export interface Client {
@@ -68,6 +70,8 @@ export function createClient(target: Target, token?: string): Client {
       list: (filter = {}) =>
         calls.json<readonly shapes.DeploySummary[]>('GET', '/deploys', { query: { ...filter } }, []),
       info: (id) => calls.json('GET', path`/deploys/${id}`),
+      rollback: (app, image, progress = {}) =>
+        calls.progress('POST', path`/apps/${app}/deploy/rollback`, { json: { image } }, progress),
     },
     info: () => calls.json('GET', '/info'),
     healthcheck: async () => (await calls.done('GET', '/healthcheck')).trim(),

@@ -114,6 +114,9 @@ export interface DeploySummary {
   readonly User?: string;
   readonly State?: string;
   readonly Cause?: string;
+  /** Number of the release it made; 0 for none. */
+  readonly Release?: number;
+  readonly CanRollback?: boolean;
 }
 
 export interface DeployInfo extends DeploySummary {

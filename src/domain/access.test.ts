@@ -63,6 +63,7 @@ const expected: Record<Action, string[]> = {
   'app.run': APP_TEAM,
   'app.log': APP_TEAM,
   'app.push': APP_TEAM,
+  'app.rollback': APP_TEAM,
   'app.pull': APP_TEAM,
   'env.get': [...APP_TEAM, 'ownToken'],
   'env.set': APP_TEAM,

@@ -59,6 +59,7 @@ export const RULES = {
   'app.run': appTeam,
   'app.log': appTeam,
   'app.push': appTeam,
+  'app.rollback': appTeam,
   'app.pull': appTeam,
   'env.get': appTeamOrAppToken,
   'env.set': appTeam,

@@ -63,6 +63,7 @@ export const ERROR_CODES = [
   'deploy.not_found',
   'deploy.failed',
   'deploy.invalid_source',
+  'release.not_found',
   'git.invalid_ref',
   'config.invalid',
 ] as const;

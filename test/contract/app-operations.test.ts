@@ -210,6 +210,29 @@ describe('extra host names', () => {
   });
 });
 
+it('a rollback goes back to an older release, and the deploys say which', async (test) => {
+  if (api === null) return test.skip('this target cannot deploy');
+  const app = await newApp({ web: 'serve' });
+  await api.deploy(app);
+  const list = async () => (await call('GET', `/deploys?app=${app}`)).json as Record<string, unknown>[];
+  const [newest, oldest] = await list();
+  expect([newest?.['CanRollback'], oldest?.['CanRollback']]).toEqual([false, true]);
+  const path = `/apps/${app}/deploy/rollback`;
+  const body = new URLSearchParams({ image: String(oldest?.['Image']), origin: 'rollback' }).toString();
+  const answer = await call('POST', `/1.0${path}`, { body, headers: FORM });
+  expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/x-json-stream']);
+  const [rollback] = await list();
+  expect(rollback).toMatchObject({ Origin: 'rollback', Image: oldest?.['Image'], Release: 3, CanRollback: false });
+  const detail = (await call('GET', `/a/deploys/${String(newest?.['ID'])}`)).json;
+  expect(detail).toMatchObject({ CanRollback: true, Image: newest?.['Image'] });
+  expect((await call('POST', `${path}?image=v2`)).status).toBe(200);
+  expect((await call('POST', path, { body: { image: 'previous' } })).status).toBe(200);
+  await expectRefused('POST', path, { body: { image: 'v99' } }, [404, 'release.not_found']);
+  await expectRefused('POST', path, {}, [400, 'input.invalid']);
+  await expectRefused('POST', path, { token: stranger }, [403, 'access.denied']);
+  await expectRefused('POST', `/apps/${owner.app}/deploy/rollback?image=v1`, {}, [409, 'app.not_deployed']);
+});
+
 it('what is beyond the specification is served by the union alone', async () => {
   for (const prefix of [EXPECTED.a.prefix, EXPECTED.b.prefix]) {
     for (const path of ['units', 'start', 'stop', 'cname']) {

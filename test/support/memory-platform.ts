@@ -173,7 +173,8 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
         (deploy) => mine.has(deploy.app) && (!filter.app || deploy.app === filter.app),
       );
       const skip = filter.skip ?? 0;
-      return found.reverse().slice(skip, skip + (filter.limit ?? found.length));
+      const chosen = found.reverse().slice(skip, skip + (filter.limit ?? found.length));
+      return chosen.map((deploy) => ({ deploy, canRollback: false }));
     },
     async info(caller, id) {
       const deploy = memory.deploys.find((each) => each.id === id);
@@ -185,6 +186,10 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
     },
     async deploy() {
       throw new PlatformError('unsupported', 'Nothing can be built in memory.');
+    },
+    async rollback(caller, app) {
+      memory.allowed(caller, 'app.rollback', app);
+      throw new PlatformError('release.not_found', 'There are no releases in memory.');
     },
   };
 }
