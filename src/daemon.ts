@@ -11,11 +11,15 @@ import type { Config } from './config/config.ts';
 import { createAppTokens } from './domain/app-tokens/app-tokens.ts';
 import { createAct } from './domain/act.ts';
 import { createApps } from './domain/apps/apps.ts';
+import { createCnames } from './domain/apps/cnames.ts';
 import { createEnv } from './domain/apps/env.ts';
 import { createRemoval } from './domain/apps/removal.ts';
 import { Rollouts } from './domain/apps/rollouts.ts';
 import { Routes } from './domain/apps/routes.ts';
 import { createRun } from './domain/apps/run.ts';
+import { createScale } from './domain/apps/scale.ts';
+import { createStartStop } from './domain/apps/start-stop.ts';
+import { createSwap } from './domain/apps/swap.ts';
 import { Supervisor } from './domain/apps/supervisor.ts';
 import { Units } from './domain/apps/units.ts';
 import { createDeploys } from './domain/deploys/deploys.ts';
@@ -184,6 +188,10 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
+    scale: createScale({ store, rollouts, journal, act, now }),
+    startStop: createStartStop({ store, rollouts, journal, act, now }),
+    swap: createSwap({ store, routes, journal, act }),
+    cnames: createCnames({ store, routes, journal, act, settings }),
     logs: createLogs({ store, logStore, journal }),
     deploys: createDeploys({ store, builder, gitHost, pipeline, act, logger, now }),
     platforms: createPlatforms({ builder }),

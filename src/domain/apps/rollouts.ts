@@ -21,6 +21,8 @@ import { commandSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 import { newUnits } from './new-units.ts';
+import { exchangeUnits, powerOf, stayingUnits } from './partial-rollout.ts';
+import { missingCounts, type Power, wantedCounts } from './wanted-units.ts';
 
 const PATIENCE_MS = 1_500;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
@@ -34,6 +36,13 @@ export interface RolloutPlan {
   readonly by: string;
   readonly say: Say;
   readonly signal: AbortSignal;
+  /** What is to run from the commit on. Absent: the app, without the processes that are stopped now. */
+  readonly power?: Power;
+  /**
+   * Processes whose units are replaced; absent: all. Of the others the units stay, so their code and environment must be those
+   * of the release; only what is missing of them is started, and what is too many ended.
+   */
+  readonly replaced?: readonly string[];
   /** Runs in the transaction that stores the step. */
   readonly onStep?: (tx: StoreWriter, step: RolloutStep) => Promise<void>;
 }
@@ -156,6 +165,8 @@ export class Rollouts {
 
   async #commandsBefore(plan: NumberedPlan): Promise<void> {
     const { release, say, signal } = plan;
+    // Nothing new is released where units stay.
+    if (plan.replaced !== undefined) return;
     for (const command of release.hooks.restartBefore) {
       say(`-----> Running ${command}`);
       await this.#deps.units.runCommand({
@@ -167,7 +178,7 @@ export class Rollouts {
         say: (line) => say(`       ${line}`),
       });
     }
-    const list = Object.entries(release.processes).map(([name, { count }]) => `${name}: ${count}`);
+    const list = [...wantedCounts(release, powerOf(plan))].map(([name, count]) => `${name}: ${count}`);
     say(`-----> Starting release ${release.number} (${list.join(', ')})`);
   }
 
@@ -189,7 +200,9 @@ export class Rollouts {
       await reserveUnits(tx, plan.release, settings.defaultLimits);
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
-      const units = newUnits(plan.release, rollout, await tx.units(plan.app.name), at);
+      const existing = await tx.units(plan.app.name);
+      const missing = missingCounts(wantedCounts(plan.release, powerOf(plan)), stayingUnits(plan, existing));
+      const units = newUnits(missing, rollout, existing, at);
       for (const unit of units) await tx.insertUnit(unit);
       await plan.onStep?.(tx, { state: 'starting', release: plan.release.number });
       return { rollout, units };
@@ -224,7 +237,7 @@ export class Rollouts {
         throw new PlatformError('app.not_found', `App ${rollout.app} was removed meanwhile.`);
       // Whoever lost the app's lease without noticing must not undo what was done since.
       const own = await tx.rollout(rollout.id);
-      if (own?.state !== 'starting' || app.rollout !== plan.app.rollout) throw overtaken(app.name);
+      if (own?.state !== 'starting' || isOvertaken(app, plan.app)) throw overtaken(app.name);
       const units = (await tx.units(rollout.app)).filter((unit) => unit.rollout === rollout.id);
       const dead = units.find((unit) => unit.state !== 'started');
       if (dead !== undefined) {
@@ -232,7 +245,8 @@ export class Rollouts {
           lines: dead.lastExit?.lastLines ?? [],
         });
       }
-      await tx.updateApp(rollout.app, { release: rollout.release, rollout: rollout.id, desired: 'running' });
+      const serving = plan.replaced === undefined ? rollout.id : await exchangeUnits(tx, rollout, plan);
+      await tx.updateApp(rollout.app, { release: rollout.release, rollout: serving, ...powerOf(plan) });
       await tx.updateRollout(rollout.id, { state: 'routing' });
       await plan.onStep?.(tx, { state: 'routing', release: rollout.release });
     });
@@ -296,6 +310,11 @@ export class Rollouts {
       if (removeRelease) await tx.deleteRelease(rollout.app, rollout.release);
     });
   }
+}
+
+/** Whether somebody else has changed what runs since the app was read. */
+function isOvertaken(app: App, before: App): boolean {
+  return app.rollout !== before.rollout || app.release !== before.release || app.desired !== before.desired;
 }
 
 function overtaken(app: string): PlatformError {

@@ -1,6 +1,6 @@
 /** Keeps the router's table equal to what the store says serves. Owns when a table is published, not how. */
 import type { Router, Route, RouteTable } from './router.ts';
-import type { App } from './app.ts';
+import { type App, hostLabel, ROUTED_PROCESS } from './app.ts';
 import type { Unit } from './unit.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
@@ -92,12 +92,18 @@ export function routeOf(app: App, units: readonly Unit[], domain: string): Route
   const targets = units
     .filter((unit) => unit.rollout === app.rollout && unit.state === 'started' && unit.address !== null)
     .map((unit) => ({ unit: unit.id, host: unit.address?.host ?? '', port: unit.address?.port ?? 0 }));
-  return { app: app.name, hosts: [`${app.name}.${domain}`, ...app.cname], targets, note: noteOf(app, targets.length) };
+  return {
+    app: app.name,
+    hosts: [`${hostLabel(app)}.${domain}`, ...app.cname],
+    targets,
+    note: noteOf(app, targets.length),
+  };
 }
 
 function noteOf(app: App, targets: number): string {
   if (targets > 0) return '';
   if (app.release === null) return `The app "${app.name}" has not been deployed yet.`;
-  if (app.desired === 'stopped') return `The app "${app.name}" is stopped.`;
+  if (app.desired === 'stopped' || app.stoppedProcesses.includes(ROUTED_PROCESS))
+    return `The app "${app.name}" is stopped.`;
   return `No unit of the app "${app.name}" is able to answer right now.`;
 }
