@@ -17,7 +17,7 @@ import type { UseCases } from '../../src/domain/use-cases.ts';
 
 const PLATFORM = { name: 'static', description: 'Files.', ready: true, tools: ['cat 9'], missing: [] };
 
-export type MemoryPlatform = Omit<UseCases, 'users' | 'teams'> & {
+export type MemoryPlatform = Omit<UseCases, 'users' | 'teams' | 'quotas' | 'appTokens'> & {
   readonly records: Map<string, App>;
   readonly units: ReadonlyMap<string, readonly Unit[]>;
   /** Asked before an app is added. */
