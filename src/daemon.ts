@@ -176,7 +176,7 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   const collector = new Collector({ provisioner, logStore, journal, logger });
   const leases = new Leases(store, owner);
   const act = createAct({ store, leases, logger, now });
-  const routes = new Routes({ store, router, domain: config.domain, logger });
+  const routes = new Routes({ store, router, domain: config.domain, logger, now });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });

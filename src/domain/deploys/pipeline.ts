@@ -136,7 +136,7 @@ export class Pipeline {
 
   /** The number of the release that serves now. */
   async #roll(run: PipelineRun, release: NewRelease, transcript: Transcript, clock: PhaseClock): Promise<number> {
-    const { rollout } = await this.#deps.rollouts.roll({
+    const rollout = await this.#deps.rollouts.roll({
       app: run.app,
       release,
       reason: release.reason,
