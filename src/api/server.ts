@@ -82,11 +82,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   return {
     address,
     async close() {
-      for (const call of calls) if (call.route?.operation.answer === 'entries') call.giveUp();
+      for (const call of calls) if (goesOnForLong(call)) call.giveUp();
       await Promise.all(servers.map((each) => closeServer(each, CLOSE_GRACE_MS)));
       await app.close();
     },
   };
+}
+
+/** Followed logs and commands end when they are given up; what changes an app is let finish. */
+function goesOnForLong(call: Call): boolean {
+  const answer = call.route?.operation.answer;
+  return answer === 'entries' || answer === 'output';
 }
 
 /** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` before every path, which means nothing here. */
