@@ -4,6 +4,7 @@ import { PlatformError } from '../../src/domain/errors.ts';
 import type { Team } from '../../src/domain/teams/team.ts';
 import type { AccountStore, AccountWriter } from '../../src/domain/users/account-store.ts';
 import type { AppTokenReader } from '../../src/domain/app-tokens/app-token-store.ts';
+import { KeyedQueue } from '../../src/lib/keyed-queue.ts';
 import type { ApiKey, PasswordReset, Session, SshKey, User } from '../../src/domain/users/user.ts';
 
 /** `apps` is shared with the memory apps, so that a team in use can be recognised. */
@@ -114,5 +115,6 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>, { appToken 
       return was;
     },
   };
-  return { ...writer, transact: (work) => work(writer) };
+  const turns = new KeyedQueue();
+  return { ...writer, transact: (work) => turns.run('', () => work(writer)) };
 }

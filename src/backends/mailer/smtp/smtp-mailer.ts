@@ -16,6 +16,8 @@ export interface SmtpOptions {
   readonly now: () => Date;
   readonly logger: Logger;
   readonly timeoutMs?: number;
+  /** See SmtpServer. */
+  readonly authorities?: string;
 }
 
 const TIMEOUT_MS = 30_000;
@@ -32,6 +34,7 @@ export function createSmtpMailer(options: SmtpOptions): Mailer {
     host,
     port: url.port === '' ? (PORTS[url.protocol] ?? 0) : Number(url.port),
     implicitTls: url.protocol === 'smtps:',
+    ...(options.authorities !== undefined && { authorities: options.authorities }),
   };
   const login = { user: decodeURIComponent(url.username), password: decodeURIComponent(url.password) };
 

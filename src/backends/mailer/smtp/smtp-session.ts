@@ -1,12 +1,14 @@
 /** One conversation with a mail server (RFC 5321): lines out, replies in. Knows no letters. */
-import { connect as connectTcp, type Socket } from 'node:net';
-import { connect as connectTls } from 'node:tls';
+import { connect as connectTcp, isIP, type Socket } from 'node:net';
+import { connect as connectTls, type ConnectionOptions } from 'node:tls';
 
 export interface SmtpServer {
   readonly host: string;
   readonly port: number;
   /** Encrypted from the first byte. */
   readonly implicitTls: boolean;
+  /** Who vouches for its certificate (PEM); absent: those whom Node trusts. */
+  readonly authorities?: string;
 }
 
 export interface Reply {
@@ -37,7 +39,9 @@ export class SmtpSession {
   /** `signal` ends the conversation at any moment. Resolves after the greeting. */
   static async open(server: SmtpServer, signal: AbortSignal): Promise<SmtpSession> {
     const { host, port } = server;
-    const socket = server.implicitTls ? connectTls({ host, port, servername: host }) : connectTcp({ host, port });
+    const socket = server.implicitTls
+      ? connectTls({ host, port, ...secureOptions(server) })
+      : connectTcp({ host, port });
     const session = new SmtpSession(socket, server);
     signal.addEventListener('abort', () => session.#fail(new SmtpError('The mail server took too long.')), {
       once: true,
@@ -63,7 +67,7 @@ export class SmtpSession {
     if (this.#received !== '') throw new SmtpError('The mail server spoke out of turn.');
     const plain = this.#socket;
     plain.removeAllListeners('data').removeAllListeners('close');
-    const socket = connectTls({ socket: plain, servername: this.#server.host });
+    const socket = connectTls({ socket: plain, ...secureOptions(this.#server) });
     this.#socket = socket;
     let isSecure = false;
     socket.once('secureConnect', () => {
@@ -125,4 +129,9 @@ export class SmtpSession {
       throw new SmtpError(`The mail server answered ${to} with ${code} ${lines.join(' ').slice(0, 500)}`);
     }
   }
+}
+
+/** An address has no place in the name that TLS asks for; the certificate is then compared with the address itself. */
+function secureOptions({ host, authorities }: SmtpServer): ConnectionOptions {
+  return { host, ...(isIP(host) === 0 && { servername: host }), ...(authorities !== undefined && { ca: authorities }) };
 }
