@@ -80,7 +80,9 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
 }
 
 function databaseOptions(options: SqlStoreOptions): DatabaseOptions {
-  return options.kind === 'sqlite' ? { ...options, synchronous: 'FULL' } : { ...options, poolSize: POOL_SIZE };
+  return options.kind === 'sqlite'
+    ? { ...options, synchronous: 'FULL', keepsAnswers: true }
+    : { ...options, poolSize: POOL_SIZE };
 }
 
 function reader(scope: Scope): StoreReader {
