@@ -39,7 +39,7 @@ import { ensureFirstAdmin } from './domain/users/first-admin.ts';
 import { createUsers } from './domain/users/users.ts';
 import { PRE_RECEIVE } from './git-push/hook.ts';
 import { createGitHttp } from './git-push/http.ts';
-import { createGitSessions, type GitSessions } from './git-push/sessions.ts';
+import { createGitSessions } from './git-push/sessions.ts';
 import { createSshDoor, type SshDoor } from './git-push/ssh.ts';
 import { claimHome } from './lib/home-claim.ts';
 import type { Logger } from './lib/logger.ts';
@@ -107,7 +107,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   doors = await openDoors(config, backends, domain.useCases, options, () => isReady);
   isReady = true;
   const pruning = setInterval(() => void domain.pruneLogs(), PRUNE_EVERY_MS);
-  const { api, ssh, sessions } = doors;
+  const { api, ssh } = doors;
 
   return {
     ready: {
@@ -120,11 +120,10 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
     async stop(how) {
       isReady = false;
       clearInterval(pruning);
-      await sessions.close();
       await Promise.all([api.close(), ssh.close()]);
       await background;
       await domain.close(how);
-      await backends.close(how);
+      await backends.close();
       await options.release();
       await options.closeLog();
     },
@@ -234,7 +233,6 @@ async function stopUnits(backends: Backends, graceMs: number): Promise<void> {
 interface Doors {
   readonly api: ApiServer;
   readonly ssh: SshDoor;
-  readonly sessions: GitSessions;
 }
 
 async function openDoors(
@@ -269,7 +267,7 @@ async function openDoors(
       ready,
       gitHandler: createGitHttp({ users: useCases.users, sessions, logger }),
     });
-    return { api, ssh, sessions };
+    return { api, ssh };
   } catch (error) {
     await ssh.close();
     throw error;
