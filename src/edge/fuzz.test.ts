@@ -190,17 +190,17 @@ describe('differential fuzzing', () => {
   });
 
   it.each([
-    ['good requests, spoiled', fc.tuple(pipelined, spoils)],
-    ['requests put together at random', fc.tuple(assembled, spoils)],
+    ['good requests, spoiled', fc.tuple(pipelined, spoils), 20],
+    ['requests put together at random', fc.tuple(assembled, spoils), 3],
   ])(
     '%s: nothing is accepted that Node reads another way',
-    async (_what, arbitrary) => {
+    async (_what, arbitrary, atLeast) => {
       let accepted = 0;
       const property = fc.asyncProperty(arbitrary, async ([text, changes]) => {
         accepted += await agree(spoiled(text, changes));
       });
       await fc.assert(property, RUNS);
-      expect(accepted).toBeGreaterThan(20);
+      expect(accepted).toBeGreaterThan(atLeast);
     },
     LIMIT_MS + 30_000,
   );
