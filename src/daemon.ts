@@ -11,11 +11,15 @@ import type { Config } from './config/config.ts';
 import { createAppTokens } from './domain/app-tokens/app-tokens.ts';
 import { createAct } from './domain/act.ts';
 import { createApps } from './domain/apps/apps.ts';
+import { createCnames } from './domain/apps/cnames.ts';
 import { createEnv } from './domain/apps/env.ts';
 import { createRemoval } from './domain/apps/removal.ts';
 import { Rollouts } from './domain/apps/rollouts.ts';
 import { Routes } from './domain/apps/routes.ts';
 import { createRun } from './domain/apps/run.ts';
+import { createScale } from './domain/apps/scale.ts';
+import { createStartStop } from './domain/apps/start-stop.ts';
+import { createSwap } from './domain/apps/swap.ts';
 import { Supervisor } from './domain/apps/supervisor.ts';
 import { Units } from './domain/apps/units.ts';
 import { createDeploys } from './domain/deploys/deploys.ts';
@@ -35,7 +39,7 @@ import { ensureFirstAdmin } from './domain/users/first-admin.ts';
 import { createUsers } from './domain/users/users.ts';
 import { PRE_RECEIVE } from './git-push/hook.ts';
 import { createGitHttp } from './git-push/http.ts';
-import { createGitSessions, type GitSessions } from './git-push/sessions.ts';
+import { createGitSessions } from './git-push/sessions.ts';
 import { createSshDoor, type SshDoor } from './git-push/ssh.ts';
 import { claimHome } from './lib/home-claim.ts';
 import type { Logger } from './lib/logger.ts';
@@ -103,7 +107,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   doors = await openDoors(config, backends, domain.useCases, options, () => isReady);
   isReady = true;
   const pruning = setInterval(() => void domain.pruneLogs(), PRUNE_EVERY_MS);
-  const { api, ssh, sessions } = doors;
+  const { api, ssh } = doors;
 
   return {
     ready: {
@@ -116,11 +120,10 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
     async stop(how) {
       isReady = false;
       clearInterval(pruning);
-      await sessions.close();
       await Promise.all([api.close(), ssh.close()]);
       await background;
       await domain.close(how);
-      await backends.close(how);
+      await backends.close();
       await options.release();
       await options.closeLog();
     },
@@ -173,7 +176,7 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   const collector = new Collector({ provisioner, logStore, journal, logger });
   const leases = new Leases(store, owner);
   const act = createAct({ store, leases, logger, now });
-  const routes = new Routes({ store, router, domain: config.domain, logger });
+  const routes = new Routes({ store, router, domain: config.domain, logger, now });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });
@@ -185,6 +188,10 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
+    scale: createScale({ store, rollouts, journal, act, now }),
+    startStop: createStartStop({ store, rollouts, journal, act, now }),
+    swap: createSwap({ store, routes, journal, act }),
+    cnames: createCnames({ store, routes, journal, act, settings }),
     logs: createLogs({ store, logStore, journal }),
     deploys: createDeploys({ store, builder, gitHost, pipeline, act, logger, now }),
     platforms: createPlatforms({ builder }),
@@ -226,7 +233,6 @@ async function stopUnits(backends: Backends, graceMs: number): Promise<void> {
 interface Doors {
   readonly api: ApiServer;
   readonly ssh: SshDoor;
-  readonly sessions: GitSessions;
 }
 
 async function openDoors(
@@ -261,7 +267,7 @@ async function openDoors(
       ready,
       gitHandler: createGitHttp({ users: useCases.users, sessions, logger }),
     });
-    return { api, ssh, sessions };
+    return { api, ssh };
   } catch (error) {
     await ssh.close();
     throw error;

@@ -2,9 +2,13 @@
 import type { Operation } from './operation.ts';
 import { apiKeyOperations } from './operations/api-keys.ts';
 import { appTokenOperations } from './operations/app-tokens.ts';
+import { appCnameOperations } from './operations/app-cnames.ts';
 import { appEnvOperations } from './operations/app-env.ts';
 import { appLogOperations } from './operations/app-log.ts';
 import { appRunOperations } from './operations/app-run.ts';
+import { appStartStopOperations } from './operations/app-start-stop.ts';
+import { appSwapOperations } from './operations/app-swap.ts';
+import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
 import { deployOperations } from './operations/deploys.ts';
 import { metadataOperations } from './operations/metadata.ts';
@@ -19,6 +23,10 @@ export const OPERATIONS: readonly Operation[] = [
   ...appEnvOperations,
   ...appRunOperations,
   ...appLogOperations,
+  ...appSwapOperations,
+  ...appStartStopOperations,
+  ...appUnitOperations,
+  ...appCnameOperations,
   ...platformOperations,
   ...userOperations,
   ...passwordOperations,

@@ -53,6 +53,14 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'app.busy': 409,
   'app.not_deployed': 409,
   'app.stopped': 409,
+  'app.swapped': 409,
+  // Existing clients ask for confirmation at 412 and repeat the request with force=true.
+  'app.swap_mismatch': 412,
+  'cname.invalid': 400,
+  'cname.taken': 409,
+  'cname.not_found': 404,
+  'process.required': 400,
+  'process.not_found': 400,
   'env.invalid': 400,
   // The platform is a field of the request, never its path.
   'platform.not_found': 400,
@@ -65,10 +73,13 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'unit.not_found': 404,
   // The user's own code did not start or build: not a failure of the platform, hence no 5xx.
   'unit.failed': 422,
+  'unit.invalid_count': 400,
+  'unit.too_few': 409,
   // Specification 4.10.
   'deploy.not_found': 404,
   'deploy.failed': 422,
   'deploy.invalid_source': 400,
+  'release.not_found': 404,
   'git.invalid_ref': 400,
   'config.invalid': 500,
 };

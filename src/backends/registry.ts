@@ -28,10 +28,10 @@ export interface Backends {
   readonly gitHost: BareRepos;
   readonly mailer: Mailer;
   /**
-   * Lets go of everything; the units are not touched. The router ends only with `all`: to those who use the apps a stop of
-   * control alone is to be no stop. After a start that failed, a router that served before goes on serving.
+   * Ends the router and lets go of everything else; the units are not touched. After a start that failed, a router that
+   * served before goes on serving.
    */
-  close(why: 'all' | 'leave-units' | 'failed start'): Promise<void>;
+  close(why?: 'failed start'): Promise<void>;
 }
 
 export interface BackendOptions {
@@ -90,10 +90,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       entry: path.join(options.programDir, 'edge', 'main.js'),
       logger,
     });
-    closers.push((why) => {
-      const servesOn = why === 'leave-units' || (why === 'failed start' && router.adopted);
-      return servesOn ? router.close() : router.stop();
-    });
+    closers.push((why) => (why === 'failed start' && router.adopted ? router.close() : router.stop()));
     return { router };
   };
 

@@ -33,6 +33,11 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   team: { description: 'Teams and their members', load: async () => (await import('./teams/team.ts')).registerTeam },
   app: { description: 'Apps', load: async () => (await import('./apps/app.ts')).registerApp },
+  unit: { description: 'Units of an app', load: async () => (await import('./units/unit.ts')).registerUnit },
+  cname: {
+    description: 'Extra host names of an app',
+    load: async () => (await import('./cnames/cname.ts')).registerCname,
+  },
   env: { description: 'Environment of an app', load: async () => (await import('./env/env.ts')).registerEnv },
   deploy: {
     description: 'Deploys of your apps',
@@ -157,7 +162,8 @@ function fromCommander(error: unknown, words: readonly string[]): unknown {
 function verbDepth(words: readonly string[]): number {
   const noun = nounOf(words);
   if (!(noun in COMMANDS)) return 0;
-  return ['user', 'key', 'token', 'team', 'app', 'env', 'deploy', 'platform'].includes(noun) ? 2 : 1;
+  const nouns = ['user', 'key', 'token', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform'];
+  return nouns.includes(noun) ? 2 : 1;
 }
 
 /** A refused login is answered by the command that logs in. */

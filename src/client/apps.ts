@@ -16,12 +16,33 @@ export interface EnvChange extends Progress {
   readonly noRestart?: boolean;
 }
 
+export interface ProcessProgress extends Progress {
+  /** Absent: every process of the app, or for a number of units `web`. */
+  readonly process?: string;
+}
+
+export interface SwapOptions {
+  /** Also when the two differ in platform or number of units. */
+  readonly force?: boolean;
+  /** Only the extra host names. */
+  readonly cnameOnly?: boolean;
+}
+
 export interface AppsClient {
   list(): Promise<readonly shapes.AppSummary[]>;
   info(name: string): Promise<shapes.AppInfo>;
   create(app: shapes.NewApp): Promise<shapes.CreatedApp>;
-  remove(name: string, progress?: Progress): Promise<void>;
-  restart(name: string, progress?: Progress): Promise<void>;
+  /** `force`: also when it is swapped with another app. */
+  remove(name: string, progress?: Progress & { readonly force?: boolean }): Promise<void>;
+  restart(name: string, progress?: ProcessProgress): Promise<void>;
+  start(name: string, progress?: ProcessProgress): Promise<void>;
+  stop(name: string, progress?: ProcessProgress): Promise<void>;
+  /** Exchanges the addresses of two apps; again: back. */
+  swap(app1: string, app2: string, options?: SwapOptions): Promise<void>;
+  addUnits(name: string, count: number, progress?: ProcessProgress): Promise<void>;
+  removeUnits(name: string, count: number, progress?: ProcessProgress): Promise<void>;
+  addCnames(name: string, cnames: readonly string[]): Promise<void>;
+  removeCnames(name: string, cnames: readonly string[]): Promise<void>;
   /** Exit code of the command. */
   run(name: string, command: string, options: RunOptions): Promise<number>;
   /** Oldest first. */
@@ -48,12 +69,28 @@ export interface EnvClient {
 const EXIT_CODE = /exit code:? ([0-9]{1,3})\s*$/;
 
 export function appsClient(calls: Calls): AppsClient {
+  const ofProcess = (method: string, where: string, progress: ProcessProgress, query: { units?: number } = {}) =>
+    calls.progress(method, where, { query: { ...query, process: progress.process } }, progress);
   return {
     list: () => calls.json<readonly shapes.AppSummary[]>('GET', '/apps', {}, []),
     info: (name) => calls.json('GET', path`/apps/${name}`),
     create: (app) => calls.json('POST', '/apps', { json: app }),
-    remove: (name, progress = {}) => calls.progress('DELETE', path`/apps/${name}`, {}, progress),
-    restart: (name, progress = {}) => calls.progress('POST', path`/apps/${name}/restart`, {}, progress),
+    remove: (name, { force, ...progress } = {}) =>
+      calls.progress('DELETE', path`/apps/${name}`, { query: { force } }, progress),
+    restart: (name, progress = {}) => ofProcess('POST', path`/apps/${name}/restart`, progress),
+    start: (name, progress = {}) => ofProcess('POST', path`/apps/${name}/start`, progress),
+    stop: (name, progress = {}) => ofProcess('POST', path`/apps/${name}/stop`, progress),
+    async swap(app1, app2, { force, cnameOnly } = {}) {
+      await calls.done('PUT', '/swap', { query: { app1, app2, force, cnameOnly } });
+    },
+    addUnits: (name, units, progress = {}) => ofProcess('PUT', path`/apps/${name}/units`, progress, { units }),
+    removeUnits: (name, units, progress = {}) => ofProcess('DELETE', path`/apps/${name}/units`, progress, { units }),
+    async addCnames(name, cname) {
+      await calls.done('POST', path`/apps/${name}/cname`, { json: { cname } });
+    },
+    async removeCnames(name, cname) {
+      await calls.done('DELETE', path`/apps/${name}/cname`, { json: { cname } });
+    },
     async run(name, command, { once, output, signal }) {
       const request = { query: { once }, text: command };
       const answer = await calls.open('POST', path`/apps/${name}/run`, request, signal);

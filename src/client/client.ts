@@ -4,7 +4,7 @@
  */
 import { type AppTokensClient, appTokensClient, type QuotasClient, quotasClient } from './accounts.ts';
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
-import { type Calls, createCalls, path } from './calls.ts';
+import { type Calls, createCalls, path, type Progress } from './calls.ts';
 import type * as shapes from './shapes.ts';
 import type { Target } from './transport.ts';
 
@@ -49,6 +49,8 @@ export interface DeploysClient {
   /** Newest first. */
   list(filter?: { readonly app?: string; readonly limit?: number }): Promise<readonly shapes.DeploySummary[]>;
   info(id: string): Promise<shapes.DeployInfo>;
+  /** `image`: the Image or ID of a deploy, a release (`v3`), or `previous`. */
+  rollback(app: string, image: string, progress?: Progress): Promise<void>;
 }
 
 export interface Client {
@@ -83,6 +85,8 @@ export function createClient(target: Target, token?: string): Client {
       list: (filter = {}) =>
         calls.json<readonly shapes.DeploySummary[]>('GET', '/deploys', { query: { ...filter } }, []),
       info: (id) => calls.json('GET', path`/deploys/${id}`),
+      rollback: (app, image, progress = {}) =>
+        calls.progress('POST', path`/apps/${app}/deploy/rollback`, { json: { image } }, progress),
     },
     quotas: quotasClient(calls),
     appTokens: appTokensClient(calls),

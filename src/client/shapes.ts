@@ -37,6 +37,8 @@ export interface AppInfo {
   readonly description?: string;
   readonly deploys?: number;
   readonly cname?: readonly string[];
+  /** The app it has exchanged addresses with. */
+  readonly swappedWith?: string;
 }
 
 export interface NewApp {
@@ -137,6 +139,9 @@ export interface DeploySummary {
   readonly User?: string;
   readonly State?: string;
   readonly Cause?: string;
+  /** Number of the release it made; 0 for none. */
+  readonly Release?: number;
+  readonly CanRollback?: boolean;
 }
 
 export interface DeployInfo extends DeploySummary {

@@ -10,8 +10,8 @@ import type { Store } from './store.ts';
 export interface ActOptions {
   /** e.g. `app:shop`. */
   readonly target: string;
-  /** Key of the lease to hold meanwhile; absent: none. */
-  readonly lease?: string;
+  /** Key of the lease to hold meanwhile, or several: they are taken in the order of their names. Absent: none. */
+  readonly lease?: string | readonly string[];
   /** For the event; free of secrets. */
   readonly detail?: string;
 }
@@ -47,9 +47,14 @@ export function createAct(deps: { store: Store; leases: Leases; logger: Logger; 
   return async (caller, action, subject, options, work) => {
     demand(caller, action, subject);
     try {
-      const result = await (options.lease === undefined
-        ? work()
-        : leases.hold(options.lease, { waitMs: LEASE_WAIT_MS, holder: `${action} by ${callerName(caller)}` }, work));
+      const holder = `${action} by ${callerName(caller)}`;
+      const keys = [...new Set([options.lease ?? []].flat())].sort();
+      // The last key is taken innermost, so everybody takes them in the same order and nobody waits in a circle.
+      const held = keys.reduceRight<() => ReturnType<typeof work>>(
+        (inner, key) => () => leases.hold(key, { waitMs: LEASE_WAIT_MS, holder }, inner),
+        work,
+      );
+      const result = await held();
       await bestEffort(logger, 'recording an event', () => record(caller, action, options, ''));
       return result;
     } catch (thrown) {

@@ -19,8 +19,8 @@ export interface Settings {
   readonly defaultLimits: DefaultLimits;
 }
 
-/** Host and port where an app answers. */
-export function appAddress(app: string, settings: Pick<Settings, 'domain' | 'edgePort'>): string {
+/** Host and port where the app with this host label answers, see hostLabel(). */
+export function appAddress(label: string, settings: Pick<Settings, 'domain' | 'edgePort'>): string {
   const port = settings.edgePort();
-  return `${app}.${settings.domain}${port === 80 ? '' : `:${port}`}`;
+  return `${label}.${settings.domain}${port === 80 ? '' : `:${port}`}`;
 }

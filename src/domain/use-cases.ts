@@ -1,8 +1,12 @@
 /** What the doors (api, git-push) are given: every use case of the product, each checking access itself. */
 import type { AppTokens } from './app-tokens/app-tokens.ts';
 import type { Apps } from './apps/apps.ts';
+import type { Cnames } from './apps/cnames.ts';
 import type { Env } from './apps/env.ts';
 import type { Run } from './apps/run.ts';
+import type { Scale } from './apps/scale.ts';
+import type { StartStop } from './apps/start-stop.ts';
+import type { Swap } from './apps/swap.ts';
 import type { Deploys } from './deploys/deploys.ts';
 import type { Logs } from './logs/logs.ts';
 import type { Platforms } from './platforms/platforms.ts';
@@ -14,6 +18,10 @@ export interface UseCases {
   readonly apps: Apps;
   readonly env: Env;
   readonly run: Run;
+  readonly scale: Scale;
+  readonly startStop: StartStop;
+  readonly swap: Swap;
+  readonly cnames: Cnames;
   readonly logs: Logs;
   readonly deploys: Deploys;
   readonly platforms: Platforms;

@@ -25,7 +25,7 @@ export interface Push {
 
 export interface PushesOptions {
   readonly repositories: Repositories;
-  readonly deploys: Deploys;
+  readonly deploys: Pick<Deploys, 'deploy'>;
   readonly logger: Logger;
 }
 

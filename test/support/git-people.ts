@@ -43,6 +43,8 @@ function app(name: string): App {
     release: null,
     rollout: null,
     desired: 'running',
+    stoppedProcesses: [],
+    swappedWith: null,
     deploys: 0,
     removing: false,
   };
@@ -71,12 +73,8 @@ export const APPS: Pick<Apps, 'info'> = {
   },
 };
 
-export function deploysOf(work: (call: DeployCall) => Promise<void>): Deploys {
+export function deploysOf(work: (call: DeployCall) => Promise<void>): Pick<Deploys, 'deploy'> {
   return {
-    list: async () => [],
-    info: async () => {
-      throw new PlatformError('deploy.not_found', 'Deploy not found.');
-    },
     async deploy(caller, name, code, say, signal) {
       await work({ caller, app: name, code, say, signal });
       return deployed(name, code);

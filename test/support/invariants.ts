@@ -1,5 +1,6 @@
 /** What must hold of a domain world that is at rest, whatever happened before; see violations(). */
 import type { App, Release } from '../../src/domain/apps/app.ts';
+import { wantedCounts } from '../../src/domain/apps/wanted-units.ts';
 import { FINISHED } from '../../src/domain/deploys/deploy.ts';
 import { envRecord } from '../../src/domain/apps/unit-spec.ts';
 import type { DomainWorld } from './domain-wiring.ts';
@@ -53,7 +54,8 @@ async function violationsOfServing(world: DomainWorld, app: App, serving: Releas
   const released = JSON.stringify(envRecord(serving.env));
   if (stored !== released) wrong.push(`the environment of ${app.name} is ${stored}, of its release ${released}`);
   const rollout = app.rollout === null ? null : await store.rollout(app.rollout);
-  if (rollout?.state !== 'done' || rollout.release !== serving.number) {
+  // Where units stayed, the rollout that once brought them goes on serving.
+  if (rollout?.state !== 'done' || rollout.release > serving.number) {
     wrong.push(`the serving rollout of ${app.name} is ${JSON.stringify(rollout)}`);
   }
   return wrong;
@@ -64,9 +66,8 @@ async function violationsOfUnits(world: DomainWorld, app: App, serving: Release 
   const { store, units: machine, table } = world.machine;
   const wrong: string[] = [];
   const records = await store.units(app.name);
-  const wanted = Object.entries(serving?.processes ?? {}).flatMap(([name, { count }]) =>
-    Array<string>(count).fill(name),
-  );
+  const counts = serving === undefined ? [] : [...wantedCounts(serving, app)];
+  const wanted = counts.flatMap(([name, count]) => Array<string>(count).fill(name));
   const found = records.map((unit) => unit.process);
   if (found.sort().join() !== wanted.sort().join())
     wrong.push(`units of ${app.name}: ${found.join()}, not ${wanted.join()}`);

@@ -17,7 +17,7 @@ import type { UseCases } from '../../src/domain/use-cases.ts';
 
 const PLATFORM = { name: 'static', description: 'Files.', ready: true, tools: ['cat 9'], missing: [] };
 
-export type MemoryPlatform = Pick<UseCases, 'apps' | 'env' | 'run' | 'logs' | 'deploys' | 'platforms'> & {
+export type MemoryPlatform = Omit<UseCases, 'users' | 'teams' | 'quotas' | 'appTokens'> & {
   readonly records: Map<string, App>;
   readonly units: ReadonlyMap<string, readonly Unit[]>;
   /** Asked before an app is added. */
@@ -179,7 +179,8 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
         (deploy) => mine.has(deploy.app) && (!filter.app || deploy.app === filter.app),
       );
       const skip = filter.skip ?? 0;
-      return found.reverse().slice(skip, skip + (filter.limit ?? found.length));
+      const chosen = found.reverse().slice(skip, skip + (filter.limit ?? found.length));
+      return chosen.map((deploy) => ({ deploy, canRollback: false }));
     },
     async info(caller, id) {
       const deploy = memory.deploys.find((each) => each.id === id);
@@ -192,6 +193,24 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
     async deploy() {
       throw new PlatformError('unsupported', 'Nothing can be built in memory.');
     },
+    async rollback(caller, app) {
+      memory.allowed(caller, 'app.rollback', app);
+      throw new PlatformError('release.not_found', 'There are no releases in memory.');
+    },
+  };
+}
+
+/** What is tested over the real use cases (domain-api.ts): here the app is only looked up. */
+function changesIn(memory: Memory): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames'> {
+  const refuse = (action: Action) => async (caller: Caller, app: unknown) => {
+    memory.allowed(caller, action, String(app));
+    throw new PlatformError('unsupported', 'Nothing can be changed like this in memory.');
+  };
+  return {
+    scale: { add: refuse('unit.add'), remove: refuse('unit.remove') },
+    startStop: { start: refuse('app.start'), stop: refuse('app.stop') },
+    swap: { swap: refuse('app.swap') },
+    cnames: { add: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
   };
 }
 
@@ -210,11 +229,15 @@ export function createMemoryPlatform(): MemoryPlatform {
     apps,
     env: envIn(memory),
     run: runIn(memory),
+    ...changesIn(memory),
     logs: logsIn(memory),
     deploys: deploysIn(memory, apps),
     platforms,
     records,
     units,
+    get reserve() {
+      return memory.reserve;
+    },
     set reserve(check: (owner: string) => Promise<void>) {
       memory.reserve = check;
     },
@@ -285,6 +308,8 @@ function newApp(name: string, owner: string, team: string, description: string):
     release: null,
     rollout: null,
     desired: 'running',
+    stoppedProcesses: [],
+    swappedWith: null,
     deploys: 0,
     removing: false,
   };

@@ -1,7 +1,9 @@
 /** Apps (specification 4.1): create, list, info, remove, restart; environment, run and log are beside this file. */
 import { Type } from '../schema.ts';
+import { readFlag } from '../body.ts';
 import { json, type Operation, progress } from '../operation.ts';
-import { appParams, optionalText } from './fields.ts';
+import { appParams, optionalText, queryText } from './fields.ts';
+import { OPTIONS_BODY, readOptions } from './options-input.ts';
 
 const section = '4.1';
 
@@ -76,20 +78,36 @@ export const appOperations: readonly Operation[] = [
     path: '/apps/:app',
     access: 'user',
     params: appParams,
-    errors: ['app.not_found', 'access.denied', 'app.busy'],
-    handle: ({ useCases, caller }, { params }, say) => useCases.apps.remove(caller, params.app, say),
+    query: Type.Object({ force: queryText }),
+    errors: ['app.not_found', 'access.denied', 'app.busy', 'app.swapped'],
+    handle: ({ useCases, caller }, { params, query }, say) =>
+      useCases.apps.remove(caller, params.app, say, readFlag('force', query.force)),
   }),
   progress({
     id: 'apps.restart',
     section,
-    summary: 'Replace the units by new ones of the same release.',
+    summary: 'Replace the units, or those of one process, by new ones of the same release.',
     method: 'GET',
     path: '/apps/:app/restart',
     also: [{ method: 'POST', path: '/apps/:app/restart' }],
     changesState: true,
     access: 'user',
     params: appParams,
-    errors: ['app.not_found', 'access.denied', 'app.busy', 'app.not_deployed', 'app.stopped', 'unit.failed'],
-    handle: ({ useCases, caller }, { params }, say) => useCases.apps.restart(caller, params.app, say),
+    query: Type.Object({ process: queryText }),
+    rawBody: OPTIONS_BODY,
+    errors: [
+      'app.not_found',
+      'access.denied',
+      'app.busy',
+      'app.not_deployed',
+      'app.stopped',
+      'process.not_found',
+      'unit.failed',
+      'input.invalid_json',
+    ],
+    handle: async ({ useCases, caller }, { params, query, body }, say) => {
+      const { process } = readOptions(body, query, ['process']);
+      await useCases.apps.restart(caller, params.app, say, process);
+    },
   }),
 ];

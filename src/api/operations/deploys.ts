@@ -1,8 +1,9 @@
 /** Deploys (specification 4.10). */
 import { Type } from '../schema.ts';
 import { PlatformError } from '../../domain/errors.ts';
-import { json, type Operation } from '../operation.ts';
-import { queryText } from './fields.ts';
+import { json, type Operation, progress } from '../operation.ts';
+import { appParams, queryText } from './fields.ts';
+import { OPTIONS_BODY, readOptions } from './options-input.ts';
 
 const section = '4.10';
 
@@ -38,6 +39,30 @@ export const deployOperations: readonly Operation[] = [
     shape: 'deploy',
     errors: ['deploy.not_found', 'access.denied'],
     handle: ({ useCases, caller }, { params }) => useCases.deploys.info(caller, params.deploy),
+  }),
+  progress({
+    id: 'deploys.rollback',
+    section: null,
+    summary: 'Go back: a new release equal to an older one, in code, environment and processes.',
+    method: 'POST',
+    path: '/apps/:app/deploy/rollback',
+    access: 'user',
+    params: appParams,
+    query: Type.Object({ image: queryText, origin: queryText }),
+    rawBody: OPTIONS_BODY,
+    errors: [
+      'app.not_found',
+      'access.denied',
+      'app.busy',
+      'app.not_deployed',
+      'release.not_found',
+      'deploy.failed',
+      'input.invalid_json',
+    ],
+    handle: async ({ useCases, caller }, { params, query, body }, say) => {
+      const { image } = readOptions(body, query, ['image']);
+      await useCases.deploys.rollback(caller, params.app, image, say);
+    },
   }),
 ];
 

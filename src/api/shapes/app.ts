@@ -18,8 +18,12 @@ const lock = Type.Object({
   Reason: Type.String(),
   AcquireDate: Type.String(),
 });
-/** Absent means unlocked, and no extra names: clients of different ages want `cname` as a string or as an array. */
-const whenSet = { cname: Type.Optional(Type.Array(Type.String())), lock: Type.Optional(lock) };
+/** Absent means unlocked, not swapped, and no extra names: clients of different ages want `cname` as a string or an array. */
+const whenSet = {
+  cname: Type.Optional(Type.Array(Type.String())),
+  lock: Type.Optional(lock),
+  swappedWith: Type.Optional(Type.String()),
+};
 const owners = { Platform: Type.String(), owner: Type.String(), teamowner: Type.String(), ...whenSet };
 
 const listed = { Ip: Type.String(), Name: Type.String(), Units: Type.Array(listedUnit) };
@@ -52,6 +56,7 @@ function toWire(view: AppView) {
     description: app.description,
     deploys: app.deploys,
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
+    ...(app.swappedWith !== null && { swappedWith: app.swappedWith }),
     ...(app.removing && { lock: { Locked: true, Owner: '', Reason: 'app.remove', AcquireDate: ZERO_DATE } }),
   };
 }

@@ -1,6 +1,6 @@
 import { Type } from '../schema.ts';
 import type { Deploy } from '../../domain/deploys/deploy.ts';
-import type { DeployView } from '../../domain/deploys/deploys.ts';
+import type { DeployView, ListedDeploy } from '../../domain/deploys/deploys.ts';
 import { shape } from './shape.ts';
 
 const NANOSECONDS = 1_000_000;
@@ -54,20 +54,19 @@ function toWire(deploy: Deploy) {
   };
 }
 
-function detailToWire(view: DeployView) {
-  return {
-    ...toWire(view.deploy),
-    Log: view.log,
-    CanRollback: view.canRollback,
-    RemoveDate: view.deploy.removedAt ?? ZERO_DATE,
-    Diff: view.diff,
-  };
+function listedToWire({ deploy, canRollback }: ListedDeploy) {
+  return { ...toWire(deploy), CanRollback: canRollback, RemoveDate: deploy.removedAt ?? ZERO_DATE };
 }
 
-const listToWire = (deploys: readonly Deploy[]) => deploys.map(toWire);
+function detailToWire(view: DeployView) {
+  return { ...listedToWire(view), Log: view.log, Diff: view.diff };
+}
+
+const listToWire = (deploys: readonly ListedDeploy[]) => deploys.map(listedToWire);
 
 export const deploys = shape(Type.Array(Type.Object(listed)), listToWire);
-export const deploysUnion = shape(Type.Array(Type.Object({ ...listed, ...extra })), listToWire);
+const listedExtra = { ...extra, CanRollback: Type.Boolean(), RemoveDate: Type.String() };
+export const deploysUnion = shape(Type.Array(Type.Object({ ...listed, ...listedExtra })), listToWire);
 export const deployA = shape(Type.Object(detailA), detailToWire);
 export const deployB = shape(Type.Object(detailB), detailToWire);
 export const deployUnion = shape(Type.Object({ ...detailA, ...detailB, ...extra }), detailToWire);

@@ -4,8 +4,10 @@ import { registerCreate } from './create.ts';
 import { registerInfo, registerList, registerOpenUrl } from './info.ts';
 import { registerLog } from './log.ts';
 import { registerQuota } from './quota.ts';
-import { registerRemove, registerRestart } from './remove.ts';
+import { registerRemove } from './remove.ts';
 import { registerRun } from './run.ts';
+import { registerRestart, registerStart, registerStop } from './start-stop.ts';
+import { registerSwap } from './swap.ts';
 import { registerTokens } from './token.ts';
 
 export function registerApp(app: Command, cli: Cli): void {
@@ -15,6 +17,9 @@ export function registerApp(app: Command, cli: Cli): void {
   registerLog(app, cli);
   registerRun(app, cli);
   registerRestart(app, cli);
+  registerStop(app, cli);
+  registerStart(app, cli);
+  registerSwap(app, cli);
   registerOpenUrl(app, cli);
   registerQuota(app, cli);
   registerTokens(app, cli);

@@ -86,12 +86,16 @@ function summary(units: readonly UnitShape[]): string {
   return counts.size === 0 ? '0' : [...counts].map(([state, count]) => `${count} ${state}`).join(', ');
 }
 
+const NO_UNITS = 'No units yet. To deploy: git push tancho HEAD:main';
+const RESTS = 'No units: it is stopped. To start it: tancho app start';
+
 function describe(app: AppInfo): string {
   const head = facts([
     ['App', app.Name],
     ['State', app.State],
     ['Address', app.Ip === undefined || app.Ip === '' ? undefined : `http://${app.Ip}`],
     ['Also at', app.cname?.join(', ')],
+    ['Swapped with', app.swappedWith],
     ['Platform', app.Framework],
     ['Repository', app.Repository],
     ['Team', app.teamowner],
@@ -101,7 +105,7 @@ function describe(app: AppInfo): string {
     ['Deploys', app.deploys?.toString()],
     ['About', app.description],
   ]);
-  if (app.Units.length === 0) return `${head}\n\nNo units yet. To deploy: git push tancho HEAD:main`;
+  if (app.Units.length === 0) return `${head}\n\n${app.State === 'stopped' ? RESTS : NO_UNITS}`;
   const units = app.Units.map((unit) => [unit.Name, unit.ProcessName ?? '', unit.State, unit.Ip ?? '']);
   return `${head}\n\n${table(['UNIT', 'PROCESS', 'STATE', 'ADDRESS'], units)}`;
 }

@@ -12,6 +12,7 @@ export function registerDeploy(deploy: Command, cli: Cli): void {
     .option('-a, --app <app>', 'the app (default: that of the git remote "tancho")')
     .option('--all', 'those of all your apps')
     .option('-n, --limit <count>', 'how many', '20')
+    .addHelpText('after', '\nReleases with a * can be gone back to: tancho deploy rollback <release>')
     .action((options: { app?: string; all?: boolean; limit: string }) => list(cli, options));
   deploy
     .command('info')
@@ -21,6 +22,19 @@ export function registerDeploy(deploy: Command, cli: Cli): void {
       const client = await cli.client();
       const found = await cli.during('Asking', () => client.deploys.info(id));
       cli.show(found, () => describe(found));
+    });
+  deploy
+    .command('rollback')
+    .description('Go back to an older release: its code, environment and processes')
+    .argument('[release]', 'a release such as v3, or the ID of a deploy (default: what served before)', 'previous')
+    .option('-a, --app <app>', 'the app (default: that of the git remote "tancho")')
+    .action(async (release: string, options: { app?: string }) => {
+      const app = await appName(cli, options.app);
+      const client = await cli.client();
+      await cli.during(`Going back to ${release}`, (say) =>
+        client.deploys.rollback(app, release, { say, signal: cli.context.signal }),
+      );
+      cli.show({ app, release }, () => `${app} is back at ${release === 'previous' ? 'what served before' : release}.`);
     });
 }
 
@@ -33,13 +47,19 @@ async function list(cli: Cli, options: { app?: string; all?: boolean; limit: str
   cli.show(deploys, () =>
     deploys.length === 0
       ? 'There are no deploys yet. To deploy: git push tancho HEAD:main'
-      : table(['ID', 'APP', 'TIME', 'TOOK', 'COMMIT', 'RESULT'], deploys.map(row)),
+      : table(['ID', 'APP', 'RELEASE', 'TIME', 'TOOK', 'COMMIT', 'RESULT'], deploys.map(row)),
   );
 }
 
 function row(deploy: DeploySummary): string[] {
   const { ID, App, Timestamp, Duration, Commit } = deploy;
-  return [ID, App, when(Timestamp), howLong(Duration), Commit.slice(0, 10), result(deploy)];
+  return [ID, App, version(deploy), when(Timestamp), howLong(Duration), Commit.slice(0, 10), result(deploy)];
+}
+
+/** With a mark where it can be gone back to. */
+function version({ Release, CanRollback }: DeploySummary): string {
+  if (Release === undefined || Release === 0) return '';
+  return `v${Release}${CanRollback === true ? ' *' : ''}`;
 }
 
 /** The error when there is one, else the state: a deploy may still be going on. */
@@ -57,6 +77,8 @@ function describe(deploy: DeployInfo): string {
     ['Origin', deploy.Origin],
     ['By', deploy.User],
     ['Image', deploy.Image],
+    ['Release', deploy.Release === undefined || deploy.Release === 0 ? undefined : `v${deploy.Release}`],
+    ['Rollback', deploy.CanRollback ? `tancho deploy rollback ${deploy.ID} -a ${deploy.App}` : undefined],
     ['Result', result(deploy)],
   ]);
   return deploy.Log === '' ? head : `${head}\n\n${printableOutput(deploy.Log).trimEnd()}`;

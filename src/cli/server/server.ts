@@ -8,8 +8,8 @@ export function registerServer(server: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-Runs in the foreground. Ctrl-C stops everything, apps too; SIGTERM stops the server only: the apps go on and answer, and
-the next start takes them over. Settings: config.yaml in TANCHO_HOME, and docs/config.md.`,
+Runs in the foreground. Ctrl-C stops everything, apps too; SIGTERM stops the server and leaves the apps' processes
+running, to be taken over by the next start. Settings: config.yaml in TANCHO_HOME, and docs/config.md.`,
     )
     .action(async (options: { welcome?: boolean }) => {
       const { runServer } = await import('./run.ts');

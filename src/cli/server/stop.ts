@@ -24,8 +24,7 @@ export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Pr
       );
     }
   }
-  // With the apps goes what brings them their requests; without a server the edge is a left-over.
-  const edge = all || control === null ? await cli.during('Stopping the edge', () => stopEdge(cli)) : null;
+  const edge = await cli.during('Stopping the edge', () => stopEdge(cli));
   const result = { control: control?.pid ?? null, edge, apps: all && control !== null ? 'stopped' : 'left' };
   if (control === null && all) {
     throw new CliError(
@@ -39,7 +38,7 @@ export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Pr
       return `No server runs for ${context.home}; its left-over edge (process ${edge}) was stopped.`;
     return all
       ? 'The server and all apps are stopped.'
-      : 'The server is stopped; the apps go on and answer. Next time, to stop them too: tancho server stop --all';
+      : 'The server is stopped; the processes of the apps go on. To stop them too: tancho server stop --all';
   });
 }
 

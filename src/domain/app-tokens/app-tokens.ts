@@ -19,7 +19,7 @@ export interface NewAppToken {
 export interface AppTokens {
   /**
    * `client` names the app; `isExported` also sets it as the app's private variable TANCHO_APP_TOKEN, which its next
-   * deploy or change of the environment starts with. Errors: app.invalid_name (no client), app.not_found.
+   * rollout starts with. Errors: app.invalid_name (no client), app.not_found.
    */
   create(caller: Caller, input: { client: unknown; isExported: boolean }): Promise<NewAppToken>;
   /** Ends all tokens of the app; answers how many there were. Errors: as create(). */

@@ -12,6 +12,10 @@ export interface AppReader {
   release(app: string, number: number): Promise<Release | null>;
   /** Newest first. */
   releases(app: string, limit: number): Promise<Release[]>;
+  /** The artifact of every release of these apps, in no order. */
+  artifacts(
+    apps: readonly string[],
+  ): Promise<{ readonly app: string; readonly release: number; readonly artifact: string }[]>;
   /** Sorted by index. */
   units(app: string): Promise<Unit[]>;
   /** Of all apps, sorted by app and index. */

@@ -26,6 +26,10 @@ export interface App {
   /** The rollout whose units serve; null before the first deploy. */
   readonly rollout: string | null;
   readonly desired: 'running' | 'stopped';
+  /** Process types that are stopped while the app runs; sorted. */
+  readonly stoppedProcesses: readonly string[];
+  /** The app it has swapped addresses with: each answers at the host names of the other. */
+  readonly swappedWith: string | null;
   /** Number of deploys that succeeded. */
   readonly deploys: number;
   /** True from the moment a removal is accepted until every trace is gone. */
@@ -105,3 +109,8 @@ export function checkAppName(name: unknown, reserved: ReadonlySet<string>): stri
 
 /** The process type whose units receive the app's requests and must listen on PORT; the others are workers. */
 export const ROUTED_PROCESS = 'web';
+
+/** The label before the platform's domain that the app answers at: its own name, or that of the app it is swapped with. */
+export function hostLabel(app: Pick<App, 'name' | 'swappedWith'>): string {
+  return app.swappedWith ?? app.name;
+}

@@ -12,8 +12,9 @@ import { reserveApp } from '../quotas/quota.ts';
 import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import { type App, checkAppName } from './app.ts';
+import { type App, checkAppName, hostLabel } from './app.ts';
 import { demandApp } from './demand-app.ts';
+import { demandProcess } from './demand-release.ts';
 import { isSameEnv, withEnv } from './next-release.ts';
 import { privateValues } from './private-values.ts';
 import type { Removal } from './removal.ts';
@@ -46,12 +47,14 @@ export interface Apps {
   /** Sorted by name; only those the caller may see. */
   list(caller: Caller): Promise<AppView[]>;
   info(caller: Caller, name: string): Promise<AppView>;
-  remove(caller: Caller, name: string, say: Say): Promise<void>;
+  /** Errors: app.swapped, unless `force`: then the other app gets its own address back. */
+  remove(caller: Caller, name: string, say: Say, force?: boolean): Promise<void>;
   /**
    * New units of the same release, switched without a failed request; changes of the environment that were to wait for a restart
-   * take effect. Errors: app.not_deployed, unit.failed.
+   * take effect. With a process only its units are replaced, by equal ones.
+   * Errors: app.not_deployed, app.stopped, process.not_found, unit.failed.
    */
-  restart(caller: Caller, name: string, say: Say): Promise<void>;
+  restart(caller: Caller, name: string, say: Say, process?: string): Promise<void>;
 }
 
 export interface AppsDeps {
@@ -81,7 +84,7 @@ export function createApps(deps: AppsDeps): Apps {
       units: serving,
       state: appState(serving, app.desired, app.release !== null),
       repositoryUrl: `ssh://git@${settings.sshAddress()}/${app.name}.git`,
-      address: appAddress(app.name, settings),
+      address: appAddress(hostLabel(app), settings),
     };
   }
 
@@ -112,6 +115,8 @@ export function createApps(deps: AppsDeps): Apps {
         release: null,
         rollout: null,
         desired: 'running',
+        stoppedProcesses: [],
+        swappedWith: null,
         deploys: 0,
         removing: false,
       };
@@ -157,18 +162,19 @@ export function createApps(deps: AppsDeps): Apps {
       return view(app, await store.units(name));
     },
 
-    async remove(caller, name, say) {
+    async remove(caller, name, say, force = false) {
       // One whose removal failed half-way is gone for everybody, but its removal can be repeated.
       const app = (await store.app(name)) ?? (await demandApp(store, name));
       await act(caller, 'app.remove', { app }, { target: `app:${name}`, lease: `app:${name}` }, async () => {
-        if ((await store.app(name)) === null) await demandApp(store, name);
+        const current = (await store.app(name)) ?? (await demandApp(store, name));
+        if (!force) demandOwnAddress(current);
         say(`---- Removing application "${name}"...`);
         await removal.remove(name);
         say('---- Done removing application.');
       });
     },
 
-    async restart(caller, name, say) {
+    async restart(caller, name, say, process = '') {
       const app = await demandApp(store, name);
       const subject: Subject = { app };
       await act(caller, 'app.restart', subject, { target: `app:${name}`, lease: `app:${name}` }, async () => {
@@ -183,13 +189,17 @@ export function createApps(deps: AppsDeps): Apps {
             },
           );
         }
-        say(`---- Restarting the app "${name}" ----`);
+        const replaced = process === '' ? {} : { replaced: [demandProcess(serving, process)] };
+        demandRunning(current, process);
+        say(`---- Restarting ${process === '' ? '' : `the process "${process}" of `}the app "${name}" ----`);
         const by = callerName(caller);
         const signal = new AbortController().signal;
         const env = await store.env(name);
-        const release = isSameEnv(env, serving.env) ? serving : withEnv(serving, { env, by, at: now() });
+        // Beside units that stay there can be no other environment than theirs.
+        const isSame = process !== '' || isSameEnv(env, serving.env);
+        const release = isSame ? serving : withEnv(serving, { env, by, at: now() });
         try {
-          await rollouts.roll({ app: current, release, reason: 'restart', by, say, signal });
+          await rollouts.roll({ app: current, release, ...replaced, reason: 'restart', by, say, signal });
         } catch (error) {
           throw unitFailed(error, { app: name, serving: current.release, redact: privateValues(env) });
         }
@@ -197,6 +207,21 @@ export function createApps(deps: AppsDeps): Apps {
       });
     },
   };
+}
+
+function demandOwnAddress(app: App): void {
+  if (app.swappedWith === null) return;
+  throw new PlatformError('app.swapped', `application is swapped with "${app.swappedWith}", cannot remove it`, {
+    hint: `Swap it back first (tancho app swap ${app.name} ${app.swappedWith}), or remove it with force.`,
+  });
+}
+
+function demandRunning(app: App, process: string): void {
+  if (app.desired === 'running' && !app.stoppedProcesses.includes(process)) return;
+  const what = app.desired === 'stopped' ? `The app ${app.name}` : `The process ${process} of ${app.name}`;
+  throw new PlatformError('app.stopped', `${what} is stopped, there is nothing to restart.`, {
+    hint: `To start it: tancho app start ${app.name}`,
+  });
 }
 
 function checkDescription(description: unknown): string {

@@ -12,6 +12,17 @@ export function withEnv(
   return { ...same, env: change.env, reason: 'env', by: change.by, createdAt: change.at.toISOString() };
 }
 
+/** The same code and environment with another number of units of one process. */
+export function withCount(
+  serving: Release,
+  change: { readonly process: string; readonly count: number; readonly by: string; readonly at: Date },
+): NewRelease {
+  const { number: _number, ...same } = serving;
+  const { process, count, by, at } = change;
+  const processes = { ...serving.processes, [process]: { command: '', ...serving.processes[process], count } };
+  return { ...same, processes, reason: 'scale', by, createdAt: at.toISOString() };
+}
+
 /** Both sorted by name, as the store gives them. */
 export function isSameEnv(a: readonly EnvVar[], b: readonly EnvVar[]): boolean {
   const facts = (env: readonly EnvVar[]): string =>

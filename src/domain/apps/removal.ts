@@ -4,7 +4,7 @@ import type { Builder } from '../deploys/builder.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { Settings } from '../settings.ts';
-import type { Store } from '../store.ts';
+import type { Store, StoreWriter } from '../store.ts';
 import type { Router } from './router.ts';
 import type { Routes } from './routes.ts';
 import type { Units } from './units.ts';
@@ -32,7 +32,10 @@ export function createRemoval(deps: RemovalDeps): Removal {
   return {
     routes,
     async remove(app) {
-      await store.transact((tx) => tx.updateApp(app, { removing: true }));
+      await store.transact(async (tx) => {
+        await takeBackAddress(tx, app);
+        await tx.updateApp(app, { removing: true });
+      });
       await routes.publish();
       const all = await store.units(app);
       const ids = all.map((unit) => unit.id);
@@ -47,4 +50,14 @@ export function createRemoval(deps: RemovalDeps): Removal {
       });
     },
   };
+}
+
+/** The app that it is swapped with answers at its own names again. */
+async function takeBackAddress(tx: StoreWriter, name: string): Promise<void> {
+  const app = await tx.app(name);
+  const partner = app?.swappedWith ?? null;
+  if (app === null || partner === null) return;
+  const other = await tx.app(partner);
+  await tx.updateApp(name, { swappedWith: null, cname: other?.cname ?? [] });
+  if (other !== null) await tx.updateApp(partner, { swappedWith: null, cname: app.cname });
 }

@@ -21,6 +21,8 @@ import { commandSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 import { newUnits } from './new-units.ts';
+import { exchangeUnits, powerOf, stayingUnits } from './partial-rollout.ts';
+import { missingCounts, type Power, wantedCounts } from './wanted-units.ts';
 
 const PATIENCE_MS = 1_500;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
@@ -34,6 +36,13 @@ export interface RolloutPlan {
   readonly by: string;
   readonly say: Say;
   readonly signal: AbortSignal;
+  /** What is to run from the commit on. Absent: the app, without the processes that are stopped now. */
+  readonly power?: Power;
+  /**
+   * Processes whose units are replaced; absent: all. Of the others the units stay, so their code and environment must be those
+   * of the release; only what is missing of them is started, and what is too many ended.
+   */
+  readonly replaced?: readonly string[];
   /** Runs in the transaction that stores the step. */
   readonly onStep?: (tx: StoreWriter, step: RolloutStep) => Promise<void>;
 }
@@ -43,12 +52,6 @@ export interface RolloutStep {
   readonly release: number;
   /** Known with `done`: requests that the router had to fail during the switch. */
   readonly failedRequests?: number;
-}
-
-export interface RolloutResult {
-  readonly rollout: Rollout;
-  /** Resolves when the old units are gone; with the number of requests the router had to fail during the switch. */
-  readonly drained: Promise<number>;
 }
 
 export interface RolloutsDeps {
@@ -73,7 +76,7 @@ type EndOptions = Pick<RolloutPlan, 'onStep'> & { readonly failuresBefore?: numb
 
 export class Rollouts {
   readonly #deps: RolloutsDeps;
-  readonly #background = new Set<Promise<unknown>>();
+  readonly #background = new Set<Promise<void>>();
   readonly #closed = new AbortController();
 
   constructor(deps: RolloutsDeps) {
@@ -84,7 +87,7 @@ export class Rollouts {
    * Resolves when the new units serve. When they do not come up it throws Failure, and the old ones serve as before. Throws
    * PlatformError `app.busy` when somebody else changed what serves, `app.not_found` when the app was removed meanwhile.
    */
-  async roll(given: RolloutPlan): Promise<RolloutResult> {
+  async roll(given: RolloutPlan): Promise<Rollout> {
     await this.#undoAbandoned(given.app.name);
     const plan = await this.#numbered(given);
     // Judged again with the units' records; here, so that no command runs for nothing.
@@ -100,17 +103,17 @@ export class Rollouts {
       throw error;
     }
     const routed = this.#deps.routes.publish();
-    const drained = this.#end(rollout, routed, { ...given, failuresBefore });
+    const ended = this.#end(rollout, routed, { ...given, failuresBefore });
     try {
       await routed;
     } catch (error) {
       this.#deps.logger.error({ err: error, app: plan.app.name }, 'the routes of a rollout wait for the router');
       plan.say(' !     The router does not take the new routes yet. Until it does, the old units go on serving.');
-      return { rollout, drained };
+      return rollout;
     }
     const patienceMs = this.#deps.patienceMs ?? PATIENCE_MS;
-    await Promise.race([drained.catch(() => 0), new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
-    return { rollout, drained };
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
+    return rollout;
   }
 
   /** Waits for what goes on in the background, for an orderly stop; what cannot be ended now is ended after the next start. */
@@ -156,6 +159,8 @@ export class Rollouts {
 
   async #commandsBefore(plan: NumberedPlan): Promise<void> {
     const { release, say, signal } = plan;
+    // Nothing new is released where units stay.
+    if (plan.replaced !== undefined) return;
     for (const command of release.hooks.restartBefore) {
       say(`-----> Running ${command}`);
       await this.#deps.units.runCommand({
@@ -167,7 +172,7 @@ export class Rollouts {
         say: (line) => say(`       ${line}`),
       });
     }
-    const list = Object.entries(release.processes).map(([name, { count }]) => `${name}: ${count}`);
+    const list = [...wantedCounts(release, powerOf(plan))].map(([name, count]) => `${name}: ${count}`);
     say(`-----> Starting release ${release.number} (${list.join(', ')})`);
   }
 
@@ -189,7 +194,9 @@ export class Rollouts {
       await reserveUnits(tx, plan.release, settings.defaultLimits);
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
-      const units = newUnits(plan.release, rollout, await tx.units(plan.app.name), at);
+      const existing = await tx.units(plan.app.name);
+      const missing = missingCounts(wantedCounts(plan.release, powerOf(plan)), stayingUnits(plan, existing));
+      const units = newUnits(missing, rollout, existing, at);
       for (const unit of units) await tx.insertUnit(unit);
       await plan.onStep?.(tx, { state: 'starting', release: plan.release.number });
       return { rollout, units };
@@ -224,7 +231,7 @@ export class Rollouts {
         throw new PlatformError('app.not_found', `App ${rollout.app} was removed meanwhile.`);
       // Whoever lost the app's lease without noticing must not undo what was done since.
       const own = await tx.rollout(rollout.id);
-      if (own?.state !== 'starting' || app.rollout !== plan.app.rollout) throw overtaken(app.name);
+      if (own?.state !== 'starting' || isOvertaken(app, plan.app)) throw overtaken(app.name);
       const units = (await tx.units(rollout.app)).filter((unit) => unit.rollout === rollout.id);
       const dead = units.find((unit) => unit.state !== 'started');
       if (dead !== undefined) {
@@ -232,30 +239,29 @@ export class Rollouts {
           lines: dead.lastExit?.lastLines ?? [],
         });
       }
-      await tx.updateApp(rollout.app, { release: rollout.release, rollout: rollout.id, desired: 'running' });
+      const serving = plan.replaced === undefined ? rollout.id : await exchangeUnits(tx, rollout, plan);
+      await tx.updateApp(rollout.app, { release: rollout.release, rollout: serving, ...powerOf(plan) });
       await tx.updateRollout(rollout.id, { state: 'routing' });
       await plan.onStep?.(tx, { state: 'routing', release: rollout.release });
     });
   }
 
   /** What is committed is carried to its end, in the background and however long it takes: nothing can fail it any more. */
-  #end(rollout: Rollout, routed: Promise<void>, options: EndOptions): Promise<number> {
+  #end(rollout: Rollout, routed: Promise<void>, options: EndOptions): Promise<void> {
     const { logger, routes } = this.#deps;
     routed.catch(() => undefined);
     const onError = (err: unknown): void => logger.warn({ err, app: rollout.app }, 'ending a rollout failed');
-    const ended = retry(
-      async (attempt) => {
-        await (attempt === 0 ? routed : routes.publish());
-        return this.#finish(rollout, options);
-      },
-      { ...END_PAUSES, signal: this.#closed.signal, onError },
-    );
-    const watched = bestEffort(logger, 'ending a rollout', () => ended).finally(() => this.#background.delete(watched));
-    this.#background.add(watched);
+    const work = async (attempt: number): Promise<void> => {
+      await (attempt === 0 ? routed : routes.publish());
+      await this.#finish(rollout, options);
+    };
+    const trying = (): Promise<void> => retry(work, { ...END_PAUSES, signal: this.#closed.signal, onError });
+    const ended = bestEffort(logger, 'ending a rollout', trying).finally(() => this.#background.delete(ended));
+    this.#background.add(ended);
     return ended;
   }
 
-  async #finish(rollout: Rollout, options: EndOptions): Promise<number> {
+  async #finish(rollout: Rollout, options: EndOptions): Promise<void> {
     const { store, router, settings, units, now } = this.#deps;
     const { release } = rollout;
     const old = await store.transact(async (tx) => {
@@ -277,7 +283,6 @@ export class Rollouts {
       await tx.updateRollout(rollout.id, { state: 'done', finishedAt: now().toISOString() });
       await options.onStep?.(tx, { state: 'done', release, failedRequests });
     });
-    return failedRequests;
   }
 
   async #failures(app: string): Promise<number> {
@@ -296,6 +301,11 @@ export class Rollouts {
       if (removeRelease) await tx.deleteRelease(rollout.app, rollout.release);
     });
   }
+}
+
+/** Whether somebody else has changed what runs since the app was read. */
+function isOvertaken(app: App, before: App): boolean {
+  return app.rollout !== before.rollout || app.release !== before.release || app.desired !== before.desired;
 }
 
 function overtaken(app: string): PlatformError {

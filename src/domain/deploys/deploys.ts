@@ -3,27 +3,34 @@ import { timeOrderedId } from '../../lib/ids.ts';
 import { type Action, demand, may } from '../access.ts';
 import type { Act } from '../act.ts';
 import type { Say } from '../say.ts';
+import type { App } from '../apps/app.ts';
 import { demandApp } from '../apps/demand-app.ts';
+import { demandRelease } from '../apps/demand-release.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Deploy, NewCode } from './deploy.ts';
 import type { GitHost } from './git-host.ts';
 import { closeInterrupted, type InterruptedDeps, isCommitted } from './interrupted.ts';
 import type { Pipeline } from './pipeline.ts';
+import { backTo, findRelease, pastArtifacts } from './rollback.ts';
 
 const MAX_LIST = 1_000;
 
-export interface DeployView {
+export interface ListedDeploy {
   readonly deploy: Deploy;
-  readonly log: string;
+  /** Its code is kept, and other code serves. */
   readonly canRollback: boolean;
+}
+
+export interface DeployView extends ListedDeploy {
+  readonly log: string;
   /** Unified diff to the deploy before; '' when there is none. */
   readonly diff: string;
 }
 
 export interface Deploys {
   /** Newest first, of the apps the caller may see. */
-  list(caller: Caller, filter: { app?: string; limit?: number; skip?: number }): Promise<Deploy[]>;
+  list(caller: Caller, filter: { app?: string; limit?: number; skip?: number }): Promise<ListedDeploy[]>;
   info(caller: Caller, id: string): Promise<DeployView>;
   /**
    * The whole way from source to serving; resolves when the new version answers. `say` gets every line meant for the
@@ -31,6 +38,11 @@ export interface Deploys {
    * the old version then still serves.
    */
   deploy(caller: Caller, app: string, code: NewCode, say: Say, signal: AbortSignal): Promise<Deploy>;
+  /**
+   * A deploy whose release is equal to an older one: its code, environment and processes. `image` as findRelease() takes it.
+   * Errors: those of deploy, and app.not_deployed, release.not_found.
+   */
+  rollback(caller: Caller, app: string, image: string, say: Say): Promise<Deploy>;
 }
 
 export interface DeploysDeps extends InterruptedDeps {
@@ -52,6 +64,15 @@ export function createDeploys(deps: DeploysDeps): Deploys {
     return undefined;
   }
 
+  /** Without those that are gone. */
+  async function appsOf(deploys: readonly Deploy[]): Promise<App[]> {
+    const names = new Set(deploys.map((deploy) => deploy.app));
+    const [only, ...others] = names;
+    if (only === undefined) return [];
+    if (others.length === 0) return [(await store.app(only)) ?? []].flat();
+    return (await store.apps()).filter((app) => names.has(app.name));
+  }
+
   async function previousCommit(deploy: Deploy): Promise<string> {
     const earlier = await store.deploys({ apps: [deploy.app], limit: MAX_LIST, skip: 0 });
     return earlier.find((other) => other.id < deploy.id && other.state === 'done' && other.commit !== '')?.commit ?? '';
@@ -68,7 +89,9 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       demand(caller, 'deploy.list');
       const apps = await visibleApps(caller, filter.app);
       const limit = Math.min(filter.limit ?? MAX_LIST, MAX_LIST);
-      return store.deploys({ ...(apps === undefined ? {} : { apps }), limit, skip: filter.skip ?? 0 });
+      const found = await store.deploys({ ...(apps === undefined ? {} : { apps }), limit, skip: filter.skip ?? 0 });
+      const past = await pastArtifacts(store, await appsOf(found));
+      return found.map((deploy) => ({ deploy, canRollback: deploy.release !== null && past.has(deploy.artifact) }));
     },
 
     async info(caller, id) {
@@ -83,10 +106,11 @@ export function createDeploys(deps: DeploysDeps): Deploys {
         });
       }
       const [log, before] = await Promise.all([store.deployLog(id), previousCommit(deploy)]);
-      const release = deploy.release === null ? null : await store.release(deploy.app, deploy.release);
+      const past = await pastArtifacts(store, app === null ? [] : [app]);
       const comparable = deploy.commit !== '' && before !== '' && app !== null;
       const diff = comparable ? await gitHost.diff(deploy.app, before, deploy.commit) : '';
-      return { deploy, log: log.join('\n'), canRollback: release !== null && app?.release !== deploy.release, diff };
+      const canRollback = deploy.release !== null && past.has(deploy.artifact);
+      return { deploy, log: log.join('\n'), canRollback, diff };
     },
 
     async deploy(caller, appName, code, say, signal) {
@@ -99,13 +123,33 @@ export function createDeploys(deps: DeploysDeps): Deploys {
         const env = await store.env(appName);
         await closeAbandoned(appName);
         await store.transact((tx) => tx.insertDeploy(deploy));
-        return pipeline.run({ deploy, app: current, env, code, by: callerName(caller), say, signal });
+        return pipeline.run({ deploy, app: current, env, what: { code }, by: callerName(caller), say, signal });
+      });
+    },
+
+    async rollback(caller, appName, image, say) {
+      const app = await demandApp(store, appName);
+      const options = { target: `app:${appName}`, lease: `app:${appName}`, detail: image.slice(0, 200) };
+      return act(caller, 'app.rollback', { app }, options, async () => {
+        const by = callerName(caller);
+        const current = await demandApp(store, appName);
+        await demandRelease(store, current);
+        const old = await findRelease(store, current, image);
+        const env = await store.env(appName);
+        const deploy = newDeploy(appName, { commit: old.commit, origin: 'rollback' }, by, now());
+        const back = backTo(old, { env, deployId: deploy.id, by, at: now() });
+        await closeAbandoned(appName);
+        await store.transact((tx) => tx.insertDeploy(deploy));
+        say(`---- Going back to release ${old.number} ----`);
+        const { signal } = new AbortController();
+        // Private values of either environment may be printed.
+        return pipeline.run({ deploy, app: current, env: [...env, ...back.env], what: { back }, by, say, signal });
       });
     },
   };
 }
 
-function newDeploy(app: string, code: NewCode, by: string, at: Date): Deploy {
+function newDeploy(app: string, code: Pick<NewCode, 'commit' | 'origin'>, by: string, at: Date): Deploy {
   return {
     id: timeOrderedId(at.getTime()),
     app,

@@ -1,10 +1,11 @@
 /**
  * The way of a deploy, in the one place where its order is written:
  * received -> building -> releasing -> starting -> routing -> draining -> done | failed.
+ * A rollback goes the same way but for the building: its code is there.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
-import type { App, EnvVar } from '../apps/app.ts';
+import { type App, type EnvVar, hostLabel } from '../apps/app.ts';
 import type { NewRelease } from '../apps/next-release.ts';
 import { privateValues } from '../apps/private-values.ts';
 import { Failure, type FailureCause } from '../apps/rollout.ts';
@@ -19,7 +20,9 @@ import type { Deploy, DeployState } from './deploy.ts';
 import type { NewCode } from './deploy.ts';
 import { failureReport } from './failure-report.ts';
 import { INTERRUPTED } from './interrupted.ts';
+import { PhaseClock } from './phase-clock.ts';
 import { pruneReleases } from './prune.ts';
+import { restoreEnv } from './rollback.ts';
 import { Transcript } from './transcript.ts';
 
 export interface PipelineDeps {
@@ -37,7 +40,8 @@ export interface PipelineRun {
   readonly app: App;
   /** The app's environment. */
   readonly env: readonly EnvVar[];
-  readonly code: NewCode;
+  /** What is to serve: code to be built, or a release equal to an older one. */
+  readonly what: { readonly code: NewCode } | { readonly back: NewRelease };
   readonly by: string;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
@@ -59,16 +63,24 @@ export class Pipeline {
     const redact = privateValues(run.env);
     const transcript = new Transcript({ store, deployId: run.deploy.id, pusher: run.say, redact, logger });
     const clock = new PhaseClock(run.deploy, this.#deps.now);
+    // Thrown away when the deploy fails.
     let artifact: Artifact | null = null;
+    let release: NewRelease;
     let serving: number;
     try {
-      artifact = await this.#build(run, transcript, clock);
-      await this.#step(run.deploy.id, clock, 'releasing', { artifact: artifact.id });
-      serving = await this.#roll(run, await this.#release(run, artifact), transcript, clock);
+      if ('back' in run.what) {
+        release = run.what.back;
+        await this.#step(run.deploy.id, clock, 'releasing');
+      } else {
+        artifact = await this.#build(run, run.what.code, transcript, clock);
+        await this.#step(run.deploy.id, clock, 'releasing', { artifact: artifact.id });
+        release = await this.#release(run, artifact);
+      }
+      serving = await this.#roll(run, release, transcript, clock);
     } catch (thrown) {
       throw await this.#fail({ run, transcript, clock, artifact, facts: failureFacts(thrown, redact), thrown });
     }
-    let deploy: Deploy = { ...run.deploy, state: 'routing', artifact: artifact.id, release: serving };
+    let deploy: Deploy = { ...run.deploy, state: 'routing', artifact: release.artifact, release: serving };
     await bestEffort(logger, 'closing a deploy', async () => {
       await this.#succeeded(run, serving, transcript);
       deploy = (await store.deploy(run.deploy.id)) ?? deploy;
@@ -80,13 +92,13 @@ export class Pipeline {
     const { journal, logger, settings } = this.#deps;
     const { name } = run.app;
     transcript.say('');
-    transcript.say(`-----> Release ${release} answers at http://${appAddress(name, settings)}`);
+    transcript.say(`-----> Release ${release} answers at http://${appAddress(hostLabel(run.app), settings)}`);
     await transcript.flush();
-    await journal.note(name, `release ${release} (commit ${shortCommit(run.code)}) deployed by ${run.by}`);
+    await journal.note(name, `release ${release} (commit ${shortCommit(run.deploy)}) deployed by ${run.by}`);
     await bestEffort(logger, 'removing old releases', () => pruneReleases(this.#deps, name));
   }
 
-  async #build(run: PipelineRun, transcript: Transcript, clock: PhaseClock): Promise<Artifact> {
+  async #build(run: PipelineRun, code: NewCode, transcript: Transcript, clock: PhaseClock): Promise<Artifact> {
     const { env } = run;
     await this.#step(run.deploy.id, clock, 'building');
     transcript.say(`-----> Building ${run.app.name} (${run.app.platform})`);
@@ -94,7 +106,7 @@ export class Pipeline {
       app: run.app.name,
       deployId: run.deploy.id,
       platform: run.app.platform,
-      source: run.code.source,
+      source: code.source,
       env: envRecord(env),
       privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
     };
@@ -111,7 +123,7 @@ export class Pipeline {
       app: run.app.name,
       artifact: artifact.id,
       deployId: run.deploy.id,
-      commit: run.code.commit,
+      commit: run.deploy.commit,
       env: run.env,
       processes: Object.fromEntries(processes),
       healthCheck: artifact.healthCheck,
@@ -124,19 +136,26 @@ export class Pipeline {
 
   /** The number of the release that serves now. */
   async #roll(run: PipelineRun, release: NewRelease, transcript: Transcript, clock: PhaseClock): Promise<number> {
-    const { rollout } = await this.#deps.rollouts.roll({
+    const rollout = await this.#deps.rollouts.roll({
       app: run.app,
       release,
-      reason: 'deploy',
+      reason: release.reason,
       by: run.by,
       say: transcript.say,
       signal: run.signal,
-      onStep: (tx, step) => this.#onStep(tx, run.deploy, clock, step),
+      power: { desired: 'running', stoppedProcesses: [] },
+      onStep: (tx, step) => this.#onStep(tx, run, release, clock, step),
     });
     return rollout.release;
   }
 
-  async #onStep(tx: StoreWriter, deploy: Deploy, clock: PhaseClock, step: RolloutStep): Promise<void> {
+  async #onStep(
+    tx: StoreWriter,
+    { deploy, what }: PipelineRun,
+    { artifact }: NewRelease,
+    clock: PhaseClock,
+    step: RolloutStep,
+  ): Promise<void> {
     const { state, release, failedRequests = 0 } = step;
     clock.enter(state);
     const change = { state, phases: clock.phases, durationMs: clock.totalMs };
@@ -144,7 +163,9 @@ export class Pipeline {
     if (state === 'routing') {
       const app = await tx.app(deploy.app);
       await tx.updateApp(deploy.app, { deploys: (app?.deploys ?? 0) + 1 });
-      await tx.updateDeploy(deploy.id, { ...change, release });
+      // Not before now: what a deploy that is cut off names as its own is thrown away.
+      await tx.updateDeploy(deploy.id, { ...change, release, artifact });
+      if ('back' in what) await restoreEnv(tx, what.back);
     } else if (state === 'done') {
       await tx.updateDeploy(deploy.id, { ...change, failedRequests, finishedAt: this.#deps.now().toISOString() });
     } else {
@@ -193,8 +214,8 @@ async function demandOpen(tx: StoreWriter, id: string): Promise<void> {
   throw new PlatformError('app.busy', INTERRUPTED, { hint: 'Look at the app as it is now, then push again.' });
 }
 
-function shortCommit(code: NewCode): string {
-  return code.commit === '' ? 'none' : code.commit.slice(0, 7);
+function shortCommit({ commit }: Deploy): string {
+  return commit === '' ? 'none' : commit.slice(0, 7);
 }
 
 interface Facts {
@@ -227,37 +248,4 @@ interface FailedRun {
   readonly artifact: Artifact | null;
   readonly facts: Facts;
   readonly thrown: unknown;
-}
-
-/** Adds up the milliseconds spent in each state. */
-class PhaseClock {
-  readonly #startedAt: number;
-  readonly #now: () => Date;
-  readonly #phases: Partial<Record<DeployState, number>> = {};
-  #state: DeployState;
-  #since: number;
-
-  constructor(deploy: Deploy, now: () => Date) {
-    this.#startedAt = new Date(deploy.startedAt).getTime();
-    this.#now = now;
-    this.#state = deploy.state;
-    this.#since = this.#startedAt;
-  }
-
-  /** Entering the state it is in changes nothing, so a transaction may run again. */
-  enter(state: DeployState): void {
-    if (state === this.#state) return;
-    const now = this.#now().getTime();
-    this.#phases[this.#state] = (this.#phases[this.#state] ?? 0) + (now - this.#since);
-    this.#state = state;
-    this.#since = now;
-  }
-
-  get phases(): Partial<Record<DeployState, number>> {
-    return { ...this.#phases };
-  }
-
-  get totalMs(): number {
-    return this.#now().getTime() - this.#startedAt;
-  }
 }

@@ -1,4 +1,5 @@
 /** Which built versions are kept: those of the newest releases and of the one that serves. */
+import type { Release } from '../apps/app.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Builder } from './builder.ts';
@@ -12,16 +13,18 @@ export async function pruneReleases(
   const { store, builder, settings } = deps;
   const app = await store.app(appName);
   const releases = await store.releases(appName, SCAN);
-  const artifacts = [...new Set(releases.map((release) => release.artifact))];
-  const kept = new Set(artifacts.slice(0, settings.keptReleases));
-  const serving = releases.find((release) => release.number === app?.release);
-  if (serving !== undefined) kept.add(serving.artifact);
   const units = new Set((await store.units(appName)).map((unit) => unit.release));
-  for (const release of releases) if (units.has(release.number)) kept.add(release.artifact);
-  const gone = releases.filter((release) => !kept.has(release.artifact));
+  // The newest releases stay, without gaps: those up to the last artifact that is kept.
+  const artifacts = [...new Set(releases.map((release) => release.artifact))];
+  const last = artifacts[settings.keptReleases];
+  const cut = last === undefined ? releases.length : releases.findIndex((release) => release.artifact === last);
+  const isNeeded = ({ number }: Release): boolean => number === app?.release || units.has(number);
+  const gone = releases.slice(cut).filter((release) => !isNeeded(release));
   if (gone.length === 0) return;
   await store.transact(async (tx) => {
     for (const release of gone) await tx.deleteRelease(appName, release.number);
   });
-  for (const artifact of new Set(gone.map((release) => release.artifact))) await builder.remove(artifact);
+  const named = new Set((await store.artifacts([appName])).map(({ artifact }) => artifact));
+  const unnamed = new Set(gone.map((release) => release.artifact).filter((artifact) => !named.has(artifact)));
+  for (const artifact of unnamed) await builder.remove(artifact);
 }

@@ -94,6 +94,8 @@ function toRow(app: Partial<Changeable>): { [C in keyof ChangeableColumns]: Chan
     desired: app.desired,
     deploys: app.deploys,
     removing: app.removing === undefined ? undefined : Number(app.removing),
+    stopped_processes_json: app.stoppedProcesses && JSON.stringify([...app.stoppedProcesses].sort()),
+    swapped_with: app.swappedWith,
   };
 }
 
@@ -127,5 +129,7 @@ function fromRow(row: AppsTable, teams: readonly string[]): App {
     desired: row.desired as App['desired'],
     deploys: row.deploys,
     removing: row.removing === 1,
+    stoppedProcesses: JSON.parse(row.stopped_processes_json) as string[],
+    swappedWith: row.swapped_with,
   };
 }

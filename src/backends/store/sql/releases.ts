@@ -1,11 +1,12 @@
 import type { EnvVar, HealthCheck, Hooks, Release } from '../../../domain/apps/app.ts';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
+import { listOf } from '../../../lib/sql/list-of.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { appNotFound, needing } from './faults.ts';
 import type { ReleasesTable, Scope } from './schema.ts';
 
-export function releaseReader({ db, sealer }: Scope): Pick<AppReader, 'release' | 'releases'> {
+export function releaseReader({ db, kind, sealer }: Scope): Pick<AppReader, 'release' | 'releases' | 'artifacts'> {
   return {
     async release(app, number) {
       const row = await db
@@ -26,6 +27,12 @@ export function releaseReader({ db, sealer }: Scope): Pick<AppReader, 'release' 
         .execute();
       return rows.map((row) => fromRow(row, sealer));
     },
+    artifacts: (apps) =>
+      db
+        .selectFrom('releases')
+        .select(['app', 'number as release', 'artifact'])
+        .where('app', 'in', listOf(kind, apps))
+        .execute(),
   };
 }
 

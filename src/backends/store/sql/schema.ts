@@ -41,6 +41,8 @@ export interface AppsTable {
   desired: string;
   deploys: number;
   removing: number;
+  stopped_processes_json: string;
+  swapped_with: string | null;
 }
 
 export interface EnvTable {

@@ -19,6 +19,8 @@ export const appCases: StoreCases = {
       release: 3,
       rollout: 'abcdefabcdef',
       desired: 'stopped',
+      stoppedProcesses: ['clock', 'worker'],
+      swappedWith: 'blog',
       deploys: 7,
       removing: true,
     });
@@ -31,6 +33,9 @@ export const appCases: StoreCases = {
     await populate(store);
     await store.transact((tx) => tx.insertApp(app('shop', { teams: ['red', 'blue'], cname: ['b.io', 'a.io'] })));
     expect(await store.app('shop')).toMatchObject({ teams: ['blue', 'red'], cname: ['a.io', 'b.io'] });
+    await store.transact((tx) => tx.updateApp('shop', { swappedWith: 'blog', stoppedProcesses: ['worker', 'clock'] }));
+    await store.transact((tx) => tx.updateApp('shop', { swappedWith: null }));
+    expect(await store.app('shop')).toMatchObject({ swappedWith: null, stoppedProcesses: ['clock', 'worker'] });
   },
 
   'lists by name, all or those that share a team': async (store) => {

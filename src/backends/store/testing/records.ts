@@ -55,6 +55,8 @@ export function app(name: string, more: Partial<App> = {}): App {
     release: null,
     rollout: null,
     desired: 'running',
+    stoppedProcesses: [],
+    swappedWith: null,
     deploys: 0,
     removing: false,
     ...more,

@@ -18,6 +18,26 @@ export const releaseCases: StoreCases = {
     expect(await store.release('blog', 1)).toBeNull();
   },
 
+  'names the artifacts of apps': async (store) => {
+    await populate(store, 'shop', 'blog', 'wiki');
+    await store.transact(async (tx) => {
+      for (const artifact of ['one', 'two', 'one']) {
+        const [newest] = await tx.releases('shop', 1);
+        await tx.insertRelease(release('shop', (newest?.number ?? 0) + 1, { artifact }));
+      }
+      await tx.insertRelease(release('blog', 1, { artifact: 'three' }));
+      await tx.insertRelease(release('wiki', 1, { artifact: 'four' }));
+    });
+    const found = await store.artifacts(['shop', 'blog', 'gone']);
+    expect(found.map(({ app, release: number, artifact }) => `${app} ${number} ${artifact}`).sort()).toEqual([
+      'blog 1 three',
+      'shop 1 one',
+      'shop 2 two',
+      'shop 3 one',
+    ]);
+    expect(await store.artifacts([])).toEqual([]);
+  },
+
   'lists the newest first, as many as asked for': async (store) => {
     await populate(store, 'shop', 'blog');
     await store.transact(async (tx) => {

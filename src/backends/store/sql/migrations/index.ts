@@ -2,6 +2,7 @@ import type { DatabaseKind } from '../../../../lib/sql/database.ts';
 import type { MigrationSet } from '../../../../lib/sql/migrate.ts';
 import { initial } from './0001-initial.ts';
 import { accounts } from './0002-accounts.ts';
+import { appOperations } from './0003-app-operations.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -10,6 +11,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
     migrations: {
       '0001_initial': initial(kind),
       '0002_accounts': accounts(kind),
+      '0003_app_operations': appOperations(kind),
     },
   };
 }

@@ -1,0 +1,94 @@
+/** Use cases of extra host names: no two apps have the same one, and the routes follow at once. */
+import type { Act } from '../act.ts';
+import { demand } from '../access.ts';
+import { type Caller, callerName } from '../caller.ts';
+import { PlatformError } from '../errors.ts';
+import type { Journal } from '../logs/journal.ts';
+import type { Settings } from '../settings.ts';
+import type { Store } from '../store.ts';
+import { checkCname } from './cname.ts';
+import { demandApp } from './demand-app.ts';
+import type { Routes } from './routes.ts';
+
+const MAX_NAMES = 100;
+
+export interface Cnames {
+  /** All of them or none. Errors: cname.invalid, cname.taken. */
+  add(caller: Caller, app: string, names: readonly unknown[]): Promise<void>;
+  /** All of them or none; without a name the only one there is. Errors: cname.invalid, cname.not_found. */
+  remove(caller: Caller, app: string, names: readonly unknown[]): Promise<void>;
+}
+
+export interface CnamesDeps {
+  readonly store: Store;
+  readonly routes: Routes;
+  readonly journal: Journal;
+  readonly act: Act;
+  readonly settings: Pick<Settings, 'domain'>;
+}
+
+type Change = (current: readonly string[], names: readonly string[], others: ReadonlySet<string>) => readonly string[];
+
+export function createCnames({ store, routes, journal, act, settings }: CnamesDeps): Cnames {
+  async function change(
+    caller: Caller,
+    action: 'app.cname_add' | 'app.cname_remove',
+    name: string,
+    given: readonly unknown[],
+    apply: Change,
+  ): Promise<void> {
+    const app = await demandApp(store, name);
+    demand(caller, action, { app });
+    const names = [...new Set(given.map((cname) => checkCname(cname, settings.domain)))];
+    const detail = names.join(' ').slice(0, 1_000);
+    await act(caller, action, { app }, { target: `app:${name}`, lease: `app:${name}`, detail }, async () => {
+      await store.transact(async (tx) => {
+        // Apps that take the same name at the same time meet in this transaction: leases are per app.
+        const apps = await tx.apps();
+        const others = apps.filter((other) => other.name !== name).flatMap((other) => other.cname);
+        const { cname } = await demandApp(tx, name);
+        await tx.updateApp(name, { cname: [...apply(cname, names, new Set(others))].sort() });
+      });
+      await routes.publish();
+      const doing = action === 'app.cname_add' ? 'added' : 'removed';
+      await journal.note(name, `${callerName(caller)} ${doing} the host name ${names.join(', ')}`);
+    });
+  }
+
+  return {
+    add: async (caller, app, names) => change(caller, 'app.cname_add', app, demandSome(names), added),
+    remove: (caller, app, names) => change(caller, 'app.cname_remove', app, names, removed),
+  };
+}
+
+function demandSome<T>(names: readonly T[]): readonly T[] {
+  if (names.length > 0) return names;
+  throw new PlatformError('cname.invalid', 'You must provide the cname.', {
+    hint: 'Send for example {"cname": ["www.example.com"]}.',
+  });
+}
+
+const added: Change = (current, names, others) => {
+  const taken = names.find((name) => others.has(name) || current.includes(name));
+  if (taken !== undefined) {
+    throw new PlatformError('cname.taken', 'cname already exists!', {
+      hint: current.includes(taken) ? `${taken} belongs to this app already.` : `${taken} belongs to another app.`,
+    });
+  }
+  if (current.length + names.length > MAX_NAMES) {
+    throw new PlatformError('cname.invalid', `An app may have at most ${MAX_NAMES} extra host names.`);
+  }
+  return [...current, ...names];
+};
+
+const removed: Change = (current, names) => {
+  // The oldest clients say only that the name is to go.
+  const gone = names.length === 0 && current.length === 1 ? current : demandSome(names);
+  const unknown = gone.find((name) => !current.includes(name));
+  if (unknown !== undefined) {
+    throw new PlatformError('cname.not_found', 'cname not exists!', {
+      hint: `The app has: ${current.length === 0 ? 'none' : current.join(', ')}.`,
+    });
+  }
+  return current.filter((name) => !gone.includes(name));
+};

@@ -1,0 +1,132 @@
+/** Use cases of the number of units: more or fewer of a process, while the units that stay go on undisturbed. */
+import type { Act } from '../act.ts';
+import { demand } from '../access.ts';
+import { type Caller, callerName } from '../caller.ts';
+import { PlatformError } from '../errors.ts';
+import type { Journal } from '../logs/journal.ts';
+import type { Say } from '../say.ts';
+import type { Store } from '../store.ts';
+import { type App, type Release, ROUTED_PROCESS } from './app.ts';
+import { demandApp } from './demand-app.ts';
+import { demandProcess, demandRelease } from './demand-release.ts';
+import { type NewRelease, withCount } from './next-release.ts';
+import { privateValues } from './private-values.ts';
+import type { Rollouts } from './rollouts.ts';
+import { unitFailed } from './unit-failed.ts';
+
+/** Whatever a quota allows: one request must not be able to fill the machine with processes. */
+const MAX_UNITS = 100;
+
+export interface UnitChange {
+  /** A number from 1 on, or its decimal text. */
+  readonly units: unknown;
+  /** Empty: `web`, or the only process there is. */
+  readonly process: string;
+}
+
+export interface Scale {
+  /** Errors: unit.invalid_count, app.not_deployed, process.required, process.not_found, unit.failed. */
+  add(caller: Caller, app: string, change: UnitChange, say: Say): Promise<void>;
+  /** Errors: those of add, and unit.too_few when there are fewer, or when nothing would be left to answer requests. */
+  remove(caller: Caller, app: string, change: UnitChange, say: Say): Promise<void>;
+}
+
+export interface ScaleDeps {
+  readonly store: Store;
+  readonly rollouts: Rollouts;
+  readonly journal: Journal;
+  readonly act: Act;
+  readonly now: () => Date;
+}
+
+export function createScale(deps: ScaleDeps): Scale {
+  const { store, rollouts, journal, act, now } = deps;
+
+  /** Stores the release with other counts; for a running app in the transaction that makes it serve. */
+  async function apply(app: App, release: NewRelease, say: Say): Promise<void> {
+    const { by } = release;
+    if (app.desired === 'stopped') {
+      say(`---- The app "${app.name}" is stopped; its units come with the next start ----`);
+      await store.transact(async (tx) => {
+        const [newest] = await tx.releases(app.name, 1);
+        const number = (newest?.number ?? 0) + 1;
+        await tx.insertRelease({ ...release, number });
+        await tx.updateApp(app.name, { release: number });
+      });
+      return;
+    }
+    const signal = new AbortController().signal;
+    try {
+      await rollouts.roll({ app, release, replaced: [], reason: 'scale', by, say, signal });
+    } catch (error) {
+      throw unitFailed(error, { app: app.name, serving: app.release, redact: privateValues(release.env) });
+    }
+  }
+
+  function scale(action: 'unit.add' | 'unit.remove') {
+    return async (caller: Caller, name: string, change: UnitChange, say: Say): Promise<void> => {
+      const app = await demandApp(store, name);
+      demand(caller, action, { app });
+      const units = checkCount(change.units);
+      const by = callerName(caller);
+      const detail = `${units} ${change.process}`.trim();
+      await act(caller, action, { app }, { target: `app:${name}`, lease: `app:${name}`, detail }, async () => {
+        const current = await demandApp(store, name);
+        const serving = await demandRelease(store, current, 'New units can only be added after the first deployment');
+        const process = demandProcess(serving, change.process);
+        const before = serving.processes[process]?.count ?? 0;
+        const count = action === 'unit.add' ? before + units : before - units;
+        if (action === 'unit.add') allowMore(serving, units);
+        else allowFewer(name, process, { before, count, units });
+        say(`---- ${action === 'unit.add' ? 'Adding' : 'Removing'} ${units} ${process} units (now ${count}) ----`);
+        await apply(current, withCount(serving, { process, count, by, at: now() }), say);
+        await journal.note(name, `${by} scaled ${process} from ${before} to ${count}`);
+      });
+    };
+  }
+
+  return { add: scale('unit.add'), remove: scale('unit.remove') };
+}
+
+function checkCount(value: unknown): number {
+  const text = typeof value === 'number' ? String(value) : typeof value === 'string' ? value.trim() : '';
+  if (text === '') {
+    throw new PlatformError('unit.invalid_count', 'You must provide the number of units.', {
+      hint: 'Send it as the body, or as the field "units".',
+    });
+  }
+  if (!/^\d{1,6}$/.test(text) || Number(text) === 0) {
+    throw new PlatformError(
+      'unit.invalid_count',
+      'Invalid number of units: the number must be an integer greater than 0.',
+      { hint: 'Send for example 2.' },
+    );
+  }
+  return Number(text);
+}
+
+/** The one place where an app asks for more units: a quota of units is judged here, too. */
+function allowMore(serving: Release, more: number): void {
+  const now = Object.values(serving.processes).reduce((sum, { count }) => sum + count, 0);
+  if (now + more <= MAX_UNITS) return;
+  throw new PlatformError('unit.invalid_count', `An app may have at most ${MAX_UNITS} units; this one has ${now}.`);
+}
+
+function allowFewer(
+  app: string,
+  process: string,
+  { before, count, units }: { before: number; count: number; units: number },
+): void {
+  if (count < 0) {
+    throw new PlatformError(
+      'unit.too_few',
+      `cannot remove ${units} units from process "${process}", only ${before} available`,
+      { hint: `See "tancho app info ${app}".` },
+    );
+  }
+  if (count === 0 && process === ROUTED_PROCESS) {
+    throw new PlatformError('unit.too_few', 'Cannot remove all units from an app.', {
+      hint: `To let it rest: tancho app stop ${app}`,
+    });
+  }
+}
