@@ -39,7 +39,7 @@ import { ensureFirstAdmin } from './domain/users/first-admin.ts';
 import { createUsers } from './domain/users/users.ts';
 import { PRE_RECEIVE } from './git-push/hook.ts';
 import { createGitHttp } from './git-push/http.ts';
-import { createGitSessions } from './git-push/sessions.ts';
+import { createGitSessions, type GitSessions } from './git-push/sessions.ts';
 import { createSshDoor, type SshDoor } from './git-push/ssh.ts';
 import { claimHome } from './lib/home-claim.ts';
 import type { Logger } from './lib/logger.ts';
@@ -107,7 +107,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   doors = await openDoors(config, backends, domain.useCases, options, () => isReady);
   isReady = true;
   const pruning = setInterval(() => void domain.pruneLogs(), PRUNE_EVERY_MS);
-  const { api, ssh } = doors;
+  const { api, ssh, sessions } = doors;
 
   return {
     ready: {
@@ -120,6 +120,8 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
     async stop(how) {
       isReady = false;
       clearInterval(pruning);
+      // First, so that pushers are told before their connections end.
+      await sessions.close();
       await Promise.all([api.close(), ssh.close()]);
       await background;
       await domain.close(how);
@@ -233,6 +235,7 @@ async function stopUnits(backends: Backends, graceMs: number): Promise<void> {
 interface Doors {
   readonly api: ApiServer;
   readonly ssh: SshDoor;
+  readonly sessions: GitSessions;
 }
 
 async function openDoors(
@@ -267,7 +270,7 @@ async function openDoors(
       ready,
       gitHandler: createGitHttp({ users: useCases.users, sessions, logger }),
     });
-    return { api, ssh };
+    return { api, ssh, sessions };
   } catch (error) {
     await ssh.close();
     throw error;
