@@ -9,6 +9,7 @@ import { type ApiServer, createApiServer } from './api/server.ts';
 import { type Backends, openBackends } from './backends/registry.ts';
 import type { Config } from './config/config.ts';
 import { createAct } from './domain/act.ts';
+import { createAppChanges } from './domain/apps/app-changes.ts';
 import { createApps } from './domain/apps/apps.ts';
 import { createCnames } from './domain/apps/cnames.ts';
 import { createEnv } from './domain/apps/env.ts';
@@ -27,7 +28,9 @@ import { Leases } from './domain/leases.ts';
 import { Collector } from './domain/logs/collector.ts';
 import { Journal } from './domain/logs/journal.ts';
 import { createLogs } from './domain/logs/logs.ts';
+import { createPlans } from './domain/plans.ts';
 import { createPlatforms } from './domain/platforms/platforms.ts';
+import { createPools } from './domain/pools/pools.ts';
 import { recover } from './domain/recovery.ts';
 import type { Settings } from './domain/settings.ts';
 import { createTeams } from './domain/teams/teams.ts';
@@ -189,9 +192,12 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     startStop: createStartStop({ store, rollouts, journal, act, now }),
     swap: createSwap({ store, routes, journal, act }),
     cnames: createCnames({ store, routes, journal, act, settings }),
+    appChanges: createAppChanges({ store, builder, journal, act }),
     logs: createLogs({ store, logStore, journal }),
     deploys: createDeploys({ store, builder, gitHost, pipeline, act, logger, now }),
     platforms: createPlatforms({ builder }),
+    plans: createPlans({ settings }),
+    pools: createPools({ store, act, now }),
     users: createUsers({ store, act, now, callers, ...registration, sessionDays: config.sessionDays }),
     teams: createTeams({ store, act, now, callers }),
   };

@@ -5,6 +5,7 @@
 import type { AppReader, AppWriter } from './apps/app-store.ts';
 import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
 import type { EventReader, EventWriter } from './events.ts';
+import type { PoolReader, PoolWriter } from './pools/pool-store.ts';
 import type { TeamReader, TeamWriter } from './teams/team-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
 
@@ -16,10 +17,11 @@ export interface SettingWriter {
   setSetting(key: string, value: string): Promise<void>;
 }
 
-export interface StoreReader extends AppReader, DeployReader, UserReader, TeamReader, EventReader, SettingReader {}
+export interface StoreReader
+  extends AppReader, DeployReader, UserReader, TeamReader, PoolReader, EventReader, SettingReader {}
 
 export interface StoreWriter
-  extends StoreReader, AppWriter, DeployWriter, UserWriter, TeamWriter, EventWriter, SettingWriter {}
+  extends StoreReader, AppWriter, DeployWriter, UserWriter, TeamWriter, PoolWriter, EventWriter, SettingWriter {}
 
 export interface Store extends StoreReader {
   readonly name: string;

@@ -6,6 +6,7 @@ import { deployCases } from './testing/deploys.ts';
 import { environmentCases } from './testing/environment.ts';
 import { eventCases } from './testing/events.ts';
 import { leaseCases } from './testing/leases.ts';
+import { poolCases } from './testing/pools.ts';
 import { releaseCases } from './testing/releases.ts';
 import { teamCases } from './testing/teams.ts';
 import { transactionCases } from './testing/transactions.ts';
@@ -20,13 +21,14 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   deploys: deployCases,
   users: userCases,
   teams: teamCases,
+  pools: poolCases,
   'events and settings': eventCases,
   leases: leaseCases,
   transactions: transactionCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 75;
+const CASES = 77;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

@@ -17,6 +17,7 @@ import { eventReader, eventWriter } from './events.ts';
 import { translated } from './faults.ts';
 import { leases } from './leases.ts';
 import { migrations } from './migrations/index.ts';
+import { poolReader, poolWriter } from './pools.ts';
 import { releaseReader, releaseWriter } from './releases.ts';
 import { rolloutReader, rolloutWriter } from './rollouts.ts';
 import type { Scope, Tables } from './schema.ts';
@@ -91,6 +92,7 @@ function reader(scope: Scope): StoreReader {
     ...sessionReader(scope),
     ...sshKeyReader(scope),
     ...teamReader(scope),
+    ...poolReader(scope),
     ...eventReader(scope),
     ...settingReader(scope),
   };
@@ -108,6 +110,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...sessionWriter(scope),
     ...sshKeyWriter(scope),
     ...teamWriter(scope),
+    ...poolWriter(scope),
     ...eventWriter(scope),
     ...settingWriter(scope),
   };
