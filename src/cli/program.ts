@@ -43,6 +43,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Platforms: the languages that apps can be written in',
     load: async () => (await import('./platforms/platform.ts')).registerPlatform,
   },
+  pool: { description: 'Pools of apps', load: async () => (await import('./pools/pool.ts')).registerPool },
   server: {
     description: 'Run the platform on this machine',
     load: async () => (await import('./server/server.ts')).registerServer,
@@ -158,7 +159,7 @@ function fromCommander(error: unknown, words: readonly string[]): unknown {
 function verbDepth(words: readonly string[]): number {
   const noun = nounOf(words);
   if (!(noun in COMMANDS)) return 0;
-  return ['user', 'key', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform'].includes(noun) ? 2 : 1;
+  return ['user', 'key', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform', 'pool'].includes(noun) ? 2 : 1;
 }
 
 /** A refused login is answered by the command that logs in. */

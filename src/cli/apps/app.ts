@@ -1,12 +1,14 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { registerCreate } from './create.ts';
+import { registerGrant, registerRevoke } from './grant.ts';
 import { registerInfo, registerList, registerOpenUrl } from './info.ts';
 import { registerLog } from './log.ts';
 import { registerRemove } from './remove.ts';
 import { registerRun } from './run.ts';
 import { registerRestart, registerStart, registerStop } from './start-stop.ts';
 import { registerSwap } from './swap.ts';
+import { registerUpdate } from './update.ts';
 
 export function registerApp(app: Command, cli: Cli): void {
   registerCreate(app, cli);
@@ -18,6 +20,9 @@ export function registerApp(app: Command, cli: Cli): void {
   registerStop(app, cli);
   registerStart(app, cli);
   registerSwap(app, cli);
+  registerUpdate(app, cli);
+  registerGrant(app, cli);
+  registerRevoke(app, cli);
   registerOpenUrl(app, cli);
   registerRemove(app, cli);
 }
