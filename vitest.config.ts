@@ -8,7 +8,8 @@ export default defineConfig({
     // Scenarios mostly wait for processes of their own: on two cores two files at once take little longer than one.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // The first file that needs the built program compiles it.
+    hookTimeout: 180_000,
     globals: false,
   },
 });

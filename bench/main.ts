@@ -1,5 +1,5 @@
 /** `npm run bench`: every number the project publishes, measured here and now. */
-import { cpus } from 'node:os';
+import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Bench, type Measure } from './bench.ts';
 import { api } from './measures/api.ts';
@@ -8,25 +8,31 @@ import { express } from './measures/express.ts';
 import { idle } from './measures/idle.ts';
 import { push } from './measures/push.ts';
 import { start } from './measures/start.ts';
+import { publishIn } from './published.ts';
 import { type Row, rowOf, table } from './report.ts';
 
 const MEASURES: readonly Measure[] = [start, push, express, idle, api, edge];
 const WHOLE_RUN_MS = 240_000;
 /** A measure that has used its share begins no further rounds; the rest is for closing. */
-const SHARE_MS = 30_000;
-const USAGE = `Usage: npm run bench -- [--only name]... [--json] [--list]
+const SHARE_MS = 20_000;
+const PAGE = 'docs/performance.md';
+const USAGE = `Usage: npm run bench -- [--only name]... [--json] [--write] [--list]
 
-${MEASURES.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`).join('\n')}`;
+${MEASURES.map(({ name, about }) => `  ${name.padEnd(9)} ${about}`).join('\n')}
+
+--write puts the table into ${PAGE}.`;
 
 interface Options {
   readonly measures: readonly Measure[];
   readonly json: boolean;
+  readonly write: boolean;
 }
 
 function readOptions(): Options | null {
   const options = {
     only: { type: 'string', multiple: true },
     json: { type: 'boolean' },
+    write: { type: 'boolean' },
     list: { type: 'boolean' },
   } as const;
   const { values } = parseArgs({ options });
@@ -35,7 +41,7 @@ function readOptions(): Options | null {
   const unknown = wanted?.find((name) => !MEASURES.some((measure) => measure.name === name));
   if (unknown !== undefined) throw new Error(`There is no measure "${unknown}".\n\n${USAGE}`);
   const measures = MEASURES.filter(({ name }) => wanted?.includes(name) ?? true);
-  return { measures, json: values.json ?? false };
+  return { measures, json: values.json ?? false, write: values.write ?? false };
 }
 
 async function measureAll(options: Options, stop: AbortSignal): Promise<{ rows: Row[]; failures: string[] }> {
@@ -72,16 +78,24 @@ function stopSignal(): AbortSignal {
   return stop.signal;
 }
 
+/** With the load it had before: on a busy machine only the ratios tell something. */
+function describeMachine(): string {
+  const processors = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown processor'}`;
+  return `${processors}, Node ${process.version}, load average ${loadavg()[0]?.toFixed(1)} before the run`;
+}
+
 async function main(): Promise<number> {
   const options = readOptions();
   if (options === null) {
     process.stdout.write(`${USAGE}\n`);
     return 0;
   }
+  const machine = describeMachine();
   const { rows, failures } = await measureAll(options, stopSignal());
-  const machine = `${cpus().length} x ${cpus()[0]?.model.trim() ?? 'unknown processor'}, Node ${process.version}`;
+  const text = `${machine}\n\n${table(rows)}`;
   if (options.json) process.stdout.write(`${JSON.stringify({ machine, rows, failures }, null, 2)}\n`);
-  else if (rows.length > 0) process.stdout.write(`${machine}\n\n${table(rows)}\n`);
+  else if (rows.length > 0) process.stdout.write(`${text}\n`);
+  if (options.write && failures.length === 0) await publishIn(PAGE, text);
   for (const failure of failures) process.stderr.write(`Not measured: ${failure}\n`);
   return failures.length === 0 ? 0 : 1;
 }

@@ -20,7 +20,7 @@ const vitest = join(root, 'node_modules', 'vitest', 'vitest.mjs');
 const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'test-reporter.mjs')}`];
 const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...process.argv.slice(2)], {
   cwd: root,
-  env: { ...process.env, TANCHO_TEST_RESULT: resultFile },
+  env: { ...process.env, TANCHO_TEST_RESULT: resultFile, TANCHO_TEST_DIST: join(root, 'dist') },
   stdio: 'inherit',
 });
 // The terminal sends Ctrl-C to vitest too, which then ends by itself.

@@ -8,6 +8,7 @@ import path from 'node:path';
 import { type ApiServer, createApiServer } from './api/server.ts';
 import { type Backends, openBackends } from './backends/registry.ts';
 import type { Config } from './config/config.ts';
+import { createAppTokens } from './domain/app-tokens/app-tokens.ts';
 import { createAct } from './domain/act.ts';
 import { createAppChanges } from './domain/apps/app-changes.ts';
 import { createApps } from './domain/apps/apps.ts';
@@ -31,6 +32,7 @@ import { createLogs } from './domain/logs/logs.ts';
 import { createPlans } from './domain/plans.ts';
 import { createPlatforms } from './domain/platforms/platforms.ts';
 import { createPools } from './domain/pools/pools.ts';
+import { createQuotas } from './domain/quotas/quotas.ts';
 import { recover } from './domain/recovery.ts';
 import type { Settings } from './domain/settings.ts';
 import { createTeams } from './domain/teams/teams.ts';
@@ -142,6 +144,7 @@ function settingsOf(config: Config, backends: Backends, sshPort: () => number): 
     unitLimits: { memoryBytes: config.unitMemoryBytes, cpuMillis: 0, processes: UNIT_PROCESSES },
     keptReleases: KEPT_RELEASES,
     runTimeoutMs: RUN_TIMEOUT_MS,
+    defaultLimits: { appsPerUser: config.appsPerUser, unitsPerApp: config.unitsPerApp },
   };
 }
 
@@ -176,7 +179,7 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   const collector = new Collector({ provisioner, logStore, journal, logger });
   const leases = new Leases(store, owner);
   const act = createAct({ store, leases, logger, now });
-  const routes = new Routes({ store, router, domain: config.domain, logger });
+  const routes = new Routes({ store, router, domain: config.domain, logger, now });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });
@@ -188,7 +191,7 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
-    scale: createScale({ store, rollouts, journal, act, now }),
+    scale: createScale({ store, rollouts, journal, act, settings, now }),
     startStop: createStartStop({ store, rollouts, journal, act, now }),
     swap: createSwap({ store, routes, journal, act }),
     cnames: createCnames({ store, routes, journal, act, settings }),
@@ -198,8 +201,18 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     platforms: createPlatforms({ builder }),
     plans: createPlans({ settings }),
     pools: createPools({ store, act, now }),
-    users: createUsers({ store, act, now, callers, ...registration, sessionDays: config.sessionDays }),
+    users: createUsers({
+      store,
+      act,
+      now,
+      callers,
+      mailer: backends.mailer,
+      ...registration,
+      sessionDays: config.sessionDays,
+    }),
     teams: createTeams({ store, act, now, callers }),
+    quotas: createQuotas({ store, act, defaults: settings.defaultLimits }),
+    appTokens: createAppTokens({ store, act, now }),
   };
   return {
     useCases,

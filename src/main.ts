@@ -13,7 +13,6 @@ const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as { version: string };
 
 async function startServer(): Promise<RunningServer> {
-  keepYoungGenerationSmall();
   const { loadConfig } = await import('./config/load.ts');
   const config = await loadConfig(process.env);
   await checkGit();
@@ -34,11 +33,16 @@ async function startServer(): Promise<RunningServer> {
 }
 
 /**
- * What loading the program leaves behind would let the young generation grow to 32 MB, and V8 seldom takes that back from a
- * process that is idle. The server allocates little per request, so it loses nothing measurable.
+ * What loading the program leaves behind would let the young generation grow to many times its size, and V8 seldom takes
+ * that back from a process that is idle. Under load it may grow as it likes.
  */
-function keepYoungGenerationSmall(): void {
+async function keepingMemorySmall<T>(start: () => Promise<T>): Promise<T> {
   setFlagsFromString('--semi-space-growth-factor=1');
+  try {
+    return await start();
+  } finally {
+    setFlagsFromString('--semi-space-growth-factor=2');
+  }
 }
 
 async function checkGit(): Promise<void> {
@@ -77,7 +81,7 @@ function explainListen(error: unknown, config: Config): unknown {
 }
 
 const server: ServerDoor = {
-  start: startServer,
+  start: () => keepingMemorySmall(startServer),
   onSignal(listener) {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] satisfies StopSignal[]) {
       process.on(signal, () => listener(signal));

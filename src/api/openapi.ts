@@ -99,7 +99,7 @@ function requestBody(operation: Operation): Json | null {
   }
   if (operation.body === undefined) return null;
   const media = { schema: operation.body };
-  return { required: true, content: { 'application/json': media, [FORM]: media } };
+  return { required: operation.isBodyOptional !== true, content: { 'application/json': media, [FORM]: media } };
 }
 
 function answer({ operation, variant }: Route): Json {

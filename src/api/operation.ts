@@ -51,6 +51,8 @@ interface Declaration {
   readonly query?: TSchema;
   /** A JSON object or the same fields as a form; validated. */
   readonly body?: TSchema;
+  /** True when clients may leave the whole body out; it then counts as one without fields. */
+  readonly isBodyOptional?: boolean;
   /** A body that the handler reads itself, because clients send it in several forms; the schema documents the published one. */
   readonly rawBody?: { readonly mediaType: string; readonly schema: TSchema };
   /** Codes beside those that every operation can end with. */

@@ -1,6 +1,8 @@
 /** Every operation of the API: adding one is adding an entry to a file of operations/. */
 import type { Operation } from './operation.ts';
 import { appChangeOperations } from './operations/app-changes.ts';
+import { apiKeyOperations } from './operations/api-keys.ts';
+import { appTokenOperations } from './operations/app-tokens.ts';
 import { appCnameOperations } from './operations/app-cnames.ts';
 import { appEnvOperations } from './operations/app-env.ts';
 import { appLogOperations } from './operations/app-log.ts';
@@ -14,7 +16,9 @@ import { metadataOperations } from './operations/metadata.ts';
 import { planOperations } from './operations/plans.ts';
 import { platformOperations } from './operations/platforms.ts';
 import { poolOperations } from './operations/pools.ts';
+import { quotaOperations } from './operations/quotas.ts';
 import { teamOperations } from './operations/teams.ts';
+import { passwordOperations } from './operations/passwords.ts';
 import { userOperations } from './operations/users.ts';
 
 export const OPERATIONS: readonly Operation[] = [
@@ -31,7 +35,11 @@ export const OPERATIONS: readonly Operation[] = [
   ...planOperations,
   ...platformOperations,
   ...userOperations,
+  ...passwordOperations,
+  ...apiKeyOperations,
   ...teamOperations,
+  ...appTokenOperations,
+  ...quotaOperations,
   ...deployOperations,
   ...metadataOperations,
 ];

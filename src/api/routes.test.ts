@@ -43,6 +43,7 @@ describe('the routes of a variant', () => {
       '/apps/:app',
       '/apps/:app/logs',
       '/deploys/:deploy',
+      '/tokens',
     ]);
   });
 

@@ -86,11 +86,17 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   return {
     address,
     async close() {
-      for (const call of calls) if (call.route?.operation.answer === 'entries') call.giveUp();
+      for (const call of calls) if (goesOnForLong(call)) call.giveUp();
       await Promise.all(servers.map((each) => closeServer(each, CLOSE_GRACE_MS)));
       await app.close();
     },
   };
+}
+
+/** Followed logs and commands end when they are given up; what changes an app is let finish. */
+function goesOnForLong(call: Call): boolean {
+  const answer = call.route?.operation.answer;
+  return answer === 'entries' || answer === 'output';
 }
 
 /** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` before every path, which means nothing but in VERSIONED. */
@@ -199,6 +205,9 @@ function addRoute(app: FastifyInstance, route: Route, options: ApiServerOptions)
       call.caller = await identify(options.useCases.users, headers.authorization, call.address);
       admit(call.caller, operation.access);
     },
+    ...(operation.isBodyOptional === true && {
+      preValidation: async (request: FastifyRequest) => void (request.body ??= {}),
+    }),
     handler: (request, reply) => answer(route, request, reply, options),
   });
 }
@@ -215,8 +224,12 @@ async function answer(
   const input: Input<unknown, unknown, unknown> = { params: request.params, query: request.query, body };
   const late = { onLateError: (thrown: unknown): void => void call.failed(thrown) };
   switch (operation.answer) {
-    case 'json':
-      return variant.shapes[operation.shape].toWire((await operation.handle(context, input)) as never);
+    case 'json': {
+      const wire = variant.shapes[operation.shape].toWire((await operation.handle(context, input)) as never);
+      // The framework takes a text for a document that is written already.
+      if (typeof wire !== 'string') return wire;
+      return reply.type('application/json; charset=utf-8').send(JSON.stringify(wire));
+    }
     case 'text':
       return reply.type('text/plain; charset=utf-8').send(await operation.handle(context, input));
     case 'empty':

@@ -30,6 +30,10 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'user.email_taken': 409,
   'user.last_member': 403,
   'user.owns_apps': 403,
+  'user.last_admin': 403,
+  // Specification 4.7 and 7: the old password does not match.
+  'user.password_mismatch': 403,
+  'user.invalid_reset_token': 400,
   'key.invalid': 400,
   'key.taken': 409,
   'key.not_found': 404,

@@ -3,6 +3,7 @@
  * `/` serves the union of both, `/a` and `/b` exactly one. Nothing else in the code knows of variants.
  */
 import * as app from './shapes/app.ts';
+import { appToken } from './shapes/app-token.ts';
 import * as deploy from './shapes/deploy.ts';
 import { envVars } from './shapes/env-var.ts';
 import { logEntries } from './shapes/log-entry.ts';
@@ -10,11 +11,25 @@ import { metadata } from './shapes/metadata.ts';
 import { plans } from './shapes/plan.ts';
 import * as platform from './shapes/platform.ts';
 import { pools, teamPools } from './shapes/pool.ts';
+import { limit, quota } from './shapes/quota.ts';
 import type { Shape } from './shapes/shape.ts';
 import { team, teams } from './shapes/team.ts';
-import { login, sshKeys, userInfo } from './shapes/user.ts';
+import * as user from './shapes/user.ts';
 
-const SAME = { envVars, logEntries, metadata, plans, pools, teamPools, team, teams, login, sshKeys, userInfo };
+const SAME = {
+  envVars,
+  logEntries,
+  metadata,
+  plans,
+  pools,
+  teamPools,
+  team,
+  teams,
+  ...user,
+  quota,
+  limit,
+  appToken,
+};
 const PUBLISHED = {
   ...SAME,
   appSummaries: app.appSummaries,
@@ -61,7 +76,7 @@ export const VARIANTS: readonly Variant[] = [
     paths: { 'apps.log': ['/apps/:app/log', '/apps/:app/logs'] },
     shapes: SHAPES.union,
   },
-  { name: 'a', prefix: '/a', extensions: false, absent: [], paths: {}, shapes: SHAPES.a },
+  { name: 'a', prefix: '/a', extensions: false, absent: ['app_tokens.create'], paths: {}, shapes: SHAPES.a },
   {
     name: 'b',
     prefix: '/b',

@@ -6,12 +6,15 @@ import type { Router } from '../domain/apps/router.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
 import type { Store } from '../domain/store.ts';
+import type { Mailer } from '../domain/users/mailer.ts';
 import type { Logger } from '../lib/logger.ts';
 import { probeSandbox } from '../lib/sandbox/probe.ts';
 import { openSealer } from '../lib/seal.ts';
 import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
 import { type BareRepos, createBareRepos } from './git-host/bare-repos/bare-repos.ts';
 import { createSqlLogStore } from './log-store/sql/index.ts';
+import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
+import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
 import { createSqlStore } from './store/sql/index.ts';
@@ -23,6 +26,7 @@ export interface Backends {
   readonly router: Router;
   readonly builder: Builder;
   readonly gitHost: BareRepos;
+  readonly mailer: Mailer;
   /**
    * Ends the router and lets go of everything else; the units are not touched. After a start that failed, a router that
    * served before goes on serving.
@@ -97,10 +101,18 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const opening = [openStores(), openEngine(), openRouter(), openGitHost()] as const;
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
-    return { ...stores, ...engine, ...router, ...gitHost, close };
+    return { ...stores, ...engine, ...router, ...gitHost, mailer: openMailer(config, home('mail'), logger), close };
   } catch (error) {
     await Promise.allSettled(opening);
     await close('failed start');
     throw error;
   }
+}
+
+function openMailer({ mailUrl: url, mailFrom: from }: Config, directory: string, logger: Logger): Mailer {
+  const now = (): Date => new Date();
+  const mailer =
+    url === null ? createOutboxMailer({ directory, from, now, logger }) : createSmtpMailer({ url, from, now, logger });
+  logger.info({ mailer: mailer.description }, 'letters go to');
+  return mailer;
 }

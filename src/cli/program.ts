@@ -27,6 +27,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   user: { description: 'Accounts', load: async () => (await import('./users/user.ts')).registerUser },
   key: { description: 'Your SSH keys, for git push', load: async () => (await import('./keys/key.ts')).registerKey },
+  token: {
+    description: 'Your API key, a token that does not expire',
+    load: async () => (await import('./users/token.ts')).registerToken,
+  },
   team: { description: 'Teams and their members', load: async () => (await import('./teams/team.ts')).registerTeam },
   app: { description: 'Apps', load: async () => (await import('./apps/app.ts')).registerApp },
   unit: { description: 'Units of an app', load: async () => (await import('./units/unit.ts')).registerUnit },
@@ -159,7 +163,8 @@ function fromCommander(error: unknown, words: readonly string[]): unknown {
 function verbDepth(words: readonly string[]): number {
   const noun = nounOf(words);
   if (!(noun in COMMANDS)) return 0;
-  return ['user', 'key', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform', 'pool'].includes(noun) ? 2 : 1;
+  const nouns = ['user', 'key', 'token', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform', 'pool'];
+  return nouns.includes(noun) ? 2 : 1;
 }
 
 /** A refused login is answered by the command that logs in. */

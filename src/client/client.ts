@@ -2,6 +2,7 @@
  * Typed client of the published API, one method per operation; needs nothing but Node. It does not know who is asking or
  * where the platform is: that is the caller's (cli/target.ts).
  */
+import { type AppTokensClient, appTokensClient, type QuotasClient, quotasClient } from './accounts.ts';
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
 import { type Calls, createCalls, path, type Progress } from './calls.ts';
 import type * as shapes from './shapes.ts';
@@ -15,6 +16,18 @@ export interface UsersClient {
   login(email: string, password: string): Promise<string>;
   logout(): Promise<void>;
   info(): Promise<shapes.UserInfo>;
+  /** Everybody for an admin, else only the caller. */
+  list(): Promise<readonly shapes.UserSummary[]>;
+  changePassword(old: string, password: string): Promise<void>;
+  /** Has a token mailed. */
+  requestReset(email: string): Promise<void>;
+  /** Without a password a random one is mailed. */
+  resetPassword(email: string, token: string, password?: string): Promise<void>;
+  /** Without an e-mail, the caller. */
+  remove(email?: string): Promise<void>;
+  apiKey(): Promise<shapes.ApiKey>;
+  /** The new key. */
+  regenerateApiKey(): Promise<string>;
 }
 
 export interface KeysClient {
@@ -60,6 +73,8 @@ export interface Client {
   readonly platforms: { list(): Promise<readonly shapes.Platform[]> };
   readonly deploys: DeploysClient;
   readonly pools: PoolsClient;
+  readonly quotas: QuotasClient;
+  readonly appTokens: AppTokensClient;
   info(): Promise<shapes.Metadata>;
   /** `WORKING` when all is well. */
   healthcheck(): Promise<string>;
@@ -84,6 +99,8 @@ export function createClient(target: Target, token?: string): Client {
       rollback: (app, image, progress = {}) =>
         calls.progress('POST', path`/apps/${app}/deploy/rollback`, { json: { image } }, progress),
     },
+    quotas: quotasClient(calls),
+    appTokens: appTokensClient(calls),
     info: () => calls.json('GET', '/info'),
     healthcheck: async () => (await calls.done('GET', '/healthcheck')).trim(),
   };
@@ -104,6 +121,22 @@ function usersClient(calls: Calls): UsersClient {
       await calls.done('DELETE', '/users/tokens');
     },
     info: () => calls.json('GET', '/users/info'),
+    list: () => calls.json<readonly shapes.UserSummary[]>('GET', '/users', {}, []),
+    async changePassword(old, password) {
+      await calls.done('PUT', '/users/password', { json: { old, new: password } });
+    },
+    async requestReset(email) {
+      await calls.done('POST', path`/users/${email}/password`);
+    },
+    async resetPassword(email, token, password) {
+      const json = password === undefined ? {} : { password };
+      await calls.done('POST', path`/users/${email}/password`, { query: { token }, json });
+    },
+    async remove(email) {
+      await calls.done('DELETE', '/users', { query: { user: email } });
+    },
+    apiKey: () => calls.json('GET', '/users/api-key'),
+    regenerateApiKey: () => calls.json('POST', '/users/api-key'),
   };
 }
 

@@ -113,6 +113,31 @@ export interface UserInfo {
   readonly Teams: readonly string[];
 }
 
+export interface UserSummary extends UserInfo {
+  readonly Admin?: boolean;
+}
+
+export interface ApiKey {
+  readonly token: string;
+  /** E-mail of its user. */
+  readonly users: string;
+}
+
+export interface AppToken {
+  readonly Token: string;
+  /** YYYY/MM/DD */
+  readonly Creation: string;
+  /** Nanoseconds from its creation. */
+  readonly Expires: number;
+  readonly AppName: string;
+}
+
+export interface Limit {
+  /** -1: none. */
+  readonly limit: number;
+  readonly inuse: number;
+}
+
 /** Name of the key -> the key's text. */
 export type Keys = Readonly<Record<string, string>>;
 

@@ -27,6 +27,12 @@ export interface Config {
   readonly stopGraceSeconds: number;
   readonly buildTimeoutSeconds: number;
   readonly sessionDays: number;
+  /** Apps a user may own, units an app may have, where no other limit was set; null for no limit. */
+  readonly appsPerUser: number | null;
+  readonly unitsPerApp: number | null;
+  /** `smtp://` or `smtps://`, or null for files in the home. */
+  readonly mailUrl: string | null;
+  readonly mailFrom: string;
   readonly logEntriesPerApp: number;
   readonly logBytesPerApp: number;
   /** Bytes of memory a unit may use; 0 for no limit. */

@@ -99,3 +99,23 @@ describe('sizes, times, numbers', () => {
     expect(() => parse.passwordOrNone('x'.repeat(51))).toThrow(parse.BadValue);
   });
 });
+
+describe('a number that may be none', () => {
+  it('is none when empty, else a whole number in its bounds', () => {
+    const limit = parse.wholeNumberOrNone(0, 10);
+    expect([limit(''), limit(' '), limit('0'), limit('10')]).toEqual([null, null, 0, 10]);
+    for (const text of ['11', '-1', '1.5', 'none']) expect(() => limit(text)).toThrow(parse.BadValue);
+  });
+});
+
+describe('the address of a mail server', () => {
+  it('has a host, and perhaps a user, a password and a port', () => {
+    expect(parse.mailUrlOrNone('')).toBeNull();
+    for (const text of ['smtp://mail', 'smtps://u:p%40ss@mail.example.com:465/', 'smtp://[::1]:25']) {
+      expect(parse.mailUrlOrNone(text)).toBe(text);
+    }
+    for (const text of ['mail.example.com', 'http://mail', 'smtp://', 'smtp://mail/path', 'smtp://a:%@mail']) {
+      expect(() => parse.mailUrlOrNone(text), text).toThrow(parse.BadValue);
+    }
+  });
+});

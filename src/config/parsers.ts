@@ -68,6 +68,12 @@ export function wholeNumber(least: number, most: number): Parser<number> {
   };
 }
 
+/** Empty: none. */
+export function wholeNumberOrNone(least: number, most: number): Parser<number | null> {
+  const parse = wholeNumber(least, most);
+  return (text) => (text.trim() === '' ? null : parse(text));
+}
+
 const SECONDS = { '': 1, s: 1, m: 60, h: 3600 } as const;
 
 /** `90`, `90s`, `2m`, `1h` -> seconds. */
@@ -120,5 +126,16 @@ export const databaseUrlOrNone: Parser<string | null> = (text) => {
   const wanted = 'must be a PostgreSQL address, for example postgres://user:password@db.example.com:5432/tancho';
   const protocol = URL.canParse(value) ? new URL(value).protocol : '';
   if (protocol !== 'postgres:' && protocol !== 'postgresql:') throw new BadValue(wanted);
+  return value;
+};
+
+export const mailUrlOrNone: Parser<string | null> = (text) => {
+  const value = text.trim();
+  if (value === '') return null;
+  const wanted = 'must be the address of a mail server, for example smtp://user:password@mail.example.com:587';
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !['smtp:', 'smtps:'].includes(url.protocol) || url.hostname === '') throw new BadValue(wanted);
+  if (!/^\/?$/.test(url.pathname) || url.search !== '') throw new BadValue(wanted);
+  if (/%(?![0-9a-f]{2})/i.test(url.username + url.password)) throw new BadValue(wanted);
   return value;
 };

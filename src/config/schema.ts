@@ -94,6 +94,36 @@ export const SETTINGS: Settings = {
     description: 'Days until a login expires.',
     parse: parse.wholeNumber(1, 3650),
   },
+  appsPerUser: {
+    key: 'quotas.apps-per-user',
+    variable: 'TANCHO_QUOTAS_APPS_PER_USER',
+    default: '',
+    description: 'How many apps a user may own, unless an admin sets another limit. None: as many as they like.',
+    parse: parse.wholeNumberOrNone(0, 999_999_999),
+  },
+  unitsPerApp: {
+    key: 'quotas.units-per-app',
+    variable: 'TANCHO_QUOTAS_UNITS_PER_APP',
+    default: '',
+    description: 'How many units an app may have, unless an admin sets another limit. None: as many as it likes.',
+    parse: parse.wholeNumberOrNone(0, 999_999_999),
+  },
+  mailUrl: {
+    key: 'mail.url',
+    variable: 'TANCHO_MAIL_URL',
+    default: '',
+    description:
+      'Mail server: smtp://user:password@mail.example.com:587, encrypted as soon as the server offers it, or smtps://... from the first byte. None: letters are files in mail/ of the home, for the operator to pass on.',
+    secret: true,
+    parse: parse.mailUrlOrNone,
+  },
+  mailFrom: {
+    key: 'mail.from',
+    variable: 'TANCHO_MAIL_FROM',
+    default: 'tancho@localhost.localdomain',
+    description: 'The sender of letters.',
+    parse: parse.email,
+  },
   edgeWorkers: {
     key: 'edge.workers',
     variable: 'TANCHO_EDGE_WORKERS',

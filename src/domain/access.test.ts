@@ -27,6 +27,7 @@ const callers: Record<string, Caller> = {
 const subject: Subject = {
   app: { name: 'shop', teams: ['crew'] },
   team: { name: 'crew', members: ['bea@example.com'] },
+  email: 'ann@example.com',
 };
 
 /** Who may, spelled out once more by hand so that a slip in the table shows. */
@@ -39,6 +40,18 @@ const expected: Record<Action, string[]> = {
   'user.login': EVERYBODY,
   'user.logout': USERS,
   'user.info': USERS,
+  'user.list': USERS,
+  'user.password': USERS,
+  'user.reset': EVERYBODY,
+  'user.remove': ['outsider', 'member', ...ADMINS],
+  'api_key.show': USERS,
+  'api_key.regenerate': USERS,
+  'app_token.create': APP_TEAM,
+  'app_token.revoke': APP_TEAM,
+  'quota.user': ['outsider', 'member', ...ADMINS],
+  'quota.user_set': ADMINS,
+  'quota.app': APP_TEAM,
+  'quota.app_set': ADMINS,
   'key.add': USERS,
   'key.remove': USERS,
   'key.list': USERS,
@@ -50,7 +63,7 @@ const expected: Record<Action, string[]> = {
   'team.member_remove': ADMINS,
   'app.create': USERS,
   'app.list': USERS,
-  'app.info': APP_TEAM,
+  'app.info': [...APP_TEAM, 'ownToken'],
   'app.remove': APP_TEAM,
   'app.restart': APP_TEAM,
   'app.start': APP_TEAM,
@@ -64,7 +77,7 @@ const expected: Record<Action, string[]> = {
   'unit.add': APP_TEAM,
   'unit.remove': APP_TEAM,
   'app.run': APP_TEAM,
-  'app.log': APP_TEAM,
+  'app.log': [...APP_TEAM, 'ownToken'],
   'app.push': APP_TEAM,
   'app.rollback': APP_TEAM,
   'app.pull': APP_TEAM,
@@ -87,6 +100,14 @@ describe('the access table', () => {
   it.each(Object.keys(RULES) as Action[])('%s', (action) => {
     const allowed = Object.keys(callers).filter((name) => may(callers[name] as Caller, action, subject));
     expect(allowed.sort()).toEqual([...expected[action]].sort());
+  });
+
+  it('lets users act on themselves and on nobody else', () => {
+    for (const action of ['user.remove', 'quota.user'] as const) {
+      expect(may(person({}), action, { email: 'ann@example.com' })).toBe(true);
+      expect(may(person({}), action, { email: 'bea@example.com' })).toBe(false);
+      expect(may(callers['ownToken'] as Caller, action, { email: 'shop' })).toBe(false);
+    }
   });
 
   it('lets team members act on their team', () => {

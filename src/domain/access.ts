@@ -28,6 +28,7 @@ const appTeamOrAppToken: Rule = (caller, subject) =>
   appTeam(caller, subject) || (caller.kind === 'app' && caller.app === subject.app?.name);
 const teamMember: Rule = (caller, { team }) =>
   admin(caller, {}) || (caller.kind === 'user' && team !== undefined && team.members.includes(caller.email));
+const self: Rule = (caller, { email }) => admin(caller, {}) || (caller.kind === 'user' && caller.email === email);
 const registration: Rule = (caller, subject) => subject.registrationOpen === true || admin(caller, subject);
 
 export const RULES = {
@@ -35,6 +36,18 @@ export const RULES = {
   'user.login': anyone,
   'user.logout': user,
   'user.info': user,
+  'user.list': user,
+  'user.password': user,
+  'user.reset': anyone,
+  'user.remove': self,
+  'api_key.show': user,
+  'api_key.regenerate': user,
+  'app_token.create': appTeam,
+  'app_token.revoke': appTeam,
+  'quota.user': self,
+  'quota.user_set': admin,
+  'quota.app': appTeam,
+  'quota.app_set': admin,
   'key.add': user,
   'key.remove': user,
   'key.list': user,
@@ -46,7 +59,7 @@ export const RULES = {
   'team.member_remove': teamMember,
   'app.create': user,
   'app.list': user,
-  'app.info': appTeam,
+  'app.info': appTeamOrAppToken,
   'app.remove': appTeam,
   'app.restart': appTeam,
   'app.start': appTeam,
@@ -60,7 +73,7 @@ export const RULES = {
   'unit.add': appTeam,
   'unit.remove': appTeam,
   'app.run': appTeam,
-  'app.log': appTeam,
+  'app.log': appTeamOrAppToken,
   'app.push': appTeam,
   'app.rollback': appTeam,
   'app.pull': appTeam,

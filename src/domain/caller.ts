@@ -14,7 +14,7 @@ export interface UserCaller {
   /** Names of the teams the user belongs to, at the time of authentication. */
   readonly teams: readonly string[];
   readonly via: 'session' | 'api-key' | 'ssh-key' | 'password' | 'socket';
-  /** Hash of the presented token, for logout; empty where there is none. */
+  /** Hash of the presented session token or API key; empty where there is none. */
   readonly tokenHash: string;
   readonly address: string;
 }

@@ -1,5 +1,6 @@
 /** The part of the configuration that rules of the domain depend on. */
 import type { Limits } from './apps/provisioner.ts';
+import type { DefaultLimits } from './quotas/quota.ts';
 
 export interface Settings {
   /** `<app>.<domain>` is where an app answers. */
@@ -15,6 +16,7 @@ export interface Settings {
   /** How many built versions of an app are kept for going back. */
   readonly keptReleases: number;
   readonly runTimeoutMs: number;
+  readonly defaultLimits: DefaultLimits;
 }
 
 /** Host and port where the app with this host label answers, see hostLabel(). */

@@ -2,10 +2,12 @@
  * Contract: the control state. Implementations live in backends/store/<name> and pass backends/store/conformance.ts.
  * Writers exist only inside transact(); what transact() resolved survives a crash of the machine.
  */
+import type { AppTokenReader, AppTokenWriter } from './app-tokens/app-token-store.ts';
 import type { AppReader, AppWriter } from './apps/app-store.ts';
 import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
 import type { EventReader, EventWriter } from './events.ts';
 import type { PoolReader, PoolWriter } from './pools/pool-store.ts';
+import type { QuotaReader, QuotaWriter } from './quotas/quota-store.ts';
 import type { TeamReader, TeamWriter } from './teams/team-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
 
@@ -18,10 +20,29 @@ export interface SettingWriter {
 }
 
 export interface StoreReader
-  extends AppReader, DeployReader, UserReader, TeamReader, PoolReader, EventReader, SettingReader {}
+  extends
+    AppReader,
+    AppTokenReader,
+    DeployReader,
+    UserReader,
+    TeamReader,
+    PoolReader,
+    QuotaReader,
+    EventReader,
+    SettingReader {}
 
 export interface StoreWriter
-  extends StoreReader, AppWriter, DeployWriter, UserWriter, TeamWriter, PoolWriter, EventWriter, SettingWriter {}
+  extends
+    StoreReader,
+    AppWriter,
+    AppTokenWriter,
+    DeployWriter,
+    UserWriter,
+    TeamWriter,
+    PoolWriter,
+    QuotaWriter,
+    EventWriter,
+    SettingWriter {}
 
 export interface Store extends StoreReader {
   readonly name: string;

@@ -1,4 +1,5 @@
 /** What the doors (api, git-push) are given: every use case of the product, each checking access itself. */
+import type { AppTokens } from './app-tokens/app-tokens.ts';
 import type { Apps } from './apps/apps.ts';
 import type { AppChanges } from './apps/app-changes.ts';
 import type { Cnames } from './apps/cnames.ts';
@@ -12,6 +13,7 @@ import type { Logs } from './logs/logs.ts';
 import type { Plans } from './plans.ts';
 import type { Platforms } from './platforms/platforms.ts';
 import type { Pools } from './pools/pools.ts';
+import type { Quotas } from './quotas/quotas.ts';
 import type { Teams } from './teams/teams.ts';
 import type { Users } from './users/users.ts';
 
@@ -31,4 +33,6 @@ export interface UseCases {
   readonly pools: Pools;
   readonly users: Users;
   readonly teams: Teams;
+  readonly quotas: Quotas;
+  readonly appTokens: AppTokens;
 }

@@ -19,6 +19,8 @@ export interface Push {
   readonly app: string;
   /** Aborted when the pusher is gone. */
   readonly signal: AbortSignal;
+  /** Aborted, with what to tell the pusher, when the platform stops: deploys are cancelled. */
+  readonly closing: AbortSignal;
 }
 
 export interface PushesOptions {
@@ -92,7 +94,7 @@ export class Pushes {
     if (before > 0) git.say(`Another push to ${app} is being deployed; waiting for it to end.`);
     this.#deploying.set(app, before + 1);
     try {
-      await this.#queue.run(app, work, push.signal);
+      await this.#queue.run(app, work, AbortSignal.any([push.signal, push.closing]));
     } finally {
       const left = (this.#deploying.get(app) ?? 1) - 1;
       if (left === 0) this.#deploying.delete(app);
@@ -103,7 +105,7 @@ export class Pushes {
   /** True when the new version serves. Everything the pusher should read has been said. */
   async #deploy(update: RefUpdate, quarantine: string, push: Push, say: Say): Promise<boolean> {
     const { repositories, deploys, logger } = this.#options;
-    const { caller, app, signal } = push;
+    const { caller, app, signal, closing } = push;
     const now = await repositories.ref(app, update.ref);
     if (now !== (isNone(update.from) ? null : update.from)) {
       say(
@@ -111,13 +113,18 @@ export class Pushes {
       );
       return false;
     }
+    const tell = (): void => say(refusalText(closing.reason, logger));
+    closing.addEventListener('abort', tell, { once: true });
     try {
       const source = repositories.source(app, update.to, quarantine, say);
-      await deploys.deploy(caller, app, { source, commit: update.to, origin: 'git' }, say, signal);
+      const wanted = AbortSignal.any([signal, closing]);
+      await deploys.deploy(caller, app, { source, commit: update.to, origin: 'git' }, say, wanted);
       return true;
     } catch (error) {
       if (!isPlatformError(error, 'deploy.failed') && !signal.aborted) say(refusalText(error, logger));
       return false;
+    } finally {
+      closing.removeEventListener('abort', tell);
     }
   }
 

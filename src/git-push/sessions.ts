@@ -49,8 +49,14 @@ export interface GitSessions {
    * PlatformError `app.not_found`, `auth.required`, `access.denied`, `unavailable`. The output is not ended.
    */
   serve(request: GitSessionRequest, connect: () => GitConnection): Promise<number>;
+  /**
+   * Takes no more requests and cancels the deploys of running pushes, which their pushers are told; resolves when every
+   * session has ended. Those that take longer are cut off.
+   */
+  close(): Promise<void>;
 }
 
+const CLOSE_GRACE_MS = 5_000;
 const MAX_SESSIONS = 64;
 const MAX_SESSIONS_PER_USER = 16;
 const IDLE_TIMEOUT_MS = 600_000;
@@ -70,27 +76,58 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
     }
   }
 
-  return {
-    async serve(request, connect) {
-      await authorise(request);
-      const leaveSlot = slots.take(callerName(request.caller));
+  const closing = new AbortController();
+  const cut = new AbortController();
+  const running = new Set<Promise<unknown>>();
+
+  async function serve(request: GitSessionRequest, connect: () => GitConnection): Promise<number> {
+    await authorise(request);
+    const leaveSlot = slots.take(callerName(request.caller));
+    try {
+      const { caller, app, service, mode, protocol } = request;
+      // Heals an app whose repository was lost between two steps of a crash.
+      await repositories.create(app);
+      closing.signal.throwIfAborted();
+      const git = await repositories.serve(app, { service, mode, protocol, by: callerName(caller) });
+      const connection = connect();
+      const signal = AbortSignal.any([connection.signal, cut.signal]);
+      const leave = join(git, { ...connection, signal }, idleTimeoutMs);
       try {
-        const { caller, app, service, mode, protocol } = request;
-        // Heals an app whose repository was lost between two steps of a crash.
-        await repositories.create(app);
-        const git = await repositories.serve(app, { service, mode, protocol, by: callerName(caller) });
-        const connection = connect();
-        const leave = join(git, connection, idleTimeoutMs);
-        try {
-          return await pushes.accompany(git, { caller, app, signal: connection.signal });
-        } finally {
-          leave();
-        }
+        return await pushes.accompany(git, { caller, app, signal, closing: closing.signal });
       } finally {
-        leaveSlot();
+        leave();
       }
+    } finally {
+      leaveSlot();
+    }
+  }
+
+  return {
+    serve(request, connect) {
+      const served = closing.signal.aborted ? Promise.reject(beingStopped()) : serve(request, connect);
+      running.add(served);
+      const forget = (): boolean => running.delete(served);
+      served.then(forget, forget);
+      return served;
+    },
+    async close() {
+      closing.abort(beingStopped());
+      const ended = Promise.allSettled(running);
+      await within(CLOSE_GRACE_MS, ended);
+      cut.abort();
+      await within(CLOSE_GRACE_MS, ended);
     },
   };
+}
+
+async function within(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
+  clearTimeout(timer);
+}
+
+function beingStopped(): PlatformError {
+  return new PlatformError('unavailable', 'The platform is being stopped.', { hint: 'Push again when it is back.' });
 }
 
 /** Who has how many git processes. */

@@ -11,6 +11,12 @@ export interface KeyCheck {
   readonly address: string;
 }
 
+export interface KeyOwner {
+  readonly caller: UserCaller;
+  /** By which the owner can be asked for again. */
+  readonly fingerprint: string;
+}
+
 const KEY_TYPES: ReadonlySet<string> = new Set([
   'ssh-ed25519',
   'ssh-rsa',
@@ -23,7 +29,7 @@ const KEY_TYPES: ReadonlySet<string> = new Set([
  * The user who owns the offered key, or null. A client first asks whether a key would do, without a signature: the answer
  * to that may be given, but only a signed request makes a caller.
  */
-export async function keyOwner(context: AuthContext, check: KeyCheck): Promise<UserCaller | null> {
+export async function keyOwner(context: AuthContext, check: KeyCheck): Promise<KeyOwner | null> {
   if (context.method !== 'publickey') return null;
   const key = acceptableKey(context);
   if (key === null) return null;
@@ -37,7 +43,7 @@ export async function keyOwner(context: AuthContext, check: KeyCheck): Promise<U
   }
   const caller = await check.users.bySshKey(fingerprint, check.address);
   if (caller === null && !isSigned) check.logger.info({ fingerprint, address: check.address }, 'unknown ssh key');
-  return caller;
+  return caller === null ? null : { caller, fingerprint };
 }
 
 /** RSA only with SHA-2: a signature without its own hash name is SHA-1. */

@@ -104,6 +104,30 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     }
   });
 
+  it('asks anew for every command who its user is, for a connection may outlive a key', async () => {
+    const key = world.key('ed25519', BOB);
+    const client = new ssh2.Client();
+    const ready = once(client, 'ready');
+    client.connect({ host: '127.0.0.1', port: world.ssh.port, username: 'git', privateKey: await readFile(key) });
+    await ready;
+    const run = (command: string): Promise<string> =>
+      new Promise((resolve, reject) => {
+        client.exec(command, (error, channel) => {
+          if (error !== undefined) return reject(error);
+          let text = '';
+          const take = (bytes: Buffer): void => void (text += bytes.toString());
+          channel.on('data', take).on('close', () => resolve(text));
+          channel.stderr.on('data', take);
+        });
+      });
+    expect(await run(`git-upload-pack 'shop.git'`)).toContain('does not have access');
+    world.forgetKeys(BOB);
+    expect(await run(`git-upload-pack 'shop.git'`)).toContain('no longer known');
+    const closed = once(client, 'close');
+    client.end();
+    await closed;
+  });
+
   it('speaks version 2 of the protocol', async () => {
     const options = ['-F', '/dev/null', ...sshOptions(ann), '-o', 'SetEnv=GIT_PROTOCOL=version=2'];
     const target = ['-p', String(world.ssh.port), 'git@127.0.0.1', `git-upload-pack 'shop.git'`];

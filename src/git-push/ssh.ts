@@ -4,14 +4,15 @@
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
-import { type UserCaller } from '../domain/caller.ts';
+import type { UserCaller } from '../domain/caller.ts';
+import { PlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
 import type { Logger } from '../lib/logger.ts';
 import { loadHostKey } from './host-key.ts';
 import { appOfPath, refusalText } from './refusal.ts';
 import type { GitSessions } from './sessions.ts';
 import { parseSshCommand } from './ssh-command.ts';
-import { keyOwner } from './ssh-keys.ts';
+import { keyOwner, type KeyOwner } from './ssh-keys.ts';
 
 export interface SshDoorOptions {
   /** Port 0: any free port. */
@@ -110,7 +111,7 @@ class Visit {
   readonly #address: string;
   readonly #options: SshDoorOptions;
   readonly #track: (work: Promise<void>) => void;
-  #caller: UserCaller | null = null;
+  #owner: KeyOwner | null = null;
   #attempts = 0;
   #sessions = 0;
   #idle: NodeJS.Timeout | undefined;
@@ -152,7 +153,7 @@ class Visit {
         context.reject(['publickey']);
         return;
       }
-      this.#caller = context.method === 'publickey' && context.signature !== undefined ? owner : null;
+      this.#owner = context.method === 'publickey' && context.signature !== undefined ? owner : null;
       context.accept();
     } catch (error) {
       logger.error({ err: error }, 'ssh authentication');
@@ -195,21 +196,31 @@ class Visit {
 
   #greet(channel: ServerChannel): void {
     channel.on('error', () => {});
-    channel.stderr.write(`Hi ${this.#caller?.email ?? ''}! You are known here; this server only speaks git.\r\n`);
+    channel.stderr.write(`Hi ${this.#owner?.caller.email ?? ''}! You are known here; this server only speaks git.\r\n`);
     leave(channel, 1);
+  }
+
+  /** A connection may live long: since it was made, the key or the user may have gone, or teams may have changed. */
+  async #callerNow({ fingerprint }: KeyOwner): Promise<UserCaller> {
+    const caller = await this.#options.users.bySshKey(fingerprint, this.#address);
+    if (caller !== null) return caller;
+    throw new PlatformError('auth.required', 'Your key is no longer known here.', {
+      hint: 'Connect again with another.',
+    });
   }
 
   async #run(channel: ServerChannel, text: string, protocol: string): Promise<void> {
     channel.on('error', () => {});
     const command = parseSshCommand(text);
-    const caller = this.#caller;
-    if (command === null || caller === null) {
+    const owner = this.#owner;
+    if (command === null || owner === null) {
       this.#greet(channel);
       return;
     }
     const gone = new AbortController();
     channel.once('close', () => gone.abort());
     try {
+      const caller = await this.#callerNow(owner);
       const app = appOfPath(command.path);
       const code = await this.#options.sessions.serve(
         { caller, app, service: command.service, mode: 'stream', protocol },

@@ -6,7 +6,7 @@ describe('createRedactor', () => {
   it('replaces every occurrence of a secret, wherever it stands', () => {
     fc.assert(
       fc.property(fc.string({ minLength: 6 }), fc.string(), fc.string(), (secret, before, after) => {
-        fc.pre(!'***'.includes(secret));
+        fc.pre(!'***'.includes(secret) && secret.trim().length >= 6);
         expect(createRedactor([secret])(`${before}${secret}${after}${secret}`)).not.toContain(secret);
       }),
     );
@@ -18,6 +18,11 @@ describe('createRedactor', () => {
 
   it('hides the lines of a secret with several lines', () => {
     expect(createRedactor(['-----KEY-----\nabcdefgh'])('it said abcdefgh')).toBe('it said ***');
+  });
+
+  it('hides a line of a secret that another system has written, and one with a line end of its own', () => {
+    const redact = createRedactor(['first line\r\nsecond line', 'with-an-end\n', 'secret-1', 'secret-1-and-more']);
+    expect(redact('second line, with-an-end, secret-1-and-more secret-1')).toBe('***, ***, *** ***');
   });
 
   it('leaves short values alone', () => {

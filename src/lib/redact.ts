@@ -3,11 +3,10 @@ const SHORTEST = 6;
 
 export type Redactor = (text: string) => string;
 
+/** Each line of a value with several lines is a secret too, and white space around one is not part of it. */
 export function createRedactor(secrets: Iterable<string>): Redactor {
-  const values = [...new Set(secrets)].filter((value) => value.length >= SHORTEST).sort((a, b) => b.length - a.length);
-  const needles = [
-    ...new Set(values.flatMap((value) => [value, ...value.split('\n').filter((line) => line.length >= SHORTEST)])),
-  ];
+  const parts = [...secrets].flatMap((value) => [value, ...value.split(/\r?\n/)]).map((part) => part.trim());
+  const needles = [...new Set(parts)].filter((part) => part.length >= SHORTEST).sort((a, b) => b.length - a.length);
   if (needles.length === 0) return (text) => text;
   return (text) => {
     let result = text;

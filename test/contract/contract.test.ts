@@ -4,9 +4,12 @@
  */
 import { afterAll, beforeAll } from 'vitest';
 import { ADMIN, type MemoryApi, startMemoryApi } from '../support/memory-api.ts';
+import { accountsContract } from './accounts.ts';
+import { appTokensContract } from './app-tokens.ts';
 import { appsContract } from './apps.ts';
 import { deploysContract } from './deploys.ts';
 import { generatedChecks } from './generated.ts';
+import { quotasContract } from './quotas.ts';
 import type { Target } from './target.ts';
 import { teamsContract } from './teams.ts';
 import { usersContract } from './users.ts';
@@ -27,6 +30,7 @@ beforeAll(async () => {
     adminEmail: ADMIN.email,
     adminPassword: ADMIN.password,
     deploy: async (app) => api.platform.deployed(app),
+    letterTo: (email) => api.letters.findLast((letter) => letter.to === email)?.text ?? '',
   };
 });
 
@@ -35,6 +39,9 @@ afterAll(() => memory?.server.close());
 const getTarget = (): Target => target;
 generatedChecks(getTarget);
 usersContract(getTarget);
+accountsContract(getTarget);
+quotasContract(getTarget);
+appTokensContract(getTarget);
 teamsContract(getTarget);
 appsContract(getTarget);
 deploysContract(getTarget);

@@ -138,7 +138,7 @@ const fieldsOf = (operation: Described): Readonly<Record<string, Schema>> =>
   operation.requestBody?.content['application/json']?.schema.properties ?? {};
 const hasFields = (operation: Described): boolean => Object.keys(fieldsOf(operation)).length > 0;
 
-/** Logout is left out: it would end the session of the checks themselves. */
+/** Logout and the removal of oneself are left out: they would end the checks themselves. */
 async function described(target: Target, prefix: string): Promise<Described[]> {
   const document = (await ask(target, 'GET', `${prefix}/openapi.json`)).json as {
     openapi: string;
@@ -153,5 +153,5 @@ async function described(target: Target, prefix: string): Promise<Described[]> {
         path: prefix + path,
       })),
     )
-    .filter(({ operationId }) => operationId !== 'users.logout');
+    .filter(({ operationId }) => !['users.logout', 'users.remove'].includes(operationId));
 }

@@ -8,13 +8,22 @@ export interface Target {
   readonly adminPassword: string;
   /** Brings an app to life (one started unit, one finished deploy); absent where the tests cannot deploy. */
   readonly deploy?: (app: string, token: string) => Promise<void>;
+  /** The newest letter to somebody; absent where the tests cannot read mail. */
+  readonly letterTo?: (email: string) => string;
 }
 
 /** Side by side: what each variant is expected to serve (specification section 9). */
 export const EXPECTED = {
-  union: { prefix: '', log: ['log', 'logs'], info: 200, pool: true, detail: ['ID', 'Id', 'Image', 'Diff'] },
-  a: { prefix: '/a', log: ['log'], info: 200, pool: true, detail: ['ID', 'Image'] },
-  b: { prefix: '/b', log: ['logs'], info: 404, pool: false, detail: ['Id', 'Diff'] },
+  union: {
+    prefix: '',
+    log: ['log', 'logs'],
+    info: 200,
+    pool: true,
+    tokens: 200,
+    detail: ['ID', 'Id', 'Image', 'Diff'],
+  },
+  a: { prefix: '/a', log: ['log'], info: 200, pool: true, tokens: 404, detail: ['ID', 'Image'] },
+  b: { prefix: '/b', log: ['logs'], info: 404, pool: false, tokens: 200, detail: ['Id', 'Diff'] },
 } as const;
 export type VariantName = keyof typeof EXPECTED;
 export const VARIANT_NAMES = Object.keys(EXPECTED) as VariantName[];

@@ -4,7 +4,7 @@ import { envRecord } from '../../src/domain/apps/unit-spec.ts';
 import { crashAtEveryStep } from '../support/crash-at-every-step.ts';
 import type { DomainWorld } from '../support/domain-world.ts';
 
-const NAMES = Array.from({ length: 60 }, (_, n) => `V${n}`);
+const NAMES = Array.from({ length: 45 }, (_, n) => `V${n}`);
 
 async function deployed(world: DomainWorld, app: string): Promise<void> {
   await world.createApp(app);

@@ -3,13 +3,17 @@
  * PostgreSQL too where there is one.
  */
 import { afterAll, beforeAll, describe, expect } from 'vitest';
+import { accountsContract } from '../contract/accounts.ts';
+import { appTokensContract } from '../contract/app-tokens.ts';
 import { appsContract } from '../contract/apps.ts';
 import { deploysContract } from '../contract/deploys.ts';
 import { generatedChecks } from '../contract/generated.ts';
+import { quotasContract } from '../contract/quotas.ts';
 import type { Target } from '../contract/target.ts';
 import { teamsContract } from '../contract/teams.ts';
 import { usersContract } from '../contract/users.ts';
 import { createWorkTree, nodeApp, type WorkTree } from '../support/git.ts';
+import { letterIn } from '../support/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -32,6 +36,7 @@ function contractOn(given: TestDatabase | null): void {
       baseUrl: started.apiUrl,
       adminEmail: started.adminEmail,
       adminPassword: started.adminPassword,
+      letterTo: (email) => letterIn(started.home, email),
       async deploy(app, token) {
         const url = new URL(`${started.apiUrl}/git/${app}.git`);
         url.username = 'token';
@@ -49,6 +54,9 @@ function contractOn(given: TestDatabase | null): void {
   const getTarget = (): Target => target;
   if (given === null) generatedChecks(getTarget);
   usersContract(getTarget);
+  accountsContract(getTarget);
+  quotasContract(getTarget);
+  appTokensContract(getTarget);
   teamsContract(getTarget);
   appsContract(getTarget);
   deploysContract(getTarget);

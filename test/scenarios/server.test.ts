@@ -45,7 +45,7 @@ async function answersWithin(timeoutMs: number): Promise<number> {
   return Date.now() - begun;
 }
 
-describe('a server that runs', () => {
+describe('a server that runs', { timeout: 60_000 }, () => {
   it('refuses a second one for the same home with one clear line', async () => {
     const before = await unit();
     const second = await world.cli(['server']);

@@ -1,15 +1,21 @@
 /** The API over the real use cases and the real store, with units, routes and builds in memory. */
 import { createApiServer } from '../../src/api/server.ts';
+import { createAppTokens } from '../../src/domain/app-tokens/app-tokens.ts';
 import { createPlatforms } from '../../src/domain/platforms/platforms.ts';
+import { UNLIMITED } from '../../src/domain/quotas/quota.ts';
+import { createQuotas } from '../../src/domain/quotas/quotas.ts';
 import { createTeams } from '../../src/domain/teams/teams.ts';
 import { CallerCache } from '../../src/domain/users/caller-cache.ts';
 import { ensureFirstAdmin } from '../../src/domain/users/first-admin.ts';
+import type { Mailer } from '../../src/domain/users/mailer.ts';
 import { createUsers } from '../../src/domain/users/users.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import { type DomainWorld, startDomain } from './domain-world.ts';
 import type { Recipe } from './memory-builds.ts';
 import { randomHex } from '../../src/lib/ids.ts';
 import { ADMIN } from './memory-api.ts';
+
+const NO_MAIL: Mailer = { description: 'none', send: async () => {} };
 
 export interface DomainApi {
   readonly baseUrl: string;
@@ -29,8 +35,10 @@ export async function startDomainApi(): Promise<DomainApi> {
     useCases: {
       ...world.useCases,
       platforms: createPlatforms({ builder }),
-      users: createUsers({ ...accounts, registrationOpen: true, sessionDays: 7 }),
+      users: createUsers({ ...accounts, mailer: NO_MAIL, registrationOpen: true, sessionDays: 7 }),
       teams: createTeams(accounts),
+      quotas: createQuotas({ store, act, defaults: UNLIMITED }),
+      appTokens: createAppTokens({ store, act, now }),
     },
     listen: { host: '127.0.0.1', port: 0 },
     socketPath: null,

@@ -15,6 +15,7 @@ import { Failure } from '../../src/domain/apps/rollout.ts';
 import type { Router, RouteTable } from '../../src/domain/apps/router.ts';
 import type { UserCaller } from '../../src/domain/caller.ts';
 import type { LogStore } from '../../src/domain/logs/log-store.ts';
+import { UNLIMITED } from '../../src/domain/quotas/quota.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { newSealKey, Sealer } from '../../src/lib/seal.ts';
@@ -96,6 +97,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
       unitLimits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
       keptReleases: 3,
       runTimeoutMs: 2_000,
+      defaultLimits: UNLIMITED,
       ...settings,
     },
     now: () => new Date(Date.now() + aheadMs),

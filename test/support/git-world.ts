@@ -27,6 +27,8 @@ export interface GitWorld {
   httpUrl(app: string, user?: string, secret?: string): string;
   /** Makes a key pair; `email` undefined leaves it unknown to the platform. */
   key(type: 'ed25519' | 'rsa' | 'ecdsa', email?: string): string;
+  /** As if the user had removed them, or had been removed. */
+  forgetKeys(email: string): void;
   /** A repository with one commit on main. */
   work(files?: Readonly<Record<string, string>>): Promise<string>;
   commit(directory: string, files: Readonly<Record<string, string | Buffer>>): Promise<string>;
@@ -77,6 +79,9 @@ export async function createGitWorld(
       const fingerprint = makeKey(file, type);
       if (email !== undefined) owners.set(fingerprint, email);
       return file;
+    },
+    forgetKeys(email) {
+      for (const [fingerprint, owner] of owners) if (owner === email) owners.delete(fingerprint);
     },
     async work(files = { 'index.html': 'hello\n' }) {
       const directory = await mkdtemp(join(root, 'work-'));

@@ -3,14 +3,18 @@ import type { App } from '../../src/domain/apps/app.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import type { Team } from '../../src/domain/teams/team.ts';
 import type { AccountStore, AccountWriter } from '../../src/domain/users/account-store.ts';
-import type { Session, SshKey, User } from '../../src/domain/users/user.ts';
+import type { AppTokenReader } from '../../src/domain/app-tokens/app-token-store.ts';
+import { KeyedQueue } from '../../src/lib/keyed-queue.ts';
+import type { ApiKey, PasswordReset, Session, SshKey, User } from '../../src/domain/users/user.ts';
 
 /** `apps` is shared with the memory apps, so that a team in use can be recognised. */
-export function createMemoryAccounts(apps: ReadonlyMap<string, App>): AccountStore {
+export function createMemoryAccounts(apps: ReadonlyMap<string, App>, { appToken }: AppTokenReader): AccountStore {
   const users = new Map<string, User>();
   const sessions = new Map<string, Session>();
   const keys = new Map<string, SshKey>();
   const teams = new Map<string, Team>();
+  const apiKeys = new Map<string, ApiKey>();
+  const resets = new Map<string, PasswordReset>();
 
   function changeMembers(name: string, change: (members: readonly string[]) => string[]): void {
     const team = teams.get(name);
@@ -24,6 +28,9 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>): AccountSto
     firstAdmin: async () => [...users.values()].find((user) => user.isAdmin) ?? null,
     session: async (hash, now) => [sessions.get(hash)].find((session) => session && session.expiresAt > now) ?? null,
     sshKeys: async (email) => [...keys.values()].filter((key) => key.email === email),
+    apiKey: async (email) => apiKeys.get(email) ?? null,
+    apiKeyOwner: async (hash) => [...apiKeys.values()].find((key) => key.keyHash === hash)?.email ?? null,
+    appToken,
     sshKeyByFingerprint: async (fingerprint) => keys.get(fingerprint) ?? null,
     team: async (name) => teams.get(name) ?? null,
     teams: async () => [...teams.values()].sort((a, b) => (a.name < b.name ? -1 : 1)),
@@ -44,6 +51,8 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>): AccountSto
     },
     async deleteUser(email) {
       users.delete(email);
+      apiKeys.delete(email);
+      for (const [hash, reset] of resets) if (reset.email === email) resets.delete(hash);
       for (const [hash, session] of sessions) if (session.email === email) sessions.delete(hash);
       for (const [fingerprint, key] of keys) if (key.email === email) keys.delete(fingerprint);
       for (const name of teams.keys()) changeMembers(name, (members) => members.filter((member) => member !== email));
@@ -53,6 +62,29 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>): AccountSto
     },
     async deleteSession(tokenHash) {
       sessions.delete(tokenHash);
+    },
+    async deleteSessionsOf(email, keptHash) {
+      const ended = [...sessions.values()].filter((one) => one.email === email && one.tokenHash !== keptHash);
+      for (const session of ended) sessions.delete(session.tokenHash);
+      return ended.length;
+    },
+    async putApiKey(key) {
+      apiKeys.set(key.email, key);
+    },
+    async insertPasswordReset(reset) {
+      resets.set(reset.tokenHash, reset);
+    },
+    async takePasswordReset(hash, email, now) {
+      const reset = resets.get(hash);
+      return reset !== undefined && reset.email === email && reset.expiresAt > now && resets.delete(hash);
+    },
+    async deletePasswordResets(email) {
+      for (const [hash, reset] of resets) if (reset.email === email) resets.delete(hash);
+    },
+    async deleteExpiredPasswordResets(now) {
+      const expired = [...resets.values()].filter((reset) => reset.expiresAt <= now);
+      for (const reset of expired) resets.delete(reset.tokenHash);
+      return expired.length;
     },
     async deleteExpiredSessions(now) {
       const expired = [...sessions.values()].filter((session) => session.expiresAt <= now);
@@ -83,5 +115,6 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>): AccountSto
       return was;
     },
   };
-  return { ...writer, transact: (work) => work(writer) };
+  const turns = new KeyedQueue();
+  return { ...writer, transact: (work) => turns.run('', () => work(writer)) };
 }

@@ -17,8 +17,12 @@ import type { UseCases } from '../../src/domain/use-cases.ts';
 
 const PLATFORM = { name: 'static', description: 'Files.', ready: true, tools: ['cat 9'], missing: [] };
 
-export type MemoryPlatform = Omit<UseCases, 'users' | 'teams'> & {
+export type MemoryPlatform = Omit<UseCases, 'users' | 'teams' | 'quotas' | 'appTokens'> & {
   readonly records: Map<string, App>;
+  readonly units: ReadonlyMap<string, readonly Unit[]>;
+  /** Asked before an app is added. */
+  reserve: (owner: string) => Promise<void>;
+  putEnv(app: string, variables: readonly EnvVar[]): void;
   /** Gives an app one started unit and a finished deploy. */
   deployed(name: string): void;
   /** Adds an entry and tells followers. */
@@ -27,6 +31,7 @@ export type MemoryPlatform = Omit<UseCases, 'users' | 'teams'> & {
 
 /** What is remembered. */
 class Memory {
+  reserve: (owner: string) => Promise<void> = async () => {};
   readonly records = new Map<string, App>();
   readonly units = new Map<string, Unit[]>();
   readonly envs = new Map<string, Map<string, EnvVar>>();
@@ -74,6 +79,7 @@ function appsIn(memory: Memory): Apps {
       if (more.length > 0) throw new PlatformError('team.ambiguous', 'You belong to more than one team.');
       if (!caller.teams.includes(team)) throw new PlatformError('team.not_found', `Team "${team}" not found.`);
       const app = newApp(name, caller.email, team, String(input.description ?? ''));
+      await memory.reserve(app.owner);
       memory.records.set(name, app);
       return memory.view(app);
     },
@@ -243,6 +249,18 @@ export function createMemoryPlatform(): MemoryPlatform {
     deploys: deploysIn(memory, apps),
     platforms,
     records,
+    units,
+    get reserve() {
+      return memory.reserve;
+    },
+    set reserve(check: (owner: string) => Promise<void>) {
+      memory.reserve = check;
+    },
+    putEnv(app, variables) {
+      const own = memory.envs.get(app) ?? new Map<string, EnvVar>();
+      for (const variable of variables) own.set(variable.name, variable);
+      memory.envs.set(app, own);
+    },
     deployed(name) {
       const app = records.get(name);
       if (app === undefined) throw new Error(`no app ${name}`);

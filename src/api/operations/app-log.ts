@@ -12,7 +12,7 @@ export const appLogOperations: readonly Operation[] = [
     summary: 'Show the last entries of the log, and with follow=1 every new one as it comes.',
     method: 'GET',
     path: '/apps/:app/log',
-    access: 'user',
+    access: 'token',
     params: appParams,
     query: Type.Object({ lines: queryText, source: queryText, unit: queryText, follow: queryText }),
     shape: 'logEntries',

@@ -1,7 +1,7 @@
 /** Users (specification 4.7): accounts, login and logout, SSH keys. */
 import { Type } from '../schema.ts';
 import { empty, json, type Operation } from '../operation.ts';
-import { optionalText } from './fields.ts';
+import { optionalText, queryText } from './fields.ts';
 
 const section = '4.7';
 const key = Type.Object({ key: optionalText, name: optionalText });
@@ -59,6 +59,56 @@ export const userOperations: readonly Operation[] = [
     shape: 'userInfo',
     errors: [],
     handle: ({ useCases, caller }) => useCases.users.info(caller),
+  }),
+  json({
+    id: 'users.list',
+    section: null,
+    summary: 'List the users: all for an admin, otherwise the caller alone.',
+    method: 'GET',
+    path: '/users',
+    access: 'user',
+    query: Type.Object({ userEmail: queryText }),
+    shape: 'users',
+    errors: [],
+    handle: async ({ useCases, caller }, { query }) => {
+      const wanted = (query.userEmail ?? '').trim().toLowerCase();
+      return (await useCases.users.list(caller)).filter(({ email }) => wanted === '' || email === wanted);
+    },
+  }),
+  empty({
+    id: 'users.remove',
+    section,
+    summary: 'Remove the account of the caller, or, for admins, the one that is named.',
+    method: 'DELETE',
+    path: '/users',
+    access: 'user',
+    query: Type.Object({ user: queryText }),
+    errors: ['user.not_found', 'user.last_admin', 'user.owns_apps', 'user.last_member'],
+    // Heeded in every variant: whoever names somebody else must never remove themselves.
+    handle: ({ useCases, caller }, { query }) => useCases.users.remove(caller, query.user),
+  }),
+  json({
+    id: 'auth.scheme',
+    section: null,
+    summary: 'How one logs in here: with a password.',
+    method: 'GET',
+    path: '/auth/scheme',
+    access: 'public',
+    shape: 'authScheme',
+    errors: [],
+    handle: async () => ({ name: 'native', data: null }),
+  }),
+  json({
+    id: 'auth.login',
+    section: null,
+    summary: 'Log in, with the e-mail in the body.',
+    method: 'POST',
+    path: '/auth/login',
+    access: 'public',
+    body: Type.Object({ email: optionalText, password: optionalText }),
+    shape: 'login',
+    errors: ['input.invalid_json', 'user.invalid_password', 'user.not_found', 'auth.wrong_password', 'auth.throttled'],
+    handle: ({ useCases, address }, { body }) => useCases.users.login(body.email ?? '', body.password, address),
   }),
   json({
     id: 'keys.list',

@@ -1,5 +1,7 @@
 /** What every store must do, whatever it is made of. The cases are in testing/, by noun. */
 import { describe, expect, test } from 'vitest';
+import { accountCases } from './testing/accounts.ts';
+import { appTokenCases } from './testing/app-tokens.ts';
 import { appCases } from './testing/apps.ts';
 import type { StoreCases, StoreUnderTest } from './testing/case.ts';
 import { deployCases } from './testing/deploys.ts';
@@ -7,6 +9,7 @@ import { environmentCases } from './testing/environment.ts';
 import { eventCases } from './testing/events.ts';
 import { leaseCases } from './testing/leases.ts';
 import { poolCases } from './testing/pools.ts';
+import { quotaCases } from './testing/quotas.ts';
 import { releaseCases } from './testing/releases.ts';
 import { teamCases } from './testing/teams.ts';
 import { transactionCases } from './testing/transactions.ts';
@@ -20,6 +23,9 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   'units and rollouts': unitCases,
   deploys: deployCases,
   users: userCases,
+  'API keys and resets': accountCases,
+  'app tokens': appTokenCases,
+  quotas: quotaCases,
   teams: teamCases,
   pools: poolCases,
   'events and settings': eventCases,
@@ -28,7 +34,7 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 77;
+const CASES = 93;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

@@ -4,11 +4,13 @@ import { registerCreate } from './create.ts';
 import { registerGrant, registerRevoke } from './grant.ts';
 import { registerInfo, registerList, registerOpenUrl } from './info.ts';
 import { registerLog } from './log.ts';
+import { registerQuota } from './quota.ts';
 import { registerRemove } from './remove.ts';
 import { registerRun } from './run.ts';
 import { registerRestart, registerStart, registerStop } from './start-stop.ts';
 import { registerSwap } from './swap.ts';
 import { registerUpdate } from './update.ts';
+import { registerTokens } from './token.ts';
 
 export function registerApp(app: Command, cli: Cli): void {
   registerCreate(app, cli);
@@ -24,5 +26,7 @@ export function registerApp(app: Command, cli: Cli): void {
   registerGrant(app, cli);
   registerRevoke(app, cli);
   registerOpenUrl(app, cli);
+  registerQuota(app, cli);
+  registerTokens(app, cli);
   registerRemove(app, cli);
 }

@@ -10,6 +10,7 @@ import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
 import { DEFAULT_POOL } from '../pools/pool.ts';
+import { reserveApp } from '../quotas/quota.ts';
 import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
@@ -55,7 +56,10 @@ export interface AppFilter {
 }
 
 export interface Apps {
-  /** Errors: app.invalid_name, app.name_taken, platform.not_found, pool.not_found, team.required, team.ambiguous, team.not_found. */
+  /**
+   * Errors: app.invalid_name, app.name_taken, platform.not_found, pool.not_found, team.required, team.ambiguous, team.not_found,
+   * quota.exceeded.
+   */
   create(caller: Caller, input: NewApp): Promise<AppView>;
   /** Sorted by name; only those the caller may see. */
   list(caller: Caller, filter?: AppFilter): Promise<AppView[]>;
@@ -132,7 +136,10 @@ export function createApps(deps: AppsDeps): Apps {
         async () => {
           // What an earlier app of this name may have left is not the new one's.
           if ((await store.app(name)) === null) await gitHost.remove(name);
-          await store.transact((tx) => tx.insertApp(app));
+          await store.transact(async (tx) => {
+            if (caller.kind === 'user') await reserveApp(tx, app.owner, settings.defaultLimits);
+            await tx.insertApp(app);
+          });
           try {
             await gitHost.create(name);
           } catch (error) {

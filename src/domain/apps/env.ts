@@ -16,6 +16,8 @@ import { unitFailed } from './unit-failed.ts';
 const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 const MAX_VALUE_BYTES = 65_536;
 const MAX_VARIABLES = 1_000;
+/** All names and values together: systems start no process with more than some 2 MiB of environment and arguments. */
+const MAX_TOTAL_BYTES = 1024 * 1024;
 /** Set by the platform for every unit; an app's own value would be a lie. */
 const RESERVED = /^(?:PORT|TANCHO_.*)$/;
 
@@ -102,6 +104,15 @@ export function createEnv(deps: EnvDeps): Env {
         if (merged.size > MAX_VARIABLES) {
           throw new PlatformError('env.invalid', `An app may have at most ${MAX_VARIABLES} environment variables.`);
         }
+        if (totalBytes([...merged.values()]) > MAX_TOTAL_BYTES) {
+          throw new PlatformError(
+            'env.invalid',
+            `The environment of an app may take at most ${MAX_TOTAL_BYTES} bytes.`,
+            {
+              hint: 'Keep what is large in a file or a store, and only where it is in a variable.',
+            },
+          );
+        }
         say(`---- Setting ${vars.length} new environment variables ----`);
         const env = [...merged.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
         await apply(caller, current, (tx) => tx.setEnv(appName, vars), env, change, say);
@@ -137,6 +148,10 @@ export function createEnv(deps: EnvDeps): Env {
       );
     },
   };
+}
+
+function totalBytes(vars: readonly EnvVar[]): number {
+  return vars.reduce((sum, { name, value }) => sum + name.length + Buffer.byteLength(value) + 2, 0);
 }
 
 function checkVariable(input: { name: unknown; value: unknown; public: boolean }): EnvVar {

@@ -8,6 +8,7 @@ import { randomHex } from '../../lib/ids.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { retry } from '../../lib/retry.ts';
 import { PlatformError } from '../errors.ts';
+import { reserveUnits } from '../quotas/quota.ts';
 import type { Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { App, Release } from './app.ts';
@@ -20,7 +21,7 @@ import { commandSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 import { newUnits } from './new-units.ts';
-import { exchangeUnits, powerOf, stayingUnits } from './partial-rollout.ts';
+import { exchangeUnits, powerOf, stayingUnits, unitsOf } from './partial-rollout.ts';
 import { missingCounts, type Power, wantedCounts } from './wanted-units.ts';
 
 const PATIENCE_MS = 1_500;
@@ -53,12 +54,6 @@ export interface RolloutStep {
   readonly failedRequests?: number;
 }
 
-export interface RolloutResult {
-  readonly rollout: Rollout;
-  /** Resolves when the old units are gone; with the number of requests the router had to fail during the switch. */
-  readonly drained: Promise<number>;
-}
-
 export interface RolloutsDeps {
   readonly store: Store;
   readonly units: Units;
@@ -81,7 +76,7 @@ type EndOptions = Pick<RolloutPlan, 'onStep'> & { readonly failuresBefore?: numb
 
 export class Rollouts {
   readonly #deps: RolloutsDeps;
-  readonly #background = new Set<Promise<unknown>>();
+  readonly #background = new Set<Promise<void>>();
   readonly #closed = new AbortController();
 
   constructor(deps: RolloutsDeps) {
@@ -92,9 +87,11 @@ export class Rollouts {
    * Resolves when the new units serve. When they do not come up it throws Failure, and the old ones serve as before. Throws
    * PlatformError `app.busy` when somebody else changed what serves, `app.not_found` when the app was removed meanwhile.
    */
-  async roll(given: RolloutPlan): Promise<RolloutResult> {
+  async roll(given: RolloutPlan): Promise<Rollout> {
     await this.#undoAbandoned(given.app.name);
     const plan = await this.#numbered(given);
+    // Judged again with the units' records; here, so that no command runs for nothing.
+    await reserveUnits(this.#deps.store, plan.app.name, unitsOf(plan), this.#deps.settings.defaultLimits);
     await this.#commandsBefore(plan);
     const failuresBefore = await this.#failures(plan.app.name);
     const { rollout, units } = await this.#begin(plan);
@@ -106,17 +103,17 @@ export class Rollouts {
       throw error;
     }
     const routed = this.#deps.routes.publish();
-    const drained = this.#end(rollout, routed, { ...given, failuresBefore });
+    const ended = this.#end(rollout, routed, { ...given, failuresBefore });
     try {
       await routed;
     } catch (error) {
       this.#deps.logger.error({ err: error, app: plan.app.name }, 'the routes of a rollout wait for the router');
       plan.say(' !     The router does not take the new routes yet. Until it does, the old units go on serving.');
-      return { rollout, drained };
+      return rollout;
     }
     const patienceMs = this.#deps.patienceMs ?? PATIENCE_MS;
-    await Promise.race([drained.catch(() => 0), new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
-    return { rollout, drained };
+    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, patienceMs).unref())]);
+    return rollout;
   }
 
   /** Waits for what goes on in the background, for an orderly stop; what cannot be ended now is ended after the next start. */
@@ -180,7 +177,7 @@ export class Rollouts {
   }
 
   async #begin(plan: NumberedPlan): Promise<{ rollout: Rollout; units: Unit[] }> {
-    const { store, now } = this.#deps;
+    const { store, settings, now } = this.#deps;
     const at = now().toISOString();
     const rollout: Rollout = {
       id: randomHex(12),
@@ -194,6 +191,7 @@ export class Rollouts {
       finishedAt: null,
     };
     return store.transact(async (tx) => {
+      await reserveUnits(tx, plan.app.name, unitsOf(plan), settings.defaultLimits);
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
       const existing = await tx.units(plan.app.name);
@@ -249,23 +247,21 @@ export class Rollouts {
   }
 
   /** What is committed is carried to its end, in the background and however long it takes: nothing can fail it any more. */
-  #end(rollout: Rollout, routed: Promise<void>, options: EndOptions): Promise<number> {
+  #end(rollout: Rollout, routed: Promise<void>, options: EndOptions): Promise<void> {
     const { logger, routes } = this.#deps;
     routed.catch(() => undefined);
     const onError = (err: unknown): void => logger.warn({ err, app: rollout.app }, 'ending a rollout failed');
-    const ended = retry(
-      async (attempt) => {
-        await (attempt === 0 ? routed : routes.publish());
-        return this.#finish(rollout, options);
-      },
-      { ...END_PAUSES, signal: this.#closed.signal, onError },
-    );
-    const watched = bestEffort(logger, 'ending a rollout', () => ended).finally(() => this.#background.delete(watched));
-    this.#background.add(watched);
+    const work = async (attempt: number): Promise<void> => {
+      await (attempt === 0 ? routed : routes.publish());
+      await this.#finish(rollout, options);
+    };
+    const trying = (): Promise<void> => retry(work, { ...END_PAUSES, signal: this.#closed.signal, onError });
+    const ended = bestEffort(logger, 'ending a rollout', trying).finally(() => this.#background.delete(ended));
+    this.#background.add(ended);
     return ended;
   }
 
-  async #finish(rollout: Rollout, options: EndOptions): Promise<number> {
+  async #finish(rollout: Rollout, options: EndOptions): Promise<void> {
     const { store, router, settings, units, now } = this.#deps;
     const { release } = rollout;
     const old = await store.transact(async (tx) => {
@@ -287,7 +283,6 @@ export class Rollouts {
       await tx.updateRollout(rollout.id, { state: 'done', finishedAt: now().toISOString() });
       await options.onStep?.(tx, { state: 'done', release, failedRequests });
     });
-    return failedRequests;
   }
 
   async #failures(app: string): Promise<number> {

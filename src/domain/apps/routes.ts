@@ -9,12 +9,16 @@ import type { Logger } from '../../lib/logger.ts';
 
 const RETRY_MS = 250;
 const GIVE_UP_MS = 60_000;
+const RESERVED = 'routes.reserved_version';
+/** So many tables are published between two writes of the reserve. */
+const RESERVE = 10_000;
 
 export interface RoutesDeps {
   readonly store: Store;
   readonly router: Router;
   readonly domain: string;
   readonly logger: Logger;
+  readonly now: () => Date;
   /** How long a router that does not take a table is tried; a minute when absent. */
   readonly giveUpMs?: number;
 }
@@ -25,7 +29,9 @@ export class Routes {
   readonly #domain: string;
   readonly #logger: Logger;
   readonly #giveUpMs: number;
+  readonly #now: () => Date;
   #version = 0;
+  #reservedTo = 0;
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
 
@@ -34,6 +40,7 @@ export class Routes {
     this.#router = deps.router;
     this.#domain = deps.domain;
     this.#logger = deps.logger;
+    this.#now = deps.now;
     this.#giveUpMs = deps.giveUpMs ?? GIVE_UP_MS;
   }
 
@@ -77,13 +84,31 @@ export class Routes {
   }
 
   async #table(): Promise<RouteTable> {
+    const version = await this.#nextVersion();
     const [apps, units] = await Promise.all([this.#store.apps(), this.#store.allUnits()]);
-    this.#version = Math.max(this.#version + 1, Date.now());
     const byApp = groupBy(units, (unit) => unit.app);
     const routes = apps
       .filter((app) => !app.removing)
       .map((app) => routeOf(app, byApp.get(app.name) ?? [], this.#domain));
-    return { version: this.#version, routes };
+    return { version, routes };
+  }
+
+  /**
+   * Greater than every one before, also after a restart of control on a machine whose clock was set back: the router would ignore
+   * all tables until the clock has caught up. So versions are taken from a stored reserve.
+   */
+  async #nextVersion(): Promise<number> {
+    if (this.#version >= this.#reservedTo) {
+      const now = this.#now().getTime();
+      this.#version = await this.#store.transact(async (tx) => {
+        const first = Math.max(this.#version, Number((await tx.setting(RESERVED)) ?? 0), now);
+        await tx.setSetting(RESERVED, String(first + RESERVE));
+        return first;
+      });
+      this.#reservedTo = this.#version + RESERVE;
+    }
+    this.#version += 1;
+    return this.#version;
   }
 }
 

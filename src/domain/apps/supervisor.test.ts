@@ -150,18 +150,42 @@ describe('nothing is started twice', () => {
     await Promise.all([world.parts.supervisor.revive(unit), world.parts.supervisor.revive(unit)]);
     await expectSound(world);
     expect(await startsOf(unit)).toBe(2);
+    expect(await noted(/is running again/)).toHaveLength(1);
   });
 
-  it('when it is being retired', async () => {
+  it('when it serves already', async () => {
     await world.deploy('shop');
     const unit = await onlyUnit();
-    const release = await world.machine.store.release('shop', unit.release);
-    if (release === null) throw new Error('there is no release');
-    const signal = new AbortController().signal;
+    const effects: string[] = [];
+    for (const name of ['provisioner.ensure', 'provisioner.ready'])
+      world.faults.on(name, () => void effects.push(name));
+    expect(await (await starter(unit))()).toEqual(unit);
+    expect(effects).toEqual([]);
+  });
+
+  it('when it is being retired, not even by those who were waiting to start it', async () => {
+    await world.deploy('shop');
+    const unit = await onlyUnit();
+    let starts = 0;
+    world.faults.on('provisioner.ensure', () => void starts++);
+    const coming = world.faults.hold('provisioner.ready');
+    await die(unit);
+    await coming.reached;
+    const start = await starter(unit);
+    const waiting = start();
     const retired = world.parts.units.retire(unit);
-    await expect(world.parts.units.start(unit, release, signal)).rejects.toMatchObject({ code: 'cancelled' });
+    const late = start();
+    coming.release();
+    await expect(waiting).rejects.toMatchObject({ code: 'cancelled' });
+    await expect(late).rejects.toMatchObject({ code: 'cancelled' });
     await retired;
-    await expect(world.parts.units.start(unit, release, signal)).rejects.toMatchObject({ code: 'cancelled' });
+    expect(starts).toBe(1);
     expect(await world.parts.provisioner.list()).toEqual([]);
   });
 });
+
+async function starter(unit: Unit): Promise<() => Promise<Unit>> {
+  const release = await world.machine.store.release('shop', unit.release);
+  if (release === null) throw new Error('there is no release');
+  return () => world.parts.units.start(unit, release, new AbortController().signal);
+}

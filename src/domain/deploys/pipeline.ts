@@ -11,7 +11,7 @@ import { privateValues } from '../apps/private-values.ts';
 import { Failure, type FailureCause } from '../apps/rollout.ts';
 import type { Rollouts, RolloutStep } from '../apps/rollouts.ts';
 import { envRecord } from '../apps/unit-spec.ts';
-import { PlatformError, toPlatformError } from '../errors.ts';
+import { type ErrorCode, PlatformError, toPlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
@@ -136,7 +136,7 @@ export class Pipeline {
 
   /** The number of the release that serves now. */
   async #roll(run: PipelineRun, release: NewRelease, transcript: Transcript, clock: PhaseClock): Promise<number> {
-    const { rollout } = await this.#deps.rollouts.roll({
+    const rollout = await this.#deps.rollouts.roll({
       app: run.app,
       release,
       reason: release.reason,
@@ -225,13 +225,19 @@ interface Facts {
   readonly lines: readonly string[];
 }
 
+const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
+  'app.busy': 'interrupted',
+  'app.not_found': 'interrupted',
+  'quota.exceeded': 'quota_exceeded',
+};
+
 function failureFacts(thrown: unknown, redact: Redactor): Facts {
   if (thrown instanceof Failure) {
     const { code, message, hint, lines } = thrown;
     return { cause: code, message: redact(message), hint: redact(hint), lines: lines.map(redact) };
   }
   const error = toPlatformError(thrown);
-  const cause = error.code === 'app.busy' || error.code === 'app.not_found' ? 'interrupted' : 'internal';
+  const cause = CAUSES[error.code] ?? 'internal';
   return { cause, message: error.message, hint: error.hint ?? '', lines: [] };
 }
 

@@ -71,6 +71,8 @@ describe('the output of a unit', () => {
       await until(() => isIn(1), { timeoutMs: 2_000, what: 'the next life of the unit' });
       writing.release();
       await untilPrinted(world, ['listening', 'last', 'listening']);
+      await say(world, 'more');
+      await untilPrinted(world, ['listening', 'last', 'listening', 'more']);
       await expectSound(world);
     });
   });

@@ -1,6 +1,9 @@
-/** How every door recognises its caller: session token, SSH key, password, unix socket. Changes nothing but the throttle. */
+/**
+ * How every door recognises its caller: session, API key, app token, SSH key, password, unix socket. Changes nothing but
+ * the throttle.
+ */
 import { KeyedQueue } from '../../lib/keyed-queue.ts';
-import type { UserCaller } from '../caller.ts';
+import type { Caller, UserCaller } from '../caller.ts';
 import { isPlatformError, PlatformError } from '../errors.ts';
 import type { AccountStore } from './account-store.ts';
 import type { CallerCache } from './caller-cache.ts';
@@ -10,6 +13,9 @@ import { hashToken } from './sessions.ts';
 import { networkOf, Throttle } from './throttle.ts';
 import type { User } from './user.ts';
 import type { Users } from './users.ts';
+
+/** Until when the answer for an API key is good, as far as the key is concerned. */
+const NEVER = '9999-12-31T23:59:59.999Z';
 
 type Authentication = Pick<Users, 'byToken' | 'bySshKey' | 'byPassword' | 'machineOwner'> & {
   /** The user whose password this is, or why not. Errors: user.not_found, auth.wrong_password, auth.throttled. */
@@ -30,18 +36,26 @@ export function createAuthentication(deps: {
     return { kind: 'user', email: user.email, isAdmin: user.isAdmin, teams, via, tokenHash: '', address };
   }
 
-  async function byToken(token: string, address: string): Promise<UserCaller | null> {
-    const tokenHash = hashToken(token);
-    if (tokenHash === '') return null;
+  async function byUserToken(tokenHash: string, address: string): Promise<UserCaller | null> {
     const known = callers.get(tokenHash);
     if (known !== null) return { ...known, address };
     const generation = callers.generation;
     const session = await store.session(tokenHash, now().toISOString());
-    const user = session === null ? null : await store.user(session.email);
-    if (session === null || user === null) return null;
-    const caller = { ...(await callerOf(user, 'session', address)), tokenHash };
-    callers.put(caller, session.expiresAt, generation);
+    const email = session === null ? await store.apiKeyOwner(tokenHash) : session.email;
+    const user = email === null ? null : await store.user(email);
+    if (user === null) return null;
+    const caller = { ...(await callerOf(user, session === null ? 'api-key' : 'session', address)), tokenHash };
+    callers.put(caller, session?.expiresAt ?? NEVER, generation);
     return caller;
+  }
+
+  async function byToken(token: string, address: string): Promise<Caller | null> {
+    const tokenHash = hashToken(token);
+    if (tokenHash === '') return null;
+    const user = await byUserToken(tokenHash, address);
+    if (user !== null) return user;
+    const appToken = await store.appToken(tokenHash, now().toISOString());
+    return appToken === null ? null : { kind: 'app', app: appToken.app, address };
   }
 
   /** One attempt at a time per address and per account, so that guesses sent all at once count like guesses sent one by one. */
@@ -76,8 +90,9 @@ export function createAuthentication(deps: {
 
     async byPassword(email, secret, address) {
       const account = normalEmail(email);
-      const session = await byToken(secret, address);
-      if (session !== null && session.email === account) return session;
+      const tokenHash = hashToken(secret);
+      const owner = tokenHash === '' ? null : await byUserToken(tokenHash, address);
+      if (owner !== null && owner.email === account) return owner;
       throttle.check(account, address);
       try {
         return await callerOf(await attempt(account, address, secret), 'password', address);
@@ -99,7 +114,7 @@ export function userNotFound(): PlatformError {
   return new PlatformError('user.not_found', 'user not found', { hint: 'Check the spelling of the e-mail address.' });
 }
 
-function wrongPassword(): PlatformError {
+export function wrongPassword(): PlatformError {
   return new PlatformError('auth.wrong_password', 'Authentication failed, wrong password.', {
     hint: 'Check the password and try again.',
   });

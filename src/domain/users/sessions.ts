@@ -3,7 +3,8 @@ import { createHash } from 'node:crypto';
 import { randomHex } from '../../lib/ids.ts';
 import type { Session } from './user.ts';
 
-const TOKEN_DIGITS = 64;
+/** Of every secret that lets somebody in. */
+export const TOKEN_DIGITS = 64;
 const DAY_MS = 86_400_000;
 /** No token of the platform is longer; what is longer is not even hashed. */
 const MAX_TOKEN_LENGTH = 256;

@@ -28,9 +28,11 @@ export class Throttle {
   readonly #counters = new Map<string, Counter>();
   readonly #known = new Set<string>();
   readonly #now: () => Date;
+  readonly #message: string;
 
-  constructor(now: () => Date) {
+  constructor(now: () => Date, message = 'Too many failed attempts to log in.') {
     this.#now = now;
+    this.#message = message;
   }
 
   /** Throws `auth.throttled` with details.retryAfterSeconds when this attempt comes too early. */
@@ -43,7 +45,7 @@ export class Throttle {
     }
     if (waitMs <= 0) return;
     const seconds = Math.ceil(waitMs / 1_000);
-    throw new PlatformError('auth.throttled', 'Too many failed attempts to log in.', {
+    throw new PlatformError('auth.throttled', this.#message, {
       hint: `Try again in ${seconds} s.`,
       details: { retryAfterSeconds: seconds },
     });

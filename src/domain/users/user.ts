@@ -1,4 +1,7 @@
-/** Users, their sessions and SSH keys, as they are remembered. Secrets are only ever stored as hashes. */
+/**
+ * Users, their sessions and keys, as they are remembered. Secrets are stored as hashes only, but for the API key, which
+ * can be shown again: it is stored sealed.
+ */
 export interface User {
   /** Lower-cased; the identity. */
   readonly email: string;
@@ -26,4 +29,23 @@ export interface SshKey {
   /** `<type> <base64>` without the comment. */
   readonly key: string;
   readonly createdAt: string;
+}
+
+export interface ApiKey {
+  /** A user has at most one. */
+  readonly email: string;
+  /** SHA-256 of the key, hexadecimal. */
+  readonly keyHash: string;
+  /** The key itself. */
+  readonly key: string;
+  readonly createdAt: string;
+}
+
+/** A one-time token that was mailed to somebody who forgot the password. */
+export interface PasswordReset {
+  /** SHA-256 of the token, hexadecimal. */
+  readonly tokenHash: string;
+  readonly email: string;
+  readonly createdAt: string;
+  readonly expiresAt: string;
 }

@@ -1,17 +1,21 @@
-/** Use cases of users (specification 4.7): accounts, sessions, SSH keys; and how every door recognises its caller. */
+/** Use cases of users (specification 4.7): accounts, sessions, keys; and how every door recognises its caller. */
 import { isLoopbackHost } from '../../lib/loopback-host.ts';
 import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
 import type { Caller, UserCaller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { AccountStore } from './account-store.ts';
-import { createAuthentication } from './authentication.ts';
+import { createApiKeys } from './api-keys.ts';
+import { createAuthentication, wrongPassword } from './authentication.ts';
 import type { CallerCache } from './caller-cache.ts';
 import { checkEmail, normalEmail } from './email.ts';
 import { createKeys } from './keys.ts';
+import type { Mailer } from './mailer.ts';
+import { createPasswordChanges } from './password-changes.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
+import { createUserRemoval } from './removal.ts';
 import { newSession } from './sessions.ts';
-import type { SshKey, User } from './user.ts';
+import type { ApiKey, SshKey, User } from './user.ts';
 
 export interface Users {
   /** Errors: user.invalid_email, user.invalid_password, user.email_taken, auth.registration_closed. */
@@ -25,6 +29,30 @@ export interface Users {
   /** Ends the presented session only. */
   logout(caller: Caller): Promise<void>;
   info(caller: Caller): Promise<{ email: string; teams: string[] }>;
+  /** Everybody for an admin, otherwise only the caller; sorted by e-mail. */
+  list(caller: Caller): Promise<{ email: string; isAdmin: boolean; teams: string[] }[]>;
+  /**
+   * Ends all sessions but the presented one, and pending resets. Errors: user.invalid_password, user.password_mismatch
+   * (checked before the length of the new one), auth.throttled.
+   */
+  changePassword(caller: Caller, input: { old: unknown; new: unknown; confirm?: unknown }): Promise<void>;
+  /**
+   * Without `token` ('') mails one. With one sets `password`, or, if there is none, a random one that is mailed, and ends
+   * all sessions. Errors: user.not_found, user.invalid_reset_token, user.invalid_password, auth.throttled; those of Mailer.
+   */
+  resetPassword(
+    caller: Caller,
+    input: { email: string; token: string; password: unknown; address: string },
+  ): Promise<void>;
+  /**
+   * The caller, or for admins whom they name. Errors: user.not_found, user.last_admin, user.owns_apps (details.apps),
+   * user.last_member (details.teams).
+   */
+  remove(caller: Caller, email: string | undefined): Promise<void>;
+  /** Made on first use. */
+  apiKey(caller: Caller): Promise<ApiKey>;
+  /** The old one is void at once. */
+  regenerateApiKey(caller: Caller): Promise<ApiKey>;
   addKey(caller: Caller, input: { key: unknown; name?: unknown; force?: unknown }): Promise<SshKey>;
   /** By key text or by name. */
   removeKey(caller: Caller, input: { key?: unknown; name?: unknown }): Promise<void>;
@@ -48,6 +76,7 @@ export interface UsersDeps {
   readonly now: () => Date;
   /** Shared with createTeams, which clears it when memberships change. */
   readonly callers: CallerCache;
+  readonly mailer: Mailer;
   readonly registrationOpen: boolean;
   /** Registration is open to those only who call the platform by a name of the machine they are on. */
   readonly registrationFromHereOnly?: boolean;
@@ -61,6 +90,9 @@ export function createUsers(deps: UsersDeps): Users {
   return {
     registrationOpen,
     ...createKeys(deps),
+    ...createApiKeys(deps),
+    ...createPasswordChanges({ ...deps, verifyPassword: authentication.verifyPassword }),
+    ...createUserRemoval(deps),
     byToken: authentication.byToken,
     bySshKey: authentication.bySshKey,
     byPassword: authentication.byPassword,
@@ -89,6 +121,8 @@ export function createUsers(deps: UsersDeps): Users {
       return act(caller, 'user.login', { email: user.email }, { target: `user:${user.email}` }, async () => {
         const { token, session } = newSession(user.email, now(), sessionDays);
         await store.transact(async (tx) => {
+          // A change of the password in the meantime has ended all sessions; this one must not come after it.
+          if ((await tx.user(user.email))?.passwordHash !== user.passwordHash) throw wrongPassword();
           await tx.deleteExpiredSessions(session.createdAt);
           await tx.insertSession(session);
         });

@@ -71,6 +71,18 @@ describe('user', () => {
     expect([plan.file, ...plan.args].join(' ')).toBe(`${asTenant} -- /bin/sh -c node app.js`);
   });
 
+  it('hands on every variable, whatever its name', () => {
+    const env = Object.fromEntries([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+    ]);
+    expect(Object.entries(planUser(request({ env }), programs, 70_001).env)).toEqual([
+      ['__proto__', 'a'],
+      ['constructor', 'b'],
+      ['TANCHO_SANDBOX', 'u1'],
+    ]);
+  });
+
   it('keeps variables that load code away from the privileged programs, not from the app', () => {
     const env = { LD_PRELOAD: '/app/evil.so', GLIBC_TUNABLES: 'x=y', DATABASE_URL: 'secret' };
     const plan = planUser(request({ env }), programs, 70_001);

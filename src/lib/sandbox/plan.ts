@@ -82,12 +82,10 @@ function asUser(request: SandboxRequest, programs: Programs, uid: number): Pick<
   argv.push('--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all');
   if (request.dieWithParent) argv.push('--pdeathsig', 'KILL');
   argv.push('--');
-  const env: Record<string, string> = {};
-  const late: string[] = [];
-  for (const [name, value] of Object.entries(request.env)) {
-    if (LOADER_VARIABLE.test(name)) late.push(`${name}=${value}`);
-    else env[name] = value;
-  }
+  const all = Object.entries(request.env);
+  const late = all.filter(([name]) => LOADER_VARIABLE.test(name)).map(([name, value]) => `${name}=${value}`);
+  // Not by assignment, which a variable named __proto__ would not survive.
+  const env = Object.fromEntries(all.filter(([name]) => !LOADER_VARIABLE.test(name)));
   if (late.length > 0) argv.push(required(programs.env), ...late);
   return { argv: [...argv, ...request.argv], env };
 }

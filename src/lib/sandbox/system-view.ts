@@ -1,6 +1,7 @@
 /** Works out which directories of this machine every sandbox is to see, read-only. */
 import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { homedir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
 import type { SystemView } from './plan.ts';
 
 const SYSTEM_PATHS = [
@@ -16,6 +17,9 @@ const SYSTEM_PATHS = [
   '/gnu/store',
 ];
 
+/** Directories that hold more than the one program that may stand in their `bin`. */
+const SHARED = ['/', '/home', '/mnt', '/opt', '/root', '/srv', '/tmp', '/var', join(homedir(), '.local')];
+
 /** `home` is never shown, nor anything that contains it. */
 export function systemView(home: string, runtime: string = process.execPath): SystemView {
   const directories: string[] = [];
@@ -29,7 +33,8 @@ export function systemView(home: string, runtime: string = process.execPath): Sy
   const program = realpathSync(runtime);
   if (!seen(program)) {
     const prefix = dirname(dirname(program));
-    const fits = prefix !== '/' && !isWithin(home, prefix);
+    const isInstallation = basename(dirname(program)) === 'bin' && !SHARED.includes(prefix);
+    const fits = isInstallation && prefix !== homedir() && !isWithin(home, prefix);
     directories.push(fits ? prefix : program);
   }
   // Name resolution is often a link to a file that a service writes elsewhere.

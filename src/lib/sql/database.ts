@@ -2,6 +2,7 @@
 import { Kysely } from 'kysely';
 import type { Logger } from '../logger.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
+import type { SqliteDialectOptions } from './sqlite-dialect.ts';
 import { openSqliteFile } from './sqlite-file.ts';
 import type { SqliteFileOptions } from './sqlite-file.ts';
 import type { PostgresOptions } from './postgres-dialect.ts';
@@ -9,7 +10,8 @@ import type { PostgresOptions } from './postgres-dialect.ts';
 export type DatabaseKind = 'sqlite' | 'postgres';
 
 export type DatabaseOptions =
-  ({ readonly kind: 'sqlite' } & SqliteFileOptions) | ({ readonly kind: 'postgres' } & PostgresOptions);
+  | ({ readonly kind: 'sqlite' } & SqliteFileOptions & SqliteDialectOptions)
+  | ({ readonly kind: 'postgres' } & PostgresOptions);
 
 export interface Database<Schema> {
   readonly kind: DatabaseKind;
@@ -24,7 +26,8 @@ export interface Database<Schema> {
 export async function openDatabase<Schema>(options: DatabaseOptions, logger: Logger): Promise<Database<Schema>> {
   if (options.kind === 'sqlite') {
     const handle = await openSqliteFile(options);
-    return database('sqlite', options.file, handle.driver, new Kysely<Schema>({ dialect: sqliteDialect(handle) }));
+    const dialect = sqliteDialect(handle, options);
+    return database('sqlite', options.file, handle.driver, new Kysely<Schema>({ dialect }));
   }
   const { postgresDialect } = await import('./postgres-dialect.ts');
   const dialect = await postgresDialect(options, logger);

@@ -4,7 +4,8 @@
  */
 import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, Driver, Kysely, QueryResult } from 'kysely';
-import type { SqliteHandle, SqliteStatement } from './sqlite-file.ts';
+import { KeptAnswers } from './kept-answers.ts';
+import type { SqliteHandle, SqliteRow, SqliteStatement, SqliteValue } from './sqlite-file.ts';
 import { patiently } from './patiently.ts';
 import { sqliteValues } from './sqlite-value.ts';
 import { Turnstile } from './turnstile.ts';
@@ -12,12 +13,18 @@ import { Turnstile } from './turnstile.ts';
 /** Longer than the wait for another process, short enough that a transaction that waits for itself is told so. */
 const TURN_MS = 10_000;
 const KEPT_STATEMENTS = 300;
+const READS = /^select\b/i;
 const REPEATED = /^(?:select|insert|update|delete|with|begin|commit|rollback)\b/i;
 
-export function sqliteDialect(handle: SqliteHandle): Dialect {
+export interface SqliteDialectOptions {
+  /** Gives long answers again as long as nothing has been written; for what is read much more often than it changes. */
+  readonly keepsAnswers?: boolean;
+}
+
+export function sqliteDialect(handle: SqliteHandle, options: SqliteDialectOptions = {}): Dialect {
   return {
     createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new SqliteDriver(handle),
+    createDriver: () => new SqliteDriver(handle, options),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -35,9 +42,9 @@ class SqliteDriver implements Driver {
   readonly #connection: SqliteConnection;
   readonly #turnstile = new Turnstile(TURN_MS);
 
-  constructor(handle: SqliteHandle) {
+  constructor(handle: SqliteHandle, { keepsAnswers = false }: SqliteDialectOptions) {
     this.#handle = handle;
-    this.#connection = new SqliteConnection(handle);
+    this.#connection = new SqliteConnection(handle, keepsAnswers);
   }
 
   async init(): Promise<void> {}
@@ -78,22 +85,34 @@ class SqliteConnection implements DatabaseConnection {
   readonly #handle: SqliteHandle;
   /** Oldest use first. */
   readonly #kept = new Map<string, SqliteStatement>();
+  readonly #answers: KeptAnswers | null;
 
-  constructor(handle: SqliteHandle) {
+  constructor(handle: SqliteHandle, keepsAnswers: boolean) {
     this.#handle = handle;
+    this.#answers = keepsAnswers ? new KeptAnswers(handle) : null;
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const values = sqliteValues(query.parameters);
     return patiently(() => {
-      const statement = this.#statement(query.sql);
-      if (statement.reader) return { rows: statement.all(values) as R[] };
-      return { rows: [], numAffectedRows: BigInt(statement.run(values)) };
+      if (this.#answers === null) return this.#execute<R>(query.sql, values);
+      if (READS.test(query.sql)) {
+        const ask = (): SqliteRow[] => this.#statement(query.sql).all(values);
+        return { rows: this.#answers.read(query.sql, values, ask) as R[] };
+      }
+      this.#answers.forget();
+      return this.#execute<R>(query.sql, values);
     });
   }
 
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {
     throw new Error('Streaming is not supported: answers are bounded, read them as a whole.');
+  }
+
+  #execute<R>(sql: string, values: readonly SqliteValue[]): QueryResult<R> {
+    const statement = this.#statement(sql);
+    if (statement.reader) return { rows: statement.all(values) as R[] };
+    return { rows: [], numAffectedRows: BigInt(statement.run(values)) };
   }
 
   #statement(sql: string): SqliteStatement {

@@ -10,6 +10,8 @@ import type { DatabaseOptions } from '../../../lib/sql/database.ts';
 import { migrate } from '../../../lib/sql/migrate.ts';
 import type { SqliteDriverName } from '../../../lib/sql/sqlite-file.ts';
 import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
+import { apiKeyReader, apiKeyWriter } from './api-keys.ts';
+import { appTokenReader, appTokenWriter } from './app-tokens.ts';
 import { appReader, appWriter } from './apps.ts';
 import { deployReader, deployWriter } from './deploys.ts';
 import { envReader, envWriter } from './env.ts';
@@ -18,6 +20,8 @@ import { translated } from './faults.ts';
 import { leases } from './leases.ts';
 import { migrations } from './migrations/index.ts';
 import { poolReader, poolWriter } from './pools.ts';
+import { passwordResetWriter } from './password-resets.ts';
+import { quotaReader, quotaWriter } from './quotas.ts';
 import { releaseReader, releaseWriter } from './releases.ts';
 import { rolloutReader, rolloutWriter } from './rollouts.ts';
 import type { Scope, Tables } from './schema.ts';
@@ -77,7 +81,9 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
 }
 
 function databaseOptions(options: SqlStoreOptions): DatabaseOptions {
-  return options.kind === 'sqlite' ? { ...options, synchronous: 'FULL' } : { ...options, poolSize: POOL_SIZE };
+  return options.kind === 'sqlite'
+    ? { ...options, synchronous: 'FULL', keepsAnswers: true }
+    : { ...options, poolSize: POOL_SIZE };
 }
 
 function reader(scope: Scope): StoreReader {
@@ -91,6 +97,9 @@ function reader(scope: Scope): StoreReader {
     ...userReader(scope),
     ...sessionReader(scope),
     ...sshKeyReader(scope),
+    ...apiKeyReader(scope),
+    ...appTokenReader(scope),
+    ...quotaReader(scope),
     ...teamReader(scope),
     ...poolReader(scope),
     ...eventReader(scope),
@@ -109,6 +118,10 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...userWriter(scope),
     ...sessionWriter(scope),
     ...sshKeyWriter(scope),
+    ...apiKeyWriter(scope),
+    ...passwordResetWriter(scope),
+    ...appTokenWriter(scope),
+    ...quotaWriter(scope),
     ...teamWriter(scope),
     ...poolWriter(scope),
     ...eventWriter(scope),

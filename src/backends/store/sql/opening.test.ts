@@ -48,8 +48,7 @@ describe('a SQLite file', () => {
     handle.close();
     await expect(createSqlStore(sqlite('newer.db'), deps)).rejects.toMatchObject({
       code: 'unavailable',
-      message:
-        /newer\.db was made by a newer version of Tancho \(schema 9999_future, this one knows up to 0001_initial\)/,
+      message: /newer\.db was made by a newer version of Tancho \(schema 9999_future, this one knows up to \d{4}_\w+\)/,
     });
   });
 

@@ -14,6 +14,11 @@ export interface Tables {
   deploy_log: { deploy_id: string; chunk: number; lines_json: string };
   users: { email: string; password_hash: string; is_admin: number; created_at: string };
   sessions: { token_hash: string; email: string; created_at: string; expires_at: string };
+  api_keys: { email: string; key_hash: string; sealed_key: string; created_at: string };
+  password_resets: { token_hash: string; email: string; created_at: string; expires_at: string };
+  app_tokens: { token_hash: string; app: string; actor: string; created_at: string; expires_at: string };
+  user_limits: { email: string; apps: number | null };
+  app_limits: { app: string; units: number | null };
   ssh_keys: { fingerprint: string; email: string; name: string; key_text: string; created_at: string };
   teams: { name: string; created_at: string };
   team_members: { team: string; email: string };

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SILENT } from '../../../lib/logger.ts';
 import { newSealKey, Sealer } from '../../../lib/seal.ts';
 import { openSqliteFile } from '../../../lib/sql/sqlite-file.ts';
-import { populate, release, variable } from '../testing/records.ts';
+import { apiKey, populate, release, variable } from '../testing/records.ts';
 import { createSqlStore } from './index.ts';
 
 let folder = '';
@@ -30,6 +30,7 @@ describe('sealed values', () => {
     await store.transact(async (tx) => {
       await tx.setEnv('shop', [canary]);
       await tx.insertRelease(release('shop', 1, { env: await tx.env('shop') }));
+      await tx.putApiKey(apiKey('canary-7f3a-of-ann', { keyHash: 'the hash' }));
     });
     const open = await bytesOf('canary.db');
     expect(open.includes('API_TOKEN')).toBe(true);

@@ -17,7 +17,7 @@ export function sessionReader({ db }: Scope): Pick<UserReader, 'session'> {
   };
 }
 
-type SessionWrites = 'insertSession' | 'deleteSession' | 'deleteExpiredSessions';
+type SessionWrites = 'insertSession' | 'deleteSession' | 'deleteSessionsOf' | 'deleteExpiredSessions';
 
 export function sessionWriter({ db }: Scope): Pick<UserWriter, SessionWrites> {
   return {
@@ -32,6 +32,14 @@ export function sessionWriter({ db }: Scope): Pick<UserWriter, SessionWrites> {
     },
     async deleteSession(tokenHash) {
       await db.deleteFrom('sessions').where('token_hash', '=', tokenHash).execute();
+    },
+    async deleteSessionsOf(email, keptHash) {
+      const done = await db
+        .deleteFrom('sessions')
+        .where('email', '=', email)
+        .where('token_hash', '!=', keptHash)
+        .executeTakeFirst();
+      return Number(done.numDeletedRows);
     },
     async deleteExpiredSessions(now) {
       const done = await db.deleteFrom('sessions').where('expires_at', '<=', now).executeTakeFirst();

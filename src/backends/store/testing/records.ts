@@ -1,4 +1,5 @@
 /** Records to put into a store; each maker takes what matters to the case. */
+import type { AppToken } from '../../../domain/app-tokens/app-token.ts';
 import type { App, EnvVar, Release } from '../../../domain/apps/app.ts';
 import type { Rollout } from '../../../domain/apps/rollout.ts';
 import type { Unit } from '../../../domain/apps/unit.ts';
@@ -6,7 +7,7 @@ import type { Deploy } from '../../../domain/deploys/deploy.ts';
 import type { PlatformEvent } from '../../../domain/events.ts';
 import type { Store } from '../../../domain/store.ts';
 import type { Team } from '../../../domain/teams/team.ts';
-import type { Session, SshKey, User } from '../../../domain/users/user.ts';
+import type { ApiKey, PasswordReset, Session, SshKey, User } from '../../../domain/users/user.ts';
 
 export const AT = '2026-03-04T05:06:07.089Z';
 export const LATER = '2026-03-05T00:00:00.000Z';
@@ -22,6 +23,18 @@ export function session(tokenHash: string, more: Partial<Session> = {}): Session
 export function sshKey(name: string, more: Partial<SshKey> = {}): SshKey {
   const fingerprint = `SHA256:${name}`;
   return { email: 'ann@example.com', name, fingerprint, key: `ssh-ed25519 ${name}`, createdAt: AT, ...more };
+}
+
+export function apiKey(key: string, more: Partial<ApiKey> = {}): ApiKey {
+  return { email: 'ann@example.com', keyHash: `hash of ${key}`, key, createdAt: AT, ...more };
+}
+
+export function passwordReset(tokenHash: string, more: Partial<PasswordReset> = {}): PasswordReset {
+  return { tokenHash, email: 'ann@example.com', createdAt: AT, expiresAt: LATER, ...more };
+}
+
+export function appToken(tokenHash: string, more: Partial<AppToken> = {}): AppToken {
+  return { tokenHash, app: 'shop', by: 'ann@example.com', createdAt: AT, expiresAt: LATER, ...more };
 }
 
 export function team(name: string, ...members: string[]): Team {

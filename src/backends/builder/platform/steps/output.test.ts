@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { BuildOutput, LineSplitter, redactor } from './output.ts';
+import { BuildOutput, LineSplitter } from './output.ts';
 
 function split(...chunks: (string | Uint8Array)[]): string[] {
   const lines: string[] = [];
@@ -23,14 +23,6 @@ describe('LineSplitter', () => {
   it('does not grow with a line that never ends', () => {
     const many = Array.from({ length: 100 }, () => 'x'.repeat(10_000));
     expect(split(...many)[0]?.length).toBeLessThanOrEqual(64 * 1024 + 10_000);
-  });
-});
-
-describe('redactor', () => {
-  it('replaces long values, the longest first, and each line of a value', () => {
-    const redact = redactor(['secret-1', 'secret-1-and-more', 'short', 'line one of it\nline two of it']);
-    expect(redact('secret-1-and-more secret-1 short')).toBe('*** *** short');
-    expect(redact('> line two of it')).toBe('> ***');
   });
 });
 

@@ -1,11 +1,11 @@
 /** What a build prints, on its way to people: whole lines, free of secrets and terminal tricks, bounded. */
 import { StringDecoder } from 'node:string_decoder';
+import { createRedactor, type Redactor } from '../../../../lib/redact.ts';
 
 const MAX_LINE = 4096;
 const MAX_PENDING = 64 * 1024;
 const MAX_LINES = 20_000;
 const TAIL = 50;
-const SHORTEST_SECRET = 6;
 
 const TERMINAL = /\u001b\[[0-?]*[ -/]*[@-~]|\u001b\][^\u0007\u001b]*(?:\u0007|\u001b\\)|\u001b[@-_]/g;
 const CONTROL = /[\u0000-\u0008\u000b-\u001f\u007f]/g;
@@ -43,23 +43,15 @@ function bounded(pending: string): string {
   return pending.slice(last + 1).slice(0, MAX_PENDING);
 }
 
-/** Replaces every private value of at least 6 characters, line by line for values of several lines. */
-export function redactor(values: readonly string[]): (text: string) => string {
-  const secrets = [...new Set(values.flatMap((value) => [value, ...value.split(/\r?\n/)]).map((value) => value.trim()))]
-    .filter((value) => value.length >= SHORTEST_SECRET)
-    .sort((a, b) => b.length - a.length);
-  return (text) => secrets.reduce((line, secret) => line.replaceAll(secret, '***'), text);
-}
-
 export class BuildOutput {
   readonly #line: (text: string) => void;
-  readonly #redact: (text: string) => string;
+  readonly #redact: Redactor;
   #tail: string[] = [];
   #count = 0;
 
   constructor(line: (text: string) => void, secrets: readonly string[]) {
     this.#line = line;
-    this.#redact = redactor(secrets);
+    this.#redact = createRedactor(secrets);
   }
 
   /** The platform's own words. */

@@ -1,12 +1,17 @@
 import type { DatabaseKind } from '../../../../lib/sql/database.ts';
 import type { MigrationSet } from '../../../../lib/sql/migrate.ts';
 import { initial } from './0001-initial.ts';
+import { accounts } from './0002-accounts.ts';
 import { appOperations } from './0003-app-operations.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
   return {
     table: 'migrations',
-    migrations: { '0001_initial': initial(kind), '0003_app_operations': appOperations(kind) },
+    migrations: {
+      '0001_initial': initial(kind),
+      '0002_accounts': accounts(kind),
+      '0003_app_operations': appOperations(kind),
+    },
   };
 }

@@ -1,0 +1,33 @@
+/** App tokens (specification 4.9, Variant B). */
+import { Type } from '../schema.ts';
+import { empty, json, type Operation } from '../operation.ts';
+import { optionalText, queryText } from './fields.ts';
+
+export const appTokenOperations: readonly Operation[] = [
+  json({
+    id: 'app_tokens.create',
+    section: '4.9',
+    summary: 'Make a token that acts on one app only.',
+    method: 'POST',
+    path: '/tokens',
+    access: 'user',
+    body: Type.Object({ client: optionalText, export: Type.Optional(Type.Boolean()) }),
+    shape: 'appToken',
+    errors: ['input.invalid_json', 'app.invalid_name', 'app.not_found', 'access.denied', 'app.busy'],
+    handle: ({ useCases, caller }, { body }) =>
+      useCases.appTokens.create(caller, { client: body.client, isExported: body.export === true }),
+  }),
+  empty({
+    id: 'app_tokens.revoke',
+    section: null,
+    summary: 'End all tokens of an app.',
+    method: 'DELETE',
+    path: '/tokens',
+    access: 'user',
+    query: Type.Object({ client: queryText }),
+    errors: ['app.invalid_name', 'app.not_found', 'access.denied'],
+    handle: async ({ useCases, caller }, { query }) => {
+      await useCases.appTokens.revoke(caller, query.client);
+    },
+  }),
+];

@@ -1,0 +1,16 @@
+import { Type } from '../schema.ts';
+import type { NewAppToken } from '../../domain/app-tokens/app-tokens.ts';
+import { shape } from './shape.ts';
+
+const NANOSECONDS_PER_MS = 1_000_000;
+
+/** `Creation` is a day in UTC; `Expires` the whole life of the token in nanoseconds, as other servers count it. */
+export const appToken = shape(
+  Type.Object({ Token: Type.String(), Creation: Type.String(), Expires: Type.Integer(), AppName: Type.String() }),
+  ({ token, record }: NewAppToken) => ({
+    Token: token,
+    Creation: record.createdAt.slice(0, 10).replaceAll('-', '/'),
+    Expires: (Date.parse(record.expiresAt) - Date.parse(record.createdAt)) * NANOSECONDS_PER_MS,
+    AppName: record.app,
+  }),
+);

@@ -1,0 +1,15 @@
+import type { AppToken } from './app-token.ts';
+
+/** What must be remembered about app tokens. Readers answer null for what is missing. */
+export interface AppTokenReader {
+  /** Null also when expired at `now` (ISO 8601 UTC). */
+  appToken(tokenHash: string, now: string): Promise<AppToken | null>;
+}
+
+export interface AppTokenWriter {
+  /** Throws PlatformError `app.not_found`. A token goes with its app. */
+  insertAppToken(token: AppToken): Promise<void>;
+  /** How many there were. */
+  deleteAppTokens(app: string): Promise<number>;
+  deleteExpiredAppTokens(now: string): Promise<number>;
+}

@@ -1,0 +1,85 @@
+/** Use cases of app tokens (specification 4.9): what lets a program act on one app, and on nothing else. */
+import { randomHex } from '../../lib/ids.ts';
+import { demand } from '../access.ts';
+import type { Act } from '../act.ts';
+import type { AppReader, AppWriter } from '../apps/app-store.ts';
+import { demandApp } from '../apps/demand-app.ts';
+import { type Caller, callerName } from '../caller.ts';
+import { PlatformError } from '../errors.ts';
+import { hashToken, TOKEN_DIGITS } from '../users/sessions.ts';
+import { APP_TOKEN_DAYS, APP_TOKEN_VARIABLE, type AppToken } from './app-token.ts';
+import type { AppTokenWriter } from './app-token-store.ts';
+
+export interface NewAppToken {
+  /** The only moment at which it can be seen. */
+  readonly token: string;
+  readonly record: AppToken;
+}
+
+export interface AppTokens {
+  /**
+   * `client` names the app; `isExported` also sets it as the app's private variable TANCHO_APP_TOKEN, which its next
+   * rollout starts with. Errors: app.invalid_name (no client), app.not_found.
+   */
+  create(caller: Caller, input: { client: unknown; isExported: boolean }): Promise<NewAppToken>;
+  /** Ends all tokens of the app; answers how many there were. Errors: as create(). */
+  revoke(caller: Caller, client: unknown): Promise<number>;
+}
+
+export interface AppTokensDeps {
+  readonly store: Pick<AppReader, 'app'> & {
+    transact<T>(work: (tx: AppTokenWriter & Pick<AppWriter, 'setEnv'>) => Promise<T>): Promise<T>;
+  };
+  readonly act: Act;
+  readonly now: () => Date;
+}
+
+const DAY_MS = 86_400_000;
+
+export function createAppTokens(deps: AppTokensDeps): AppTokens {
+  const { store, act, now } = deps;
+
+  return {
+    async create(caller, { client, isExported }) {
+      const name = clientName(client);
+      const app = await demandApp(store, name);
+      demand(caller, 'app_token.create', { app });
+      const target = `app:${name}`;
+      // The environment is changed under the app's lease only, or a change under way would not know of it.
+      const options = isExported ? { target, lease: target, detail: 'exported' } : { target };
+      return act(caller, 'app_token.create', { app }, options, async () => {
+        const token = randomHex(TOKEN_DIGITS);
+        const createdAt = now();
+        const record: AppToken = {
+          tokenHash: hashToken(token),
+          app: name,
+          by: callerName(caller),
+          createdAt: createdAt.toISOString(),
+          expiresAt: new Date(createdAt.getTime() + APP_TOKEN_DAYS * DAY_MS).toISOString(),
+        };
+        const variable = { name: APP_TOKEN_VARIABLE, value: token, public: false, managedBy: '' };
+        await store.transact(async (tx) => {
+          await tx.deleteExpiredAppTokens(record.createdAt);
+          await tx.insertAppToken(record);
+          if (isExported) await tx.setEnv(name, [variable]);
+        });
+        return { token, record };
+      });
+    },
+
+    async revoke(caller, client) {
+      const name = clientName(client);
+      const app = await demandApp(store, name);
+      return act(caller, 'app_token.revoke', { app }, { target: `app:${name}` }, () =>
+        store.transact((tx) => tx.deleteAppTokens(name)),
+      );
+    },
+  };
+}
+
+function clientName(client: unknown): string {
+  if (typeof client === 'string' && client !== '') return client;
+  throw new PlatformError('app.invalid_name', 'Missing client name in JSON body', {
+    hint: 'Send the name of an app as the field "client".',
+  });
+}

@@ -1,0 +1,49 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
+import { expectSound } from '../../../test/support/invariants.ts';
+
+const DAY_MS = 86_400_000;
+
+let world: DomainWorld;
+beforeEach(async () => {
+  world = await startDomain();
+  await world.createApp('shop');
+  await world.deploy('shop');
+});
+afterEach(() => world.dispose());
+
+describe('the route table', () => {
+  it('is taken after a restart with the clock set back, and set forward again', async () => {
+    for (const ms of [-DAY_MS, 2 * DAY_MS, -DAY_MS]) {
+      world.machine.pass(ms);
+      world = await world.next();
+      await world.deploy('shop');
+      await expectSound(world);
+    }
+  });
+
+  it('that a call of publish() brings was read after the call', async () => {
+    const applying = world.faults.hold('router.apply');
+    const first = world.parts.routes.publish();
+    await applying.reached;
+    await world.machine.store.transact((tx) => tx.updateApp('shop', { cname: ['shop.example.com'] }));
+    const others = [world.parts.routes.publish(), world.parts.routes.publish()];
+    applying.release();
+    await first;
+    expect(world.machine.table().routes[0]?.hosts).toEqual(['shop.apps.test']);
+    await Promise.all(others);
+    expect(world.machine.table().routes[0]?.hosts).toEqual(['shop.apps.test', 'shop.example.com']);
+  });
+
+  it('is offered again to a router that did not take it, and not for ever', async () => {
+    let refusals = 0;
+    const undo = world.faults.on('router.apply', () => {
+      if (++refusals <= 1) throw new Error('the router is away');
+    });
+    await world.parts.routes.publish();
+    expect(refusals).toBe(2);
+    undo();
+    world.faults.on('router.apply', () => Promise.reject(new Error('the router is away')));
+    await expect(world.parts.routes.publish()).rejects.toMatchObject({ code: 'unavailable' });
+  });
+});

@@ -1,0 +1,172 @@
+/** Use cases of forgotten and changed passwords (specification 4.7). Either way of changing one ends sessions. */
+import { randomBytes } from 'node:crypto';
+import { randomHex } from '../../lib/ids.ts';
+import type { Act } from '../act.ts';
+import { demand } from '../access.ts';
+import type { Caller } from '../caller.ts';
+import { isPlatformError, PlatformError } from '../errors.ts';
+import type { AccountStore } from './account-store.ts';
+import { userNotFound } from './authentication.ts';
+import type { CallerCache } from './caller-cache.ts';
+import { normalEmail } from './email.ts';
+import type { Mailer } from './mailer.ts';
+import { checkPassword, hashPassword } from './passwords.ts';
+import { hashToken, TOKEN_DIGITS } from './sessions.ts';
+import { Throttle } from './throttle.ts';
+import type { User } from './user.ts';
+import type { Users } from './users.ts';
+
+const RESET_HOURS = 24;
+const HOUR_MS = 3_600_000;
+const RANDOM_PASSWORD_BYTES = 12;
+
+export interface PasswordChangesDeps {
+  readonly store: AccountStore;
+  readonly act: Act;
+  readonly now: () => Date;
+  readonly callers: CallerCache;
+  readonly mailer: Mailer;
+  /** See createAuthentication. */
+  verifyPassword(email: string, password: string, address: string): Promise<User>;
+}
+
+export function createPasswordChanges(deps: PasswordChangesDeps): Pick<Users, 'changePassword' | 'resetPassword'> {
+  const { store, act, now, callers, mailer, verifyPassword } = deps;
+  // Counts letters, before they are sent, and wrong tokens; a good token is free.
+  const throttle = new Throttle(now, 'Too many requests for new passwords.');
+
+  async function mailToken(caller: Caller, user: User): Promise<void> {
+    const { email } = user;
+    await act(caller, 'user.reset', { email }, { target: `user:${email}`, detail: 'token sent' }, async () => {
+      const token = randomHex(TOKEN_DIGITS);
+      const createdAt = now().toISOString();
+      const expiresAt = new Date(now().getTime() + RESET_HOURS * HOUR_MS).toISOString();
+      await store.transact(async (tx) => {
+        await tx.deleteExpiredPasswordResets(createdAt);
+        await tx.insertPasswordReset({ tokenHash: hashToken(token), email, createdAt, expiresAt });
+      });
+      await mailer.send({ to: email, subject: 'Your new password', text: tokenText(email, token) });
+    });
+  }
+
+  async function useToken(caller: Caller, user: User, token: string, wanted: string | null): Promise<void> {
+    const { email } = user;
+    await act(caller, 'user.reset', { email }, { target: `user:${email}`, detail: 'password set' }, async () => {
+      const password = wanted ?? randomBytes(RANDOM_PASSWORD_BYTES).toString('base64url');
+      const passwordHash = await hashPassword(password);
+      await store.transact(async (tx) => {
+        if (!(await tx.takePasswordReset(hashToken(token), email, now().toISOString()))) throw invalidToken();
+        await tx.deletePasswordResets(email);
+        await tx.updatePassword(email, passwordHash);
+        await tx.deleteSessionsOf(email, '');
+      });
+      callers.clear();
+      if (wanted === null) {
+        await mailer.send({ to: email, subject: 'Your new password', text: passwordText(password) });
+      }
+    });
+  }
+
+  return {
+    async changePassword(caller, input) {
+      demand(caller, 'user.password');
+      if (caller.kind !== 'user') throw new PlatformError('access.denied', 'Only a user has a password.');
+      const { email } = caller;
+      await act(caller, 'user.password', { email }, { target: `user:${email}` }, async () => {
+        const [old, wanted] = bothPasswords(input);
+        const user = await verifyPassword(email, old, caller.address).catch(rethrowMismatch);
+        const passwordHash = await hashPassword(checkPassword(wanted));
+        await store.transact(async (tx) => {
+          // Whoever was faster has changed what was verified above.
+          if ((await tx.user(email))?.passwordHash !== user.passwordHash) throw mismatch();
+          await tx.updatePassword(email, passwordHash);
+          await tx.deletePasswordResets(email);
+          await tx.deleteSessionsOf(email, caller.tokenHash);
+        });
+        callers.clear();
+      });
+    },
+
+    async resetPassword(caller, input) {
+      const email = normalEmail(input.email);
+      const { token } = input;
+      const wanted = token === '' || isNothing(input.password) ? null : checkPassword(input.password);
+      throttle.check(email, input.address);
+      const count = (): void => throttle.failed(email, input.address);
+      if (token === '') count();
+      const user = await store.user(email);
+      if (user !== null && token === '') return mailToken(caller, user);
+      try {
+        if (user === null) throw userNotFound();
+        await useToken(caller, user, token, wanted);
+      } catch (error) {
+        const isWrong = isPlatformError(error, 'user.not_found') || isPlatformError(error, 'user.invalid_reset_token');
+        if (isWrong && token !== '') count();
+        throw error;
+      }
+    },
+  };
+}
+
+function isNothing(value: unknown): boolean {
+  return value === undefined || value === null || value === '';
+}
+
+/** Specification 4.7: empty or null is 400, and only then is the old one compared, before the length of the new one. */
+function bothPasswords(input: { old: unknown; new: unknown; confirm?: unknown }): [string, string] {
+  const { old, new: wanted, confirm } = input;
+  if (typeof old !== 'string' || typeof wanted !== 'string' || old === '' || wanted === '') {
+    throw new PlatformError('user.invalid_password', 'Both the old and the new passwords are required.', {
+      hint: 'Send the fields "old" and "new".',
+    });
+  }
+  if (!isNothing(confirm) && confirm !== wanted) {
+    throw new PlatformError('user.invalid_password', 'The new password and its confirmation differ.', {
+      hint: 'Type the new password twice, or leave the confirmation out.',
+    });
+  }
+  return [old, wanted];
+}
+
+/** A wrong old password is 403: 401 would make clients log in again and repeat the request (specification 4.7 and 7). */
+function rethrowMismatch(thrown: unknown): never {
+  throw isPlatformError(thrown, 'auth.wrong_password') ? mismatch() : thrown;
+}
+
+function mismatch(): PlatformError {
+  return new PlatformError('user.password_mismatch', "the given password didn't match the user's current password", {
+    hint: 'Check the old password, or ask for a new one with "tancho user reset <email>".',
+  });
+}
+
+function invalidToken(): PlatformError {
+  return new PlatformError('user.invalid_reset_token', 'Invalid token', {
+    hint: 'A token works once, for 24 hours; ask for another with "tancho user reset <email>".',
+  });
+}
+
+function tokenText(email: string, token: string): string {
+  return `Somebody, probably you, asked for a new password on a Tancho platform.
+
+To choose one:
+
+  tancho user reset ${email} --token ${token}
+
+or send a POST request to /users/<your e-mail>/password?token=<the token above>;
+without a body, a random password is set and mailed to you.
+
+The token works once, within ${RESET_HOURS} hours. Your old password stays valid until
+then. If you did not ask for this, there is nothing to do.
+`;
+}
+
+function passwordText(password: string): string {
+  return `Your new password on a Tancho platform is
+
+  ${password}
+
+Everything that was logged in with the old one is logged out. To choose another:
+
+  tancho user password
+`;
+}

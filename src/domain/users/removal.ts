@@ -1,0 +1,76 @@
+/** Use cases of the list of users and of removing one (specification 4.7). */
+import type { Act } from '../act.ts';
+import { demand } from '../access.ts';
+import { PlatformError } from '../errors.ts';
+import type { AccountStore, AccountWriter } from './account-store.ts';
+import { userNotFound } from './authentication.ts';
+import type { CallerCache } from './caller-cache.ts';
+import { normalEmail } from './email.ts';
+import type { Users } from './users.ts';
+
+export function createUserRemoval(deps: {
+  store: AccountStore;
+  act: Act;
+  callers: CallerCache;
+}): Pick<Users, 'list' | 'remove'> {
+  const { store, act, callers } = deps;
+
+  return {
+    async list(caller) {
+      demand(caller, 'user.list');
+      const own = caller.kind === 'user' && !caller.isAdmin ? caller.email : null;
+      const [users, teams] = await Promise.all([store.users(), store.teams()]);
+      return users
+        .filter(({ email }) => own === null || email === own)
+        .map(({ email, isAdmin }) => ({
+          email,
+          isAdmin,
+          teams: teams.filter(({ members }) => members.includes(email)).map(({ name }) => name),
+        }));
+    },
+
+    async remove(caller, wanted) {
+      const own = caller.kind === 'user' ? caller.email : '';
+      const email = wanted === undefined || wanted === '' ? own : normalEmail(wanted);
+      await act(caller, 'user.remove', { email }, { target: `user:${email.slice(0, 254)}` }, async () => {
+        await store.transact(async (tx) => {
+          await refuseIfNeeded(tx, email);
+          await tx.deleteUser(email);
+        });
+        callers.clear();
+      });
+    },
+  };
+}
+
+/** Throws when something would be left without anybody: the platform without admin, a team without member, an app without owner. */
+async function refuseIfNeeded(tx: AccountWriter, email: string): Promise<void> {
+  const user = await tx.user(email);
+  if (user === null) throw userNotFound();
+  if (user.isAdmin && !(await tx.users()).some((other) => other.isAdmin && other.email !== email)) {
+    throw new PlatformError('user.last_admin', 'The last admin of the platform cannot be removed.', {
+      hint: 'Without an admin nobody could administer it.',
+    });
+  }
+  const apps = (await tx.apps()).filter((app) => app.owner === email).map((app) => app.name);
+  if (apps.length > 0) {
+    throw new PlatformError(
+      'user.owns_apps',
+      `The user ${email} owns apps and cannot be removed: ${apps.join(', ')}.`,
+      {
+        hint: 'Remove these apps first.',
+        details: { apps },
+      },
+    );
+  }
+  const teams = (await tx.teams())
+    .filter((team) => team.members.length === 1 && team.members[0] === email)
+    .map((team) => team.name);
+  if (teams.length > 0) {
+    throw new PlatformError(
+      'user.last_member',
+      `This user is the last member of ${teams.map((team) => `the team "${team}"`).join(', ')}, so it cannot be removed.`,
+      { hint: 'Remove the team, or add another member, then remove the user.', details: { teams } },
+    );
+  }
+}

@@ -1,0 +1,41 @@
+import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { homedir, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { systemView } from './system-view.ts';
+
+describe('systemView', () => {
+  let folder = '';
+  beforeEach(() => {
+    folder = realpathSync(mkdtempSync(join(tmpdir(), 'tancho-view-')));
+  });
+  afterEach(() => rmSync(folder, { recursive: true, force: true }));
+
+  function programIn(...parts: string[]): string {
+    const directory = join(folder, ...parts);
+    mkdirSync(directory, { recursive: true });
+    writeFileSync(join(directory, 'node'), '');
+    return join(directory, 'node');
+  }
+
+  it('has the whole installation of a runtime that lies elsewhere', () => {
+    const view = systemView('/home/tancho', programIn('node-22', 'bin'));
+    expect(view.directories).toContain(join(folder, 'node-22'));
+    expect(view.directories).toContain('/usr');
+  });
+
+  it('has the program alone where its surroundings are not an installation, or hold the home', () => {
+    for (const [home, program] of [
+      ['/home/tancho', programIn('tools')],
+      [join(folder, 'kit', 'home'), programIn('kit', 'bin')],
+    ] as const) {
+      const { directories } = systemView(home, program);
+      expect(directories).toContain(program);
+      expect(directories.filter((directory) => directory.startsWith(folder))).toEqual([program]);
+    }
+  });
+
+  it("never has somebody's whole home", () => {
+    expect(systemView('/srv/tancho').directories).not.toContain(homedir());
+  });
+});
