@@ -16,9 +16,12 @@ import { parseResponseHead } from './http/response-head.ts';
 import { headForUnit } from './rewrite/heads.ts';
 
 const SENDER = { forwardedLines: 'X-Forwarded-For: 10.0.0.1\r\nX-Forwarded-Proto: http\r\n', port: 80 };
-/** Milliseconds for each of the three properties; more for a soak run. */
-const LIMIT_MS = Number(process.env.FUZZ_MS ?? 700);
-const RUNS = { interruptAfterTimeLimit: LIMIT_MS, markInterruptAsFailure: false, numRuns: 1_000_000 };
+/** Milliseconds for each of the three properties, for a soak run; otherwise a number of runs that takes about a second. */
+const LIMIT_MS = Number(process.env.FUZZ_MS ?? 0);
+const RUNS =
+  LIMIT_MS === 0
+    ? { numRuns: 2_500 }
+    : { interruptAfterTimeLimit: LIMIT_MS, markInterruptAsFailure: false, numRuns: 1_000_000 };
 
 interface ByEdge {
   readonly understood: Understood[];
@@ -187,17 +190,17 @@ describe('differential fuzzing', () => {
   });
 
   it.each([
-    ['good requests, spoiled', fc.tuple(pipelined, spoils)],
-    ['requests put together at random', fc.tuple(assembled, spoils)],
+    ['good requests, spoiled', fc.tuple(pipelined, spoils), 20],
+    ['requests put together at random', fc.tuple(assembled, spoils), 3],
   ])(
     '%s: nothing is accepted that Node reads another way',
-    async (_what, arbitrary) => {
+    async (_what, arbitrary, atLeast) => {
       let accepted = 0;
       const property = fc.asyncProperty(arbitrary, async ([text, changes]) => {
         accepted += await agree(spoiled(text, changes));
       });
       await fc.assert(property, RUNS);
-      expect(accepted).toBeGreaterThan(20);
+      expect(accepted).toBeGreaterThan(atLeast);
     },
     LIMIT_MS + 30_000,
   );
