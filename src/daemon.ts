@@ -10,6 +10,7 @@ import { type Backends, openBackends } from './backends/registry.ts';
 import type { Config } from './config/config.ts';
 import { createAppTokens } from './domain/app-tokens/app-tokens.ts';
 import { createAct } from './domain/act.ts';
+import { createAppChanges } from './domain/apps/app-changes.ts';
 import { createApps } from './domain/apps/apps.ts';
 import { createCnames } from './domain/apps/cnames.ts';
 import { createEnv } from './domain/apps/env.ts';
@@ -28,7 +29,9 @@ import { Leases } from './domain/leases.ts';
 import { Collector } from './domain/logs/collector.ts';
 import { Journal } from './domain/logs/journal.ts';
 import { createLogs } from './domain/logs/logs.ts';
+import { createPlans } from './domain/plans.ts';
 import { createPlatforms } from './domain/platforms/platforms.ts';
+import { createPools } from './domain/pools/pools.ts';
 import { createQuotas } from './domain/quotas/quotas.ts';
 import { recover } from './domain/recovery.ts';
 import type { Settings } from './domain/settings.ts';
@@ -190,13 +193,16 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
-    scale: createScale({ store, rollouts, journal, act, now }),
+    scale: createScale({ store, rollouts, journal, act, settings, now }),
     startStop: createStartStop({ store, rollouts, journal, act, now }),
     swap: createSwap({ store, routes, journal, act }),
     cnames: createCnames({ store, routes, journal, act, settings }),
+    appChanges: createAppChanges({ store, builder, journal, act }),
     logs: createLogs({ store, logStore, journal }),
     deploys: createDeploys({ store, builder, gitHost, pipeline, act, logger, now }),
     platforms: createPlatforms({ builder }),
+    plans: createPlans({ settings }),
+    pools: createPools({ store, act, now }),
     users: createUsers({
       store,
       act,

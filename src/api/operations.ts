@@ -1,5 +1,6 @@
 /** Every operation of the API: adding one is adding an entry to a file of operations/. */
 import type { Operation } from './operation.ts';
+import { appChangeOperations } from './operations/app-changes.ts';
 import { apiKeyOperations } from './operations/api-keys.ts';
 import { appTokenOperations } from './operations/app-tokens.ts';
 import { appCnameOperations } from './operations/app-cnames.ts';
@@ -12,7 +13,9 @@ import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
 import { deployOperations } from './operations/deploys.ts';
 import { metadataOperations } from './operations/metadata.ts';
+import { planOperations } from './operations/plans.ts';
 import { platformOperations } from './operations/platforms.ts';
+import { poolOperations } from './operations/pools.ts';
 import { quotaOperations } from './operations/quotas.ts';
 import { teamOperations } from './operations/teams.ts';
 import { passwordOperations } from './operations/passwords.ts';
@@ -27,6 +30,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...appStartStopOperations,
   ...appUnitOperations,
   ...appCnameOperations,
+  ...appChangeOperations,
+  ...poolOperations,
+  ...planOperations,
   ...platformOperations,
   ...userOperations,
   ...passwordOperations,

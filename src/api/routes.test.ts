@@ -33,8 +33,10 @@ describe('the routes of a variant', () => {
     expect(a.filter((line) => !b.includes(line)).map(path)).toEqual([
       '/apps/:app',
       '/apps/:app/log',
+      '/apps/:app/pool',
       '/deploys/:deploy',
       '/info',
+      '/pools',
       '/users/info',
     ]);
     expect(b.filter((line) => !a.includes(line)).map(path)).toEqual([
@@ -54,8 +56,8 @@ describe('the routes of a variant', () => {
 
   it('are found by path, placeholders and all', () => {
     const routes = routesOf(variant('union'));
-    expect(methodsAt(routes, '/apps/shop')).toEqual(['DELETE', 'GET']);
-    expect(methodsAt(routes, '/apps/shop/')).toEqual(['DELETE', 'GET']);
+    expect(methodsAt(routes, '/apps/shop')).toEqual(['DELETE', 'GET', 'PUT']);
+    expect(methodsAt(routes, '/apps/shop/')).toEqual(['DELETE', 'GET', 'PUT']);
     expect(methodsAt(routes, '/apps//env')).toEqual([]);
     expect(methodsAt(routes, '/nothing')).toEqual([]);
   });

@@ -56,6 +56,10 @@ export interface ApiServer {
 const OVER_SOCKET = new WeakSet<IncomingMessage>();
 const EMPTY_BODY: RawBody = { text: '', mediaType: '' };
 const ROUTES: readonly Route[] = VARIANTS.flatMap((variant) => routesOf(variant));
+/** Where clients from 1.0 on read another answer than the published one. */
+const VERSIONED: ReadonlySet<string> = new Set(
+  ROUTES.filter(({ path }) => path.startsWith('/1.0/')).map(({ method, path }) => `${method} ${path}`),
+);
 const DOCUMENTS = VARIANTS.map((variant) => ({ path: `${variant.prefix}/openapi.json`, variant }));
 const BODY_TIMEOUT_MS = 60_000;
 const CLOSE_GRACE_MS = 10_000;
@@ -95,12 +99,13 @@ function goesOnForLong(call: Call): boolean {
   return answer === 'entries' || answer === 'output';
 }
 
-/** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` before every path, which means nothing here. */
+/** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` before every path, which means nothing but in VERSIONED. */
 function dispatcher(app: FastifyInstance, options: ApiServerOptions): RequestListener {
   return (request, response) => {
     const url = request.url ?? '/';
     if (url.startsWith('/git/') && options.gitHandler?.(request, response) === true) return;
-    request.url = url.replace(/^(\/[ab])?\/1\.0(?=\/)/, '$1');
+    const isVersioned = VERSIONED.has(`${request.method} ${url.split('?', 1)[0]}`);
+    if (!isVersioned) request.url = url.replace(/^(\/[ab])?\/1\.0(?=\/)/, '$1');
     limitBodyTime(request);
     app.routing(request, response);
   };

@@ -46,6 +46,9 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'team.in_use': 403,
   'team.required': 400,
   'team.ambiguous': 400,
+  'team.access_exists': 409,
+  'team.access_missing': 404,
+  'team.owns_app': 403,
   // Specification 4.1 and 7.
   'app.not_found': 404,
   'app.invalid_name': 400,
@@ -65,6 +68,10 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   // The platform is a field of the request, never its path.
   'platform.not_found': 400,
   'platform.not_ready': 409,
+  'pool.not_found': 404,
+  'pool.invalid_name': 400,
+  'pool.name_taken': 409,
+  'pool.in_use': 409,
   'quota.exceeded': 403,
   // Specification 8: lines is required.
   'log.lines_required': 400,

@@ -8,13 +8,28 @@ import * as deploy from './shapes/deploy.ts';
 import { envVars } from './shapes/env-var.ts';
 import { logEntries } from './shapes/log-entry.ts';
 import { metadata } from './shapes/metadata.ts';
+import { plans } from './shapes/plan.ts';
 import * as platform from './shapes/platform.ts';
+import { pools, teamPools } from './shapes/pool.ts';
 import { limit, quota } from './shapes/quota.ts';
 import type { Shape } from './shapes/shape.ts';
 import { team, teams } from './shapes/team.ts';
 import * as user from './shapes/user.ts';
 
-const SAME = { envVars, logEntries, metadata, team, teams, ...user, quota, limit, appToken };
+const SAME = {
+  envVars,
+  logEntries,
+  metadata,
+  plans,
+  pools,
+  teamPools,
+  team,
+  teams,
+  ...user,
+  quota,
+  limit,
+  appToken,
+};
 const PUBLISHED = {
   ...SAME,
   appSummaries: app.appSummaries,
@@ -66,7 +81,7 @@ export const VARIANTS: readonly Variant[] = [
     name: 'b',
     prefix: '/b',
     extensions: false,
-    absent: ['users.info', 'metadata.info'],
+    absent: ['users.info', 'metadata.info', 'pools.list', 'apps.pool'],
     paths: { 'apps.log': ['/apps/:app/logs'] },
     shapes: SHAPES.b,
   },

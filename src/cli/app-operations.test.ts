@@ -51,6 +51,14 @@ describe('operations on an app', () => {
     ],
     [['deploy', 'rollback', '-a', 'shop'], 'POST /apps/shop/deploy/rollback', stream(), /back at what served before/],
     [['deploy', 'rollback', 'v3', '-a', 'shop'], 'POST /apps/shop/deploy/rollback', stream(), /^shop is back at v3\.$/],
+    [['app', 'grant', 'red', '-a', 'shop'], 'PUT /apps/shop/teams/red', empty, /^The team red has access to shop now/],
+    [['app', 'revoke', 'red', '-a', 'shop'], 'DELETE /apps/shop/teams/red', empty, /no longer has access/],
+    [['app', 'update', 'shop', '--pool', 'p', '-t', 'red'], 'PUT /apps/shop', empty, /^App shop changed\.$/],
+    [['app', 'list', '-t', 'red', '--name', 'a'], 'GET /apps?name=a&teamOwner=red', json([]), /^NAME/],
+    [['pool', 'create', 'p', '--public'], 'POST /pools', empty, /^Pool p created\.$/],
+    [['pool', 'remove', 'p'], 'DELETE /pools/p', empty, /^Pool p removed\.$/],
+    [['pool', 'team-add', 'p', 'a', 'b'], 'POST /pools/p/team?team=a&team=b', empty, /open to a, b now/],
+    [['pool', 'team-remove', 'p', 'a'], 'DELETE /pools/p/team?team=a', empty, /closed to a now/],
     [['cname', 'add', 'a.io', 'b.io', '-a', 'shop'], 'POST /apps/shop/cname', empty, /answers at a\.io, b\.io now/],
     [['cname', 'remove', 'a.io', '-a', 'shop'], 'DELETE /apps/shop/cname', empty, /no longer answers at a\.io/],
   ])('%j', async (argv, line, reply, text) => {
@@ -81,6 +89,19 @@ describe('operations on an app', () => {
     const { out } = await against({ 'GET /deploys': json(list) }, ['deploy', 'list', '-a', 'shop']);
     expect(out).toMatch(/^d1 +shop +v2 +0ms/m);
     expect(out).toMatch(/^d0 +shop +v1 \* +0ms/m);
+  });
+
+  it('pool list shows who may use them', async () => {
+    const list = [
+      { Name: 'default', Teams: [], Public: true, Default: true },
+      { Name: 'south', Teams: ['red'], Public: false, Default: false },
+    ];
+    const { out } = await against({ 'GET /1.0/pools': json(list) }, ['pool', 'list']);
+    expect(out).toMatch(/^default +default +all\nsouth +red$/m);
+  });
+
+  it('app update wants something to change', async () => {
+    expect(await against({}, ['app', 'update', 'shop'])).toMatchObject({ code: 2, lines: [] });
   });
 
   it('unit list shows the units', async () => {

@@ -344,7 +344,7 @@ describe('completion', () => {
         .split('\n');
     };
     expect(complete('tancho', 'pla')).toEqual(['platform']);
-    expect(complete('tancho', 'app', 're')).toEqual(['restart', 'remove']);
+    expect(complete('tancho', 'app', 're')).toEqual(['restart', 'revoke', 'remove']);
     expect(complete('tancho', 'app', 'remove', 'shop', '--y')).toEqual(['--yes']);
   });
 });

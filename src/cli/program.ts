@@ -47,6 +47,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Platforms: the languages that apps can be written in',
     load: async () => (await import('./platforms/platform.ts')).registerPlatform,
   },
+  pool: { description: 'Pools of apps', load: async () => (await import('./pools/pool.ts')).registerPool },
   server: {
     description: 'Run the platform on this machine',
     load: async () => (await import('./server/server.ts')).registerServer,
@@ -162,7 +163,7 @@ function fromCommander(error: unknown, words: readonly string[]): unknown {
 function verbDepth(words: readonly string[]): number {
   const noun = nounOf(words);
   if (!(noun in COMMANDS)) return 0;
-  const nouns = ['user', 'key', 'token', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform'];
+  const nouns = ['user', 'key', 'token', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform', 'pool'];
   return nouns.includes(noun) ? 2 : 1;
 }
 

@@ -29,7 +29,7 @@ export interface SwapOptions {
 }
 
 export interface AppsClient {
-  list(): Promise<readonly shapes.AppSummary[]>;
+  list(filter?: shapes.AppFilter): Promise<readonly shapes.AppSummary[]>;
   info(name: string): Promise<shapes.AppInfo>;
   create(app: shapes.NewApp): Promise<shapes.CreatedApp>;
   /** `force`: also when it is swapped with another app. */
@@ -43,6 +43,10 @@ export interface AppsClient {
   removeUnits(name: string, count: number, progress?: ProcessProgress): Promise<void>;
   addCnames(name: string, cnames: readonly string[]): Promise<void>;
   removeCnames(name: string, cnames: readonly string[]): Promise<void>;
+  /** What is absent stays as it is. */
+  update(name: string, change: shapes.AppUpdate): Promise<void>;
+  grant(name: string, team: string): Promise<void>;
+  revoke(name: string, team: string): Promise<void>;
   /** Exit code of the command. */
   run(name: string, command: string, options: RunOptions): Promise<number>;
   /** Oldest first. */
@@ -72,7 +76,7 @@ export function appsClient(calls: Calls): AppsClient {
   const ofProcess = (method: string, where: string, progress: ProcessProgress, query: { units?: number } = {}) =>
     calls.progress(method, where, { query: { ...query, process: progress.process } }, progress);
   return {
-    list: () => calls.json<readonly shapes.AppSummary[]>('GET', '/apps', {}, []),
+    list: (filter = {}) => calls.json<readonly shapes.AppSummary[]>('GET', '/apps', { query: { ...filter } }, []),
     info: (name) => calls.json('GET', path`/apps/${name}`),
     create: (app) => calls.json('POST', '/apps', { json: app }),
     remove: (name, { force, ...progress } = {}) =>
@@ -90,6 +94,15 @@ export function appsClient(calls: Calls): AppsClient {
     },
     async removeCnames(name, cname) {
       await calls.done('DELETE', path`/apps/${name}/cname`, { json: { cname } });
+    },
+    async update(name, change) {
+      await calls.done('PUT', path`/apps/${name}`, { json: change });
+    },
+    async grant(name, team) {
+      await calls.done('PUT', path`/apps/${name}/teams/${team}`);
+    },
+    async revoke(name, team) {
+      await calls.done('DELETE', path`/apps/${name}/teams/${team}`);
     },
     async run(name, command, { once, output, signal }) {
       const request = { query: { once }, text: command };

@@ -45,6 +45,15 @@ export interface TeamsClient {
   removeMember(team: string, email: string): Promise<void>;
 }
 
+export interface PoolsClient {
+  /** Those that your teams may use; an admin sees all. */
+  list(): Promise<readonly shapes.PoolShape[]>;
+  create(name: string, options?: { readonly public?: boolean }): Promise<void>;
+  remove(name: string): Promise<void>;
+  addTeams(name: string, teams: readonly string[]): Promise<void>;
+  removeTeams(name: string, teams: readonly string[]): Promise<void>;
+}
+
 export interface DeploysClient {
   /** Newest first. */
   list(filter?: { readonly app?: string; readonly limit?: number }): Promise<readonly shapes.DeploySummary[]>;
@@ -63,6 +72,7 @@ export interface Client {
   readonly env: EnvClient;
   readonly platforms: { list(): Promise<readonly shapes.Platform[]> };
   readonly deploys: DeploysClient;
+  readonly pools: PoolsClient;
   readonly quotas: QuotasClient;
   readonly appTokens: AppTokensClient;
   info(): Promise<shapes.Metadata>;
@@ -81,6 +91,7 @@ export function createClient(target: Target, token?: string): Client {
     apps: appsClient(calls),
     env: envClient(calls),
     platforms: { list: () => calls.json<readonly shapes.Platform[]>('GET', '/platforms', {}, []) },
+    pools: poolsClient(calls),
     deploys: {
       list: (filter = {}) =>
         calls.json<readonly shapes.DeploySummary[]>('GET', '/deploys', { query: { ...filter } }, []),
@@ -137,6 +148,24 @@ function keysClient(calls: Calls): KeysClient {
     },
     async remove(name) {
       await calls.done('DELETE', '/users/keys', { json: { name } });
+    },
+  };
+}
+
+function poolsClient(calls: Calls): PoolsClient {
+  return {
+    list: () => calls.json<readonly shapes.PoolShape[]>('GET', '/1.0/pools', {}, []),
+    async create(name, options = {}) {
+      await calls.done('POST', '/pools', { json: { name, public: options.public === true } });
+    },
+    async remove(name) {
+      await calls.done('DELETE', path`/pools/${name}`);
+    },
+    async addTeams(name, team) {
+      await calls.done('POST', path`/pools/${name}/team`, { query: { team } });
+    },
+    async removeTeams(name, team) {
+      await calls.done('DELETE', path`/pools/${name}/team`, { query: { team } });
     },
   };
 }

@@ -46,6 +46,30 @@ export interface NewApp {
   readonly platform: string;
   readonly teamOwner?: string;
   readonly description?: string;
+  readonly pool?: string;
+}
+
+export interface AppFilter {
+  /** Part of the name. */
+  readonly name?: string;
+  readonly platform?: string;
+  readonly owner?: string;
+  readonly teamOwner?: string;
+  readonly pool?: string;
+}
+
+export interface AppUpdate {
+  readonly description?: string;
+  readonly platform?: string;
+  readonly teamOwner?: string;
+  readonly pool?: string;
+}
+
+export interface PoolShape {
+  readonly Name: string;
+  readonly Teams: readonly string[];
+  readonly Public: boolean;
+  readonly Default: boolean;
 }
 
 export interface CreatedApp {

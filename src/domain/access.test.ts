@@ -69,6 +69,9 @@ const expected: Record<Action, string[]> = {
   'app.start': APP_TEAM,
   'app.stop': APP_TEAM,
   'app.swap': APP_TEAM,
+  'app.update': APP_TEAM,
+  'app.grant': APP_TEAM,
+  'app.revoke': APP_TEAM,
   'app.cname_add': APP_TEAM,
   'app.cname_remove': APP_TEAM,
   'unit.add': APP_TEAM,
@@ -84,6 +87,12 @@ const expected: Record<Action, string[]> = {
   'deploy.list': USERS,
   'deploy.info': APP_TEAM,
   'platform.list': USERS,
+  'plan.list': USERS,
+  'pool.list': USERS,
+  'pool.create': ADMINS,
+  'pool.remove': ADMINS,
+  'pool.team_add': ADMINS,
+  'pool.team_remove': ADMINS,
   'metadata.info': EVERYBODY,
 };
 

@@ -65,6 +65,9 @@ export const RULES = {
   'app.start': appTeam,
   'app.stop': appTeam,
   'app.swap': appTeam,
+  'app.update': appTeam,
+  'app.grant': appTeam,
+  'app.revoke': appTeam,
   'app.cname_add': appTeam,
   'app.cname_remove': appTeam,
   'unit.add': appTeam,
@@ -80,6 +83,12 @@ export const RULES = {
   'deploy.list': user,
   'deploy.info': appTeam,
   'platform.list': user,
+  'plan.list': user,
+  'pool.list': user,
+  'pool.create': admin,
+  'pool.remove': admin,
+  'pool.team_add': admin,
+  'pool.team_remove': admin,
   'metadata.info': anyone,
 } satisfies Record<string, Rule>;
 

@@ -6,6 +6,7 @@ import type { AppTokenReader, AppTokenWriter } from './app-tokens/app-token-stor
 import type { AppReader, AppWriter } from './apps/app-store.ts';
 import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
 import type { EventReader, EventWriter } from './events.ts';
+import type { PoolReader, PoolWriter } from './pools/pool-store.ts';
 import type { QuotaReader, QuotaWriter } from './quotas/quota-store.ts';
 import type { TeamReader, TeamWriter } from './teams/team-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
@@ -19,7 +20,16 @@ export interface SettingWriter {
 }
 
 export interface StoreReader
-  extends AppReader, AppTokenReader, DeployReader, UserReader, TeamReader, QuotaReader, EventReader, SettingReader {}
+  extends
+    AppReader,
+    AppTokenReader,
+    DeployReader,
+    UserReader,
+    TeamReader,
+    PoolReader,
+    QuotaReader,
+    EventReader,
+    SettingReader {}
 
 export interface StoreWriter
   extends
@@ -29,6 +39,7 @@ export interface StoreWriter
     DeployWriter,
     UserWriter,
     TeamWriter,
+    PoolWriter,
     QuotaWriter,
     EventWriter,
     SettingWriter {}

@@ -212,3 +212,17 @@ it('a restart of one process replaces its units and no others', async () => {
   expect(await ids('worker')).toHaveLength(1);
   await expectSound(world);
 });
+
+it('the quota of the app holds for more units, never for fewer', async () => {
+  await world.deploy('shop', BOTH);
+  await add(2);
+  await world.machine.store.transact((tx) => tx.setAppLimit('shop', 3));
+  await expect(add(1)).rejects.toMatchObject({ code: 'quota.exceeded' });
+  await stop('worker');
+  await stop('web');
+  await expect(start()).rejects.toMatchObject({ code: 'quota.exceeded' });
+  await expect(add(1)).rejects.toMatchObject({ code: 'quota.exceeded' });
+  await remove(1);
+  await start();
+  await expectSound(world);
+});

@@ -141,6 +141,61 @@ describe('units', () => {
   }, 60_000);
 });
 
+describe('a rollback', () => {
+  it('brings the older code back under load without a failed request', async () => {
+    const [tree] = trees;
+    await tree?.write(nodeApp('blue 2'));
+    await tree?.commit('second');
+    const pushed = await tree?.push(sshUrl(world, 'blue'));
+    expect(pushed?.code, pushed?.stderr).toBe(0);
+    const load = createLoad(world, 'blue', 4);
+    await load.reached(20);
+    const list = async () =>
+      (await world.api('GET', '/deploys?app=blue', { token })).json<
+        { Image: string; Origin: string; CanRollback: boolean }[]
+      >();
+    const [, first] = await list();
+    expect(first?.CanRollback).toBe(true);
+    const rolled = await world.cli(['deploy', 'rollback', '-a', 'blue', first?.Image ?? '']);
+    expect(rolled.code, rolled.stderr).toBe(0);
+    expect((await world.fetchApp('blue')).text).toBe('blue');
+    expect((await list())[0]).toMatchObject({ Origin: 'rollback', Image: first?.Image, CanRollback: false });
+    await ok('POST', '/apps/blue/deploy/rollback', 'image=previous');
+    expect((await world.fetchApp('blue')).text).toBe('blue 2');
+    await ok('POST', '/apps/blue/deploy/rollback?image=v1');
+    const { failures, texts } = await load.stop();
+    expect(failures).toEqual([]);
+    expect([...texts].sort()).toEqual(['blue', 'blue 2']);
+  }, 60_000);
+});
+
+describe('a team', () => {
+  it('with access pushes; the one that owns an app takes it to its pool', async () => {
+    const body = JSON.stringify({ email: 'bob@example.com', password: 'bobs password' });
+    expect((await world.api('POST', '/users', { body })).status).toBe(200);
+    const bob = await world.login('bob@example.com', 'bobs password');
+    await world.api('POST', '/teams', { token: bob, body: JSON.stringify({ name: 'bobs' }) });
+    const key = await createIdentity();
+    await world.api('POST', '/users/keys', { token: bob, body: JSON.stringify({ key: key.publicKey, name: 'k' }) });
+    const tree = await createWorkTree(nodeApp('by bob'), key);
+    await ok('POST', '/apps', '{"name":"shared","platform":"nodejs"}');
+    expect((await tree.push(sshUrl(world, 'shared'))).code).not.toBe(0);
+    const granted = await world.cli(['app', 'grant', 'bobs', '-a', 'shared']);
+    expect(granted.code, granted.stderr).toBe(0);
+    const pushed = await tree.push(sshUrl(world, 'shared'));
+    expect(pushed.code, pushed.stderr).toBe(0);
+    expect((await world.fetchApp('shared')).text).toBe('by bob');
+    await world.cli(['pool', 'create', 'bobs-pool']);
+    await world.cli(['pool', 'team-add', 'bobs-pool', 'bobs']);
+    expect((await world.api('PUT', '/apps/shared', { token: bob, body: 'teamOwner=bobs&pool=bobs-pool' })).status).toBe(
+      200,
+    );
+    expect(await show('shared')).toMatchObject({ Pool: 'bobs-pool', teamowner: 'bobs' });
+    await tree.dispose();
+    await key.dispose();
+  }, 60_000);
+});
+
 describe('rest', () => {
   it('ends every process after the answers under way, says so, and ends with a start', async () => {
     await push('slow', {

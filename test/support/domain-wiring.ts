@@ -1,5 +1,6 @@
 /** One control process of a domain world: wires the domain like daemon.ts, with every backend behind a border of faults. */
 import { createAct } from '../../src/domain/act.ts';
+import { createAppChanges } from '../../src/domain/apps/app-changes.ts';
 import { type AppView, createApps } from '../../src/domain/apps/apps.ts';
 import { createCnames } from '../../src/domain/apps/cnames.ts';
 import { createEnv } from '../../src/domain/apps/env.ts';
@@ -19,6 +20,8 @@ import { Leases } from '../../src/domain/leases.ts';
 import { Collector } from '../../src/domain/logs/collector.ts';
 import { Journal } from '../../src/domain/logs/journal.ts';
 import { createLogs } from '../../src/domain/logs/logs.ts';
+import { createPlans } from '../../src/domain/plans.ts';
+import { createPools } from '../../src/domain/pools/pools.ts';
 import { recover, type Recovered } from '../../src/domain/recovery.ts';
 import type { UseCases } from '../../src/domain/use-cases.ts';
 import { randomHex } from '../../src/lib/ids.ts';
@@ -32,7 +35,18 @@ export interface DomainWorld {
   readonly faults: Faults;
   readonly useCases: Pick<
     UseCases,
-    'apps' | 'env' | 'run' | 'scale' | 'startStop' | 'swap' | 'cnames' | 'logs' | 'deploys'
+    | 'apps'
+    | 'env'
+    | 'run'
+    | 'scale'
+    | 'startStop'
+    | 'swap'
+    | 'cnames'
+    | 'appChanges'
+    | 'plans'
+    | 'pools'
+    | 'logs'
+    | 'deploys'
   >;
   readonly parts: ReturnType<typeof wire>['parts'];
   readonly recovered: Recovered;
@@ -155,6 +169,9 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     startStop: createStartStop({ ...all, rollouts, journal, act }),
     swap: createSwap({ ...all, routes, journal, act }),
     cnames: createCnames({ ...all, routes, journal, act }),
+    appChanges: createAppChanges({ ...all, journal, act }),
+    plans: createPlans(all),
+    pools: createPools({ ...all, act }),
     logs: createLogs({ ...all, journal }),
     deploys: createDeploys({ ...all, pipeline, act }),
   };

@@ -201,16 +201,31 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
 }
 
 /** What is tested over the real use cases (domain-api.ts): here the app is only looked up. */
-function changesIn(memory: Memory): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames'> {
+function changesIn(
+  memory: Memory,
+): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'appChanges' | 'plans' | 'pools'> {
   const refuse = (action: Action) => async (caller: Caller, app: unknown) => {
     memory.allowed(caller, action, String(app));
     throw new PlatformError('unsupported', 'Nothing can be changed like this in memory.');
+  };
+  const noPool = (code: 'pool.invalid_name' | 'pool.not_found') => async () => {
+    throw new PlatformError(code, 'There are no pools in memory.');
   };
   return {
     scale: { add: refuse('unit.add'), remove: refuse('unit.remove') },
     startStop: { start: refuse('app.start'), stop: refuse('app.stop') },
     swap: { swap: refuse('app.swap') },
     cnames: { add: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
+    appChanges: { change: refuse('app.update'), grant: refuse('app.grant'), revoke: refuse('app.revoke') },
+    plans: { list: async () => [] },
+    pools: {
+      byTeam: async () => [],
+      list: async () => [],
+      create: noPool('pool.invalid_name'),
+      remove: noPool('pool.not_found'),
+      addTeams: noPool('pool.not_found'),
+      removeTeams: noPool('pool.not_found'),
+    },
   };
 }
 

@@ -1,4 +1,5 @@
 /** Apps (specification 4.1): create, list, info, remove, restart; environment, run and log are beside this file. */
+import type { AppFilter } from '../../domain/apps/apps.ts';
 import { Type } from '../schema.ts';
 import { readFlag } from '../body.ts';
 import { json, type Operation, progress } from '../operation.ts';
@@ -15,6 +16,7 @@ const newApp = Type.Object({
   teamOwner: optionalText,
   teamowner: optionalText,
   description: optionalText,
+  pool: optionalText,
 });
 
 export const appOperations: readonly Operation[] = [
@@ -25,9 +27,17 @@ export const appOperations: readonly Operation[] = [
     method: 'GET',
     path: '/apps',
     access: 'user',
+    query: Type.Object({
+      name: queryText,
+      platform: queryText,
+      owner: queryText,
+      teamOwner: queryText,
+      teamowner: queryText,
+      pool: queryText,
+    }),
     shape: 'appSummaries',
     errors: [],
-    handle: ({ useCases, caller }) => useCases.apps.list(caller),
+    handle: ({ useCases, caller }, { query }) => useCases.apps.list(caller, filterOf(query)),
   }),
   json({
     id: 'apps.create',
@@ -44,6 +54,7 @@ export const appOperations: readonly Operation[] = [
       'app.name_taken',
       'platform.not_found',
       'platform.not_ready',
+      'pool.not_found',
       'quota.exceeded',
       'team.required',
       'team.ambiguous',
@@ -56,6 +67,7 @@ export const appOperations: readonly Operation[] = [
         platform: body.platform || body.framework,
         teamOwner: body.teamOwner || body.teamowner || undefined,
         description: body.description ?? undefined,
+        pool: body.pool || undefined,
       }),
   }),
   json({
@@ -111,3 +123,16 @@ export const appOperations: readonly Operation[] = [
     },
   }),
 ];
+
+/** Empty ones mean all. */
+function filterOf(query: Readonly<Record<string, string | undefined>>): AppFilter {
+  const teamOwner = query['teamOwner'] || query['teamowner'];
+  const { name, platform, owner, pool } = query;
+  return {
+    ...(name && { name }),
+    ...(platform && { platform }),
+    ...(owner && { owner }),
+    ...(teamOwner && { teamOwner }),
+    ...(pool && { pool }),
+  };
+}

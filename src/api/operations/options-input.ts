@@ -15,6 +15,12 @@ export function readOptions<N extends string>(body: RawBody, query: Query, names
   return Object.fromEntries(values) as Record<N, string>;
 }
 
+/** A body that is the value itself, or has it in a field. */
+export function readBare(body: RawBody, name: string): string {
+  const given = readBodyFields(body).get(name);
+  return given === undefined ? (isJson(body) ? '' : body.text.trim()) : optionText(name, given.at(-1));
+}
+
 /** Every value of a name, from the query and the body; a JSON array is several values. */
 export function readValues(body: RawBody, query: Query, name: string): unknown[] {
   const given = [query[name] ?? []].flat() as unknown[];

@@ -8,6 +8,7 @@ import { deployCases } from './testing/deploys.ts';
 import { environmentCases } from './testing/environment.ts';
 import { eventCases } from './testing/events.ts';
 import { leaseCases } from './testing/leases.ts';
+import { poolCases } from './testing/pools.ts';
 import { quotaCases } from './testing/quotas.ts';
 import { releaseCases } from './testing/releases.ts';
 import { teamCases } from './testing/teams.ts';
@@ -26,13 +27,14 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   'app tokens': appTokenCases,
   quotas: quotaCases,
   teams: teamCases,
+  pools: poolCases,
   'events and settings': eventCases,
   leases: leaseCases,
   transactions: transactionCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 91;
+const CASES = 93;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { registerCreate } from './create.ts';
+import { registerGrant, registerRevoke } from './grant.ts';
 import { registerInfo, registerList, registerOpenUrl } from './info.ts';
 import { registerLog } from './log.ts';
 import { registerQuota } from './quota.ts';
@@ -8,6 +9,7 @@ import { registerRemove } from './remove.ts';
 import { registerRun } from './run.ts';
 import { registerRestart, registerStart, registerStop } from './start-stop.ts';
 import { registerSwap } from './swap.ts';
+import { registerUpdate } from './update.ts';
 import { registerTokens } from './token.ts';
 
 export function registerApp(app: Command, cli: Cli): void {
@@ -20,6 +22,9 @@ export function registerApp(app: Command, cli: Cli): void {
   registerStop(app, cli);
   registerStart(app, cli);
   registerSwap(app, cli);
+  registerUpdate(app, cli);
+  registerGrant(app, cli);
+  registerRevoke(app, cli);
   registerOpenUrl(app, cli);
   registerQuota(app, cli);
   registerTokens(app, cli);

@@ -7,6 +7,7 @@ import { facts } from '../output.ts';
 interface CreateOptions {
   readonly team?: string;
   readonly description?: string;
+  readonly pool?: string;
   readonly remote: boolean;
 }
 
@@ -18,6 +19,7 @@ export function registerCreate(app: Command, cli: Cli): void {
     .argument('<platform>', 'what it is written in, as "tancho platform list" shows it')
     .option('-t, --team <team>', 'the team that owns it (needed when you are in several)')
     .option('-d, --description <text>', 'what it is')
+    .option('--pool <pool>', 'the pool it is to be in')
     .option('--no-remote', 'add no git remote')
     .action((name: string, platform: string, options: CreateOptions) => create(cli, name, platform, options));
 }
@@ -30,6 +32,7 @@ async function create(cli: Cli, name: string, platform: string, options: CreateO
       platform,
       ...(options.team === undefined ? {} : { teamOwner: options.team }),
       ...(options.description === undefined ? {} : { description: options.description }),
+      ...(options.pool === undefined ? {} : { pool: options.pool }),
     }),
   );
   const keys = await cli.during('Asking for your keys', () => client.keys.list());

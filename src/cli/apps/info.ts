@@ -11,11 +11,16 @@ export function registerList(app: Command, cli: Cli): void {
   app
     .command('list')
     .description('List your apps')
-    .action(async () => {
+    .option('--name <text>', 'only those with this in their name')
+    .option('--platform <platform>', 'only those of this platform')
+    .option('-t, --team <team>', 'only those that this team owns')
+    .option('--pool <pool>', 'only those in this pool')
+    .action(async ({ team, ...rest }: { name?: string; platform?: string; team?: string; pool?: string }) => {
+      const filter = { ...rest, ...(team === undefined ? {} : { teamOwner: team }) };
       const client = await cli.client();
-      const apps = await cli.during('Asking', () => client.apps.list());
+      const apps = await cli.during('Asking', () => client.apps.list(filter));
       cli.show(apps, () =>
-        apps.length === 0
+        apps.length === 0 && Object.keys(filter).length === 0
           ? 'You have no apps yet. To make one: tancho app create <name> <platform>'
           : table(
               ['NAME', 'STATE', 'UNITS', 'ADDRESS'],

@@ -8,11 +8,14 @@ import type { Builder } from '../deploys/builder.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
+import { demandUsablePool } from '../pools/demand-pool.ts';
+import { DEFAULT_POOL } from '../pools/pool.ts';
 import { reserveApp } from '../quotas/quota.ts';
 import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { type App, checkAppName, hostLabel } from './app.ts';
+import { checkDescription, checkPlatform, owningTeam } from './app-fields.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess } from './demand-release.ts';
 import { isSameEnv, withEnv } from './next-release.ts';
@@ -39,13 +42,27 @@ export interface NewApp {
   /** Optional when the caller belongs to exactly one team. */
   readonly teamOwner?: unknown;
   readonly description?: unknown;
+  /** Absent: the default one. */
+  readonly pool?: unknown;
+}
+
+export interface AppFilter {
+  /** Part of the name. */
+  readonly name?: string;
+  readonly platform?: string;
+  readonly owner?: string;
+  readonly teamOwner?: string;
+  readonly pool?: string;
 }
 
 export interface Apps {
-  /** Errors: app.invalid_name, app.name_taken, platform.not_found, team.required, team.ambiguous, team.not_found, quota.exceeded. */
+  /**
+   * Errors: app.invalid_name, app.name_taken, platform.not_found, pool.not_found, team.required, team.ambiguous, team.not_found,
+   * quota.exceeded.
+   */
   create(caller: Caller, input: NewApp): Promise<AppView>;
   /** Sorted by name; only those the caller may see. */
-  list(caller: Caller): Promise<AppView[]>;
+  list(caller: Caller, filter?: AppFilter): Promise<AppView[]>;
   info(caller: Caller, name: string): Promise<AppView>;
   /** Errors: app.swapped, unless `force`: then the other app gets its own address back. */
   remove(caller: Caller, name: string, say: Say, force?: boolean): Promise<void>;
@@ -70,8 +87,6 @@ export interface AppsDeps {
   readonly now: () => Date;
 }
 
-const DEFAULT_POOL = 'default';
-const MAX_DESCRIPTION = 1_000;
 const RESERVED: ReadonlySet<string> = new Set(['tancho', 'tsr']);
 
 export function createApps(deps: AppsDeps): Apps {
@@ -88,27 +103,20 @@ export function createApps(deps: AppsDeps): Apps {
     };
   }
 
-  async function existingPlatform(name: unknown): Promise<string> {
-    const known = await builder.platforms();
-    const platform = known.find((candidate) => candidate.name === name);
-    if (platform !== undefined) return platform.name;
-    const names = known.map((candidate) => candidate.name).join(', ');
-    throw new PlatformError('platform.not_found', 'Invalid platform', { hint: `This server has: ${names}.` });
-  }
-
   return {
     async create(caller, input) {
       demand(caller, 'app.create');
       const name = checkAppName(input.name, RESERVED);
-      const platform = await existingPlatform(input.platform);
+      const platform = await checkPlatform(builder, input.platform);
       const teamOwner = await owningTeam(store, caller, input.teamOwner);
+      const pool = await demandUsablePool(store, input.pool ?? DEFAULT_POOL.name, teamOwner);
       const app: App = {
         name,
         platform,
         owner: callerName(caller),
         teamOwner,
         teams: [teamOwner],
-        pool: DEFAULT_POOL,
+        pool: pool.name,
         description: checkDescription(input.description),
         cname: [],
         createdAt: now().toISOString(),
@@ -145,7 +153,7 @@ export function createApps(deps: AppsDeps): Apps {
       return view(app, []);
     },
 
-    async list(caller) {
+    async list(caller, filter = {}) {
       demand(caller, 'app.list');
       const seesAll = caller.kind === 'platform' || (caller.kind === 'user' && caller.isAdmin);
       const [apps, units] = await Promise.all([
@@ -153,7 +161,8 @@ export function createApps(deps: AppsDeps): Apps {
         store.allUnits(),
       ]);
       const byApp = groupBy(units, (unit) => unit.app);
-      return apps.filter((app) => !app.removing).map((app) => view(app, byApp.get(app.name) ?? []));
+      const shown = apps.filter((app) => !app.removing && isMatch(app, filter));
+      return shown.map((app) => view(app, byApp.get(app.name) ?? []));
     },
 
     async info(caller, name) {
@@ -209,6 +218,17 @@ export function createApps(deps: AppsDeps): Apps {
   };
 }
 
+function isMatch(app: App, { name, platform, owner, teamOwner, pool }: AppFilter): boolean {
+  const isSame = (wanted: string | undefined, value: string): boolean => wanted === undefined || wanted === value;
+  return (
+    (name === undefined || app.name.includes(name)) &&
+    isSame(platform, app.platform) &&
+    isSame(owner, app.owner) &&
+    isSame(teamOwner, app.teamOwner) &&
+    isSame(pool, app.pool)
+  );
+}
+
 function demandOwnAddress(app: App): void {
   if (app.swappedWith === null) return;
   throw new PlatformError('app.swapped', `application is swapped with "${app.swappedWith}", cannot remove it`, {
@@ -221,36 +241,5 @@ function demandRunning(app: App, process: string): void {
   const what = app.desired === 'stopped' ? `The app ${app.name}` : `The process ${process} of ${app.name}`;
   throw new PlatformError('app.stopped', `${what} is stopped, there is nothing to restart.`, {
     hint: `To start it: tancho app start ${app.name}`,
-  });
-}
-
-function checkDescription(description: unknown): string {
-  if (description === undefined || description === null) return '';
-  if (typeof description === 'string' && description.length <= MAX_DESCRIPTION) return description;
-  throw new PlatformError('input.invalid', `The description must be text of at most ${MAX_DESCRIPTION} characters.`);
-}
-
-/** The team an app will belong to: the one asked for, or the caller's only one. */
-async function owningTeam(store: Store, caller: Caller, wanted: unknown): Promise<string> {
-  const own = caller.kind === 'user' ? caller.teams : [];
-  if (wanted !== undefined && wanted !== null && wanted !== '') {
-    const team = typeof wanted === 'string' ? await store.team(wanted) : null;
-    if (team === null)
-      throw new PlatformError('team.not_found', 'Team not found', { hint: 'List yours with "tancho team list".' });
-    const isAdmin = caller.kind === 'user' && caller.isAdmin;
-    if (isAdmin || own.includes(team.name)) return team.name;
-    throw new PlatformError('access.denied', `You can not set ${team.name} team as app's owner.`, {
-      hint: "Please set one of your teams as app's owner.",
-    });
-  }
-  const [only, ...others] = own;
-  if (only === undefined) {
-    throw new PlatformError('team.required', 'In order to create an app, you should be member of at least one team', {
-      hint: 'Create one with "tancho team create <name>".',
-    });
-  }
-  if (others.length === 0) return only;
-  throw new PlatformError('team.ambiguous', 'You belong to more than one team, choose one to be owner for this app.', {
-    hint: `Name one of: ${own.join(', ')} (teamOwner, or --team).`,
   });
 }

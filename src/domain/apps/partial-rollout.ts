@@ -17,6 +17,11 @@ export function powerOf({ app, power }: UnitsPlan): Power {
   return power ?? { desired: 'running', stoppedProcesses: app.stoppedProcesses };
 }
 
+/** How many units there are to be. */
+export function unitsOf(plan: UnitsPlan): number {
+  return [...wantedCounts(plan.release, powerOf(plan)).values()].reduce((sum, count) => sum + count, 0);
+}
+
 /** The serving units that the plan leaves as they are. */
 export function stayingUnits(plan: UnitsPlan, existing: readonly Unit[]): Unit[] {
   const { app, release, replaced } = plan;

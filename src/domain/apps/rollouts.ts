@@ -21,7 +21,7 @@ import { commandSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 import { newUnits } from './new-units.ts';
-import { exchangeUnits, powerOf, stayingUnits } from './partial-rollout.ts';
+import { exchangeUnits, powerOf, stayingUnits, unitsOf } from './partial-rollout.ts';
 import { missingCounts, type Power, wantedCounts } from './wanted-units.ts';
 
 const PATIENCE_MS = 1_500;
@@ -91,7 +91,7 @@ export class Rollouts {
     await this.#undoAbandoned(given.app.name);
     const plan = await this.#numbered(given);
     // Judged again with the units' records; here, so that no command runs for nothing.
-    await reserveUnits(this.#deps.store, plan.release, this.#deps.settings.defaultLimits);
+    await reserveUnits(this.#deps.store, plan.app.name, unitsOf(plan), this.#deps.settings.defaultLimits);
     await this.#commandsBefore(plan);
     const failuresBefore = await this.#failures(plan.app.name);
     const { rollout, units } = await this.#begin(plan);
@@ -191,7 +191,7 @@ export class Rollouts {
       finishedAt: null,
     };
     return store.transact(async (tx) => {
-      await reserveUnits(tx, plan.release, settings.defaultLimits);
+      await reserveUnits(tx, plan.app.name, unitsOf(plan), settings.defaultLimits);
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
       const existing = await tx.units(plan.app.name);

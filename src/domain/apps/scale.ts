@@ -4,7 +4,9 @@ import { demand } from '../access.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
+import { reserveUnits } from '../quotas/quota.ts';
 import type { Say } from '../say.ts';
+import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { type App, type Release, ROUTED_PROCESS } from './app.ts';
 import { demandApp } from './demand-app.ts';
@@ -25,7 +27,7 @@ export interface UnitChange {
 }
 
 export interface Scale {
-  /** Errors: unit.invalid_count, app.not_deployed, process.required, process.not_found, unit.failed. */
+  /** Errors: unit.invalid_count, quota.exceeded, app.not_deployed, process.required, process.not_found, unit.failed. */
   add(caller: Caller, app: string, change: UnitChange, say: Say): Promise<void>;
   /** Errors: those of add, and unit.too_few when there are fewer, or when nothing would be left to answer requests. */
   remove(caller: Caller, app: string, change: UnitChange, say: Say): Promise<void>;
@@ -36,20 +38,22 @@ export interface ScaleDeps {
   readonly rollouts: Rollouts;
   readonly journal: Journal;
   readonly act: Act;
+  readonly settings: Pick<Settings, 'defaultLimits'>;
   readonly now: () => Date;
 }
 
 export function createScale(deps: ScaleDeps): Scale {
-  const { store, rollouts, journal, act, now } = deps;
+  const { store, rollouts, journal, act, settings, now } = deps;
 
   /** Stores the release with other counts; for a running app in the transaction that makes it serve. */
-  async function apply(app: App, release: NewRelease, say: Say): Promise<void> {
+  async function apply(app: App, release: NewRelease, isMore: boolean, say: Say): Promise<void> {
     const { by } = release;
     if (app.desired === 'stopped') {
       say(`---- The app "${app.name}" is stopped; its units come with the next start ----`);
       await store.transact(async (tx) => {
         const [newest] = await tx.releases(app.name, 1);
         const number = (newest?.number ?? 0) + 1;
+        if (isMore) await reserveUnits(tx, app.name, totalOf(release), settings.defaultLimits);
         await tx.insertRelease({ ...release, number });
         await tx.updateApp(app.name, { release: number });
       });
@@ -79,13 +83,17 @@ export function createScale(deps: ScaleDeps): Scale {
         if (action === 'unit.add') allowMore(serving, units);
         else allowFewer(name, process, { before, count, units });
         say(`---- ${action === 'unit.add' ? 'Adding' : 'Removing'} ${units} ${process} units (now ${count}) ----`);
-        await apply(current, withCount(serving, { process, count, by, at: now() }), say);
+        await apply(current, withCount(serving, { process, count, by, at: now() }), count > before, say);
         await journal.note(name, `${by} scaled ${process} from ${before} to ${count}`);
       });
     };
   }
 
   return { add: scale('unit.add'), remove: scale('unit.remove') };
+}
+
+function totalOf({ processes }: Pick<Release, 'processes'>): number {
+  return Object.values(processes).reduce((sum, { count }) => sum + count, 0);
 }
 
 function checkCount(value: unknown): number {
@@ -105,9 +113,9 @@ function checkCount(value: unknown): number {
   return Number(text);
 }
 
-/** The one place where an app asks for more units: a quota of units is judged here, too. */
+/** The app's quota is judged with the units' records, in the transaction that adds them. */
 function allowMore(serving: Release, more: number): void {
-  const now = Object.values(serving.processes).reduce((sum, { count }) => sum + count, 0);
+  const now = totalOf(serving);
   if (now + more <= MAX_UNITS) return;
   throw new PlatformError('unit.invalid_count', `An app may have at most ${MAX_UNITS} units; this one has ${now}.`);
 }

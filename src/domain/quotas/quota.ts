@@ -3,7 +3,6 @@
  * judged in the transaction that adds what is counted.
  */
 import type { AppReader } from '../apps/app-store.ts';
-import type { Release } from '../apps/app.ts';
 import { PlatformError } from '../errors.ts';
 import type { UserReader } from '../users/user-store.ts';
 import type { QuotaReader } from './quota-store.ts';
@@ -60,16 +59,15 @@ export async function reserveApp(
 }
 
 /**
- * To be called in the transaction that inserts the units of a rollout of `release`. Throws `quota.exceeded`. What an app
+ * To be called in the transaction after which the app is to have so many units. Throws `quota.exceeded`. What an app
  * has already it may keep, so that a lowered limit stops no restart.
  */
 export async function reserveUnits(
   tx: QuotaReader & Pick<AppReader, 'app' | 'units'>,
-  release: Pick<Release, 'app' | 'processes'>,
+  app: string,
+  wanted: number,
   defaults: DefaultLimits,
 ): Promise<void> {
-  const { app, processes } = release;
-  const wanted = Object.values(processes).reduce((sum, { count }) => sum + count, 0);
   const quota = await appQuota(tx, app, defaults);
   if (quota.limit === null || wanted <= quota.limit || wanted <= quota.inUse) return;
   const hint = `The app ${app} may have ${quota.limit} units; run fewer, or ask an admin for more.`;

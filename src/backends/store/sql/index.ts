@@ -19,6 +19,7 @@ import { eventReader, eventWriter } from './events.ts';
 import { translated } from './faults.ts';
 import { leases } from './leases.ts';
 import { migrations } from './migrations/index.ts';
+import { poolReader, poolWriter } from './pools.ts';
 import { passwordResetWriter } from './password-resets.ts';
 import { quotaReader, quotaWriter } from './quotas.ts';
 import { releaseReader, releaseWriter } from './releases.ts';
@@ -100,6 +101,7 @@ function reader(scope: Scope): StoreReader {
     ...appTokenReader(scope),
     ...quotaReader(scope),
     ...teamReader(scope),
+    ...poolReader(scope),
     ...eventReader(scope),
     ...settingReader(scope),
   };
@@ -121,6 +123,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...appTokenWriter(scope),
     ...quotaWriter(scope),
     ...teamWriter(scope),
+    ...poolWriter(scope),
     ...eventWriter(scope),
     ...settingWriter(scope),
   };

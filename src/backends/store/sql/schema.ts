@@ -22,6 +22,8 @@ export interface Tables {
   ssh_keys: { fingerprint: string; email: string; name: string; key_text: string; created_at: string };
   teams: { name: string; created_at: string };
   team_members: { team: string; email: string };
+  pools: { name: string; is_public: number; created_at: string };
+  pool_teams: { pool: string; team: string };
   events: EventsTable;
   leases: { key: string; owner: string; expires_ms: number };
   settings: { key: string; value: string };

@@ -89,10 +89,7 @@ export const quotaCases: StoreCases = {
       await tx.updateApp('shop', { rollout: 'aaaaaaaaaaaa' });
       await tx.setAppLimit('shop', 2);
     });
-    const reserve = (count: number) => {
-      const processes = { web: { command: 'serve', count: 1 }, worker: { command: 'work', count: count - 1 } };
-      return store.transact((tx) => reserveUnits(tx, { app: 'shop', processes }, UNLIMITED));
-    };
+    const reserve = (count: number) => store.transact((tx) => reserveUnits(tx, 'shop', count, UNLIMITED));
     await reserve(2);
     await reserve(3);
     await expect(reserve(4)).rejects.toMatchObject({

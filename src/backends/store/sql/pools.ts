@@ -1,0 +1,79 @@
+import { PlatformError } from '../../../domain/errors.ts';
+import type { PoolReader, PoolWriter } from '../../../domain/pools/pool-store.ts';
+import type { Pool } from '../../../domain/pools/pool.ts';
+import { needing } from './faults.ts';
+import type { Scope } from './schema.ts';
+
+export function poolReader({ db }: Scope): PoolReader {
+  const rows = () =>
+    db
+      .selectFrom('pools')
+      .leftJoin('pool_teams', 'pool_teams.pool', 'pools.name')
+      .selectAll('pools')
+      .select('pool_teams.team')
+      .orderBy('pools.name')
+      .orderBy('pool_teams.team');
+  return {
+    async pool(name) {
+      return fromRows(await rows().where('pools.name', '=', name).execute())[0] ?? null;
+    },
+    async pools() {
+      return fromRows(await rows().execute());
+    },
+  };
+}
+
+export function poolWriter({ db }: Scope): PoolWriter {
+  const insertTeams = async (pool: string, teams: readonly string[]): Promise<void> => {
+    if (teams.length === 0) return;
+    const unknown = (): PlatformError =>
+      new PlatformError('team.not_found', `One of the teams ${teams.join(', ')} is not there.`);
+    const values = [...new Set(teams)].map((team) => ({ pool, team }));
+    await needing(unknown, db.insertInto('pool_teams').values(values).execute());
+  };
+  return {
+    async insertPool({ name, isPublic, teams, createdAt }) {
+      const done = await db
+        .insertInto('pools')
+        .values({ name, is_public: Number(isPublic), created_at: createdAt })
+        .onConflict((conflict) => conflict.doNothing())
+        .executeTakeFirst();
+      if (done.numInsertedOrUpdatedRows !== 1n) {
+        throw new PlatformError('pool.name_taken', `There is already a pool called ${name}.`, {
+          hint: 'Choose another name.',
+        });
+      }
+      await insertTeams(name, teams);
+    },
+    async deletePool(name) {
+      await db.deleteFrom('pools').where('name', '=', name).execute();
+    },
+    async setPoolTeams(name, teams) {
+      const known = await db.selectFrom('pools').select('name').where('name', '=', name).executeTakeFirst();
+      if (known === undefined) throw new PlatformError('pool.not_found', `There is no pool called ${name}.`);
+      await db.deleteFrom('pool_teams').where('pool', '=', name).execute();
+      await insertTeams(name, teams);
+    },
+  };
+}
+
+interface Row {
+  readonly name: string;
+  readonly is_public: number;
+  readonly created_at: string;
+  readonly team: string | null;
+}
+
+/** One row per team of a pool, pools and teams in order. */
+function fromRows(rows: readonly Row[]): Pool[] {
+  const pools: Pool[] = [];
+  let teams: string[] = [];
+  for (const row of rows) {
+    if (pools.at(-1)?.name !== row.name) {
+      teams = [];
+      pools.push({ name: row.name, isPublic: row.is_public === 1, teams, createdAt: row.created_at });
+    }
+    if (row.team !== null) teams.push(row.team);
+  }
+  return pools;
+}

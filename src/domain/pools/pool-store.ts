@@ -1,0 +1,16 @@
+import type { Pool } from './pool.ts';
+
+/** What must be remembered about pools; the default pool is none of them. Readers answer null for what is missing. */
+export interface PoolReader {
+  pool(name: string): Promise<Pool | null>;
+  /** Sorted by name. */
+  pools(): Promise<Pool[]>;
+}
+
+export interface PoolWriter {
+  /** Throws PlatformError `pool.name_taken`, `team.not_found`. */
+  insertPool(pool: Pool): Promise<void>;
+  deletePool(name: string): Promise<void>;
+  /** In place of those before. Throws PlatformError `pool.not_found`, `team.not_found`. */
+  setPoolTeams(name: string, teams: readonly string[]): Promise<void>;
+}
