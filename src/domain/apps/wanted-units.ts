@@ -10,9 +10,9 @@ export function wantedCounts(release: Pick<Release, 'processes'>, power: Power):
   return new Map(Object.entries(release.processes).map(([process, { count }]) => [process, runs(process) ? count : 0]));
 }
 
-/** Those of the units to be kept when no more than these counts are wanted: rather those that serve, then those with low numbers. */
+/** Those of the units to be kept when no more than these counts are wanted: rather those that serve, then the oldest. */
 export function bestUnits(serving: readonly Unit[], counts: ReadonlyMap<string, number>): Unit[] {
-  const byMerit = [...serving].sort((a, b) => merit(a) - merit(b) || a.index - b.index);
+  const byMerit = [...serving].sort((a, b) => merit(a) - merit(b) || age(a, b));
   const left = new Map(counts);
   return byMerit.filter((unit) => {
     const places = left.get(unit.process) ?? 0;
@@ -23,6 +23,10 @@ export function bestUnits(serving: readonly Unit[], counts: ReadonlyMap<string, 
 
 function merit(unit: Unit): number {
   return unit.state === 'started' ? 0 : 1;
+}
+
+function age(a: Unit, b: Unit): number {
+  return a.createdAt.localeCompare(b.createdAt) || a.index - b.index;
 }
 
 /** What has to be started beside the units that stay. */
