@@ -25,6 +25,7 @@ import { Supervisor } from './domain/apps/supervisor.ts';
 import { Units } from './domain/apps/units.ts';
 import { createDeploys } from './domain/deploys/deploys.ts';
 import { Pipeline } from './domain/deploys/pipeline.ts';
+import { createUploads } from './domain/deploys/uploads.ts';
 import { Leases } from './domain/leases.ts';
 import { Collector } from './domain/logs/collector.ts';
 import { Journal } from './domain/logs/journal.ts';
@@ -189,6 +190,7 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
+  const deploys = createDeploys({ store, builder, gitHost, pipeline, act, logger, now });
   const useCases: UseCases = {
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
@@ -199,7 +201,8 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     cnames: createCnames({ store, routes, journal, act, settings }),
     appChanges: createAppChanges({ store, builder, journal, act }),
     logs: createLogs({ store, logStore, journal }),
-    deploys: createDeploys({ store, builder, gitHost, pipeline, act, logger, now }),
+    deploys,
+    uploads: createUploads({ store, gitHost, deploys, provisioner }),
     platforms: createPlatforms({ builder }),
     plans: createPlans({ settings }),
     pools: createPools({ store, act, now }),

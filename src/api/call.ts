@@ -18,6 +18,8 @@ export class Call {
   readonly contentType: string;
   route: Route | null = null;
   caller: Caller;
+  /** Until it is called, the body has to come within a fixed time. */
+  endBodyLimit: () => void = () => {};
   #error: PlatformError | null = null;
   #left = false;
   #controller: AbortController | null = null;

@@ -8,6 +8,7 @@ import type { ErrorCode } from '../domain/errors.ts';
 import type { LogEntry } from '../domain/logs/entry.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import type { RawBody } from './body.ts';
+import type { PendingUpload } from './upload-body.ts';
 import type { ShapeName, ShapeValue } from './variants.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -86,6 +87,12 @@ export interface ProgressOperation extends Declaration {
   handle(context: Context, input: AnyInput, say: (line: string) => void): Promise<void>;
 }
 
+/** Takes code and tells what becomes of it; ends in `OK` for clients that read text. */
+export interface UploadOperation extends Declaration {
+  readonly answer: 'upload';
+  handle(context: Context, input: AnyInput, upload: PendingUpload, say: (line: string) => void): Promise<void>;
+}
+
 /** Answers the output of a command; resolves to its exit code. */
 export interface OutputOperation extends Declaration {
   readonly answer: 'output';
@@ -100,7 +107,13 @@ export interface EntriesOperation extends Declaration {
 }
 
 export type Operation =
-  JsonOperation | EmptyOperation | TextOperation | ProgressOperation | OutputOperation | EntriesOperation;
+  | JsonOperation
+  | EmptyOperation
+  | TextOperation
+  | ProgressOperation
+  | UploadOperation
+  | OutputOperation
+  | EntriesOperation;
 
 type Schemas<P extends TSchema, Q extends TSchema, B extends TSchema> = {
   readonly params?: P;
@@ -149,6 +162,21 @@ export function progress<P extends TSchema, Q extends TSchema, B extends TSchema
   },
 ): Operation {
   return { ...operation, answer: 'progress' };
+}
+
+export function upload<P extends TSchema, Q extends TSchema>(
+  operation: Omit<UploadOperation, 'answer' | 'handle' | 'params' | 'query' | 'body'> & {
+    readonly params?: P;
+    readonly query?: Q;
+    handle(
+      context: Context,
+      input: Input<Static<P>, Static<Q>, unknown>,
+      upload: PendingUpload,
+      say: (line: string) => void,
+    ): Promise<void>;
+  },
+): Operation {
+  return { ...operation, answer: 'upload' };
 }
 
 export function output<P extends TSchema, Q extends TSchema, B extends TSchema>(

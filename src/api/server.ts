@@ -17,14 +17,15 @@ import type { Logger } from '../lib/logger.ts';
 import { decodeBody, type RawBody, readFields } from './body.ts';
 import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite, SOCKET_ADDRESS } from './caller.ts';
-import { errorAnswer, prefersText } from './error-body.ts';
+import { acceptsStream, errorAnswer, prefersText } from './error-body.ts';
 import { answerFollow } from './follow-answer.ts';
 import { closeServer, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
 import { openApi } from './openapi.ts';
 import { changes, type Input } from './operation.ts';
-import { answerOutput, answerProgress } from './progress-answer.ts';
+import { answerDeploy, answerOutput, answerProgress } from './progress-answer.ts';
 import { ResponseStream } from './response-stream.ts';
 import { methodsAt, type Route, routesOf } from './routes.ts';
+import { demandSize, pendingUpload } from './upload-body.ts';
 import { VARIANTS } from './variants.ts';
 
 declare module 'fastify' {
@@ -93,10 +94,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
 }
 
-/** Followed logs and commands end when they are given up; what changes an app is let finish. */
+/** Followed logs, commands and uploads end when they are given up; what else changes an app is let finish. */
 function goesOnForLong(call: Call): boolean {
   const answer = call.route?.operation.answer;
-  return answer === 'entries' || answer === 'output';
+  return answer === 'entries' || answer === 'output' || answer === 'upload';
 }
 
 /** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` before every path, which means nothing but in VERSIONED. */
@@ -106,16 +107,18 @@ function dispatcher(app: FastifyInstance, options: ApiServerOptions): RequestLis
     if (url.startsWith('/git/') && options.gitHandler?.(request, response) === true) return;
     const isVersioned = VERSIONED.has(`${request.method} ${url.split('?', 1)[0]}`);
     if (!isVersioned) request.url = url.replace(/^(\/[ab])?\/1\.0(?=\/)/, '$1');
-    limitBodyTime(request);
     app.routing(request, response);
   };
 }
 
-function limitBodyTime(request: IncomingMessage): void {
-  if (request.headers['transfer-encoding'] === undefined && request.headers['content-length'] === undefined) return;
+/** The returned function ends the limit. */
+function limitBodyTime(request: IncomingMessage): () => void {
+  if (request.headers['transfer-encoding'] === undefined && request.headers['content-length'] === undefined)
+    return () => {};
   const timer = setTimeout(() => request.destroy(), BODY_TIMEOUT_MS);
   const stop = (): void => clearTimeout(timer);
   request.once('end', stop).once('close', stop);
+  return stop;
 }
 
 function createApp(options: ApiServerOptions, calls: Set<Call>): FastifyInstance {
@@ -144,7 +147,12 @@ function createApp(options: ApiServerOptions, calls: Set<Call>): FastifyInstance
   });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(answerNotFound);
-  for (const route of ROUTES) addRoute(app, route, options);
+  for (const route of ROUTES) if (route.operation.answer !== 'upload') addRoute(app, route, options);
+  void app.register(async (uploads) => {
+    uploads.removeAllContentTypeParsers();
+    uploads.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    for (const route of ROUTES) if (route.operation.answer === 'upload') addRoute(uploads, route, options);
+  });
   for (const { path, variant } of DOCUMENTS) {
     const document = JSON.stringify(openApi(variant, options.version));
     app.get(path, async (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
@@ -162,6 +170,7 @@ function begin(request: FastifyRequest, reply: FastifyReply, logger: Logger, cal
   const call = new Call(request.id, request.raw, address);
   request.call = call;
   calls.add(call);
+  call.endBodyLimit = limitBodyTime(request.raw);
   // The framework would refuse what it cannot parse with 415; body.ts reads every body whatever its label.
   delete request.raw.headers['content-type'];
   reply.headers(commonHeaders(call.id));
@@ -237,6 +246,16 @@ async function answer(
       return reply.send();
     case 'progress':
       return answerProgress(streamOf(reply), (say) => operation.handle(context, input, say), late);
+    case 'upload': {
+      const { raw } = request;
+      demandSize(raw);
+      call.endBodyLimit();
+      const asText = !acceptsStream(request.headers.accept);
+      const pending = pendingUpload(raw, call.contentType);
+      const work = (say: (line: string) => void) => operation.handle(context, input, pending, say);
+      // What a refused upload still sends is read and thrown away, for so long.
+      return answerDeploy(streamOf(reply), work, { ...late, asText }).finally(() => raw.complete || limitBodyTime(raw));
+    }
     case 'output': {
       const raw = variant.extensions && prefersText(request.headers.accept);
       return answerOutput(streamOf(reply), (output) => operation.handle(context, input, output), { ...late, raw });

@@ -79,6 +79,7 @@ const expected: Record<Action, string[]> = {
   'app.run': APP_TEAM,
   'app.log': [...APP_TEAM, 'ownToken'],
   'app.push': APP_TEAM,
+  'app.deploy': [...APP_TEAM, 'ownToken'],
   'app.rollback': APP_TEAM,
   'app.pull': APP_TEAM,
   'env.get': [...APP_TEAM, 'ownToken'],

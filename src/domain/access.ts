@@ -75,6 +75,7 @@ export const RULES = {
   'app.run': appTeam,
   'app.log': appTeamOrAppToken,
   'app.push': appTeam,
+  'app.deploy': appTeamOrAppToken,
   'app.rollback': appTeam,
   'app.pull': appTeam,
   'env.get': appTeamOrAppToken,

@@ -9,6 +9,7 @@ import type { Scale } from './apps/scale.ts';
 import type { StartStop } from './apps/start-stop.ts';
 import type { Swap } from './apps/swap.ts';
 import type { Deploys } from './deploys/deploys.ts';
+import type { Uploads } from './deploys/uploads.ts';
 import type { Logs } from './logs/logs.ts';
 import type { Plans } from './plans.ts';
 import type { Platforms } from './platforms/platforms.ts';
@@ -28,6 +29,7 @@ export interface UseCases {
   readonly appChanges: AppChanges;
   readonly logs: Logs;
   readonly deploys: Deploys;
+  readonly uploads: Uploads;
   readonly platforms: Platforms;
   readonly plans: Plans;
   readonly pools: Pools;

@@ -16,6 +16,7 @@ import { Units } from '../../src/domain/apps/units.ts';
 import type { Deploy } from '../../src/domain/deploys/deploy.ts';
 import { createDeploys } from '../../src/domain/deploys/deploys.ts';
 import { Pipeline } from '../../src/domain/deploys/pipeline.ts';
+import { createUploads } from '../../src/domain/deploys/uploads.ts';
 import { Leases } from '../../src/domain/leases.ts';
 import { Collector } from '../../src/domain/logs/collector.ts';
 import { Journal } from '../../src/domain/logs/journal.ts';
@@ -47,6 +48,7 @@ export interface DomainWorld {
     | 'pools'
     | 'logs'
     | 'deploys'
+    | 'uploads'
   >;
   readonly parts: ReturnType<typeof wire>['parts'];
   readonly recovered: Recovered;
@@ -161,6 +163,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
   const rollouts = new Rollouts({ ...all, units, routes, patienceMs: PATIENCE_MS });
   const removal = createRemoval({ ...all, units, routes });
   const pipeline = new Pipeline({ ...all, rollouts, journal });
+  const deploys = createDeploys({ ...all, pipeline, act });
   const useCases = {
     apps: createApps({ ...all, rollouts, removal, journal, act }),
     env: createEnv({ ...all, rollouts, journal, act }),
@@ -173,7 +176,8 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     plans: createPlans(all),
     pools: createPools({ ...all, act }),
     logs: createLogs({ ...all, journal }),
-    deploys: createDeploys({ ...all, pipeline, act }),
+    deploys,
+    uploads: createUploads({ ...all, deploys }),
   };
   // `provisioner` without the border, to be closed at the moment of the crash.
   const parts = { act, collector, rollouts, removal, routes, supervisor, units, journal, leases, provisioner };

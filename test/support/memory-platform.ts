@@ -240,6 +240,10 @@ export function createMemoryPlatform(): MemoryPlatform {
   const memory = new Memory();
   const { records, units, deploys, entries, listeners } = memory;
   const apps = appsIn(memory);
+  const refuse = async (caller: Caller, app: string): Promise<never> => {
+    memory.allowed(caller, 'app.deploy', app);
+    throw new PlatformError('unsupported', 'Nothing can be built in memory.');
+  };
   return {
     apps,
     env: envIn(memory),
@@ -247,6 +251,11 @@ export function createMemoryPlatform(): MemoryPlatform {
     ...changesIn(memory),
     logs: logsIn(memory),
     deploys: deploysIn(memory, apps),
+    uploads: {
+      archive: refuse,
+      image: refuse,
+      available: async (caller, app) => void memory.allowed(caller, 'app.deploy', app),
+    },
     platforms,
     records,
     units,

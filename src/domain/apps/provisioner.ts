@@ -80,9 +80,18 @@ export interface ExecRequest {
   readonly timeoutMs: number;
 }
 
+/** What an engine can do, as data. */
+export interface Supports {
+  readonly shell: boolean;
+  /** Units that run an image made elsewhere. No engine does so far; the first that does widens this, and the compiler then asks uploads.ts for the way of such a deploy. */
+  readonly images: false;
+  readonly memoryLimit: boolean;
+  readonly cpuLimit: boolean;
+}
+
 export interface Provisioner {
   readonly name: string;
-  readonly supports: { readonly shell: boolean; readonly memoryLimit: boolean; readonly cpuLimit: boolean };
+  readonly supports: Supports;
   /** One line for people: which isolation and limits this machine allows. */
   readonly description: string;
 

@@ -53,7 +53,7 @@ export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachi
 
 class MemoryProvisioner implements Provisioner {
   readonly name = 'memory';
-  readonly supports = { shell: true, memoryLimit: false, cpuLimit: false };
+  readonly supports = { shell: true, images: false, memoryLimit: false, cpuLimit: false } as const;
   readonly description = 'memory: units inside this process, without isolation or limits';
   readonly #machine: MemoryMachine;
   #listener: ((exited: UnitExited) => void) | null = null;

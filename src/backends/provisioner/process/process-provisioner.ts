@@ -72,7 +72,7 @@ class ProcessProvisioner implements Provisioner {
   constructor(options: ProcessProvisionerOptions) {
     this.#options = options;
     this.#sandbox = options.sandbox;
-    this.supports = { shell: true, memoryLimit: true, cpuLimit: options.sandbox.limits.cpu };
+    this.supports = { shell: true, images: false, memoryLimit: true, cpuLimit: options.sandbox.limits.cpu };
     this.#every(LIFE_POLL_MS, (unit) => unit.check());
     if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, (unit) => unit.checkMemory());
   }
