@@ -114,6 +114,10 @@ function answer({ operation, variant }: Route): Json {
     required: ['Message'],
     properties: { Message: { type: 'string' }, Error: { type: 'string' } },
   };
+  if (operation.answer === 'upload') {
+    const description = 'What is done, line by line; as text it ends in a line OK, or in the error.';
+    return { description, content: { 'text/plain': {}, [JSON_STREAM]: { schema: frame } } };
+  }
   return {
     description: 'One JSON object per line; a line with Error means that the operation failed.',
     content: { [JSON_STREAM]: { schema: frame } },

@@ -43,7 +43,7 @@ export function pendingUpload(request: IncomingMessage, contentType: string): Pe
   return {
     async read() {
       if (mediaType.startsWith('multipart/')) return readMultipart(request, contentType);
-      const chunks = steadily(request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>);
+      const chunks = steadily(request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>, endedEarly);
       const first = await chunks.next();
       const start = first.done === true ? new Uint8Array() : first.value;
       const isGzip = start[0] === 0x1f && start[1] === 0x8b;
@@ -116,7 +116,7 @@ function readMultipart(request: IncomingMessage, contentType: string): Promise<U
   });
 }
 
-function multipartParser(contentType: string): Busboy {
+function multipartParser(contentType: string): InstanceType<typeof Busboy> {
   const limits = {
     files: 1,
     fields: MAX_FIELDS,
@@ -134,7 +134,7 @@ function multipartParser(contentType: string): Busboy {
 
 async function* fileOf(stream: Readable, finished: Promise<void>): AsyncGenerator<Uint8Array> {
   const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>;
-  yield* steadily(chunks);
+  yield* steadily(chunks, malformed);
   if ((stream as Readable & { truncated?: boolean }).truncated === true) {
     throw new PlatformError('input.too_large', 'The upload is too large.');
   }
@@ -142,7 +142,10 @@ async function* fileOf(stream: Readable, finished: Promise<void>): AsyncGenerato
 }
 
 /** Gives up on who sends nothing any more. */
-async function* steadily(chunks: AsyncIterableIterator<Uint8Array>): AsyncGenerator<Uint8Array, undefined> {
+async function* steadily(
+  chunks: AsyncIterableIterator<Uint8Array>,
+  failure: (why: string) => PlatformError,
+): AsyncGenerator<Uint8Array, undefined> {
   for (;;) {
     let timer: NodeJS.Timeout | undefined;
     const stalled = new Promise<never>((_, reject) => {
@@ -153,7 +156,7 @@ async function* steadily(chunks: AsyncIterableIterator<Uint8Array>): AsyncGenera
       if (next.done === true) return;
       yield next.value;
     } catch (error) {
-      throw error instanceof PlatformError ? error : endedEarly();
+      throw error instanceof PlatformError ? error : failure((error as Error).message);
     } finally {
       clearTimeout(timer);
     }

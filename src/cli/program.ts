@@ -40,7 +40,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
   env: { description: 'Environment of an app', load: async () => (await import('./env/env.ts')).registerEnv },
   deploy: {
-    description: 'Deploys of your apps',
+    description: 'Deploy a directory; the deploys of your apps',
     load: async () => (await import('./deploys/deploy.ts')).registerDeploy,
   },
   platform: {

@@ -1,6 +1,7 @@
 /** The few ways in which operations use the transport. */
+import type { Readable } from 'node:stream';
 import { readProgress } from './stream.ts';
-import { type Answer, badAnswer, createTransport, readAll, type Target } from './transport.ts';
+import { type Answer, badAnswer, type Call, createTransport, readAll, type Target } from './transport.ts';
 
 /** Where a long operation tells what it does. `signal` ends the call, not the operation. */
 export interface Progress {
@@ -13,6 +14,8 @@ export interface Request {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   readonly json?: unknown;
   readonly text?: string;
+  /** A gzipped archive. */
+  readonly archive?: Readable;
 }
 
 export interface Calls {
@@ -67,7 +70,8 @@ export function createCalls(target: Target, token: string | undefined): Calls {
   };
 }
 
-function bodyOf({ json, text }: Request): { body?: { type: string; text: string } } {
+function bodyOf({ json, text, archive }: Request): Pick<Call, 'body'> {
+  if (archive !== undefined) return { body: { type: 'application/gzip', stream: archive } };
   if (json !== undefined) return { body: { type: 'application/json', text: JSON.stringify(json) } };
   if (text !== undefined) return { body: { type: 'text/plain; charset=utf-8', text } };
   return {};

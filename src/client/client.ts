@@ -2,6 +2,7 @@
  * Typed client of the published API, one method per operation; needs nothing but Node. It does not know who is asking or
  * where the platform is: that is the caller's (cli/target.ts).
  */
+import type { Readable } from 'node:stream';
 import { type AppTokensClient, appTokensClient, type QuotasClient, quotasClient } from './accounts.ts';
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
 import { type Calls, createCalls, path, type Progress } from './calls.ts';
@@ -58,6 +59,12 @@ export interface DeploysClient {
   /** Newest first. */
   list(filter?: { readonly app?: string; readonly limit?: number }): Promise<readonly shapes.DeploySummary[]>;
   info(id: string): Promise<shapes.DeployInfo>;
+  /** `archive`: a tar file, gzipped. */
+  upload(
+    app: string,
+    code: { readonly archive: Readable; readonly message: string },
+    progress?: Progress,
+  ): Promise<void>;
   /** `image`: the Image or ID of a deploy, a release (`v3`), or `previous`. */
   rollback(app: string, image: string, progress?: Progress): Promise<void>;
 }
@@ -96,6 +103,13 @@ export function createClient(target: Target, token?: string): Client {
       list: (filter = {}) =>
         calls.json<readonly shapes.DeploySummary[]>('GET', '/deploys', { query: { ...filter } }, []),
       info: (id) => calls.json('GET', path`/deploys/${id}`),
+      upload: (app, { archive, message }, progress = {}) =>
+        calls.progress(
+          'POST',
+          path`/apps/${app}/deploy`,
+          { query: { origin: 'app-deploy', message: message === '' ? undefined : message }, archive },
+          progress,
+        ),
       rollback: (app, image, progress = {}) =>
         calls.progress('POST', path`/apps/${app}/deploy/rollback`, { json: { image } }, progress),
     },

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
+import { addUpload } from '../deploys/upload.ts';
 import { registerCreate } from './create.ts';
 import { registerGrant, registerRevoke } from './grant.ts';
 import { registerInfo, registerList, registerOpenUrl } from './info.ts';
@@ -16,6 +17,7 @@ export function registerApp(app: Command, cli: Cli): void {
   registerCreate(app, cli);
   registerList(app, cli);
   registerInfo(app, cli);
+  addUpload(app.command('deploy').description('Deploy a directory: the same as "tancho deploy"'), cli);
   registerLog(app, cli);
   registerRun(app, cli);
   registerRestart(app, cli);
