@@ -19,6 +19,7 @@ import { Rollouts } from './domain/apps/rollouts.ts';
 import { Routes } from './domain/apps/routes.ts';
 import { createRun } from './domain/apps/run.ts';
 import { createScale } from './domain/apps/scale.ts';
+import { createShells } from './domain/apps/shells.ts';
 import { createStartStop } from './domain/apps/start-stop.ts';
 import { createSwap } from './domain/apps/swap.ts';
 import { Supervisor } from './domain/apps/supervisor.ts';
@@ -195,6 +196,7 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
+    shells: createShells({ store, provisioner, journal, act, settings }),
     scale: createScale({ store, rollouts, journal, act, settings, now }),
     startStop: createStartStop({ store, rollouts, journal, act, now }),
     swap: createSwap({ store, routes, journal, act }),

@@ -77,6 +77,7 @@ const expected: Record<Action, string[]> = {
   'unit.add': APP_TEAM,
   'unit.remove': APP_TEAM,
   'app.run': APP_TEAM,
+  'app.shell': APP_TEAM,
   'app.log': [...APP_TEAM, 'ownToken'],
   'app.push': APP_TEAM,
   'app.deploy': [...APP_TEAM, 'ownToken'],

@@ -73,6 +73,7 @@ export const RULES = {
   'unit.add': appTeam,
   'unit.remove': appTeam,
   'app.run': appTeam,
+  'app.shell': appTeam,
   'app.log': appTeamOrAppToken,
   'app.push': appTeam,
   'app.deploy': appTeamOrAppToken,

@@ -6,6 +6,7 @@ import type { Cnames } from './apps/cnames.ts';
 import type { Env } from './apps/env.ts';
 import type { Run } from './apps/run.ts';
 import type { Scale } from './apps/scale.ts';
+import type { Shells } from './apps/shells.ts';
 import type { StartStop } from './apps/start-stop.ts';
 import type { Swap } from './apps/swap.ts';
 import type { Deploys } from './deploys/deploys.ts';
@@ -22,6 +23,7 @@ export interface UseCases {
   readonly apps: Apps;
   readonly env: Env;
   readonly run: Run;
+  readonly shells: Shells;
   readonly scale: Scale;
   readonly startStop: StartStop;
   readonly swap: Swap;

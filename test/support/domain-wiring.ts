@@ -9,6 +9,7 @@ import { Rollouts } from '../../src/domain/apps/rollouts.ts';
 import { Routes } from '../../src/domain/apps/routes.ts';
 import { createRun } from '../../src/domain/apps/run.ts';
 import { createScale } from '../../src/domain/apps/scale.ts';
+import { createShells } from '../../src/domain/apps/shells.ts';
 import { createStartStop } from '../../src/domain/apps/start-stop.ts';
 import { createSwap } from '../../src/domain/apps/swap.ts';
 import { Supervisor } from '../../src/domain/apps/supervisor.ts';
@@ -39,6 +40,7 @@ export interface DomainWorld {
     | 'apps'
     | 'env'
     | 'run'
+    | 'shells'
     | 'scale'
     | 'startStop'
     | 'swap'
@@ -168,6 +170,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     apps: createApps({ ...all, rollouts, removal, journal, act }),
     env: createEnv({ ...all, rollouts, journal, act }),
     run: createRun({ ...all, journal, act }),
+    shells: createShells({ ...all, journal, act }),
     scale: createScale({ ...all, rollouts, journal, act }),
     startStop: createStartStop({ ...all, rollouts, journal, act }),
     swap: createSwap({ ...all, routes, journal, act }),

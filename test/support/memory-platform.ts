@@ -248,6 +248,12 @@ export function createMemoryPlatform(): MemoryPlatform {
     apps,
     env: envIn(memory),
     run: runIn(memory),
+    shells: {
+      async open(caller, app) {
+        memory.running(memory.allowed(caller, 'app.shell', app));
+        throw new PlatformError('unsupported', 'There are no shells in memory.');
+      },
+    },
     ...changesIn(memory),
     logs: logsIn(memory),
     deploys: deploysIn(memory, apps),
