@@ -58,7 +58,7 @@ export class Call {
   }
 
   /** The one line per request: errors and changes at info, reads at debug. The query is left out, it may hold secrets. */
-  log(logger: Logger, response: ServerResponse): void {
+  log(logger: Logger, response: Pick<ServerResponse, 'statusCode' | 'writableFinished'>): void {
     const error = this.#error;
     const fields = {
       reqId: this.id,

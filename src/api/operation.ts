@@ -4,6 +4,7 @@
  */
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../domain/caller.ts';
+import type { OpenShell } from '../domain/apps/shells.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { LogEntry } from '../domain/logs/entry.ts';
 import type { UseCases } from '../domain/use-cases.ts';
@@ -93,6 +94,12 @@ export interface UploadOperation extends Declaration {
   handle(context: Context, input: AnyInput, upload: PendingUpload, say: (line: string) => void): Promise<void>;
 }
 
+/** Over a websocket: what is typed comes in, what is shown goes out. The handler opens it; api/shell-socket.ts carries it. */
+export interface ShellOperation extends Declaration {
+  readonly answer: 'shell';
+  handle(context: Context, input: AnyInput, output: (bytes: Uint8Array) => void): Promise<OpenShell>;
+}
+
 /** Answers the output of a command; resolves to its exit code. */
 export interface OutputOperation extends Declaration {
   readonly answer: 'output';
@@ -112,6 +119,7 @@ export type Operation =
   | TextOperation
   | ProgressOperation
   | UploadOperation
+  | ShellOperation
   | OutputOperation
   | EntriesOperation;
 
@@ -177,6 +185,20 @@ export function upload<P extends TSchema, Q extends TSchema>(
   },
 ): Operation {
   return { ...operation, answer: 'upload' };
+}
+
+export function shell<P extends TSchema, Q extends TSchema>(
+  operation: Omit<ShellOperation, 'answer' | 'handle' | 'params' | 'query' | 'body'> & {
+    readonly params?: P;
+    readonly query?: Q;
+    handle(
+      context: Context,
+      input: Input<Static<P>, Static<Q>, unknown>,
+      output: (bytes: Uint8Array) => void,
+    ): Promise<OpenShell>;
+  },
+): Operation {
+  return { ...operation, answer: 'shell' };
 }
 
 export function output<P extends TSchema, Q extends TSchema, B extends TSchema>(

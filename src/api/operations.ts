@@ -7,6 +7,7 @@ import { appCnameOperations } from './operations/app-cnames.ts';
 import { appEnvOperations } from './operations/app-env.ts';
 import { appLogOperations } from './operations/app-log.ts';
 import { appRunOperations } from './operations/app-run.ts';
+import { appShellOperations } from './operations/app-shell.ts';
 import { appStartStopOperations } from './operations/app-start-stop.ts';
 import { appSwapOperations } from './operations/app-swap.ts';
 import { appUnitOperations } from './operations/app-units.ts';
@@ -25,6 +26,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appOperations,
   ...appEnvOperations,
   ...appRunOperations,
+  ...appShellOperations,
   ...appLogOperations,
   ...appSwapOperations,
   ...appStartStopOperations,

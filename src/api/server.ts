@@ -19,12 +19,13 @@ import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite, SOCKET_ADDRESS } from './caller.ts';
 import { acceptsStream, errorAnswer, prefersText } from './error-body.ts';
 import { answerFollow } from './follow-answer.ts';
-import { closeServer, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
+import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
 import { openApi } from './openapi.ts';
 import { changes, type Input } from './operation.ts';
 import { answerDeploy, answerOutput, answerProgress } from './progress-answer.ts';
 import { ResponseStream } from './response-stream.ts';
 import { methodsAt, type Route, routesOf } from './routes.ts';
+import { shellUpgrades } from './shell-upgrade.ts';
 import { demandSize, pendingUpload } from './upload-body.ts';
 import { VARIANTS } from './variants.ts';
 
@@ -71,10 +72,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const calls = new Set<Call>();
   const app = createApp(options, calls);
   await app.ready();
-  const handler = dispatcher(app, options);
-  const local: RequestListener = (request, response) => {
-    OVER_SOCKET.add(request);
-    handler(request, response);
+  const handler = { request: dispatcher(app, options), upgrade: shellUpgrades(ROUTES, calls, options) };
+  const local: Handlers = {
+    request(request, response) {
+      OVER_SOCKET.add(request);
+      handler.request(request, response);
+    },
+    upgrade(request, socket, head) {
+      return handler.upgrade(request, socket, head, SOCKET_ADDRESS);
+    },
   };
   const { server, address } = await listenOnTcp(handler, options.listen);
   const servers = [server];
@@ -94,10 +100,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
 }
 
-/** Followed logs, commands and uploads end when they are given up; what else changes an app is let finish. */
+/** Followed logs, commands, shells and uploads end when they are given up; what else changes an app is let finish. */
 function goesOnForLong(call: Call): boolean {
-  const answer = call.route?.operation.answer;
-  return answer === 'entries' || answer === 'output' || answer === 'upload';
+  const answer = call.route?.operation.answer ?? '';
+  return ['entries', 'output', 'upload', 'shell'].includes(answer);
 }
 
 /** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` before every path, which means nothing but in VERSIONED. */
@@ -246,6 +252,10 @@ async function answer(
       return reply.send();
     case 'progress':
       return answerProgress(streamOf(reply), (say) => operation.handle(context, input, say), late);
+    case 'shell':
+      throw new PlatformError('input.invalid', 'A shell is spoken to over a websocket.', {
+        hint: 'Use "tancho app shell", or a client that asks for "Upgrade: websocket".',
+      });
     case 'upload': {
       const { raw } = request;
       demandSize(raw);

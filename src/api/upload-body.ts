@@ -43,7 +43,10 @@ export function pendingUpload(request: IncomingMessage, contentType: string): Pe
   return {
     async read() {
       if (mediaType.startsWith('multipart/')) return readMultipart(request, contentType);
-      const chunks = steadily(request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>, endedEarly);
+      const chunks = steadily(
+        request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>,
+        endedEarly,
+      );
       const first = await chunks.next();
       const start = first.done === true ? new Uint8Array() : first.value;
       const isGzip = start[0] === 0x1f && start[1] === 0x8b;

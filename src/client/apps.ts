@@ -2,6 +2,7 @@
 import { ClientError } from './errors.ts';
 import { type Calls, path, type Progress } from './calls.ts';
 import type * as shapes from './shapes.ts';
+import type { RemoteShell, ShellOptions } from './shell.ts';
 import { readArrays, readProgress } from './stream.ts';
 
 export interface RunOptions {
@@ -49,6 +50,8 @@ export interface AppsClient {
   revoke(name: string, team: string): Promise<void>;
   /** Exit code of the command. */
   run(name: string, command: string, options: RunOptions): Promise<number>;
+  /** Over a connection of its own. */
+  shell(name: string, options: ShellOptions): Promise<RemoteShell>;
   /** Oldest first. */
   log(name: string, query: shapes.LogQuery): Promise<readonly shapes.LogEntry[]>;
   /** What log() gives, then every new entry in batches, until the signal fires; then it just ends. */
@@ -117,6 +120,7 @@ export function appsClient(calls: Calls): AppsClient {
         return Number(code);
       }
     },
+    shell: (name, options) => calls.shell(name, options),
     log: (name, { lines, source, unit }) =>
       calls.json<readonly shapes.LogEntry[]>('GET', path`/apps/${name}/log`, { query: { lines, source, unit } }, []),
     async *followLog(name, { lines, source, unit }, signal) {

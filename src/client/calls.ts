@@ -1,5 +1,6 @@
 /** The few ways in which operations use the transport. */
 import type { Readable } from 'node:stream';
+import type { RemoteShell, ShellOptions } from './shell.ts';
 import { readProgress } from './stream.ts';
 import { type Answer, badAnswer, type Call, createTransport, readAll, type Target } from './transport.ts';
 
@@ -27,6 +28,7 @@ export interface Calls {
   /** An operation that reports in a stream. */
   progress(method: string, path: string, request: Request, progress: Progress): Promise<void>;
   open(method: string, path: string, request: Request, signal?: AbortSignal): Promise<Answer>;
+  shell(app: string, options: ShellOptions): Promise<RemoteShell>;
 }
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -66,6 +68,8 @@ export function createCalls(target: Target, token: string | undefined): Calls {
       const answer = await send(method, path, request, STREAM_IDLE_MS, signal);
       await readProgress(answer, name, say ?? (() => {}));
     },
+    // Loaded when it is wanted: no other command needs websockets.
+    shell: async (app, options) => (await import('./shell.ts')).openShell(target, token, app, options),
     open: (method, path, request, signal) => send(method, path, request, 0, signal),
   };
 }

@@ -8,6 +8,7 @@ import { registerLog } from './log.ts';
 import { registerQuota } from './quota.ts';
 import { registerRemove } from './remove.ts';
 import { registerRun } from './run.ts';
+import { registerShell } from './shell.ts';
 import { registerRestart, registerStart, registerStop } from './start-stop.ts';
 import { registerSwap } from './swap.ts';
 import { registerUpdate } from './update.ts';
@@ -20,6 +21,7 @@ export function registerApp(app: Command, cli: Cli): void {
   addUpload(app.command('deploy').description('Deploy a directory: the same as "tancho deploy"'), cli);
   registerLog(app, cli);
   registerRun(app, cli);
+  registerShell(app, cli);
   registerRestart(app, cli);
   registerStop(app, cli);
   registerStart(app, cli);

@@ -90,7 +90,8 @@ export interface ShellRequest {
   readonly unit: UnitSpec;
   /** Kind of the caller's terminal, such as `xterm`. */
   readonly term: string;
-  readonly size: TerminalSize;
+  /** Null: no terminal is wanted, for there is none at the other end either. */
+  readonly size: TerminalSize | null;
   /** Called with raw output, in order. */
   readonly output: (bytes: Uint8Array) => void;
   /** Ends the shell and everything it has started. */

@@ -20,6 +20,8 @@ export interface ShellInput {
   readonly width: string;
   readonly height: string;
   readonly term: string;
+  /** False: what is typed comes from a program; it gets no echo and no prompt. */
+  readonly isTerminal: boolean;
   readonly output: (bytes: Uint8Array) => void;
   /** Ends the shell. */
   readonly signal: AbortSignal;
@@ -103,7 +105,7 @@ export function createShells(deps: ShellsDeps): Shells {
           const shell = await provisioner.shell({
             unit,
             term: TERM.test(input.term) ? input.term : 'xterm',
-            size,
+            size: input.isTerminal ? size : null,
             output(bytes) {
               silence.broken();
               input.output(bytes);

@@ -7,7 +7,7 @@ export function openMemoryShell(request: ShellRequest, environment: Readonly<Rec
   if (request.signal.aborted) throw new Failure('cancelled', 'The shell was cancelled.');
   let end: (result: ExecResult) => void = () => {};
   const ended = new Promise<ExecResult>((resolve) => (end = resolve));
-  const size = { ...request.size };
+  const size = { columns: 0, rows: 0, ...request.size };
   let typed = '';
   let turn = Promise.resolve();
   const print = (text: string): void => request.output(Buffer.from(`${text}\n`));
@@ -22,7 +22,7 @@ export function openMemoryShell(request: ShellRequest, environment: Readonly<Rec
   }
 
   return {
-    isTerminal: true,
+    isTerminal: request.size !== null,
     ended,
     async write(bytes) {
       typed += Buffer.from(bytes).toString();

@@ -7,8 +7,7 @@ import { openTerminal } from './terminal.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
 const probe = await openTerminal({ columns: 80, rows: 24 });
-probe?.closeTheirs();
-probe?.ours.destroy();
+probe?.close();
 const hasTerminals = probe !== null;
 if (!hasTerminals) console.warn('shells on terminals are skipped: no pseudo-terminals here');
 
@@ -72,6 +71,22 @@ for (const name of LEVELS) {
       await type('echo "aft"er $?; exit 5\r');
       await shows('after 130');
       expect(await shell.ended).toEqual({ code: 5, signal: null });
+    });
+
+    it('keeps its terminal from every other process', async () => {
+      await open();
+      const limits = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
+      const unit = { id: 'bbbbbbbbbbbb', app: 'other', name: 'other/0', process: 'web', artifact: 'slug1' };
+      const parts: Uint8Array[] = [];
+      await world.provisioner.exec({
+        unit: { ...unit, command: '', env: {}, listens: false, limits },
+        command: 'ls -l /proc/self/fd',
+        output: (bytes) => void parts.push(bytes),
+        signal: stop.signal,
+        timeoutMs: 10_000,
+      });
+      expect(Buffer.concat(parts).toString()).toContain(' 0 -> ');
+      expect(Buffer.concat(parts).toString()).not.toMatch(/ptmx|\/pts\//);
     });
 
     it('leaves no process and no file behind, also of what hides from it', async () => {

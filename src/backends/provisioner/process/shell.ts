@@ -46,7 +46,7 @@ async function live(
   opened: (shell: Omit<Shell, 'ended'>) => void,
 ): Promise<ExecResult> {
   const { request, sandbox } = options;
-  const terminal = await openTerminal(request.size);
+  const terminal = request.size === null ? null : await openTerminal(request.size);
   try {
     const started = await start(options, place, terminal);
     const { child } = started;
@@ -55,7 +55,7 @@ async function live(
       child.once('exit', (code, signal) => resolve(exitStatus(code, signal)));
     });
     const closed = terminal?.closed ?? new Promise<void>((resolve) => child.once('close', () => resolve()));
-    terminal?.closeTheirs();
+    terminal?.taken();
     request.signal.addEventListener('abort', end);
     if (request.signal.aborted) end();
     try {
@@ -63,15 +63,14 @@ async function live(
       const status = await ended;
       await sandbox.kill({ ...started, id: place.id }, 'SIGKILL');
       // Held output is given in any case.
-      for (const stream of [terminal?.ours, child.stdout, child.stderr]) stream?.resume();
+      for (const stream of [terminal?.output, child.stdout, child.stderr]) stream?.resume();
       await withinDrainTime(closed);
       return status;
     } finally {
       request.signal.removeEventListener('abort', end);
     }
   } finally {
-    terminal?.closeTheirs();
-    terminal?.ours.destroy();
+    terminal?.close();
   }
 }
 
@@ -104,16 +103,16 @@ function start(options: ShellOptions, { id, home, tmp }: Place, terminal: OpenTe
   });
 }
 
-function overTerminal(terminal: OpenTerminal, { output }: ShellRequest): Omit<Shell, 'ended'> {
-  const { ours } = terminal;
-  ours.on('data', output);
+function overTerminal(terminal: OpenTerminal, request: ShellRequest): Omit<Shell, 'ended'> {
+  const { input, output } = terminal;
+  output.on('data', request.output);
   return {
     isTerminal: true,
-    write: (bytes) => written(ours, bytes),
+    write: (bytes) => written(input, bytes),
     // How a terminal says that nothing more is typed.
-    endInput: () => void written(ours, Buffer.from('\u0004')),
+    endInput: () => void written(input, Buffer.from('\u0004')),
     resize: (size) => terminal.resize(size),
-    hold: (isHeld) => void (isHeld ? ours.pause() : ours.resume()),
+    hold: (isHeld) => void (isHeld ? output.pause() : output.resume()),
   };
 }
 

@@ -1,64 +1,86 @@
 /**
- * Pseudo-terminals of this machine. They come with an optional package of native code: where that could not be installed
- * there is none, and shells have pipes.
+ * Pseudo-terminals of this machine, each held by a process of its own (bin/pty-host.mjs). They come with an optional package
+ * of native code: where that could not be installed there is none, and shells have pipes.
  */
+import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
-import type { Duplex } from 'node:stream';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
 import type { TerminalSize } from '../../../domain/apps/provisioner.ts';
 
 export interface OpenTerminal {
-  /** Our end; what is read from it is what programs print. */
-  readonly ours: Duplex;
-  /** The programs' end, to be handed to them; ours to close. */
+  /** What is typed. */
+  readonly input: Writable;
+  /** What is shown. */
+  readonly output: Readable;
+  /** The programs' end, to be handed to them. */
   readonly theirs: number;
-  closeTheirs(): void;
+  /** To be called when the programs have their end. */
+  taken(): void;
   resize(size: TerminalSize): void;
-  /** Resolves when the other end is closed everywhere, and all was read. */
+  /** Resolves when nobody has the programs' end any more, and all was read. */
   readonly closed: Promise<void>;
+  close(): void;
 }
 
-/** The part of the package that is used. */
-interface PtyPackage {
-  open(options: { cols: number; rows: number; encoding: null }): PtyPair;
-}
-
-interface PtyPair {
-  readonly master: Duplex;
-  readonly slave: Duplex;
-  readonly ptsName: string;
-  resize(columns: number, rows: number): void;
-}
-
-/** Not written out in the import, so that the program can be checked and built without it. */
-const PACKAGE = '@lydell/node-pty';
+const HOST = fileURLToPath(new URL('../../../../bin/pty-host.mjs', import.meta.url));
+const START_MS = 10_000;
+const MAX_ANSWER = 200;
 
 /** Null where there are no pseudo-terminals. */
 export async function openTerminal(size: TerminalSize): Promise<OpenTerminal | null> {
-  let pair: PtyPair;
-  let theirs: number;
-  try {
-    const loaded = (await import(PACKAGE)) as PtyPackage & { readonly default?: PtyPackage };
-    pair = (loaded.default ?? loaded).open({ cols: size.columns, rows: size.rows, encoding: null });
-    // Programs get a descriptor of their own. The package would read from its end of their side: what is typed would be lost.
-    theirs = openSync(pair.ptsName, constants.O_RDWR | constants.O_NOCTTY);
-    pair.slave.destroy();
-  } catch {
+  const child = spawn(process.execPath, [HOST, `${size.columns}`, `${size.rows}`], {
+    env: {},
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
+  });
+  const [input, output, , control] = child.stdio as unknown as [Writable, Readable, null, Duplex];
+  // All of them end with the process, which is told by its end.
+  for (const stream of [input, output, control]) stream.on('error', () => {});
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const place = await answerOf(child, control);
+  if (place === null) {
+    child.kill('SIGKILL');
     return null;
   }
+  const theirs = openSync(place, constants.O_RDWR | constants.O_NOCTTY);
   let isOpen = true;
-  const closed = new Promise<void>((resolve) => pair.master.once('close', () => resolve()));
-  // Reading fails once nobody has the other end any more; the stream then closes.
-  pair.master.on('error', () => {});
+  const taken = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    closeSync(theirs);
+    control.write('taken\n');
+  };
   return {
-    ours: pair.master,
+    input,
+    output,
     theirs,
-    closeTheirs() {
+    taken,
+    resize: ({ columns, rows }) => void (control.writable && control.write(`size ${columns} ${rows}\n`)),
+    closed,
+    close() {
       if (isOpen) closeSync(theirs);
       isOpen = false;
+      child.kill('SIGKILL');
     },
-    resize({ columns, rows }) {
-      if (!pair.master.destroyed) pair.resize(columns, rows);
-    },
-    closed,
   };
+}
+
+/** The path of the terminal; null when there is none. */
+function answerOf(child: ChildProcess, control: Duplex): Promise<string | null> {
+  return new Promise((resolve) => {
+    let text = '';
+    const timer = setTimeout(() => resolve(null), START_MS);
+    const done = (place: string | null): void => {
+      clearTimeout(timer);
+      resolve(place);
+    };
+    child.once('error', () => done(null));
+    child.once('close', () => done(null));
+    control.setEncoding('latin1').on('data', (piece: string) => {
+      text = (text + piece).slice(0, MAX_ANSWER);
+      const place = /^ready (\/dev\/pts\/\d+)\n/.exec(text)?.[1];
+      if (place !== undefined) done(place);
+    });
+  });
 }
