@@ -124,6 +124,14 @@ export const SETTINGS: Settings = {
     description: 'The sender of letters.',
     parse: parse.email,
   },
+  providersAllow: {
+    key: 'providers.allow',
+    variable: 'TANCHO_PROVIDER_ALLOW',
+    default: '',
+    description:
+      'Providers of services at private addresses that may be called: host names, addresses and CIDR networks with commas between them, for example db.internal, 10.0.0.0/8. None: public addresses only, and loopback while the API itself listens on loopback only. Link-local and metadata addresses and the ports of this server are never called.',
+    parse: parse.allowedAddresses,
+  },
   edgeWorkers: {
     key: 'edge.workers',
     variable: 'TANCHO_EDGE_WORKERS',
