@@ -71,13 +71,17 @@ export async function startDaemon(config: Config, options: { version: string }):
   const release = await claimHome(path.join(runDir, 'control.pid'));
   try {
     const log = await openServerLog(path.join(config.home, 'log'));
+    const ownPorts = new Set([config.apiListen, config.edgeListen, config.sshListen].map((listen) => listen.port));
     const backends = await openBackends(config, {
       logger: log.logger,
       preReceive: PRE_RECEIVE,
+      allowLoopback: LOOPBACK.test(config.apiListen.host),
+      ownPorts: () => [...ownPorts],
       programDir: import.meta.dirname,
     });
     try {
-      return await serve(config, backends, { ...options, logger: log.logger, runDir, release, closeLog: log.close });
+      const { logger, close: closeLog } = log;
+      return await serve(config, backends, { ...options, logger, runDir, release, closeLog, ownPorts });
     } catch (error) {
       await backends.close('failed start');
       throw error;
@@ -94,6 +98,8 @@ interface ServeOptions {
   readonly runDir: string;
   readonly release: () => Promise<void>;
   readonly closeLog: () => Promise<void>;
+  /** Completed once everything listens. */
+  readonly ownPorts: Set<number>;
 }
 
 async function serve(config: Config, backends: Backends, options: ServeOptions): Promise<Daemon> {
@@ -111,6 +117,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   isReady = true;
   const pruning = setInterval(() => void domain.pruneLogs(), PRUNE_EVERY_MS);
   const { api, ssh, sessions } = doors;
+  for (const port of [api.address.port, ssh.address.port, settings.edgePort()]) options.ownPorts.add(port);
 
   return {
     ready: {
