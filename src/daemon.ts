@@ -274,6 +274,7 @@ async function openDoors(
       logger,
       bodyLimitBytes: BODY_LIMIT_BYTES,
       ready,
+      stateVersion: () => backends.store.version(),
       gitHandler: createGitHttp({ users: useCases.users, sessions, logger }),
     });
     return { api, ssh, sessions };
