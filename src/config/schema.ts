@@ -60,7 +60,8 @@ export const SETTINGS: Settings = {
     key: 'database.url',
     variable: 'TANCHO_DATABASE_URL',
     default: '',
-    description: 'PostgreSQL address (postgres://...). None: the embedded SQLite in the home.',
+    description:
+      'PostgreSQL address (postgres://...). None: the embedded SQLite in the home. One server at a time works with a database.',
     secret: true,
     parse: parse.databaseUrlOrNone,
   },

@@ -46,6 +46,7 @@ export async function startDomainApi(): Promise<DomainApi> {
     logger: SILENT,
     bodyLimitBytes: 64 * 1024,
     ready: () => true,
+    stateVersion: () => store.version(),
   });
   return {
     baseUrl: `http://127.0.0.1:${server.address.port}`,
