@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../domain/errors.ts';
 import { FORM } from './body.ts';
-import type { Operation } from './operation.ts';
+import { changes, type Operation } from './operation.ts';
 import { JSON_STREAM } from './progress-answer.ts';
 import { type Route, routesOf } from './routes.ts';
 import { COMMON_ERRORS, STATUS } from './status.ts';
@@ -31,6 +31,8 @@ export function openApi(variant: Variant, version: string): Json {
     },
   };
 }
+
+const TEXT = { 'text/plain': { schema: { type: 'string' } } };
 
 const PROBLEM = {
   type: 'object',
@@ -68,9 +70,12 @@ function describe(route: Route, twin: boolean): Json {
 
 /** Every code the operation can end with. */
 export function errorsOf(operation: Operation): ErrorCode[] {
-  const access: ErrorCode[] = operation.access === 'public' ? [] : ['auth.required', 'access.denied'];
-  const body: ErrorCode[] = operation.body === undefined && operation.rawBody === undefined ? [] : ['input.too_large'];
-  return [...new Set([...operation.errors, ...access, ...body, ...COMMON_ERRORS])].sort();
+  const access: ErrorCode[] = [
+    ...(operation.access === 'public' ? [] : (['auth.required'] as const)),
+    // What changes something is refused to pages of other sites.
+    ...(operation.access !== 'public' || changes(operation) ? (['access.denied'] as const) : []),
+  ];
+  return [...new Set([...operation.errors, ...access, ...COMMON_ERRORS])].sort();
 }
 
 function placeholders(path: string): string[] {
@@ -108,7 +113,7 @@ function answer({ operation, variant }: Route): Json {
     const { schema } = variant.shapes[operation.shape];
     return { description: 'The document.', content: { 'application/json': { schema } } };
   }
-  if (operation.answer === 'text') return { description: 'One line.', content: { 'text/plain': {} } };
+  if (operation.answer === 'text') return { description: 'One line.', content: TEXT };
   const frame = {
     type: 'object',
     required: ['Message'],
@@ -116,7 +121,11 @@ function answer({ operation, variant }: Route): Json {
   };
   return {
     description: 'One JSON object per line; a line with Error means that the operation failed.',
-    content: { [JSON_STREAM]: { schema: frame } },
+    content: {
+      [JSON_STREAM]: { schema: frame },
+      // To clients that ask for text: the bare output, with the exit code in the trailer X-Exit-Code.
+      ...(operation.answer === 'output' && variant.extensions && TEXT),
+    },
   };
 }
 
@@ -124,7 +133,7 @@ function failures(operation: Operation): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorsOf(operation)) byStatus.set(STATUS[code], [...(byStatus.get(STATUS[code]) ?? []), code]);
   const content = {
-    'text/plain': { schema: { type: 'string' } },
+    ...TEXT,
     'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
   };
   return Object.fromEntries(
