@@ -198,7 +198,9 @@ function addRoute(app: FastifyInstance, route: Route, options: ApiServerOptions)
     url: route.path,
     schema,
     exposeHeadRoute: operation.answer === 'json' && !changes(operation),
-    onRequest: async ({ call, headers }) => {
+    onRequest: async ({ call, headers, params }) => {
+      // The framework takes `/apps//env` for an app without a name.
+      if (Object.values(params as Record<string, string>).includes('')) throw nothingHere();
       call.route = route;
       if (changes(operation)) refuseCrossSite(headers['sec-fetch-site']);
       if (operation.access === 'public' && !changes(operation)) return;
@@ -262,19 +264,17 @@ function answerNotFound(request: FastifyRequest, reply: FastifyReply): FastifyRe
   const path = request.url.split('?', 1)[0] ?? '';
   const isDocument = DOCUMENTS.some((document) => document.path === path);
   const methods = isDocument ? ['GET'] : methodsAt(ROUTES, path);
-  if (methods.length === 0) {
-    const hint = 'GET /openapi.json lists what this server serves.';
-    return answerError(
-      new PlatformError('route.not_found', 'There is nothing at this path.', { hint }),
-      request,
-      reply,
-    );
-  }
+  if (methods.length === 0) return answerError(nothingHere(), request, reply);
   const allow = methods.sort().join(', ');
   const wrong = new PlatformError('route.method_not_allowed', `This path does not answer to ${request.method}.`, {
     hint: `Use ${allow}.`,
   });
   return answerError(wrong, request, reply.header('allow', allow));
+}
+
+function nothingHere(): PlatformError {
+  const hint = 'GET /openapi.json lists what this server serves.';
+  return new PlatformError('route.not_found', 'There is nothing at this path.', { hint });
 }
 
 function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

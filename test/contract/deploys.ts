@@ -77,6 +77,7 @@ export function deploysContract(getTarget: () => Target): void {
       const answer = await get('/no/such/path');
       expect([answer.status, answer.code]).toEqual([404, 'route.not_found']);
       expect(answer.text).toContain('/openapi.json');
+      expect((await get('/apps//env')).code).toBe('route.not_found');
     });
   });
 

@@ -2,7 +2,7 @@
 import { type Described, idOf } from './document.ts';
 import { type Ask, ask, somebodyWithApp, type Target, unique } from './target.ts';
 
-/** By the name of the placeholder. */
+/** By the name of the placeholder; `token`: of who has them all. */
 export type Examples = Readonly<Record<string, string>>;
 
 /** Operations that look at their body before they look at who asks. */
@@ -27,6 +27,7 @@ export async function makeExamples(target: Target, admin: string): Promise<Examp
   const made = await ask(target, 'POST', '/pools', { token: admin, body: { name: pool } });
   if (made.status !== 200) throw new Error(`making a pool: ${made.status} ${made.text}`);
   return {
+    token: owner.token,
     app: owner.app,
     team: owner.team,
     user: owner.email,

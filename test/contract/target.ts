@@ -76,25 +76,30 @@ function send(server: Server, method: string, path: string, what: Ask = {}): Pro
     ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
     ...what.headers,
   };
+  // The path goes out as it is: a URL would be tidied up first.
+  const { hostname, port, pathname } = new URL(server.baseUrl);
   return new Promise((resolve, reject) => {
-    const sent = httpRequest(server.baseUrl + path, { method, headers, agent: false, timeout: 20_000 }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          trailers: response.trailers,
-          text,
-          get json() {
-            return JSON.parse(text) as unknown;
-          },
-          code: response.headers['x-tancho-error'] as string | undefined,
+    const sent = httpRequest(
+      { hostname, port, path: pathname.replace(/\/$/, '') + path, method, headers, agent: false, timeout: 20_000 },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            trailers: response.trailers,
+            text,
+            get json() {
+              return JSON.parse(text) as unknown;
+            },
+            code: response.headers['x-tancho-error'] as string | undefined,
+          });
         });
-      });
-    });
+      },
+    );
     sent.on('error', reject);
     sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer`)));
     if (what.headers?.['content-length'] !== undefined && body === undefined) sent.flushHeaders();

@@ -46,7 +46,7 @@ export async function startDomainApi(): Promise<DomainApi> {
     socketPath: null,
     version: '1.2.3',
     logger: SILENT,
-    bodyLimitBytes: 64 * 1024,
+    bodyLimitBytes: 4 * 1024 * 1024,
     ready: () => true,
   });
   return {
