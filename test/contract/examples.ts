@@ -1,6 +1,6 @@
 /** One of everything that a path can name, and bodies that get as far as the question who may do this. */
 import { type Described, idOf } from './document.ts';
-import { type Ask, ask, somebodyWithApp, type Target, unique } from './target.ts';
+import { aPlatform, type Ask, ask, somebodyWithApp, type Target, unique } from './target.ts';
 
 /** By the name of the placeholder; `token`: of who has them all. */
 export type Examples = Readonly<Record<string, string>>;
@@ -33,8 +33,8 @@ export async function makeExamples(target: Target, admin: string): Promise<Examp
     user: owner.email,
     email: owner.email,
     pool,
-    // Nobody else has them: a deploy, a key, a service, an instance, a healer.
-    deploy: 'ffffffffffffffffffffffff',
+    deploy: await aDeploy(target, owner.token, owner.team),
+    // Of these there is none.
     name: 'no-such-key',
     unit: `${owner.app}/0`,
     service: unique('s'),
@@ -43,6 +43,18 @@ export async function makeExamples(target: Target, admin: string): Promise<Examp
     platform: unique('p'),
     plan: unique('p'),
   };
+}
+
+/** Of another app, so that the operations on the example app have no units to replace. */
+async function aDeploy(target: Target, token: string, teamOwner: string): Promise<string> {
+  if (target.deploy === undefined) return 'ffffffffffffffffffffffff';
+  const name = unique('app-');
+  const body = { name, teamOwner, platform: await aPlatform(target, token) };
+  const created = await ask(target, 'POST', '/apps', { token, body });
+  if (created.status !== 200) throw new Error(`making an app: ${created.status} ${created.text}`);
+  await target.deploy(name, token);
+  const [deploy] = (await ask(target, 'GET', `/deploys?app=${name}`, { token })).json as { ID: string }[];
+  return deploy?.ID ?? '';
 }
 
 export function examplePath(operation: Described, examples: Examples): string {

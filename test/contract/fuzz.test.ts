@@ -27,7 +27,7 @@ fuzzChecks(
     if (open === undefined) throw new Error('There is no server to ask.');
     return open.target;
   },
-  { canary, except, texts: 6 },
+  { canary, except, texts: 4 },
 );
 
 it('no canary has come to be', async () => {
