@@ -24,6 +24,7 @@ export function openApi(variant: Variant, version: string): Json {
     openapi: '3.1.0',
     info: { title: 'Tancho', version, description: 'Application platform management API.' },
     servers: [{ url: variant.prefix === '' ? '/' : variant.prefix }],
+    tags: [...new Set(routesOf(variant).map(({ operation }) => groupOf(operation)))].sort().map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
@@ -55,7 +56,7 @@ function describe(route: Route, twin: boolean): Json {
   return {
     operationId: twin ? `${operation.id}:${route.method.toLowerCase()}:${route.path}` : operation.id,
     summary: operation.summary,
-    tags: [operation.section ?? 'beyond the specification'],
+    tags: [groupOf(operation)],
     parameters: [
       ...parameters('path', operation.params, placeholders(route.path)),
       ...parameters('query', operation.query, null),
@@ -63,9 +64,15 @@ function describe(route: Route, twin: boolean): Json {
     ...(body !== null && { requestBody: body }),
     responses: { 200: answer(route), ...failures(operation) },
     security: operation.access === 'public' ? [] : [{ token: [] }],
+    'x-section': operation.section,
     'x-access': operation.access,
     'x-errors': errorsOf(operation),
   };
+}
+
+/** The noun of its id: `app_tokens.create` -> `app tokens`. */
+function groupOf({ id }: Operation): string {
+  return (id.split('.', 1)[0] ?? '').replaceAll('_', ' ');
 }
 
 /** Every code the operation can end with. */

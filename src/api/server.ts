@@ -17,10 +17,10 @@ import type { Logger } from '../lib/logger.ts';
 import { decodeBody, type RawBody, readFields } from './body.ts';
 import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite, SOCKET_ADDRESS } from './caller.ts';
+import { DOCUMENT_PATHS, documents } from './documents.ts';
 import { errorAnswer, prefersText } from './error-body.ts';
 import { answerFollow } from './follow-answer.ts';
 import { closeServer, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
-import { openApi } from './openapi.ts';
 import { changes, type Input } from './operation.ts';
 import { answerOutput, answerProgress } from './progress-answer.ts';
 import { ResponseStream } from './response-stream.ts';
@@ -60,7 +60,6 @@ const ROUTES: readonly Route[] = VARIANTS.flatMap((variant) => routesOf(variant)
 const VERSIONED: ReadonlySet<string> = new Set(
   ROUTES.filter(({ path }) => path.startsWith('/1.0/')).map(({ method, path }) => `${method} ${path}`),
 );
-const DOCUMENTS = VARIANTS.map((variant) => ({ path: `${variant.prefix}/openapi.json`, variant }));
 const BODY_TIMEOUT_MS = 60_000;
 const CLOSE_GRACE_MS = 10_000;
 const MAX_PATH_PARAMETER = 1_024;
@@ -145,9 +144,8 @@ function createApp(options: ApiServerOptions, calls: Set<Call>): FastifyInstance
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(answerNotFound);
   for (const route of ROUTES) addRoute(app, route, options);
-  for (const { path, variant } of DOCUMENTS) {
-    const document = JSON.stringify(openApi(variant, options.version));
-    app.get(path, async (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
+  for (const { path, headers, render } of documents(options.version)) {
+    app.get(path, async ({ query }, reply) => reply.headers(headers).send(render(query as Record<string, unknown>)));
   }
   return app;
 }
@@ -262,8 +260,7 @@ function streamOf(reply: FastifyReply): ResponseStream {
 
 function answerNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';
-  const isDocument = DOCUMENTS.some((document) => document.path === path);
-  const methods = isDocument ? ['GET'] : methodsAt(ROUTES, path);
+  const methods = DOCUMENT_PATHS.includes(path) ? ['GET'] : methodsAt(ROUTES, path);
   if (methods.length === 0) return answerError(nothingHere(), request, reply);
   const allow = methods.sort().join(', ');
   const wrong = new PlatformError('route.method_not_allowed', `This path does not answer to ${request.method}.`, {
