@@ -86,12 +86,22 @@ function section(operation: DocumentedOperation, { prefix }: DocsPage): string {
 <p>${text(summary)}</p>
 <p class="facts">${text(ACCESS[access] ?? access)}; ${text(origin)}; <code>${text(operation.id)}</code></p>
 ${table('Parameters', ['Name', 'In', 'Type', ''], parameters)}
-${bodies.map(({ mediaType, schema }) => shape(`Request, ${mediaType}`, describeSchema(schema))).join('\n')}
+${requests(bodies)}
 ${answers.map(({ status, mediaType, schema, note }) => shape(`Answer ${status}${mediaType === '' ? '' : `, ${mediaType}`}`, mediaType === '' ? note : describeSchema(schema))).join('\n')}
 ${table('Errors', ['Status', 'Codes'], errors)}
 <h4>For example</h4>
 <pre>${text(curlOf(operation, prefix))}</pre>
 </section>`;
+}
+
+/** The same fields in several forms are shown once. */
+function requests(bodies: DocumentedOperation['bodies']): string {
+  const shapes = new Map<string, string[]>();
+  for (const { mediaType, schema } of bodies) {
+    const described = describeSchema(schema);
+    shapes.set(described, [...(shapes.get(described) ?? []), mediaType]);
+  }
+  return [...shapes].map(([described, types]) => shape(`Request, ${types.join(' or ')}`, described)).join('\n');
 }
 
 const ACCESS: Readonly<Record<string, string>> = {

@@ -14,7 +14,7 @@ a:hover, a:focus { text-decoration: underline; }
 header { border-bottom: 1px solid var(--line); padding: 1rem 1.5rem; }
 header h1 { display: inline-block; font-size: 1.25rem; margin: 0 1rem 0 0; }
 header p { color: var(--soft); margin: .4rem 0 .8rem; max-width: 48rem; }
-.variants a { margin-right: .9rem; }
+.variants a { display: inline-block; margin-right: .9rem; }
 .variants a[aria-current] { color: var(--text); font-weight: 600; text-decoration: underline; }
 form { display: flex; gap: .5rem; max-width: 32rem; }
 input, button { background: var(--field); border: 1px solid var(--line); border-radius: 6px; color: inherit; font: inherit; padding: .4rem .7rem; }
@@ -41,6 +41,7 @@ pre { background: var(--field); border: 1px solid var(--line); border-radius: 6p
 table { border-collapse: collapse; font-size: .9rem; width: 100%; }
 td, th { border-bottom: 1px solid var(--line); padding: .25rem .8rem .25rem 0; text-align: left; vertical-align: top; }
 td { overflow-wrap: anywhere; }
+th:first-child { width: 9rem; }
 @media (max-width: 50rem) {
   header, main { padding-left: 1rem; padding-right: 1rem; }
   .columns { display: block; }

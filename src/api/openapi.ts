@@ -12,13 +12,10 @@ type Json = Record<string, unknown>;
 
 export function openApi(variant: Variant, version: string): Json {
   const paths: Record<string, Json> = {};
-  const seen = new Set<string>();
   for (const route of routesOf(variant)) {
     const path = route.path.slice(variant.prefix.length).replace(/:(\w+)/g, '{$1}');
     const item = (paths[path] ??= {});
-    const twin = seen.has(route.operation.id);
-    seen.add(route.operation.id);
-    item[route.method.toLowerCase()] = describe(route, twin);
+    item[route.method.toLowerCase()] = describe(route);
   }
   return {
     openapi: '3.1.0',
@@ -50,11 +47,11 @@ const PROBLEM = {
   },
 };
 
-function describe(route: Route, twin: boolean): Json {
+function describe(route: Route): Json {
   const { operation } = route;
   const body = requestBody(operation);
   return {
-    operationId: twin ? `${operation.id}:${route.method.toLowerCase()}:${route.path}` : operation.id,
+    operationId: operationId(route),
     summary: operation.summary,
     tags: [groupOf(operation)],
     parameters: [
@@ -68,6 +65,13 @@ function describe(route: Route, twin: boolean): Json {
     'x-access': operation.access,
     'x-errors': errorsOf(operation),
   };
+}
+
+/** The operation's own id at its own place; its further ways in say what is other about them. */
+function operationId({ operation, variant, method, path }: Route): string {
+  const [own = operation.path] = variant.paths[operation.id] ?? [];
+  if (path !== variant.prefix + own) return `${operation.id}:${method.toLowerCase()}:${path}`;
+  return method === operation.method ? operation.id : `${operation.id}:${method.toLowerCase()}`;
 }
 
 /** The noun of its id: `app_tokens.create` -> `app tokens`. */
@@ -107,6 +111,8 @@ function parameters(place: 'path' | 'query', schema: TSchema | undefined, only: 
 function requestBody(operation: Operation): Json | null {
   if (operation.rawBody !== undefined) {
     const { mediaType, schema } = operation.rawBody;
+    // Options may be left out, and come in either form.
+    if (mediaType === FORM) return { required: false, content: { 'application/json': { schema }, [FORM]: { schema } } };
     return { required: operation.method === 'POST', content: { [mediaType]: { schema } } };
   }
   if (operation.body === undefined) return null;
