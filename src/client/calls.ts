@@ -17,6 +17,8 @@ export interface Request {
   readonly text?: string;
   /** A gzipped archive. */
   readonly archive?: Readable;
+  /** Fields without a value are left out. */
+  readonly form?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Calls {
@@ -74,9 +76,13 @@ export function createCalls(target: Target, token: string | undefined): Calls {
   };
 }
 
-function bodyOf({ json, text, archive }: Request): Pick<Call, 'body'> {
+function bodyOf({ json, text, form, archive }: Request): Pick<Call, 'body'> {
   if (archive !== undefined) return { body: { type: 'application/gzip', stream: archive } };
   if (json !== undefined) return { body: { type: 'application/json', text: JSON.stringify(json) } };
+  if (form !== undefined) {
+    const given = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined);
+    return { body: { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(given).toString() } };
+  }
   if (text !== undefined) return { body: { type: 'text/plain; charset=utf-8', text } };
   return {};
 }
