@@ -10,6 +10,7 @@ import { type Backends, openBackends } from './backends/registry.ts';
 import type { Config } from './config/config.ts';
 import { createAppTokens } from './domain/app-tokens/app-tokens.ts';
 import { createAct } from './domain/act.ts';
+import { createUnitReports } from './domain/apps/unit-reports.ts';
 import { createAppChanges } from './domain/apps/app-changes.ts';
 import { createApps } from './domain/apps/apps.ts';
 import { createCnames } from './domain/apps/cnames.ts';
@@ -218,7 +219,8 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     swap: createSwap({ store, routes, journal, act }),
     cnames: createCnames({ store, routes, journal, act, settings }),
     appChanges: createAppChanges({ store, builder, journal, act }),
-    logs: createLogs({ store, logStore, journal }),
+    unitReports: createUnitReports({ store, journal }),
+    logs: createLogs({ store, logStore, journal, act, now }),
     deploys,
     uploads: createUploads({ store, gitHost, deploys, provisioner }),
     platforms: createPlatforms({ builder }),

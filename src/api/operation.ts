@@ -99,6 +99,8 @@ export interface UploadOperation extends Declaration {
 /** Over a websocket: what is typed comes in, what is shown goes out. The handler opens it; api/shell-socket.ts carries it. */
 export interface ShellOperation extends Declaration {
   readonly answer: 'shell';
+  /** Resolves when the caller may open one. */
+  permitted(context: Context, input: AnyInput): Promise<void>;
   handle(context: Context, input: AnyInput, output: (bytes: Uint8Array) => void): Promise<OpenShell>;
 }
 
@@ -190,9 +192,10 @@ export function upload<P extends TSchema, Q extends TSchema>(
 }
 
 export function shell<P extends TSchema, Q extends TSchema>(
-  operation: Omit<ShellOperation, 'answer' | 'handle' | 'params' | 'query' | 'body'> & {
+  operation: Omit<ShellOperation, 'answer' | 'handle' | 'permitted' | 'params' | 'query' | 'body'> & {
     readonly params?: P;
     readonly query?: Q;
+    permitted(context: Context, input: Input<Static<P>, Static<Q>, unknown>): Promise<void>;
     handle(
       context: Context,
       input: Input<Static<P>, Static<Q>, unknown>,

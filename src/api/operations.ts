@@ -10,6 +10,7 @@ import { appRunOperations } from './operations/app-run.ts';
 import { appShellOperations } from './operations/app-shell.ts';
 import { appStartStopOperations } from './operations/app-start-stop.ts';
 import { appSwapOperations } from './operations/app-swap.ts';
+import { unitReportOperations } from './operations/unit-reports.ts';
 import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
 import { deployOperations } from './operations/deploys.ts';
@@ -31,6 +32,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appSwapOperations,
   ...appStartStopOperations,
   ...appUnitOperations,
+  ...unitReportOperations,
   ...appCnameOperations,
   ...appChangeOperations,
   ...poolOperations,

@@ -294,6 +294,7 @@ async function answer(
     case 'progress':
       return answerProgress(streamOf(reply), (say) => operation.handle(context, input, say), late);
     case 'shell':
+      await operation.permitted(context, input);
       throw new PlatformError('input.invalid', 'A shell is spoken to over a websocket.', {
         hint: 'Use "tancho app shell", or a client that asks for "Upgrade: websocket".',
       });

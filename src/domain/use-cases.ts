@@ -8,6 +8,7 @@ import type { Run } from './apps/run.ts';
 import type { Scale } from './apps/scale.ts';
 import type { Shells } from './apps/shells.ts';
 import type { StartStop } from './apps/start-stop.ts';
+import type { UnitReports } from './apps/unit-reports.ts';
 import type { Swap } from './apps/swap.ts';
 import type { Deploys } from './deploys/deploys.ts';
 import type { Uploads } from './deploys/uploads.ts';
@@ -30,6 +31,7 @@ export interface UseCases {
   readonly cnames: Cnames;
   readonly appChanges: AppChanges;
   readonly logs: Logs;
+  readonly unitReports: UnitReports;
   readonly deploys: Deploys;
   readonly uploads: Uploads;
   readonly platforms: Platforms;

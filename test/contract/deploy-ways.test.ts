@@ -1,35 +1,26 @@
-/**
- * Code and reports that come in requests: over CONTRACT_BASE_URL when it is set (see contract.test.ts; what needs a deploy is left out
- * there), otherwise over the real use cases with memory below them, where an archive is the recipe of a build.
- */
+/** Code, shells and reports that come in requests, over the real use cases with memory below them, where an archive is the recipe of a build. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DomainApi, startDomainApi } from '../support/domain-api.ts';
 import { ADMIN } from '../support/memory-api.ts';
 import { MULTIPART, multipart, type Part } from '../support/multipart.ts';
-import { type Ask, ask, login, somebody, somebodyWithApp, type Target, unique } from './target.ts';
+import { type Ask, ask, login, somebody, somebodyWithApp, type Target, targetAt, unique } from './target.ts';
 
-const { CONTRACT_BASE_URL, ADMIN_EMAIL = '', ADMIN_PASSWORD = '' } = process.env;
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 
-let api: DomainApi | null = null;
+let api: DomainApi;
 let target: Target;
 let owner: Awaited<ReturnType<typeof somebodyWithApp>>;
 let stranger: string;
 
 beforeAll(async () => {
-  if (CONTRACT_BASE_URL === undefined) {
-    api = await startDomainApi();
-    target = { baseUrl: api.baseUrl, adminEmail: ADMIN.email, adminPassword: ADMIN.password };
-  } else {
-    const baseUrl = CONTRACT_BASE_URL.replace(/\/$/, '');
-    target = { baseUrl, adminEmail: ADMIN_EMAIL, adminPassword: ADMIN_PASSWORD };
-  }
+  api = await startDomainApi();
+  target = await targetAt({ baseUrl: api.baseUrl, adminEmail: ADMIN.email, adminPassword: ADMIN.password });
   const admin = await login(target, target.adminEmail, target.adminPassword);
   owner = await somebodyWithApp(target, admin);
   stranger = (await somebody(target, admin)).token;
 });
 
-afterAll(() => api?.dispose());
+afterAll(() => api.dispose());
 
 const call = (method: string, path: string, what: Ask = {}) =>
   ask(target, method, path, { token: owner.token, ...what });
@@ -61,8 +52,7 @@ const newest = async (app: string) =>
   ((await call('GET', `/deploys?app=${app}&limit=1`)).json as Record<string, unknown>[])[0];
 
 describe('an upload', () => {
-  it('is deployed as clients of every age send it', async (test) => {
-    if (api === null) return test.skip('this target cannot deploy');
+  it('is deployed as clients of every age send it', async () => {
     const app = await newApp();
     const commit = { name: 'commit', body: 'v17' };
     const text = (name: string, body: string): Part => ({ name, body });
@@ -80,12 +70,11 @@ describe('an upload', () => {
       expect(deploy).toMatchObject({ App: app, Error: '', Origin: origin, User: owner.email });
       expect(deploy?.['Commit']).toMatch(/^[0-9a-f]{40}$/);
     }
-    const messages = [...(api?.world.machine.gitHost.messages.values() ?? [])];
+    const messages = [...api.world.machine.gitHost.messages.values()];
     expect(messages).toEqual(['Upload', 'Upload', 'late', 'Upload\n\nVersion: v17', 'Upload']);
   });
 
-  it('tells of a failure in its last line or a frame, and the old version serves on', async (test) => {
-    if (api === null) return test.skip('this target cannot deploy');
+  it('tells of a failure in its last line or a frame, and the old version serves on', async () => {
     const app = await newApp();
     expect((await call('POST', `/apps/${app}/deploy`, form(file({})))).text).toMatch(/\nOK\n$/);
     const broken = form(file({ failure: 'build_failed', lines: ['it broke'] }));
@@ -111,7 +100,7 @@ describe('an upload', () => {
   it('is refused with a status when it is damaged, empty, misnamed or none at all, and nothing is deployed', async () => {
     const app = await newApp();
     const path = `/apps/${app}/deploy`;
-    if (api !== null) await expectRefused('POST', path, form(file('garbage')), [400, 'deploy.invalid_source']);
+    await expectRefused('POST', path, form(file('garbage')), [400, 'deploy.invalid_source']);
     await expectRefused('POST', path, form(file('')), [400, 'deploy.invalid_source']);
     await expectRefused('POST', path, form(file({}), { name: 'origin', body: 'mars' }), [400, 'input.invalid']);
     await expectRefused('POST', path, {}, [400, 'input.invalid']);
@@ -135,7 +124,7 @@ describe('an upload', () => {
     await expectRefused('POST', path, { ...image, token: stranger }, [403, 'access.denied']);
   });
 
-  it("is for the app's teams and its own token, who may name somebody", async (test) => {
+  it("is for the app's teams and its own token, who may name somebody", async () => {
     const path = `/apps/${owner.app}/deploy`;
     await expectRefused('POST', path, { ...form(file({})), token: stranger }, [403, 'access.denied']);
     await expectRefused('POST', '/apps/no-such-app/deploy', form(file({})), [404, 'app.not_found']);
@@ -149,11 +138,115 @@ describe('an upload', () => {
     await expectRefused('GET', `/apps/${owner.app}/available`, { token }, [403, 'access.denied']);
     expect((await call('GET', `/apps/${app}/available`, { token })).text).toBe('');
     expect((await call('GET', `/apps/${app}/available`)).status).toBe(200);
-    if (api === null) return test.skip('this target cannot deploy');
     const user = { name: 'user', body: 'ci@example.com' };
     expect((await call('POST', `/apps/${app}/deploy`, { ...form(file({}), user), token })).text).toMatch(/\nOK\n$/);
     expect(await newest(app)).toMatchObject({ User: 'ci@example.com' });
     expect((await call('POST', `/apps/${app}/deploy`, form(file({}), user))).text).toMatch(/\nOK\n$/);
     expect(await newest(app)).toMatchObject({ User: owner.email });
   });
+});
+
+describe('a pushed log', () => {
+  it("is shown like any other, from the app's teams and its own token, with private values hidden", async () => {
+    const app = await newApp();
+    const { Token: token } = (await call('POST', '/tokens', { body: { client: app } })).json as { Token: string };
+    const canary = 'canary-in-a-coal-mine';
+    expect((await call('POST', `/apps/${app}/env?private=1`, { body: { SECRET: canary } })).status).toBe(200);
+    const path = `/apps/${app}/log`;
+    expect((await call('POST', path, { body: ['one\ntwo', ' ', `is ${canary}`] })).text).toBe('');
+    expect((await call('POST', `/1.0${path}?source=cron&unit=${app}/7`, { body: ['three'], token })).status).toBe(200);
+    const entries = (await call('GET', `${path}?lines=10`)).json as Record<string, string>[];
+    const shown = entries
+      .filter(({ Source }) => Source !== 'tancho')
+      .map(({ Source, Unit, Message }) => [Source, Unit, Message]);
+    expect(shown).toEqual([
+      ['app', 'api', 'one'],
+      ['app', 'api', 'two'],
+      ['app', 'api', expect.not.stringContaining(canary)],
+      ['cron', `${app}/7`, 'three'],
+    ]);
+    await expectRefused('POST', path, { body: ['x'], token: stranger }, [403, 'access.denied']);
+    await expectRefused('POST', `/apps/${owner.app}/log`, { body: ['x'], token }, [403, 'access.denied']);
+    await expectRefused('POST', path, { body: 'no json' }, [400, 'input.invalid_json']);
+    await expectRefused('POST', path, { body: { a: 1 } }, [400, 'input.invalid']);
+    await expectRefused('POST', `${path}?source=tancho`, { body: ['x'] }, [400, 'input.invalid']);
+    await expectRefused('POST', path, { body: Array<string>(5_001).fill('x') }, [413, 'input.too_large']);
+    await expectRefused('POST', `/a${path}`, { body: ['x'] }, [405, 'route.method_not_allowed']);
+  });
+
+  it('is removed by admins only, of one app or of all', async () => {
+    const [one, two] = [await newApp(), await newApp()];
+    for (const app of [one, two]) await call('POST', `/apps/${app}/log?source=x`, { body: ['line'] });
+    const count = async (app: string) =>
+      ((await call('GET', `/apps/${app}/log?lines=0&source=x`)).json as unknown[]).length;
+    await expectRefused('DELETE', `/logs?app=${one}`, {}, [403, 'access.denied']);
+    const token = await login(target, target.adminEmail, target.adminPassword);
+    expect((await call('DELETE', `/logs?app=${one}`, { token })).status).toBe(200);
+    expect([await count(one), await count(two)]).toEqual([0, 1]);
+    await expectRefused('DELETE', '/logs?app=no-such-app', { token }, [404, 'app.not_found']);
+    expect((await call('DELETE', '/logs', { token })).status).toBe(200);
+    expect(await count(two)).toBe(0);
+  });
+});
+
+describe('reports of units', () => {
+  it('are checked and noted, and change nothing of what is seen', async () => {
+    const app = await newApp();
+    await api.deploy(app);
+    const { Token: token } = (await call('POST', '/tokens', { body: { client: app } })).json as { Token: string };
+    const units = async () =>
+      ((await call('GET', `/apps/${app}`)).json as { Units: { ID: string; State: string }[] }).Units;
+    const [unit] = await units();
+    const id = unit?.ID ?? '';
+    const path = `/apps/${app}/units`;
+    const hostname = { body: `hostname=${id.slice(0, 8)}`, headers: FORM, token };
+    await call('POST', `/apps/${app}/env?noRestart=true`, { body: { A: 'b' } });
+    expect((await call('POST', `${path}/register`, hostname)).json).toContainEqual({
+      name: 'A',
+      value: 'b',
+      public: true,
+    });
+    expect((await call('POST', `${path}/${id}`, { body: 'status=error', headers: FORM, token })).status).toBe(200);
+    expect(await units()).toEqual([unit]);
+    expect((await call('GET', `/apps/${app}/log?lines=1`)).text).toContain('reports that it is error');
+    await expectRefused('POST', `${path}/${id}?status=well`, {}, [400, 'input.invalid']);
+    await expectRefused('POST', `${path}/ffffffff?status=started`, {}, [404, 'unit.not_found']);
+    await expectRefused('POST', `${path}/register`, { body: 'hostname=ffffffff', headers: FORM }, [
+      404,
+      'unit.not_found',
+    ]);
+    await expectRefused('POST', `${path}/${id}?status=started`, { token: stranger }, [403, 'access.denied']);
+    const asked = [{ ID: id, Name: 'x', Status: 'started' }, { ID: 'ffffffff' }];
+    await expectRefused('POST', '/units/status', { body: asked }, [403, 'access.denied']);
+    const admin = await login(target, target.adminEmail, target.adminPassword);
+    const known = [
+      { ID: id, Found: true },
+      { ID: 'ffffffff', Found: false },
+    ];
+    expect((await call('POST', '/units/status', { body: asked, token: admin })).json).toEqual(known);
+    const form = { body: `Units.0.ID=${id}&Units.1.ID=ffffffff`, headers: FORM, token: admin };
+    expect((await call('POST', '/1.0/node/status', form)).json).toEqual(known);
+  });
+
+  it('may leave data with the app, which shows it', async () => {
+    const app = await newApp();
+    const { Token: token } = (await call('POST', '/tokens', { body: { client: app } })).json as { Token: string };
+    const shown = async () => ((await call('GET', `/apps/${app}`)).json as { customdata?: unknown }).customdata;
+    expect(await shown()).toBeUndefined();
+    const data = { procfile: 'web: x', deep: { list: [1, null, 'ü'] } };
+    expect((await call('POST', `/apps/${app}/customdata`, { body: data, token })).status).toBe(200);
+    expect(await shown()).toEqual(data);
+    expect((await call('GET', `/a/apps/${app}`)).json as object).not.toHaveProperty('customdata');
+    await expectRefused('POST', `/apps/${app}/customdata`, { body: ['x'] }, [400, 'input.invalid']);
+    await expectRefused('POST', `/apps/${app}/customdata`, { body: data, token: stranger }, [403, 'access.denied']);
+    const large = { body: { a: 'x'.repeat(60_000), b: 'x'.repeat(60_000) } };
+    expect((await call('POST', `/apps/${app}/customdata`, large)).status).toBe(413);
+  });
+});
+
+it('a shell without a websocket is refused with what to do', async () => {
+  expect(await expectRefused('GET', `/apps/${owner.app}/shell`, {}, [400, 'input.invalid'])).toContain(
+    'tancho app shell',
+  );
+  await expectRefused('GET', `/apps/${owner.app}/shell`, { token: stranger }, [403, 'access.denied']);
 });

@@ -1,5 +1,6 @@
 /** One control process of a domain world: wires the domain like daemon.ts, with every backend behind a border of faults. */
 import { createAct } from '../../src/domain/act.ts';
+import { createUnitReports } from '../../src/domain/apps/unit-reports.ts';
 import { createAppChanges } from '../../src/domain/apps/app-changes.ts';
 import { type AppView, createApps } from '../../src/domain/apps/apps.ts';
 import { createCnames } from '../../src/domain/apps/cnames.ts';
@@ -40,6 +41,7 @@ export interface DomainWorld {
     | 'apps'
     | 'env'
     | 'run'
+    | 'unitReports'
     | 'shells'
     | 'scale'
     | 'startStop'
@@ -178,7 +180,8 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     appChanges: createAppChanges({ ...all, journal, act }),
     plans: createPlans(all),
     pools: createPools({ ...all, act }),
-    logs: createLogs({ ...all, journal }),
+    unitReports: createUnitReports({ ...all, journal }),
+    logs: createLogs({ ...all, journal, act }),
     deploys,
     uploads: createUploads({ ...all, deploys }),
   };

@@ -153,6 +153,8 @@ function select(memory: Memory, app: string, query: Parameters<Logs['query']>[2]
 
 function logsIn(memory: Memory): Logs {
   return {
+    push: async (caller, app) => void memory.allowed(caller, 'app.log_push', app),
+    clear: async (caller) => demand(caller, 'app.log_clear'),
     async query(caller, app, query) {
       memory.allowed(caller, 'app.log', app);
       return select(memory, app, query);
@@ -248,7 +250,14 @@ export function createMemoryPlatform(): MemoryPlatform {
     apps,
     env: envIn(memory),
     run: runIn(memory),
+    unitReports: {
+      register: refuse,
+      report: refuse,
+      known: async () => [],
+      keep: refuse,
+    },
     shells: {
+      permitted: async (caller, app) => void memory.allowed(caller, 'app.shell', app),
       async open(caller, app) {
         memory.running(memory.allowed(caller, 'app.shell', app));
         throw new PlatformError('unsupported', 'There are no shells in memory.');
@@ -340,6 +349,7 @@ function newApp(name: string, owner: string, team: string, description: string):
     desired: 'running',
     stoppedProcesses: [],
     swappedWith: null,
+    customData: null,
     deploys: 0,
     removing: false,
   };

@@ -31,6 +31,7 @@ export const appShellOperations: readonly Operation[] = [
       'run.failed',
       'unsupported',
     ],
+    permitted: ({ useCases, caller }, { params }) => useCases.shells.permitted(caller, params.app),
     handle: ({ useCases, caller, signal }, { params, query }, output) =>
       useCases.shells.open(caller, params.app, {
         unit: query.unit ?? '',

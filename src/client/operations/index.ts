@@ -7,6 +7,7 @@ import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
 import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
 import { ENV_CALLS, type EnvTypes } from './env.ts';
 import { KEYS_CALLS, type KeysTypes } from './keys.ts';
+import { LOGS_CALLS, type LogsTypes } from './logs.ts';
 import { METADATA_CALLS, type MetadataTypes } from './metadata.ts';
 import { PLANS_CALLS, type PlansTypes } from './plans.ts';
 import { PLATFORMS_CALLS, type PlatformsTypes } from './platforms.ts';
@@ -25,6 +26,7 @@ export type Operations = ApiKeyTypes &
   DeploysTypes &
   EnvTypes &
   KeysTypes &
+  LogsTypes &
   MetadataTypes &
   PlansTypes &
   PlatformsTypes &
@@ -44,6 +46,7 @@ export const CALLS = {
   ...DEPLOYS_CALLS,
   ...ENV_CALLS,
   ...KEYS_CALLS,
+  ...LOGS_CALLS,
   ...METADATA_CALLS,
   ...PLANS_CALLS,
   ...PLATFORMS_CALLS,

@@ -41,6 +41,8 @@ export interface Shells {
    * are open), run.failed.
    */
   open(caller: Caller, app: string, input: ShellInput): Promise<OpenShell>;
+  /** Whether the caller may. Errors: app.not_found, access.denied. */
+  permitted(caller: Caller, app: string): Promise<void>;
 }
 
 export interface ShellsDeps {
@@ -84,10 +86,18 @@ export function createShells(deps: ShellsDeps): Shells {
       : unitSpec(unit, release, settings.unitLimits);
   }
 
+  async function permitted(caller: Caller, appName: string): Promise<App> {
+    const app = await demandApp(store, appName);
+    demand(caller, 'app.shell', { app });
+    return app;
+  }
+
   return {
+    async permitted(caller, appName) {
+      await permitted(caller, appName);
+    },
     async open(caller, appName, input) {
-      const app = await demandApp(store, appName);
-      demand(caller, 'app.shell', { app });
+      const app = await permitted(caller, appName);
       const size = readSize(input.width, input.height);
       if (!provisioner.supports.shell) {
         throw new PlatformError('unsupported', `The engine of this platform (${provisioner.name}) has no shells.`);
