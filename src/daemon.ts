@@ -222,7 +222,7 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     unitReports: createUnitReports({ store, journal }),
     logs: createLogs({ store, logStore, journal, act, now }),
     deploys,
-    uploads: createUploads({ store, gitHost, deploys, provisioner }),
+    uploads: createUploads({ ...backends, deploys }),
     platforms: createPlatforms({ builder }),
     plans: createPlans({ settings }),
     pools: createPools({ store, act, now }),

@@ -1,4 +1,6 @@
 /** Code, shells and reports that come in requests, over the real use cases with memory below them, where an archive is the recipe of a build. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DomainApi, startDomainApi } from '../support/domain-api.ts';
 import { ADMIN } from '../support/memory-api.ts';
@@ -72,6 +74,21 @@ describe('an upload', () => {
     }
     const messages = [...api.world.machine.gitHost.messages.values()];
     expect(messages).toEqual(['Upload', 'Upload', 'late', 'Upload\n\nVersion: v17', 'Upload']);
+  });
+
+  it('is fetched from an address, when users may have that called', async () => {
+    const app = await newApp();
+    const path = `/apps/${app}/deploy`;
+    const server = createServer((_request, response) => response.end('{}'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/app.tar.gz`;
+    const body = new URLSearchParams({ 'archive-url': url, commit: 'abc', user: 'somebody' }).toString();
+    expect((await call('POST', path, { body, headers: FORM })).text).toMatch(/\nOK\n$/);
+    expect(await newest(app)).toMatchObject({ Origin: 'git', User: owner.email, Error: '' });
+    await new Promise((resolve) => server.close(resolve));
+    const inside = { body: 'archive-url=http%3A%2F%2F169.254.169.254%2Fx', headers: FORM };
+    await expectRefused('POST', path, inside, [400, 'input.invalid']);
+    await expectRefused('POST', path, { ...inside, token: stranger }, [403, 'access.denied']);
   });
 
   it('tells of a failure in its last line or a frame, and the old version serves on', async () => {

@@ -1,4 +1,5 @@
 /** One control process of a domain world: wires the domain like daemon.ts, with every backend behind a border of faults. */
+import { createHttpArchives } from '../../src/backends/archive-source/http/http-archives.ts';
 import { createAct } from '../../src/domain/act.ts';
 import { createUnitReports } from '../../src/domain/apps/unit-reports.ts';
 import { createAppChanges } from '../../src/domain/apps/app-changes.ts';
@@ -75,6 +76,7 @@ export interface DomainWorld {
   dispose(): Promise<void>;
 }
 
+const LOOPBACK = { allow: [], allowLoopback: true, ownPorts: () => [] };
 const ROUTER_GIVE_UP_MS = 400;
 const PATIENCE_MS = 300;
 
@@ -183,7 +185,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     unitReports: createUnitReports({ ...all, journal }),
     logs: createLogs({ ...all, journal, act }),
     deploys,
-    uploads: createUploads({ ...all, deploys }),
+    uploads: createUploads({ ...all, deploys, archiveSource: createHttpArchives(LOOPBACK) }),
   };
   // `provisioner` without the border, to be closed at the moment of the crash.
   const parts = { act, collector, rollouts, removal, routes, supervisor, units, journal, leases, provisioner };

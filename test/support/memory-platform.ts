@@ -268,6 +268,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     deploys: deploysIn(memory, apps),
     uploads: {
       archive: refuse,
+      fetched: refuse,
       image: refuse,
       available: async (caller, app) => void memory.allowed(caller, 'app.deploy', app),
     },

@@ -14,6 +14,7 @@ const UPLOAD_FORM = Type.Object({
   user: queryText,
   commit: queryText,
   image: queryText,
+  'archive-url': queryText,
 });
 
 export const deployOperations: readonly Operation[] = [
@@ -82,7 +83,12 @@ export const deployOperations: readonly Operation[] = [
         origin: given('origin'),
         commit: given('commit'),
       });
-      const archive = body.archive ?? refuseWithoutFile(body.field('archive-url'), body.field('version'));
+      const url = body.field('archive-url');
+      if (body.archive === null && url !== '') {
+        await useCases.uploads.fetched(caller, params.app, url, details(), say, signal);
+        return;
+      }
+      const archive = body.archive ?? refuseWithoutFile(body.field('version'));
       await useCases.uploads.archive(caller, params.app, { archive, details }, say, signal);
     },
   }),
@@ -123,12 +129,7 @@ export const deployOperations: readonly Operation[] = [
   }),
 ];
 
-function refuseWithoutFile(archiveUrl: string, version: string): never {
-  if (archiveUrl !== '') {
-    throw new PlatformError('unsupported', 'This platform does not fetch archives by their address.', {
-      hint: 'Send the archive itself as the part "file" of a multipart form, or push the code with git.',
-    });
-  }
+function refuseWithoutFile(version: string): never {
   throw new PlatformError('input.invalid', 'you must specify either the version, the archive-url or upload a file', {
     hint:
       version === ''

@@ -18,6 +18,7 @@ export interface DeploysTypes {
       readonly user?: string | undefined;
       readonly commit?: string | undefined;
       readonly image?: string | undefined;
+      readonly 'archive-url'?: string | undefined;
     };
     readonly answer: void;
   };

@@ -9,6 +9,7 @@ import type { AppReader } from '../apps/app-store.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Say } from '../say.ts';
+import type { ArchiveSource } from './archive-source.ts';
 import type { Deploy, DeployOrigin } from './deploy.ts';
 import type { Deploys } from './deploys.ts';
 import type { GitHost } from './git-host.ts';
@@ -36,6 +37,15 @@ export interface Uploads {
    * input.too_large, input.invalid.
    */
   archive(caller: Caller, app: string, upload: Upload, say: Say, signal: AbortSignal): Promise<Deploy>;
+  /** As archive(), for one that lies at an address. Errors: those of archive and ArchiveSource. */
+  fetched(
+    caller: Caller,
+    app: string,
+    url: string,
+    details: UploadDetails,
+    say: Say,
+    signal: AbortSignal,
+  ): Promise<Deploy>;
   /** Errors: unsupported, where units do not run images. */
   image(caller: Caller, app: string, image: string): Promise<never>;
   /** Whether the caller may deploy to the app now. Errors: app.not_found, access.denied. */
@@ -46,6 +56,7 @@ export interface UploadsDeps {
   readonly store: Pick<AppReader, 'app'>;
   readonly gitHost: Pick<GitHost, 'create' | 'importArchive' | 'source'>;
   readonly deploys: Pick<Deploys, 'deploy'>;
+  readonly archiveSource: ArchiveSource;
   readonly provisioner: Pick<Provisioner, 'name' | 'supports'>;
 }
 
@@ -54,32 +65,50 @@ const MAX_NAME = 200;
 const MAX_MESSAGE = 10_000;
 
 export function createUploads(deps: UploadsDeps): Uploads {
-  const { store, gitHost, deploys, provisioner } = deps;
+  const { store, gitHost, deploys, archiveSource, provisioner } = deps;
 
   async function allowed(caller: Caller, appName: string): Promise<void> {
     const app = await demandApp(store, appName);
     demand(caller, 'app.deploy', { app });
   }
 
+  async function archive(
+    caller: Caller,
+    appName: string,
+    upload: Upload,
+    say: Say,
+    signal: AbortSignal,
+  ): Promise<Deploy> {
+    await allowed(caller, appName);
+    // The repository is made by the first push otherwise.
+    await gitHost.create(appName);
+    const { archive: bytes, details } = upload;
+    const message = (): string => messageOf(checked(details()));
+    const imported = await gitHost.importArchive(appName, { bytes, message, by: callerName(caller), signal });
+    const { user, origin, commit: given } = checked(details());
+    const { commit, files, notes } = imported;
+    const code = {
+      source: gitHost.source(appName, commit),
+      commit,
+      origin: origin === '' ? (given === '' ? 'app-deploy' : 'git') : (origin as DeployOrigin),
+      action: 'app.deploy',
+      notes: [`-----> Received ${files} ${files === 1 ? 'file' : 'files'} (${size(imported.bytes)})`, ...notes],
+      ...(caller.kind === 'app' && user !== '' ? { by: user } : {}),
+    } as const;
+    return deploys.deploy(caller, appName, code, say, signal);
+  }
+
   return {
-    async archive(caller, appName, upload, say, signal) {
+    archive,
+    async fetched(caller, appName, url, details, say, signal) {
       await allowed(caller, appName);
-      // The repository is made by the first push otherwise.
-      await gitHost.create(appName);
-      const { archive: bytes, details } = upload;
-      const message = (): string => messageOf(checked(details()));
-      const imported = await gitHost.importArchive(appName, { bytes, message, by: callerName(caller), signal });
-      const { user, origin, commit: given } = checked(details());
-      const { commit, files, notes } = imported;
-      const code = {
-        source: gitHost.source(appName, commit),
-        commit,
-        origin: origin === '' ? (given === '' ? 'app-deploy' : 'git') : (origin as DeployOrigin),
-        action: 'app.deploy',
-        notes: [`-----> Received ${files} ${files === 1 ? 'file' : 'files'} (${size(imported.bytes)})`, ...notes],
-        ...(caller.kind === 'app' && user !== '' ? { by: user } : {}),
-      } as const;
-      return deploys.deploy(caller, appName, code, say, signal);
+      return archive(
+        caller,
+        appName,
+        { archive: archiveSource.open(url, signal), details: () => details },
+        say,
+        signal,
+      );
     },
 
     async image(caller, appName, image) {
