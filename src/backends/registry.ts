@@ -5,6 +5,7 @@ import type { Provisioner } from '../domain/apps/provisioner.ts';
 import type { Router } from '../domain/apps/router.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
+import type { ServiceEndpoint } from '../domain/services/service-endpoint.ts';
 import type { Store } from '../domain/store.ts';
 import type { Mailer } from '../domain/users/mailer.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -17,6 +18,7 @@ import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
 import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
+import { MemoryEndpoint } from './service-endpoint/memory/memory-endpoint.ts';
 import { createSqlStore } from './store/sql/index.ts';
 
 export interface Backends {
@@ -27,6 +29,7 @@ export interface Backends {
   readonly builder: Builder;
   readonly gitHost: BareRepos;
   readonly mailer: Mailer;
+  readonly serviceEndpoint: ServiceEndpoint;
   /**
    * Ends the router and lets go of everything else; the units are not touched. After a start that failed, a router that
    * served before goes on serving.
@@ -101,7 +104,9 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const opening = [openStores(), openEngine(), openRouter(), openGitHost()] as const;
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
-    return { ...stores, ...engine, ...router, ...gitHost, mailer: openMailer(config, home('mail'), logger), close };
+    const mailer = openMailer(config, home('mail'), logger);
+    const serviceEndpoint = new MemoryEndpoint();
+    return { ...stores, ...engine, ...router, ...gitHost, mailer, serviceEndpoint, close };
   } catch (error) {
     await Promise.allSettled(opening);
     await close('failed start');
