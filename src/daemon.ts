@@ -196,7 +196,18 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });
-  const removal = createRemoval({ store, units, routes, router, builder, gitHost, logStore, orphans, settings, logger });
+  const removal = createRemoval({
+    store,
+    units,
+    routes,
+    router,
+    builder,
+    gitHost,
+    logStore,
+    orphans,
+    settings,
+    logger,
+  });
   const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);

@@ -164,7 +164,10 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     router: faults.wrap('router', machine.router),
     builder: faults.wrap('builder', machine.builder),
     gitHost: faults.wrap('gitHost', machine.gitHost),
-    endpoint: faults.wrap('endpoint', misbehaving(machine.endpoint, (method) => machine.fault(method))),
+    endpoint: faults.wrap(
+      'endpoint',
+      misbehaving(machine.endpoint, (method) => machine.fault(method)),
+    ),
   };
   const all = { ...backends, settings, logger, now };
   const journal = new Journal(all);

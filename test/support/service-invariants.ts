@@ -69,3 +69,24 @@ async function ofApp({ machine }: DomainWorld, app: string, instances: readonly 
   const should = JSON.stringify(envRecord(withBindings(env, bound)));
   return is === should ? [] : [`the environment of ${app} is ${is}, not ${should}`];
 }
+
+/** What a provider has of bindings and instances that neither are in use nor are listed as left over. */
+export async function unlisted(world: DomainWorld): Promise<string[]> {
+  const { store, endpoint } = world.machine;
+  const listed = new Set((await world.parts.orphans.find()).map(({ id }) => id));
+  const instances = await store.instances();
+  const wrong: string[] = [];
+  for (const [id, kept] of endpoint.instances) {
+    const instance = instances.find((each) => each.id === id);
+    if (instance === undefined) wrong.push(`nobody knows of the instance ${kept.name}`);
+    else if (instance.state !== 'ready' && !listed.has(id)) wrong.push(`the instance ${kept.name} is not listed`);
+    const bindings = await store.bindings({ instance: id });
+    for (const appHost of kept.bindings.keys()) {
+      const binding = bindings.find((each) => each.appHost === appHost);
+      if (binding === undefined) wrong.push(`nobody knows of ${kept.name} bound to ${appHost}`);
+      else if (binding.state !== 'bound' && !listed.has(binding.id))
+        wrong.push(`${kept.name} of ${appHost} is not listed`);
+    }
+  }
+  return wrong;
+}

@@ -55,10 +55,11 @@ function elementOf({ instance, apps }: InstanceView) {
 
 export const instance = shape(Type.Object(published), factsOf);
 /** `CustomInfo` is what clients from 1.0 on read. */
-export const instanceUnion = shape(
-  Type.Object({ ...published, ...more, CustomInfo: texts }),
-  (view: InstanceView) => ({ ...factsOf(view), ...moreOf(view), CustomInfo: moreOf(view).Info }),
-);
+export const instanceUnion = shape(Type.Object({ ...published, ...more, CustomInfo: texts }), (view: InstanceView) => ({
+  ...factsOf(view),
+  ...moreOf(view),
+  CustomInfo: moreOf(view).Info,
+}));
 
 export const instances = shape(Type.Array(Type.Object(publishedElement)), (list: readonly InstanceView[]) =>
   list.map(elementOf),

@@ -131,7 +131,11 @@ export function createBindings(deps: BindingsDeps): Bindings {
       const answered = await provider.bind(service, instance, binding).catch((thrown: unknown) => {
         if (!(thrown instanceof EndpointFailure)) throw thrown;
         mayBeThere = thrown.mayHaveHappened;
-        throw providerFailed(thrown, `Failed to bind the instance "${instance.name}" to the app "${app}"`, instance.name);
+        throw providerFailed(
+          thrown,
+          `Failed to bind the instance "${instance.name}" to the app "${app}"`,
+          instance.name,
+        );
       });
       const holder = `app.bind by ${callerName(caller)}`;
       let vars: Record<string, string> = {};
@@ -172,9 +176,7 @@ export function createBindings(deps: BindingsDeps): Bindings {
       return under(caller, 'app.bind', { app, instance }, async () => {
         await clearPair(instance, appName);
         const binding = await begin(caller, instance, appName);
-        const vars = await orphans.during(binding.id, () =>
-          finish(caller, instance, binding, { ...options, say }),
-        );
+        const vars = await orphans.during(binding.id, () => finish(caller, instance, binding, { ...options, say }));
         await journal.note(appName, `bound to ${instance.name} by ${callerName(caller)}`);
         return vars;
       });

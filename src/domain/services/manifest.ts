@@ -82,7 +82,10 @@ class Reader {
     const wrong = (field: string, message: string): void => this.#mistake(positions[field], message);
     if (id === '') wrong('id', 'You must provide an id in the manifest file.');
     else if (!isServiceName(id)) {
-      wrong('id', 'the id must be 1 to 63 letters, digits, dots, dashes and underscores, and neither "instances" nor "proxy"');
+      wrong(
+        'id',
+        'the id must be 1 to 63 letters, digits, dots, dashes and underscores, and neither "instances" nor "proxy"',
+      );
     }
     if (password === '') wrong('password', 'You must provide a password in the manifest file.');
     let url = '';

@@ -65,9 +65,7 @@ export class Provider {
 
   info(service: Service, instance: Instance, user: string): Promise<EndpointFact[]> {
     const asked = { key: randomHex(32), user, deadlineMs: this.#deadlines.lookMs };
-    return this.#ask(service, asked, (endpoint, call) =>
-      this.#endpoint.info(endpoint, instanceFacts(instance), call),
-    );
+    return this.#ask(service, asked, (endpoint, call) => this.#endpoint.info(endpoint, instanceFacts(instance), call));
   }
 
   status(service: Service, instance: Instance, user: string): Promise<InstanceStatus> {

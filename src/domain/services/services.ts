@@ -127,7 +127,10 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
     setDoc: (caller, name, doc) =>
       edit(caller, 'service.update', { name, detail: 'doc' }, async () => {
         if (doc.length <= MAX_DOC && !doc.includes('\0')) return { doc };
-        throw new PlatformError('input.invalid', `The documentation may have at most ${MAX_DOC} characters, and no NUL.`);
+        throw new PlatformError(
+          'input.invalid',
+          `The documentation may have at most ${MAX_DOC} characters, and no NUL.`,
+        );
       }),
 
     grant: (caller, name, team) =>

@@ -92,7 +92,8 @@ export class UnitBindings {
         if (binding?.state !== 'bound' || instance === null || service === null) return;
         const hosts = await unitHosts(store, app);
         const on = { service, instance, binding };
-        for (const host of hosts.filter((each) => !binding.unitHosts.includes(each))) await this.#one('bindUnit', on, host);
+        for (const host of hosts.filter((each) => !binding.unitHosts.includes(each)))
+          await this.#one('bindUnit', on, host);
         for (const host of binding.unitHosts.filter((each) => !hosts.includes(each))) {
           await this.#one('unbindUnit', on, host);
         }

@@ -4,10 +4,7 @@ import type { ServiceReader, ServiceWriter } from '../../../domain/services/serv
 import { needing, serviceNotFound } from './faults.ts';
 import type { InstancesTable, Scope } from './schema.ts';
 
-export function instanceReader({
-  db,
-  sealer,
-}: Scope): Pick<ServiceReader, 'instance' | 'instanceById' | 'instances'> {
+export function instanceReader({ db, sealer }: Scope): Pick<ServiceReader, 'instance' | 'instanceById' | 'instances'> {
   const rows = () =>
     db
       .selectFrom('instances')
