@@ -18,7 +18,7 @@ import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
 import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
-import { MemoryEndpoint } from './service-endpoint/memory/memory-endpoint.ts';
+import { createServiceEndpoints } from './service-endpoint/index.ts';
 import { createSqlStore } from './store/sql/index.ts';
 
 export interface Backends {
@@ -41,6 +41,10 @@ export interface BackendOptions {
   readonly logger: Logger;
   /** Text of the git hook that makes a push a deploy. */
   readonly preReceive: string;
+  /** Whether providers on this machine may be called unless the configuration says so. */
+  readonly allowLoopback: boolean;
+  /** Ports that this program listens on; never called for users. */
+  readonly ownPorts: () => readonly number[];
   /** Directory of the program, with `edge/main.js` and `../platforms`. */
   readonly programDir: string;
 }
@@ -105,7 +109,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);
-    const serviceEndpoint = new MemoryEndpoint();
+    const { allowLoopback, ownPorts } = options;
+    const serviceEndpoint = createServiceEndpoints({ allow: config.providersAllow, allowLoopback, ownPorts, logger });
     return { ...stores, ...engine, ...router, ...gitHost, mailer, serviceEndpoint, close };
   } catch (error) {
     await Promise.allSettled(opening);
