@@ -57,8 +57,10 @@ export const serviceOperations: readonly Operation[] = [
     params: Type.Object({ service: Type.Optional(Type.String()) }),
     rawBody: manifest,
     errors: [...manifestErrors, 'service.not_found'],
-    handle: ({ useCases, caller }, { params: { service = '' }, body }) =>
-      useCases.services.update(caller, readManifest(body, service)),
+    async handle({ useCases, caller }, { params: { service = '' }, body }) {
+      if (service !== '') await useCases.services.demandOwned(caller, service);
+      await useCases.services.update(caller, readManifest(body, service));
+    },
   }),
   empty({
     id: 'services.remove',

@@ -22,6 +22,8 @@ export interface Services {
   listOwned(caller: Caller): Promise<OwnedService[]>;
   /** Errors: access.denied for who is in no team; service.name_taken, team.not_found. */
   create(caller: Caller, manifest: Manifest): Promise<Service>;
+  /** Whether the caller may update it, before its manifest is looked at. Errors: service.not_found, access.denied. */
+  demandOwned(caller: Caller, name: string): Promise<void>;
   /** Replaces what a manifest says; the team only when it names one. Errors: service.not_found, access.denied. */
   update(caller: Caller, manifest: Manifest): Promise<void>;
   /** Errors: service.not_found, access.denied, service.has_instances. */
@@ -94,6 +96,10 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
         store.transact((tx) => tx.insertService(service)),
       );
       return service;
+    },
+
+    async demandOwned(caller, name) {
+      demand(caller, 'service.update', { service: await demandService(store, name) });
     },
 
     async update(caller, { id, kind, url, username, password, isRestricted, team }) {
