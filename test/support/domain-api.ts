@@ -48,6 +48,7 @@ export async function startDomainApi(): Promise<DomainApi> {
     logger: SILENT,
     bodyLimitBytes: 4 * 1024 * 1024,
     ready: () => true,
+    stateVersion: () => store.version(),
   });
   return {
     baseUrl: `http://127.0.0.1:${server.address.port}`,
