@@ -15,6 +15,7 @@ export interface Request {
   readonly text?: string;
   /** Fields without a value are left out. */
   readonly form?: Readonly<Record<string, string | undefined>>;
+  readonly signal?: AbortSignal;
 }
 
 export interface Calls {
@@ -45,7 +46,7 @@ export function createCalls(target: Target, token: string | undefined): Calls {
       ...(signal === undefined ? {} : { signal }),
     });
   const text = async (method: string, path: string, request: Request): Promise<string> => {
-    const answer = await send(method, path, request, IDLE_MS);
+    const answer = await send(method, path, request, IDLE_MS, request.signal);
     return readAll(answer.body, MAX_BODY_BYTES, name);
   };
   return {
