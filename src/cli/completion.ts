@@ -21,7 +21,9 @@ export function registerCompletion(command: Command, cli: Cli, tree: (context: C
 To use it:
   bash  source <(tancho completion bash)
   zsh   source <(tancho completion zsh)
-  fish  tancho completion fish | source`,
+  fish  tancho completion fish | source
+
+Names (of apps, teams, units ...) are asked from the platform; without an answer there are none.`,
     )
     .action(async (shell: string) => {
       const write = SCRIPTS[shell];
