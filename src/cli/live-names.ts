@@ -34,6 +34,7 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   team: teams,
   platform: async ({ request, signal }) => (await request('platforms.list', { signal })).map(({ Name }) => Name),
   pool: async ({ request, signal }) => (await request('pools.list_all', { signal })).map(({ Name }) => Name),
+  plan: async ({ request, signal }) => (await request('plans.list', { signal })).map(({ name }) => name),
   email: async ({ request, signal }) => (await request('users.list', { signal })).map(({ Email }) => Email),
   process: async (asking) => [...new Set((await appInfo(asking)).Units.map(({ ProcessName }) => ProcessName))],
   unit: async (asking) => (await appInfo(asking)).Units.map(({ Name }) => Name),
