@@ -13,6 +13,7 @@ import { plans } from './shapes/plan.ts';
 import * as platform from './shapes/platform.ts';
 import { pools, teamPools } from './shapes/pool.ts';
 import { limit, quota } from './shapes/quota.ts';
+import * as service from './shapes/service.ts';
 import type { Shape } from './shapes/shape.ts';
 import { team, teams } from './shapes/team.ts';
 import * as user from './shapes/user.ts';
@@ -31,6 +32,10 @@ const SAME = {
   quota,
   limit,
   appToken,
+  ownedServices: service.ownedServices,
+  serviceInstances: service.serviceInstances,
+  boundVars: service.boundVars,
+  servicePlans: service.servicePlans,
 };
 const PUBLISHED = {
   ...SAME,
@@ -38,6 +43,8 @@ const PUBLISHED = {
   appCreated: app.appCreated,
   deploys: deploy.deploys,
   platforms: platform.platforms,
+  instance: service.instance,
+  instances: service.instances,
 };
 
 const SHAPES = {
@@ -49,6 +56,8 @@ const SHAPES = {
     deploy: deploy.deployUnion,
     deploys: deploy.deploysUnion,
     platforms: platform.platformsUnion,
+    instance: service.instanceUnion,
+    instances: service.instancesUnion,
   },
   a: { ...PUBLISHED, app: app.appWithPool, deploy: deploy.deployA },
   b: { ...PUBLISHED, app: app.appPlain, deploy: deploy.deployB },
