@@ -141,7 +141,7 @@ function answer({ operation, variant }: Route): Json {
     return { description: 'Only to requests that switch to a websocket: see docs/api.md.' };
   if (operation.answer === 'upload') {
     const description = 'What is done, line by line; as text it ends in a line OK, or in the error.';
-    return { description, content: { 'text/plain': { schema: { type: 'string' } }, [JSON_STREAM]: { schema: frame } } };
+    return { description, content: { [JSON_STREAM]: { schema: frame }, 'text/plain': { schema: { type: 'string' } } } };
   }
   return {
     description: 'One JSON object per line; a line with Error means that the operation failed.',

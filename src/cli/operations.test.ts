@@ -1,4 +1,6 @@
 /** Every command is run against a server that knows every operation: which operations do commands reach, and is their JSON JSON? */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Command } from 'commander';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CliWorld, type Ran } from '../../test/support/cli-world.ts';
@@ -8,20 +10,28 @@ import { COMMANDS, createProgram } from './program.ts';
 
 /** Operations that no command calls, and why. A new operation needs a command or a reason. */
 const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
+  'apps.custom_data': 'for agents inside of units',
+  'apps.log_push': 'for programs; what units print is in the log anyway',
   'apps.pool': '"tancho app update --pool" changes it with the rest of the record',
+  'apps.shell': '"tancho app shell" speaks to it over a websocket; see scenarios/shell.test.ts',
   'apps.team_owner': '"tancho app update --team" changes it with the rest of the record',
   'auth.login': '"tancho login" uses the published operation',
   'auth.scheme': 'there is one way to log in',
+  'deploys.available': 'a deploy says it itself',
+  'logs.clear': 'for operators of many apps, who have scripts',
   'metadata.healthcheck': '"tancho server status" asks the server of this machine',
   'metadata.info': '"tancho server status" asks the server of this machine',
   'keys.remove_by_name': '"tancho key remove" uses the published operation',
   'plans.list': 'there is one plan',
   'pools.list': '"tancho pool list" shows more',
   'quotas.user': '"tancho user quota" shows more',
+  'units.known': 'for agents of nodes',
+  'units.register': 'for agents inside of units',
+  'units.report': 'for agents inside of units',
 };
 
-/** They are about this machine or this program, not about the API. */
-const LOCAL = ['completion', 'server', 'server stop', 'server status', 'version'];
+/** They are about this machine or this program, not about operations that answer. */
+const LOCAL = ['app shell', 'completion', 'server', 'server stop', 'server status', 'version'];
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
   count: '1',
@@ -29,6 +39,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   file: '-',
   release: 'v1',
   names: 'A',
+  paths: '.',
 };
 /** Commands that do nothing without an option. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = { 'app update': ['--pool', 'p'] };
@@ -45,6 +56,7 @@ let platform: SamplePlatform;
 
 beforeAll(async () => {
   platform = await startSamplePlatform();
+  writeFileSync(join(world.work, 'app.js'), '');
   const { root } = await createProgram(world.context(), new Set(Object.keys(COMMANDS)));
   const lines = [...leaves(root, []), ...MORE].map((line) =>
     line.map((word) => (word === 'URL' ? platform.url : word)),
