@@ -1,5 +1,5 @@
 /** Code, shells and reports that come in requests, over the real use cases with memory below them, where an archive is the recipe of a build. */
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type DomainApi, startDomainApi } from '../support/domain-api.ts';
@@ -89,6 +89,28 @@ describe('an upload', () => {
     const inside = { body: 'archive-url=http%3A%2F%2F169.254.169.254%2Fx', headers: FORM };
     await expectRefused('POST', path, inside, [400, 'input.invalid']);
     await expectRefused('POST', path, { ...inside, token: stranger }, [403, 'access.denied']);
+  });
+
+  it('may be larger than any other body, and whoever leaves before its end has deployed nothing', async () => {
+    const app = await newApp();
+    const path = `/apps/${app}/deploy`;
+    const large = form(file({ lines: [], processes: { web: `serve;${' '.repeat(1_000_000)}` } }));
+    expect((await call('POST', path, large)).text).toMatch(/\nOK\n$/);
+    const before = await newest(app);
+    const { hostname, port } = new URL(target.baseUrl);
+    const left = request({
+      hostname,
+      port,
+      path,
+      method: 'POST',
+      headers: { authorization: `bearer ${owner.token}`, 'content-type': MULTIPART },
+    });
+    left.on('error', () => {});
+    const [start] = String(large.body).split('serve');
+    await new Promise((resolve) => left.write(start ?? '', resolve));
+    left.destroy();
+    expect((await call('GET', `/apps/${app}/available`)).status).toBe(200);
+    expect(await newest(app)).toEqual(before);
   });
 
   it('tells of a failure in its last line or a frame, and the old version serves on', async () => {
