@@ -39,6 +39,14 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./cnames/cname.ts')).registerCname,
   },
   env: { description: 'Environment of an app', load: async () => (await import('./env/env.ts')).registerEnv },
+  service: {
+    description: 'Services that apps can bind to',
+    load: async () => (await import('./services/service.ts')).registerService,
+  },
+  instance: {
+    description: 'Instances of services, and binding them to apps',
+    load: async () => (await import('./instances/instance.ts')).registerInstance,
+  },
   deploy: {
     description: 'Deploys of your apps',
     load: async () => (await import('./deploys/deploy.ts')).registerDeploy,
@@ -170,7 +178,21 @@ function fromCommander(error: unknown, words: readonly string[]): unknown {
 function verbDepth(words: readonly string[]): number {
   const noun = nounOf(words);
   if (!(noun in COMMANDS)) return 0;
-  const nouns = ['user', 'key', 'token', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform', 'pool'];
+  const nouns = [
+    'user',
+    'key',
+    'token',
+    'team',
+    'app',
+    'unit',
+    'cname',
+    'env',
+    'service',
+    'instance',
+    'deploy',
+    'platform',
+    'pool',
+  ];
   return nouns.includes(noun) ? 2 : 1;
 }
 
