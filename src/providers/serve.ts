@@ -12,8 +12,8 @@ import { type Operation, type ProviderCall, ProviderError, type ProviderHandlers
 import { Once } from './once.ts';
 import { createGate, type Credentials, readFields } from './request.ts';
 
-/** The platform gives up after about a minute; before that it is told to ask again. */
-const CALL_MS = 50_000;
+/** The platform waits two minutes for a change; before that it is told to ask again. */
+const CALL_MS = 110_000;
 const MOST_CALLS = 200;
 const STOP_MS = 10_000;
 const MOST_LOGGED = 300;
@@ -107,7 +107,7 @@ function createListener(options: ServeOptions): (request: IncomingMessage, respo
     const fields = await readFields(request, query);
     const idempotencyKey = headerOf(request, 'idempotency-key');
     const exchange = { ...target, method, path, fields, idempotencyKey, response };
-    const call = { idempotencyKey, user: first(fields, 'user') || headerOf(request, 'x-tancho-user'), fields };
+    const call = { idempotencyKey, user: first(fields, 'user') || headerOf(request, 'x-tsuru-user'), fields };
     const run = (): Promise<Answer> => {
       const work = (): Promise<Answer> => perform(options.handlers, target, call);
       const isRead = ['plans', 'info', 'status'].includes(target.operation);
@@ -163,11 +163,13 @@ async function perform(handlers: ProviderHandlers, target: Target, call: Provide
       await handlers.unbind(bindRequest(call, instance));
       return { status: 200 };
     case 'bindUnit':
-      await handlers.bindUnit?.(unitRequest(call, instance));
-      return { status: 201 };
-    case 'unbindUnit':
-      await handlers.unbindUnit?.(unitRequest(call, instance));
-      return { status: 200 };
+    case 'unbindUnit': {
+      // Before its fields: to a caller that looks for an older contract here, 404 says that there is no such instance.
+      await handlers.status(instance);
+      const unit = unitRequest(call, instance);
+      await (target.operation === 'bindUnit' ? handlers.bindUnit?.(unit) : handlers.unbindUnit?.(unit));
+      return { status: target.operation === 'bindUnit' ? 201 : 200 };
+    }
     case 'remove':
       await handlers.remove({ ...call, instance });
       return { status: 200 };

@@ -12,7 +12,10 @@ export class Skipped extends Error {
 }
 
 const SHOWN = 120;
-const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
+const NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
+const RESERVED = /^(?:PORT|TANCHO_.*|TSURU_.*)$/;
+const MOST_VARIABLES = 100;
+const MOST_VALUE_BYTES = 65_536;
 
 export function isSuccess({ status }: Reply): boolean {
   return status >= 200 && status < 300;
@@ -64,10 +67,14 @@ export function listOf(reply: Reply, ...members: readonly string[]): Readonly<Re
 export function variablesOf(reply: Reply): Readonly<Record<string, string>> {
   const value = jsonOf(reply) ?? {};
   if (typeof value !== 'object' || Array.isArray(value)) throw new Broken('the answer is not an object of variables');
-  for (const [name, text] of Object.entries(value)) {
+  const entries = Object.entries(value);
+  if (entries.length > MOST_VARIABLES) throw new Broken(`there are more than ${MOST_VARIABLES} variables`);
+  for (const [name, text] of entries) {
+    if (RESERVED.test(name)) throw new Broken(`${name} belongs to the platform`);
     if (!NAME.test(name)) throw new Broken(`${JSON.stringify(name)} is no name of an environment variable`);
     if (typeof text !== 'string') throw new Broken(`${name} is no text; numbers have to be quoted too`);
     if (text.includes('\u0000')) throw new Broken(`${name} has a NUL character`);
+    if (Buffer.byteLength(text) > MOST_VALUE_BYTES) throw new Broken(`${name} has more than ${MOST_VALUE_BYTES} bytes`);
   }
   return value as Record<string, string>;
 }

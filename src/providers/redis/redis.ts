@@ -187,6 +187,7 @@ class Provider implements RedisProvider {
       });
     }
     for (const user of await this.#users.strays()) await this.#users.drop(user);
+    await this.#users.save();
   }
 
   async warnings(): Promise<string[]> {

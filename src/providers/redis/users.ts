@@ -9,6 +9,8 @@ export interface Users {
   drop(user: string): Promise<void>;
   /** Users of this service that belong to no binding. */
   strays(): Promise<string[]>;
+  /** Writes the users to Redis's aclfile, when it has one. */
+  save(): Promise<void>;
   /** False: Redis has no `aclfile`, so it forgets users when it restarts, until the provider makes them again. */
   persistent(): boolean;
 }
@@ -45,6 +47,7 @@ export function createUsers(server: RedisServer, records: Records, service: stri
       const wanted = new Set((await records.bindings()).map(({ user }) => user));
       return all.filter((user) => user.startsWith(userPrefix(service)) && !wanted.has(user));
     },
+    save,
     persistent: () => isPersistent,
   };
 }
