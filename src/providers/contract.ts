@@ -33,6 +33,10 @@ export type ProviderStatus = 'up' | 'pending' | 'down';
 export interface ProviderCall {
   /** The same for every attempt at one step, and for no other step; '' from callers that send none. */
   readonly idempotencyKey: string;
+  /** Of the instance, for the platform: never used again, as its name may be. '' from callers that send none. */
+  readonly instanceId: string;
+  /** The same for the binding. */
+  readonly bindingId: string;
   /** E-mail of whoever asked; '' when it is not told. */
   readonly user: string;
   /** All fields as they were sent, with those the contract does not name. */
@@ -109,6 +113,11 @@ export function unknownInstance(instance: string): ProviderError {
 
 export function instanceExists(instance: string): ProviderError {
   return new ProviderError('exists', `There is an instance "${instance}" already.`);
+}
+
+/** Something is meant that went before what is there now under the same name. */
+export function isAnother(told: string, known: string): boolean {
+  return told !== '' && known !== '' && told !== known;
 }
 
 /** A step that was undone since: its late twin must not do it again. */

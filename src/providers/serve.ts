@@ -9,11 +9,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { type Answer, errorAnswer, send, statusAnswer } from './answer.ts';
 import { bindRequest, createRequest, type Fields, first, type Target, targetOf, unitRequest } from './calls.ts';
 import { type Operation, type ProviderCall, ProviderError, type ProviderHandlers } from './contract.ts';
-import { Once } from './once.ts';
+import { Joined } from './joined.ts';
 import { createGate, type Credentials, readFields } from './request.ts';
 
-/** The platform waits two minutes for a change; before that it is told to ask again. */
-const CALL_MS = 110_000;
+/** The platform waits a minute for a change; before that it is told to ask again. */
+const CALL_MS = 50_000;
 const MOST_CALLS = 200;
 const STOP_MS = 10_000;
 const MOST_LOGGED = 300;
@@ -87,7 +87,7 @@ async function closed(server: Server, patienceMs: number): Promise<void> {
 function createListener(options: ServeOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const { log = () => {} } = options;
   const isAllowed = createGate(options);
-  const once = new Once<Answer>();
+  const joined = new Joined<Answer>();
   let running = 0;
 
   async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<Answer | null> {
@@ -107,11 +107,19 @@ function createListener(options: ServeOptions): (request: IncomingMessage, respo
     const fields = await readFields(request, query);
     const idempotencyKey = headerOf(request, 'idempotency-key');
     const exchange = { ...target, method, path, fields, idempotencyKey, response };
-    const call = { idempotencyKey, user: first(fields, 'user') || headerOf(request, 'x-tsuru-user'), fields };
+    const instanceId = headerOf(request, 'x-tancho-instance-id');
+    const bindingId = headerOf(request, 'x-tancho-binding-id');
+    const call = {
+      idempotencyKey,
+      instanceId,
+      bindingId,
+      user: first(fields, 'user') || headerOf(request, 'x-tsuru-user'),
+      fields,
+    };
     const run = (): Promise<Answer> => {
       const work = (): Promise<Answer> => perform(options.handlers, target, call);
       const isRead = ['plans', 'info', 'status'].includes(target.operation);
-      const started = isRead || idempotencyKey === '' ? work() : once.run(stepOf(exchange), work);
+      const started = isRead || idempotencyKey === '' ? work() : joined.run(stepOf(exchange), work);
       return inTime(started, options.callMs ?? CALL_MS);
     };
     const onFault = (error: unknown): void => log(`${method} ${path}: ${faultText(error)}`);

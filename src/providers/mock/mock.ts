@@ -4,7 +4,14 @@
  */
 import type { IncomingMessage } from 'node:http';
 import type { Answer } from '../answer.ts';
-import { instanceExists, type Operation, type ProviderHandlers, stepUndone, unknownInstance } from '../contract.ts';
+import {
+  instanceExists,
+  isAnother,
+  type Operation,
+  type ProviderHandlers,
+  stepUndone,
+  unknownInstance,
+} from '../contract.ts';
 import { ProviderError } from '../contract.ts';
 import { BadRequest, type Credentials } from '../request.ts';
 import { newPassword } from '../sealed-passwords.ts';
@@ -22,6 +29,7 @@ const PLANS = [
 export interface MockInstance {
   readonly name: string;
   readonly key: string;
+  readonly id: string;
   readonly plan: string;
   readonly team: string;
   /** By app. */
@@ -31,6 +39,7 @@ export interface MockInstance {
 export interface MockBinding {
   readonly app: string;
   readonly key: string;
+  id: string;
   readonly variables: Readonly<Record<string, string>>;
   readonly units: Set<string>;
 }
@@ -145,15 +154,15 @@ function memoryHandlers(instances: Map<string, MockInstance>): ProviderHandlers 
   };
   return {
     plans: async () => PLANS,
-    async create({ instance: name, idempotencyKey: key, plan, team }) {
+    async create({ instance: name, instanceId: id, idempotencyKey: key, plan, team }) {
       if (plan !== '' && !PLANS.some((one) => one.name === plan)) {
         throw new ProviderError('invalid', `There is no plan "${plan}".`);
       }
       const found = instances.get(name);
       if (found !== undefined && (key === '' || found.key !== key)) throw instanceExists(name);
       if (found !== undefined) return;
-      if (undone.has(key)) throw stepUndone();
-      instances.set(name, { name, key, plan, team, bindings: new Map() });
+      if (undone.has(key) || undone.has(id)) throw stepUndone();
+      instances.set(name, { name, key, id, plan, team, bindings: new Map() });
     },
     async info(name) {
       const { plan, team, bindings } = find(name);
@@ -167,18 +176,24 @@ function memoryHandlers(instances: Map<string, MockInstance>): ProviderHandlers 
       find(name);
       return 'up';
     },
-    async bind({ instance: name, app, idempotencyKey: key }) {
+    async bind({ instance: name, app, bindingId: id, idempotencyKey: key }) {
       const { bindings } = find(name);
       const found = bindings.get(app);
-      if (found !== undefined) return found.variables;
-      if (undone.has(key)) throw stepUndone();
+      if (undone.has(key) || undone.has(id)) throw stepUndone();
+      if (found !== undefined) {
+        found.id = id || found.id;
+        return found.variables;
+      }
       const variables = variablesFor(name);
-      bindings.set(app, { app, key, variables, units: new Set() });
+      bindings.set(app, { app, key, id, variables, units: new Set() });
       return variables;
     },
-    async unbind({ instance: name, app }) {
+    async unbind({ instance: name, app, bindingId }) {
+      forget(bindingId);
       const { bindings } = find(name);
-      forget(bindings.get(app)?.key ?? '');
+      const found = bindings.get(app);
+      if (found === undefined || isAnother(bindingId, found.id)) return;
+      forget(found.key);
       bindings.delete(app);
     },
     async bindUnit({ instance: name, app, unit }) {
@@ -187,8 +202,10 @@ function memoryHandlers(instances: Map<string, MockInstance>): ProviderHandlers 
     async unbindUnit({ instance: name, app, unit }) {
       find(name).bindings.get(app)?.units.delete(unit);
     },
-    async remove({ instance: name }) {
-      const { key, bindings } = find(name);
+    async remove({ instance: name, instanceId }) {
+      forget(instanceId);
+      const { key, id, bindings } = find(name);
+      if (isAnother(instanceId, id)) throw unknownInstance(name);
       for (const binding of bindings.values()) forget(binding.key);
       forget(key);
       instances.delete(name);

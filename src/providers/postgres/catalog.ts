@@ -11,6 +11,8 @@ export interface InstanceRow {
   readonly id: string;
   /** Idempotency key of its creation. */
   readonly key: string;
+  /** For the platform; '' when it was not told. */
+  readonly uid: string;
   readonly plan: string;
   readonly database: string;
   /** Role that owns everything in the database. */
@@ -21,6 +23,7 @@ export interface InstanceRow {
 export interface BindingRow {
   readonly app: string;
   readonly key: string;
+  readonly uid: string;
   readonly login: string;
   readonly sealed: string;
   readonly state: 'making' | 'ready' | 'removing';
@@ -29,10 +32,10 @@ export interface BindingRow {
 const TABLES = `
 CREATE TABLE IF NOT EXISTS public.settings (name text PRIMARY KEY, value text NOT NULL);
 CREATE TABLE IF NOT EXISTS public.instances (
-  id text PRIMARY KEY, key text NOT NULL, plan text NOT NULL, database text NOT NULL UNIQUE, owner text NOT NULL UNIQUE,
+  id text PRIMARY KEY, key text NOT NULL, uid text NOT NULL, plan text NOT NULL, database text NOT NULL UNIQUE, owner text NOT NULL UNIQUE,
   state text NOT NULL, team text NOT NULL, created_by text NOT NULL, created_at timestamptz NOT NULL DEFAULT now());
 CREATE TABLE IF NOT EXISTS public.bindings (
-  instance text NOT NULL REFERENCES public.instances ON DELETE CASCADE, app text NOT NULL, key text NOT NULL,
+  instance text NOT NULL REFERENCES public.instances ON DELETE CASCADE, app text NOT NULL, key text NOT NULL, uid text NOT NULL,
   login text NOT NULL UNIQUE, sealed text NOT NULL, state text NOT NULL, created_at timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (instance, app));
 CREATE TABLE IF NOT EXISTS public.undone (key text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now());`;
@@ -102,7 +105,9 @@ export function textOf(row: Row | undefined, column: string): string {
 }
 
 export async function findInstance(query: Query, id: string): Promise<InstanceRow | null> {
-  const [row] = await query('SELECT id, key, plan, database, owner, state FROM public.instances WHERE id = $1', [id]);
+  const [row] = await query('SELECT id, key, uid, plan, database, owner, state FROM public.instances WHERE id = $1', [
+    id,
+  ]);
   return (row as InstanceRow | undefined) ?? null;
 }
 
@@ -111,7 +116,7 @@ export async function setInstanceState(query: Query, id: string, state: Instance
 }
 
 export async function bindingsOf(query: Query, instance: string): Promise<BindingRow[]> {
-  const rows = await query('SELECT app, key, login, sealed, state FROM public.bindings WHERE instance = $1', [
+  const rows = await query('SELECT app, key, uid, login, sealed, state FROM public.bindings WHERE instance = $1', [
     instance,
   ]);
   return rows as unknown as BindingRow[];
@@ -122,6 +127,7 @@ export async function rememberUndone(query: Query, key: string): Promise<void> {
   if (key !== '') await query('INSERT INTO public.undone (key) VALUES ($1) ON CONFLICT DO NOTHING', [key]);
 }
 
-export async function wasUndone(query: Query, key: string): Promise<boolean> {
-  return key !== '' && (await query('SELECT 1 FROM public.undone WHERE key = $1', [key])).length > 0;
+export async function wasUndone(query: Query, ...keys: readonly string[]): Promise<boolean> {
+  const told = keys.filter((key) => key !== '');
+  return (await query('SELECT 1 FROM public.undone WHERE key = ANY($1)', [told])).length > 0;
 }

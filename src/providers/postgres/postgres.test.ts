@@ -10,16 +10,24 @@ const database: TestDatabase | null = await createTestDatabase();
 const adminUrl = database?.url ?? '';
 afterAll(() => database?.dispose());
 
+const NO_IDS = { instanceId: '', bindingId: '' };
 let steps = 0;
 const freshKey = (): string => `key-${(steps += 1)}`;
 
 function create(instance: string, more: Partial<CreateRequest> = {}): CreateRequest {
-  const common = { idempotencyKey: freshKey(), user: 'ann@example.com', fields: new Map(), team: 'red', plan: '' };
+  const common = {
+    idempotencyKey: freshKey(),
+    ...NO_IDS,
+    user: 'ann@example.com',
+    fields: new Map(),
+    team: 'red',
+    plan: '',
+  };
   return { ...common, instance, ...more };
 }
 
-function bind(instance: string, app = 'shop.example.com', idempotencyKey = freshKey()): BindRequest {
-  return { instance, app, idempotencyKey, user: 'ann@example.com', fields: new Map() };
+function bind(instance: string, app = 'shop.example.com', idempotencyKey = freshKey(), bindingId = ''): BindRequest {
+  return { instance, app, idempotencyKey, instanceId: '', bindingId, user: 'ann@example.com', fields: new Map() };
 }
 
 async function query(url: string, text: string, values: unknown[] = []): Promise<Record<string, unknown>[]> {
@@ -55,7 +63,7 @@ describe.skipIf(database === null).each(['superuser', 'role with CREATEDB and CR
 
   afterAll(async () => {
     for (const { id } of await query(catalogUrl(), 'SELECT id FROM public.instances')) {
-      await provider.remove({ instance: String(id), idempotencyKey: '', user: '', fields: new Map() });
+      await provider.remove({ instance: String(id), idempotencyKey: '', ...NO_IDS, user: '', fields: new Map() });
     }
     await provider.close();
     await asAdmin(`DROP DATABASE ${identifierOf('catalog', service)} WITH (FORCE)`);
@@ -68,8 +76,8 @@ describe.skipIf(database === null).each(['superuser', 'role with CREATEDB and CR
     return own.href;
   }
 
-  const remove = (instance: string) =>
-    provider.remove({ instance, idempotencyKey: freshKey(), user: '', fields: new Map() });
+  const remove = (instance: string, instanceId = '') =>
+    provider.remove({ instance, instanceId, bindingId: '', idempotencyKey: freshKey(), user: '', fields: new Map() });
 
   it('a binding reads and writes, and the next one uses what it has made', async () => {
     await provider.create(create('one'));
@@ -177,6 +185,24 @@ describe.skipIf(database === null).each(['superuser', 'role with CREATEDB and CR
     await remove('late');
     await expect(provider.create(made)).rejects.toMatchObject({ code: 'exists' });
     await expect(provider.info('late')).rejects.toMatchObject({ code: 'unknown_instance' });
+  });
+
+  it('what is late means what was there when it was sent', async () => {
+    await provider.create(create('moved', { instanceId: 'i1' }));
+    await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b0'));
+    await expect(provider.bind(bind('moved', 'a.example.com', freshKey(), 'b0'))).rejects.toMatchObject({
+      code: 'exists',
+    });
+    const first = await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b1'));
+    await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b0'));
+    expect(await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b2'))).toEqual(first);
+    await provider.unbind(bind('moved', 'a.example.com', freshKey(), 'b1'));
+    expect(await provider.bind(bind('moved', 'a.example.com', freshKey(), 'b2'))).toEqual(first);
+    await expect(remove('moved', 'i0')).rejects.toMatchObject({ code: 'unknown_instance' });
+    expect(await provider.status('moved')).toBe('up');
+    await remove('moved', 'i1');
+    await expect(provider.create(create('moved', { instanceId: 'i0' }))).rejects.toMatchObject({ code: 'exists' });
+    await provider.create(create('moved', { instanceId: 'i2' }));
   });
 
   it('what a crash has cut off is finished by the repeat', async () => {

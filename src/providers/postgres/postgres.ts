@@ -8,6 +8,7 @@ import {
   type BindRequest,
   type CreateRequest,
   instanceExists,
+  isAnother,
   type ProviderCall,
   ProviderError,
   type ProviderFact,
@@ -65,18 +66,18 @@ class Provider implements PostgresProvider {
   }
 
   async create(request: CreateRequest): Promise<void> {
-    const { instance: id, idempotencyKey: key, team, user } = request;
+    const { instance: id, instanceId: uid, idempotencyKey: key, team, user } = request;
     const plan = postgresPlan(request.plan);
     await this.#alone(id, async (query) => {
       let found = await catalog.findInstance(query, id);
       if (found !== null && (key === '' || found.key !== key || found.state === 'removing')) throw instanceExists(id);
       if (found === null) {
-        if (await catalog.wasUndone(query, key)) throw stepUndone();
+        if (await catalog.wasUndone(query, key, uid)) throw stepUndone();
         const database = freshIdentifier(this.#options.service, id);
         await query(
-          `INSERT INTO public.instances (id, key, plan, database, owner, state, team, created_by)
-           VALUES ($1, $2, $3, $4, $5, 'creating', $6, $7)`,
-          [id, key, plan.name, database, `${database}_own`, team, user],
+          `INSERT INTO public.instances (id, key, uid, plan, database, owner, state, team, created_by)
+           VALUES ($1, $2, $3, $4, $5, $6, 'creating', $7, $8)`,
+          [id, key, uid, plan.name, database, `${database}_own`, team, user],
         );
         found = await catalog.findInstance(query, id);
       }
@@ -97,21 +98,25 @@ class Provider implements PostgresProvider {
   }
 
   bind(request: BindRequest): Promise<Readonly<Record<string, string>>> {
-    const { instance: id, app, idempotencyKey: key } = request;
+    const { instance: id, app, bindingId: uid, idempotencyKey: key } = request;
     return this.#alone(id, async (query) => {
       const instance = await instanceOf(query, id);
       if (instance.state !== 'ready') throw notReady(id, instance.state);
       let binding = (await catalog.bindingsOf(query, id)).find((one) => one.app === app);
       if (binding?.state === 'removing') throw notReady(id, 'being unbound from this app');
+      if (await catalog.wasUndone(query, key, uid)) throw stepUndone();
       if (binding === undefined) {
-        if (await catalog.wasUndone(query, key)) throw stepUndone();
         const login = freshIdentifier(this.#options.service, id, app);
         const sealed = this.#passwords.seal(newPassword(), login);
         await query(
-          `INSERT INTO public.bindings (instance, app, key, login, sealed, state) VALUES ($1, $2, $3, $4, $5, 'making')`,
-          [id, app, key, login, sealed],
+          `INSERT INTO public.bindings (instance, app, key, uid, login, sealed, state)
+           VALUES ($1, $2, $3, $4, $5, $6, 'making')`,
+          [id, app, key, uid, login, sealed],
         );
-        binding = { app, key, login, sealed, state: 'making' };
+        binding = { app, key, uid, login, sealed, state: 'making' };
+      } else if (isAnother(uid, binding.uid)) {
+        // The platform has forgotten the one before; nothing that is late may take this one away.
+        await query('UPDATE public.bindings SET uid = $2 WHERE login = $1', [binding.login, uid]);
       }
       return this.#variables(instance, binding.login, await this.#ensureLogin(query, instance, binding));
     });
@@ -153,11 +158,13 @@ class Provider implements PostgresProvider {
     };
   }
 
-  unbind({ instance: id, app }: BindRequest): Promise<void> {
+  unbind({ instance: id, app, bindingId }: BindRequest): Promise<void> {
     return this.#alone(id, async (query) => {
+      await catalog.rememberUndone(query, bindingId);
       const instance = await instanceOf(query, id);
       const binding = (await catalog.bindingsOf(query, id)).find((one) => one.app === app);
-      if (binding !== undefined) await this.#removeBinding(query, instance, binding);
+      if (binding === undefined || isAnother(bindingId, binding.uid)) return;
+      await this.#removeBinding(query, instance, binding);
     });
   }
 
@@ -169,9 +176,11 @@ class Provider implements PostgresProvider {
     await query('DELETE FROM public.bindings WHERE login = $1', [login]);
   }
 
-  remove({ instance: id }: ProviderCall & { instance: string }): Promise<void> {
+  remove({ instance: id, instanceId }: ProviderCall & { instance: string }): Promise<void> {
     return this.#alone(id, async (query) => {
+      await catalog.rememberUndone(query, instanceId);
       const instance = await instanceOf(query, id);
+      if (isAnother(instanceId, instance.uid)) throw unknownInstance(id);
       await catalog.setInstanceState(query, id, 'removing');
       await catalog.rememberUndone(query, instance.key);
       const bindings = await catalog.bindingsOf(query, id);

@@ -46,7 +46,13 @@ export function connectServer(url: string, homeDatabase: string): PostgresServer
     application_name: 'tancho-provider',
     keepAlive: true,
   });
-  const pool = new pg.Pool({ ...settings(homeDatabase), max: MOST_CONNECTIONS, idleTimeoutMillis: 30_000 });
+  const pool = new pg.Pool({
+    ...settings(homeDatabase),
+    // Also how long to wait for one of them to be free.
+    connectionTimeoutMillis: LOCK_MS,
+    max: MOST_CONNECTIONS,
+    idleTimeoutMillis: 30_000,
+  });
   // Of a connection that nobody uses: the next one who needs one gets another.
   pool.on('error', () => undefined);
   return {

@@ -9,6 +9,8 @@ export interface InstanceRecord {
   /** Idempotency key of its creation. */
   readonly key: string;
   readonly plan: string;
+  /** For the platform; '' when it was not told. */
+  readonly uid: string;
   /** Every key of the instance begins with it. */
   readonly prefix: string;
   readonly state: 'ready' | 'removing';
@@ -19,6 +21,7 @@ export interface BindingRecord {
   readonly instance: string;
   readonly app: string;
   readonly key: string;
+  readonly uid: string;
   readonly user: string;
   /** SHA-256, as Redis keeps it. */
   readonly passwordHash: string;
@@ -37,7 +40,7 @@ export interface Records {
   dropBinding(binding: BindingRecord): Promise<void>;
   /** For a week. */
   rememberUndone(key: string): Promise<void>;
-  wasUndone(key: string): Promise<boolean>;
+  wasUndone(...keys: readonly string[]): Promise<boolean>;
 }
 
 export function createRecords({ call }: RedisServer, service: string): Records {
@@ -66,6 +69,9 @@ export function createRecords({ call }: RedisServer, service: string): Records {
     rememberUndone: async (key) => {
       if (key !== '') await call('SET', at(`undone:${key}`), '1', 'EX', String(UNDONE_SECONDS));
     },
-    wasUndone: async (key) => key !== '' && (await call('EXISTS', at(`undone:${key}`))) === 1,
+    async wasUndone(...keys) {
+      const told = keys.filter((key) => key !== '').map((key) => at(`undone:${key}`));
+      return told.length > 0 && (await call('EXISTS', ...told)) !== 0;
+    },
   };
 }

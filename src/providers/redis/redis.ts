@@ -8,6 +8,7 @@ import {
   type BindRequest,
   type CreateRequest,
   instanceExists,
+  isAnother,
   type ProviderCall,
   ProviderError,
   type ProviderFact,
@@ -80,7 +81,7 @@ class Provider implements RedisProvider {
     return PLANS;
   }
 
-  create({ instance: id, idempotencyKey: key, plan, team }: CreateRequest): Promise<void> {
+  create({ instance: id, instanceId: uid, idempotencyKey: key, plan, team }: CreateRequest): Promise<void> {
     return this.#queue.run(id, async () => {
       if (plan !== '' && !PLANS.some(({ name }) => name === plan)) {
         throw new ProviderError('invalid', `There is no plan "${plan}"; there is ${PLANS[0]?.name ?? ''}.`);
@@ -88,9 +89,9 @@ class Provider implements RedisProvider {
       const found = await this.#records.instance(id);
       if (found !== null && (key === '' || found.key !== key || found.state === 'removing')) throw instanceExists(id);
       if (found !== null) return;
-      if (await this.#records.wasUndone(key)) throw stepUndone();
+      if (await this.#records.wasUndone(key, uid)) throw stepUndone();
       const prefix = `${freshIdentifier(this.#options.service, id)}:`;
-      await this.#records.saveInstance({ id, key, plan: plan || 'shared', prefix, state: 'ready', team });
+      await this.#records.saveInstance({ id, key, uid, plan: plan || 'shared', prefix, state: 'ready', team });
     });
   }
 
@@ -111,14 +112,19 @@ class Provider implements RedisProvider {
     return state === 'ready' ? 'up' : 'down';
   }
 
-  bind({ instance: id, app, idempotencyKey: key }: BindRequest): Promise<Readonly<Record<string, string>>> {
+  bind({
+    instance: id,
+    app,
+    bindingId: uid,
+    idempotencyKey: key,
+  }: BindRequest): Promise<Readonly<Record<string, string>>> {
     return this.#queue.run(id, async () => {
       const instance = await this.#instance(id);
       if (instance.state !== 'ready') {
         throw new ProviderError('not_ready', `The instance "${id}" is being removed.`);
       }
       const found = await this.#records.binding(id, app);
-      if (found === null && (await this.#records.wasUndone(key))) throw stepUndone();
+      if (await this.#records.wasUndone(key, uid)) throw stepUndone();
       const kept = found === null ? null : this.#passwords.open(found.sealed, found.user);
       const password = kept ?? newPassword();
       const user = found?.user ?? userPrefix(this.#options.service) + freshIdentifier(id, app);
@@ -126,6 +132,7 @@ class Provider implements RedisProvider {
         instance: id,
         app,
         key: found?.key ?? key,
+        uid: uid || (found?.uid ?? ''),
         user,
         passwordHash: createHash('sha256').update(password).digest('hex'),
         sealed: this.#passwords.seal(password, user),
@@ -152,11 +159,12 @@ class Provider implements RedisProvider {
     };
   }
 
-  unbind({ instance: id, app }: BindRequest): Promise<void> {
+  unbind({ instance: id, app, bindingId }: BindRequest): Promise<void> {
     return this.#queue.run(id, async () => {
+      await this.#records.rememberUndone(bindingId);
       await this.#instance(id);
       const binding = await this.#records.binding(id, app);
-      if (binding !== null) await this.#removeBinding(binding);
+      if (binding !== null && !isAnother(bindingId, binding.uid)) await this.#removeBinding(binding);
     });
   }
 
@@ -166,9 +174,11 @@ class Provider implements RedisProvider {
     await this.#records.dropBinding(binding);
   }
 
-  remove({ instance: id }: ProviderCall & { instance: string }): Promise<void> {
+  remove({ instance: id, instanceId }: ProviderCall & { instance: string }): Promise<void> {
     return this.#queue.run(id, async () => {
+      await this.#records.rememberUndone(instanceId);
       const instance = await this.#instance(id);
+      if (isAnother(instanceId, instance.uid)) throw unknownInstance(id);
       await this.#records.saveInstance({ ...instance, state: 'removing' });
       await this.#records.rememberUndone(instance.key);
       const bindings = await this.#records.bindings();
