@@ -35,6 +35,7 @@ export const appOperations: readonly Operation[] = [
       teamowner: queryText,
       pool: queryText,
     }),
+    stands: true,
     shape: 'appSummaries',
     errors: [],
     handle: ({ useCases, caller }, { query }) => useCases.apps.list(caller, filterOf(query)),
