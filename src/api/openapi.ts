@@ -59,7 +59,7 @@ function describe(route: Route): Json {
       ...parameters('query', operation.query, null),
     ],
     ...(body !== null && { requestBody: body }),
-    responses: { 200: answer(route), ...failures(operation) },
+    responses: { [statusOf(operation)]: answer(route), ...failures(operation) },
     security: operation.access === 'public' ? [] : [{ token: [] }],
     'x-section': operation.section,
     'x-access': operation.access,
@@ -120,12 +120,17 @@ function requestBody(operation: Operation): Json | null {
   return { required: operation.isBodyOptional !== true, content: { 'application/json': media, [FORM]: media } };
 }
 
+function statusOf(operation: Operation): number {
+  return (operation.answer === 'empty' ? operation.status : undefined) ?? 200;
+}
+
 function answer({ operation, variant }: Route): Json {
   if (operation.answer === 'empty') return { description: 'Done; no body.' };
   if (operation.answer === 'json' || operation.answer === 'entries') {
     const { schema } = variant.shapes[operation.shape];
     return { description: 'The document.', content: { 'application/json': { schema } } };
   }
+  if (operation.answer === 'proxied') return { description: 'What the provider answers, with its status.' };
   if (operation.answer === 'text') return { description: 'One line.', content: TEXT };
   const frame = {
     type: 'object',

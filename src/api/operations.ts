@@ -12,11 +12,14 @@ import { appSwapOperations } from './operations/app-swap.ts';
 import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
 import { deployOperations } from './operations/deploys.ts';
+import { instanceOperations } from './operations/instances.ts';
 import { metadataOperations } from './operations/metadata.ts';
 import { planOperations } from './operations/plans.ts';
 import { platformOperations } from './operations/platforms.ts';
 import { poolOperations } from './operations/pools.ts';
 import { quotaOperations } from './operations/quotas.ts';
+import { serviceProxyOperations } from './operations/service-proxy.ts';
+import { serviceOperations } from './operations/services.ts';
 import { teamOperations } from './operations/teams.ts';
 import { passwordOperations } from './operations/passwords.ts';
 import { userOperations } from './operations/users.ts';
@@ -31,6 +34,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...appUnitOperations,
   ...appCnameOperations,
   ...appChangeOperations,
+  ...serviceOperations,
+  ...instanceOperations,
+  ...serviceProxyOperations,
   ...poolOperations,
   ...planOperations,
   ...platformOperations,

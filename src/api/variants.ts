@@ -12,6 +12,7 @@ import { plans } from './shapes/plan.ts';
 import * as platform from './shapes/platform.ts';
 import { pools, teamPools } from './shapes/pool.ts';
 import { limit, quota } from './shapes/quota.ts';
+import * as service from './shapes/service.ts';
 import type { Shape } from './shapes/shape.ts';
 import { team, teams } from './shapes/team.ts';
 import * as user from './shapes/user.ts';
@@ -29,6 +30,10 @@ const SAME = {
   quota,
   limit,
   appToken,
+  ownedServices: service.ownedServices,
+  serviceInstances: service.serviceInstances,
+  boundVars: service.boundVars,
+  servicePlans: service.servicePlans,
 };
 const PUBLISHED = {
   ...SAME,
@@ -36,6 +41,8 @@ const PUBLISHED = {
   appCreated: app.appCreated,
   deploys: deploy.deploys,
   platforms: platform.platforms,
+  instance: service.instance,
+  instances: service.instances,
 };
 
 const SHAPES = {
@@ -47,6 +54,8 @@ const SHAPES = {
     deploy: deploy.deployUnion,
     deploys: deploy.deploysUnion,
     platforms: platform.platformsUnion,
+    instance: service.instanceUnion,
+    instances: service.instancesUnion,
   },
   a: { ...PUBLISHED, app: app.appWithPool, deploy: deploy.deployA },
   b: { ...PUBLISHED, app: app.appPlain, deploy: deploy.deployB },

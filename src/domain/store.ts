@@ -8,6 +8,7 @@ import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
 import type { EventReader, EventWriter } from './events.ts';
 import type { PoolReader, PoolWriter } from './pools/pool-store.ts';
 import type { QuotaReader, QuotaWriter } from './quotas/quota-store.ts';
+import type { ServiceReader, ServiceWriter } from './services/service-store.ts';
 import type { TeamReader, TeamWriter } from './teams/team-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
 
@@ -28,6 +29,7 @@ export interface StoreReader
     TeamReader,
     PoolReader,
     QuotaReader,
+    ServiceReader,
     EventReader,
     SettingReader {}
 
@@ -41,6 +43,7 @@ export interface StoreWriter
     TeamWriter,
     PoolWriter,
     QuotaWriter,
+    ServiceWriter,
     EventWriter,
     SettingWriter {}
 

@@ -17,7 +17,10 @@ import type { UseCases } from '../../src/domain/use-cases.ts';
 
 const PLATFORM = { name: 'static', description: 'Files.', ready: true, tools: ['cat 9'], missing: [] };
 
-export type MemoryPlatform = Omit<UseCases, 'users' | 'teams' | 'quotas' | 'appTokens'> & {
+export type MemoryPlatform = Omit<
+  UseCases,
+  'users' | 'teams' | 'quotas' | 'appTokens' | 'services' | 'instances' | 'bindings' | 'serviceProxy'
+> & {
   readonly records: Map<string, App>;
   readonly units: ReadonlyMap<string, readonly Unit[]>;
   /** Asked before an app is added. */

@@ -21,6 +21,8 @@ export interface RoutesDeps {
   readonly now: () => Date;
   /** How long a router that does not take a table is tried; a minute when absent. */
   readonly giveUpMs?: number;
+  /** Called with every table that the router has taken. */
+  readonly onPublished?: () => void;
 }
 
 export class Routes {
@@ -30,6 +32,7 @@ export class Routes {
   readonly #logger: Logger;
   readonly #giveUpMs: number;
   readonly #now: () => Date;
+  readonly #onPublished: () => void;
   #version = 0;
   #reservedTo = 0;
   #running: Promise<void> | null = null;
@@ -42,6 +45,7 @@ export class Routes {
     this.#logger = deps.logger;
     this.#now = deps.now;
     this.#giveUpMs = deps.giveUpMs ?? GIVE_UP_MS;
+    this.#onPublished = deps.onPublished ?? (() => {});
   }
 
   /**
@@ -69,6 +73,7 @@ export class Routes {
     for (;;) {
       try {
         await this.#router.apply(await this.#table());
+        this.#onPublished();
         return;
       } catch (error) {
         if (Date.now() > deadline) {

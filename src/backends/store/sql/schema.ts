@@ -24,6 +24,11 @@ export interface Tables {
   team_members: { team: string; email: string };
   pools: { name: string; is_public: number; created_at: string };
   pool_teams: { pool: string; team: string };
+  services: ServicesTable;
+  service_teams: { service: string; team: string; is_owner: number };
+  instances: InstancesTable;
+  instance_teams: { instance: string; team: string };
+  bindings: BindingsTable;
   events: EventsTable;
   leases: { key: string; owner: string; expires_ms: number };
   settings: { key: string; value: string };
@@ -115,6 +120,50 @@ export interface DeploysTable {
   phases_json: string;
   failed_requests: number;
   removed_at: string | null;
+}
+
+export interface ServicesTable {
+  name: string;
+  kind: string;
+  url: string;
+  username: string;
+  sealed_password: string;
+  is_restricted: number;
+  doc: string;
+  created_at: string;
+}
+
+export interface InstancesTable {
+  id: string;
+  name: string;
+  service: string;
+  team_owner: string;
+  actor: string;
+  plan: string;
+  description: string;
+  tags_json: string;
+  /** JSON, sealed. */
+  sealed_parameters: string;
+  state: string;
+  attempts: number;
+  problem: string;
+  created_at: string;
+}
+
+export interface BindingsTable {
+  id: string;
+  instance: string;
+  /** No reference: a binding outlives its app until the provider has undone it. */
+  app: string;
+  state: string;
+  app_host: string;
+  actor: string;
+  /** JSON, sealed. */
+  sealed_vars: string;
+  unit_hosts_json: string;
+  attempts: number;
+  problem: string;
+  created_at: string;
 }
 
 export interface EventsTable {
