@@ -66,13 +66,13 @@ describe.skipIf(database === null).each(['superuser', 'role with CREATEDB and CR
       await provider.remove({ instance: String(id), idempotencyKey: '', ...NO_IDS, user: '', fields: new Map() });
     }
     await provider.close();
-    await asAdmin(`DROP DATABASE ${identifierOf('catalog', service)} WITH (FORCE)`);
+    await asAdmin(`DROP DATABASE ${identifierOf(service, 'catalog')} WITH (FORCE)`);
     if (who !== 'superuser') await asAdmin(`DROP ROLE ${role}`);
   });
 
   function catalogUrl(): string {
     const own = new URL(url);
-    own.pathname = `/${identifierOf('catalog', service)}`;
+    own.pathname = `/${identifierOf(service, 'catalog')}`;
     return own.href;
   }
 

@@ -43,7 +43,7 @@ export interface PostgresProvider extends ProviderHandlers {
 }
 
 export async function createPostgresProvider(options: PostgresOptions): Promise<PostgresProvider> {
-  const name = identifierOf('catalog', options.service);
+  const name = identifierOf(options.service, 'catalog');
   const { server, salt } = await catalog.openCatalog(options.url, name);
   const passwords = await createSealedPasswords(decodeURIComponent(new URL(options.url).password), salt);
   return new Provider(server, passwords, options);

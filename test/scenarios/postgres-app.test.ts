@@ -1,0 +1,144 @@
+/** The example guest book: pushed, bound to a database by the bundled provider, serving rows of it, unbound. */
+import { execFile } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import pg from 'pg';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { allowPush, createIdentity, createWorkTree, type Identity, sshUrl, type WorkTree } from '../support/git.ts';
+import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
+import { type ProviderProcess, startProviderProcess } from '../support/provider-process.ts';
+import { type Answer, request, startWorld, type World } from '../support/world.ts';
+
+const EXAMPLE = new URL('../../examples/guestbook-postgres', import.meta.url).pathname;
+const VARIABLES = ['DATABASE_URL', 'PGDATABASE', 'PGHOST', 'PGPASSWORD', 'PGPORT', 'PGUSER'];
+
+const npm = await promisify(execFile)('npm', ['ping', '--fetch-retries=0', '--fetch-timeout=5000'], {
+  timeout: 15_000,
+}).then(
+  () => true,
+  () => false,
+);
+const database: TestDatabase | null = npm ? await createTestDatabase() : null;
+if (!npm) console.warn('The scenario of an app with a database is skipped: the npm registry cannot be reached.');
+
+describe.skipIf(database === null)('the guest book', { timeout: 120_000 }, () => {
+  let provider: ProviderProcess;
+  let world: World;
+  let ann: Identity;
+  let work: WorkTree;
+  let token: string;
+
+  beforeAll(async () => {
+    provider = await startProviderProcess('postgres', database?.url ?? '');
+    world = await startWorld();
+    ann = await createIdentity();
+    token = await allowPush(world, ann);
+    const entries = (await readdir(EXAMPLE)).filter((name) => name !== 'node_modules');
+    const files = entries.map(async (name) => [name, await readFile(path.join(EXAMPLE, name), 'utf8')] as const);
+    work = await createWorkTree(Object.fromEntries(await Promise.all(files)), ann);
+  });
+
+  afterAll(async () => {
+    await work.dispose();
+    await world.dispose();
+    await ann.dispose();
+    await provider.end('SIGTERM');
+    await database?.dispose();
+  });
+
+  const api = (method: string, target: string, body?: object | string): Promise<Answer> =>
+    world.api(method, target, {
+      token,
+      ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+
+  async function sign(name: string): Promise<Answer> {
+    return request(`http://${world.edge}`, 'POST', '/', { headers: { host: 'guestbook.localhost' }, body: name });
+  }
+
+  async function envNames(): Promise<string[]> {
+    const answer = await api('GET', '/apps/guestbook/env');
+    const listed = answer.json<Record<string, string> | { name: string }[]>();
+    return (Array.isArray(listed) ? listed.map(({ name }) => name) : Object.keys(listed)).sort();
+  }
+
+  it('runs without a database, and says so', async () => {
+    expect((await api('POST', '/apps', { name: 'guestbook', platform: 'nodejs' })).status).toBe(200);
+    const pushed = await work.push(sshUrl(world, 'guestbook'));
+    expect(pushed.code, pushed.stderr).toBe(0);
+    const page = await world.fetchApp('guestbook');
+    expect([page.status, page.text]).toEqual([503, 'No database is bound to this app.\n']);
+  });
+
+  it('is bound and serves rows', async () => {
+    expect((await api('POST', '/services', provider.manifest)).text).toBe('success');
+    const instance = { name: 'guests', service_name: 'postgres', plan: 'small' };
+    const made = await api('POST', '/services/instances', instance);
+    expect([made.status, made.text]).toEqual([200, '']);
+    expect((await api('GET', '/services/instances/guests/status')).text).toContain('is up');
+    const bound = await api('PUT', '/services/instances/guests/guestbook');
+    expect([bound.status, Object.keys(bound.json<object>()).sort()]).toEqual([200, VARIABLES]);
+    expect(await envNames()).toEqual(expect.arrayContaining(VARIABLES));
+    expect(await sign('Ann')).toMatchObject({ status: 201, text: 'Thank you, Ann.\n' });
+    await sign('Bob');
+    expect(await world.fetchApp('guestbook')).toMatchObject({ status: 200, text: 'Bob\nAnn\n' });
+  });
+
+  it('goes on while the provider is away, and after a restart of everything', async () => {
+    await provider.end('SIGKILL');
+    expect((await api('POST', '/apps/guestbook/restart')).status).toBe(200);
+    expect((await world.fetchApp('guestbook')).text).toBe('Bob\nAnn\n');
+    await provider.startAgain();
+    await world.end('SIGKILL');
+    await world.startAgain();
+    expect((await world.fetchApp('guestbook')).text).toBe('Bob\nAnn\n');
+  });
+
+  it('loses variables and login when it is unbound', async () => {
+    const [url = ''] = await loginUrls();
+    expect((await api('DELETE', '/services/instances/guests/guestbook')).status).toBe(200);
+    expect((await envNames()).filter((name) => VARIABLES.includes(name))).toEqual([]);
+    expect((await world.fetchApp('guestbook')).status).toBe(503);
+    expect(await roles()).not.toContain(url);
+  });
+
+  it('finds its rows again when it is bound again, by another login', async () => {
+    const before = await roles();
+    expect((await api('PUT', '/services/instances/guests/guestbook')).status).toBe(200);
+    expect((await world.fetchApp('guestbook')).text).toBe('Bob\nAnn\n');
+    expect((await roles()).filter((name) => !before.includes(name))).toHaveLength(1);
+  });
+
+  it('leaves nothing behind', async () => {
+    expect((await api('DELETE', '/services/instances/guests/guestbook')).status).toBe(200);
+    expect((await api('DELETE', '/services/instances/guests')).status).toBe(200);
+    expect((await api('DELETE', '/services/postgres')).status).toBe(204);
+    expect(await roles()).toEqual([]);
+    expect((await databases()).filter((name) => !name.startsWith('tancho_catalog_'))).toEqual([]);
+  });
+
+  it('no password of a binding is in a log or in the home of the platform', async () => {
+    const log = (await api('GET', '/apps/guestbook/log?lines=500')).text;
+    expect(log).not.toContain('postgres://');
+    expect(provider.output()).not.toMatch(/postgres:\/\/tancho_/);
+    expect(world.output()).not.toContain('postgres://');
+  });
+
+  async function rows(text: string): Promise<string[]> {
+    const client = new pg.Client({ connectionString: database?.url ?? '' });
+    await client.connect();
+    try {
+      return (await client.query<{ name: string }>(text)).rows.map(({ name }) => name);
+    } finally {
+      await client.end();
+    }
+  }
+
+  const roles = () => rows(`SELECT rolname AS name FROM pg_roles WHERE rolname LIKE 'tancho\\_%'`);
+  const databases = () =>
+    rows(
+      `SELECT datname AS name FROM pg_database WHERE datname LIKE 'tancho\\_%' AND datname NOT LIKE 'tancho\\_test%'`,
+    );
+  const loginUrls = async () => (await roles()).filter((name) => !name.endsWith('_own'));
+});
