@@ -14,7 +14,7 @@ function save() {
   renameSync(`${FILE}.new`, FILE); // a crash leaves the old state or the new one, never half of it
 }
 
-function answer(call, name, form, key) {
+function answer(call, name, form, key, id) {
   const instance = state.instances.find((one) => one.name === name);
   if (call === 'POST resources') {
     if (!/^[^/\p{Cc}]{1,200}$/u.test(name) || ['plans', '.', '..'].includes(name)) return [400, 'No such name.'];
@@ -29,31 +29,36 @@ function answer(call, name, form, key) {
   if (call === 'GET') return [200, [{ label: 'Bound apps', value: Object.keys(instance.tokens).join(', ') }]];
   if (call === 'GET status') return [204];
   if (call.endsWith(' bind')) return [200]; // single units are of no interest here
-  if (call === 'POST bind-app') instance.tokens[app] ??= randomBytes(24).toString('hex');
-  else if (call === 'DELETE bind-app') delete instance.tokens[app];
-  else if (call === 'DELETE') {
+  const bound = instance.tokens[app];
+  if (call === 'POST bind-app') instance.tokens[app] = { token: randomBytes(24).toString('hex'), ...bound, id };
+  else if (call === 'DELETE bind-app') {
+    if (id === undefined || bound?.id === id) delete instance.tokens[app]; // not what came after it
+  } else if (call === 'DELETE') {
     state.instances = state.instances.filter((one) => one !== instance);
-    state.undone.push(instance.key);
+    state.undone = [...state.undone, instance.key].slice(-1000);
   } else return [405, 'Not with this method.'];
-  return [200, call === 'POST bind-app' ? { TOKEN: instance.tokens[app] } : undefined, save()];
+  return [200, call === 'POST bind-app' ? { TOKEN: instance.tokens[app].token } : undefined, save()];
+}
+
+async function handle(request) {
+  const [path, query = ''] = request.url.split('?');
+  let body = '';
+  for await (const chunk of request) body += body.length < 65_536 ? chunk : '';
+  if (!timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) return [401, 'Name and password, please.'];
+  const [, root, segment, below] = path.split('/');
+  if (root !== 'resources') return [404, 'There is nothing here.'];
+  if (path === '/resources/plans') return [200, [{ name: 'free', description: 'As many as you like' }]];
+  const form = new URLSearchParams(`${body}&${query}`);
+  const name = segment === undefined ? form.get('name') : decodeURIComponent(segment);
+  const call = segment === undefined ? `${request.method} resources` : [request.method, below].join(' ').trim();
+  const { 'idempotency-key': key, 'x-tancho-binding-id': id } = request.headers;
+  return answer(call, name ?? '', form, key, id);
 }
 
 createServer(async (request, response) => {
-  const [path, query] = request.url.split('?');
-  const [, , segment, below] = path.split('/');
-  let body = '';
-  for await (const chunk of request) body += body.length < 65_536 ? chunk : '';
-  const form = new URLSearchParams(`${body}&${query ?? ''}`);
-  let result = [401, 'Name and password, please.'];
-  if (timingSafeEqual(digest(request.headers.authorization ?? ''), wanted)) {
-    const isPlans = path === '/resources/plans';
-    const call = segment === undefined ? `${request.method} resources` : [request.method, below].join(' ').trim();
-    const name = segment === undefined ? form.get('name') : decodeURIComponent(segment);
-    if (isPlans) result = [200, [{ name: 'free', description: 'As many as you like' }]];
-    else result = answer(call, name ?? '', form, request.headers['idempotency-key']);
-  }
-  response.writeHead(result[0], { 'content-type': 'application/json' });
-  response.end(result[1] === undefined ? '' : JSON.stringify(result[1]));
+  const [status, body] = await handle(request).catch((error) => [error instanceof URIError ? 400 : 500, error.message]);
+  response.writeHead(status, { 'content-type': 'application/json' });
+  response.end(body === undefined ? '' : JSON.stringify(body));
 }).listen(Number(PORT), '127.0.0.1', function () {
   console.log(`listening on http://127.0.0.1:${this.address().port}`);
 });

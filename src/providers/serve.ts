@@ -88,7 +88,9 @@ function createListener(options: ServeOptions): (request: IncomingMessage, respo
   const { log = () => {} } = options;
   const isAllowed = createGate(options);
   const joined = new Joined<Answer>();
+  /** Connections, and what is being done: a caller may leave before its work is finished. */
   let running = 0;
+  let working = 0;
 
   async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<Answer | null> {
     const [path = '', query = ''] = splitOnce(request.url ?? '/', '?');
@@ -117,7 +119,15 @@ function createListener(options: ServeOptions): (request: IncomingMessage, respo
       fields,
     };
     const run = (): Promise<Answer> => {
-      const work = (): Promise<Answer> => perform(options.handlers, target, call);
+      const work = async (): Promise<Answer> => {
+        if (working >= MOST_CALLS) return BUSY;
+        working += 1;
+        try {
+          return await perform(options.handlers, target, call);
+        } finally {
+          working -= 1;
+        }
+      };
       const isRead = ['plans', 'info', 'status'].includes(target.operation);
       const started = isRead || idempotencyKey === '' ? work() : joined.run(stepOf(exchange), work);
       return inTime(started, options.callMs ?? CALL_MS);

@@ -21,6 +21,8 @@ export interface CallOptions {
   /** POST: form; DELETE: form and query; GET: query. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly idempotencyKey?: string;
+  /** Headers besides those of every call. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Instead of the caller's own; null: none. */
   readonly credentials?: Credentials | null;
   /** Instead of the fields, as it is. */
@@ -44,7 +46,7 @@ export function createCaller(options: CallerOptions, seen: (reply: Reply) => voi
     const form = new URLSearchParams(call.fields ?? {}).toString();
     const body = method === 'GET' ? '' : (call.body ?? form);
     const query = method === 'POST' || form === '' ? '' : `?${form}`;
-    const headers: http.OutgoingHttpHeaders = { accept: 'application/json', connection: 'close' };
+    const headers: http.OutgoingHttpHeaders = { accept: 'application/json', connection: 'close', ...call.headers };
     if (method !== 'GET') headers['content-type'] = call.contentType ?? 'application/x-www-form-urlencoded';
     if (body !== '') headers['content-length'] = Buffer.byteLength(body);
     if (call.idempotencyKey !== undefined) headers['idempotency-key'] = call.idempotencyKey;

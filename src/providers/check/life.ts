@@ -175,6 +175,23 @@ export const LIFE_CHECKS: readonly Check[] = [
     },
   },
   {
+    name: 'a late unbind-app of an earlier binding: leaves the new one alone',
+    required: false,
+    needs: [UNBOUND],
+    async work(run) {
+      const earlier = run.bindingId(main(run), APP);
+      const variables = variablesOf(await run.bind(main(run), APP));
+      if (Object.keys(variables).length === 0) throw new Skipped('bindings give no variables');
+      const again = variablesOf(await run.bind(main(run), APP));
+      if (!sameVariables(variables, again)) throw new Skipped('each bind gives other values, so it cannot be seen');
+      await run.unbind(main(run), APP, earlier);
+      const after = variablesOf(await run.bind(main(run), APP));
+      mustSucceed(await run.unbind(main(run), APP));
+      if (!sameVariables(variables, after))
+        throw new Broken('the variables changed: X-Tancho-Binding-Id was not looked at');
+    },
+  },
+  {
     name: REMOVED,
     required: true,
     needs: [CREATED],

@@ -1,4 +1,5 @@
 /** One run of the checks: what was found, what was made and has to go, and the calls. */
+import { randomUUID } from 'node:crypto';
 import { randomHex } from '../../lib/ids.ts';
 import { type Caller, type CallerOptions, createCaller, type Reply } from './caller.ts';
 import { Broken, Skipped } from './expect.ts';
@@ -38,6 +39,9 @@ export class Run {
   /** Of the first instance and its first binding: each repeat of the step carries it. */
   readonly createKey = this.key();
   readonly bindKey = this.key();
+  readonly #instanceIds = new Map<string, string>();
+  readonly #bindingIds = new Map<string, string>();
+  readonly #unbound = new Set<string>();
   readonly #tag = randomHex(6);
   readonly #progress: (result: CheckResult) => void;
 
@@ -60,23 +64,47 @@ export class Run {
     this.made.add(instance);
     const plan = more.plan ?? this.plans[0] ?? '';
     const fields = { name: instance, user: 'check@example.com', team: 'check', ...(plan === '' ? {} : { plan }) };
-    return this.call('POST', '/resources', { fields, idempotencyKey: more.key ?? this.key() });
+    const headers = this.#ids(instance);
+    return this.call('POST', '/resources', { fields, headers, idempotencyKey: more.key ?? this.key() });
   }
 
   bind(instance: string, app: string, key = this.key()): Promise<Reply> {
+    const binding = `${instance} ${app}`;
+    if (this.#unbound.delete(binding)) this.#bindingIds.delete(binding);
+    const headers = { ...this.#ids(instance), 'x-tancho-binding-id': this.bindingId(instance, app) };
     const fields = { 'app-host': app, 'app-name': app.split('.')[0] ?? app };
     const path = `${pathOf(instance)}/${this.hasBindApp ? 'bind-app' : 'bind'}`;
-    return this.call('POST', path, { fields, idempotencyKey: key });
+    return this.call('POST', path, { fields, headers, idempotencyKey: key });
   }
 
-  unbind(instance: string, app: string): Promise<Reply> {
+  /** `id`: of another binding than the one that is there. */
+  unbind(instance: string, app: string, id?: string): Promise<Reply> {
+    const headers = { ...this.#ids(instance), 'x-tancho-binding-id': id ?? this.bindingId(instance, app) };
+    if (id === undefined) this.#unbound.add(`${instance} ${app}`);
     const fields = { 'app-host': app, 'app-name': app.split('.')[0] ?? app };
     const path = `${pathOf(instance)}/${this.hasBindApp ? 'bind-app' : 'bind'}`;
-    return this.call('DELETE', path, { fields, idempotencyKey: this.key() });
+    return this.call('DELETE', path, { fields, headers, idempotencyKey: this.key() });
+  }
+
+  /** Of the binding that is there, or was last. */
+  bindingId(instance: string, app: string): string {
+    const binding = `${instance} ${app}`;
+    const id = this.#bindingIds.get(binding) ?? randomUUID();
+    this.#bindingIds.set(binding, id);
+    return id;
+  }
+
+  #ids(instance: string): Record<string, string> {
+    const id = this.#instanceIds.get(instance) ?? randomUUID();
+    this.#instanceIds.set(instance, id);
+    return { 'x-tancho-instance-id': id, 'x-request-id': this.key(), 'x-tsuru-user': 'check@example.com' };
   }
 
   async remove(instance: string): Promise<Reply> {
-    const reply = await this.call('DELETE', pathOf(instance), { idempotencyKey: this.key() });
+    const reply = await this.call('DELETE', pathOf(instance), {
+      headers: this.#ids(instance),
+      idempotencyKey: this.key(),
+    });
     if ((reply.status >= 200 && reply.status < 300) || [404, 410].includes(reply.status)) this.made.delete(instance);
     return reply;
   }

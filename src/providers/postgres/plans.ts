@@ -11,10 +11,15 @@ export const POSTGRES_PLANS: readonly PostgresPlan[] = [
   { name: 'large', description: 'A database of its own, up to 150 connections', connections: 150 },
 ];
 
+/** What a server that takes so many connections can keep; the smallest always. */
+export function plansFor(connections: number): readonly PostgresPlan[] {
+  return POSTGRES_PLANS.filter((plan, at) => at === 0 || plan.connections < connections);
+}
+
 /** '' is the smallest. */
-export function postgresPlan(name: string): PostgresPlan {
-  const plan = name === '' ? POSTGRES_PLANS[0] : POSTGRES_PLANS.find((one) => one.name === name);
+export function postgresPlan(name: string, offered = POSTGRES_PLANS): PostgresPlan {
+  const plan = name === '' ? offered[0] : offered.find((one) => one.name === name);
   if (plan !== undefined) return plan;
-  const names = POSTGRES_PLANS.map((one) => one.name).join(', ');
+  const names = offered.map((one) => one.name).join(', ');
   throw new ProviderError('invalid', `There is no plan "${name}"; there are ${names}.`);
 }

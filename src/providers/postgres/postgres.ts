@@ -22,7 +22,7 @@ import { createSealedPasswords, newPassword, type SealedPasswords } from '../sea
 import * as catalog from './catalog.ts';
 import { dropDatabase, ensureDatabase } from './databases.ts';
 import { instanceFacts, instanceStatus } from './facts.ts';
-import { POSTGRES_PLANS, postgresPlan } from './plans.ts';
+import { plansFor, type PostgresPlan, postgresPlan } from './plans.ts';
 import { dropLogin, dropRole, ensureRole } from './roles.ts';
 import { scramVerifier } from './scram.ts';
 import { literal, type PostgresServer, type Query, quoted } from './server.ts';
@@ -62,12 +62,19 @@ class Provider implements PostgresProvider {
   }
 
   async plans() {
-    return POSTGRES_PLANS.map(({ name, description }) => ({ name, description }));
+    return (await this.#plans()).map(({ name, description }) => ({ name, description }));
+  }
+
+  #plans(): Promise<readonly PostgresPlan[]> {
+    return this.#server.home(async (query) => {
+      const [row] = await query(`SELECT current_setting('max_connections')::int AS most`);
+      return plansFor(Number(row?.['most']));
+    });
   }
 
   async create(request: CreateRequest): Promise<void> {
     const { instance: id, instanceId: uid, idempotencyKey: key, team, user } = request;
-    const plan = postgresPlan(request.plan);
+    const plan = postgresPlan(request.plan, await this.#plans());
     await this.#alone(id, async (query) => {
       let found = await catalog.findInstance(query, id);
       if (found !== null && (key === '' || found.key !== key || found.state === 'removing')) throw instanceExists(id);
