@@ -39,6 +39,14 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./cnames/cname.ts')).registerCname,
   },
   env: { description: 'Environment of an app', load: async () => (await import('./env/env.ts')).registerEnv },
+  service: {
+    description: 'Services that apps can bind to',
+    load: async () => (await import('./services/service.ts')).registerService,
+  },
+  instance: {
+    description: 'Instances of services, and binding them to apps',
+    load: async () => (await import('./instances/instance.ts')).registerInstance,
+  },
   deploy: {
     description: 'Deploys of your apps',
     load: async () => (await import('./deploys/deploy.ts')).registerDeploy,
@@ -176,6 +184,8 @@ function verbDepth(words: readonly string[]): number {
     'unit',
     'cname',
     'env',
+    'service',
+    'instance',
     'deploy',
     'platform',
     'pool',

@@ -6,6 +6,7 @@ import { type AppTokensClient, appTokensClient, type QuotasClient, quotasClient 
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
 import { createCalls, type Progress } from './calls.ts';
 import { createRequests, type Requests } from './requests.ts';
+import { type InstancesClient, instancesClient, type ServicesClient, servicesClient } from './services.ts';
 import type * as shapes from './shapes.ts';
 import type { Target } from './transport.ts';
 
@@ -74,6 +75,8 @@ export interface Client {
   readonly platforms: { list(): Promise<readonly shapes.Platform[]> };
   readonly deploys: DeploysClient;
   readonly pools: PoolsClient;
+  readonly services: ServicesClient;
+  readonly instances: InstancesClient;
   readonly quotas: QuotasClient;
   readonly appTokens: AppTokensClient;
   info(): Promise<shapes.Metadata>;
@@ -100,6 +103,8 @@ export function createClient(target: Target, token?: string): Client {
       rollback: (app, image, progress = {}) =>
         during('deploys.rollback', { params: { app }, body: { image } }, progress),
     },
+    services: servicesClient(requests),
+    instances: instancesClient(requests),
     quotas: quotasClient(requests),
     appTokens: appTokensClient(requests),
     info: () => request('metadata.info'),

@@ -40,12 +40,16 @@ interface Call {
   readonly answer: string;
 }
 
+/** They wait for a provider, and for the app to run with what it gave. */
+const SLOW: ReadonlySet<OperationId> = new Set(['instances.create', 'instances.remove', 'instances.bind']);
+
 export function createRequests(calls: Calls): Requests {
   const prepare = (id: OperationId, input: unknown): Call & { where: string; what: Request } => {
     const call: Call = CALLS[id];
     const { params, query, body } = (input ?? {}) as AnyInput;
+    const isSlow = SLOW.has(id);
     const where = call.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''));
-    return { ...call, where, what: { ...(query !== undefined && { query }), ...bodyOf(call, body) } };
+    return { ...call, where, what: { isSlow, ...(query !== undefined && { query }), ...bodyOf(call, body) } };
   };
   return {
     name: calls.name,

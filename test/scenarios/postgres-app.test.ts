@@ -53,6 +53,13 @@ describe.skipIf(database === null)('the guest book', { timeout: 120_000 }, () =>
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
     });
 
+  /** The command line, as the server's owner; what it printed. */
+  async function tancho(args: readonly string[], input = ''): Promise<string> {
+    const { code, stdout, stderr } = await world.cli(args, { input });
+    expect(code, stderr).toBe(0);
+    return stdout;
+  }
+
   async function sign(name: string): Promise<Answer> {
     return request(`http://${world.edge}`, 'POST', '/', { headers: { host: 'guestbook.localhost' }, body: name });
   }
@@ -72,13 +79,13 @@ describe.skipIf(database === null)('the guest book', { timeout: 120_000 }, () =>
   });
 
   it('is bound and serves rows', async () => {
-    expect((await api('POST', '/services', provider.manifest)).text).toBe('success');
-    const instance = { name: 'guests', service_name: 'postgres', plan: 'small' };
-    const made = await api('POST', '/services/instances', instance);
-    expect([made.status, made.text]).toEqual([200, '']);
-    expect((await api('GET', '/services/instances/guests/status')).text).toContain('is up');
-    const bound = await api('PUT', '/services/instances/guests/guestbook');
-    expect([bound.status, Object.keys(bound.json<object>()).sort()]).toEqual([200, VARIABLES]);
+    await tancho(['service', 'create', '-'], provider.manifest);
+    expect(await tancho(['service', 'plans', 'postgres'])).toMatch(/^small +A database of its own/m);
+    await tancho(['instance', 'create', 'postgres', 'guests', '--plan', 'small']);
+    expect(await tancho(['instance', 'status', 'guests'])).toContain('is up');
+    const bound = await tancho(['instance', 'bind', 'guests', '-a', 'guestbook']);
+    for (const name of VARIABLES) expect(bound).toContain(name);
+    expect(await tancho(['instance', 'info', 'guests'])).toContain('guestbook');
     expect(await envNames()).toEqual(expect.arrayContaining(VARIABLES));
     expect(await sign('Ann')).toMatchObject({ status: 201, text: 'Thank you, Ann.\n' });
     await sign('Bob');
@@ -96,11 +103,11 @@ describe.skipIf(database === null)('the guest book', { timeout: 120_000 }, () =>
   });
 
   it('loses variables and login when it is unbound', async () => {
-    const [url = ''] = await loginUrls();
-    expect((await api('DELETE', '/services/instances/guests/guestbook')).status).toBe(200);
+    const [login = ''] = await logins();
+    await tancho(['instance', 'unbind', 'guests', '-a', 'guestbook']);
     expect((await envNames()).filter((name) => VARIABLES.includes(name))).toEqual([]);
     expect((await world.fetchApp('guestbook')).status).toBe(503);
-    expect(await roles()).not.toContain(url);
+    expect(await roles()).not.toContain(login);
   });
 
   it('finds its rows again when it is bound again, by another login', async () => {
@@ -140,5 +147,5 @@ describe.skipIf(database === null)('the guest book', { timeout: 120_000 }, () =>
     rows(
       `SELECT datname AS name FROM pg_database WHERE datname LIKE 'tancho\\_%' AND datname NOT LIKE 'tancho\\_test%'`,
     );
-  const loginUrls = async () => (await roles()).filter((name) => !name.endsWith('_own'));
+  const logins = async () => (await roles()).filter((name) => !name.endsWith('_own'));
 });

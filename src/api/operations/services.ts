@@ -11,11 +11,7 @@ const params = Type.Object({ service: Type.String() });
 const teamParams = Type.Object({ service: Type.String(), team: Type.String() });
 const manifest = {
   mediaType: 'application/x-yaml',
-  schema: Type.Object({
-    id: Type.String(),
-    password: Type.String(),
-    endpoint: Type.Object({ production: Type.String() }),
-  }),
+  schema: Type.String({ description: 'A mapping with id, password and endpoint: {production: <address>}.' }),
 };
 const denied = ['service.not_found', 'access.denied'] as const;
 const manifestErrors = ['manifest.invalid', 'team.not_found', 'access.denied', 'input.invalid_json'] as const;

@@ -11,7 +11,7 @@ export interface InstancesTypes {
     readonly answer: Readonly<Record<string, string>>;
   };
   /** Have the provider of a service make an instance. */
-  'instances.create': { readonly body: Readonly<Record<string, string>>; readonly answer: void };
+  'instances.create': { readonly body: Readonly<Record<string, unknown>>; readonly answer: void };
   /** Give a team access to an instance. */
   'instances.grant': { readonly params: { readonly instance: string; readonly team: string }; readonly answer: void };
   /** Show an instance. */
@@ -88,7 +88,7 @@ export interface InstancesTypes {
   /** Change description, tags or the owning team of an instance. */
   'instances.update': {
     readonly params: { readonly instance: string; readonly service: string };
-    readonly body: Readonly<Record<string, string>>;
+    readonly body: Readonly<Record<string, unknown>>;
     readonly answer: void;
   };
 }

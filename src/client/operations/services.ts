@@ -1,14 +1,7 @@
 /** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
 export interface ServicesTypes {
   /** Add a service to the catalog, from a YAML manifest. */
-  'services.create': {
-    readonly body: {
-      readonly id: string;
-      readonly password: string;
-      readonly endpoint: { readonly production: string };
-    };
-    readonly answer: string;
-  };
+  'services.create': { readonly body: string; readonly answer: string };
   /** The documentation of a service, as it was stored. */
   'services.doc': { readonly params: { readonly service: string }; readonly answer: string };
   /** Store the documentation of a service. */
@@ -68,14 +61,7 @@ export interface ServicesTypes {
   /** Take a team's access to a service away. */
   'services.revoke': { readonly params: { readonly service: string; readonly team: string }; readonly answer: void };
   /** Replace what the manifest of a service says. */
-  'services.update': {
-    readonly body: {
-      readonly id: string;
-      readonly password: string;
-      readonly endpoint: { readonly production: string };
-    };
-    readonly answer: void;
-  };
+  'services.update': { readonly body: string; readonly answer: void };
 }
 
 export const SERVICES_CALLS = {

@@ -1,6 +1,6 @@
 /**
- * Tells providers which units of an app have come and gone since they were told last. What fails is noted in the app's log and
- * fails nothing: providers that let in by address are few, and the next change is a new chance.
+ * Tells providers which units of an app have come and gone since they were told last. What fails is noted in the app's log,
+ * tried again a few times and with the next change, and fails nothing: providers that let in by address are few.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { isPlatformError } from '../errors.ts';
@@ -20,16 +20,21 @@ export interface UnitBindingsDeps {
   readonly logger: Logger;
   /** Changes within this time are told together; 250 ms when absent. */
   readonly gatherMs?: number;
+  /** Before what failed is tried again, doubled each time; 2 s when absent. */
+  readonly retryMs?: number;
 }
 
 const GATHER_MS = 250;
-const BUSY_MS = 2_000;
+const RETRY_MS = 2_000;
+const ATTEMPTS = 6;
 
 export class UnitBindings {
   readonly #deps: UnitBindingsDeps;
   #timer: NodeJS.Timeout | null = null;
   #running: Promise<void> | null = null;
   #isClosed = false;
+  /** Passes in a row that did not reach everybody. */
+  #failures = 0;
 
   constructor(deps: UnitBindingsDeps) {
     this.#deps = deps;
@@ -37,6 +42,7 @@ export class UnitBindings {
 
   /** Called whenever the units that serve may have changed. */
   changed(): void {
+    this.#failures = 0;
     this.#schedule(this.#deps.gatherMs ?? GATHER_MS);
   }
 
@@ -63,56 +69,72 @@ export class UnitBindings {
   }
 
   async #run(): Promise<void> {
-    if (this.#running !== null) return this.#schedule(BUSY_MS);
-    this.#running = bestEffort(this.#deps.logger, 'telling providers of units', () => this.#all()).finally(() => {
+    const { logger, retryMs = RETRY_MS } = this.#deps;
+    if (this.#running !== null) return this.#schedule(retryMs);
+    let isDone = false;
+    this.#running = bestEffort(logger, 'telling providers of units', async () => {
+      isDone = await this.#all();
+    }).finally(() => {
       this.#running = null;
     });
     await this.#running;
+    if (isDone || this.#failures >= ATTEMPTS) return;
+    this.#schedule(retryMs * 2 ** this.#failures);
+    this.#failures += 1;
   }
 
-  async #all(): Promise<void> {
+  /** True when everybody knows. */
+  async #all(): Promise<boolean> {
     const { store } = this.#deps;
+    let isDone = true;
     for (const binding of await store.bindings()) {
-      if (this.#isClosed) return;
+      if (this.#isClosed) return true;
       if (binding.state !== 'bound') continue;
       const hosts = await unitHosts(store, binding.app);
-      if (hosts.join() !== binding.unitHosts.join()) await this.#tell(binding.id, binding.instance, binding.app);
+      if (hosts.join() === binding.unitHosts.join()) continue;
+      if (!(await this.#tell(binding.id, binding.instance, binding.app))) isDone = false;
     }
+    return isDone;
   }
 
   /** Not while the pair is being bound or unbound: a unit must not be let in after that. */
-  async #tell(id: string, instanceId: string, app: string): Promise<void> {
-    const { store, leases } = this.#deps;
-    const options = { waitMs: BUSY_MS, holder: 'telling the provider of units' };
+  async #tell(id: string, instanceId: string, app: string): Promise<boolean> {
+    const { store, leases, retryMs = RETRY_MS } = this.#deps;
+    const options = { waitMs: retryMs, holder: 'telling the provider of units' };
     try {
-      await leases.hold(bindingLease(instanceId, app), options, async () => {
+      return await leases.hold(bindingLease(instanceId, app), options, async () => {
         const binding = await store.binding(id);
         const instance = binding === null ? null : await store.instanceById(binding.instance);
         const service = instance === null ? null : await store.service(instance.service);
-        if (binding?.state !== 'bound' || instance === null || service === null) return;
+        if (binding?.state !== 'bound' || instance === null || service === null) return true;
         const hosts = await unitHosts(store, app);
+        const known = new Set(binding.unitHosts);
         const on = { service, instance, binding };
-        for (const host of hosts.filter((each) => !binding.unitHosts.includes(each)))
-          await this.#one('bindUnit', on, host);
-        for (const host of binding.unitHosts.filter((each) => !hosts.includes(each))) {
-          await this.#one('unbindUnit', on, host);
+        for (const host of hosts) {
+          if (!known.has(host) && (await this.#one('bindUnit', on, host))) known.add(host);
         }
-        await store.transact((tx) => tx.updateBinding(id, { unitHosts: hosts }));
+        for (const host of binding.unitHosts) {
+          if (!hosts.includes(host) && (await this.#one('unbindUnit', on, host))) known.delete(host);
+        }
+        await store.transact((tx) => tx.updateBinding(id, { unitHosts: [...known] }));
+        return [...known].sort().join() === hosts.join();
       });
     } catch (error) {
-      if (!isPlatformError(error, 'app.busy')) throw error;
-      this.#schedule(BUSY_MS);
+      if (isPlatformError(error, 'app.busy')) return false;
+      throw error;
     }
   }
 
-  async #one(what: 'bindUnit' | 'unbindUnit', on: BoundTo, host: string): Promise<void> {
+  async #one(what: 'bindUnit' | 'unbindUnit', on: BoundTo, host: string): Promise<boolean> {
     const { provider, journal } = this.#deps;
     try {
       await provider.unit(what, on, host);
+      return true;
     } catch (error) {
       if (!(error instanceof EndpointFailure)) throw error;
       const told = what === 'bindUnit' ? 'a new unit' : 'a unit that has gone';
       await journal.note(on.binding.app, `${on.instance.name} could not be told of ${told}: ${error.message}`);
+      return false;
     }
   }
 }
