@@ -1,4 +1,4 @@
-import { readFile, stat } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
@@ -88,6 +88,7 @@ describe('what a provider prints', () => {
 
   it('never has a password that was given, and the file has it', async () => {
     const env = { TANCHO_PROVIDER_PASSWORD: 'given-secret' };
+    await writeFile(join(world.work, 'mock.yaml'), 'an older one', { mode: 0o644 });
     const argv = ['mock', '--manifest', 'mock.yaml', '--public-url', 'https://mock.example.com/'];
     const { out, err } = await during(argv, async () => {}, env);
     expect(out + err).not.toContain('given-secret');
@@ -163,6 +164,7 @@ describe('real servers', () => {
     [['postgres', '--url', 'postgres://a@127.0.0.1:1'], 1, /PostgreSQL cannot be reached/],
     [['mock', '--listen', 'nowhere'], 2, /--listen must be host:port/],
     [['mock', '--name', 'No Name'], 2, /--name must be/],
+    [['mock', '--public-url', 'nowhere'], 2, /--public-url must be/],
     [['redis', '--url', 'redis://x', '--apps-host', 'a b'], 2, /--apps-host must be/],
   ])('%j fails clearly', async (argv, code, message) => {
     const ran = await world.run(['provider', ...argv]);

@@ -1,5 +1,5 @@
 /** Runs a provider in the foreground: says where it is and how to make the platform use it, until a signal ends it. */
-import { writeFile } from 'node:fs/promises';
+import { rm, writeFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { BadValue, listen } from '../../config/parsers.ts';
 import { isLoopbackHost } from '../../lib/loopback-host.ts';
@@ -39,6 +39,9 @@ export async function serveUntilSignal(
   const { server, signal, stderr } = cli.context;
   if (!NAME.test(flags.name)) {
     throw new UsageError('--name must be up to 40 lower-case letters, digits and dashes, and begin with a letter.');
+  }
+  if (flags.publicUrl !== undefined && !/^https?:\/\/[^/]/.test(flags.publicUrl)) {
+    throw new UsageError('--public-url must be an address such as https://db.example.com.');
   }
   const asked = new Promise<void>((ended) => {
     server.onSignal(() => ended());
@@ -93,7 +96,9 @@ async function announce(cli: Cli, flags: ServeFlags, { running, credentials, isN
   const text = manifestText({ service: flags.name, url, ...credentials });
   if (flags.manifest !== undefined) {
     const file = resolve(cli.context.cwd, flags.manifest);
-    await writeFile(file, text, { mode: 0o600 });
+    // A file that is there may be readable by others.
+    await rm(file, { force: true });
+    await writeFile(file, text, { mode: 0o600, flag: 'wx' });
   }
   for (const warning of running.warnings) warn(cli, warning);
   if (!isLoopbackHost(new URL(url).host) && !url.startsWith('https:')) {

@@ -266,6 +266,26 @@ describe.skipIf(database === null).each(['superuser', 'role with CREATEDB and CR
     expect(urls.every((path) => /^\/[a-z0-9_]{1,63}$/.test(path))).toBe(true);
   });
 
+  it('names the place where apps reach the server, and keeps the settings of its address', async () => {
+    await provider.create(create('far'));
+    const address = `${url}?sslmode=disable`;
+    const other = await createPostgresProvider({ url: address, service, appsHost: 'db.internal' });
+    const variables = await other.bind(bind('far'));
+    await other.close();
+    const { port } = new URL(url);
+    expect(variables).toMatchObject({ PGHOST: 'db.internal', PGPORT: port });
+    expect(variables['DATABASE_URL']).toMatch(new RegExp(`@db\\.internal:${port}/\\w+\\?sslmode=disable$`));
+  });
+
+  it('goes on when its own sessions were ended', async () => {
+    await provider.create(create('hardy'));
+    await query(catalogUrl(), 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
+      'tancho-provider',
+    ]);
+    await expect.poll(() => provider.status('hardy').catch(() => 'away'), { timeout: 5_000 }).toBe('up');
+    expect(await query(await bound('hardy'), 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+  });
+
   it('no password is in the catalog or in a statement', async () => {
     await provider.create(create('quiet'));
     const { password, username } = new URL(await bound('quiet'));

@@ -242,6 +242,15 @@ describe.skipIf(isMissing).each([...servers.keys()])('%s', (kind) => {
     expect(JSON.stringify(all)).not.toContain(password);
   });
 
+  it('names the place where apps reach Redis', async () => {
+    const other = await createRedisProvider({ url, service: 'elsewhere', appsHost: 'cache.internal:6380' });
+    await other.create(create('far'));
+    const variables = await other.bind(bind('far'));
+    other.close();
+    expect(variables).toMatchObject({ REDIS_HOST: 'cache.internal', REDIS_PORT: '6380' });
+    expect(new URL(variables['REDIS_URL'] ?? '')).toMatchObject({ host: 'cache.internal:6380', protocol: 'redis:' });
+  });
+
   it('knows its plans', async () => {
     await expect(provider.create(create('odd', { plan: 'huge' }))).rejects.toMatchObject({ code: 'invalid' });
     await provider.create(create('even', { plan: 'shared' }));
