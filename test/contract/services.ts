@@ -1,5 +1,6 @@
 /** Specification 4.2 and 4.3: services, instances, binding. Where the server calls providers, it is given a real one. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PASSWORD } from '../../src/backends/service-endpoint/testing/faulty-server.ts';
 import { type HttpProvider, startHttpProvider } from '../../src/backends/service-endpoint/testing/http-provider.ts';
 import {
   type Answer,
@@ -39,7 +40,7 @@ export function servicesContract(getTarget: () => Target): void {
       ask(target, method, prefix + path, { token: who.token, ...(body !== undefined && { body }) });
     const verdict = ({ status, code }: Answer) => [status, code];
     const manifest = (id: string, more = ''): string =>
-      `id: ${id}\nusername: ann\npassword: from the manifest\nendpoint:\n  production: ${provider.url}\n${more}`;
+      `id: ${id}\nusername: platform\npassword: ${PASSWORD}\nendpoint:\n  production: ${provider.url}\n${more}`;
 
     async function newService(more = ''): Promise<string> {
       const id = unique('db-');

@@ -55,6 +55,13 @@ const REFUSALS: readonly ErrorCode[] = [
   'app.busy',
 ];
 
+/** One that was removed comes back first, under the same name. */
+async function deployed(world: DomainWorld, name: string): Promise<void> {
+  const known = await world.machine.store.app(name);
+  if (known === null) await world.createApp(name);
+  if (known?.removing !== true) await world.deploy(name);
+}
+
 function operate(world: DomainWorld, one: Step): Promise<unknown> {
   const { instances, bindings } = world.useCases;
   switch (one.kind) {
@@ -68,7 +75,7 @@ function operate(world: DomainWorld, one: Step): Promise<unknown> {
     case 'unbind':
       return bindings.unbind(ANN, one.instance, one.app, {}, say);
     case 'deploy':
-      return world.deploy(one.app);
+      return deployed(world, one.app);
     case 'remove app':
       return one.app === 'other' ? world.remove('other') : Promise.resolve();
   }

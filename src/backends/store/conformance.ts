@@ -11,6 +11,7 @@ import { leaseCases } from './testing/leases.ts';
 import { poolCases } from './testing/pools.ts';
 import { quotaCases } from './testing/quotas.ts';
 import { releaseCases } from './testing/releases.ts';
+import { serviceCases } from './testing/services.ts';
 import { teamCases } from './testing/teams.ts';
 import { transactionCases } from './testing/transactions.ts';
 import { unitCases } from './testing/units.ts';
@@ -28,13 +29,14 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   quotas: quotaCases,
   teams: teamCases,
   pools: poolCases,
+  services: serviceCases,
   'events and settings': eventCases,
   leases: leaseCases,
   transactions: transactionCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 94;
+const CASES = 100;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

@@ -7,7 +7,7 @@ import { isPlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
 import type { Store } from '../store.ts';
 import type { Provider } from './provider.ts';
-import type { Binding, Instance } from './service.ts';
+import { type Binding, type Instance, toldHosts } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 
 export interface Orphan {
@@ -149,7 +149,7 @@ export class Orphans {
       if (binding.unitHosts.length > 0) {
         const tell = (host: string): Promise<void> =>
           bestEffort(logger, 'telling a provider that a unit has gone', () => provider.unit('unbindUnit', on, host));
-        await Promise.all(binding.unitHosts.map(tell));
+        await Promise.all(toldHosts(binding).map(tell));
         await store.transact((tx) => tx.updateBinding(id, { unitHosts: [] }));
       }
       const failure = await failureOf(provider.unbind(service, instance, binding));

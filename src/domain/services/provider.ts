@@ -5,7 +5,7 @@
 import { randomHex } from '../../lib/ids.ts';
 import { createRedactor } from '../../lib/redact.ts';
 import { PlatformError } from '../errors.ts';
-import type { Binding, Instance, Service } from './service.ts';
+import { type Binding, type Instance, type Service, toldHosts } from './service.ts';
 import {
   type Endpoint,
   type EndpointBinding,
@@ -161,8 +161,9 @@ function instanceFacts(instance: Instance): EndpointInstance {
   return { id, name, team: teamOwner, plan, user, description, tags, parameters };
 }
 
-function bindingFacts({ id, app, appHost, unitHosts }: Binding): EndpointBinding {
-  return { id, app, appHost, unitHosts };
+function bindingFacts(binding: Binding): EndpointBinding {
+  const { id, app, appHost } = binding;
+  return { id, app, appHost, unitHosts: toldHosts(binding) };
 }
 
 function withoutSecrets(thrown: unknown, service: Service, secrets: readonly string[]): EndpointFailure {

@@ -68,11 +68,19 @@ export interface Binding {
   readonly user: string;
   /** What the provider answered, sealed at rest; empty until `bound`. */
   readonly vars: Readonly<Record<string, string>>;
-  /** Addresses of units that the provider has been told of; sorted. */
+  /** Addresses of units that the provider has been told of, or with a + in front may have been; sorted. */
   readonly unitHosts: readonly string[];
   readonly createdAt: string;
   readonly attempts: number;
   readonly problem: string;
+}
+
+/** What is about to be told is recorded first: whatever happens then, it is told again or taken back. */
+export const UNTOLD = '+';
+
+/** The addresses among unitHosts that the provider may know. */
+export function toldHosts({ unitHosts }: Pick<Binding, 'unitHosts'>): string[] {
+  return unitHosts.map((host) => (host.startsWith(UNTOLD) ? host.slice(UNTOLD.length) : host));
 }
 
 const SERVICE_NAME = /^[A-Za-z0-9][-\w.]{0,62}$/;

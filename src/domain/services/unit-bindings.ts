@@ -10,6 +10,7 @@ import type { Store } from '../store.ts';
 import { unitHosts } from './bindings.ts';
 import { bindingLease } from './orphans.ts';
 import type { BoundTo, Provider } from './provider.ts';
+import { toldHosts, UNTOLD } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 
 export interface UnitBindingsDeps {
@@ -108,21 +109,33 @@ export class UnitBindings {
         const service = instance === null ? null : await store.service(instance.service);
         if (binding?.state !== 'bound' || instance === null || service === null) return true;
         const hosts = await unitHosts(store, app);
-        const known = new Set(binding.unitHosts);
         const on = { service, instance, binding };
-        for (const host of hosts) {
-          if (!known.has(host) && (await this.#one('bindUnit', on, host))) known.add(host);
+        const told = new Set(binding.unitHosts.filter((host) => !host.startsWith(UNTOLD)));
+        const unsure = new Set(toldHosts(binding).filter((host) => !told.has(host)));
+        for (const host of hosts) if (!told.has(host)) unsure.add(host);
+        await this.#remember(id, told, unsure);
+        for (const host of hosts.filter((each) => unsure.has(each))) {
+          if (!(await this.#one('bindUnit', on, host))) continue;
+          unsure.delete(host);
+          told.add(host);
         }
-        for (const host of binding.unitHosts) {
-          if (!hosts.includes(host) && (await this.#one('unbindUnit', on, host))) known.delete(host);
+        for (const host of [...told, ...unsure].filter((each) => !hosts.includes(each))) {
+          if (!(await this.#one('unbindUnit', on, host))) continue;
+          unsure.delete(host);
+          told.delete(host);
         }
-        await store.transact((tx) => tx.updateBinding(id, { unitHosts: [...known] }));
-        return [...known].sort().join() === hosts.join();
+        await this.#remember(id, told, unsure);
+        return unsure.size === 0 && told.size === hosts.length;
       });
     } catch (error) {
       if (isPlatformError(error, 'app.busy')) return false;
       throw error;
     }
+  }
+
+  async #remember(id: string, told: ReadonlySet<string>, unsure: ReadonlySet<string>): Promise<void> {
+    const unitHosts = [...told, ...[...unsure].map((host) => UNTOLD + host)];
+    await this.#deps.store.transact((tx) => tx.updateBinding(id, { unitHosts }));
   }
 
   async #one(what: 'bindUnit' | 'unbindUnit', on: BoundTo, host: string): Promise<boolean> {
