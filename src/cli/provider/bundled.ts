@@ -45,7 +45,7 @@ export async function serveMock(cli: Cli, flags: ServeFlags & { misbehave: reado
   });
   await serveUntilSignal(cli, flags, async (place) => {
     const mock = await startMockProvider({ ...place, rules, exit: () => cli.context.server.exit(1) });
-    return { url: mock.url, stop: () => mock.stop(), warnings: [] };
+    return { url: mock.url, stop: () => mock.stop(), warnings: [], isLasting: false };
   });
 }
 
@@ -58,7 +58,7 @@ async function serve(
 ): Promise<Started> {
   try {
     const server = await serveProvider({ ...place, handlers });
-    return { url: server.url, warnings, stop: () => server.stop().finally(close) };
+    return { url: server.url, warnings, isLasting: true, stop: () => server.stop().finally(close) };
   } catch (error) {
     await close();
     throw error;

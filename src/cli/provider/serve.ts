@@ -20,6 +20,8 @@ export interface ServeFlags {
 
 export interface Started extends RunningProvider {
   readonly warnings: readonly string[];
+  /** What it has made is there after its end. */
+  readonly isLasting: boolean;
 }
 
 export interface Place extends Credentials {
@@ -119,7 +121,7 @@ async function announce(cli: Cli, flags: ServeFlags, { running, credentials, isN
         ? manifestLines(text, credentials, isNew)
         : [`The manifest is in ${flags.manifest}: tancho service create ${flags.manifest}`]),
       '',
-      'Ctrl-C stops the provider; instances and bindings stay.',
+      `Ctrl-C stops the provider; instances and bindings ${running.isLasting ? 'stay' : 'are forgotten'}.`,
     ].join('\n'),
   );
 }

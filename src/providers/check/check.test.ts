@@ -115,8 +115,8 @@ describe('what does not hold is found', () => {
     { on: 'status', do: 'hang', times: 1 },
     { on: 'bind', do: 'drip', times: 1 },
   ])('%o', async (rule) => {
-    const { report, mock } = await against(rule, 300);
-    expect(named(report, 'fails').join('\n')).toContain('no complete answer within 300 ms');
+    const { report, mock } = await against(rule, 700);
+    expect(named(report, 'fails').join('\n')).toContain('no complete answer within 700 ms');
     expect([...mock.instances.keys()]).toEqual([]);
   });
 

@@ -6,7 +6,7 @@ import type { Query } from './server.ts';
 export async function instanceFacts(query: Query, { id, database, plan, state }: InstanceRow): Promise<ProviderFact[]> {
   const [row] = await query(
     `SELECT pg_size_pretty(pg_database_size(d.oid)) AS size, current_setting('server_version') AS version,
-       (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid)::text AS connections,
+       (SELECT count(*) FROM pg_stat_activity a WHERE a.datid = d.oid AND a.backend_type = 'client backend')::text AS connections,
        (SELECT count(*) FROM public.bindings b WHERE b.instance = $2)::text AS bindings
      FROM pg_database d WHERE d.datname = $1`,
     [database, id],
