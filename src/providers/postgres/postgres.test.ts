@@ -242,6 +242,17 @@ describe.skipIf(database === null).each(['superuser', 'role with CREATEDB and CR
     await expect(provider.create(create('huge', { plan: 'huge' }))).rejects.toMatchObject({ code: 'invalid' });
   });
 
+  it('many at once get what is theirs', async () => {
+    const names = Array.from({ length: 8 }, (_, at) => `crowd-${at}`);
+    await Promise.all(names.map((name) => provider.create(create(name))));
+    const apps = Array.from({ length: 12 }, (_, at) => `app-${at}.example.com`);
+    const urls = await Promise.all(apps.map((app, at) => bound(names[at % 2] ?? '', app)));
+    expect(new Set(urls.map((one) => new URL(one).username)).size).toBe(apps.length);
+    const rows = await Promise.all(urls.map((one) => query(one, 'SELECT session_user::text AS me')));
+    expect(rows.map(([row]) => row?.['me'])).toEqual(urls.map((one) => new URL(one).username));
+    await Promise.all(names.map((name) => remove(name)));
+  });
+
   it('the limit of connections holds', async () => {
     await provider.create(create('full'));
     const url = await bound('full');
