@@ -155,6 +155,21 @@ function failures(operation: Operation): Json {
     'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
   };
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [String(status), { description: codes.join(', '), content }]),
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      { description: codes.join(', '), headers: headersOf(status), content },
+    ]),
   );
+}
+
+const TEXT_HEADER = { required: true, schema: { type: 'string' } };
+
+/** Of errors, in lower case as they arrive. */
+function headersOf(status: number): Json {
+  return {
+    'x-tancho-error': { description: 'The code of the error.', ...TEXT_HEADER },
+    'x-request-id': { description: 'Under which the server has logged it.', ...TEXT_HEADER },
+    ...(status === 401 && { 'www-authenticate': { description: 'How to log in.', ...TEXT_HEADER } }),
+    ...(status === 429 && { 'retry-after': { description: 'Seconds to wait.', ...TEXT_HEADER } }),
+  };
 }

@@ -132,7 +132,14 @@ export function nounOf(argv: readonly string[]): string {
   return '';
 }
 
+/** Asked by the completion scripts; no command for people. */
+const COMPLETE = '__complete';
+
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+  if (argv[0] === COMPLETE) {
+    const { complete } = await import('./complete.ts');
+    return complete(argv.slice(1), context, createProgram);
+  }
   const words = nounOf(argv) === 'help' ? [...argv.filter((word) => word !== 'help'), '--help'] : [...argv];
   const { root, cli } = await createProgram(context, new Set([nounOf(words)]));
   try {

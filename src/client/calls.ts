@@ -17,6 +17,7 @@ export interface Request {
   readonly form?: Readonly<Record<string, string | undefined>>;
   /** The answer may take minutes to begin. */
   readonly isSlow?: boolean;
+  readonly signal?: AbortSignal;
 }
 
 export interface Calls {
@@ -47,7 +48,8 @@ export function createCalls(target: Target, token: string | undefined): Calls {
       ...(signal === undefined ? {} : { signal }),
     });
   const text = async (method: string, path: string, request: Request): Promise<string> => {
-    const answer = await send(method, path, request, request.isSlow === true ? STREAM_IDLE_MS : IDLE_MS);
+    const patienceMs = request.isSlow === true ? STREAM_IDLE_MS : IDLE_MS;
+    const answer = await send(method, path, request, patienceMs, request.signal);
     return readAll(answer.body, MAX_BODY_BYTES, name);
   };
   return {

@@ -64,7 +64,7 @@ export interface DeploysClient {
   rollback(app: string, image: string, progress?: Progress): Promise<void>;
 }
 
-export interface Client {
+export interface Client extends Pick<Requests, 'request'> {
   /** How the target is called in messages. */
   readonly name: string;
   readonly users: UsersClient;
@@ -90,6 +90,7 @@ export function createClient(target: Target, token?: string): Client {
   const { name, request, progress: during } = requests;
   return {
     name,
+    request,
     users: usersClient(requests),
     keys: keysClient(requests),
     teams: teamsClient(requests),

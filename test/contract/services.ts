@@ -149,6 +149,8 @@ export function servicesContract(getTarget: () => Target): void {
     it('binds and unbinds, with the variables as the answer [instances.bind] [instances.unbind]', async () => {
       const name = await newInstance(await newService());
       const path = `/services/instances/${name}/${ann.app}`;
+      const deployed = target.deploy === undefined ? 0 : 1;
+      await target.deploy?.(ann.app, ann.token);
       const bound = await as(ann, 'PUT', path);
       expect([bound.status, bound.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
       const vars = bound.json as Record<string, string>;
@@ -161,6 +163,14 @@ export function servicesContract(getTarget: () => Target): void {
       const listed = (await as(ann, 'GET', `/services/instances?app=${ann.app}`)).json as { instances: string[] }[];
       expect(listed.flatMap(({ instances }) => instances)).toEqual([name]);
       expect((await as(ann, 'GET', `/services/instances/${name}`)).json).toMatchObject({ apps: [ann.app] });
+      const { servicename } = (await as(ann, 'GET', `/services/instances/${name}`)).json as { servicename: string };
+      for (const [who, count] of [
+        [ann, 1],
+        [bob, 0],
+      ] as const) {
+        const deploys = (await as(who, 'GET', `/deploys?service=${servicename}`)).json as { App: string }[];
+        expect(deploys.map(({ App }) => App)).toEqual(Array<string>(count * deployed).fill(ann.app));
+      }
       expect(verdict(await as(ann, 'PUT', path))).toEqual([409, 'binding.exists']);
       expect(verdict(await as(bob, 'DELETE', path))).toEqual([403, 'access.denied']);
       expect((await as(ann, 'DELETE', path)).status).toBe(200);
