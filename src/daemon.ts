@@ -273,8 +273,8 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
       await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
     },
     async close(how) {
-      orphans.close();
-      unitBindings.close();
+      provider.close();
+      await Promise.all([orphans.close(), unitBindings.close()]);
       await supervisor.close();
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);

@@ -120,3 +120,9 @@ it('bash offers the names, and options after a dash', async () => {
   expect(complete('tancho', 'app', 'info', '--a')).toEqual(['--app']);
   expect(complete('tancho', 'app', 'inf')).toEqual(['info']);
 });
+
+it('zsh gets the same, without the variables and the arithmetic that mean something else there', async () => {
+  const { out } = await world.run(['completion', 'zsh']);
+  expect(out).not.toMatch(/\b(?:path|words|status|argv)=/);
+  expect(out).not.toMatch(/:[A-Z]/);
+});

@@ -150,8 +150,8 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
       void parts.rollouts.close();
       void parts.supervisor.close();
       void parts.collector.close();
-      parts.orphans.close();
-      parts.unitBindings.close();
+      void parts.orphans.close();
+      void parts.unitBindings.close();
     },
     async next() {
       world.crash();
