@@ -1,10 +1,10 @@
 /** An interactive shell beside the units: same code, environment, user and limits as a one-off command, on a terminal. */
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { ExecResult, Shell, ShellRequest } from '../../../domain/apps/provisioner.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
+import { drained } from '../../../lib/drained.ts';
 import { exitStatus } from './exit-status.ts';
 import { cancelled, withinDrainTime } from './one-off.ts';
 import { type Beside, inPlace, type Place } from './one-off-place.ts';
@@ -134,5 +134,5 @@ function overPipes(child: ChildProcess, { output }: ShellRequest): Omit<Shell, '
 
 async function written(stream: Writable, bytes: Uint8Array): Promise<void> {
   if (stream.destroyed || stream.writableEnded || stream.write(bytes)) return;
-  await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(() => {});
+  await drained(stream);
 }

@@ -2,9 +2,9 @@
  * An archive becomes a commit: its files go straight into git's object store, never into a directory, so nothing in an
  * archive can be written outside of the repository. References to such commits are hidden from pushes and clones.
  */
-import { once } from 'node:events';
 import type { Writable } from 'node:stream';
 import type { ArchiveUpload, ImportedArchive } from '../../../../domain/deploys/git-host.ts';
+import { drained } from '../../../../lib/drained.ts';
 import { timeOrderedId } from '../../../../lib/ids.ts';
 import { endGroup, exitOf, type Git, mustRunGit, runGit, spawnGit } from '../git-command.ts';
 import type { ArchiveLimits } from './inflate.ts';
@@ -110,7 +110,7 @@ class Importer implements ArchiveSink {
   async #write(piece: string | Buffer): Promise<void> {
     if (this.#input.destroyed) throw new Error('git fast-import has ended early');
     if (this.#input.write(piece)) return;
-    await Promise.race([once(this.#input, 'drain'), once(this.#input, 'close')]);
+    await drained(this.#input);
   }
 }
 

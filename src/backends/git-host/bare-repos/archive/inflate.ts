@@ -1,7 +1,7 @@
 /** The bytes of a tar file, whether it comes gzipped or not; bounded in size and in how much comes out of how little. */
-import { once } from 'node:events';
 import { createGunzip } from 'node:zlib';
 import { PlatformError } from '../../../../domain/errors.ts';
+import { drained } from '../../../../lib/drained.ts';
 import { invalidSource } from '../tree-listing.ts';
 
 export interface ArchiveLimits {
@@ -94,8 +94,7 @@ async function* gunzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer>
   void (async () => {
     try {
       for await (const chunk of chunks) {
-        if (!gunzip.write(chunk) && !gunzip.destroyed)
-          await Promise.race([once(gunzip, 'drain'), once(gunzip, 'close')]);
+        if (!gunzip.write(chunk)) await drained(gunzip);
         if (gunzip.destroyed) return;
       }
       gunzip.end();
