@@ -31,7 +31,7 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
 };
 
 /** They are about this machine or this program, not about operations that answer. */
-const LOCAL = ['app shell', 'completion', 'server', 'server stop', 'server status', 'version'];
+const LOCAL = ['app shell', 'completion', 'provider', 'server', 'server stop', 'server status', 'version'];
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
   count: '1',
