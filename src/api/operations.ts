@@ -9,6 +9,7 @@ import { appLogOperations } from './operations/app-log.ts';
 import { appRunOperations } from './operations/app-run.ts';
 import { appStartStopOperations } from './operations/app-start-stop.ts';
 import { appSwapOperations } from './operations/app-swap.ts';
+import { appUpkeepOperations } from './operations/app-upkeep.ts';
 import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
 import { deployOperations } from './operations/deploys.ts';
@@ -31,6 +32,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appUnitOperations,
   ...appCnameOperations,
   ...appChangeOperations,
+  ...appUpkeepOperations,
   ...poolOperations,
   ...planOperations,
   ...platformOperations,

@@ -56,11 +56,21 @@ function outline(schema: TSchema): string {
   return String(type);
 }
 
-/** The methods that a path answers to; for telling 405 from 404. */
+/**
+ * The methods that a path answers to; for telling 405 from 404. A further way in whose last part may be anything
+ * (`PUT /apps/<app>/<team>`) makes no path of every word.
+ */
 export function methodsAt(routes: readonly Route[], path: string): Method[] {
   const parts = path.replace(/\/$/, '').split('/');
-  const methods = routes.filter((route) => matches(route.path.split('/'), parts)).map((route) => route.method);
+  const methods = routes
+    .filter((route) => matches(route.path.split('/'), parts) && !isCatchAll(route))
+    .map((route) => route.method);
   return [...new Set(methods)];
+}
+
+function isCatchAll({ path, operation }: Route): boolean {
+  const last = path.slice(path.lastIndexOf('/'));
+  return last.startsWith('/:') && (operation.also ?? []).some((way) => way.path === path) && operation.path !== path;
 }
 
 function matches(pattern: readonly string[], parts: readonly string[]): boolean {

@@ -61,6 +61,8 @@ const VERSIONED: ReadonlySet<string> = new Set(
   ROUTES.filter(({ path }) => path.startsWith('/1.0/')).map(({ method, path }) => `${method} ${path}`),
 );
 const DOCUMENTS = VARIANTS.map((variant) => ({ path: `${variant.prefix}/openapi.json`, variant }));
+/** `/1.0` to `/1.99`, as clients write it: which of them a path is asked with means nothing here. */
+const VERSION = /^(\/[ab])?\/1\.\d{1,2}(?=\/)/;
 const BODY_TIMEOUT_MS = 60_000;
 const CLOSE_GRACE_MS = 10_000;
 const MAX_PATH_PARAMETER = 1_024;
@@ -99,13 +101,14 @@ function goesOnForLong(call: Call): boolean {
   return answer === 'entries' || answer === 'output';
 }
 
-/** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` before every path, which means nothing but in VERSIONED. */
+/** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` ... before every path, which means nothing but in VERSIONED. */
 function dispatcher(app: FastifyInstance, options: ApiServerOptions): RequestListener {
   return (request, response) => {
     const url = request.url ?? '/';
     if (url.startsWith('/git/') && options.gitHandler?.(request, response) === true) return;
-    const isVersioned = VERSIONED.has(`${request.method} ${url.split('?', 1)[0]}`);
-    if (!isVersioned) request.url = url.replace(/^(\/[ab])?\/1\.0(?=\/)/, '$1');
+    const plain = url.replace(VERSION, '$1');
+    const isVersioned = plain !== url && VERSIONED.has(`${request.method} /1.0${plain.split('?', 1)[0]}`);
+    request.url = isVersioned ? `/1.0${plain}` : plain;
     limitBodyTime(request);
     app.routing(request, response);
   };

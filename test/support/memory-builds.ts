@@ -1,5 +1,6 @@
 /** A builder and a git host in memory. What a commit holds is a recipe: what a build of it prints, makes, or fails with. */
 import type { HealthCheck, Hooks } from '../../src/domain/apps/app.ts';
+import { PlatformError } from '../../src/domain/errors.ts';
 import { Failure, type FailureCause } from '../../src/domain/apps/rollout.ts';
 import type { Artifact, Builder, BuildRequest, SourceTree } from '../../src/domain/deploys/builder.ts';
 import type { GitHost } from '../../src/domain/deploys/git-host.ts';
@@ -37,6 +38,13 @@ export class MemoryBuilder implements Builder {
 
   platforms(): Promise<PlatformInfo[]> {
     return Promise.resolve([{ name: PLATFORM_NAME, description: '', ready: true, tools: [], missing: [] }]);
+  }
+
+  /** The definition is the description. */
+  describe(name: string, definition: string): Promise<PlatformInfo> {
+    const wrong = new PlatformError('platform.invalid_definition', `${name}.yaml line 1: it is wrong.`);
+    if (definition.startsWith('wrong')) return Promise.reject(wrong);
+    return Promise.resolve({ name, description: definition, ready: true, tools: [], missing: [] });
   }
 
   async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {

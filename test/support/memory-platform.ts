@@ -8,14 +8,22 @@ import { appState, type Unit } from '../../src/domain/apps/unit.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import type { Deploy } from '../../src/domain/deploys/deploy.ts';
 import type { Deploys } from '../../src/domain/deploys/deploys.ts';
-import { PlatformError } from '../../src/domain/errors.ts';
+import { type ErrorCode, PlatformError } from '../../src/domain/errors.ts';
 import type { LogEntry } from '../../src/domain/logs/entry.ts';
 import type { Logs } from '../../src/domain/logs/logs.ts';
 import type { Platforms } from '../../src/domain/platforms/platforms.ts';
 import { randomHex, timeOrderedId } from '../../src/lib/ids.ts';
 import type { UseCases } from '../../src/domain/use-cases.ts';
 
-const PLATFORM = { name: 'static', description: 'Files.', ready: true, tools: ['cat 9'], missing: [] };
+const PLATFORM = {
+  name: 'static',
+  description: 'Files.',
+  ready: true,
+  tools: ['cat 9'],
+  missing: [],
+  isDisabled: false,
+  isAdded: false,
+};
 
 export type MemoryPlatform = Omit<UseCases, 'users' | 'teams' | 'quotas' | 'appTokens'> & {
   readonly records: Map<string, App>;
@@ -203,28 +211,44 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
 /** What is tested over the real use cases (domain-api.ts): here the app is only looked up. */
 function changesIn(
   memory: Memory,
-): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'appChanges' | 'plans' | 'pools'> {
+): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'appChanges' | 'appUpkeep' | 'plans' | 'pools'> {
   const refuse = (action: Action) => async (caller: Caller, app: unknown) => {
     memory.allowed(caller, action, String(app));
     throw new PlatformError('unsupported', 'Nothing can be changed like this in memory.');
   };
-  const noPool = (code: 'pool.invalid_name' | 'pool.not_found') => async () => {
-    throw new PlatformError(code, 'There are no pools in memory.');
+  const noRecord = (action: Action, code: ErrorCode) => async (caller: Caller) => {
+    demand(caller, action);
+    throw new PlatformError(code, 'There are none in memory.');
   };
   return {
     scale: { add: refuse('unit.add'), remove: refuse('unit.remove') },
     startStop: { start: refuse('app.start'), stop: refuse('app.stop') },
     swap: { swap: refuse('app.swap') },
-    cnames: { add: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
+    cnames: { add: refuse('app.cname_add'), replace: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
     appChanges: { change: refuse('app.update'), grant: refuse('app.grant'), revoke: refuse('app.revoke') },
-    plans: { list: async () => [] },
+    appUpkeep: {
+      unlock: refuse('app.unlock'),
+      republish: refuse('app.routes'),
+      available: async (caller, app) => void memory.allowed(caller, 'app.push', app),
+      async metricEnvs(caller, app) {
+        memory.allowed(caller, 'app.info', app);
+        return {};
+      },
+    },
+    plans: {
+      list: async () => [],
+      create: noRecord('plan.create', 'plan.invalid'),
+      remove: noRecord('plan.remove', 'plan.not_found'),
+      routers: async () => ['memory'],
+    },
     pools: {
       byTeam: async () => [],
       list: async () => [],
-      create: noPool('pool.invalid_name'),
-      remove: noPool('pool.not_found'),
-      addTeams: noPool('pool.not_found'),
-      removeTeams: noPool('pool.not_found'),
+      create: noRecord('pool.create', 'pool.invalid_name'),
+      update: noRecord('pool.update', 'pool.not_found'),
+      remove: noRecord('pool.remove', 'pool.not_found'),
+      addTeams: noRecord('pool.team_add', 'pool.not_found'),
+      removeTeams: noRecord('pool.team_remove', 'pool.not_found'),
     },
   };
 }
@@ -234,7 +258,20 @@ const platforms: Platforms = {
     demand(caller, 'platform.list');
     return [PLATFORM];
   },
+  async add(caller) {
+    demand(caller, 'platform.add');
+    throw new PlatformError('platform.invalid_definition', 'Nothing can be added in memory.');
+  },
+  update: noSuchPlatform('platform.update'),
+  remove: noSuchPlatform('platform.remove'),
 };
+
+function noSuchPlatform(action: Action) {
+  return async (caller: Caller): Promise<never> => {
+    demand(caller, action);
+    throw new PlatformError('platform.unknown', 'There is only one platform in memory.');
+  };
+}
 
 export function createMemoryPlatform(): MemoryPlatform {
   const memory = new Memory();
@@ -317,6 +354,7 @@ function newApp(name: string, owner: string, team: string, description: string):
     teamOwner: team,
     teams: [team],
     pool: 'default',
+    plan: 'default',
     description,
     cname: [],
     createdAt: new Date().toISOString(),

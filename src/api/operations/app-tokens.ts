@@ -3,6 +3,8 @@ import { Type } from '../schema.ts';
 import { empty, json, type Operation } from '../operation.ts';
 import { optionalText, queryText } from './fields.ts';
 
+const errors = ['app.invalid_name', 'app.not_found', 'access.denied'] as const;
+
 export const appTokenOperations: readonly Operation[] = [
   json({
     id: 'app_tokens.create',
@@ -17,6 +19,31 @@ export const appTokenOperations: readonly Operation[] = [
     handle: ({ useCases, caller }, { body }) =>
       useCases.appTokens.create(caller, { client: body.client, isExported: body.export === true }),
   }),
+  json({
+    id: 'app_tokens.list',
+    section: null,
+    summary: 'List the tokens of an app, without what they are.',
+    method: 'GET',
+    path: '/tokens',
+    access: 'user',
+    query: Type.Object({ client: queryText }),
+    shape: 'appTokens',
+    errors,
+    handle: ({ useCases, caller }, { query }) => useCases.appTokens.list(caller, query.client),
+  }),
+  empty({
+    id: 'app_tokens.revoke_one',
+    section: null,
+    summary: 'End one token of an app.',
+    method: 'DELETE',
+    path: '/tokens/:token',
+    access: 'user',
+    params: Type.Object({ token: Type.String() }),
+    query: Type.Object({ client: queryText }),
+    errors: [...errors, 'token.not_found'],
+    handle: ({ useCases, caller }, { params, query }) =>
+      useCases.appTokens.revokeOne(caller, query.client, params.token),
+  }),
   empty({
     id: 'app_tokens.revoke',
     section: null,
@@ -25,7 +52,7 @@ export const appTokenOperations: readonly Operation[] = [
     path: '/tokens',
     access: 'user',
     query: Type.Object({ client: queryText }),
-    errors: ['app.invalid_name', 'app.not_found', 'access.denied'],
+    errors,
     handle: async ({ useCases, caller }, { query }) => {
       await useCases.appTokens.revoke(caller, query.client);
     },

@@ -1,5 +1,6 @@
 import { Type } from '../schema.ts';
 import type { AppView } from '../../domain/apps/apps.ts';
+import { planFields, planToWire } from './plan.ts';
 import { shape } from './shape.ts';
 import { listedUnit, listedUnitUnion, unit, unitToWire, unitUnion } from './unit.ts';
 
@@ -40,7 +41,7 @@ const listedUnion = {
 const ZERO_DATE = '0001-01-01T00:00:00Z';
 
 function toWire(view: AppView) {
-  const { app, units, state, repositoryUrl, address } = view;
+  const { app, units, state, repositoryUrl, address, plan } = view;
   return {
     Ip: address,
     Name: app.name,
@@ -55,6 +56,7 @@ function toWire(view: AppView) {
     teamowner: app.teamOwner,
     description: app.description,
     deploys: app.deploys,
+    ...(plan !== undefined && { plan: planToWire(plan) }),
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
     ...(app.swappedWith !== null && { swappedWith: app.swappedWith }),
     ...(app.removing && { lock: { Locked: true, Owner: '', Reason: 'app.remove', AcquireDate: ZERO_DATE } }),
@@ -73,6 +75,7 @@ export const appUnion = shape(
     ...owners,
     description: Type.String(),
     deploys: Type.Integer(),
+    plan: Type.Optional(planFields),
   }),
   toWire,
 );

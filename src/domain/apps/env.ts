@@ -4,11 +4,12 @@ import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
+import { limitsFor } from '../plans/demand-plan.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { App, EnvVar } from './app.ts';
 import type { Say } from '../say.ts';
 import { demandApp } from './demand-app.ts';
-import { withEnv } from './next-release.ts';
+import { withSurroundings } from './next-release.ts';
 import { privateValues } from './private-values.ts';
 import type { Rollouts, RolloutStep } from './rollouts.ts';
 import { unitFailed } from './unit-failed.ts';
@@ -66,7 +67,8 @@ export function createEnv(deps: EnvDeps): Env {
       return;
     }
     const by = callerName(caller);
-    const release = withEnv(serving, { env, by, at: now() });
+    const limits = await limitsFor(store, app);
+    const release = withSurroundings(serving, { env, limits, reason: 'env', by, at: now() });
     say(`---- Restarting the app "${app.name}" ----`);
     const signal = new AbortController().signal;
     const onStep = async (tx: StoreWriter, step: RolloutStep): Promise<void> => {

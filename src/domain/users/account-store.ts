@@ -4,7 +4,8 @@ import type { TeamReader, TeamWriter } from '../teams/team-store.ts';
 import type { UserReader, UserWriter } from './user-store.ts';
 
 /** The part of the Store that accounts and teams need; every Store is one. */
-export interface AccountReader extends UserReader, TeamReader, AppTokenReader, Pick<AppReader, 'apps'> {}
+export interface AccountReader
+  extends UserReader, TeamReader, Pick<AppTokenReader, 'appToken'>, Pick<AppReader, 'apps'> {}
 
 export interface AccountWriter extends AccountReader, UserWriter, TeamWriter {}
 

@@ -53,8 +53,9 @@ export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachi
 
 class MemoryProvisioner implements Provisioner {
   readonly name = 'memory';
-  readonly supports = { shell: true, memoryLimit: false, cpuLimit: false };
-  readonly description = 'memory: units inside this process, without isolation or limits';
+  /** The limits are kept with the unit, for whoever wants to see them; its commands could not exceed any. */
+  readonly supports = { shell: true, memoryLimit: true, cpuLimit: true };
+  readonly description = 'memory: units inside this process, without isolation';
   readonly #machine: MemoryMachine;
   #listener: ((exited: UnitExited) => void) | null = null;
   #isClosed = false;

@@ -19,6 +19,8 @@ import { eventReader, eventWriter } from './events.ts';
 import { translated } from './faults.ts';
 import { leases } from './leases.ts';
 import { migrations } from './migrations/index.ts';
+import { planReader, planWriter } from './plans.ts';
+import { platformReader, platformWriter } from './platforms.ts';
 import { poolReader, poolWriter } from './pools.ts';
 import { passwordResetWriter } from './password-resets.ts';
 import { quotaReader, quotaWriter } from './quotas.ts';
@@ -101,6 +103,8 @@ function reader(scope: Scope): StoreReader {
     ...appTokenReader(scope),
     ...quotaReader(scope),
     ...teamReader(scope),
+    ...planReader(scope),
+    ...platformReader(scope),
     ...poolReader(scope),
     ...eventReader(scope),
     ...settingReader(scope),
@@ -123,6 +127,8 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...appTokenWriter(scope),
     ...quotaWriter(scope),
     ...teamWriter(scope),
+    ...planWriter(scope),
+    ...platformWriter(scope),
     ...poolWriter(scope),
     ...eventWriter(scope),
     ...settingWriter(scope),

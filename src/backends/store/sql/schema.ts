@@ -24,6 +24,8 @@ export interface Tables {
   team_members: { team: string; email: string };
   pools: { name: string; is_public: number; created_at: string };
   pool_teams: { pool: string; team: string };
+  plans: PlansTable;
+  platforms: { name: string; definition: string | null; is_disabled: number; created_at: string };
   events: EventsTable;
   leases: { key: string; owner: string; expires_ms: number };
   settings: { key: string; value: string };
@@ -45,6 +47,17 @@ export interface AppsTable {
   removing: number;
   stopped_processes_json: string;
   swapped_with: string | null;
+  plan: string;
+}
+
+export interface PlansTable {
+  name: string;
+  /** PostgreSQL answers a text. */
+  memory_bytes: number | string;
+  cpu_millis: number;
+  cpu_share: number;
+  is_default: number;
+  created_at: string;
 }
 
 export interface EnvTable {
@@ -66,6 +79,7 @@ export interface ReleasesTable {
   processes_json: string;
   health_check_json: string | null;
   hooks_json: string;
+  limits_json: string | null;
   reason: string;
   actor: string;
   created_at: string;
