@@ -56,21 +56,16 @@ function outline(schema: TSchema): string {
   return String(type);
 }
 
-/**
- * The methods that a path answers to; for telling 405 from 404. A further way in whose last part may be anything
- * (`PUT /apps/<app>/<team>`) makes no path of every word.
- */
+/** A way in that the oldest clients use; it makes no path of every word below an app. */
+const ANY_WORD = '/apps/:app/:team';
+
+/** The methods that a path answers to; for telling 405 from 404. */
 export function methodsAt(routes: readonly Route[], path: string): Method[] {
   const parts = path.replace(/\/$/, '').split('/');
   const methods = routes
-    .filter((route) => matches(route.path.split('/'), parts) && !isCatchAll(route))
+    .filter((route) => route.path !== ANY_WORD && matches(route.path.split('/'), parts))
     .map((route) => route.method);
   return [...new Set(methods)];
-}
-
-function isCatchAll({ path, operation }: Route): boolean {
-  const last = path.slice(path.lastIndexOf('/'));
-  return last.startsWith('/:') && (operation.also ?? []).some((way) => way.path === path) && operation.path !== path;
 }
 
 function matches(pattern: readonly string[], parts: readonly string[]): boolean {

@@ -47,6 +47,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Platforms: the languages that apps can be written in',
     load: async () => (await import('./platforms/platform.ts')).registerPlatform,
   },
+  plan: {
+    description: 'Plans: what the units of an app may use',
+    load: async () => (await import('./plans/plan.ts')).registerPlan,
+  },
   pool: { description: 'Pools of apps', load: async () => (await import('./pools/pool.ts')).registerPool },
   server: {
     description: 'Run the platform on this machine',
@@ -163,7 +167,7 @@ function fromCommander(error: unknown, words: readonly string[]): unknown {
 function verbDepth(words: readonly string[]): number {
   const noun = nounOf(words);
   if (!(noun in COMMANDS)) return 0;
-  const nouns = ['user', 'key', 'token', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform', 'pool'];
+  const nouns = ['user', 'key', 'token', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform', 'plan', 'pool'];
   return nouns.includes(noun) ? 2 : 1;
 }
 

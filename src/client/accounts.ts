@@ -16,6 +16,10 @@ export interface QuotasClient {
 export interface AppTokensClient {
   /** With `isExported` it is also set as the app's private variable TANCHO_APP_TOKEN. */
   create(app: string, isExported?: boolean): Promise<shapes.AppToken>;
+  /** Newest first; the tokens themselves are not shown again. */
+  list(app: string): Promise<readonly shapes.AppTokenInfo[]>;
+  /** Ends one, by its Id. */
+  revokeOne(app: string, id: string): Promise<void>;
   /** Ends all of the app. */
   revoke(app: string): Promise<void>;
 }
@@ -36,6 +40,10 @@ export function quotasClient(calls: Calls): QuotasClient {
 export function appTokensClient(calls: Calls): AppTokensClient {
   return {
     create: (app, isExported = false) => calls.json('POST', '/tokens', { json: { client: app, export: isExported } }),
+    list: (app) => calls.json<readonly shapes.AppTokenInfo[]>('GET', '/tokens', { query: { client: app } }, []),
+    async revokeOne(app, id) {
+      await calls.done('DELETE', path`/tokens/${id}`, { query: { client: app } });
+    },
     async revoke(app) {
       await calls.done('DELETE', '/tokens', { query: { client: app } });
     },

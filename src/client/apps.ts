@@ -45,6 +45,12 @@ export interface AppsClient {
   removeCnames(name: string, cnames: readonly string[]): Promise<void>;
   /** What is absent stays as it is. */
   update(name: string, change: shapes.AppUpdate): Promise<void>;
+  /** Resolves when what runs has the limits of the plan. */
+  changePlan(name: string, plan: string, progress?: Progress): Promise<void>;
+  /** Resolves when nobody works on the app. For admins. */
+  unlock(name: string): Promise<void>;
+  /** For admins. */
+  republish(name: string): Promise<shapes.RoutesChange>;
   grant(name: string, team: string): Promise<void>;
   revoke(name: string, team: string): Promise<void>;
   /** Exit code of the command. */
@@ -98,6 +104,12 @@ export function appsClient(calls: Calls): AppsClient {
     async update(name, change) {
       await calls.done('PUT', path`/apps/${name}`, { json: change });
     },
+    changePlan: (name, plan, progress = {}) =>
+      calls.progress('POST', path`/apps/${name}/plan`, { json: { name: plan } }, progress),
+    async unlock(name) {
+      await calls.done('DELETE', path`/apps/${name}/lock`);
+    },
+    republish: (name) => calls.json('POST', path`/apps/${name}/routes`),
     async grant(name, team) {
       await calls.done('PUT', path`/apps/${name}/teams/${team}`);
     },

@@ -3,6 +3,7 @@
  * where the platform is: that is the caller's (cli/target.ts).
  */
 import { type AppTokensClient, appTokensClient, type QuotasClient, quotasClient } from './accounts.ts';
+import { type PlansClient, plansClient, type PlatformsClient, platformsClient } from './administration.ts';
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
 import { type Calls, createCalls, path, type Progress } from './calls.ts';
 import type * as shapes from './shapes.ts';
@@ -25,6 +26,7 @@ export interface UsersClient {
   resetPassword(email: string, token: string, password?: string): Promise<void>;
   /** Without an e-mail, the caller. */
   remove(email?: string): Promise<void>;
+  setAdmin(email: string, isAdmin: boolean): Promise<void>;
   apiKey(): Promise<shapes.ApiKey>;
   /** The new key. */
   regenerateApiKey(): Promise<string>;
@@ -49,6 +51,8 @@ export interface PoolsClient {
   /** Those that your teams may use; an admin sees all. */
   list(): Promise<readonly shapes.PoolShape[]>;
   create(name: string, options?: { readonly public?: boolean }): Promise<void>;
+  /** Whether every team may use it. */
+  setPublic(name: string, isPublic: boolean): Promise<void>;
   remove(name: string): Promise<void>;
   addTeams(name: string, teams: readonly string[]): Promise<void>;
   removeTeams(name: string, teams: readonly string[]): Promise<void>;
@@ -70,7 +74,8 @@ export interface Client {
   readonly teams: TeamsClient;
   readonly apps: AppsClient;
   readonly env: EnvClient;
-  readonly platforms: { list(): Promise<readonly shapes.Platform[]> };
+  readonly platforms: PlatformsClient;
+  readonly plans: PlansClient;
   readonly deploys: DeploysClient;
   readonly pools: PoolsClient;
   readonly quotas: QuotasClient;
@@ -90,7 +95,8 @@ export function createClient(target: Target, token?: string): Client {
     teams: teamsClient(calls),
     apps: appsClient(calls),
     env: envClient(calls),
-    platforms: { list: () => calls.json<readonly shapes.Platform[]>('GET', '/platforms', {}, []) },
+    platforms: platformsClient(calls),
+    plans: plansClient(calls),
     pools: poolsClient(calls),
     deploys: {
       list: (filter = {}) =>
@@ -135,6 +141,9 @@ function usersClient(calls: Calls): UsersClient {
     async remove(email) {
       await calls.done('DELETE', '/users', { query: { user: email } });
     },
+    async setAdmin(email, isAdmin) {
+      await calls.done(isAdmin ? 'PUT' : 'DELETE', path`/users/${email}/admin`);
+    },
     apiKey: () => calls.json('GET', '/users/api-key'),
     regenerateApiKey: () => calls.json('POST', '/users/api-key'),
   };
@@ -157,6 +166,9 @@ function poolsClient(calls: Calls): PoolsClient {
     list: () => calls.json<readonly shapes.PoolShape[]>('GET', '/1.0/pools', {}, []),
     async create(name, options = {}) {
       await calls.done('POST', '/pools', { json: { name, public: options.public === true } });
+    },
+    async setPublic(name, isPublic) {
+      await calls.done('PUT', path`/pools/${name}`, { json: { public: isPublic } });
     },
     async remove(name) {
       await calls.done('DELETE', path`/pools/${name}`);

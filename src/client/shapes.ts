@@ -39,6 +39,7 @@ export interface AppInfo {
   readonly cname?: readonly string[];
   /** The app it has exchanged addresses with. */
   readonly swappedWith?: string;
+  readonly plan?: Plan;
 }
 
 export interface NewApp {
@@ -47,6 +48,7 @@ export interface NewApp {
   readonly teamOwner?: string;
   readonly description?: string;
   readonly pool?: string;
+  readonly plan?: string;
 }
 
 export interface AppFilter {
@@ -63,6 +65,37 @@ export interface AppUpdate {
   readonly platform?: string;
   readonly teamOwner?: string;
   readonly pool?: string;
+  readonly plan?: string;
+}
+
+export interface RoutesChange {
+  /** Addresses of units. */
+  readonly Added: readonly string[];
+  readonly Removed: readonly string[];
+}
+
+export interface Plan {
+  readonly name: string;
+  /** Bytes; 0 for no limit. */
+  readonly memory: number;
+  readonly swap: number;
+  readonly cpushare: number;
+  /** Thousandths of a processor; 0 for no limit. */
+  readonly cpumilli: number;
+  readonly default: boolean;
+}
+
+export interface NewPlan {
+  readonly name: string;
+  /** Bytes, also as 512M. */
+  readonly memory?: string | number;
+  readonly cpumilli?: string | number;
+  readonly default?: boolean;
+}
+
+export interface RouterShape {
+  readonly name: string;
+  readonly type: string;
 }
 
 export interface PoolShape {
@@ -106,6 +139,8 @@ export interface Platform {
   readonly Ready?: boolean;
   readonly Tools?: readonly string[];
   readonly Missing?: readonly string[];
+  readonly Disabled?: boolean;
+  readonly Added?: boolean;
 }
 
 export interface UserInfo {
@@ -130,6 +165,15 @@ export interface AppToken {
   /** Nanoseconds from its creation. */
   readonly Expires: number;
   readonly AppName: string;
+}
+
+export interface AppTokenInfo {
+  readonly Id: string;
+  readonly AppName: string;
+  readonly CreatedBy: string;
+  /** ISO 8601. */
+  readonly CreatedAt: string;
+  readonly ExpiresAt: string;
 }
 
 export interface Limit {

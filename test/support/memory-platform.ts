@@ -8,12 +8,12 @@ import { appState, type Unit } from '../../src/domain/apps/unit.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import type { Deploy } from '../../src/domain/deploys/deploy.ts';
 import type { Deploys } from '../../src/domain/deploys/deploys.ts';
-import { type ErrorCode, PlatformError } from '../../src/domain/errors.ts';
+import { PlatformError } from '../../src/domain/errors.ts';
 import type { LogEntry } from '../../src/domain/logs/entry.ts';
 import type { Logs } from '../../src/domain/logs/logs.ts';
-import type { Platforms } from '../../src/domain/platforms/platforms.ts';
 import { randomHex, timeOrderedId } from '../../src/lib/ids.ts';
 import type { UseCases } from '../../src/domain/use-cases.ts';
+import { memoryAdministration } from './memory-administration.ts';
 
 const PLATFORM = {
   name: 'static',
@@ -211,14 +211,10 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
 /** What is tested over the real use cases (domain-api.ts): here the app is only looked up. */
 function changesIn(
   memory: Memory,
-): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'appChanges' | 'appUpkeep' | 'plans' | 'pools'> {
+): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'appChanges' | 'appUpkeep'> {
   const refuse = (action: Action) => async (caller: Caller, app: unknown) => {
     memory.allowed(caller, action, String(app));
     throw new PlatformError('unsupported', 'Nothing can be changed like this in memory.');
-  };
-  const noRecord = (action: Action, code: ErrorCode) => async (caller: Caller) => {
-    demand(caller, action);
-    throw new PlatformError(code, 'There are none in memory.');
   };
   return {
     scale: { add: refuse('unit.add'), remove: refuse('unit.remove') },
@@ -235,41 +231,6 @@ function changesIn(
         return {};
       },
     },
-    plans: {
-      list: async () => [],
-      create: noRecord('plan.create', 'plan.invalid'),
-      remove: noRecord('plan.remove', 'plan.not_found'),
-      routers: async () => ['memory'],
-    },
-    pools: {
-      byTeam: async () => [],
-      list: async () => [],
-      create: noRecord('pool.create', 'pool.invalid_name'),
-      update: noRecord('pool.update', 'pool.not_found'),
-      remove: noRecord('pool.remove', 'pool.not_found'),
-      addTeams: noRecord('pool.team_add', 'pool.not_found'),
-      removeTeams: noRecord('pool.team_remove', 'pool.not_found'),
-    },
-  };
-}
-
-const platforms: Platforms = {
-  async list(caller) {
-    demand(caller, 'platform.list');
-    return [PLATFORM];
-  },
-  async add(caller) {
-    demand(caller, 'platform.add');
-    throw new PlatformError('platform.invalid_definition', 'Nothing can be added in memory.');
-  },
-  update: noSuchPlatform('platform.update'),
-  remove: noSuchPlatform('platform.remove'),
-};
-
-function noSuchPlatform(action: Action) {
-  return async (caller: Caller): Promise<never> => {
-    demand(caller, action);
-    throw new PlatformError('platform.unknown', 'There is only one platform in memory.');
   };
 }
 
@@ -284,7 +245,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     ...changesIn(memory),
     logs: logsIn(memory),
     deploys: deploysIn(memory, apps),
-    platforms,
+    ...memoryAdministration(PLATFORM),
     records,
     units,
     get reserve() {

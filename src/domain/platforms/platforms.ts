@@ -36,7 +36,7 @@ export interface Platforms {
 }
 
 const NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
-const MAX_DEFINITION_BYTES = 65_536;
+const MAX_DEFINITION_BYTES = 32_768;
 
 export function createPlatforms(deps: { store: Store; builder: Builder; act: Act; now: () => Date }): Platforms {
   const { store, builder, act, now } = deps;
