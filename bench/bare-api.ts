@@ -12,6 +12,7 @@ interface Given {
 
 const given = JSON.parse(await text(process.stdin)) as Given;
 const hashed = (token: string): string => createHash('sha256').update(token).digest('hex');
+const body = Buffer.from(given.body);
 const sessions = new Map([[hashed(given.token), { email: 'admin@example.com' }]]);
 
 const server = createServer((request, response) => {
@@ -20,6 +21,6 @@ const server = createServer((request, response) => {
     response.writeHead(401).end();
     return;
   }
-  response.writeHead(200, { ...given.headers, 'content-length': Buffer.byteLength(given.body) }).end(given.body);
+  response.writeHead(200, { ...given.headers, 'content-length': body.length }).end(body);
 });
 server.listen(0, '127.0.0.1', () => process.stdout.write(`${(server.address() as AddressInfo).port}\n`));

@@ -36,6 +36,7 @@ import { createPools } from './domain/pools/pools.ts';
 import { createQuotas } from './domain/quotas/quotas.ts';
 import { recover } from './domain/recovery.ts';
 import { createRetention } from './domain/retention.ts';
+import { takeSeat } from './domain/seat.ts';
 import type { Settings } from './domain/settings.ts';
 import { createTeams } from './domain/teams/teams.ts';
 import type { UseCases } from './domain/use-cases.ts';
@@ -75,13 +76,17 @@ export async function startDaemon(config: Config, options: { version: string }):
   const release = await claimHome(path.join(runDir, 'control.pid'));
   try {
     const log = await openServerLog(path.join(config.home, 'log'));
+    const ownPorts = new Set([config.apiListen, config.edgeListen, config.sshListen].map((listen) => listen.port));
     const backends = await openBackends(config, {
       logger: log.logger,
       preReceive: PRE_RECEIVE,
+      allowLoopback: LOOPBACK.test(config.apiListen.host),
+      ownPorts: () => [...ownPorts],
       programDir: import.meta.dirname,
     });
     try {
-      return await serve(config, backends, { ...options, logger: log.logger, runDir, release, closeLog: log.close });
+      const { logger, close: closeLog } = log;
+      return await serve(config, backends, { ...options, logger, runDir, release, closeLog, ownPorts });
     } catch (error) {
       await backends.close('failed start');
       throw error;
@@ -98,6 +103,8 @@ interface ServeOptions {
   readonly runDir: string;
   readonly release: () => Promise<void>;
   readonly closeLog: () => Promise<void>;
+  /** Completed once everything listens. */
+  readonly ownPorts: Set<number>;
 }
 
 async function serve(config: Config, backends: Backends, options: ServeOptions): Promise<Daemon> {
@@ -106,8 +113,9 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   let isReady = false;
   let doors: Doors | null = null;
   const settings = settingsOf(config, backends, () => doors?.ssh.address.port ?? config.sshListen.port);
-  const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);
   const owner = `${hostname()}-${await ownName(path.join(options.runDir, 'control.name'))}`;
+  const seat = await takeSeat(backends.store, { owner, onLost: () => giveUp(logger) });
+  const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);
   const domain = createDomain(config, backends, { settings, logger, now, owner });
   const { background, ...recovered } = await recover({ ...backends, ...domain.parts, logger, now });
   logger.info(recovered, 'recovered');
@@ -116,6 +124,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   const pruning = setInterval(() => void domain.pruneLogs(), PRUNE_EVERY_MS);
   const stopRetention = domain.startRetention();
   const { api, ssh, sessions } = doors;
+  for (const port of [api.address.port, ssh.address.port, settings.edgePort()]) options.ownPorts.add(port);
 
   return {
     ready: {
@@ -134,11 +143,18 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
       await Promise.all([api.close(), ssh.close()]);
       await background;
       await domain.close(how);
+      await seat.leave();
       await backends.close();
       await options.release();
       await options.closeLog();
     },
   };
+}
+
+/** Units and edge go on; what this control was doing is finished or undone by whoever has the store now. */
+function giveUp(logger: Logger): void {
+  logger.error({}, 'another server has taken over the database: this one stops');
+  process.kill(process.pid, 'SIGTERM');
 }
 
 function settingsOf(config: Config, backends: Backends, sshPort: () => number): Settings {
@@ -293,6 +309,7 @@ async function openDoors(
       logger,
       bodyLimitBytes: BODY_LIMIT_BYTES,
       ready,
+      stateVersion: () => backends.store.version(),
       gitHandler: createGitHttp({ users: useCases.users, sessions, logger }),
     });
     return { api, ssh, sessions };

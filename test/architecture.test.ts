@@ -79,7 +79,9 @@ function mayImport(from: string, to: string): boolean {
   if (target === 'daemon') return own === 'main';
   if (own === 'daemon' || own === 'main') return true;
   if (own === 'backends/registry.ts' || from === 'src/backends/registry.ts') return true;
-  if (own.startsWith('backends/')) return target === own || ['domain', 'lib'].includes(target);
+  // What the implementations of one kind have in common lies beside their folders.
+  const isSameKind = own.startsWith(`${target}/`) || target.startsWith(`${own}/`);
+  if (own.startsWith('backends/')) return target === own || isSameKind || ['domain', 'lib'].includes(target);
   return ALLOWED[own]?.(target) ?? false;
 }
 

@@ -1,4 +1,4 @@
-/** GET /apps with a hundred apps over 64 connections, beside a bare server that sends the same bytes. */
+/** GET /apps with a thousand apps over 64 connections, beside a bare server that sends the same bytes. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -6,7 +6,7 @@ import type { Answer, World } from '../../test/support/world.ts';
 import type { Bench, Measure } from '../bench.ts';
 import { load, type LoadResult } from '../http-load.ts';
 
-const APPS = 100;
+const APPS = 1_000;
 const CONNECTIONS = 64;
 const SECONDS = 1;
 const ROUNDS = 5;
@@ -17,7 +17,7 @@ const OWN_HEADERS = new Set(['connection', 'keep-alive', 'date', 'content-length
 
 export const api: Measure = {
   name: 'api',
-  about: 'requests a second and latency of GET /apps with a hundred apps',
+  about: 'requests a second and latency of GET /apps with a thousand apps',
   async run(bench) {
     const world = await bench.world();
     const token = await world.login();

@@ -49,6 +49,8 @@ interface Declaration {
   readonly changesState?: boolean;
   readonly params?: TSchema;
   readonly query?: TSchema;
+  /** True when the answer is made of nothing but the store and who asks: it stands until something is committed. */
+  readonly stands?: true;
   /** A JSON object or the same fields as a form; validated. */
   readonly body?: TSchema;
   /** True when clients may leave the whole body out; it then counts as one without fields. */

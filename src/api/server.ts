@@ -17,14 +17,15 @@ import type { Logger } from '../lib/logger.ts';
 import { decodeBody, type RawBody, readFields } from './body.ts';
 import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite, SOCKET_ADDRESS } from './caller.ts';
+import { DOCUMENT_PATHS, documents } from './documents.ts';
 import { errorAnswer, prefersText } from './error-body.ts';
 import { answerFollow } from './follow-answer.ts';
 import { closeServer, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
-import { openApi } from './openapi.ts';
 import { changes, type Input } from './operation.ts';
 import { answerOutput, answerProgress } from './progress-answer.ts';
 import { ResponseStream } from './response-stream.ts';
 import { methodsAt, type Route, routesOf } from './routes.ts';
+import { StandingAnswers } from './standing-answers.ts';
 import { VARIANTS } from './variants.ts';
 
 declare module 'fastify' {
@@ -43,6 +44,8 @@ export interface ApiServerOptions {
   readonly bodyLimitBytes: number;
   /** False until the platform can serve; only the healthcheck asks. */
   readonly ready: () => boolean;
+  /** See Store.version(); absent: every answer is made anew. */
+  readonly stateVersion?: () => Promise<string>;
   /** Offered every request below `/git/` before anything is read; true when it has taken it. */
   readonly gitHandler?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
@@ -60,7 +63,10 @@ const ROUTES: readonly Route[] = VARIANTS.flatMap((variant) => routesOf(variant)
 const VERSIONED: ReadonlySet<string> = new Set(
   ROUTES.filter(({ path }) => path.startsWith('/1.0/')).map(({ method, path }) => `${method} ${path}`),
 );
-const DOCUMENTS = VARIANTS.map((variant) => ({ path: `${variant.prefix}/openapi.json`, variant }));
+const STANDING_PATHS: ReadonlySet<string> = new Set(
+  ROUTES.filter(({ operation }) => operation.stands === true).map(({ path }) => path),
+);
+const JSON_TYPE = 'application/json; charset=utf-8';
 /** `/1.0` to `/1.99`, as clients write it: which of them a path is asked with means nothing here. */
 const VERSION = /^(\/[ab])?\/1\.\d{1,2}(?=\/)/;
 const BODY_TIMEOUT_MS = 60_000;
@@ -70,9 +76,10 @@ const MAX_PATH_PARAMETER = 1_024;
 /** Throws PlatformError `config.invalid` when it cannot listen. */
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const calls = new Set<Call>();
-  const app = createApp(options, calls);
+  const standing = standingAnswers(options);
+  const app = createApp(options, calls, standing);
   await app.ready();
-  const handler = dispatcher(app, options);
+  const handler = dispatcher(app, options, standing);
   const local: RequestListener = (request, response) => {
     OVER_SOCKET.add(request);
     handler(request, response);
@@ -102,7 +109,11 @@ function goesOnForLong(call: Call): boolean {
 }
 
 /** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` ... before every path, which means nothing but in VERSIONED. */
-function dispatcher(app: FastifyInstance, options: ApiServerOptions): RequestListener {
+function dispatcher(
+  app: FastifyInstance,
+  options: ApiServerOptions,
+  standing: StandingAnswers | null,
+): RequestListener {
   return (request, response) => {
     const url = request.url ?? '/';
     if (url.startsWith('/git/') && options.gitHandler?.(request, response) === true) return;
@@ -110,8 +121,24 @@ function dispatcher(app: FastifyInstance, options: ApiServerOptions): RequestLis
     const isVersioned = plain !== url && VERSIONED.has(`${request.method} /1.0${plain.split('?', 1)[0]}`);
     request.url = isVersioned ? `/1.0${plain}` : plain;
     limitBodyTime(request);
-    app.routing(request, response);
+    if (standing === null) app.routing(request, response);
+    else standing.serve(request, response, () => app.routing(request, response));
   };
+}
+
+function standingAnswers({ stateVersion, logger }: ApiServerOptions): StandingAnswers | null {
+  if (stateVersion === undefined) return null;
+  return new StandingAnswers({
+    paths: STANDING_PATHS,
+    version: stateVersion,
+    isTrusted: (request) => OVER_SOCKET.has(request),
+    answer(request, response, bytes) {
+      const id = requestId(request);
+      response.writeHead(200, { ...commonHeaders(id), 'content-type': JSON_TYPE, 'content-length': bytes.length });
+      response.end(bytes);
+      logger.debug({ reqId: id, method: request.method, path: request.url?.split('?', 1)[0] }, 'answered again');
+    },
+  });
 }
 
 function limitBodyTime(request: IncomingMessage): void {
@@ -121,7 +148,7 @@ function limitBodyTime(request: IncomingMessage): void {
   request.once('end', stop).once('close', stop);
 }
 
-function createApp(options: ApiServerOptions, calls: Set<Call>): FastifyInstance {
+function createApp(options: ApiServerOptions, calls: Set<Call>, standing: StandingAnswers | null): FastifyInstance {
   const app = Fastify({
     logger: false,
     bodyLimit: options.bodyLimitBytes,
@@ -147,10 +174,9 @@ function createApp(options: ApiServerOptions, calls: Set<Call>): FastifyInstance
   });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(answerNotFound);
-  for (const route of ROUTES) addRoute(app, route, options);
-  for (const { path, variant } of DOCUMENTS) {
-    const document = JSON.stringify(openApi(variant, options.version));
-    app.get(path, async (_request, reply) => reply.type('application/json; charset=utf-8').send(document));
+  for (const route of ROUTES) addRoute(app, route, options, standing);
+  for (const { path, headers, render } of documents(options.version)) {
+    app.get(path, async ({ query }, reply) => reply.headers(headers).send(render(query as Record<string, unknown>)));
   }
   return app;
 }
@@ -187,7 +213,12 @@ function readBody(call: Call, bytes: Buffer): unknown {
   return body.text.trim() === '' ? undefined : readFields(body, operation.body);
 }
 
-function addRoute(app: FastifyInstance, route: Route, options: ApiServerOptions): void {
+function addRoute(
+  app: FastifyInstance,
+  route: Route,
+  options: ApiServerOptions,
+  standing: StandingAnswers | null,
+): void {
   const { operation, variant } = route;
   const shape = operation.answer === 'json' ? variant.shapes[operation.shape] : null;
   const schema: FastifySchema = {
@@ -201,13 +232,23 @@ function addRoute(app: FastifyInstance, route: Route, options: ApiServerOptions)
     url: route.path,
     schema,
     exposeHeadRoute: operation.answer === 'json' && !changes(operation),
-    onRequest: async ({ call, headers }) => {
+    onRequest: async ({ call, headers, params }) => {
+      // The framework takes `/apps//env` for an app without a name.
+      if (Object.values(params as Record<string, string>).includes('')) throw nothingHere();
       call.route = route;
       if (changes(operation)) refuseCrossSite(headers['sec-fetch-site']);
       if (operation.access === 'public' && !changes(operation)) return;
       call.caller = await identify(options.useCases.users, headers.authorization, call.address);
       admit(call.caller, operation.access);
     },
+    ...(operation.stands === true && {
+      onSend: async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+        if (reply.statusCode !== 200 || typeof payload !== 'string') return payload;
+        const bytes = Buffer.from(payload);
+        standing?.keep(request.raw, bytes);
+        return bytes;
+      },
+    }),
     ...(operation.isBodyOptional === true && {
       preValidation: async (request: FastifyRequest) => void (request.body ??= {}),
     }),
@@ -231,7 +272,7 @@ async function answer(
       const wire = variant.shapes[operation.shape].toWire((await operation.handle(context, input)) as never);
       // The framework takes a text for a document that is written already.
       if (typeof wire !== 'string') return wire;
-      return reply.type('application/json; charset=utf-8').send(JSON.stringify(wire));
+      return reply.type(JSON_TYPE).send(JSON.stringify(wire));
     }
     case 'text':
       return reply.type('text/plain; charset=utf-8').send(await operation.handle(context, input));
@@ -263,21 +304,18 @@ function streamOf(reply: FastifyReply): ResponseStream {
 
 function answerNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';
-  const isDocument = DOCUMENTS.some((document) => document.path === path);
-  const methods = isDocument ? ['GET'] : methodsAt(ROUTES, path);
-  if (methods.length === 0) {
-    const hint = 'GET /openapi.json lists what this server serves.';
-    return answerError(
-      new PlatformError('route.not_found', 'There is nothing at this path.', { hint }),
-      request,
-      reply,
-    );
-  }
+  const methods = DOCUMENT_PATHS.includes(path) ? ['GET'] : methodsAt(ROUTES, path);
+  if (methods.length === 0) return answerError(nothingHere(), request, reply);
   const allow = methods.sort().join(', ');
   const wrong = new PlatformError('route.method_not_allowed', `This path does not answer to ${request.method}.`, {
     hint: `Use ${allow}.`,
   });
   return answerError(wrong, request, reply.header('allow', allow));
+}
+
+function nothingHere(): PlatformError {
+  const hint = 'GET /openapi.json lists what this server serves.';
+  return new PlatformError('route.not_found', 'There is nothing at this path.', { hint });
 }
 
 function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

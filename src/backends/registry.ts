@@ -5,6 +5,7 @@ import type { Provisioner } from '../domain/apps/provisioner.ts';
 import type { Router } from '../domain/apps/router.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
+import type { ServiceEndpoint } from '../domain/services/service-endpoint.ts';
 import type { Store } from '../domain/store.ts';
 import type { Mailer } from '../domain/users/mailer.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -17,6 +18,7 @@ import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
 import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
+import { createServiceEndpoints } from './service-endpoint/index.ts';
 import { createSqlStore } from './store/sql/index.ts';
 
 export interface Backends {
@@ -27,6 +29,7 @@ export interface Backends {
   readonly builder: Builder;
   readonly gitHost: BareRepos;
   readonly mailer: Mailer;
+  readonly serviceEndpoint: ServiceEndpoint;
   /**
    * Ends the router and lets go of everything else; the units are not touched. After a start that failed, a router that
    * served before goes on serving.
@@ -38,6 +41,10 @@ export interface BackendOptions {
   readonly logger: Logger;
   /** Text of the git hook that makes a push a deploy. */
   readonly preReceive: string;
+  /** Whether providers on this machine may be called unless the configuration says so. */
+  readonly allowLoopback: boolean;
+  /** Ports that this program listens on; never called for users. */
+  readonly ownPorts: () => readonly number[];
   /** Directory of the program, with `edge/main.js` and `../platforms`. */
   readonly programDir: string;
 }
@@ -101,7 +108,10 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const opening = [openStores(), openEngine(), openRouter(), openGitHost()] as const;
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
-    return { ...stores, ...engine, ...router, ...gitHost, mailer: openMailer(config, home('mail'), logger), close };
+    const mailer = openMailer(config, home('mail'), logger);
+    const { allowLoopback, ownPorts } = options;
+    const serviceEndpoint = createServiceEndpoints({ allow: config.providersAllow, allowLoopback, ownPorts, logger });
+    return { ...stores, ...engine, ...router, ...gitHost, mailer, serviceEndpoint, close };
   } catch (error) {
     await Promise.allSettled(opening);
     await close('failed start');

@@ -1,12 +1,13 @@
 /** Plans and platforms: what there is, and for admins the changes of that. */
-import { type Calls, path, type Progress } from './calls.ts';
+import type { Progress } from './calls.ts';
+import type { Requests } from './requests.ts';
 import type * as shapes from './shapes.ts';
 
 export interface PlansClient {
   list(): Promise<readonly shapes.Plan[]>;
   create(plan: shapes.NewPlan): Promise<void>;
   remove(name: string): Promise<void>;
-  /** Names of the routers there are. */
+  /** The routers there are. */
   routers(): Promise<readonly shapes.RouterShape[]>;
 }
 
@@ -20,29 +21,24 @@ export interface PlatformsClient {
   remove(name: string): Promise<void>;
 }
 
-export function plansClient(calls: Calls): PlansClient {
+export function plansClient({ request }: Requests): PlansClient {
   return {
-    list: () => calls.json<readonly shapes.Plan[]>('GET', '/plans', {}, []),
-    async create(plan) {
-      await calls.done('POST', '/plans', { json: plan });
-    },
-    async remove(name) {
-      await calls.done('DELETE', path`/plans/${name}`);
-    },
-    routers: () => calls.json<readonly shapes.RouterShape[]>('GET', '/plans/routers', {}, []),
+    list: () => request('plans.list'),
+    create: ({ default: isDefault = false, ...plan }) =>
+      request('plans.create', { body: { ...plan, default: String(isDefault) } }),
+    remove: (plan) => request('plans.remove', { params: { plan } }),
+    routers: () => request('plans.routers'),
   };
 }
 
-export function platformsClient(calls: Calls): PlatformsClient {
+export function platformsClient({ request, progress: during }: Requests): PlatformsClient {
   return {
-    list: () => calls.json<readonly shapes.Platform[]>('GET', '/platforms', {}, []),
-    add: (name, definition, progress = {}) =>
-      calls.progress('POST', '/platforms', { json: { name, definition } }, progress),
-    update: (name, definition, progress = {}) =>
-      calls.progress('PUT', path`/platforms/${name}`, { json: { definition } }, progress),
-    setDisabled: (name, disabled) => calls.progress('PUT', path`/platforms/${name}`, { json: { disabled } }, {}),
-    async remove(name) {
-      await calls.done('DELETE', path`/platforms/${name}`);
-    },
+    list: () => request('platforms.list'),
+    add: (name, definition, progress = {}) => during('platforms.add', { query: { name }, body: definition }, progress),
+    update: (platform, definition, progress = {}) =>
+      during('platforms.update', { params: { platform }, body: definition }, progress),
+    setDisabled: (platform, isDisabled) =>
+      during('platforms.update', { params: { platform }, query: { disabled: String(isDisabled) } }, {}),
+    remove: (platform) => request('platforms.remove', { params: { platform } }),
   };
 }

@@ -18,6 +18,8 @@ export interface Config {
   readonly admin: { readonly email: string; readonly password: string | null };
   /** `auto`: open while the API listens on loopback only. */
   readonly registration: 'auto' | 'open' | 'closed';
+  /** Hosts and networks of providers that may be called although their addresses are private. */
+  readonly providersAllow: readonly string[];
   readonly edgeWorkers: number;
   /** Seconds a new unit may take to become ready. */
   readonly startTimeoutSeconds: number;

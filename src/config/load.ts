@@ -64,6 +64,7 @@ function valuesOf(read: Read): Values {
     unitsPerApp: read(SETTINGS.unitsPerApp),
     mailUrl: read(SETTINGS.mailUrl),
     mailFrom: read(SETTINGS.mailFrom),
+    providersAllow: read(SETTINGS.providersAllow),
     edgeWorkers: read(SETTINGS.edgeWorkers),
     isolation: read(SETTINGS.isolation),
     unitMemoryBytes: read(SETTINGS.unitMemoryBytes),

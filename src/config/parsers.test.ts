@@ -119,3 +119,13 @@ describe('the address of a mail server', () => {
     }
   });
 });
+
+describe('addresses that may be called', () => {
+  it('are hosts and networks with commas between them, or none', () => {
+    expect(parse.allowedAddresses(' ')).toEqual([]);
+    expect(parse.allowedAddresses('db.internal, 10.0.0.0/8,::1')).toEqual(['db.internal', '10.0.0.0/8', '::1']);
+    for (const text of ['10.0.0.0/64', 'a,,b', '*', 'http://a']) {
+      expect(() => parse.allowedAddresses(text), text).toThrow(parse.BadValue);
+    }
+  });
+});

@@ -1,5 +1,6 @@
 /** Text of one setting -> value. A parser throws BadValue with what it wants to see; it never repeats the text it was given. */
 import { isIPv6 } from 'node:net';
+import { allowEntry } from '../lib/guarded/allow-list.ts';
 import type { Listen } from './config.ts';
 
 export class BadValue extends Error {
@@ -138,4 +139,14 @@ export const mailUrlOrNone: Parser<string | null> = (text) => {
   if (!/^\/?$/.test(url.pathname) || url.search !== '') throw new BadValue(wanted);
   if (/%(?![0-9a-f]{2})/i.test(url.username + url.password)) throw new BadValue(wanted);
   return value;
+};
+
+/** Names, addresses and networks with commas between them. */
+export const allowedAddresses: Parser<readonly string[]> = (text) => {
+  const entries = text.split(',').map((entry) => entry.trim());
+  if (entries.join('') === '') return [];
+  const isGood = entries.every((entry) => allowEntry(entry) !== null);
+  if (!isGood)
+    throw new BadValue('must be hosts and networks with commas between them, for example db.internal, 10.0.0.0/8');
+  return entries;
 };

@@ -60,7 +60,8 @@ export const SETTINGS: Settings = {
     key: 'database.url',
     variable: 'TANCHO_DATABASE_URL',
     default: '',
-    description: 'PostgreSQL address (postgres://...). None: the embedded SQLite in the home.',
+    description:
+      'PostgreSQL address (postgres://...). None: the embedded SQLite in the home. One server at a time works with a database.',
     secret: true,
     parse: parse.databaseUrlOrNone,
   },
@@ -123,6 +124,14 @@ export const SETTINGS: Settings = {
     default: 'tancho@localhost.localdomain',
     description: 'The sender of letters.',
     parse: parse.email,
+  },
+  providersAllow: {
+    key: 'providers.allow',
+    variable: 'TANCHO_PROVIDER_ALLOW',
+    default: '',
+    description:
+      'Providers of services at private addresses that may be called: host names, addresses and CIDR networks with commas between them, for example db.internal, 10.0.0.0/8. None: public addresses only, and loopback while the API itself listens on loopback only. Link-local and metadata addresses and the ports of this server are never called.',
+    parse: parse.allowedAddresses,
   },
   edgeWorkers: {
     key: 'edge.workers',

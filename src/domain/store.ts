@@ -58,6 +58,11 @@ export interface Store extends StoreReader {
    */
   transact<T>(work: (tx: StoreWriter) => Promise<T>): Promise<T>;
   /**
+   * Of everything that transactions have committed, here and elsewhere: two equal texts mean that nothing was committed in
+   * between, so what was read after the first is still true at the second.
+   */
+  version(): Promise<string>;
+  /**
    * Takes or renews a lease; true when `owner` holds it now. A lease that nobody renews for `ttlMs` is free again.
    * Never a bare lock: whoever dies loses it.
    */

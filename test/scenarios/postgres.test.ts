@@ -1,7 +1,10 @@
 /** The same platform with its state in PostgreSQL: push, variables, log, kill -9; and a database that goes away for a while. */
-import { readdir } from 'node:fs/promises';
+import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
+import os from 'node:os';
+import path from 'node:path';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtProgram } from '../support/built.ts';
 import {
   allowPush,
   createIdentity,
@@ -14,7 +17,7 @@ import {
 import { createLoad } from '../support/load.ts';
 import { createTestDatabase } from '../support/postgres.ts';
 import { until } from '../support/until.ts';
-import { startWorld, type World } from '../support/world.ts';
+import { run, startWorld, type World } from '../support/world.ts';
 
 // Without PostgreSQL this has printed why.
 const database = await createTestDatabase();
@@ -80,6 +83,29 @@ describe.skipIf(database === null)('with its state in PostgreSQL', () => {
     expect(await units()).toEqual(before);
     expect((await world.fetchApp('afar', '/env')).text).toBe('hello from afar');
     await push('two');
+  });
+
+  it('a second server with the same key is refused while this one is there', async () => {
+    const home = await mkdtemp(path.join(os.tmpdir(), 'tancho-second-'));
+    try {
+      await copyFile(path.join(world.home, 'secret.key'), path.join(home, 'secret.key'));
+      const listens = ['API', 'EDGE', 'SSH'].map((door) => [`TANCHO_${door}_LISTEN`, '127.0.0.1:0']);
+      const second = await run(process.execPath, [path.join(await builtProgram(), 'main.js'), 'server'], {
+        cwd: home,
+        env: {
+          PATH: process.env['PATH'] ?? '',
+          TANCHO_HOME: home,
+          TANCHO_DATABASE_URL: database?.url ?? '',
+          ...Object.fromEntries(listens),
+        },
+        timeoutMs: 30_000,
+      });
+      expect([second.code, second.stdout]).toEqual([1, '']);
+      expect(second.stderr).toMatch(/^Error: Another server works with this database\.\n {2}Hint: Stop it first/);
+      expect((await world.fetchApp('afar')).text).toBe('two');
+    } finally {
+      await rm(home, { recursive: true, force: true });
+    }
   });
 
   it('connections that break are made again', async () => {

@@ -1,9 +1,7 @@
 /** App tokens (specification 4.9, Variant B). */
 import { Type } from '../schema.ts';
 import { empty, json, type Operation } from '../operation.ts';
-import { optionalText, queryText } from './fields.ts';
-
-const errors = ['app.invalid_name', 'app.not_found', 'access.denied'] as const;
+import { appParams, optionalText, queryText } from './fields.ts';
 
 export const appTokenOperations: readonly Operation[] = [
   json({
@@ -24,25 +22,23 @@ export const appTokenOperations: readonly Operation[] = [
     section: null,
     summary: 'List the tokens of an app, without what they are.',
     method: 'GET',
-    path: '/tokens',
+    path: '/apps/:app/tokens',
     access: 'user',
-    query: Type.Object({ client: queryText }),
+    params: appParams,
     shape: 'appTokens',
-    errors,
-    handle: ({ useCases, caller }, { query }) => useCases.appTokens.list(caller, query.client),
+    errors: ['app.not_found', 'access.denied'],
+    handle: ({ useCases, caller }, { params }) => useCases.appTokens.list(caller, params.app),
   }),
   empty({
     id: 'app_tokens.revoke_one',
     section: null,
     summary: 'End one token of an app.',
     method: 'DELETE',
-    path: '/tokens/:token',
+    path: '/apps/:app/tokens/:token',
     access: 'user',
-    params: Type.Object({ token: Type.String() }),
-    query: Type.Object({ client: queryText }),
-    errors: [...errors, 'token.not_found'],
-    handle: ({ useCases, caller }, { params, query }) =>
-      useCases.appTokens.revokeOne(caller, query.client, params.token),
+    params: Type.Object({ app: Type.String(), token: Type.String() }),
+    errors: ['app.not_found', 'access.denied', 'token.not_found'],
+    handle: ({ useCases, caller }, { params }) => useCases.appTokens.revokeOne(caller, params.app, params.token),
   }),
   empty({
     id: 'app_tokens.revoke',
@@ -52,7 +48,7 @@ export const appTokenOperations: readonly Operation[] = [
     path: '/tokens',
     access: 'user',
     query: Type.Object({ client: queryText }),
-    errors,
+    errors: ['app.invalid_name', 'app.not_found', 'access.denied'],
     handle: async ({ useCases, caller }, { query }) => {
       await useCases.appTokens.revoke(caller, query.client);
     },

@@ -39,6 +39,7 @@ export const appOperations: readonly Operation[] = [
       status: repeatedText,
       locked: queryText,
     }),
+    stands: true,
     shape: 'appSummaries',
     errors: [],
     handle: async ({ useCases, caller }, { query }) => {

@@ -22,10 +22,10 @@ export interface AppTokens {
    * rollout starts with. Errors: app.invalid_name (no client), app.not_found.
    */
   create(caller: Caller, input: { client: unknown; isExported: boolean }): Promise<NewAppToken>;
-  /** Newest first, without the expired; none can be made a token of again. Errors: as create(). */
-  list(caller: Caller, client: unknown): Promise<AppToken[]>;
-  /** Ends one, by its tokenId(). Errors: as create(), token.not_found. */
-  revokeOne(caller: Caller, client: unknown, id: string): Promise<void>;
+  /** Newest first, without the expired; none can be made a token of again. Errors: app.not_found. */
+  list(caller: Caller, app: string): Promise<AppToken[]>;
+  /** Ends one, by its tokenId(). Errors: app.not_found, token.not_found. */
+  revokeOne(caller: Caller, app: string, id: string): Promise<void>;
   /** Ends all tokens of the app; answers how many there were. Errors: as create(). */
   revoke(caller: Caller, client: unknown): Promise<number>;
 }
@@ -74,15 +74,15 @@ export function createAppTokens(deps: AppTokensDeps): AppTokens {
       });
     },
 
-    async list(caller, client) {
-      const app = await demandApp(store, clientName(client));
+    async list(caller, name) {
+      const app = await demandApp(store, name);
       demand(caller, 'app_token.list', { app });
       const at = now().toISOString();
       return (await store.appTokens(app.name)).filter((token) => token.expiresAt > at);
     },
 
-    async revokeOne(caller, client, id) {
-      const app = await demandApp(store, clientName(client));
+    async revokeOne(caller, name, id) {
+      const app = await demandApp(store, name);
       const options = { target: `app:${app.name}`, detail: id.slice(0, 16) };
       await act(caller, 'app_token.revoke', { app }, options, () =>
         store.transact(async (tx) => {

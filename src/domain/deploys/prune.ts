@@ -16,12 +16,14 @@ export async function pruneReleases(
   const serving = (await store.app(appName))?.release ?? null;
   const units = new Set((await store.units(appName)).map((unit) => unit.release));
   const previous = releases.find(({ release }) => serving !== null && release < serving)?.release;
-  const artifacts = new Set([...new Set(releases.map(({ artifact }) => artifact))].slice(0, settings.keptReleases));
+  const surplus = [...new Set(releases.map(({ artifact }) => artifact))][settings.keptReleases];
+  // The newest stay without gaps: none is kept that is older than the first whose code goes.
+  const cut = releases.find(({ artifact }) => artifact === surplus)?.release ?? 0;
   const counts = new Map<string, number>();
   const kept = releases.filter(({ release, artifact }) => {
     const count = (counts.get(artifact) ?? 0) + 1;
     counts.set(artifact, count);
-    const isRecent = artifacts.has(artifact) && count <= KEPT_PER_ARTIFACT;
+    const isRecent = release > cut && count <= KEPT_PER_ARTIFACT;
     return isRecent || release === serving || release === previous || units.has(release);
   });
   const gone = releases.filter((release) => !kept.includes(release));

@@ -2,7 +2,6 @@
 import { Kysely } from 'kysely';
 import type { Logger } from '../logger.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
-import type { SqliteDialectOptions } from './sqlite-dialect.ts';
 import { openSqliteFile } from './sqlite-file.ts';
 import type { SqliteFileOptions } from './sqlite-file.ts';
 import type { PostgresOptions } from './postgres-dialect.ts';
@@ -10,8 +9,7 @@ import type { PostgresOptions } from './postgres-dialect.ts';
 export type DatabaseKind = 'sqlite' | 'postgres';
 
 export type DatabaseOptions =
-  | ({ readonly kind: 'sqlite' } & SqliteFileOptions & SqliteDialectOptions)
-  | ({ readonly kind: 'postgres' } & PostgresOptions);
+  ({ readonly kind: 'sqlite' } & SqliteFileOptions) | ({ readonly kind: 'postgres' } & PostgresOptions);
 
 export interface Database<Schema> {
   readonly kind: DatabaseKind;
@@ -26,7 +24,7 @@ export interface Database<Schema> {
 export async function openDatabase<Schema>(options: DatabaseOptions, logger: Logger): Promise<Database<Schema>> {
   if (options.kind === 'sqlite') {
     const handle = await openSqliteFile(options);
-    const dialect = sqliteDialect(handle, options);
+    const dialect = sqliteDialect(handle);
     return database('sqlite', options.file, handle.driver, new Kysely<Schema>({ dialect }));
   }
   const { postgresDialect } = await import('./postgres-dialect.ts');

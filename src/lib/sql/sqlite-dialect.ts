@@ -4,8 +4,7 @@
  */
 import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, Driver, Kysely, QueryResult } from 'kysely';
-import { KeptAnswers } from './kept-answers.ts';
-import type { SqliteHandle, SqliteRow, SqliteStatement, SqliteValue } from './sqlite-file.ts';
+import type { SqliteHandle, SqliteStatement, SqliteValue } from './sqlite-file.ts';
 import { patiently } from './patiently.ts';
 import { sqliteValues } from './sqlite-value.ts';
 import { Turnstile } from './turnstile.ts';
@@ -13,18 +12,12 @@ import { Turnstile } from './turnstile.ts';
 /** Longer than the wait for another process, short enough that a transaction that waits for itself is told so. */
 const TURN_MS = 10_000;
 const KEPT_STATEMENTS = 300;
-const READS = /^select\b/i;
-const REPEATED = /^(?:select|insert|update|delete|with|begin|commit|rollback)\b/i;
+const REPEATED = /^(?:select|insert|update|delete|with|begin|commit|rollback|pragma data_version)\b/i;
 
-export interface SqliteDialectOptions {
-  /** Gives long answers again as long as nothing has been written; for what is read much more often than it changes. */
-  readonly keepsAnswers?: boolean;
-}
-
-export function sqliteDialect(handle: SqliteHandle, options: SqliteDialectOptions = {}): Dialect {
+export function sqliteDialect(handle: SqliteHandle): Dialect {
   return {
     createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new SqliteDriver(handle, options),
+    createDriver: () => new SqliteDriver(handle),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -42,9 +35,9 @@ class SqliteDriver implements Driver {
   readonly #connection: SqliteConnection;
   readonly #turnstile = new Turnstile(TURN_MS);
 
-  constructor(handle: SqliteHandle, { keepsAnswers = false }: SqliteDialectOptions) {
+  constructor(handle: SqliteHandle) {
     this.#handle = handle;
-    this.#connection = new SqliteConnection(handle, keepsAnswers);
+    this.#connection = new SqliteConnection(handle);
   }
 
   async init(): Promise<void> {}
@@ -85,24 +78,14 @@ class SqliteConnection implements DatabaseConnection {
   readonly #handle: SqliteHandle;
   /** Oldest use first. */
   readonly #kept = new Map<string, SqliteStatement>();
-  readonly #answers: KeptAnswers | null;
 
-  constructor(handle: SqliteHandle, keepsAnswers: boolean) {
+  constructor(handle: SqliteHandle) {
     this.#handle = handle;
-    this.#answers = keepsAnswers ? new KeptAnswers(handle) : null;
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
     const values = sqliteValues(query.parameters);
-    return patiently(() => {
-      if (this.#answers === null) return this.#execute<R>(query.sql, values);
-      if (READS.test(query.sql)) {
-        const ask = (): SqliteRow[] => this.#statement(query.sql).all(values);
-        return { rows: this.#answers.read(query.sql, values, ask) as R[] };
-      }
-      this.#answers.forget();
-      return this.#execute<R>(query.sql, values);
-    });
+    return patiently(() => this.#execute<R>(query.sql, values));
   }
 
   async *streamQuery<R>(): AsyncIterableIterator<QueryResult<R>> {

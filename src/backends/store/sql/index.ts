@@ -35,6 +35,7 @@ import { teamReader, teamWriter } from './teams.ts';
 import { transactions } from './transaction.ts';
 import { unitReader, unitWriter } from './units.ts';
 import { userReader, userWriter } from './users.ts';
+import { versions } from './version.ts';
 
 export type SqlStoreOptions =
   | {
@@ -65,11 +66,14 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
       const scope: Scope = { db: database.db, kind: database.kind, sealer: deps.sealer };
       await checkSeal(scope, where);
       const transact = transactions(scope);
+      const version = versions(scope);
       const store: Store = {
         name: `sql (${database.driver})`,
         ...reader(scope),
         ...leases(scope),
-        transact: (work) => transact((inside) => work({ ...reader(inside), ...writer(inside) })),
+        transact: (work) =>
+          transact((inside) => work({ ...reader(inside), ...writer(inside) })).finally(version.changed),
+        version: version.current,
         close: () => database.close(),
       };
       return withTranslatedErrors(store, (thrown) => translated(thrown, where));
@@ -83,9 +87,7 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
 }
 
 function databaseOptions(options: SqlStoreOptions): DatabaseOptions {
-  return options.kind === 'sqlite'
-    ? { ...options, synchronous: 'FULL', keepsAnswers: true }
-    : { ...options, poolSize: POOL_SIZE };
+  return options.kind === 'sqlite' ? { ...options, synchronous: 'FULL' } : { ...options, poolSize: POOL_SIZE };
 }
 
 function reader(scope: Scope): StoreReader {

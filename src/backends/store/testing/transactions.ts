@@ -28,6 +28,24 @@ export const transactionCases: StoreCases = {
     expect(await store.setting('k')).toBeNull();
   },
 
+  'has another version after each commit, here and elsewhere, and the same one as long as nothing happens': async (
+    store,
+    { again },
+  ) => {
+    const other = await again();
+    await populate(store, 'shop');
+    const seen = new Set<string>();
+    for (const writer of [store, other, store]) {
+      seen.add(await other.version());
+      await writer.transact((tx) => tx.setSetting('k', String(seen.size)));
+    }
+    seen.add(await other.version());
+    expect(seen.size).toBe(4);
+    const before = await store.version();
+    await store.apps();
+    expect(await store.version()).toBe(before);
+  },
+
   'answers what the work answers, and passes its errors on': async (store) => {
     expect(await store.transact(async () => 42)).toBe(42);
     const refusal = new PlatformError('access.denied', 'No.');

@@ -1,0 +1,109 @@
+/** A provider for tests: a real server that can be told to fail in the ways that providers do. */
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { buffer } from 'node:stream/consumers';
+
+export type Fault =
+  | 'hang'
+  /** Breaks the connection instead of doing anything. */
+  | 'reset before'
+  /** Does it, and breaks the connection instead of answering. */
+  | 'reset after'
+  /** Does it, and answers what is not JSON. */
+  | 'garbage'
+  /** Does it, and never stops answering. */
+  | 'endless'
+  /** 500 or 400 with everything it knows in the body. */
+  | 'tell all'
+  | 'say no'
+  | 'redirect'
+  | 'not http';
+
+export interface Request {
+  readonly method: string;
+  readonly path: string;
+  readonly query: URLSearchParams;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly body?: unknown;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface FaultyServer {
+  readonly url: string;
+  readonly requests: readonly Request[];
+  /** The next requests that match; null ends it. */
+  fail(fault: Fault | null, matches?: (request: Request) => boolean, times?: number): void;
+  close(): Promise<void>;
+}
+
+export const PASSWORD = 'pass-word-of-the-manifest';
+export const REDIRECT_TARGET = '/elsewhere';
+
+export async function startFaultyServer(answer: (request: Request) => Answer): Promise<FaultyServer> {
+  const requests: Request[] = [];
+  let failing: { fault: Fault; matches: (request: Request) => boolean; left: number } | null = null;
+
+  function faultFor(request: Request): Fault | null {
+    if (failing === null || failing.left === 0 || !failing.matches(request)) return null;
+    failing.left -= 1;
+    return failing.fault;
+  }
+
+  async function serve(incoming: IncomingMessage, response: ServerResponse): Promise<void> {
+    const body = (await buffer(incoming)).toString('utf8');
+    const url = new URL(incoming.url ?? '/', 'http://provider');
+    const { method = '', headers } = incoming;
+    const request: Request = { method, path: url.pathname, query: url.searchParams, headers, body };
+    requests.push(request);
+    const fault = faultFor(request);
+    if (fault === 'hang') return;
+    if (fault === 'reset before') return void incoming.socket.resetAndDestroy();
+    if (fault === 'not http') return void incoming.socket.end('hello, what do you want\r\n');
+    if (fault === 'redirect') return void response.writeHead(307, { location: REDIRECT_TARGET }).end();
+    if (fault === 'tell all' || fault === 'say no') {
+      response.writeHead(fault === 'tell all' ? 500 : 400);
+      return void response.end(`no: ${PASSWORD} ${headers.authorization ?? ''} ${body}\u0007${'x'.repeat(2_000)}`);
+    }
+    const found = isAuthorized(headers) ? answer(request) : { status: 401, body: {} };
+    if (fault === 'reset after') return void incoming.socket.resetAndDestroy();
+    response.writeHead(found.status, { 'content-type': 'application/json', ...found.headers });
+    if (fault === 'endless') return endless(response);
+    if (fault === 'garbage') return void response.end('{"half": "of');
+    response.end(found.body === undefined ? '' : JSON.stringify(found.body));
+  }
+
+  const server = createServer((incoming, response) => {
+    serve(incoming, response).catch(() => incoming.socket.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' && address !== null ? address.port : 0;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    requests,
+    fail(fault, matches = () => true, times = Infinity) {
+      failing = fault === null ? null : { fault, matches, left: times };
+    },
+    async close() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+function isAuthorized(headers: IncomingHttpHeaders): boolean {
+  return headers.authorization === `Basic ${Buffer.from(`platform:${PASSWORD}`).toString('base64')}`;
+}
+
+function endless(response: ServerResponse): void {
+  const chunk = Buffer.alloc(64 * 1024, 0x20);
+  const more = (): void => {
+    while (!response.destroyed && response.write(chunk));
+    if (!response.destroyed) response.once('drain', more);
+  };
+  more();
+}

@@ -1,0 +1,24 @@
+import { sql } from 'kysely';
+import { askedTogether } from '../../../lib/asked-together.ts';
+import type { Scope } from './schema.ts';
+
+export interface Versions {
+  current(): Promise<string>;
+  /** To be called when a transaction of this store may have committed, before its caller is told. */
+  changed(): void;
+}
+
+/** SQLite counts for a connection what others have committed, so its own are counted here; PostgreSQL knows what a snapshot sees. */
+export function versions({ db, kind }: Scope): Versions {
+  let own = 0;
+  const ask = async (): Promise<string> => {
+    if (kind === 'postgres') {
+      const { rows } = await sql<{ v: string }>`select pg_current_snapshot()::text as v`.execute(db);
+      return rows[0]?.v ?? '';
+    }
+    const before = own;
+    const { rows } = await sql<{ data_version: number }>`pragma data_version`.execute(db);
+    return `${before}.${rows[0]?.data_version ?? 0}`;
+  };
+  return { current: askedTogether(ask), changed: () => void (own += 1) };
+}
