@@ -31,6 +31,17 @@ const teamMember: Rule = (caller, { team }) =>
 const self: Rule = (caller, { email }) => admin(caller, {}) || (caller.kind === 'user' && caller.email === email);
 const registration: Rule = (caller, subject) => subject.registrationOpen === true || admin(caller, subject);
 
+const WORDS: ReadonlyMap<Rule, string> = new Map([
+  [anyone, 'anybody'],
+  [user, 'any user'],
+  [admin, 'admins'],
+  [self, 'the user it is about, and admins'],
+  [appTeam, "members of the app's teams, and admins"],
+  [appTeamOrAppToken, "members of the app's teams, admins, and a token of the app"],
+  [teamMember, 'members of the team, and admins'],
+  [registration, 'anybody where registration is open, otherwise admins'],
+]);
+
 export const RULES = {
   'user.create': registration,
   'user.login': anyone,
@@ -107,6 +118,14 @@ export type Action = keyof typeof RULES;
 
 export function may(caller: Caller, action: Action, subject: Subject = {}): boolean {
   return RULES[action](caller, subject);
+}
+
+/** For docs/access.md. */
+export function describeRule(action: Action): string {
+  const rule: Rule = RULES[action];
+  const words = WORDS.get(rule);
+  if (words === undefined) throw new Error(`The rule of ${action} has no words.`);
+  return words;
 }
 
 /** Throws `auth.required` to the anonymous, `access.denied` to everybody else. */

@@ -18,7 +18,11 @@ export interface UsersTypes {
   'users.info': { readonly answer: { readonly Email: string; readonly Teams: readonly string[] } };
   /** List the users: all for an admin, otherwise the caller alone. */
   'users.list': {
-    readonly query: { readonly userEmail?: string | number | boolean | undefined };
+    readonly query: {
+      readonly userEmail?: string | number | boolean | undefined;
+      readonly role?: string | number | boolean | undefined;
+      readonly context?: string | number | boolean | undefined;
+    };
     readonly answer: readonly { readonly Email: string; readonly Teams: readonly string[]; readonly Admin: boolean }[];
   };
   /** Log in: a token for the password. */
