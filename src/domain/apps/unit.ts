@@ -12,7 +12,7 @@ export type UnitState = (typeof UNIT_STATES)[number];
 export const UNIT_TRANSITIONS: Readonly<Record<UnitState, readonly UnitState[]>> = {
   pending: ['starting', 'error', 'stopped'],
   starting: ['started', 'error', 'stopped'],
-  started: ['error', 'stopped', 'starting'],
+  started: ['error', 'stopped'],
   error: ['starting', 'stopped'],
   stopped: [],
 };
