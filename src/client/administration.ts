@@ -24,8 +24,7 @@ export interface PlatformsClient {
 export function plansClient({ request }: Requests): PlansClient {
   return {
     list: () => request('plans.list'),
-    create: ({ default: isDefault = false, ...plan }) =>
-      request('plans.create', { body: { ...plan, default: String(isDefault) } }),
+    create: (plan) => request('plans.create', { body: plan }),
     remove: (plan) => request('plans.remove', { params: { plan } }),
     routers: () => request('plans.routers'),
   };

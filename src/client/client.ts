@@ -142,9 +142,8 @@ function keysClient({ request }: Requests): KeysClient {
 function poolsClient({ request }: Requests): PoolsClient {
   return {
     list: () => request('pools.list_all'),
-    create: (name, options = {}) =>
-      request('pools.create', { body: { name, public: String(options.public === true) } }),
-    setPublic: (pool, isPublic) => request('pools.update', { params: { pool }, body: { public: String(isPublic) } }),
+    create: (name, options = {}) => request('pools.create', { body: { name, public: options.public === true } }),
+    setPublic: (pool, isPublic) => request('pools.update', { params: { pool }, body: { public: isPublic } }),
     remove: (pool) => request('pools.remove', { params: { pool } }),
     addTeams: (pool, team) => request('pools.team_add', { params: { pool }, query: { team } }),
     removeTeams: (pool, team) => request('pools.team_remove', { params: { pool }, query: { team } }),

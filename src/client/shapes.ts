@@ -11,6 +11,7 @@ export type EnvVar = Answer<'env.get'>[number];
 export type LogEntry = Answer<'apps.log'>[number];
 export type PoolShape = Answer<'pools.list_all'>[number];
 export type Plan = Answer<'plans.list'>[number];
+export type NewPlan = NonNullable<Input<'plans.create'>['body']>;
 export type RouterShape = Answer<'plans.routers'>[number];
 export type RoutesChange = Answer<'apps.routes'>;
 export type Platform = Answer<'platforms.list'>[number];
@@ -48,13 +49,4 @@ export interface LogQuery {
   readonly lines: number;
   readonly source?: string;
   readonly unit?: string;
-}
-
-export interface NewPlan {
-  readonly name: string;
-  /** Bytes, also as 512M; absent: no limit. */
-  readonly memory?: string;
-  /** Thousandths of a processor; absent: no limit. */
-  readonly cpumilli?: string;
-  readonly default?: boolean;
 }

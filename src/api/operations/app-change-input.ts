@@ -2,6 +2,7 @@
 import type { AppChange } from '../../domain/apps/app-changes.ts';
 import { PlatformError } from '../../domain/errors.ts';
 import type { RawBody } from '../body.ts';
+import { Type } from '../schema.ts';
 import { readBodyFields } from './options-input.ts';
 
 export interface ChangeInput {
@@ -10,11 +11,15 @@ export interface ChangeInput {
   readonly cname?: string;
 }
 
+/** A name, or an object with it. */
+export const planText = Type.Optional(Type.Unsafe<string | object | null>({ type: ['string', 'object', 'null'] }));
+
 /** Clients send every field, most of them empty: what is empty stays as it is. */
 export function readChange(body: RawBody): ChangeInput {
   const fields = new Map([...readBodyFields(body)].map(([name, values]) => [name.toLowerCase(), values.at(-1)]));
   const text = (name: string): string | undefined => textOf(name, fields.get(name)) || undefined;
-  const { cname } = Object.fromEntries(fields);
+  const cname = fields.get('cname');
+  if (!Array.isArray(cname)) textOf('cname', cname);
   return {
     change: {
       description: text('description'),
@@ -34,7 +39,8 @@ export function planName(plan: unknown): string {
   return textOf('plan', entry?.[1]);
 }
 
-function textOf(name: string, value: unknown): string {
+/** Absent and null are ''. Throws `input.invalid`. */
+export function textOf(name: string, value: unknown): string {
   if (value === undefined || value === null) return '';
   if (typeof value === 'string') return value;
   throw new PlatformError('input.invalid', `"${name}" must be text.`, { hint: `Send ${name}=<value>.` });

@@ -1,9 +1,9 @@
 /** The record of an app: what it is, which teams have access, its pool and plan (the pool: specification 4.1). */
 import { empty, type Operation, progress } from '../operation.ts';
 import { Type } from '../schema.ts';
-import { appParams } from './fields.ts';
-import { planName, readChange } from './app-change-input.ts';
-import { OPTIONS_BODY, readBare, readBodyFields } from './options-input.ts';
+import { appParams, optionalText } from './fields.ts';
+import { planName, planText, readChange, textOf } from './app-change-input.ts';
+import { optionsBody, readBare, readBodyFields } from './options-input.ts';
 import type { RawBody } from '../body.ts';
 
 const teamParams = Type.Object({ app: Type.String(), team: Type.String() });
@@ -21,7 +21,14 @@ export const appChangeOperations: readonly Operation[] = [
     also: [{ method: 'POST', path: '/apps/:app' }],
     access: 'user',
     params: appParams,
-    rawBody: OPTIONS_BODY,
+    rawBody: optionsBody({
+      description: optionalText,
+      platform: optionalText,
+      teamOwner: optionalText,
+      pool: optionalText,
+      plan: planText,
+      cname: optionalText,
+    }),
     errors: [
       ...errors,
       ...planErrors,
@@ -60,7 +67,7 @@ export const appChangeOperations: readonly Operation[] = [
     path: '/apps/:app/plan',
     access: 'user',
     params: appParams,
-    rawBody: OPTIONS_BODY,
+    rawBody: optionsBody({ name: optionalText, plan: planText }),
     errors: [...errors, ...planErrors],
     handle: ({ useCases, caller }, { params, body }, say) =>
       useCases.appChanges.change(caller, params.app, { plan: readPlan(body) }, say),
@@ -107,5 +114,5 @@ export const appChangeOperations: readonly Operation[] = [
 /** `{"name": "small", ...}`, `plan=small`, or the bare name. */
 function readPlan(body: RawBody): string {
   const fields = readBodyFields(body);
-  return planName(fields.get('plan')?.at(-1)) || planName(fields.get('name')?.at(-1)) || readBare(body, 'plan');
+  return planName(fields.get('plan')?.at(-1)) || textOf('name', fields.get('name')?.at(-1)) || readBare(body, 'plan');
 }

@@ -4,7 +4,7 @@ import { Type } from '../schema.ts';
 import { readFlag } from '../body.ts';
 import { json, type Operation, progress } from '../operation.ts';
 import { appParams, optionalText, queryText, repeatedText } from './fields.ts';
-import { planName } from './app-change-input.ts';
+import { planName, planText } from './app-change-input.ts';
 import { OPTIONS_BODY, readOptions } from './options-input.ts';
 
 const section = '4.1';
@@ -18,7 +18,7 @@ const newApp = Type.Object({
   teamowner: optionalText,
   description: optionalText,
   pool: optionalText,
-  plan: Type.Optional(Type.Unsafe<string | object | null>({ type: ['string', 'object', 'null'] })),
+  plan: planText,
 });
 
 export const appOperations: readonly Operation[] = [

@@ -4,7 +4,8 @@ import type { RawBody } from '../body.ts';
 import { readFlag } from '../body.ts';
 import { empty, json, type Operation } from '../operation.ts';
 import { Type } from '../schema.ts';
-import { OPTIONS_BODY, readOptions } from './options-input.ts';
+import { optionalText } from './fields.ts';
+import { amount, flag, optionsBody, readOptions } from './options-input.ts';
 
 const UNITS: Readonly<Record<string, number>> = { '': 1, k: 1024, m: 1024 ** 2, g: 1024 ** 3 };
 
@@ -27,7 +28,14 @@ export const planOperations: readonly Operation[] = [
     method: 'POST',
     path: '/plans',
     access: 'user',
-    rawBody: OPTIONS_BODY,
+    rawBody: optionsBody({
+      name: optionalText,
+      memory: amount,
+      swap: amount,
+      cpushare: amount,
+      cpumilli: amount,
+      default: flag,
+    }),
     errors: ['plan.invalid', 'plan.name_taken', 'unsupported', 'input.invalid_json'],
     handle: ({ useCases, caller }, { body }) => useCases.plans.create(caller, readPlan(body)),
   }),

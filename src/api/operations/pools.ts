@@ -1,8 +1,8 @@
 /** Pools (specification 4.1); their administration is beyond it. */
 import { empty, json, type Operation } from '../operation.ts';
 import { Type } from '../schema.ts';
-import { repeatedText } from './fields.ts';
-import { OPTIONS_BODY } from './options-input.ts';
+import { optionalText, repeatedText } from './fields.ts';
+import { flag, OPTIONS_BODY, optionsBody } from './options-input.ts';
 import { readPool, readTeams } from './pool-input.ts';
 
 /** The oldest clients name the pool in the body. */
@@ -41,7 +41,7 @@ export const poolOperations: readonly Operation[] = [
     path: '/pools',
     also: [{ method: 'POST', path: '/pool' }],
     access: 'user',
-    rawBody: OPTIONS_BODY,
+    rawBody: optionsBody({ name: optionalText, pool: optionalText, public: flag, default: flag }),
     errors: ['pool.invalid_name', 'pool.name_taken', 'pool.in_use', 'input.invalid_json'],
     handle: ({ useCases, caller }, { body }) => {
       const { name, isPublic = false } = readPool(body);
@@ -57,7 +57,7 @@ export const poolOperations: readonly Operation[] = [
     also: [{ method: 'POST', path: '/pool/:pool' }],
     access: 'user',
     params,
-    rawBody: OPTIONS_BODY,
+    rawBody: optionsBody({ public: flag, default: flag }),
     errors: ['pool.not_found', 'pool.in_use', 'input.invalid_json'],
     handle: ({ useCases, caller }, { params, body }) => {
       const { name, isPublic } = readPool(body, params.pool);

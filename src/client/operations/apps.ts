@@ -122,7 +122,10 @@ export interface AppsTypes {
   /** Give an app another plan; what runs is replaced by units with its limits. */
   'apps.plan': {
     readonly params: { readonly app: string };
-    readonly body: Readonly<Record<string, string>>;
+    readonly body: {
+      readonly name?: string | null | undefined;
+      readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
+    };
     readonly answer: void;
   };
   /** Move an app to another pool; its units are not touched. */
@@ -215,13 +218,27 @@ export interface AppsTypes {
   /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. */
   'apps.update': {
     readonly params: { readonly app: string };
-    readonly body: Readonly<Record<string, string>>;
+    readonly body: {
+      readonly description?: string | null | undefined;
+      readonly platform?: string | null | undefined;
+      readonly teamOwner?: string | null | undefined;
+      readonly pool?: string | null | undefined;
+      readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
+      readonly cname?: string | null | undefined;
+    };
     readonly answer: void;
   };
   /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. */
   'apps.update:post': {
     readonly params: { readonly app: string };
-    readonly body: Readonly<Record<string, string>>;
+    readonly body: {
+      readonly description?: string | null | undefined;
+      readonly platform?: string | null | undefined;
+      readonly teamOwner?: string | null | undefined;
+      readonly pool?: string | null | undefined;
+      readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
+      readonly cname?: string | null | undefined;
+    };
     readonly answer: void;
   };
 }

@@ -1,7 +1,17 @@
 /** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
 export interface PlansTypes {
   /** Create a plan. */
-  'plans.create': { readonly body: Readonly<Record<string, string>>; readonly answer: void };
+  'plans.create': {
+    readonly body: {
+      readonly name?: string | null | undefined;
+      readonly memory?: string | number | null | undefined;
+      readonly swap?: string | number | null | undefined;
+      readonly cpushare?: string | number | null | undefined;
+      readonly cpumilli?: string | number | null | undefined;
+      readonly default?: string | boolean | null | undefined;
+    };
+    readonly answer: void;
+  };
   /** List the plans: what each unit of an app may use. */
   'plans.list': {
     readonly answer: readonly {

@@ -1,7 +1,15 @@
 /** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
 export interface PoolsTypes {
   /** Create a pool; unless it is public only teams with access may use it. */
-  'pools.create': { readonly body: Readonly<Record<string, string>>; readonly answer: void };
+  'pools.create': {
+    readonly body: {
+      readonly name?: string | null | undefined;
+      readonly pool?: string | null | undefined;
+      readonly public?: string | boolean | null | undefined;
+      readonly default?: string | boolean | null | undefined;
+    };
+    readonly answer: void;
+  };
   /** List the pools that the apps of the caller's teams may be in. */
   'pools.list': { readonly answer: readonly { readonly Team: string; readonly Pools: readonly string[] }[] };
   /** List the pools that the caller may use, as clients from 1.0 on read them. */
@@ -36,7 +44,10 @@ export interface PoolsTypes {
   /** Open a pool to all teams, or close it to all but those with access. */
   'pools.update': {
     readonly params: { readonly pool: string };
-    readonly body: Readonly<Record<string, string>>;
+    readonly body: {
+      readonly public?: string | boolean | null | undefined;
+      readonly default?: string | boolean | null | undefined;
+    };
     readonly answer: void;
   };
 }
