@@ -37,6 +37,13 @@ import { createQuotas } from './domain/quotas/quotas.ts';
 import { recover } from './domain/recovery.ts';
 import { createRetention } from './domain/retention.ts';
 import { takeSeat } from './domain/seat.ts';
+import { createBindings } from './domain/services/bindings.ts';
+import { createInstances } from './domain/services/instances.ts';
+import { Orphans } from './domain/services/orphans.ts';
+import { Provider } from './domain/services/provider.ts';
+import { createServiceProxy } from './domain/services/service-proxy.ts';
+import { createServices } from './domain/services/services.ts';
+import { UnitBindings } from './domain/services/unit-bindings.ts';
 import type { Settings } from './domain/settings.ts';
 import { createTeams } from './domain/teams/teams.ts';
 import type { UseCases } from './domain/use-cases.ts';
@@ -188,7 +195,7 @@ interface Domain {
   readonly useCases: UseCases;
   readonly parts: Pick<
     Parameters<typeof recover>[0],
-    'collector' | 'leases' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
+    'collector' | 'leases' | 'orphans' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
   >;
   pruneLogs(): Promise<void>;
   /** Removes what is too old, now and then, until the returned function is called and resolves. */
@@ -211,11 +218,26 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   const collector = new Collector({ provisioner, logStore, journal, logger });
   const leases = new Leases(store, owner);
   const act = createAct({ store, leases, logger, now });
-  const routes = new Routes({ store, router, domain: config.domain, logger, now });
+  const provider = new Provider(backends.serviceEndpoint);
+  const orphans = new Orphans({ store, provider, leases, logger });
+  const unitBindings = new UnitBindings({ store, provider, leases, journal, logger });
+  const onPublished = (): void => unitBindings.changed();
+  const routes = new Routes({ store, router, domain: config.domain, logger, now, onPublished });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });
-  const removal = createRemoval({ store, units, routes, router, builder, gitHost, logStore, settings, logger });
+  const removal = createRemoval({
+    store,
+    units,
+    routes,
+    router,
+    builder,
+    gitHost,
+    logStore,
+    orphans,
+    settings,
+    logger,
+  });
   const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
@@ -246,10 +268,14 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     teams: createTeams({ store, act, now, callers }),
     quotas: createQuotas({ store, act, defaults: settings.defaultLimits }),
     appTokens: createAppTokens({ store, act, now }),
+    services: createServices({ store, provider, act, now }),
+    instances: createInstances({ store, provider, orphans, act, now }),
+    bindings: createBindings({ store, provider, orphans, leases, rollouts, journal, act, settings, now }),
+    serviceProxy: createServiceProxy({ store, provider, act }),
   };
   return {
     useCases,
-    parts: { collector, leases, rollouts, removal, routes, supervisor, units },
+    parts: { collector, leases, orphans, rollouts, removal, routes, supervisor, units },
     async pruneLogs() {
       const bounds = { entriesPerApp: config.logEntriesPerApp, bytesPerApp: config.logBytesPerApp };
       await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
@@ -259,6 +285,8 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
       return repeatedly(RETAIN_EVERY_MS, (signal) => retention.run(signal));
     },
     async close(how) {
+      orphans.close();
+      unitBindings.close();
       await supervisor.close();
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);

@@ -59,7 +59,7 @@ function describe(route: Route): Json {
       ...parameters('query', operation.query, null),
     ],
     ...(body !== null && { requestBody: body }),
-    responses: { 200: answer(route), ...failures(operation) },
+    responses: { [statusOf(operation)]: answer(route), ...failures(operation) },
     security: operation.access === 'public' ? [] : [{ token: [] }],
     'x-section': operation.section,
     'x-access': operation.access,
@@ -120,12 +120,17 @@ function requestBody(operation: Operation): Json | null {
   return { required: operation.isBodyOptional !== true, content: { 'application/json': media, [FORM]: media } };
 }
 
+function statusOf(operation: Operation): number {
+  return (operation.answer === 'empty' ? operation.status : undefined) ?? 200;
+}
+
 function answer({ operation, variant }: Route): Json {
   if (operation.answer === 'empty') return { description: 'Done; no body.' };
   if (operation.answer === 'json' || operation.answer === 'entries') {
     const { schema } = variant.shapes[operation.shape];
     return { description: 'The document.', content: { 'application/json': { schema } } };
   }
+  if (operation.answer === 'proxied') return { description: 'What the provider answers, with its status.' };
   if (operation.answer === 'text') return { description: 'One line.', content: TEXT };
   const frame = {
     type: 'object',
@@ -150,6 +155,21 @@ function failures(operation: Operation): Json {
     'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
   };
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [String(status), { description: codes.join(', '), content }]),
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      { description: codes.join(', '), headers: headersOf(status), content },
+    ]),
   );
+}
+
+const TEXT_HEADER = { required: true, schema: { type: 'string' } };
+
+/** Of errors, in lower case as they arrive. */
+function headersOf(status: number): Json {
+  return {
+    'x-tancho-error': { description: 'The code of the error.', ...TEXT_HEADER },
+    'x-request-id': { description: 'Under which the server has logged it.', ...TEXT_HEADER },
+    ...(status === 401 && { 'www-authenticate': { description: 'How to log in.', ...TEXT_HEADER } }),
+    ...(status === 429 && { 'retry-after': { description: 'Seconds to wait.', ...TEXT_HEADER } }),
+  };
 }

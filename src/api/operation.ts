@@ -6,6 +6,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../domain/caller.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { LogEntry } from '../domain/logs/entry.ts';
+import type { ProxyAnswer } from '../domain/services/service-endpoint.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import type { RawBody } from './body.ts';
 import type { ShapeName, ShapeValue } from './variants.ts';
@@ -73,6 +74,8 @@ export interface JsonOperation extends Declaration {
 /** Answers 200 without a body. */
 export interface EmptyOperation extends Declaration {
   readonly answer: 'empty';
+  /** In place of 200. */
+  readonly status?: 204;
   handle(context: Context, input: AnyInput): Promise<void>;
 }
 
@@ -101,8 +104,27 @@ export interface EntriesOperation extends Declaration {
   handle(context: Context, input: AnyInput): Promise<readonly LogEntry[] | AsyncIterable<readonly LogEntry[]>>;
 }
 
+/** A request that is handed on, whatever its body is. */
+export interface Forwarded {
+  readonly method: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: Uint8Array;
+}
+
+/** Answers what somebody else answers. */
+export interface ProxiedOperation extends Declaration {
+  readonly answer: 'proxied';
+  handle(context: Context, input: AnyInput, request: Forwarded): Promise<ProxyAnswer>;
+}
+
 export type Operation =
-  JsonOperation | EmptyOperation | TextOperation | ProgressOperation | OutputOperation | EntriesOperation;
+  | JsonOperation
+  | EmptyOperation
+  | TextOperation
+  | ProgressOperation
+  | OutputOperation
+  | EntriesOperation
+  | ProxiedOperation;
 
 type Schemas<P extends TSchema, Q extends TSchema, B extends TSchema> = {
   readonly params?: P;
@@ -170,6 +192,14 @@ export function entries<P extends TSchema, Q extends TSchema, B extends TSchema>
   },
 ): Operation {
   return { ...operation, answer: 'entries' };
+}
+
+export function proxied<P extends TSchema, Q extends TSchema, B extends TSchema>(
+  operation: Typed<ProxiedOperation, P, Q, B> & {
+    handle(context: Context, input: InputOf<P, Q, B>, request: Forwarded): Promise<ProxyAnswer>;
+  },
+): Operation {
+  return { ...operation, answer: 'proxied' };
 }
 
 /** True when the operation changes something, whatever its method says. */

@@ -13,11 +13,14 @@ import { appUpkeepOperations } from './operations/app-upkeep.ts';
 import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
 import { deployOperations } from './operations/deploys.ts';
+import { instanceOperations } from './operations/instances.ts';
 import { metadataOperations } from './operations/metadata.ts';
 import { planOperations } from './operations/plans.ts';
 import { platformOperations } from './operations/platforms.ts';
 import { poolOperations } from './operations/pools.ts';
 import { quotaOperations } from './operations/quotas.ts';
+import { serviceProxyOperations } from './operations/service-proxy.ts';
+import { serviceOperations } from './operations/services.ts';
 import { teamOperations } from './operations/teams.ts';
 import { passwordOperations } from './operations/passwords.ts';
 import { userOperations } from './operations/users.ts';
@@ -33,6 +36,9 @@ export const OPERATIONS: readonly Operation[] = [
   ...appCnameOperations,
   ...appChangeOperations,
   ...appUpkeepOperations,
+  ...serviceOperations,
+  ...instanceOperations,
+  ...serviceProxyOperations,
   ...poolOperations,
   ...planOperations,
   ...platformOperations,

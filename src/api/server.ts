@@ -23,6 +23,7 @@ import { answerFollow } from './follow-answer.ts';
 import { closeServer, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
 import { changes, type Input } from './operation.ts';
 import { answerOutput, answerProgress } from './progress-answer.ts';
+import { answeredHeaders, askedHeaders } from './proxied-answer.ts';
 import { ResponseStream } from './response-stream.ts';
 import { methodsAt, type Route, routesOf } from './routes.ts';
 import { StandingAnswers } from './standing-answers.ts';
@@ -207,6 +208,7 @@ function commonHeaders(id: string): Record<string, string> {
 
 function readBody(call: Call, bytes: Buffer): unknown {
   const operation = call.route?.operation;
+  if (operation?.answer === 'proxied') return bytes;
   if (operation?.body === undefined && operation?.rawBody === undefined) return undefined;
   const body = decodeBody(bytes, call.contentType);
   if (operation.body === undefined) return body;
@@ -278,7 +280,13 @@ async function answer(
       return reply.type('text/plain; charset=utf-8').send(await operation.handle(context, input));
     case 'empty':
       await operation.handle(context, input);
-      return reply.send();
+      return reply.code(operation.status ?? 200).send();
+    case 'proxied': {
+      const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array();
+      const headers = askedHeaders(request.headers, call.contentType);
+      const answered = await operation.handle(context, input, { method: request.method, headers, body: bytes });
+      return reply.code(answered.status).headers(answeredHeaders(answered.headers)).send(answered.body);
+    }
     case 'progress':
       return answerProgress(streamOf(reply), (say) => operation.handle(context, input, say), late);
     case 'output': {

@@ -50,6 +50,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'team.access_exists': 409,
   'team.access_missing': 404,
   'team.owns_app': 403,
+  'team.owns_instance': 403,
   // Specification 4.1 and 7.
   'app.not_found': 404,
   'app.invalid_name': 400,
@@ -82,6 +83,25 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'pool.invalid_name': 400,
   'pool.name_taken': 409,
   'pool.in_use': 409,
+  // Specification 4.2, 4.3 and 7.
+  'service.not_found': 404,
+  // Specification 4.2 and 7: a name that is taken and an invalid manifest are 500.
+  'service.name_taken': 500,
+  // Specification 4.2 and 7: a service with instances cannot be removed.
+  'service.has_instances': 403,
+  'manifest.invalid': 500,
+  // Specification 4.3.
+  'instance.not_found': 404,
+  'instance.invalid_name': 400,
+  'instance.name_taken': 409,
+  'instance.bound': 409,
+  // What existing clients know for an instance that cannot be bound yet, and an app that is not bound.
+  'instance.not_ready': 412,
+  'binding.exists': 409,
+  'binding.not_found': 412,
+  'binding.conflict': 409,
+  // Existing servers answer so when the provider of a service fails.
+  'provider.failed': 500,
   'quota.exceeded': 403,
   // Specification 8: lines is required.
   'log.lines_required': 400,

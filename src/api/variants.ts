@@ -13,6 +13,7 @@ import * as platform from './shapes/platform.ts';
 import { pools, teamPools } from './shapes/pool.ts';
 import { limit, quota } from './shapes/quota.ts';
 import { metricEnvs, routesChange } from './shapes/routes-change.ts';
+import * as service from './shapes/service.ts';
 import type { Shape } from './shapes/shape.ts';
 import { team, teams } from './shapes/team.ts';
 import * as user from './shapes/user.ts';
@@ -34,6 +35,10 @@ const SAME = {
   appTokens,
   routesChange,
   metricEnvs,
+  ownedServices: service.ownedServices,
+  serviceInstances: service.serviceInstances,
+  boundVars: service.boundVars,
+  servicePlans: service.servicePlans,
 };
 const PUBLISHED = {
   ...SAME,
@@ -41,6 +46,8 @@ const PUBLISHED = {
   appCreated: app.appCreated,
   deploys: deploy.deploys,
   platforms: platform.platforms,
+  instance: service.instance,
+  instances: service.instances,
 };
 
 const SHAPES = {
@@ -52,6 +59,8 @@ const SHAPES = {
     deploy: deploy.deployUnion,
     deploys: deploy.deploysUnion,
     platforms: platform.platformsUnion,
+    instance: service.instanceUnion,
+    instances: service.instancesUnion,
   },
   a: { ...PUBLISHED, app: app.appWithPool, deploy: deploy.deployA },
   b: { ...PUBLISHED, app: app.appPlain, deploy: deploy.deployB },

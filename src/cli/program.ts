@@ -39,6 +39,14 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./cnames/cname.ts')).registerCname,
   },
   env: { description: 'Environment of an app', load: async () => (await import('./env/env.ts')).registerEnv },
+  service: {
+    description: 'Services that apps can bind to',
+    load: async () => (await import('./services/service.ts')).registerService,
+  },
+  instance: {
+    description: 'Instances of services, and binding them to apps',
+    load: async () => (await import('./instances/instance.ts')).registerInstance,
+  },
   deploy: {
     description: 'Deploys of your apps',
     load: async () => (await import('./deploys/deploy.ts')).registerDeploy,
@@ -124,7 +132,14 @@ export function nounOf(argv: readonly string[]): string {
   return '';
 }
 
+/** Asked by the completion scripts; no command for people. */
+const COMPLETE = '__complete';
+
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+  if (argv[0] === COMPLETE) {
+    const { complete } = await import('./complete.ts');
+    return complete(argv.slice(1), context, createProgram);
+  }
   const words = nounOf(argv) === 'help' ? [...argv.filter((word) => word !== 'help'), '--help'] : [...argv];
   const { root, cli } = await createProgram(context, new Set([nounOf(words)]));
   try {
@@ -167,7 +182,22 @@ function fromCommander(error: unknown, words: readonly string[]): unknown {
 function verbDepth(words: readonly string[]): number {
   const noun = nounOf(words);
   if (!(noun in COMMANDS)) return 0;
-  const nouns = ['user', 'key', 'token', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform', 'plan', 'pool'];
+  const nouns = [
+    'user',
+    'key',
+    'token',
+    'team',
+    'app',
+    'unit',
+    'cname',
+    'env',
+    'service',
+    'instance',
+    'deploy',
+    'platform',
+    'plan',
+    'pool',
+  ];
   return nouns.includes(noun) ? 2 : 1;
 }
 

@@ -15,6 +15,9 @@ export interface Request {
   readonly text?: string;
   /** Fields without a value are left out. */
   readonly form?: Readonly<Record<string, string | undefined>>;
+  /** The answer may take minutes to begin. */
+  readonly isSlow?: boolean;
+  readonly signal?: AbortSignal;
 }
 
 export interface Calls {
@@ -30,7 +33,7 @@ export interface Calls {
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
 const IDLE_MS = 60_000;
-/** A stream may be silent while a build is at work. */
+/** While a build is at work, or a provider. */
 const STREAM_IDLE_MS = 30 * 60_000;
 
 export function createCalls(target: Target, token: string | undefined): Calls {
@@ -45,7 +48,8 @@ export function createCalls(target: Target, token: string | undefined): Calls {
       ...(signal === undefined ? {} : { signal }),
     });
   const text = async (method: string, path: string, request: Request): Promise<string> => {
-    const answer = await send(method, path, request, IDLE_MS);
+    const patienceMs = request.isSlow === true ? STREAM_IDLE_MS : IDLE_MS;
+    const answer = await send(method, path, request, patienceMs, request.signal);
     return readAll(answer.body, MAX_BODY_BYTES, name);
   };
   return {

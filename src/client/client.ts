@@ -7,6 +7,7 @@ import { type PlansClient, plansClient, type PlatformsClient, platformsClient } 
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
 import { createCalls, type Progress } from './calls.ts';
 import { createRequests, type Requests } from './requests.ts';
+import { type InstancesClient, instancesClient, type ServicesClient, servicesClient } from './services.ts';
 import type * as shapes from './shapes.ts';
 import type { Target } from './transport.ts';
 
@@ -67,7 +68,7 @@ export interface DeploysClient {
   rollback(app: string, image: string, progress?: Progress): Promise<void>;
 }
 
-export interface Client {
+export interface Client extends Pick<Requests, 'request'> {
   /** How the target is called in messages. */
   readonly name: string;
   readonly users: UsersClient;
@@ -79,6 +80,8 @@ export interface Client {
   readonly plans: PlansClient;
   readonly deploys: DeploysClient;
   readonly pools: PoolsClient;
+  readonly services: ServicesClient;
+  readonly instances: InstancesClient;
   readonly quotas: QuotasClient;
   readonly appTokens: AppTokensClient;
   info(): Promise<shapes.Metadata>;
@@ -92,6 +95,7 @@ export function createClient(target: Target, token?: string): Client {
   const { name, request, progress: during } = requests;
   return {
     name,
+    request,
     users: usersClient(requests),
     keys: keysClient(requests),
     teams: teamsClient(requests),
@@ -106,6 +110,8 @@ export function createClient(target: Target, token?: string): Client {
       rollback: (app, image, progress = {}) =>
         during('deploys.rollback', { params: { app }, body: { image } }, progress),
     },
+    services: servicesClient(requests),
+    instances: instancesClient(requests),
     quotas: quotasClient(requests),
     appTokens: appTokensClient(requests),
     info: () => request('metadata.info'),

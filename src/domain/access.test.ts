@@ -28,6 +28,8 @@ const subject: Subject = {
   app: { name: 'shop', teams: ['crew'] },
   team: { name: 'crew', members: ['bea@example.com'] },
   email: 'ann@example.com',
+  service: { name: 'db', ownerTeams: ['crew'], teams: [], isRestricted: true },
+  instance: { name: 'shop-db', teams: ['crew'] },
 };
 
 /** Who may, spelled out once more by hand so that a slip in the table shows. */
@@ -104,6 +106,25 @@ const expected: Record<Action, string[]> = {
   'pool.remove': ADMINS,
   'pool.team_add': ADMINS,
   'pool.team_remove': ADMINS,
+  'service.create': USERS,
+  'service.list': USERS,
+  'service.info': APP_TEAM,
+  'service.update': APP_TEAM,
+  'service.remove': APP_TEAM,
+  'service.grant': APP_TEAM,
+  'service.revoke': APP_TEAM,
+  'service.proxy': APP_TEAM,
+  'instance.create': APP_TEAM,
+  'instance.list': USERS,
+  'instance.info': APP_TEAM,
+  'instance.update': APP_TEAM,
+  'instance.remove': APP_TEAM,
+  'instance.grant': APP_TEAM,
+  'instance.revoke': APP_TEAM,
+  'instance.bind': APP_TEAM,
+  'instance.proxy': APP_TEAM,
+  'app.bind': APP_TEAM,
+  'app.unbind': APP_TEAM,
   'metadata.info': EVERYBODY,
 };
 

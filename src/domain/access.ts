@@ -5,11 +5,14 @@
 import type { App } from './apps/app.ts';
 import { type Caller, callerName } from './caller.ts';
 import { PlatformError } from './errors.ts';
+import type { Instance, Service } from './services/service.ts';
 import type { Team } from './teams/team.ts';
 
 export interface Subject {
   readonly app?: Pick<App, 'name' | 'teams'>;
   readonly team?: Pick<Team, 'name' | 'members'>;
+  readonly service?: Pick<Service, 'name' | 'ownerTeams' | 'teams' | 'isRestricted'>;
+  readonly instance?: Pick<Instance, 'name' | 'teams'>;
   /** A user the action is about. */
   readonly email?: string;
   /** For user.create: registration is open to everybody (setting auth.registration). */
@@ -30,6 +33,15 @@ const teamMember: Rule = (caller, { team }) =>
   admin(caller, {}) || (caller.kind === 'user' && team !== undefined && team.members.includes(caller.email));
 const self: Rule = (caller, { email }) => admin(caller, {}) || (caller.kind === 'user' && caller.email === email);
 const registration: Rule = (caller, subject) => subject.registrationOpen === true || admin(caller, subject);
+const inTeams = (caller: Caller, teams: readonly string[] | undefined): boolean =>
+  caller.kind === 'user' && teams !== undefined && teams.some((team) => caller.teams.includes(team));
+const inSomeTeam: Rule = (caller) => admin(caller, {}) || (caller.kind === 'user' && caller.teams.length > 0);
+const serviceOwner: Rule = (caller, { service }) => admin(caller, {}) || inTeams(caller, service?.ownerTeams);
+const serviceUser: Rule = (caller, subject) =>
+  serviceOwner(caller, subject) ||
+  inTeams(caller, subject.service?.teams) ||
+  (caller.kind === 'user' && subject.service?.isRestricted === false);
+const instanceTeam: Rule = (caller, { instance }) => admin(caller, {}) || inTeams(caller, instance?.teams);
 
 const WORDS: ReadonlyMap<Rule, string> = new Map([
   [anyone, 'anybody'],
@@ -111,6 +123,26 @@ export const RULES = {
   'pool.remove': admin,
   'pool.team_add': admin,
   'pool.team_remove': admin,
+  // Specification 5: only who is in a team; only its owners; only who has access to the app.
+  'service.create': inSomeTeam,
+  'service.list': user,
+  'service.info': serviceUser,
+  'service.update': serviceOwner,
+  'service.remove': serviceOwner,
+  'service.grant': serviceOwner,
+  'service.revoke': serviceOwner,
+  'service.proxy': serviceOwner,
+  'instance.create': serviceUser,
+  'instance.list': user,
+  'instance.info': instanceTeam,
+  'instance.update': instanceTeam,
+  'instance.remove': instanceTeam,
+  'instance.grant': instanceTeam,
+  'instance.revoke': instanceTeam,
+  'instance.bind': instanceTeam,
+  'instance.proxy': instanceTeam,
+  'app.bind': appTeam,
+  'app.unbind': appTeam,
   'metadata.info': anyone,
 } satisfies Record<string, Rule>;
 
@@ -145,6 +177,23 @@ export function demand(caller: Caller, action: Action, subject: Subject = {}): v
     throw new PlatformError('access.denied', 'user does not have access to this app', {
       hint: `Ask a member of one of the app's teams to add ${callerName(caller)}.`,
     });
+  }
+  if (subject.instance !== undefined) {
+    throw new PlatformError('access.denied', 'user does not have access to this service instance', {
+      hint: `Ask a member of one of its teams to grant yours access to ${subject.instance.name}.`,
+    });
+  }
+  if (subject.service !== undefined) {
+    throw new PlatformError('access.denied', 'This user does not have access to this service', {
+      hint: `Ask one of its owners to grant your team access to ${subject.service.name}.`,
+    });
+  }
+  if (action === 'service.create') {
+    throw new PlatformError(
+      'access.denied',
+      'In order to create a service, you should be member of at least one team',
+      { hint: 'Create a team, or ask a member of one to add you.' },
+    );
   }
   if (subject.team !== undefined) {
     throw new PlatformError('access.denied', `You are not a member of the team ${subject.team.name}.`, {

@@ -17,6 +17,7 @@ import type { GitHost } from './deploys/git-host.ts';
 import { closeInterrupted, isCommitted } from './deploys/interrupted.ts';
 import type { Leases } from './leases.ts';
 import type { Collector } from './logs/collector.ts';
+import type { Orphans } from './services/orphans.ts';
 import type { Store } from './store.ts';
 
 export interface RecoveryDeps {
@@ -31,6 +32,7 @@ export interface RecoveryDeps {
   readonly supervisor: Supervisor;
   readonly units: Units;
   readonly leases: Leases;
+  readonly orphans: Orphans;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -67,6 +69,7 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
   const dead = serving.filter((unit) => !(unit.state === 'started' && running.has(unit.id)));
   const revivals = dead.map((unit) => deps.supervisor.revive(unit));
   await routes.publish();
+  deps.orphans.wake();
   const background = tidy(deps, { leftover, artifacts: await deps.builder.list() });
   await Promise.race([
     Promise.all(revivals),

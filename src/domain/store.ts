@@ -10,6 +10,7 @@ import type { PlanReader, PlanWriter } from './plans/plan-store.ts';
 import type { PlatformReader, PlatformWriter } from './platforms/platform-store.ts';
 import type { PoolReader, PoolWriter } from './pools/pool-store.ts';
 import type { QuotaReader, QuotaWriter } from './quotas/quota-store.ts';
+import type { ServiceReader, ServiceWriter } from './services/service-store.ts';
 import type { TeamReader, TeamWriter } from './teams/team-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
 
@@ -32,6 +33,7 @@ export interface StoreReader
     PlatformReader,
     PoolReader,
     QuotaReader,
+    ServiceReader,
     EventReader,
     SettingReader {}
 
@@ -47,6 +49,7 @@ export interface StoreWriter
     PlatformWriter,
     PoolWriter,
     QuotaWriter,
+    ServiceWriter,
     EventWriter,
     SettingWriter {}
 

@@ -15,6 +15,10 @@ import type { Plans } from './plans/plans.ts';
 import type { Platforms } from './platforms/platforms.ts';
 import type { Pools } from './pools/pools.ts';
 import type { Quotas } from './quotas/quotas.ts';
+import type { Bindings } from './services/bindings.ts';
+import type { Instances } from './services/instances.ts';
+import type { ServiceProxy } from './services/service-proxy.ts';
+import type { Services } from './services/services.ts';
 import type { Teams } from './teams/teams.ts';
 import type { Users } from './users/users.ts';
 
@@ -37,4 +41,8 @@ export interface UseCases {
   readonly teams: Teams;
   readonly quotas: Quotas;
   readonly appTokens: AppTokens;
+  readonly services: Services;
+  readonly instances: Instances;
+  readonly bindings: Bindings;
+  readonly serviceProxy: ServiceProxy;
 }

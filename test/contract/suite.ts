@@ -7,6 +7,7 @@ import { appTokensContract } from './app-tokens.ts';
 import { appsContract } from './apps.ts';
 import { deploysContract } from './deploys.ts';
 import { quotasContract } from './quotas.ts';
+import { servicesContract } from './services.ts';
 import type { Target } from './target.ts';
 import { teamsContract } from './teams.ts';
 import { usersContract } from './users.ts';
@@ -23,4 +24,5 @@ export const CONTRACT: readonly ((getTarget: () => Target) => void)[] = [
   appRecordsContract,
   administrationContract,
   deploysContract,
+  servicesContract,
 ];

@@ -24,6 +24,14 @@ import { createLogs } from '../../src/domain/logs/logs.ts';
 import { createPlans } from '../../src/domain/plans/plans.ts';
 import { createPools } from '../../src/domain/pools/pools.ts';
 import { recover, type Recovered } from '../../src/domain/recovery.ts';
+import { misbehaving } from '../../src/backends/service-endpoint/memory/faults.ts';
+import { createBindings } from '../../src/domain/services/bindings.ts';
+import { createInstances } from '../../src/domain/services/instances.ts';
+import { Orphans } from '../../src/domain/services/orphans.ts';
+import { Provider } from '../../src/domain/services/provider.ts';
+import { createServiceProxy } from '../../src/domain/services/service-proxy.ts';
+import { createServices } from '../../src/domain/services/services.ts';
+import { UnitBindings } from '../../src/domain/services/unit-bindings.ts';
 import type { UseCases } from '../../src/domain/use-cases.ts';
 import { randomHex } from '../../src/lib/ids.ts';
 import type { Logger } from '../../src/lib/logger.ts';
@@ -49,6 +57,10 @@ export interface DomainWorld {
     | 'pools'
     | 'logs'
     | 'deploys'
+    | 'services'
+    | 'instances'
+    | 'bindings'
+    | 'serviceProxy'
   >;
   readonly parts: ReturnType<typeof wire>['parts'];
   readonly recovered: Recovered;
@@ -124,6 +136,7 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
     async settled() {
       await background;
       await parts.rollouts.idle();
+      await parts.unitBindings.idle();
     },
     crash() {
       faults.crash();
@@ -131,6 +144,8 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
       void parts.rollouts.close();
       void parts.supervisor.close();
       void parts.collector.close();
+      parts.orphans.close();
+      parts.unitBindings.close();
     },
     async next() {
       world.crash();
@@ -151,17 +166,25 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     router: faults.wrap('router', machine.router),
     builder: faults.wrap('builder', machine.builder),
     gitHost: faults.wrap('gitHost', machine.gitHost),
+    endpoint: faults.wrap(
+      'endpoint',
+      misbehaving(machine.endpoint, (method) => machine.fault(method)),
+    ),
   };
   const all = { ...backends, settings, logger, now };
   const journal = new Journal(all);
   const collector = new Collector({ ...all, journal });
   const leases = new Leases(backends.store, owner);
   const act = createAct({ ...all, leases });
-  const routes = new Routes({ ...all, domain: settings.domain, giveUpMs: ROUTER_GIVE_UP_MS });
+  const provider = new Provider(backends.endpoint, machine.deadlines);
+  const orphans = new Orphans({ ...all, provider, leases, pauses: { firstMs: 20, longestMs: 100 } });
+  const unitBindings = new UnitBindings({ ...all, provider, leases, journal, gatherMs: 5, retryMs: 20 });
+  const onPublished = (): void => unitBindings.changed();
+  const routes = new Routes({ ...all, domain: settings.domain, giveUpMs: ROUTER_GIVE_UP_MS, onPublished });
   const units = new Units({ ...all, collector, journal });
   const supervisor = new Supervisor({ ...all, routes, units, journal });
   const rollouts = new Rollouts({ ...all, units, routes, patienceMs: PATIENCE_MS });
-  const removal = createRemoval({ ...all, units, routes });
+  const removal = createRemoval({ ...all, units, routes, orphans });
   const pipeline = new Pipeline({ ...all, rollouts, journal });
   const useCases = {
     apps: createApps({ ...all, rollouts, removal, journal, act }),
@@ -177,9 +200,14 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     pools: createPools({ ...all, act }),
     logs: createLogs({ ...all, journal }),
     deploys: createDeploys({ ...all, pipeline, act }),
+    services: createServices({ ...all, provider, act }),
+    instances: createInstances({ ...all, provider, orphans, act }),
+    bindings: createBindings({ ...all, provider, orphans, leases, rollouts, journal, act }),
+    serviceProxy: createServiceProxy({ ...all, provider, act }),
   };
   // `provisioner` without the border, to be closed at the moment of the crash.
-  const parts = { act, collector, rollouts, removal, routes, supervisor, units, journal, leases, provisioner };
+  const doing = { collector, rollouts, removal, routes, supervisor, units, journal, leases, orphans, unitBindings };
+  const parts = { act, provisioner, ...doing };
   return { useCases, parts, backends };
 }
 

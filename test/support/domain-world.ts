@@ -10,12 +10,15 @@ import { createSqlLogStore } from '../../src/backends/log-store/sql/index.ts';
 import { createMemoryProvisioner, MemoryMachine } from '../../src/backends/provisioner/memory/memory-provisioner.ts';
 import { createMemoryRouter } from '../../src/backends/router/memory/memory-router.ts';
 import { createSqlStore } from '../../src/backends/store/sql/index.ts';
+import type { Fault, Method } from '../../src/backends/service-endpoint/memory/faults.ts';
+import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memory-endpoint.ts';
 import type { Provisioner, UnitSpec } from '../../src/domain/apps/provisioner.ts';
 import { Failure } from '../../src/domain/apps/rollout.ts';
 import type { Router, RouteTable } from '../../src/domain/apps/router.ts';
 import type { UserCaller } from '../../src/domain/caller.ts';
 import type { LogStore } from '../../src/domain/logs/log-store.ts';
 import { UNLIMITED } from '../../src/domain/quotas/quota.ts';
+import type { Deadlines } from '../../src/domain/services/provider.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { newSealKey, Sealer } from '../../src/lib/seal.ts';
@@ -33,6 +36,11 @@ export interface Machine {
   readonly router: Router;
   readonly builder: MemoryBuilder;
   readonly gitHost: MemoryRepositories;
+  /** The provider of every service. */
+  readonly endpoint: MemoryEndpoint;
+  /** How it misbehaves at the next call; not at all by default. */
+  fault: (method: Method) => Fault;
+  deadlines: Deadlines;
   readonly settings: Settings;
   readonly now: () => Date;
   /** Lets time pass, as far as the domain asks for it. */
@@ -87,6 +95,9 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     table,
     builder,
     gitHost: new MemoryRepositories(),
+    endpoint: new MemoryEndpoint(),
+    fault: () => 'none',
+    deadlines: { createMs: 2_000, changeMs: 2_000, lookMs: 1_000 },
     settings: {
       domain: 'apps.test',
       edgePort: () => 80,

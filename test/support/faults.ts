@@ -28,6 +28,10 @@ const EFFECTS: ReadonlySet<string> = new Set([
   'gitHost.remove',
   'logStore.forgetUnit',
   'logStore.removeApp',
+  'endpoint.create',
+  'endpoint.remove',
+  'endpoint.bind',
+  'endpoint.unbind',
 ]);
 
 /** Not asynchronous: handed through as they are. */

@@ -39,6 +39,8 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>, { appToken 
         .filter((team) => team.members.includes(email))
         .map((team) => team.name)
         .sort(),
+    services: async () => [],
+    instances: async () => [],
     apps: async (names) => [...apps.values()].filter((app) => !names || app.teams.some((team) => names.includes(team))),
 
     async insertUser(user) {

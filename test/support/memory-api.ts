@@ -13,6 +13,7 @@ import { type ApiServer, type ApiServerOptions, createApiServer } from '../../sr
 import { SILENT } from '../../src/lib/logger.ts';
 import { createMemoryAccounts } from './memory-accounts.ts';
 import { createMemoryAppRecords } from './memory-app-records.ts';
+import { createMemoryServices } from './memory-services.ts';
 import { createMemoryPlatform } from './memory-platform.ts';
 
 export const ADMIN = { email: 'admin@example.com', password: 'correct horse' };
@@ -55,6 +56,13 @@ export function memoryUseCases(now: () => Date, registration: Registration = tru
     teams: createTeams(deps),
     quotas: createQuotas({ store: limited, act, defaults: UNLIMITED }),
     appTokens: createAppTokens({ store: apps, act, now }),
+    ...createMemoryServices({
+      act,
+      now,
+      teams: store,
+      apps: platform.records,
+      putEnv: (app, vars) => platform.putEnv(app, vars),
+    }).useCases,
   };
   return { platform, store, letters, useCases };
 }

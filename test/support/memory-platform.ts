@@ -25,7 +25,10 @@ const PLATFORM = {
   isAdded: false,
 };
 
-export type MemoryPlatform = Omit<UseCases, 'users' | 'teams' | 'quotas' | 'appTokens'> & {
+export type MemoryPlatform = Omit<
+  UseCases,
+  'users' | 'teams' | 'quotas' | 'appTokens' | 'services' | 'instances' | 'bindings' | 'serviceProxy'
+> & {
   readonly records: Map<string, App>;
   readonly units: ReadonlyMap<string, readonly Unit[]>;
   /** Asked before an app is added. */

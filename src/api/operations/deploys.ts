@@ -18,15 +18,13 @@ export const deployOperations: readonly Operation[] = [
     query: Type.Object({ app: queryText, service: queryText, limit: queryText, skip: queryText }),
     shape: 'deploys',
     errors: ['app.not_found', 'access.denied'],
-    handle: async ({ useCases, caller }, { query }) => {
-      // No app is bound to a service yet, so the deploys of the apps bound to one are none.
-      if (query.service) return [];
-      return useCases.deploys.list(caller, {
+    handle: ({ useCases, caller }, { query }) =>
+      useCases.deploys.list(caller, {
         ...(query.app && { app: query.app }),
+        ...(query.service && { service: query.service }),
         ...count('limit', query.limit),
         ...count('skip', query.skip),
-      });
-    },
+      }),
   }),
   json({
     id: 'deploys.info',

@@ -13,6 +13,7 @@ import { platformCases } from './testing/platforms.ts';
 import { poolCases } from './testing/pools.ts';
 import { quotaCases } from './testing/quotas.ts';
 import { releaseCases } from './testing/releases.ts';
+import { serviceCases } from './testing/services.ts';
 import { teamCases } from './testing/teams.ts';
 import { transactionCases } from './testing/transactions.ts';
 import { unitCases } from './testing/units.ts';
@@ -32,13 +33,14 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   plans: planCases,
   platforms: platformCases,
   pools: poolCases,
+  services: serviceCases,
   'events and settings': eventCases,
   leases: leaseCases,
   transactions: transactionCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 105;
+const CASES = 111;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

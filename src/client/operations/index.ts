@@ -6,12 +6,14 @@ import { AUTH_CALLS, type AuthTypes } from './auth.ts';
 import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
 import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
 import { ENV_CALLS, type EnvTypes } from './env.ts';
+import { INSTANCES_CALLS, type InstancesTypes } from './instances.ts';
 import { KEYS_CALLS, type KeysTypes } from './keys.ts';
 import { METADATA_CALLS, type MetadataTypes } from './metadata.ts';
 import { PLANS_CALLS, type PlansTypes } from './plans.ts';
 import { PLATFORMS_CALLS, type PlatformsTypes } from './platforms.ts';
 import { POOLS_CALLS, type PoolsTypes } from './pools.ts';
 import { QUOTAS_CALLS, type QuotasTypes } from './quotas.ts';
+import { SERVICES_CALLS, type ServicesTypes } from './services.ts';
 import { TEAMS_CALLS, type TeamsTypes } from './teams.ts';
 import { UNITS_CALLS, type UnitsTypes } from './units.ts';
 import { USERS_CALLS, type UsersTypes } from './users.ts';
@@ -24,12 +26,14 @@ export type Operations = ApiKeyTypes &
   CnamesTypes &
   DeploysTypes &
   EnvTypes &
+  InstancesTypes &
   KeysTypes &
   MetadataTypes &
   PlansTypes &
   PlatformsTypes &
   PoolsTypes &
   QuotasTypes &
+  ServicesTypes &
   TeamsTypes &
   UnitsTypes &
   UsersTypes;
@@ -43,12 +47,14 @@ export const CALLS = {
   ...CNAMES_CALLS,
   ...DEPLOYS_CALLS,
   ...ENV_CALLS,
+  ...INSTANCES_CALLS,
   ...KEYS_CALLS,
   ...METADATA_CALLS,
   ...PLANS_CALLS,
   ...PLATFORMS_CALLS,
   ...POOLS_CALLS,
   ...QUOTAS_CALLS,
+  ...SERVICES_CALLS,
   ...TEAMS_CALLS,
   ...UNITS_CALLS,
   ...USERS_CALLS,

@@ -4,6 +4,7 @@ import type { Builder } from '../deploys/builder.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { Settings } from '../settings.ts';
+import type { Orphans } from '../services/orphans.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { Router } from './router.ts';
 import type { Routes } from './routes.ts';
@@ -23,17 +24,19 @@ export interface RemovalDeps {
   readonly builder: Builder;
   readonly gitHost: GitHost;
   readonly logStore: LogStore;
+  readonly orphans: Orphans;
   readonly settings: Settings;
   readonly logger: Logger;
 }
 
 export function createRemoval(deps: RemovalDeps): Removal {
-  const { store, units, routes, router, builder, gitHost, logStore, settings } = deps;
+  const { store, units, routes, router, builder, gitHost, logStore, orphans, settings } = deps;
   return {
     routes,
     async remove(app) {
       await store.transact(async (tx) => {
         await takeBackAddress(tx, app);
+        await unbindAll(tx, app);
         await tx.updateApp(app, { removing: true });
       });
       await routes.publish();
@@ -48,8 +51,15 @@ export function createRemoval(deps: RemovalDeps): Removal {
       await store.transact(async (tx) => {
         if ((await tx.app(app))?.removing === true) await tx.deleteApp(app);
       });
+      // The providers are told in the background: one that hangs keeps no app alive.
+      if ((await store.bindings({ app })).length > 0) orphans.wake();
     },
   };
+}
+
+/** From here on its bindings are the providers' to undo. */
+async function unbindAll(tx: StoreWriter, app: string): Promise<void> {
+  for (const { id } of await tx.bindings({ app })) await tx.updateBinding(id, { state: 'unbinding', vars: {} });
 }
 
 /** The app that it is swapped with answers at its own names again. */

@@ -21,6 +21,8 @@ export interface RoutesDeps {
   readonly now: () => Date;
   /** How long a router that does not take a table is tried; a minute when absent. */
   readonly giveUpMs?: number;
+  /** Called with every table that the router has taken. */
+  readonly onPublished?: () => void;
 }
 
 export class Routes {
@@ -31,6 +33,7 @@ export class Routes {
   readonly #giveUpMs: number;
   readonly #now: () => Date;
   #published: RouteTable | null = null;
+  readonly #onPublished: () => void;
   #version = 0;
   #reservedTo = 0;
   #running: Promise<void> | null = null;
@@ -43,6 +46,7 @@ export class Routes {
     this.#logger = deps.logger;
     this.#now = deps.now;
     this.#giveUpMs = deps.giveUpMs ?? GIVE_UP_MS;
+    this.#onPublished = deps.onPublished ?? (() => {});
   }
 
   /**
@@ -77,6 +81,7 @@ export class Routes {
         const table = await this.#table();
         await this.#router.apply(table);
         this.#published = table;
+        this.#onPublished();
         return;
       } catch (error) {
         if (Date.now() > deadline) {

@@ -29,9 +29,16 @@ export interface DeployView extends ListedDeploy {
   readonly diff: string;
 }
 
+export interface DeployFilter {
+  readonly app?: string;
+  readonly service?: string;
+  readonly limit?: number;
+  readonly skip?: number;
+}
+
 export interface Deploys {
-  /** Newest first, of the apps the caller may see. */
-  list(caller: Caller, filter: { app?: string; limit?: number; skip?: number }): Promise<ListedDeploy[]>;
+  /** Newest first, of the apps the caller may see; with `service` of those that are bound to an instance of it. */
+  list(caller: Caller, filter: DeployFilter): Promise<ListedDeploy[]>;
   info(caller: Caller, id: string): Promise<DeployView>;
   /**
    * The whole way from source to serving; resolves when the new version answers. `say` gets every line meant for the
@@ -65,6 +72,12 @@ export function createDeploys(deps: DeploysDeps): Deploys {
     return undefined;
   }
 
+  async function boundTo(service: string): Promise<Set<string>> {
+    const instances = new Set((await store.instances(service)).map(({ id }) => id));
+    const bindings = (await store.bindings()).filter(({ instance }) => instances.has(instance));
+    return new Set(bindings.filter(({ state }) => state === 'bound').map(({ app }) => app));
+  }
+
   /** Without those that are gone. */
   async function appsOf(deploys: readonly Deploy[]): Promise<App[]> {
     const names = new Set(deploys.map((deploy) => deploy.app));
@@ -88,7 +101,9 @@ export function createDeploys(deps: DeploysDeps): Deploys {
   return {
     async list(caller, filter) {
       demand(caller, 'deploy.list');
-      const apps = await visibleApps(caller, filter.app);
+      const visible = await visibleApps(caller, filter.app);
+      const bound = filter.service === undefined ? null : await boundTo(filter.service);
+      const apps = bound === null ? visible : (visible ?? [...bound]).filter((name) => bound.has(name));
       const limit = Math.min(filter.limit ?? MAX_LIST, MAX_LIST);
       const found = await store.deploys({ ...(apps === undefined ? {} : { apps }), limit, skip: filter.skip ?? 0 });
       const past = await pastArtifacts(store, await appsOf(found));

@@ -72,6 +72,7 @@ export function createTeams(deps: TeamsDeps): Teams {
         await store.transact(async (tx) => {
           const apps = (await tx.apps([name])).map((app) => app.name);
           if (apps.length > 0) throw inUse(name, apps);
+          await refuseIfServing(tx, name);
           await tx.deleteTeam(name);
         });
         callers.clear();
@@ -124,6 +125,18 @@ function inUse(name: string, apps: readonly string[]): PlatformError {
       details: { apps },
     },
   );
+}
+
+/** Without its last team nobody but an admin could look after a service or an instance. */
+async function refuseIfServing(tx: Pick<AccountStore, 'services' | 'instances'>, team: string): Promise<void> {
+  const services = (await tx.services()).filter(({ ownerTeams }) => ownerTeams.join() === team).map(({ name }) => name);
+  const instances = (await tx.instances()).filter(({ teamOwner }) => teamOwner === team).map(({ name }) => name);
+  if (services.length + instances.length === 0) return;
+  const list = [...services.map((name) => `the service ${name}`), ...instances.map((name) => `the instance ${name}`)];
+  throw new PlatformError('team.in_use', `The team ${team} cannot be removed because it owns ${list.join(', ')}.`, {
+    hint: 'Remove these first, or make another team their owner.',
+    details: { services, instances },
+  });
 }
 
 function memberExists(team: string, email: string): PlatformError {

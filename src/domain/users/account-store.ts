@@ -1,11 +1,17 @@
 import type { AppTokenReader } from '../app-tokens/app-token-store.ts';
 import type { AppReader } from '../apps/app-store.ts';
+import type { ServiceReader } from '../services/service-store.ts';
 import type { TeamReader, TeamWriter } from '../teams/team-store.ts';
 import type { UserReader, UserWriter } from './user-store.ts';
 
 /** The part of the Store that accounts and teams need; every Store is one. */
 export interface AccountReader
-  extends UserReader, TeamReader, Pick<AppTokenReader, 'appToken'>, Pick<AppReader, 'apps'> {}
+  extends
+    UserReader,
+    TeamReader,
+    Pick<AppTokenReader, 'appToken'>,
+    Pick<AppReader, 'apps'>,
+    Pick<ServiceReader, 'services' | 'instances'> {}
 
 export interface AccountWriter extends AccountReader, UserWriter, TeamWriter {}
 

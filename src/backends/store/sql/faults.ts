@@ -59,3 +59,7 @@ export function teamNotFound(name: string): PlatformError {
 export function deployNotFound(id: string): PlatformError {
   return new PlatformError('deploy.not_found', `Deploy ${id} not found.`);
 }
+
+export function serviceNotFound(): PlatformError {
+  return new PlatformError('service.not_found', 'Service not found', { hint: 'List the services to see their names.' });
+}

@@ -13,10 +13,12 @@ import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { apiKeyReader, apiKeyWriter } from './api-keys.ts';
 import { appTokenReader, appTokenWriter } from './app-tokens.ts';
 import { appReader, appWriter } from './apps.ts';
+import { bindingReader, bindingWriter } from './bindings.ts';
 import { deployReader, deployWriter } from './deploys.ts';
 import { envReader, envWriter } from './env.ts';
 import { eventReader, eventWriter } from './events.ts';
 import { translated } from './faults.ts';
+import { instanceReader, instanceWriter } from './instances.ts';
 import { leases } from './leases.ts';
 import { migrations } from './migrations/index.ts';
 import { planReader, planWriter } from './plans.ts';
@@ -28,6 +30,7 @@ import { releaseReader, releaseWriter } from './releases.ts';
 import { rolloutReader, rolloutWriter } from './rollouts.ts';
 import type { Scope, Tables } from './schema.ts';
 import { checkSeal } from './seal-check.ts';
+import { serviceReader, serviceWriter } from './services.ts';
 import { sessionReader, sessionWriter } from './sessions.ts';
 import { settingReader, settingWriter } from './settings.ts';
 import { sshKeyReader, sshKeyWriter } from './ssh-keys.ts';
@@ -108,6 +111,9 @@ function reader(scope: Scope): StoreReader {
     ...planReader(scope),
     ...platformReader(scope),
     ...poolReader(scope),
+    ...serviceReader(scope),
+    ...instanceReader(scope),
+    ...bindingReader(scope),
     ...eventReader(scope),
     ...settingReader(scope),
   };
@@ -132,6 +138,9 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...planWriter(scope),
     ...platformWriter(scope),
     ...poolWriter(scope),
+    ...serviceWriter(scope),
+    ...instanceWriter(scope),
+    ...bindingWriter(scope),
     ...eventWriter(scope),
     ...settingWriter(scope),
   };

@@ -26,6 +26,11 @@ export interface Tables {
   pool_teams: { pool: string; team: string };
   plans: PlansTable;
   platforms: { name: string; definition: string | null; is_disabled: number; created_at: string };
+  services: ServicesTable;
+  service_teams: { service: string; team: string; is_owner: number };
+  instances: InstancesTable;
+  instance_teams: { instance: string; team: string };
+  bindings: BindingsTable;
   events: EventsTable;
   leases: { key: string; owner: string; expires_ms: number };
   settings: { key: string; value: string };
@@ -129,6 +134,50 @@ export interface DeploysTable {
   phases_json: string;
   failed_requests: number;
   removed_at: string | null;
+}
+
+export interface ServicesTable {
+  name: string;
+  kind: string;
+  url: string;
+  username: string;
+  sealed_password: string;
+  is_restricted: number;
+  doc: string;
+  created_at: string;
+}
+
+export interface InstancesTable {
+  id: string;
+  name: string;
+  service: string;
+  team_owner: string;
+  actor: string;
+  plan: string;
+  description: string;
+  tags_json: string;
+  /** JSON, sealed. */
+  sealed_parameters: string;
+  state: string;
+  attempts: number;
+  problem: string;
+  created_at: string;
+}
+
+export interface BindingsTable {
+  id: string;
+  instance: string;
+  /** No reference: a binding outlives its app until the provider has undone it. */
+  app: string;
+  state: string;
+  app_host: string;
+  actor: string;
+  /** JSON, sealed. */
+  sealed_vars: string;
+  unit_hosts_json: string;
+  attempts: number;
+  problem: string;
+  created_at: string;
 }
 
 export interface EventsTable {

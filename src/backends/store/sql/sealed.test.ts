@@ -6,6 +6,7 @@ import { SILENT } from '../../../lib/logger.ts';
 import { newSealKey, Sealer } from '../../../lib/seal.ts';
 import { openSqliteFile } from '../../../lib/sql/sqlite-file.ts';
 import { apiKey, populate, release, variable } from '../testing/records.ts';
+import { binding, instance, service } from '../testing/services.ts';
 import { createSqlStore } from './index.ts';
 
 let folder = '';
@@ -31,6 +32,10 @@ describe('sealed values', () => {
       await tx.setEnv('shop', [canary]);
       await tx.insertRelease(release('shop', 1, { env: await tx.env('shop') }));
       await tx.putApiKey(apiKey('canary-7f3a-of-ann', { keyHash: 'the hash' }));
+      await tx.insertService(service('db', { password: 'canary-7f3a-of-db' }));
+      await tx.insertInstance(instance('one', { parameters: { size: 'canary-7f3a-size' } }));
+      await tx.insertBinding(binding('b', { vars: { URL: 'canary-7f3a-url' } }));
+      await tx.updateBinding('b', { vars: { URL: 'canary-7f3a-url-2' } });
     });
     const open = await bytesOf('canary.db');
     expect(open.includes('API_TOKEN')).toBe(true);

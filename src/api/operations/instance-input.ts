@@ -1,0 +1,61 @@
+/** What clients of different ages send to make or change an instance: JSON or a form. */
+import { PlatformError } from '../../domain/errors.ts';
+import type { InstanceChange, NewInstance } from '../../domain/services/instances.ts';
+import { isJson, parseJson, type RawBody } from '../body.ts';
+
+const PARAMETER = /^parameters\.(.+)$/;
+
+/** `service`: from the path; '' when the body names it. Throws `input.invalid_json`. */
+export function readNewInstance(body: RawBody, service: string): NewInstance {
+  const fields = readFields(body);
+  return {
+    name: fields['name'],
+    service: service === '' ? fields['service_name'] : service,
+    plan: fields['plan'],
+    owner: fields['owner'] ?? fields['teamOwner'],
+    description: fields['description'],
+    tags: fields['tags'] ?? fields['tag'],
+    parameters: fields['parameters'],
+  };
+}
+
+/** Empty fields mean as before: the clients send them all. */
+export function readInstanceChange(body: RawBody): InstanceChange {
+  const fields = readFields(body);
+  const given = (value: unknown): unknown => (value === '' || value === null ? undefined : value);
+  if (given(fields['plan']) !== undefined) {
+    throw new PlatformError('unsupported', 'The plan of an instance cannot be changed.', {
+      hint: 'Create another instance with that plan.',
+    });
+  }
+  const description = given(fields['description']);
+  const tags = given(fields['tags'] ?? fields['tag']);
+  const teamOwner = given(fields['teamowner'] ?? fields['teamOwner'] ?? fields['owner']);
+  return {
+    ...(description !== undefined && { description }),
+    ...(tags !== undefined && { tags }),
+    ...(teamOwner !== undefined && { teamOwner }),
+  };
+}
+
+function readFields(body: RawBody): Record<string, unknown> {
+  const isForm = !isJson(body) && /^[\w.%+-]+=/.test(body.text);
+  if (isForm) return formFields(new URLSearchParams(body.text));
+  const value = parseJson(body);
+  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  throw new PlatformError('input.invalid', 'The request body must be a JSON object.', {
+    hint: 'Send for example {"name": "<instance>", "service_name": "<service>"}.',
+  });
+}
+
+function formFields(form: URLSearchParams): Record<string, unknown> {
+  const fields: Record<string, unknown> = {};
+  const parameters: Record<string, string> = {};
+  for (const name of new Set(form.keys())) {
+    const parameter = PARAMETER.exec(name)?.[1];
+    const values = form.getAll(name);
+    if (parameter !== undefined) parameters[parameter] = values.at(-1) ?? '';
+    else fields[name] = name === 'tags' || name === 'tag' ? values : values.at(-1);
+  }
+  return { ...fields, parameters };
+}

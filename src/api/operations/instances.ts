@@ -1,0 +1,222 @@
+/** Instances of services, and binding them to apps (specification 4.3). */
+import type { ErrorCode } from '../../domain/errors.ts';
+import { readFlag } from '../body.ts';
+import { empty, json, type Method, type Operation, progress, text } from '../operation.ts';
+import { Type } from '../schema.ts';
+import { queryText } from './fields.ts';
+import { readInstanceChange, readNewInstance } from './instance-input.ts';
+import { OPTIONS_BODY, readOptions } from './options-input.ts';
+
+const section = '4.3';
+/** The longer paths, of clients from 1.0 on, name the service too. */
+const service = Type.Optional(Type.String());
+const params = Type.Object({ instance: Type.String(), service });
+const appParams = Type.Object({ instance: Type.String(), app: Type.String(), service });
+const teamParams = Type.Object({ instance: Type.String(), team: Type.String(), service });
+const input = { mediaType: 'application/json', schema: Type.Unsafe<object>({ type: 'object' }) };
+const bindOptions = Type.Object({ noRestart: queryText, force: queryText });
+const denied = ['instance.not_found', 'access.denied'] as const;
+const bindErrors: readonly ErrorCode[] = [
+  'app.not_found',
+  'instance.not_found',
+  'access.denied',
+  'app.busy',
+  'unit.failed',
+  'env.invalid',
+  'input.invalid_json',
+];
+
+function ways(method: Method, ...paths: readonly string[]): { method: Method; path: string }[] {
+  return paths.map((path) => ({ method, path }));
+}
+
+const lookOperations: readonly Operation[] = [
+  json({
+    id: 'instances.list',
+    section,
+    summary: 'List services with the instances that the caller has access to: all, or those bound to an app.',
+    method: 'GET',
+    path: '/services/instances',
+    access: 'user',
+    query: Type.Object({ app: queryText }),
+    shape: 'serviceInstances',
+    errors: [],
+    handle: ({ useCases, caller }, { query: { app = '' } }) => useCases.instances.list(caller, { app }),
+  }),
+  json({
+    id: 'instances.info',
+    section,
+    summary: 'Show an instance.',
+    method: 'GET',
+    path: '/services/instances/:instance',
+    also: ways('GET', '/services/:service/instances/:instance', '/services/:service/instances/:instance/info'),
+    access: 'user',
+    params,
+    shape: 'instance',
+    errors: denied,
+    handle: ({ useCases, caller }, { params: { instance, service: name } }) =>
+      useCases.instances.info(caller, instance, name),
+  }),
+  text({
+    id: 'instances.status',
+    section,
+    summary: 'Whether an instance can be used, asked of its provider.',
+    method: 'GET',
+    path: '/services/instances/:instance/status',
+    also: ways('GET', '/services/:service/instances/:instance/status'),
+    access: 'user',
+    params,
+    errors: [...denied, 'provider.failed', 'instance.not_ready'],
+    async handle({ useCases, caller }, { params: { instance, service: name } }) {
+      const status = await useCases.instances.status(caller, instance, name);
+      const words = status === 'unknown' ? 'not implemented for this service' : status;
+      return `Service instance "${instance}" is ${words}`;
+    },
+  }),
+];
+
+const bindingOperations: readonly Operation[] = [
+  json({
+    id: 'instances.bind',
+    section,
+    summary: 'Bind an instance to an app; answers the variables once the app runs with them.',
+    method: 'PUT',
+    path: '/services/instances/:instance/:app',
+    also: ways(
+      'PUT',
+      '/services/:service/instances/:instance/:app',
+      '/services/:service/instances/:instance/apps/:app',
+    ),
+    access: 'user',
+    params: appParams,
+    query: bindOptions,
+    rawBody: OPTIONS_BODY,
+    shape: 'boundVars',
+    errors: [...bindErrors, 'instance.not_ready', 'binding.exists', 'binding.conflict', 'provider.failed'],
+    handle({ useCases, caller }, { params: { instance, app, service: name }, query, body }) {
+      const { noRestart } = readOptions(body, query, ['noRestart']);
+      const options = { noRestart: readFlag('noRestart', noRestart), ...(name !== undefined && { service: name }) };
+      return useCases.bindings.bind(caller, instance, app, options, () => {});
+    },
+  }),
+  progress({
+    id: 'instances.unbind',
+    section,
+    summary: 'Take the binding of an app to an instance away.',
+    method: 'DELETE',
+    path: '/services/instances/:instance/:app',
+    also: ways(
+      'DELETE',
+      '/services/:service/instances/:instance/:app',
+      '/services/:service/instances/:instance/apps/:app',
+    ),
+    access: 'user',
+    params: appParams,
+    query: bindOptions,
+    rawBody: OPTIONS_BODY,
+    errors: [...bindErrors, 'binding.not_found'],
+    async handle({ useCases, caller }, { params: { instance, app, service: name }, query, body }, say) {
+      const given = readOptions(body, query, ['noRestart', 'force']);
+      const options = {
+        noRestart: readFlag('noRestart', given.noRestart),
+        force: readFlag('force', given.force),
+        ...(name !== undefined && { service: name }),
+      };
+      await useCases.bindings.unbind(caller, instance, app, options, say);
+    },
+  }),
+];
+
+export const instanceOperations: readonly Operation[] = [
+  ...lookOperations,
+  empty({
+    id: 'instances.create',
+    section,
+    summary: 'Have the provider of a service make an instance.',
+    method: 'POST',
+    path: '/services/instances',
+    also: ways('POST', '/services/:service/instances'),
+    access: 'user',
+    params: Type.Object({ service }),
+    rawBody: input,
+    errors: [
+      'service.not_found',
+      'access.denied',
+      'instance.invalid_name',
+      'instance.name_taken',
+      'instance.not_ready',
+      'team.required',
+      'team.ambiguous',
+      'team.not_found',
+      'provider.failed',
+      'app.busy',
+      'input.invalid_json',
+    ],
+    async handle({ useCases, caller }, { params: { service: name = '' }, body }) {
+      await useCases.instances.create(caller, readNewInstance(body, name));
+    },
+  }),
+  empty({
+    id: 'instances.remove',
+    section,
+    summary: 'Remove an instance that no app is bound to, or with unbindall unbind it first.',
+    method: 'DELETE',
+    path: '/services/instances/:instance',
+    also: ways('DELETE', '/services/:service/instances/:instance'),
+    access: 'user',
+    params,
+    query: Type.Object({ unbindall: queryText, force: queryText, ignoreerrors: queryText }),
+    errors: [...denied, 'instance.bound', 'instance.not_ready', 'provider.failed', 'app.busy', 'unit.failed'],
+    async handle({ useCases, caller }, { params: { instance, service: name }, query }) {
+      const force = readFlag('force', query.force) || readFlag('ignoreerrors', query.ignoreerrors);
+      const of = name === undefined ? {} : { service: name };
+      if (readFlag('unbindall', query.unbindall)) {
+        for (const app of await useCases.instances.boundApps(caller, instance, name)) {
+          await useCases.bindings.unbind(caller, instance, app, { force, ...of }, () => {});
+        }
+      }
+      await useCases.instances.remove(caller, instance, { force, ...of });
+    },
+  }),
+  empty({
+    id: 'instances.update',
+    section: null,
+    summary: 'Change description, tags or the owning team of an instance.',
+    method: 'PUT',
+    path: '/services/:service/instances/:instance',
+    also: ways('POST', '/services/:service/instances/:instance/update'),
+    access: 'user',
+    params,
+    rawBody: input,
+    errors: [...denied, 'team.not_found', 'unsupported', 'input.invalid_json'],
+    handle: ({ useCases, caller }, { params: { instance, service: name }, body }) =>
+      useCases.instances.change(caller, instance, readInstanceChange(body), name),
+  }),
+  ...bindingOperations,
+  empty({
+    id: 'instances.grant',
+    section: null,
+    summary: 'Give a team access to an instance.',
+    method: 'PUT',
+    path: '/services/instances/permission/:instance/:team',
+    also: ways('PUT', '/services/:service/instances/permission/:instance/:team'),
+    access: 'user',
+    params: teamParams,
+    errors: [...denied, 'team.not_found', 'team.access_exists'],
+    handle: ({ useCases, caller }, { params: { instance, team, service: name } }) =>
+      useCases.instances.grant(caller, instance, team, name),
+  }),
+  empty({
+    id: 'instances.revoke',
+    section: null,
+    summary: "Take a team's access to an instance away.",
+    method: 'DELETE',
+    path: '/services/instances/permission/:instance/:team',
+    also: ways('DELETE', '/services/:service/instances/permission/:instance/:team'),
+    access: 'user',
+    params: teamParams,
+    errors: [...denied, 'team.not_found', 'team.access_missing', 'team.owns_instance'],
+    handle: ({ useCases, caller }, { params: { instance, team, service: name } }) =>
+      useCases.instances.revoke(caller, instance, team, name),
+  }),
+];

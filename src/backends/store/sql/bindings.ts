@@ -1,0 +1,86 @@
+import { PlatformError } from '../../../domain/errors.ts';
+import type { Binding, BindingState } from '../../../domain/services/service.ts';
+import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
+import type { Sealer } from '../../../lib/seal.ts';
+import { needing } from './faults.ts';
+import type { BindingsTable, Scope } from './schema.ts';
+
+export function bindingReader({ db, sealer }: Scope): Pick<ServiceReader, 'binding' | 'bindings'> {
+  return {
+    async binding(id) {
+      const row = await db.selectFrom('bindings').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : fromRow(row, sealer);
+    },
+    async bindings({ app, instance } = {}) {
+      let query = db.selectFrom('bindings').selectAll().orderBy('created_at').orderBy('id');
+      if (app !== undefined) query = query.where('app', '=', app);
+      if (instance !== undefined) query = query.where('instance', '=', instance);
+      return (await query.execute()).map((row) => fromRow(row, sealer));
+    },
+  };
+}
+
+export function bindingWriter({
+  db,
+  sealer,
+}: Scope): Pick<ServiceWriter, 'insertBinding' | 'updateBinding' | 'deleteBinding'> {
+  return {
+    async insertBinding(binding) {
+      const row: BindingsTable = {
+        id: binding.id,
+        instance: binding.instance,
+        app: binding.app,
+        state: binding.state,
+        app_host: binding.appHost,
+        actor: binding.user,
+        sealed_vars: sealer.seal(JSON.stringify(binding.vars), context(binding.id)),
+        unit_hosts_json: JSON.stringify(binding.unitHosts),
+        attempts: binding.attempts,
+        problem: binding.problem,
+        created_at: binding.createdAt,
+      };
+      const insert = db
+        .insertInto('bindings')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing());
+      const gone = (): PlatformError => new PlatformError('instance.not_found', 'service instance not found');
+      const done = await needing(gone, insert.executeTakeFirst());
+      if (done.numInsertedOrUpdatedRows !== 1n) {
+        throw new PlatformError('binding.exists', 'This app is already bound to this service instance.');
+      }
+    },
+    async updateBinding(id, { state, vars, unitHosts, attempts, problem }) {
+      const set = {
+        ...(state !== undefined && { state }),
+        ...(vars !== undefined && { sealed_vars: sealer.seal(JSON.stringify(vars), context(id)) }),
+        ...(unitHosts !== undefined && { unit_hosts_json: JSON.stringify([...unitHosts].sort()) }),
+        ...(attempts !== undefined && { attempts }),
+        ...(problem !== undefined && { problem }),
+      };
+      if (Object.keys(set).length > 0) await db.updateTable('bindings').set(set).where('id', '=', id).execute();
+    },
+    async deleteBinding(id) {
+      await db.deleteFrom('bindings').where('id', '=', id).execute();
+    },
+  };
+}
+
+function context(id: string): string {
+  return `binding:${id}`;
+}
+
+function fromRow(row: BindingsTable, sealer: Sealer): Binding {
+  return {
+    id: row.id,
+    instance: row.instance,
+    app: row.app,
+    state: row.state as BindingState,
+    appHost: row.app_host,
+    user: row.actor,
+    vars: JSON.parse(sealer.open(row.sealed_vars, context(row.id))) as Record<string, string>,
+    unitHosts: JSON.parse(row.unit_hosts_json) as string[],
+    createdAt: row.created_at,
+    attempts: row.attempts,
+    problem: row.problem,
+  };
+}

@@ -1,0 +1,129 @@
+import { PlatformError } from '../../../domain/errors.ts';
+import type { Instance, InstanceState } from '../../../domain/services/service.ts';
+import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
+import { needing, serviceNotFound } from './faults.ts';
+import type { InstancesTable, Scope } from './schema.ts';
+
+export function instanceReader({ db, sealer }: Scope): Pick<ServiceReader, 'instance' | 'instanceById' | 'instances'> {
+  const rows = () =>
+    db
+      .selectFrom('instances')
+      .leftJoin('instance_teams', 'instance_teams.instance', 'instances.id')
+      .selectAll('instances')
+      .select('instance_teams.team')
+      .orderBy('instances.name')
+      .orderBy('instance_teams.team');
+  const open = (row: InstancesTable): Instance['parameters'] =>
+    JSON.parse(sealer.open(row.sealed_parameters, context(row.id))) as Record<string, string>;
+  return {
+    async instance(name) {
+      return fromRows(await rows().where('instances.name', '=', name).execute(), open)[0] ?? null;
+    },
+    async instanceById(id) {
+      return fromRows(await rows().where('instances.id', '=', id).execute(), open)[0] ?? null;
+    },
+    async instances(service) {
+      const chosen = service === undefined ? rows() : rows().where('instances.service', '=', service);
+      return fromRows(await chosen.execute(), open);
+    },
+  };
+}
+
+export function instanceWriter({
+  db,
+  sealer,
+}: Scope): Pick<ServiceWriter, 'insertInstance' | 'updateInstance' | 'deleteInstance'> {
+  const insertTeams = async (instance: string, teams: readonly string[]): Promise<void> => {
+    if (teams.length === 0) return;
+    const unknown = (): PlatformError =>
+      new PlatformError('team.not_found', `One of the teams ${teams.join(', ')} is not there.`);
+    const values = [...new Set(teams)].map((team) => ({ instance, team }));
+    await needing(unknown, db.insertInto('instance_teams').values(values).execute());
+  };
+  return {
+    async insertInstance(instance) {
+      const row: InstancesTable = {
+        id: instance.id,
+        name: instance.name,
+        service: instance.service,
+        team_owner: instance.teamOwner,
+        actor: instance.user,
+        plan: instance.plan,
+        description: instance.description,
+        tags_json: JSON.stringify(instance.tags),
+        sealed_parameters: sealer.seal(JSON.stringify(instance.parameters), context(instance.id)),
+        state: instance.state,
+        attempts: instance.attempts,
+        problem: instance.problem,
+        created_at: instance.createdAt,
+      };
+      const insert = db
+        .insertInto('instances')
+        .values(row)
+        .onConflict((conflict) => conflict.doNothing());
+      const done = await needing(serviceNotFound, insert.executeTakeFirst());
+      if (done.numInsertedOrUpdatedRows !== 1n) {
+        throw new PlatformError('instance.name_taken', 'instance name already exists.', {
+          hint: 'Names of instances are unique over all services; choose another.',
+        });
+      }
+      await insertTeams(instance.id, instance.teams);
+    },
+    async updateInstance(id, { teams, ...change }) {
+      const known = await db.selectFrom('instances').select('id').where('id', '=', id).executeTakeFirst();
+      if (known === undefined) return;
+      const set = {
+        ...(change.teamOwner !== undefined && { team_owner: change.teamOwner }),
+        ...(change.plan !== undefined && { plan: change.plan }),
+        ...(change.description !== undefined && { description: change.description }),
+        ...(change.tags !== undefined && { tags_json: JSON.stringify(change.tags) }),
+        ...(change.state !== undefined && { state: change.state }),
+        ...(change.attempts !== undefined && { attempts: change.attempts }),
+        ...(change.problem !== undefined && { problem: change.problem }),
+      };
+      if (Object.keys(set).length > 0) await db.updateTable('instances').set(set).where('id', '=', id).execute();
+      if (teams === undefined) return;
+      await db.deleteFrom('instance_teams').where('instance', '=', id).execute();
+      await insertTeams(id, teams);
+    },
+    async deleteInstance(id) {
+      await db.deleteFrom('instances').where('id', '=', id).execute();
+    },
+  };
+}
+
+function context(id: string): string {
+  return `instance:${id}`;
+}
+
+/** One row per team of an instance, instances and teams in order. */
+function fromRows(
+  rows: readonly (InstancesTable & { readonly team: string | null })[],
+  open: (row: InstancesTable) => Instance['parameters'],
+): Instance[] {
+  const instances: Instance[] = [];
+  let teams: string[] = [];
+  for (const row of rows) {
+    if (instances.at(-1)?.id !== row.id) {
+      teams = [];
+      instances.push({
+        id: row.id,
+        name: row.name,
+        service: row.service,
+        teamOwner: row.team_owner,
+        teams,
+        user: row.actor,
+        plan: row.plan,
+        description: row.description,
+        tags: JSON.parse(row.tags_json) as string[],
+        parameters: open(row),
+        state: row.state as InstanceState,
+        createdAt: row.created_at,
+        attempts: row.attempts,
+        problem: row.problem,
+      });
+    }
+    if (row.team !== null) teams.push(row.team);
+  }
+  return instances;
+}

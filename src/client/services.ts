@@ -1,0 +1,94 @@
+/** Services and their instances (specification 4.2 and 4.3). */
+import type { Progress } from './calls.ts';
+import type { Answer, Requests } from './requests.ts';
+
+export type InstanceInfo = Answer<'instances.info'>;
+export type InstanceElement = Answer<'services.info'>[number];
+export type ServiceEntry = Answer<'instances.list'>[number];
+export type ServicePlan = Answer<'services.plans'>[number];
+
+export interface ServicesClient {
+  /** Those that your teams own, with all their instances. */
+  listOwned(): Promise<readonly ServiceEntry[]>;
+  /** `manifest`: YAML. */
+  create(manifest: string): Promise<void>;
+  update(manifest: string): Promise<void>;
+  remove(name: string): Promise<void>;
+  /** The instances that you have access to. */
+  info(name: string): Promise<readonly InstanceElement[]>;
+  doc(name: string): Promise<string>;
+  setDoc(name: string, doc: string): Promise<void>;
+  grant(name: string, team: string): Promise<void>;
+  revoke(name: string, team: string): Promise<void>;
+  plans(name: string): Promise<readonly ServicePlan[]>;
+}
+
+export interface NewInstance {
+  readonly name: string;
+  readonly service: string;
+  readonly plan?: string;
+  readonly team?: string;
+  readonly description?: string;
+  readonly tags?: readonly string[];
+  readonly parameters?: Readonly<Record<string, string>>;
+}
+
+export interface InstancesClient {
+  /** The services that you may use, with the instances that you have access to. */
+  list(filter?: { readonly app?: string }): Promise<readonly ServiceEntry[]>;
+  create(instance: NewInstance): Promise<void>;
+  info(name: string): Promise<InstanceInfo>;
+  /** One sentence. */
+  status(name: string): Promise<string>;
+  remove(name: string, options?: { readonly unbindAll?: boolean; readonly force?: boolean }): Promise<void>;
+  /** The variables, once the app runs with them. */
+  bind(
+    name: string,
+    app: string,
+    options?: { readonly noRestart?: boolean },
+  ): Promise<Readonly<Record<string, string>>>;
+  unbind(
+    name: string,
+    app: string,
+    options?: Progress & { readonly noRestart?: boolean; readonly force?: boolean },
+  ): Promise<void>;
+  grant(name: string, team: string): Promise<void>;
+  revoke(name: string, team: string): Promise<void>;
+}
+
+export function servicesClient({ request }: Requests): ServicesClient {
+  return {
+    listOwned: () => request('services.list'),
+    async create(manifest) {
+      await request('services.create', { body: manifest });
+    },
+    update: (manifest) => request('services.update', { body: manifest }),
+    remove: (service) => request('services.remove', { params: { service } }),
+    info: (service) => request('services.info', { params: { service } }),
+    doc: (service) => request('services.doc', { params: { service } }),
+    setDoc: (service, doc) => request('services.doc_set', { params: { service }, body: doc }),
+    grant: (service, team) => request('services.grant', { params: { service, team } }),
+    revoke: (service, team) => request('services.revoke', { params: { service, team } }),
+    plans: (service) => request('services.plans', { params: { service } }),
+  };
+}
+
+export function instancesClient({ request, progress: during }: Requests): InstancesClient {
+  return {
+    list: (filter = {}) => request('instances.list', { query: { ...filter } }),
+    create({ name, service, plan, team, description, tags, parameters }) {
+      const body = { name, service_name: service, plan, owner: team, description, tags, parameters };
+      return request('instances.create', { body: body });
+    },
+    info: (instance) => request('instances.info', { params: { instance } }),
+    status: async (instance) => (await request('instances.status', { params: { instance } })).trim(),
+    remove: (instance, { unbindAll, force } = {}) =>
+      request('instances.remove', { params: { instance }, query: { unbindall: unbindAll, force } }),
+    bind: (instance, app, { noRestart } = {}) =>
+      request('instances.bind', { params: { instance, app }, query: { noRestart } }),
+    unbind: (instance, app, { noRestart, force, ...progress } = {}) =>
+      during('instances.unbind', { params: { instance, app }, query: { noRestart, force } }, progress),
+    grant: (instance, team) => request('instances.grant', { params: { instance, team } }),
+    revoke: (instance, team) => request('instances.revoke', { params: { instance, team } }),
+  };
+}

@@ -1,0 +1,51 @@
+/** A change of an app's environment takes effect: one release and one rollout, all or nothing. */
+import { limitsFor } from '../plans/demand-plan.ts';
+import type { Store, StoreWriter } from '../store.ts';
+import type { Say } from '../say.ts';
+import type { App, EnvVar } from './app.ts';
+import { withSurroundings } from './next-release.ts';
+import { privateValues } from './private-values.ts';
+import type { Rollouts, RolloutStep } from './rollouts.ts';
+import { unitFailed } from './unit-failed.ts';
+
+export interface EnvChangeDeps {
+  readonly store: Store;
+  readonly rollouts: Rollouts;
+  readonly now: () => Date;
+}
+
+export interface ChangedEnv {
+  /** As read under its lease, which the caller holds. */
+  readonly app: App;
+  /** As it is to be from now on. */
+  readonly env: readonly EnvVar[];
+  /** Stores the change; for a running app in the transaction that makes the new units serve. */
+  readonly write: (tx: StoreWriter) => Promise<void>;
+  /** The units that run go on with what they have. */
+  readonly noRestart: boolean;
+  readonly by: string;
+  readonly say: Say;
+}
+
+/** Throws unit.failed when the app does not start with it, and then nothing has changed. */
+export async function changeEnv(deps: EnvChangeDeps, change: ChangedEnv): Promise<void> {
+  const { store, rollouts, now } = deps;
+  const { app, env, by, say, write } = change;
+  const serving = app.release === null ? null : await store.release(app.name, app.release);
+  if (serving === null || change.noRestart || app.desired === 'stopped') {
+    await store.transact(write);
+    return;
+  }
+  const limits = await limitsFor(store, app);
+  const release = withSurroundings(serving, { env, limits, reason: 'env', by, at: now() });
+  say(`---- Restarting the app "${app.name}" ----`);
+  const { signal } = new AbortController();
+  const onStep = async (tx: StoreWriter, step: RolloutStep): Promise<void> => {
+    if (step.state === 'routing') await write(tx);
+  };
+  try {
+    await rollouts.roll({ app, release, reason: 'env', by, say, signal, onStep });
+  } catch (error) {
+    throw unitFailed(error, { app: app.name, serving: app.release, redact: privateValues(env) });
+  }
+}

@@ -1,0 +1,271 @@
+/** Use cases of service instances (specification 4.3); binding them to apps is in bindings.ts. */
+import { randomUUID } from 'node:crypto';
+import { demand, may } from '../access.ts';
+import type { Act } from '../act.ts';
+import { checkDescription, demandOwner, owningTeam } from '../apps/app-fields.ts';
+import { type Caller, callerName } from '../caller.ts';
+import { PlatformError } from '../errors.ts';
+import type { Store, StoreWriter } from '../store.ts';
+import { demandInstance, demandService } from './demand-service.ts';
+import { checkParameters, checkPlan, checkTags } from './instance-fields.ts';
+import { createInstanceRemoval, type InstanceRemoval } from './instance-removal.ts';
+import { instanceLease, type Orphans } from './orphans.ts';
+import { type Provider, providerFailed } from './provider.ts';
+import { checkInstanceName, type Instance, type Service } from './service.ts';
+import { EndpointFailure, type EndpointFact, type InstanceStatus } from './service-endpoint.ts';
+
+export interface NewInstance {
+  readonly name: unknown;
+  readonly service: unknown;
+  readonly plan?: unknown;
+  /** Team; optional when the caller belongs to exactly one. */
+  readonly owner?: unknown;
+  readonly description?: unknown;
+  readonly tags?: unknown;
+  readonly parameters?: unknown;
+}
+
+export interface InstanceChange {
+  readonly description?: unknown;
+  readonly tags?: unknown;
+  readonly teamOwner?: unknown;
+}
+
+export interface InstanceView {
+  readonly instance: Instance;
+  /** Names of the apps that are bound to it; sorted. */
+  readonly apps: readonly string[];
+  /** What the provider tells of it; null when it could not be asked. */
+  readonly info: readonly EndpointFact[] | null;
+}
+
+export interface ListedInstances {
+  readonly service: string;
+  /** Sorted by name. */
+  readonly instances: readonly Instance[];
+}
+
+/** `service`: name of the service that the instance must be of; '' or absent for any. */
+export interface Instances extends InstanceRemoval {
+  /**
+   * Resolves when the provider has made it. Errors: service.not_found, access.denied, instance.invalid_name, instance.name_taken,
+   * team.required, team.ambiguous, team.not_found, provider.failed; then there is none.
+   */
+  create(caller: Caller, input: NewInstance): Promise<Instance>;
+  change(caller: Caller, name: string, change: InstanceChange, service?: string): Promise<void>;
+  /** Sorted by service: those the caller may use, each with the instances that the caller has access to. */
+  list(caller: Caller, filter: { readonly app?: string }): Promise<ListedInstances[]>;
+  info(caller: Caller, name: string, service?: string): Promise<InstanceView>;
+  /** The instances of a service that the caller has access to. Errors: service.not_found, access.denied. */
+  ofService(caller: Caller, service: string): Promise<InstanceView[]>;
+  /** Errors: provider.failed. */
+  status(caller: Caller, name: string, service?: string): Promise<InstanceStatus>;
+  /** Gives a team access. Errors: team.not_found, team.access_exists. */
+  grant(caller: Caller, name: string, team: string, service?: string): Promise<void>;
+  /** Errors: team.not_found, team.access_missing, team.owns_instance. */
+  revoke(caller: Caller, name: string, team: string, service?: string): Promise<void>;
+}
+
+export interface InstancesDeps {
+  readonly store: Store;
+  readonly provider: Provider;
+  readonly orphans: Orphans;
+  readonly act: Act;
+  readonly now: () => Date;
+}
+
+const ASKED_AT_ONCE = 8;
+
+export function createInstances(deps: InstancesDeps): Instances {
+  const { store, provider, orphans, act, now } = deps;
+
+  async function view(caller: Caller, service: Service, instance: Instance): Promise<InstanceView> {
+    const bindings = await store.bindings({ instance: instance.id });
+    const apps = bindings.filter(({ state }) => state === 'bound').map(({ app }) => app);
+    const isThere = instance.state === 'ready';
+    const info = isThere ? await provider.info(service, instance, callerName(caller)).catch(orNull) : null;
+    return { instance, apps: apps.sort(), info };
+  }
+
+  /** One whose making or removal was cut off gives its name back as soon as the provider has let go of it. */
+  async function clearName(name: string): Promise<void> {
+    const left = await store.instance(name);
+    if (left === null) return;
+    const failure = left.state === 'ready' ? null : await orphans.undoInstance(left.id);
+    if (left.state !== 'ready' && failure === null) return;
+    throw new PlatformError('instance.name_taken', 'instance name already exists.', {
+      hint:
+        failure === null
+          ? 'Names of instances are unique over all services; choose another.'
+          : `An earlier one of this name is not removed yet: ${failure.message}`,
+    });
+  }
+
+  async function make(instance: Instance): Promise<void> {
+    await clearName(instance.name);
+    const service = await demandService(store, instance.service);
+    await store.transact((tx) => tx.insertInstance(instance));
+    await orphans.during(instance.id, async () => {
+      try {
+        await provider.create(service, instance);
+        await store.transact((tx) => tx.updateInstance(instance.id, { state: 'ready' }));
+      } catch (thrown) {
+        if (thrown instanceof EndpointFailure && !thrown.mayHaveHappened) {
+          await store.transact((tx) => tx.deleteInstance(instance.id));
+        } else {
+          await orphans.undoInstance(instance.id);
+        }
+        if (!(thrown instanceof EndpointFailure)) throw thrown;
+        throw providerFailed(thrown, `Failed to create the instance ${instance.name}`, instance.name);
+      }
+    });
+  }
+
+  async function edit(
+    caller: Caller,
+    action: 'instance.update' | 'instance.grant' | 'instance.revoke',
+    on: { readonly name: string; readonly service: string; readonly detail: string },
+    make_: (instance: Instance, tx: StoreWriter) => Promise<Partial<Instance>>,
+  ): Promise<void> {
+    const { name, service, detail } = on;
+    const instance = await demandInstance(store, name, service || undefined);
+    await act(caller, action, { instance }, { target: `instance:${name}`, detail: detail.slice(0, 200) }, () =>
+      store.transact(async (tx) => {
+        const current = await demandInstance(tx, name, service || undefined);
+        await tx.updateInstance(current.id, await make_(current, tx));
+      }),
+    );
+  }
+
+  return {
+    ...createInstanceRemoval(deps),
+
+    async create(caller, input) {
+      const service = await demandService(store, typeof input.service === 'string' ? input.service : '');
+      demand(caller, 'instance.create', { service });
+      const name = checkInstanceName(input.name);
+      const teamOwner = await owningTeam(store, caller, input.owner);
+      const instance: Instance = {
+        id: randomUUID(),
+        name,
+        service: service.name,
+        teamOwner,
+        teams: [teamOwner],
+        user: callerName(caller),
+        plan: checkPlan(input.plan),
+        description: checkDescription(input.description),
+        tags: checkTags(input.tags),
+        parameters: checkParameters(input.parameters),
+        state: 'creating',
+        createdAt: now().toISOString(),
+        attempts: 0,
+        problem: '',
+      };
+      const options = { target: `instance:${name}`, lease: instanceLease(name), detail: service.name };
+      await act(caller, 'instance.create', { service }, options, () => make(instance));
+      return { ...instance, state: 'ready' };
+    },
+
+    async change(caller, name, change, service = '') {
+      const { description, tags, teamOwner } = change;
+      const fields = {
+        ...(description !== undefined && { description: checkDescription(description) }),
+        ...(tags !== undefined && { tags: checkTags(tags) }),
+      };
+      const given = Object.entries(change).filter(([, value]) => value !== undefined);
+      const detail = given.map(([field]) => field).join(' ');
+      await edit(caller, 'instance.update', { name, service, detail }, async (instance, tx) => {
+        if (teamOwner === undefined) return fields;
+        const owner = (await demandOwner(tx, caller, teamOwner)).name;
+        return { ...fields, teamOwner: owner, teams: [...new Set([...instance.teams, owner])] };
+      });
+    },
+
+    async list(caller, { app = '' }) {
+      demand(caller, 'instance.list');
+      const bound = app === '' ? null : new Set<string>();
+      if (bound !== null) {
+        for (const { instance, state } of await store.bindings({ app })) if (state === 'bound') bound.add(instance);
+      }
+      const [services, all] = await Promise.all([store.services(), store.instances()]);
+      const shown = all.filter(
+        (instance) =>
+          instance.state !== 'removing' &&
+          may(caller, 'instance.info', { instance }) &&
+          (bound === null || bound.has(instance.id)),
+      );
+      return services
+        .map((service) => ({
+          service: service.name,
+          isVisible: may(caller, 'service.info', { service }),
+          instances: shown.filter((instance) => instance.service === service.name),
+        }))
+        .filter(({ isVisible, instances }) => instances.length > 0 || (isVisible && bound === null))
+        .map(({ service, instances }) => ({ service, instances }));
+    },
+
+    async info(caller, name, service = '') {
+      const instance = await demandInstance(store, name, service || undefined);
+      demand(caller, 'instance.info', { instance });
+      return view(caller, await demandService(store, instance.service), instance);
+    },
+
+    async ofService(caller, name) {
+      const service = await demandService(store, name);
+      demand(caller, 'service.info', { service });
+      const instances = (await store.instances(name)).filter(
+        (instance) => instance.state !== 'removing' && may(caller, 'instance.info', { instance }),
+      );
+      const views: InstanceView[] = [];
+      for (let from = 0; from < instances.length; from += ASKED_AT_ONCE) {
+        const some = instances.slice(from, from + ASKED_AT_ONCE);
+        views.push(...(await Promise.all(some.map((instance) => view(caller, service, instance)))));
+      }
+      return views;
+    },
+
+    async status(caller, name, service = '') {
+      const instance = await demandInstance(store, name, service || undefined);
+      demand(caller, 'instance.info', { instance });
+      if (instance.state === 'creating') return 'pending';
+      try {
+        return await provider.status(await demandService(store, instance.service), instance, callerName(caller));
+      } catch (thrown) {
+        if (!(thrown instanceof EndpointFailure)) throw thrown;
+        throw providerFailed(thrown, 'Could not retrieve status of service instance, error', name);
+      }
+    },
+
+    grant: (caller, name, team, service = '') =>
+      edit(caller, 'instance.grant', { name, service, detail: team }, async (instance, tx) => {
+        await demandTeam(tx, team);
+        if (!instance.teams.includes(team)) return { teams: [...instance.teams, team] };
+        throw new PlatformError('team.access_exists', 'This team already has access to this service instance');
+      }),
+
+    revoke: (caller, name, team, service = '') =>
+      edit(caller, 'instance.revoke', { name, service, detail: team }, async (instance, tx) => {
+        await demandTeam(tx, team);
+        if (!instance.teams.includes(team)) {
+          throw new PlatformError('team.access_missing', 'This team does not have access to this service instance');
+        }
+        if (team === instance.teamOwner) {
+          throw new PlatformError('team.owns_instance', `The team ${team} owns this instance and keeps its access.`, {
+            hint: 'Make another team its owner first.',
+          });
+        }
+        return { teams: instance.teams.filter((other) => other !== team) };
+      }),
+  };
+}
+
+/** A provider that fails is no reason to hide what the platform itself knows. */
+function orNull(thrown: unknown): null {
+  if (thrown instanceof EndpointFailure) return null;
+  throw thrown;
+}
+
+async function demandTeam(tx: Pick<StoreWriter, 'team'>, name: string): Promise<void> {
+  if ((await tx.team(name)) !== null) return;
+  throw new PlatformError('team.not_found', 'Team not found', { hint: 'Check the spelling of its name.' });
+}

@@ -1,0 +1,160 @@
+/** Reads the manifest of a service (specification 2, "Service metadata"): every mistake at once, each with its line. */
+import { isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from 'yaml';
+import { PlatformError } from '../errors.ts';
+import { isServiceName } from './service.ts';
+import { ENDPOINT_KINDS, type EndpointKind } from './service-endpoint.ts';
+
+export interface Manifest {
+  readonly id: string;
+  readonly kind: EndpointKind;
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** '' when none is named. */
+  readonly team: string;
+  readonly isRestricted: boolean;
+}
+
+const MAX_TEXT = 4_096;
+
+/** Throws PlatformError `manifest.invalid`. Keys that are not known mean nothing: other platforms have more. */
+export function parseManifest(text: string): Manifest {
+  const lines = new LineCounter();
+  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
+  if (document.errors.length > 0) {
+    // A message of the parser may repeat what is written there, so only its kind is told.
+    throw invalid(document.errors.map((error) => at(lines, error.pos[0], `not YAML (${words(error.code)})`)));
+  }
+  if (!isMap(document.contents)) {
+    throw invalid(['line 1: expected a mapping such as "id: <name>"']);
+  }
+  const reader = new Reader(lines);
+  return reader.read(document.contents);
+}
+
+/** The same from the fields of a form. */
+export function manifestOf(fields: Readonly<Record<string, string>>): Manifest {
+  const { id = '', endpoint = '', username = '', password = '', team = '', kind = '', restricted = '' } = fields;
+  const reader = new Reader(null);
+  return reader.check(
+    { id, url: endpoint, username, password, team, kind: kind || 'http', restricted: restricted || 'false' },
+    {},
+  );
+}
+
+type Fields = Readonly<Record<'id' | 'url' | 'username' | 'password' | 'team' | 'kind' | 'restricted', string>>;
+
+class Reader {
+  readonly #lines: LineCounter | null;
+  readonly #mistakes: string[] = [];
+
+  constructor(lines: LineCounter | null) {
+    this.#lines = lines;
+  }
+
+  read(root: YAMLMap): Manifest {
+    const endpoint = root.get('endpoint', true) as unknown;
+    const isMapping = isMap(endpoint);
+    if (endpoint !== undefined && !isMapping) {
+      this.#mistake(offsetOf(root, 'endpoint'), 'endpoint must be a mapping with the key production');
+    }
+    const positions: Record<string, number | undefined> = {};
+    const text = (map: YAMLMap, key: string, field: string, fallback = ''): string => {
+      positions[field] = offsetOf(map, key);
+      return this.#text(map, key, fallback);
+    };
+    const fields = {
+      id: text(root, 'id', 'id'),
+      url: isMapping ? text(endpoint, 'production', 'url') : '',
+      username: text(root, 'username', 'username'),
+      password: text(root, 'password', 'password'),
+      team: text(root, 'team', 'team'),
+      kind: text(root, 'kind', 'kind', 'http'),
+      restricted: text(root, 'restricted', 'restricted', 'false'),
+    };
+    if (isMapping) positions['url'] ??= offsetOf(root, 'endpoint');
+    else if (endpoint !== undefined) positions['url'] = -1;
+    return this.check(fields, positions);
+  }
+
+  check(fields: Fields, positions: Readonly<Record<string, number | undefined>>): Manifest {
+    const { id, username, password, team, kind, restricted } = fields;
+    const wrong = (field: string, message: string): void => this.#mistake(positions[field], message);
+    if (id === '') wrong('id', 'You must provide an id in the manifest file.');
+    else if (!isServiceName(id)) {
+      wrong(
+        'id',
+        'the id must be 1 to 63 letters, digits, dots, dashes and underscores, and neither "instances" nor "proxy"',
+      );
+    }
+    if (password === '') wrong('password', 'You must provide a password in the manifest file.');
+    let url = '';
+    if (fields.url === '') {
+      if (positions['url'] !== -1) wrong('url', 'You must provide a production endpoint in the manifest file.');
+    } else {
+      url = normalUrl(fields.url);
+      if (url === '') wrong('url', 'the production endpoint must be an address such as https://db.example.com');
+    }
+    if (username.includes(':')) wrong('username', 'the username must not have a colon');
+    if (!isKind(kind)) wrong('kind', `kind must be one of: ${ENDPOINT_KINDS.join(', ')}`);
+    if (restricted !== 'true' && restricted !== 'false') wrong('restricted', 'restricted must be true or false');
+    if (this.#mistakes.length > 0 || !isKind(kind)) throw invalid(this.#mistakes);
+    return { id, kind, url, username: username || id, password, team, isRestricted: restricted === 'true' };
+  }
+
+  #text(map: YAMLMap, key: string, fallback: string): string {
+    const node = map.get(key, true) as unknown;
+    if (node === undefined) return fallback;
+    const value = isScalar(node) ? node.value : undefined;
+    if (value === null) return fallback;
+    const text = typeof value === 'object' || value === undefined ? null : written(node, value);
+    if (text !== null && text.length <= MAX_TEXT && !text.includes('\0')) return text.trim();
+    this.#mistake(offsetOf(map, key), `${key} must be text of at most ${MAX_TEXT} characters`);
+    return fallback;
+  }
+
+  #mistake(offset: number | undefined, message: string): void {
+    if (this.#lines === null) this.#mistakes.push(message);
+    else this.#mistakes.push(at(this.#lines, offset ?? 0, message));
+  }
+}
+
+/** A password such as 0123 or 1e5 is what is written, not the number it also is. */
+function written(node: unknown, value: unknown): string {
+  const source = isScalar(node) ? node.source : undefined;
+  return typeof value === 'string' ? value : (source ?? String(value));
+}
+
+function offsetOf(map: YAMLMap, key: string): number | undefined {
+  const pair = map.items.find((item) => isScalar(item.key) && item.key.value === key);
+  return pair !== undefined && isScalar(pair.key) ? (pair.key.range?.[0] ?? undefined) : undefined;
+}
+
+function isKind(text: string): text is EndpointKind {
+  return ENDPOINT_KINDS.some((kind) => kind === text);
+}
+
+/** http or https, without credentials, query and trailing slash; '' when it is no such address. */
+function normalUrl(text: string): string {
+  const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
+  if (!URL.canParse(full)) return '';
+  const url = new URL(full);
+  const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
+  if (!isPlain || (url.protocol !== 'http:' && url.protocol !== 'https:')) return '';
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '');
+}
+
+function at(lines: LineCounter, offset: number, message: string): string {
+  return `line ${Math.max(1, lines.linePos(offset).line)}: ${message}`;
+}
+
+function words(code: string): string {
+  return code.toLowerCase().replaceAll('_', ' ');
+}
+
+function invalid(mistakes: readonly string[]): PlatformError {
+  return new PlatformError('manifest.invalid', mistakes.join('\n'), {
+    hint: 'See "tancho service template" for a manifest to begin with.',
+    details: { mistakes },
+  });
+}

@@ -1,0 +1,263 @@
+/**
+ * What was begun at a provider and neither finished nor undone: found in the store, undone in the background for as long as
+ * it takes, listed meanwhile. Owns how an instance or binding goes away; when it is to go is decided by instances.ts and bindings.ts.
+ */
+import { bestEffort, type Logger } from '../../lib/logger.ts';
+import { isPlatformError } from '../errors.ts';
+import type { Leases } from '../leases.ts';
+import type { Store } from '../store.ts';
+import type { Provider } from './provider.ts';
+import { type Binding, type Instance, toldHosts } from './service.ts';
+import { EndpointFailure } from './service-endpoint.ts';
+
+export interface Orphan {
+  readonly kind: 'instance' | 'binding';
+  readonly id: string;
+  readonly service: string;
+  /** Name of the instance. */
+  readonly instance: string;
+  /** '' for an instance. */
+  readonly app: string;
+  /** When what is to be undone was begun; ISO 8601 UTC. */
+  readonly since: string;
+  /** How often it was tried to undo it. */
+  readonly attempts: number;
+  /** Why the last attempt failed; free of secrets, '' before the first. */
+  readonly problem: string;
+}
+
+export interface Healed {
+  readonly undone: number;
+  readonly remaining: readonly Orphan[];
+}
+
+export interface OrphansDeps {
+  readonly store: Store;
+  readonly provider: Provider;
+  readonly leases: Leases;
+  readonly logger: Logger;
+  /** Between attempts in the background; 1 s, doubled up to a minute, when absent. */
+  readonly pauses?: { readonly firstMs: number; readonly longestMs: number };
+}
+
+const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
+const LEASE_WAIT_MS = 500;
+/** At once: a provider that hangs must not keep the others waiting, nor many of them fill the platform. */
+const MOST_AT_ONCE = 16;
+const HOLDER = 'undoing what was not finished';
+
+export function instanceLease(name: string): string {
+  return `instance:${name}`;
+}
+
+/** Providers know a binding by the instance and the app, so everything about such a pair happens one after the other. */
+export function bindingLease(instance: string, app: string): string {
+  return `binding:${instance}/${app}`;
+}
+
+export class Orphans {
+  readonly #deps: OrphansDeps;
+  readonly #busy = new Set<string>();
+  readonly #closed = new AbortController();
+  #timer: NodeJS.Timeout | null = null;
+  #pass: Promise<Healed> | null = null;
+  #pauseMs: number;
+
+  constructor(deps: OrphansDeps) {
+    this.#deps = deps;
+    this.#pauseMs = this.#pauses.firstMs;
+  }
+
+  /** Oldest first. What an operation of this control is at work on is none. */
+  async find(): Promise<Orphan[]> {
+    return (await this.#unfinished()).filter(({ id }) => !this.#busy.has(id));
+  }
+
+  async #unfinished(): Promise<Orphan[]> {
+    const { store } = this.#deps;
+    const [instances, bindings] = await Promise.all([store.instances(), store.bindings()]);
+    const byId = new Map(instances.map((instance) => [instance.id, instance]));
+    const found = [
+      ...instances.filter(({ state }) => state !== 'ready').map((instance) => orphanOf(instance, null)),
+      ...bindings
+        .filter(({ state }) => state !== 'bound')
+        .map((binding) => orphanOf(byId.get(binding.instance) ?? null, binding)),
+    ];
+    return found.sort((a, b) => (a.since < b.since ? -1 : a.since > b.since ? 1 : 0));
+  }
+
+  /** Tries all of them once. Safe to repeat, and at any time. */
+  heal(): Promise<Healed> {
+    this.#pass ??= this.#tryAll().finally(() => {
+      this.#pass = null;
+    });
+    return this.#pass;
+  }
+
+  /** From here on they are undone in the background; also after something new was left. */
+  wake(): void {
+    this.#pauseMs = this.#pauses.firstMs;
+    this.#schedule(0);
+  }
+
+  /** What `work` is at work on is no orphan meanwhile. */
+  async during<T>(id: string, work: () => Promise<T>): Promise<T> {
+    this.#busy.add(id);
+    try {
+      return await work();
+    } catch (error) {
+      this.#later();
+      throw error;
+    } finally {
+      this.#busy.delete(id);
+    }
+  }
+
+  /**
+   * The caller holds the instance's lease. Null when it is gone, at the provider and in the store; otherwise why not, and then
+   * it is kept and tried again.
+   */
+  async undoInstance(id: string): Promise<EndpointFailure | null> {
+    const { store, provider } = this.#deps;
+    const instance = await store.instanceById(id);
+    if (instance === null || instance.state === 'ready') return null;
+    await store.transact((tx) => tx.updateInstance(id, { state: 'removing' }));
+    const service = await store.service(instance.service);
+    if (service !== null) {
+      const failure = await failureOf(provider.remove(service, instance));
+      if (failure !== null) {
+        const { attempts } = instance;
+        await store.transact((tx) => tx.updateInstance(id, { attempts: attempts + 1, problem: failure.message }));
+        this.#later();
+        return failure;
+      }
+    }
+    await store.transact((tx) => tx.deleteInstance(id));
+    return null;
+  }
+
+  /** The same for a binding that is not bound; the caller holds the lease of the pair. The app is no longer concerned. */
+  async undoBinding(id: string): Promise<EndpointFailure | null> {
+    const { store, provider, logger } = this.#deps;
+    const binding = await store.binding(id);
+    if (binding === null || binding.state === 'bound') return null;
+    await store.transact((tx) => tx.updateBinding(id, { state: 'unbinding', vars: {} }));
+    const instance = await store.instanceById(binding.instance);
+    const service = instance === null ? null : await store.service(instance.service);
+    if (instance !== null && service !== null) {
+      const on = { service, instance, binding };
+      if (binding.unitHosts.length > 0) {
+        const tell = (host: string): Promise<void> =>
+          bestEffort(logger, 'telling a provider that a unit has gone', () => provider.unit('unbindUnit', on, host));
+        await Promise.all(toldHosts(binding).map(tell));
+        await store.transact((tx) => tx.updateBinding(id, { unitHosts: [] }));
+      }
+      const failure = await failureOf(provider.unbind(service, instance, binding));
+      if (failure !== null) {
+        const { attempts } = binding;
+        await store.transact((tx) => tx.updateBinding(id, { attempts: attempts + 1, problem: failure.message }));
+        this.#later();
+        return failure;
+      }
+    }
+    await store.transact((tx) => tx.deleteBinding(id));
+    return null;
+  }
+
+  /** What is left is found again after the next start; a provider that hangs is not waited for. */
+  close(): void {
+    this.#closed.abort();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  get #pauses(): { readonly firstMs: number; readonly longestMs: number } {
+    return this.#deps.pauses ?? PAUSES;
+  }
+
+  #later(): void {
+    this.#schedule(this.#pauseMs);
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#closed.signal.aborted || this.#timer !== null) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      void bestEffort(this.#deps.logger, 'undoing what was not finished at providers', () => this.#again());
+    }, delayMs);
+    this.#timer.unref();
+  }
+
+  async #again(): Promise<void> {
+    let isDone = false;
+    try {
+      await this.heal();
+      isDone = (await this.#unfinished()).length === 0;
+    } finally {
+      if (!isDone) {
+        this.#pauseMs = Math.min(this.#pauses.longestMs, this.#pauseMs * 2);
+        this.#schedule(this.#pauseMs);
+      }
+    }
+  }
+
+  async #tryAll(): Promise<Healed> {
+    const found = await this.find();
+    // Those that were tried least come first, so that none waits for ever.
+    const waiting = [...found].sort((a, b) => a.attempts - b.attempts);
+    const work = async (): Promise<void> => {
+      for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+        if (this.#closed.signal.aborted) return;
+        await this.#tryOne(next);
+      }
+    };
+    await Promise.all(Array.from({ length: Math.min(MOST_AT_ONCE, waiting.length) }, work));
+    const remaining = await this.find();
+    const left = new Set(remaining.map(({ id }) => id));
+    return { undone: found.filter(({ id }) => !left.has(id)).length, remaining };
+  }
+
+  async #tryOne({ kind, id, instance, app }: Orphan): Promise<void> {
+    const { leases, logger, store } = this.#deps;
+    const options = { waitMs: LEASE_WAIT_MS, holder: HOLDER };
+    try {
+      if (kind === 'instance') {
+        await leases.hold(instanceLease(instance), options, () => this.undoInstance(id));
+        return;
+      }
+      const binding = await store.binding(id);
+      if (binding === null) return;
+      await leases.hold(bindingLease(binding.instance, app), options, () => this.undoBinding(id));
+    } catch (error) {
+      // Somebody is at work on it.
+      if (isPlatformError(error, 'app.busy')) return;
+      logger.warn({ err: error, kind, id }, 'undoing what was not finished failed');
+    }
+  }
+}
+
+function orphanOf(instance: Instance | null, binding: Binding | null): Orphan {
+  const { id, createdAt, attempts, problem } = binding ?? instance ?? NOTHING;
+  return {
+    kind: binding === null ? 'instance' : 'binding',
+    id,
+    service: instance?.service ?? '',
+    instance: instance?.name ?? '',
+    app: binding?.app ?? '',
+    since: createdAt,
+    attempts,
+    problem,
+  };
+}
+
+const NOTHING = { id: '', createdAt: '', attempts: 0, problem: '' };
+
+async function failureOf(asking: Promise<void>): Promise<EndpointFailure | null> {
+  try {
+    await asking;
+    return null;
+  } catch (thrown) {
+    if (thrown instanceof EndpointFailure) return thrown;
+    throw thrown;
+  }
+}

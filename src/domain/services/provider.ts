@@ -1,0 +1,177 @@
+/**
+ * The provider behind a service, as the use cases ask it: every call has a deadline, whatever the endpoint makes of it, and
+ * every failure is an EndpointFailure without the secrets that were sent.
+ */
+import { randomHex } from '../../lib/ids.ts';
+import { createRedactor } from '../../lib/redact.ts';
+import { PlatformError } from '../errors.ts';
+import { type Binding, type Instance, type Service, toldHosts } from './service.ts';
+import {
+  type Endpoint,
+  type EndpointBinding,
+  type EndpointCall,
+  type EndpointFact,
+  EndpointFailure,
+  type EndpointInstance,
+  type EndpointPlan,
+  type InstanceStatus,
+  type ProxyAnswer,
+  type ProxyRequest,
+  type ServiceEndpoint,
+} from './service-endpoint.ts';
+
+export interface Deadlines {
+  /** Making an instance may take a broker minutes. */
+  readonly createMs: number;
+  /** What changes something. */
+  readonly changeMs: number;
+  /** What somebody waits for to look at. */
+  readonly lookMs: number;
+}
+
+export const DEADLINES: Deadlines = { createMs: 10 * 60_000, changeMs: 60_000, lookMs: 10_000 };
+const MAX_PROBLEM = 1_000;
+
+type Ask<T> = (endpoint: Endpoint, call: EndpointCall) => Promise<T>;
+
+interface Asked {
+  readonly key: string;
+  readonly user: string;
+  readonly deadlineMs: number;
+  /** Beside the service's password. */
+  readonly secrets?: readonly string[];
+}
+
+export class Provider {
+  readonly #endpoint: ServiceEndpoint;
+  readonly #deadlines: Deadlines;
+
+  constructor(endpoint: ServiceEndpoint, deadlines: Deadlines = DEADLINES) {
+    this.#endpoint = endpoint;
+    this.#deadlines = deadlines;
+  }
+
+  plans(service: Service, user: string): Promise<EndpointPlan[]> {
+    const asked = { key: randomHex(32), user, deadlineMs: this.#deadlines.lookMs };
+    return this.#ask(service, asked, (endpoint, call) => this.#endpoint.plans(endpoint, call));
+  }
+
+  create(service: Service, instance: Instance): Promise<void> {
+    const asked = { key: `${instance.id}:create`, user: instance.user, deadlineMs: this.#deadlines.createMs };
+    return this.#ask(service, { ...asked, secrets: Object.values(instance.parameters) }, (endpoint, call) =>
+      this.#endpoint.create(endpoint, instanceFacts(instance), call),
+    );
+  }
+
+  info(service: Service, instance: Instance, user: string): Promise<EndpointFact[]> {
+    const asked = { key: randomHex(32), user, deadlineMs: this.#deadlines.lookMs };
+    return this.#ask(service, asked, (endpoint, call) => this.#endpoint.info(endpoint, instanceFacts(instance), call));
+  }
+
+  status(service: Service, instance: Instance, user: string): Promise<InstanceStatus> {
+    const asked = { key: randomHex(32), user, deadlineMs: this.#deadlines.lookMs };
+    return this.#ask(service, asked, (endpoint, call) =>
+      this.#endpoint.status(endpoint, instanceFacts(instance), call),
+    );
+  }
+
+  remove(service: Service, instance: Instance): Promise<void> {
+    const asked = { key: `${instance.id}:remove`, user: '', deadlineMs: this.#deadlines.changeMs };
+    return this.#ask(service, asked, (endpoint, call) =>
+      this.#endpoint.remove(endpoint, instanceFacts(instance), call),
+    );
+  }
+
+  bind(service: Service, instance: Instance, binding: Binding): Promise<ReadonlyMap<string, string>> {
+    const asked = { key: `${binding.id}:bind`, user: binding.user, deadlineMs: this.#deadlines.changeMs };
+    return this.#ask(service, asked, (endpoint, call) =>
+      this.#endpoint.bind(endpoint, instanceFacts(instance), bindingFacts(binding), call),
+    );
+  }
+
+  unbind(service: Service, instance: Instance, binding: Binding): Promise<void> {
+    const asked = { key: `${binding.id}:unbind`, user: '', deadlineMs: this.#deadlines.changeMs };
+    return this.#ask(service, asked, (endpoint, call) =>
+      this.#endpoint.unbind(endpoint, instanceFacts(instance), bindingFacts(binding), call),
+    );
+  }
+
+  /** Tells of a unit that has come, or of one that has gone. */
+  unit(what: 'bindUnit' | 'unbindUnit', on: BoundTo, unitHost: string): Promise<void> {
+    const asked = { key: randomHex(32), user: '', deadlineMs: this.#deadlines.lookMs };
+    return this.#ask(on.service, asked, (endpoint, call) =>
+      this.#endpoint[what](endpoint, instanceFacts(on.instance), bindingFacts(on.binding), unitHost, call),
+    );
+  }
+
+  proxy(service: Service, request: ProxyRequest, user: string): Promise<ProxyAnswer> {
+    const asked = { key: randomHex(32), user, deadlineMs: this.#deadlines.changeMs };
+    return this.#ask(service, asked, (endpoint, call) => this.#endpoint.proxy(endpoint, request, call));
+  }
+
+  async #ask<T>(service: Service, asked: Asked, ask: Ask<T>): Promise<T> {
+    const { key, user, deadlineMs, secrets = [] } = asked;
+    const controller = new AbortController();
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        const seconds = Math.max(1, Math.round(deadlineMs / 1000));
+        const message = `The provider of ${service.name} has not answered within ${seconds} s.`;
+        reject(new EndpointFailure('timeout', message, { mayHaveHappened: true }));
+        controller.abort();
+      }, deadlineMs);
+    });
+    const call = { idempotencyKey: key, user, requestId: randomHex(16), signal: controller.signal };
+    try {
+      return await Promise.race([ask(endpointOf(service), call), late]);
+    } catch (thrown) {
+      throw withoutSecrets(thrown, service, secrets);
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+}
+
+export interface BoundTo {
+  readonly service: Service;
+  readonly instance: Instance;
+  readonly binding: Binding;
+}
+
+/** What people are told of a provider that failed. `what`: e.g. `Failed to create the instance db`. */
+export function providerFailed(failure: EndpointFailure, what: string, instance: string): PlatformError {
+  const details = { reason: failure.code, ...(failure.status !== null && { providerStatus: failure.status }) };
+  if (failure.code === 'precondition_failed') {
+    const message = 'You cannot bind any app to this service instance because it is not ready yet.';
+    return new PlatformError('instance.not_ready', message, { hint: 'Try again in a while.', details });
+  }
+  if (failure.code === 'unreachable') {
+    return new PlatformError('provider.failed', `${instance} api is down.`, { hint: failure.message, details });
+  }
+  return new PlatformError('provider.failed', `${what}: ${failure.message}`, { details });
+}
+
+function endpointOf(service: Service): Endpoint {
+  const { kind, name, url, username, password } = service;
+  return { kind, service: name, url, username, password };
+}
+
+function instanceFacts(instance: Instance): EndpointInstance {
+  const { id, name, teamOwner, plan, user, description, tags, parameters } = instance;
+  return { id, name, team: teamOwner, plan, user, description, tags, parameters };
+}
+
+function bindingFacts(binding: Binding): EndpointBinding {
+  const { id, app, appHost } = binding;
+  return { id, app, appHost, unitHosts: toldHosts(binding) };
+}
+
+function withoutSecrets(thrown: unknown, service: Service, secrets: readonly string[]): EndpointFailure {
+  if (!(thrown instanceof EndpointFailure)) {
+    const message = `The provider of ${service.name} could not be asked.`;
+    return new EndpointFailure('unreachable', message, { mayHaveHappened: true, cause: thrown });
+  }
+  const { code, mayHaveHappened, status } = thrown;
+  const message = createRedactor([service.password, ...secrets])(thrown.message).slice(0, MAX_PROBLEM);
+  return new EndpointFailure(code, message, { mayHaveHappened, ...(status !== null && { status }) });
+}

@@ -1,0 +1,100 @@
+/** What a service (catalog entry), an instance of one and a binding of an app to an instance are. Rules only. */
+import { PlatformError } from '../errors.ts';
+import type { EndpointKind } from './service-endpoint.ts';
+
+/** An entry of the catalog, made from a manifest. */
+export interface Service {
+  readonly name: string;
+  readonly kind: EndpointKind;
+  /** Where its provider is: http or https, without a trailing slash. */
+  readonly url: string;
+  readonly username: string;
+  readonly password: string;
+  /** Teams whose members may change and remove it; sorted. */
+  readonly ownerTeams: readonly string[];
+  /** Teams that were granted its use, which matters when it is restricted; sorted. */
+  readonly teams: readonly string[];
+  /** True: only its owners and the teams that were granted access may use it. */
+  readonly isRestricted: boolean;
+  readonly doc: string;
+  /** ISO 8601 UTC. */
+  readonly createdAt: string;
+}
+
+/**
+ * creating -> ready -> removing -> gone. Whatever was begun and is not known to have failed is undone through `removing`.
+ */
+export type InstanceState = 'creating' | 'ready' | 'removing';
+
+export interface Instance {
+  /** A UUID that is never used again. */
+  readonly id: string;
+  /** Unique over all services. */
+  readonly name: string;
+  readonly service: string;
+  readonly teamOwner: string;
+  /** Every team with access, the owner included; sorted. */
+  readonly teams: readonly string[];
+  /** E-mail of the creator. */
+  readonly user: string;
+  readonly plan: string;
+  readonly description: string;
+  readonly tags: readonly string[];
+  /** For the provider; sealed at rest. */
+  readonly parameters: Readonly<Record<string, string>>;
+  readonly state: InstanceState;
+  readonly createdAt: string;
+  readonly attempts: number;
+  /** Why the last attempt to undo it failed; '' when there was none. */
+  readonly problem: string;
+}
+
+/**
+ * binding -> bound -> unbinding -> gone. `bound` and the app's environment change in one transaction, the one that makes the
+ * units with the new variables serve; so does the way back. Whatever is `binding` or `unbinding` and at rest is only the
+ * provider's to undo.
+ */
+export type BindingState = 'binding' | 'bound' | 'unbinding';
+
+export interface Binding {
+  /** A UUID. */
+  readonly id: string;
+  /** Id of the instance. */
+  readonly instance: string;
+  readonly app: string;
+  readonly state: BindingState;
+  /** The app's name for providers, which stays the same when addresses are swapped. */
+  readonly appHost: string;
+  readonly user: string;
+  /** What the provider answered, sealed at rest; empty until `bound`. */
+  readonly vars: Readonly<Record<string, string>>;
+  /** Addresses of units that the provider has been told of, or with a + in front may have been; sorted. */
+  readonly unitHosts: readonly string[];
+  readonly createdAt: string;
+  readonly attempts: number;
+  readonly problem: string;
+}
+
+/** What is about to be told is recorded first: whatever happens then, it is told again or taken back. */
+export const UNTOLD = '+';
+
+/** The addresses among unitHosts that the provider may know. */
+export function toldHosts({ unitHosts }: Pick<Binding, 'unitHosts'>): string[] {
+  return unitHosts.map((host) => (host.startsWith(UNTOLD) ? host.slice(UNTOLD.length) : host));
+}
+
+const SERVICE_NAME = /^[A-Za-z0-9][-\w.]{0,62}$/;
+const INSTANCE_NAME = /^[A-Za-z][-\w]{1,62}$/;
+/** Paths of the API begin with these: `/services/instances`, `/services/proxy`. */
+const RESERVED_SERVICES: ReadonlySet<string> = new Set(['instances', 'proxy']);
+
+export function isServiceName(name: string): boolean {
+  return SERVICE_NAME.test(name) && !RESERVED_SERVICES.has(name);
+}
+
+export function checkInstanceName(name: unknown): string {
+  if (typeof name === 'string' && INSTANCE_NAME.test(name)) return name;
+  throw new PlatformError('instance.invalid_name', 'invalid service instance name', {
+    hint: 'A name has 2 to 63 letters, digits, dashes and underscores and begins with a letter.',
+  });
+}

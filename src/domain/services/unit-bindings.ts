@@ -1,0 +1,153 @@
+/**
+ * Tells providers which units of an app have come and gone since they were told last. What fails is noted in the app's log,
+ * tried again a few times and with the next change, and fails nothing: providers that let in by address are few.
+ */
+import { bestEffort, type Logger } from '../../lib/logger.ts';
+import { isPlatformError } from '../errors.ts';
+import type { Leases } from '../leases.ts';
+import type { Journal } from '../logs/journal.ts';
+import type { Store } from '../store.ts';
+import { unitHosts } from './bindings.ts';
+import { bindingLease } from './orphans.ts';
+import type { BoundTo, Provider } from './provider.ts';
+import { toldHosts, UNTOLD } from './service.ts';
+import { EndpointFailure } from './service-endpoint.ts';
+
+export interface UnitBindingsDeps {
+  readonly store: Store;
+  readonly provider: Provider;
+  readonly leases: Leases;
+  readonly journal: Journal;
+  readonly logger: Logger;
+  /** Changes within this time are told together; 250 ms when absent. */
+  readonly gatherMs?: number;
+  /** Before what failed is tried again, doubled each time; 2 s when absent. */
+  readonly retryMs?: number;
+}
+
+const GATHER_MS = 250;
+const RETRY_MS = 2_000;
+const ATTEMPTS = 6;
+
+export class UnitBindings {
+  readonly #deps: UnitBindingsDeps;
+  #timer: NodeJS.Timeout | null = null;
+  #running: Promise<void> | null = null;
+  #isClosed = false;
+  /** Passes in a row that did not reach everybody. */
+  #failures = 0;
+
+  constructor(deps: UnitBindingsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Called whenever the units that serve may have changed. */
+  changed(): void {
+    this.#failures = 0;
+    this.#schedule(this.#deps.gatherMs ?? GATHER_MS);
+  }
+
+  /** Resolves when nothing is to be told. */
+  async idle(): Promise<void> {
+    while (this.#timer !== null || this.#running !== null) {
+      await (this.#running ?? new Promise((resolve) => setTimeout(resolve, 1)));
+    }
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#isClosed || this.#timer !== null) return;
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      void this.#run();
+    }, delayMs);
+    this.#timer.unref();
+  }
+
+  async #run(): Promise<void> {
+    const { logger, retryMs = RETRY_MS } = this.#deps;
+    if (this.#running !== null) return this.#schedule(retryMs);
+    let isDone = false;
+    this.#running = bestEffort(logger, 'telling providers of units', async () => {
+      isDone = await this.#all();
+    }).finally(() => {
+      this.#running = null;
+    });
+    await this.#running;
+    if (isDone || this.#failures >= ATTEMPTS) return;
+    this.#schedule(retryMs * 2 ** this.#failures);
+    this.#failures += 1;
+  }
+
+  /** True when everybody knows. */
+  async #all(): Promise<boolean> {
+    const { store } = this.#deps;
+    let isDone = true;
+    for (const binding of await store.bindings()) {
+      if (this.#isClosed) return true;
+      if (binding.state !== 'bound') continue;
+      const hosts = await unitHosts(store, binding.app);
+      if (hosts.join() === binding.unitHosts.join()) continue;
+      if (!(await this.#tell(binding.id, binding.instance, binding.app))) isDone = false;
+    }
+    return isDone;
+  }
+
+  /** Not while the pair is being bound or unbound: a unit must not be let in after that. */
+  async #tell(id: string, instanceId: string, app: string): Promise<boolean> {
+    const { store, leases, retryMs = RETRY_MS } = this.#deps;
+    const options = { waitMs: retryMs, holder: 'telling the provider of units' };
+    try {
+      return await leases.hold(bindingLease(instanceId, app), options, async () => {
+        const binding = await store.binding(id);
+        const instance = binding === null ? null : await store.instanceById(binding.instance);
+        const service = instance === null ? null : await store.service(instance.service);
+        if (binding?.state !== 'bound' || instance === null || service === null) return true;
+        const hosts = await unitHosts(store, app);
+        const on = { service, instance, binding };
+        const told = new Set(binding.unitHosts.filter((host) => !host.startsWith(UNTOLD)));
+        const unsure = new Set(toldHosts(binding).filter((host) => !told.has(host)));
+        for (const host of hosts) if (!told.has(host)) unsure.add(host);
+        await this.#remember(id, told, unsure);
+        for (const host of hosts.filter((each) => unsure.has(each))) {
+          if (!(await this.#one('bindUnit', on, host))) continue;
+          unsure.delete(host);
+          told.add(host);
+        }
+        for (const host of [...told, ...unsure].filter((each) => !hosts.includes(each))) {
+          if (!(await this.#one('unbindUnit', on, host))) continue;
+          unsure.delete(host);
+          told.delete(host);
+        }
+        await this.#remember(id, told, unsure);
+        return unsure.size === 0 && told.size === hosts.length;
+      });
+    } catch (error) {
+      if (isPlatformError(error, 'app.busy')) return false;
+      throw error;
+    }
+  }
+
+  async #remember(id: string, told: ReadonlySet<string>, unsure: ReadonlySet<string>): Promise<void> {
+    const unitHosts = [...told, ...[...unsure].map((host) => UNTOLD + host)];
+    await this.#deps.store.transact((tx) => tx.updateBinding(id, { unitHosts }));
+  }
+
+  async #one(what: 'bindUnit' | 'unbindUnit', on: BoundTo, host: string): Promise<boolean> {
+    const { provider, journal } = this.#deps;
+    try {
+      await provider.unit(what, on, host);
+      return true;
+    } catch (error) {
+      if (!(error instanceof EndpointFailure)) throw error;
+      const told = what === 'bindUnit' ? 'a new unit' : 'a unit that has gone';
+      await journal.note(on.binding.app, `${on.instance.name} could not be told of ${told}: ${error.message}`);
+      return false;
+    }
+  }
+}
