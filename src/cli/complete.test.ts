@@ -8,7 +8,21 @@ import { LIVE_NAMES } from './live-names.ts';
 import { COMMANDS, createProgram } from './program.ts';
 
 /** Arguments and values that no platform knows: they are new, numbers, files, addresses or free text. */
-const FREE = ['name', 'url', 'count', 'seconds', 'text', 'file', 'token', 'command', 'number', 'limit', 'key=value'];
+const FREE = [
+  'name',
+  'url',
+  'count',
+  'seconds',
+  'text',
+  'file',
+  'token',
+  'command',
+  'number',
+  'limit',
+  'size',
+  'millis',
+  'key=value',
+];
 
 const units = [
   { ID: 'u1', Name: 'shop/0', AppName: 'shop', ProcessName: 'web', State: 'started', Status: 'started' },
@@ -119,4 +133,10 @@ it('bash offers the names, and options after a dash', async () => {
   expect(complete('tancho', 'app', 'info', 'she')).toEqual(['shelf']);
   expect(complete('tancho', 'app', 'info', '--a')).toEqual(['--app']);
   expect(complete('tancho', 'app', 'inf')).toEqual(['info']);
+});
+
+it('zsh gets the same, without the variables and the arithmetic that mean something else there', async () => {
+  const { out } = await world.run(['completion', 'zsh']);
+  expect(out).not.toMatch(/\b(?:path|words|status|argv)=/);
+  expect(out).not.toMatch(/:[A-Z]/);
 });

@@ -15,7 +15,8 @@ export async function complete(words: readonly string[], context: CliContext, cr
   if (target !== undefined) root.setOptionValue('target', target);
   const { key, app } = placeIn(root, before);
   const names = key === null ? [] : await liveNames(cli, key, app);
-  const safe = names.filter((name) => name.startsWith(current) && /^[\w@.:/=*+-]+$/.test(name));
+  // The shells would expand anything else.
+  const safe = names.filter((name) => name.startsWith(current) && /^[\w@][\w@.:/=+-]*$/.test(name));
   for (const name of safe) cli.print(name);
   return 0;
 }

@@ -65,27 +65,28 @@ function places(word: Word, path: readonly string[] = []): Place[] {
   return [place, ...word.words.flatMap((one) => places(one, [...path, one.name]))];
 }
 
+/** For zsh too, where `path` and `words` mean something already. */
 function bash(root: Word): string {
   const cases = places(root).map(
-    ({ path, next, isLeaf }) => `    '${path}') words='${next.join(' ')}'${isLeaf ? ' leaf=1' : ''} ;;`,
+    ({ path, next, isLeaf }) => `    '${path}') offered='${next.join(' ')}'${isLeaf ? ' leaf=1' : ''} ;;`,
   );
   return `_tancho() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" path='' words='' word leaf=0 names=''
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
+  local current="\${COMP_WORDS[COMP_CWORD]}" typed='' offered='' word leaf=0 names=''
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
+    case "$word" in -*) ;; *) typed="\${typed:+$typed }$word" ;; esac
   done
   while :; do
-    case "$path" in
+    case "$typed" in
 ${cases.map((line) => `  ${line}`).join('\n')}
     esac
-    if [[ -n "$words" || "$path" != *' '* ]]; then break; fi
-    path="\${path% *}"
+    if [[ -n "$offered" || "$typed" != *' '* ]]; then break; fi
+    typed="\${typed% *}"
   done
   if [[ "$current" != -* && ( $leaf = 1 || "\${COMP_WORDS[COMP_CWORD-1]}" = -* ) ]]; then
-    names="$("\${COMP_WORDS[0]}" __complete "\${COMP_WORDS[@]:1:COMP_CWORD}" 2>/dev/null)"
-    if [[ -n "$names" ]]; then words="$names"; elif [[ $leaf = 1 ]]; then words=''; fi
+    names="$("\${COMP_WORDS[0]}" __complete "\${COMP_WORDS[@]:1:$COMP_CWORD}" 2>/dev/null)"
+    if [[ -n "$names" ]]; then offered="$names"; elif [[ $leaf = 1 ]]; then offered=''; fi
   fi
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  COMPREPLY=($(compgen -W "$offered" -- "$current"))
 }
 complete -o default -F _tancho tancho`;
 }

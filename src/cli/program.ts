@@ -48,7 +48,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./instances/instance.ts')).registerInstance,
   },
   deploy: {
-    description: 'Deploys of your apps',
+    description: 'Deploy a directory; the deploys of your apps',
     load: async () => (await import('./deploys/deploy.ts')).registerDeploy,
   },
   platform: {
@@ -60,6 +60,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./plans/plan.ts')).registerPlan,
   },
   pool: { description: 'Pools of apps', load: async () => (await import('./pools/pool.ts')).registerPool },
+  provider: {
+    description: 'Run, or check, a provider of services',
+    load: async () => (await import('./provider/provider.ts')).registerProvider,
+  },
   server: {
     description: 'Run the platform on this machine',
     load: async () => (await import('./server/server.ts')).registerServer,
@@ -197,6 +201,7 @@ function verbDepth(words: readonly string[]): number {
     'platform',
     'plan',
     'pool',
+    'provider',
   ];
   return nouns.includes(noun) ? 2 : 1;
 }

@@ -46,6 +46,7 @@ function app(name: string): App {
     desired: 'running',
     stoppedProcesses: [],
     swappedWith: null,
+    customData: null,
     deploys: 0,
     removing: false,
   };

@@ -1,4 +1,4 @@
-/** What operators and git hooks of other servers ask of one app; beyond the specification. */
+/** What operators ask of one app; beyond the specification. */
 import { empty, json, type Operation } from '../operation.ts';
 import { appParams } from './fields.ts';
 
@@ -28,17 +28,6 @@ export const appUpkeepOperations: readonly Operation[] = [
     shape: 'routesChange',
     errors,
     handle: ({ useCases, caller }, { params }) => useCases.appUpkeep.republish(caller, params.app),
-  }),
-  empty({
-    id: 'apps.available',
-    section: null,
-    summary: 'Whether an app can be deployed to by the caller.',
-    method: 'GET',
-    path: '/apps/:app/available',
-    access: 'user',
-    params: appParams,
-    errors,
-    handle: ({ useCases, caller }, { params }) => useCases.appUpkeep.available(caller, params.app),
   }),
   json({
     id: 'apps.metric_envs',

@@ -36,7 +36,7 @@ export function registerTokens(app: Command, cli: Cli): void {
     .description('End one token of an app, or all of them')
     .argument('[app]', APP_OPTION[1])
     .option(...APP_OPTION)
-    .option('--id <id>', 'only this one, as "tancho app token-list" shows it')
+    .option('--id <token>', 'only this one, as "tancho app token-list" shows it')
     .option('-y, --yes', 'do not ask')
     .action(async (named: string | undefined, options: { app?: string; id?: string; yes?: boolean }) => {
       const name = await appName(cli, options.app ?? named);

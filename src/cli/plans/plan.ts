@@ -26,7 +26,7 @@ export function registerPlan(plan: Command, cli: Cli): void {
   plan
     .command('create')
     .description('Create a plan (admins)')
-    .argument('<plan>', 'name of the plan')
+    .argument('<name>', 'name of the plan')
     .option('-m, --memory <size>', 'what one unit may use, such as 512M (default: no limit)')
     .option('-c, --cpu <millis>', 'thousandths of a processor one unit may use (default: no limit)')
     .option('--default', 'new apps have it unless they name another one')

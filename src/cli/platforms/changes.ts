@@ -2,16 +2,17 @@
 import type { Command } from 'commander';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { text } from 'node:stream/consumers';
 import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
 
-const FILE = 'file with the definition (docs/platforms.md)';
+const FILE = 'file with the definition (docs/platforms.md); - is standard input';
 
 export function registerPlatformChanges(platform: Command, cli: Cli): void {
   platform
     .command('add')
     .description('Add a platform (admins)')
-    .argument('<platform>', 'name of the platform')
+    .argument('<name>', 'name of the platform')
     .argument('<file>', FILE)
     .action(async (name: string, file: string) => {
       const definition = await read(cli, file);
@@ -54,8 +55,10 @@ function registerSwitch(platform: Command, cli: Cli, verb: 'enable' | 'disable')
     });
 }
 
+/** `-` is standard input. */
 async function read(cli: Cli, file: string): Promise<string> {
   try {
+    if (file === '-') return await text(cli.context.stdin);
     return await readFile(resolve(cli.context.cwd, file), 'utf8');
   } catch (cause) {
     const reason = cause instanceof Error ? cause.message : String(cause);

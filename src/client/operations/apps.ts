@@ -1,7 +1,5 @@
 /** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
 export interface AppsTypes {
-  /** Whether an app can be deployed to by the caller. */
-  'apps.available': { readonly params: { readonly app: string }; readonly answer: void };
   /** Create an app, with its repository; nothing runs before the first deploy. */
   'apps.create': {
     readonly body: {
@@ -15,6 +13,12 @@ export interface AppsTypes {
       readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
     };
     readonly answer: { readonly status: string; readonly repository_url: string; readonly ip: string };
+  };
+  /** Leave data with an app, for programs. */
+  'apps.custom_data': {
+    readonly params: { readonly app: string };
+    readonly body: Readonly<Record<string, unknown>>;
+    readonly answer: void;
   };
   /** Give a team access to an app. */
   'apps.grant': { readonly params: { readonly app: string; readonly team: string }; readonly answer: void };
@@ -59,6 +63,7 @@ export interface AppsTypes {
         readonly cpumilli: number;
         readonly default: boolean;
       };
+      readonly customdata?: Readonly<Record<string, unknown>>;
     };
   };
   /** List the apps the caller may see. */
@@ -117,6 +122,16 @@ export interface AppsTypes {
       readonly Unit: string;
     }[];
   };
+  /** Add lines to the log of an app. */
+  'apps.log_push': {
+    readonly params: { readonly app: string };
+    readonly query: {
+      readonly source?: string | number | boolean | undefined;
+      readonly unit?: string | number | boolean | undefined;
+    };
+    readonly body: readonly string[];
+    readonly answer: void;
+  };
   /** The variables by which the metrics of an app are sent elsewhere: none. */
   'apps.metric_envs': { readonly params: { readonly app: string }; readonly answer: Readonly<Record<string, string>> };
   /** Give an app another plan; what runs is replaced by units with its limits. */
@@ -161,6 +176,19 @@ export interface AppsTypes {
     readonly params: { readonly app: string };
     readonly query: { readonly once?: string | number | boolean | undefined };
     readonly body: string;
+    readonly answer: void;
+  };
+  /** Open a shell with the code and environment of an app, over a websocket. */
+  'apps.shell': {
+    readonly params: { readonly app: string };
+    readonly query: {
+      readonly unit?: string | number | boolean | undefined;
+      readonly width?: string | number | boolean | undefined;
+      readonly height?: string | number | boolean | undefined;
+      readonly term?: string | number | boolean | undefined;
+      readonly terminal?: string | number | boolean | undefined;
+      readonly isolated?: string | number | boolean | undefined;
+    };
     readonly answer: void;
   };
   /** Start what is stopped: the app, or one of its processes. */
@@ -244,12 +272,13 @@ export interface AppsTypes {
 }
 
 export const APPS_CALLS = {
-  'apps.available': { method: 'GET', path: '/apps/{app}/available', answer: 'none' },
   'apps.create': { method: 'POST', path: '/apps', body: 'application/json', answer: 'json' },
+  'apps.custom_data': { method: 'POST', path: '/apps/{app}/customdata', body: 'application/json', answer: 'none' },
   'apps.grant': { method: 'PUT', path: '/apps/{app}/teams/{team}', answer: 'none' },
   'apps.info': { method: 'GET', path: '/apps/{app}', answer: 'json' },
   'apps.list': { method: 'GET', path: '/apps', answer: 'list' },
   'apps.log': { method: 'GET', path: '/apps/{app}/log', answer: 'list' },
+  'apps.log_push': { method: 'POST', path: '/apps/{app}/log', body: 'application/json', answer: 'none' },
   'apps.metric_envs': { method: 'GET', path: '/apps/{app}/metric/envs', answer: 'json' },
   'apps.plan': { method: 'POST', path: '/apps/{app}/plan', body: 'application/json', answer: 'lines' },
   'apps.pool': { method: 'POST', path: '/apps/{app}/pool', body: 'text/plain', answer: 'none' },
@@ -259,6 +288,7 @@ export const APPS_CALLS = {
   'apps.revoke': { method: 'DELETE', path: '/apps/{app}/teams/{team}', answer: 'none' },
   'apps.routes': { method: 'POST', path: '/apps/{app}/routes', answer: 'json' },
   'apps.run': { method: 'POST', path: '/apps/{app}/run', body: 'text/plain', answer: 'lines' },
+  'apps.shell': { method: 'GET', path: '/apps/{app}/shell', answer: 'none' },
   'apps.start': { method: 'POST', path: '/apps/{app}/start', body: 'application/json', answer: 'lines' },
   'apps.start:get': { method: 'GET', path: '/apps/{app}/start', answer: 'lines' },
   'apps.stop': { method: 'POST', path: '/apps/{app}/stop', body: 'application/json', answer: 'lines' },

@@ -21,8 +21,6 @@ export interface AppUpkeep {
   unlock(caller: Caller, app: string): Promise<void>;
   /** Brings the routes to the router once more; answers what that changed for the app. */
   republish(caller: Caller, app: string): Promise<RoutesChange>;
-  /** Resolves when the app can be deployed to. Errors: app.not_found. */
-  available(caller: Caller, app: string): Promise<void>;
   /** The variables by which an app's metrics are sent elsewhere: none, the platform sends them nowhere. */
   metricEnvs(caller: Caller, app: string): Promise<Readonly<Record<string, string>>>;
 }
@@ -47,10 +45,6 @@ export function createAppUpkeep({ store, routes, act }: { store: Store; routes: 
           removed: before.filter((address) => !after.includes(address)),
         };
       });
-    },
-
-    async available(caller, name) {
-      demand(caller, 'app.push', { app: await demandApp(store, name) });
     },
 
     async metricEnvs(caller, name) {

@@ -135,6 +135,7 @@ export function createApps(deps: AppsDeps): Apps {
         desired: 'running',
         stoppedProcesses: [],
         swappedWith: null,
+        customData: null,
         deploys: 0,
         removing: false,
       };

@@ -104,6 +104,7 @@ export class Pipeline {
     const platform = await this.#deps.store.platformRecord(run.app.platform);
     const definition = platform?.definition ?? null;
     await this.#step(run.deploy.id, clock, 'building');
+    for (const note of code.notes ?? []) transcript.say(note);
     transcript.say(`-----> Building ${run.app.name} (${run.app.platform})`);
     const request = {
       app: run.app.name,
