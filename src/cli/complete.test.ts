@@ -8,7 +8,21 @@ import { LIVE_NAMES } from './live-names.ts';
 import { COMMANDS, createProgram } from './program.ts';
 
 /** Arguments and values that no platform knows: they are new, numbers, files, addresses or free text. */
-const FREE = ['name', 'url', 'count', 'seconds', 'text', 'file', 'token', 'command', 'number', 'limit', 'key=value'];
+const FREE = [
+  'name',
+  'url',
+  'count',
+  'seconds',
+  'text',
+  'file',
+  'token',
+  'command',
+  'number',
+  'limit',
+  'size',
+  'millis',
+  'key=value',
+];
 
 const units = [
   { ID: 'u1', Name: 'shop/0', AppName: 'shop', ProcessName: 'web', State: 'started', Status: 'started' },
