@@ -137,6 +137,12 @@ function answer({ operation, variant }: Route): Json {
     required: ['Message'],
     properties: { Message: { type: 'string' }, Error: { type: 'string' } },
   };
+  if (operation.answer === 'shell')
+    return { description: 'Only to requests that switch to a websocket: see docs/api.md.' };
+  if (operation.answer === 'upload') {
+    const description = 'What is done, line by line; as text it ends in a line OK, or in the error.';
+    return { description, content: { 'text/plain': { schema: { type: 'string' } }, [JSON_STREAM]: { schema: frame } } };
+  }
   return {
     description: 'One JSON object per line; a line with Error means that the operation failed.',
     content: {
@@ -155,6 +161,21 @@ function failures(operation: Operation): Json {
     'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
   };
   return Object.fromEntries(
-    [...byStatus].map(([status, codes]) => [String(status), { description: codes.join(', '), content }]),
+    [...byStatus].map(([status, codes]) => [
+      String(status),
+      { description: codes.join(', '), headers: headersOf(status), content },
+    ]),
   );
+}
+
+const TEXT_HEADER = { required: true, schema: { type: 'string' } };
+
+/** Of errors, in lower case as they arrive. */
+function headersOf(status: number): Json {
+  return {
+    'x-tancho-error': { description: 'The code of the error.', ...TEXT_HEADER },
+    'x-request-id': { description: 'Under which the server has logged it.', ...TEXT_HEADER },
+    ...(status === 401 && { 'www-authenticate': { description: 'How to log in.', ...TEXT_HEADER } }),
+    ...(status === 429 && { 'retry-after': { description: 'Seconds to wait.', ...TEXT_HEADER } }),
+  };
 }

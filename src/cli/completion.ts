@@ -21,7 +21,9 @@ export function registerCompletion(command: Command, cli: Cli, tree: (context: C
 To use it:
   bash  source <(tancho completion bash)
   zsh   source <(tancho completion zsh)
-  fish  tancho completion fish | source`,
+  fish  tancho completion fish | source
+
+Names (of apps, teams, units ...) are asked from the platform; without an answer there are none.`,
     )
     .action(async (shell: string) => {
       const write = SCRIPTS[shell];
@@ -49,27 +51,42 @@ function rootOf(command: Command): Command {
 
 const SCRIPTS: Readonly<Record<string, (root: Word) => string>> = { bash, zsh, fish };
 
-/** Every place of the tree: the path of words to it, and what may come next. */
-function places(word: Word, path: readonly string[] = []): { path: string; next: string[] }[] {
-  const next = [...word.words.map(({ name }) => name), ...word.options];
-  return [{ path: path.join(' '), next }, ...word.words.flatMap((one) => places(one, [...path, one.name]))];
+interface Place {
+  readonly path: string;
+  readonly next: readonly string[];
+  /** Where names may stand, which the platform is asked for. */
+  readonly isLeaf: boolean;
 }
 
+/** Every place of the tree: the path of words to it, and what may come next. */
+function places(word: Word, path: readonly string[] = []): Place[] {
+  const next = [...word.words.map(({ name }) => name), ...word.options];
+  const place = { path: path.join(' '), next, isLeaf: word.words.length === 0 };
+  return [place, ...word.words.flatMap((one) => places(one, [...path, one.name]))];
+}
+
+/** For zsh too, where `path` and `words` mean something already. */
 function bash(root: Word): string {
-  const cases = places(root).map(({ path, next }) => `    '${path}') words='${next.join(' ')}' ;;`);
+  const cases = places(root).map(
+    ({ path, next, isLeaf }) => `    '${path}') offered='${next.join(' ')}'${isLeaf ? ' leaf=1' : ''} ;;`,
+  );
   return `_tancho() {
-  local current="\${COMP_WORDS[COMP_CWORD]}" path='' words='' word
-  for word in "\${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
-    case "$word" in -*) ;; *) path="\${path:+$path }$word" ;; esac
+  local current="\${COMP_WORDS[COMP_CWORD]}" typed='' offered='' word leaf=0 names=''
+  for word in "\${COMP_WORDS[@]:1:$((COMP_CWORD - 1))}"; do
+    case "$word" in -*) ;; *) typed="\${typed:+$typed }$word" ;; esac
   done
   while :; do
-    case "$path" in
+    case "$typed" in
 ${cases.map((line) => `  ${line}`).join('\n')}
     esac
-    if [[ -n "$words" || "$path" != *' '* ]]; then break; fi
-    path="\${path% *}"
+    if [[ -n "$offered" || "$typed" != *' '* ]]; then break; fi
+    typed="\${typed% *}"
   done
-  COMPREPLY=($(compgen -W "$words" -- "$current"))
+  if [[ "$current" != -* && ( $leaf = 1 || "\${COMP_WORDS[COMP_CWORD-1]}" = -* ) ]]; then
+    names="$("\${COMP_WORDS[0]}" __complete "\${COMP_WORDS[@]:1:$COMP_CWORD}" 2>/dev/null)"
+    if [[ -n "$names" ]]; then offered="$names"; elif [[ $leaf = 1 ]]; then offered=''; fi
+  fi
+  COMPREPLY=($(compgen -W "$offered" -- "$current"))
 }
 complete -o default -F _tancho tancho`;
 }
@@ -80,7 +97,13 @@ function zsh(root: Word): string {
 
 function fish(root: Word): string {
   const quote = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  const lines = ['complete -c tancho -f'];
+  const lines = [
+    'function __tancho_names',
+    '  set -l words (commandline -opc) (commandline -ct)',
+    '  $words[1] __complete $words[2..-1] 2>/dev/null',
+    'end',
+    'complete -c tancho -f',
+  ];
   for (const noun of root.words) {
     lines.push(`complete -c tancho -n __fish_use_subcommand -a ${noun.name} -d ${quote(noun.description)}`);
     const inNoun = `__fish_seen_subcommand_from ${noun.name}`;
@@ -92,6 +115,7 @@ function fish(root: Word): string {
     for (const one of [noun, ...noun.words]) {
       const place = one === noun ? noVerb : `${inNoun}; and __fish_seen_subcommand_from ${one.name}`;
       for (const option of one.options) lines.push(`complete -c tancho -n ${quote(place)} -l ${option.slice(2)}`);
+      if (one.words.length === 0) lines.push(`complete -c tancho -n ${quote(place)} -a '(__tancho_names)'`);
     }
   }
   return lines.join('\n');

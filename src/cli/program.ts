@@ -48,7 +48,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./instances/instance.ts')).registerInstance,
   },
   deploy: {
-    description: 'Deploys of your apps',
+    description: 'Deploy a directory; the deploys of your apps',
     load: async () => (await import('./deploys/deploy.ts')).registerDeploy,
   },
   platform: {
@@ -56,6 +56,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./platforms/platform.ts')).registerPlatform,
   },
   pool: { description: 'Pools of apps', load: async () => (await import('./pools/pool.ts')).registerPool },
+  provider: {
+    description: 'Run, or check, a provider of services',
+    load: async () => (await import('./provider/provider.ts')).registerProvider,
+  },
   server: {
     description: 'Run the platform on this machine',
     load: async () => (await import('./server/server.ts')).registerServer,
@@ -128,7 +132,14 @@ export function nounOf(argv: readonly string[]): string {
   return '';
 }
 
+/** Asked by the completion scripts; no command for people. */
+const COMPLETE = '__complete';
+
 export async function runCli(argv: readonly string[], context: CliContext): Promise<number> {
+  if (argv[0] === COMPLETE) {
+    const { complete } = await import('./complete.ts');
+    return complete(argv.slice(1), context, createProgram);
+  }
   const words = nounOf(argv) === 'help' ? [...argv.filter((word) => word !== 'help'), '--help'] : [...argv];
   const { root, cli } = await createProgram(context, new Set([nounOf(words)]));
   try {
@@ -185,6 +196,7 @@ function verbDepth(words: readonly string[]): number {
     'deploy',
     'platform',
     'pool',
+    'provider',
   ];
   return nouns.includes(noun) ? 2 : 1;
 }

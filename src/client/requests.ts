@@ -9,7 +9,7 @@ export type Answer<K extends OperationId> = Operations[K]['answer'];
 type Part<K extends OperationId, P extends string> = Operations[K] extends Readonly<Record<P, infer V>> ? V : undefined;
 type Optional<P extends string, V> = [V] extends [undefined] ? unknown : { readonly [name in P]?: V };
 type Params<V> = [V] extends [undefined] ? unknown : { readonly params: V };
-export type Input<K extends OperationId> = Params<Part<K, 'params'>> &
+export type Input<K extends OperationId> = { readonly signal?: AbortSignal } & Params<Part<K, 'params'>> &
   Optional<'query', Part<K, 'query'>> &
   Optional<'body', Part<K, 'body'>>;
 /** Only operations without anything in their path may be called without input. */
@@ -31,6 +31,7 @@ interface AnyInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Request['query'];
   readonly body?: unknown;
+  readonly signal?: AbortSignal;
 }
 
 interface Call {
@@ -46,10 +47,11 @@ const SLOW: ReadonlySet<OperationId> = new Set(['instances.create', 'instances.r
 export function createRequests(calls: Calls): Requests {
   const prepare = (id: OperationId, input: unknown): Call & { where: string; what: Request } => {
     const call: Call = CALLS[id];
-    const { params, query, body } = (input ?? {}) as AnyInput;
-    const isSlow = SLOW.has(id);
-    const where = call.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''));
-    return { ...call, where, what: { isSlow, ...(query !== undefined && { query }), ...bodyOf(call, body) } };
+      const { params, query, body, signal } = (input ?? {}) as AnyInput;
+      const isSlow = SLOW.has(id);
+      const where = call.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''));
+      const what = { isSlow, ...(query && { query }), ...(signal && { signal }), ...bodyOf(call, body) };
+      return { ...call, where, what };
   };
   return {
     name: calls.name,

@@ -7,6 +7,8 @@ export interface Answered {
   readonly contentType: string;
   readonly text: string;
   readonly code: string | undefined;
+  /** Names in lower case. */
+  readonly headers: readonly string[];
 }
 
 type Schemas = Readonly<Record<string, Schema>>;
@@ -32,6 +34,9 @@ export function problemsOf(operation: Described, answered: Answered, schemas: Sc
   const problems: string[] = [];
   if (answered.status > 399 && !operation['x-errors'].includes(answered.code ?? '')) {
     problems.push(`code ${String(answered.code)} is not documented`);
+  }
+  for (const header of Object.keys(documented.headers ?? {})) {
+    if (!answered.headers.includes(header)) problems.push(`the header ${header} is missing`);
   }
   return [...problems, ...problemsOfBody(documented.content, answered, schemas)];
 }

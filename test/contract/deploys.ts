@@ -73,6 +73,18 @@ export function deploysContract(getTarget: () => Target): void {
       });
     });
 
+    it('describes itself to programs and to people', async () => {
+      const document = await get('/openapi.json');
+      expect([document.status, document.headers['content-type']]).toEqual([200, 'application/json; charset=utf-8']);
+      const page = await ask(target, 'GET', `${prefix}/docs?q=deploys`);
+      expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
+      expect(page.headers['content-security-policy']).toMatch(/^default-src 'none'; style-src 'self';/);
+      expect(page.text).toContain('id="deploys.info"');
+      const style = /<link rel="stylesheet" href="([^"]+)">/.exec(page.text)?.[1] ?? '';
+      expect((await ask(target, 'GET', style)).headers['content-type']).toBe('text/css; charset=utf-8');
+      expect((await ask(target, 'POST', `${prefix}/docs`)).code).toBe('route.method_not_allowed');
+    });
+
     it('has nothing at unknown paths, and says where to look', async () => {
       const answer = await get('/no/such/path');
       expect([answer.status, answer.code]).toEqual([404, 'route.not_found']);

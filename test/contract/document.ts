@@ -21,6 +21,12 @@ export interface Parameter {
   readonly schema: Schema;
 }
 
+export interface DocumentedResponse {
+  readonly description: string;
+  readonly headers?: Readonly<Record<string, object>>;
+  readonly content?: Content;
+}
+
 export interface Described {
   /** In capitals. */
   readonly method: string;
@@ -31,7 +37,7 @@ export interface Described {
   readonly tags: readonly string[];
   readonly parameters: readonly Parameter[];
   readonly requestBody?: { readonly required: boolean; readonly content: Content };
-  readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: Content }>>;
+  readonly responses: Readonly<Record<string, DocumentedResponse>>;
   readonly 'x-access': string;
   readonly 'x-errors': readonly string[];
 }

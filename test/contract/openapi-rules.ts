@@ -69,7 +69,8 @@ const schemaFields: Rule = fields({
   const: anything,
 });
 const content = mapOf(/^[\w.+-]+\/[\w.+*-]+$/, fields({ schema, example: anything }));
-const response = fields({ 'description!': string, content, headers: anything });
+const header = fields({ description: string, required: boolean, 'schema!': schema });
+const response = fields({ 'description!': string, content, headers: mapOf(/^[\w-]+$/, header) });
 const parameter = fields({
   'name!': string,
   'in!': oneOf('path', 'query', 'header', 'cookie'),

@@ -12,6 +12,8 @@ export interface Seen {
   readonly contentType: string;
   readonly code: string | undefined;
   readonly text: string;
+  /** Names in lower case. */
+  readonly headers: readonly string[];
 }
 
 interface Side {

@@ -64,7 +64,8 @@ export async function ask(target: Target, method: string, path: string, what: As
   const answer = await send(target, method, path, what);
   const contentType = answer.headers['content-type'] ?? '';
   const { status, code, text } = answer;
-  target.recorder.saw({ method, path, status, contentType, code, text });
+  const headers = Object.keys(answer.headers);
+  target.recorder.saw({ method, path, status, contentType, code, text, headers });
   return answer;
 }
 

@@ -18,11 +18,14 @@ export function registerRun(app: Command, cli: Cli): void {
       const name = await appName(cli, options.app);
       const client = await cli.client();
       const { stdout, signal } = cli.context;
+      const isJson = cli.options.json === true;
+      const said: string[] = [];
       cli.exitCode = await client.apps.run(name, shellText(words), {
         once: options.once === true,
-        output: (text) => void stdout.write(text),
+        output: (text) => void (isJson ? said.push(text) : stdout.write(text)),
         signal,
       });
+      if (isJson) cli.show({ app: name, exit_code: cli.exitCode, output: said.join('') }, () => '');
     });
 }
 

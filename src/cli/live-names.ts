@@ -1,0 +1,102 @@
+/** Names that the platform knows, for shells to complete: kept for a few seconds, and none when it cannot be asked in time. */
+import { createHash } from 'node:crypto';
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+import type { Client } from '../client/client.ts';
+import type { Cli } from './cli.ts';
+import { appName } from './git.ts';
+
+interface Asking {
+  readonly request: Client['request'];
+  readonly signal: AbortSignal;
+  /** The app that the command line is about. */
+  readonly app: () => Promise<string>;
+}
+type Ask = (asking: Asking) => Promise<readonly string[]>;
+
+const FRESH_MS = 5_000;
+/** A person waits at the prompt. */
+const ASK_MS = 1_500;
+
+const apps: Ask = async ({ request, signal }) => (await request('apps.list', { signal })).map(({ Name }) => Name);
+const teams: Ask = async ({ request, signal }) => (await request('teams.list', { signal })).map(({ name }) => name);
+const appInfo = async ({ request, signal, app }: Asking) =>
+  request('apps.info', { params: { app: await app() }, signal });
+const variables: Ask = async ({ request, signal, app }) =>
+  (await request('env.get', { params: { app: await app() }, signal })).map(({ name }) => name);
+
+/** By the name that an argument, or the value of an option, has in the help; with its command before it where that is needed. */
+export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
+  app: apps,
+  app1: apps,
+  app2: apps,
+  team: teams,
+  platform: async ({ request, signal }) => (await request('platforms.list', { signal })).map(({ Name }) => Name),
+  pool: async ({ request, signal }) => (await request('pools.list_all', { signal })).map(({ Name }) => Name),
+  plan: async ({ request, signal }) => (await request('plans.list', { signal })).map(({ name }) => name),
+  email: async ({ request, signal }) => (await request('users.list', { signal })).map(({ Email }) => Email),
+  process: async (asking) => [...new Set((await appInfo(asking)).Units.map(({ ProcessName }) => ProcessName))],
+  unit: async (asking) => (await appInfo(asking)).Units.map(({ Name }) => Name),
+  id: async ({ request, signal }) =>
+    (await request('deploys.list', { query: { limit: 20 }, signal })).map(({ ID }) => ID),
+  release: async ({ request, signal, app }) => {
+    const deploys = await request('deploys.list', { query: { app: await app(), limit: 50 }, signal });
+    return [
+      ...new Set(deploys.filter(({ CanRollback }) => CanRollback).map(({ Release }) => `v${Release}`)),
+      'previous',
+    ];
+  },
+  names: variables,
+  'env set KEY=VALUE': async (asking) => (await variables(asking)).map((name) => `${name}=`),
+  'key remove name': async ({ request, signal }) => Object.keys(await request('keys.list', { signal })),
+  'cname remove name': async (asking) => (await appInfo(asking)).cname ?? [],
+  shell: async () => ['bash', 'zsh', 'fish'],
+};
+
+/** Never throws: without names the shell completes nothing. */
+export async function liveNames(cli: Cli, key: string, app: string | undefined): Promise<readonly string[]> {
+  const ask = LIVE_NAMES[key];
+  if (ask === undefined) return [];
+  try {
+    const { client, url } = await cli.chosen();
+    const { cwd, env } = cli.context;
+    const file = cacheFile(env, [url, env['TANCHO_TOKEN'], client.name, key, app ?? cwd]);
+    const kept = await readKept(file);
+    if (kept !== null) return kept;
+    const signal = AbortSignal.timeout(ASK_MS);
+    const names = await ask({ request: client.request, signal, app: () => appName(cli, app) });
+    await keep(file, names);
+    return names;
+  } catch {
+    return [];
+  }
+}
+
+function cacheFile(env: NodeJS.ProcessEnv, key: readonly (string | undefined)[]): string {
+  const cache = env['XDG_CACHE_HOME'] ?? '';
+  const folder = join(cache === '' ? join(env['HOME'] ?? homedir(), '.cache') : cache, 'tancho');
+  return join(folder, `names-${createHash('sha256').update(JSON.stringify(key)).digest('hex').slice(0, 16)}.json`);
+}
+
+async function readKept(file: string): Promise<readonly string[] | null> {
+  const age = await stat(file).then(
+    ({ mtimeMs }) => Date.now() - mtimeMs,
+    () => Number.POSITIVE_INFINITY,
+  );
+  if (age > FRESH_MS) return null;
+  const names: unknown = JSON.parse(await readFile(file, 'utf8'));
+  return Array.isArray(names) && names.every((name) => typeof name === 'string') ? names : null;
+}
+
+async function keep(file: string, names: readonly string[]): Promise<void> {
+  const fresh = `${file}.${process.pid}`;
+  await mkdir(join(file, '..'), { recursive: true, mode: 0o700 });
+  try {
+    await writeFile(fresh, JSON.stringify(names), { mode: 0o600 });
+    await rename(fresh, file);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
+  }
+}

@@ -1,0 +1,111 @@
+/** Every command is run against a server that knows every operation: which operations do commands reach, and is their JSON JSON? */
+import type { Command } from 'commander';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { CliWorld, type Ran } from '../../test/support/cli-world.ts';
+import { type SamplePlatform, startSamplePlatform } from '../../test/support/sample-platform.ts';
+import { idOf } from '../../test/contract/document.ts';
+import { COMMANDS, createProgram } from './program.ts';
+
+/** Operations that no command calls, and why. A new operation needs a command or a reason. */
+const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
+  'apps.pool': '"tancho app update --pool" changes it with the rest of the record',
+  'apps.team_owner': '"tancho app update --team" changes it with the rest of the record',
+  'auth.login': '"tancho login" uses the published operation',
+  'auth.scheme': 'there is one way to log in',
+  'metadata.healthcheck': '"tancho server status" asks the server of this machine',
+  'metadata.info': '"tancho server status" asks the server of this machine',
+  'keys.remove_by_name': '"tancho key remove" uses the published operation',
+  'plans.list': 'there is one plan',
+  'pools.list': '"tancho pool list" shows more',
+  'quotas.user': '"tancho user quota" shows more',
+};
+
+/** They are about this machine or this program, not about the API. */
+const LOCAL = ['completion', 'server', 'server stop', 'server status', 'version'];
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  'KEY=VALUE': 'A=b',
+  count: '1',
+  email: 'ann@example.com',
+  file: '-',
+  release: 'v1',
+  names: 'A',
+};
+/** Commands that do nothing without an option. */
+const OPTIONS: Readonly<Record<string, readonly string[]>> = { 'app update': ['--pool', 'p'] };
+/** Further ways to use a command, which call other operations. */
+const MORE: readonly (readonly string[])[] = [
+  ['user', 'quota', 'ann@example.com', '--limit', '3'],
+  ['app', 'quota', 'shop', '--limit', '3'],
+  ['user', 'reset', 'ann@example.com', '--token', 't', '--random'],
+];
+
+const world = new CliWorld();
+const runs = new Map<string, Ran>();
+let platform: SamplePlatform;
+
+beforeAll(async () => {
+  platform = await startSamplePlatform();
+  const { root } = await createProgram(world.context(), new Set(Object.keys(COMMANDS)));
+  const lines = [...leaves(root, []), ...MORE].map((line) =>
+    line.map((word) => (word === 'URL' ? platform.url : word)),
+  );
+  const env = { TANCHO_TARGET: platform.url, TANCHO_TOKEN: 'token' };
+  const stdin = 'secret12\nsecret12\nsecret12\n';
+  // The last ones end the login.
+  const isLast = (line: readonly string[]): number => (line[0] === 'logout' ? 1 : 0);
+  for (const line of lines.sort((one, other) => isLast(one) - isLast(other))) {
+    const input = line[0] === 'key' ? 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ sample\n' : stdin;
+    runs.set(
+      line.join(' '),
+      await world.run([...line, '--json'], { env: line[0] === 'logout' ? {} : env, stdin: input }),
+    );
+  }
+});
+afterAll(async () => {
+  world.dispose();
+  await platform.close();
+});
+
+function leaves(command: Command, path: readonly string[]): string[][] {
+  if (LOCAL.includes(path.join(' '))) return [];
+  if (command.commands.length > 0) return command.commands.flatMap((one) => leaves(one, [...path, one.name()]));
+  const given = command.registeredArguments.map((one) =>
+    one.name() === 'url' ? 'URL' : (ARGUMENTS[one.name()] ?? (one.name().startsWith('app') ? 'shop' : one.name())),
+  );
+  const has = (long: string): boolean => command.options.some((one) => one.long === long);
+  const isNamed = command.registeredArguments.some((one) => one.name() === 'app');
+  const options = [
+    ...(OPTIONS[path.join(' ')] ?? []),
+    ...(has('--app') && !isNamed ? ['--app', 'shop'] : []),
+    ...(has('--yes') ? ['--yes'] : []),
+    ...(has('--email') ? ['--email', 'ann@example.com'] : []),
+  ];
+  return [[...path, ...options, ...given]];
+}
+
+describe('every command', () => {
+  it('succeeds, and prints one JSON document when asked for JSON', () => {
+    const wrong = [...runs].flatMap(([line, { code, out, err }]) => {
+      if (code !== 0) return [`${line}: ends with ${code}: ${err}`];
+      return isJson(out) ? [] : [`${line}: ${out.slice(0, 200)}`];
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('and every operation are there for each other, or it is said why not', () => {
+    const ids = [...new Set(platform.operations.map(idOf))].sort();
+    const without = ids.filter((id) => !platform.called.has(id));
+    console.log(`${ids.length - without.length} of ${ids.length} operations are called by commands`);
+    expect(without).toEqual(ids.filter((id) => id in WITHOUT_COMMAND));
+    expect(Object.keys(WITHOUT_COMMAND).filter((id) => !ids.includes(id))).toEqual([]);
+  });
+});
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
