@@ -18,12 +18,12 @@ describe('a manifest', () => {
   it('says where a service is, with what is left out filled in', () => {
     expect(parseManifest(GOOD)).toEqual({
       id: 'db',
-      kind: 'http',
+      kind: null,
       url: 'https://db.example.com/base',
       username: 'db',
       password: 'secret',
       team: '',
-      isRestricted: false,
+      isRestricted: null,
     });
   });
 
