@@ -20,6 +20,8 @@ const FREE = [
   'command',
   'number',
   'limit',
+  'size',
+  'millis',
   'key=value',
 ];
 

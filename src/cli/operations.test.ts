@@ -22,7 +22,8 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'metadata.healthcheck': '"tancho server status" asks the server of this machine',
   'metadata.info': '"tancho server status" asks the server of this machine',
   'keys.remove_by_name': '"tancho key remove" uses the published operation',
-  'plans.list': 'there is one plan',
+  'apps.metric_envs': 'there are none',
+  'plans.routers': 'there is one router',
   'pools.list': '"tancho pool list" shows more',
   'quotas.user': '"tancho user quota" shows more',
   'units.known': 'for agents of nodes',
@@ -42,12 +43,18 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   paths: '.',
 };
 /** Commands that do nothing without an option. */
-const OPTIONS: Readonly<Record<string, readonly string[]>> = { 'app update': ['--pool', 'p'] };
+const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  'pool update': ['--public'],
+  'app update': ['--pool', 'p'],
+};
 /** Further ways to use a command, which call other operations. */
 const MORE: readonly (readonly string[])[] = [
   ['user', 'quota', 'ann@example.com', '--limit', '3'],
   ['app', 'quota', 'shop', '--limit', '3'],
   ['user', 'reset', 'ann@example.com', '--token', 't', '--random'],
+  ['user', 'admin', 'ann@example.com', '--revoke'],
+  ['app', 'update', 'shop', '--plan', 'p'],
+  ['app', 'token-revoke', 'shop', '--id', 'i'],
 ];
 
 const world = new CliWorld();
