@@ -10,6 +10,7 @@ import { type Backends, openBackends } from './backends/registry.ts';
 import type { Config } from './config/config.ts';
 import { createAppTokens } from './domain/app-tokens/app-tokens.ts';
 import { createAct } from './domain/act.ts';
+import { createUnitReports } from './domain/apps/unit-reports.ts';
 import { createAppChanges } from './domain/apps/app-changes.ts';
 import { createApps } from './domain/apps/apps.ts';
 import { createCnames } from './domain/apps/cnames.ts';
@@ -19,12 +20,14 @@ import { Rollouts } from './domain/apps/rollouts.ts';
 import { Routes } from './domain/apps/routes.ts';
 import { createRun } from './domain/apps/run.ts';
 import { createScale } from './domain/apps/scale.ts';
+import { createShells } from './domain/apps/shells.ts';
 import { createStartStop } from './domain/apps/start-stop.ts';
 import { createSwap } from './domain/apps/swap.ts';
 import { Supervisor } from './domain/apps/supervisor.ts';
 import { Units } from './domain/apps/units.ts';
 import { createDeploys } from './domain/deploys/deploys.ts';
 import { Pipeline } from './domain/deploys/pipeline.ts';
+import { createUploads } from './domain/deploys/uploads.ts';
 import { Leases } from './domain/leases.ts';
 import { Collector } from './domain/logs/collector.ts';
 import { Journal } from './domain/logs/journal.ts';
@@ -227,17 +230,21 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
+  const deploys = createDeploys({ store, builder, gitHost, pipeline, act, logger, now });
   const useCases: UseCases = {
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
+    shells: createShells({ store, provisioner, journal, act, settings }),
     scale: createScale({ store, rollouts, journal, act, settings, now }),
     startStop: createStartStop({ store, rollouts, journal, act, now }),
     swap: createSwap({ store, routes, journal, act }),
     cnames: createCnames({ store, routes, journal, act, settings }),
     appChanges: createAppChanges({ store, builder, journal, act }),
-    logs: createLogs({ store, logStore, journal }),
-    deploys: createDeploys({ store, builder, gitHost, pipeline, act, logger, now }),
+    unitReports: createUnitReports({ store, journal }),
+    logs: createLogs({ store, logStore, journal, act, now }),
+    deploys,
+    uploads: createUploads({ ...backends, deploys }),
     platforms: createPlatforms({ builder }),
     plans: createPlans({ settings }),
     pools: createPools({ store, act, now }),
@@ -266,8 +273,8 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
       await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
     },
     async close(how) {
-      orphans.close();
-      unitBindings.close();
+      provider.close();
+      await Promise.all([orphans.close(), unitBindings.close()]);
       await supervisor.close();
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);

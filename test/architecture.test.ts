@@ -71,6 +71,7 @@ const ALLOWED: Record<string, (target: string) => boolean> = {
   edge: (target) => target === 'edge' || target === 'lib' || target === 'domain',
   client: (target) => target === 'client',
   cli: (target) => ['cli', 'client', 'config', 'lib'].includes(target),
+  providers: (target) => target === 'providers' || target === 'lib',
 };
 
 function mayImport(from: string, to: string): boolean {
@@ -79,6 +80,7 @@ function mayImport(from: string, to: string): boolean {
   if (target === 'daemon') return own === 'main';
   if (own === 'daemon' || own === 'main') return true;
   if (own === 'backends/registry.ts' || from === 'src/backends/registry.ts') return true;
+  if (target === 'providers' && from.startsWith('src/cli/provider/')) return true;
   // What the implementations of one kind have in common lies beside their folders.
   const isSameKind = own.startsWith(`${target}/`) || target.startsWith(`${own}/`);
   if (own.startsWith('backends/')) return target === own || isSameKind || ['domain', 'lib'].includes(target);
@@ -116,8 +118,21 @@ describe('imports', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('of the providers are the standard library, lib, themselves and the clients of their servers', () => {
+    const wrong = program
+      .filter((file) => file.name.startsWith('src/providers/'))
+      .flatMap((file) =>
+        file.imports
+          .filter((target) => !/^(?:node:|src\/(?:providers|lib)\/|(?:pg|ioredis|yaml)$)/.test(target))
+          .map((target) => `${file.name} -> ${target}`),
+      );
+    expect(wrong).toEqual([]);
+  });
+
   it('name the HTTP framework in one file only', () => {
-    const users = program.filter((file) => file.imports.some((target) => /^fastify$|^@fastify\//.test(target)));
+    const users = program.filter((file) =>
+      file.imports.some((target) => /^fastify$|^@fastify\/(?!busboy$)/.test(target)),
+    );
     expect(users.map((file) => file.name)).toEqual(['src/api/server.ts']);
   });
 

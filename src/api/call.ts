@@ -18,6 +18,8 @@ export class Call {
   readonly contentType: string;
   route: Route | null = null;
   caller: Caller;
+  /** Until it is called, the body has to come within a fixed time. */
+  endBodyLimit: () => void = () => {};
   #error: PlatformError | null = null;
   #left = false;
   #controller: AbortController | null = null;
@@ -56,7 +58,7 @@ export class Call {
   }
 
   /** The one line per request: errors and changes at info, reads at debug. The query is left out, it may hold secrets. */
-  log(logger: Logger, response: ServerResponse): void {
+  log(logger: Logger, response: Pick<ServerResponse, 'statusCode' | 'writableFinished'>): void {
     const error = this.#error;
     const fields = {
       reqId: this.id,

@@ -52,6 +52,11 @@ export function prefersText(accept: string | undefined): boolean {
   return mediaRanges(accept)[0] === 'text/plain';
 }
 
+/** Clients that say so get JSON stream lines where others read text. */
+export function acceptsStream(accept: string | undefined): boolean {
+  return mediaRanges(accept).includes('application/x-json-stream') || acceptsJson(accept);
+}
+
 function mediaRanges(accept: string | undefined): string[] {
   return (accept ?? '')
     .split(',')

@@ -1,7 +1,8 @@
 /** The HTTP listeners of the API: TCP, and a unix socket that only the owner of the machine can open. */
 import { lstat, unlink } from 'node:fs/promises';
-import { createServer, type RequestListener, type Server } from 'node:http';
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
 import { connect, type AddressInfo, type ListenOptions } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { PlatformError } from '../domain/errors.ts';
 
 export interface Listen {
@@ -16,11 +17,14 @@ const KEEP_ALIVE_MS = 72_000;
 /** Longest path of a unix socket on Linux, without the closing zero. */
 const MAX_SOCKET_PATH = 107;
 
+export interface Handlers {
+  readonly request: RequestListener;
+  /** Offered every request that wants to change the protocol; true when it has taken the socket. */
+  readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
+}
+
 /** Throws PlatformError `config.invalid` when the address cannot be had. */
-export async function listenOnTcp(
-  handler: RequestListener,
-  listen: Listen,
-): Promise<{ server: Server; address: Listen }> {
+export async function listenOnTcp(handler: Handlers, listen: Listen): Promise<{ server: Server; address: Listen }> {
   const server = httpServer(handler);
   await opened(server, { host: listen.host, port: listen.port }, `${listen.host}:${listen.port}`, 'TANCHO_API_LISTEN');
   const { address, port } = server.address() as AddressInfo;
@@ -28,7 +32,7 @@ export async function listenOnTcp(
 }
 
 /** Mode 0600 from the first moment; a socket that nobody answers any more is replaced. */
-export async function listenOnSocket(handler: RequestListener, path: string): Promise<Server> {
+export async function listenOnSocket(handler: Handlers, path: string): Promise<Server> {
   if (Buffer.byteLength(path) > MAX_SOCKET_PATH) {
     throw new PlatformError('config.invalid', `The path of the socket is too long: ${path}`, {
       hint: 'Choose a shorter TANCHO_HOME.',
@@ -58,19 +62,40 @@ export async function closeServer(server: Server, graceMs: number): Promise<void
   clearTimeout(timer);
 }
 
-function httpServer(handler: RequestListener): Server {
+function httpServer(handlers: Handlers): Server {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: 0,
   });
-  server.on('request', handler);
+  server.on('request', handlers.request);
+  server.on('upgrade', (request, socket, head) => {
+    if (!handlers.upgrade(request, socket, head)) server.emit('connection', withoutUpgrade(request, socket, head));
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
     if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
     const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
     socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n${status.slice(4)}\n`);
   });
   return server;
+}
+
+/** Whoever offers a protocol that is not spoken here is answered in plain HTTP: the request is read again without the offer. */
+function withoutUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Duplex {
+  const { method, url, httpVersion, rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/${httpVersion}`];
+  for (let at = 0; at < rawHeaders.length; at += 2) {
+    const [name = '', value = ''] = [rawHeaders[at], rawHeaders[at + 1]];
+    if (!/^(?:upgrade|http2-settings)$/i.test(name)) lines.push(`${name}: ${withoutOffer(name, value)}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  return socket;
+}
+
+function withoutOffer(name: string, value: string): string {
+  if (name.toLowerCase() !== 'connection') return value;
+  const kept = value.split(',').filter((word) => !/^\s*(?:upgrade|http2-settings)\s*$/i.test(word));
+  return kept.length === 0 ? 'keep-alive' : kept.join(',');
 }
 
 function opened(server: Server, options: ListenOptions, name: string, setting: string): Promise<void> {

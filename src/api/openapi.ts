@@ -137,6 +137,12 @@ function answer({ operation, variant }: Route): Json {
     required: ['Message'],
     properties: { Message: { type: 'string' }, Error: { type: 'string' } },
   };
+  if (operation.answer === 'shell')
+    return { description: 'Only to requests that switch to a websocket: see docs/api.md.' };
+  if (operation.answer === 'upload') {
+    const description = 'What is done, line by line; as text it ends in a line OK, or in the error.';
+    return { description, content: { 'text/plain': { schema: { type: 'string' } }, [JSON_STREAM]: { schema: frame } } };
+  }
   return {
     description: 'One JSON object per line; a line with Error means that the operation failed.',
     content: {

@@ -4,11 +4,13 @@
  */
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../domain/caller.ts';
+import type { OpenShell } from '../domain/apps/shells.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { LogEntry } from '../domain/logs/entry.ts';
 import type { ProxyAnswer } from '../domain/services/service-endpoint.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import type { RawBody } from './body.ts';
+import type { PendingUpload } from './upload-body.ts';
 import type { ShapeName, ShapeValue } from './variants.ts';
 
 export type Method = 'GET' | 'POST' | 'PUT' | 'DELETE';
@@ -91,6 +93,20 @@ export interface ProgressOperation extends Declaration {
   handle(context: Context, input: AnyInput, say: (line: string) => void): Promise<void>;
 }
 
+/** Takes code and tells what becomes of it; ends in `OK` for clients that read text. */
+export interface UploadOperation extends Declaration {
+  readonly answer: 'upload';
+  handle(context: Context, input: AnyInput, upload: PendingUpload, say: (line: string) => void): Promise<void>;
+}
+
+/** Over a websocket: what is typed comes in, what is shown goes out. The handler opens it; api/shell-socket.ts carries it. */
+export interface ShellOperation extends Declaration {
+  readonly answer: 'shell';
+  /** Resolves when the caller may open one. */
+  permitted(context: Context, input: AnyInput): Promise<void>;
+  handle(context: Context, input: AnyInput, output: (bytes: Uint8Array) => void): Promise<OpenShell>;
+}
+
 /** Answers the output of a command; resolves to its exit code. */
 export interface OutputOperation extends Declaration {
   readonly answer: 'output';
@@ -122,6 +138,8 @@ export type Operation =
   | EmptyOperation
   | TextOperation
   | ProgressOperation
+  | UploadOperation
+  | ShellOperation
   | OutputOperation
   | EntriesOperation
   | ProxiedOperation;
@@ -173,6 +191,36 @@ export function progress<P extends TSchema, Q extends TSchema, B extends TSchema
   },
 ): Operation {
   return { ...operation, answer: 'progress' };
+}
+
+export function upload<P extends TSchema, Q extends TSchema>(
+  operation: Omit<UploadOperation, 'answer' | 'handle' | 'params' | 'query' | 'body'> & {
+    readonly params?: P;
+    readonly query?: Q;
+    handle(
+      context: Context,
+      input: Input<Static<P>, Static<Q>, unknown>,
+      upload: PendingUpload,
+      say: (line: string) => void,
+    ): Promise<void>;
+  },
+): Operation {
+  return { ...operation, answer: 'upload' };
+}
+
+export function shell<P extends TSchema, Q extends TSchema>(
+  operation: Omit<ShellOperation, 'answer' | 'handle' | 'permitted' | 'params' | 'query' | 'body'> & {
+    readonly params?: P;
+    readonly query?: Q;
+    permitted(context: Context, input: Input<Static<P>, Static<Q>, unknown>): Promise<void>;
+    handle(
+      context: Context,
+      input: Input<Static<P>, Static<Q>, unknown>,
+      output: (bytes: Uint8Array) => void,
+    ): Promise<OpenShell>;
+  },
+): Operation {
+  return { ...operation, answer: 'shell' };
 }
 
 export function output<P extends TSchema, Q extends TSchema, B extends TSchema>(

@@ -7,8 +7,10 @@ import { appCnameOperations } from './operations/app-cnames.ts';
 import { appEnvOperations } from './operations/app-env.ts';
 import { appLogOperations } from './operations/app-log.ts';
 import { appRunOperations } from './operations/app-run.ts';
+import { appShellOperations } from './operations/app-shell.ts';
 import { appStartStopOperations } from './operations/app-start-stop.ts';
 import { appSwapOperations } from './operations/app-swap.ts';
+import { unitReportOperations } from './operations/unit-reports.ts';
 import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
 import { deployOperations } from './operations/deploys.ts';
@@ -28,10 +30,12 @@ export const OPERATIONS: readonly Operation[] = [
   ...appOperations,
   ...appEnvOperations,
   ...appRunOperations,
+  ...appShellOperations,
   ...appLogOperations,
   ...appSwapOperations,
   ...appStartStopOperations,
   ...appUnitOperations,
+  ...unitReportOperations,
   ...appCnameOperations,
   ...appChangeOperations,
   ...serviceOperations,

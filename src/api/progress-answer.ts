@@ -51,6 +51,45 @@ export async function answerProgress(
   stream.end();
 }
 
+/** Whoever hears nothing for so long is told to wait, so that nothing in between takes the connection for dead. */
+const SILENCE_MS = 30_000;
+
+/**
+ * What a deploy says, from its first line on: what fails before that is answered with a status. As text it ends in `OK`
+ * alone on the last line, or in the error; that is how clients of this API tell one from the other.
+ */
+export async function answerDeploy(
+  stream: ResponseStream,
+  work: (say: (line: string) => void) => Promise<void>,
+  options: AnswerOptions & { readonly asText: boolean; readonly silenceMs?: number },
+): Promise<void> {
+  const { asText, silenceMs = SILENCE_MS } = options;
+  const headers = { 'content-type': asText ? 'text/plain; charset=utf-8' : JSON_STREAM };
+  const write = (line: string): void => {
+    stream.start(headers);
+    stream.write(asText ? `${line}\n` : frame(`${line}\n`));
+  };
+  const timer = setInterval(() => {
+    if (stream.started) stream.write(asText ? 'please wait...\n' : '\n');
+  }, silenceMs);
+  try {
+    await work((line) => {
+      timer.refresh();
+      write(line);
+    });
+    stream.start(headers);
+    if (asText) stream.write('\nOK\n');
+  } catch (thrown) {
+    if (!stream.started) throw thrown;
+    options.onLateError(thrown);
+    const error = toPlatformError(thrown);
+    stream.write(asText ? `${error.message}\n` : errorFrame(errorText(error)));
+  } finally {
+    clearInterval(timer);
+  }
+  stream.end();
+}
+
 /** The output of a command as it comes. A command that ran is a success of the request, whatever its exit code. */
 export async function answerOutput(
   stream: ResponseStream,

@@ -18,15 +18,17 @@ import { decodeBody, type RawBody, readFields } from './body.ts';
 import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite, SOCKET_ADDRESS } from './caller.ts';
 import { DOCUMENT_PATHS, documents } from './documents.ts';
-import { errorAnswer, prefersText } from './error-body.ts';
+import { acceptsStream, errorAnswer, prefersText } from './error-body.ts';
 import { answerFollow } from './follow-answer.ts';
-import { closeServer, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
+import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
 import { changes, type Input } from './operation.ts';
-import { answerOutput, answerProgress } from './progress-answer.ts';
+import { answerDeploy, answerOutput, answerProgress } from './progress-answer.ts';
 import { answeredHeaders, askedHeaders } from './proxied-answer.ts';
 import { ResponseStream } from './response-stream.ts';
 import { methodsAt, type Route, routesOf } from './routes.ts';
+import { shellUpgrades } from './shell-upgrade.ts';
 import { StandingAnswers } from './standing-answers.ts';
+import { demandSize, pendingUpload } from './upload-body.ts';
 import { VARIANTS } from './variants.ts';
 
 declare module 'fastify' {
@@ -78,10 +80,15 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const standing = standingAnswers(options);
   const app = createApp(options, calls, standing);
   await app.ready();
-  const handler = dispatcher(app, options, standing);
-  const local: RequestListener = (request, response) => {
-    OVER_SOCKET.add(request);
-    handler(request, response);
+  const handler = { request: dispatcher(app, options, standing), upgrade: shellUpgrades(ROUTES, calls, options) };
+  const local: Handlers = {
+    request(request, response) {
+      OVER_SOCKET.add(request);
+      handler.request(request, response);
+    },
+    upgrade(request, socket, head) {
+      return handler.upgrade(request, socket, head, SOCKET_ADDRESS);
+    },
   };
   const { server, address } = await listenOnTcp(handler, options.listen);
   const servers = [server];
@@ -101,10 +108,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   };
 }
 
-/** Followed logs and commands end when they are given up; what changes an app is let finish. */
+/** Followed logs, commands, shells and uploads end when they are given up; what else changes an app is let finish. */
 function goesOnForLong(call: Call): boolean {
-  const answer = call.route?.operation.answer;
-  return answer === 'entries' || answer === 'output';
+  const answer = call.route?.operation.answer ?? '';
+  return ['entries', 'output', 'upload', 'shell'].includes(answer);
 }
 
 /** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` before every path, which means nothing but in VERSIONED. */
@@ -118,7 +125,6 @@ function dispatcher(
     if (url.startsWith('/git/') && options.gitHandler?.(request, response) === true) return;
     const isVersioned = VERSIONED.has(`${request.method} ${url.split('?', 1)[0]}`);
     if (!isVersioned) request.url = url.replace(/^(\/[ab])?\/1\.0(?=\/)/, '$1');
-    limitBodyTime(request);
     if (standing === null) app.routing(request, response);
     else standing.serve(request, response, () => app.routing(request, response));
   };
@@ -139,11 +145,14 @@ function standingAnswers({ stateVersion, logger }: ApiServerOptions): StandingAn
   });
 }
 
-function limitBodyTime(request: IncomingMessage): void {
-  if (request.headers['transfer-encoding'] === undefined && request.headers['content-length'] === undefined) return;
+/** The returned function ends the limit. */
+function limitBodyTime(request: IncomingMessage): () => void {
+  if (request.headers['transfer-encoding'] === undefined && request.headers['content-length'] === undefined)
+    return () => {};
   const timer = setTimeout(() => request.destroy(), BODY_TIMEOUT_MS);
   const stop = (): void => clearTimeout(timer);
   request.once('end', stop).once('close', stop);
+  return stop;
 }
 
 function createApp(options: ApiServerOptions, calls: Set<Call>, standing: StandingAnswers | null): FastifyInstance {
@@ -172,7 +181,12 @@ function createApp(options: ApiServerOptions, calls: Set<Call>, standing: Standi
   });
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(answerNotFound);
-  for (const route of ROUTES) addRoute(app, route, options, standing);
+  for (const route of ROUTES) if (route.operation.answer !== 'upload') addRoute(app, route, options, standing);
+  void app.register(async (uploads) => {
+    uploads.removeAllContentTypeParsers();
+    uploads.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    for (const route of ROUTES) if (route.operation.answer === 'upload') addRoute(uploads, route, options, null);
+  });
   for (const { path, headers, render } of documents(options.version)) {
     app.get(path, async ({ query }, reply) => reply.headers(headers).send(render(query as Record<string, unknown>)));
   }
@@ -189,6 +203,7 @@ function begin(request: FastifyRequest, reply: FastifyReply, logger: Logger, cal
   const call = new Call(request.id, request.raw, address);
   request.call = call;
   calls.add(call);
+  call.endBodyLimit = limitBodyTime(request.raw);
   // The framework would refuse what it cannot parse with 415; body.ts reads every body whatever its label.
   delete request.raw.headers['content-type'];
   reply.headers(commonHeaders(call.id));
@@ -286,6 +301,21 @@ async function answer(
     }
     case 'progress':
       return answerProgress(streamOf(reply), (say) => operation.handle(context, input, say), late);
+    case 'shell':
+      await operation.permitted(context, input);
+      throw new PlatformError('input.invalid', 'A shell is spoken to over a websocket.', {
+        hint: 'Use "tancho app shell", or a client that asks for "Upgrade: websocket".',
+      });
+    case 'upload': {
+      const { raw } = request;
+      demandSize(raw);
+      call.endBodyLimit();
+      const asText = !acceptsStream(request.headers.accept);
+      const pending = pendingUpload(raw, call.contentType);
+      const work = (say: (line: string) => void) => operation.handle(context, input, pending, say);
+      // What a refused upload still sends is read and thrown away, for so long.
+      return answerDeploy(streamOf(reply), work, { ...late, asText }).finally(() => raw.complete || limitBodyTime(raw));
+    }
     case 'output': {
       const raw = variant.extensions && prefersText(request.headers.accept);
       return answerOutput(streamOf(reply), (output) => operation.handle(context, input, output), { ...late, raw });

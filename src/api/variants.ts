@@ -6,6 +6,7 @@ import * as app from './shapes/app.ts';
 import { appToken } from './shapes/app-token.ts';
 import * as deploy from './shapes/deploy.ts';
 import { envVars } from './shapes/env-var.ts';
+import { knownUnits } from './shapes/known-unit.ts';
 import { logEntries } from './shapes/log-entry.ts';
 import { metadata } from './shapes/metadata.ts';
 import { plans } from './shapes/plan.ts';
@@ -19,6 +20,7 @@ import * as user from './shapes/user.ts';
 
 const SAME = {
   envVars,
+  knownUnits,
   logEntries,
   metadata,
   plans,

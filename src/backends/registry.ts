@@ -3,6 +3,7 @@ import path from 'node:path';
 import type { Config } from '../config/config.ts';
 import type { Provisioner } from '../domain/apps/provisioner.ts';
 import type { Router } from '../domain/apps/router.ts';
+import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
 import type { ServiceEndpoint } from '../domain/services/service-endpoint.ts';
@@ -11,6 +12,7 @@ import type { Mailer } from '../domain/users/mailer.ts';
 import type { Logger } from '../lib/logger.ts';
 import { probeSandbox } from '../lib/sandbox/probe.ts';
 import { openSealer } from '../lib/seal.ts';
+import { createHttpArchives } from './archive-source/http/http-archives.ts';
 import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
 import { type BareRepos, createBareRepos } from './git-host/bare-repos/bare-repos.ts';
 import { createSqlLogStore } from './log-store/sql/index.ts';
@@ -29,6 +31,7 @@ export interface Backends {
   readonly builder: Builder;
   readonly gitHost: BareRepos;
   readonly mailer: Mailer;
+  readonly archiveSource: ArchiveSource;
   readonly serviceEndpoint: ServiceEndpoint;
   /**
    * Ends the router and lets go of everything else; the units are not touched. After a start that failed, a router that
@@ -111,7 +114,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const mailer = openMailer(config, home('mail'), logger);
     const { allowLoopback, ownPorts } = options;
     const serviceEndpoint = createServiceEndpoints({ allow: config.providersAllow, allowLoopback, ownPorts, logger });
-    return { ...stores, ...engine, ...router, ...gitHost, mailer, serviceEndpoint, close };
+    const archiveSource = createHttpArchives({ allow: config.providersAllow, allowLoopback, ownPorts });
+    return { ...stores, ...engine, ...router, ...gitHost, mailer, serviceEndpoint, archiveSource, close };
   } catch (error) {
     await Promise.allSettled(opening);
     await close('failed start');

@@ -2,8 +2,8 @@
 import type { Readable, Writable } from 'node:stream';
 import type { ServerDoor } from './server/door.ts';
 
-export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
-export type Input = Readable & { readonly isTTY?: boolean };
+export type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number; readonly rows?: number };
+export type Input = Readable & { readonly isTTY?: boolean; setRawMode?(isRaw: boolean): unknown };
 
 export interface CliContext {
   readonly env: NodeJS.ProcessEnv;

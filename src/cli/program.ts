@@ -48,7 +48,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./instances/instance.ts')).registerInstance,
   },
   deploy: {
-    description: 'Deploys of your apps',
+    description: 'Deploy a directory; the deploys of your apps',
     load: async () => (await import('./deploys/deploy.ts')).registerDeploy,
   },
   platform: {
@@ -56,6 +56,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./platforms/platform.ts')).registerPlatform,
   },
   pool: { description: 'Pools of apps', load: async () => (await import('./pools/pool.ts')).registerPool },
+  provider: {
+    description: 'Run, or check, a provider of services',
+    load: async () => (await import('./provider/provider.ts')).registerProvider,
+  },
   server: {
     description: 'Run the platform on this machine',
     load: async () => (await import('./server/server.ts')).registerServer,
@@ -192,6 +196,7 @@ function verbDepth(words: readonly string[]): number {
     'deploy',
     'platform',
     'pool',
+    'provider',
   ];
   return nouns.includes(noun) ? 2 : 1;
 }

@@ -1,8 +1,9 @@
 /** Apps, their environment, log and commands (specification 4.1). */
 import { ClientError } from './errors.ts';
-import type { Progress } from './calls.ts';
+import type { Calls, Progress } from './calls.ts';
 import type { Requests } from './requests.ts';
 import type * as shapes from './shapes.ts';
+import type { RemoteShell, ShellOptions } from './shell.ts';
 import { readArrays, readProgress } from './stream.ts';
 
 export interface RunOptions {
@@ -50,6 +51,8 @@ export interface AppsClient {
   revoke(name: string, team: string): Promise<void>;
   /** Exit code of the command. */
   run(name: string, command: string, options: RunOptions): Promise<number>;
+  /** Over a connection of its own. */
+  shell(name: string, options: ShellOptions): Promise<RemoteShell>;
   /** Oldest first. */
   log(name: string, query: shapes.LogQuery): Promise<readonly shapes.LogEntry[]>;
   /** What log() gives, then every new entry in batches, until the signal fires; then it just ends. */
@@ -73,7 +76,8 @@ export interface EnvClient {
 
 const EXIT_CODE = /exit code:? ([0-9]{1,3})\s*$/;
 
-export function appsClient({ name: target, request, progress: during, open }: Requests): AppsClient {
+export function appsClient(requests: Requests, shell: Calls['shell']): AppsClient {
+  const { name: target, request, progress: during, open } = requests;
   return {
     list: (filter = {}) => request('apps.list', { query: { ...filter } }),
     info: (app) => request('apps.info', { params: { app } }),
@@ -103,6 +107,7 @@ export function appsClient({ name: target, request, progress: during, open }: Re
         return Number(code);
       }
     },
+    shell,
     log: (app, { lines, source, unit }) => request('apps.log', { params: { app }, query: { lines, source, unit } }),
     async *followLog(app, { lines, source, unit }, signal) {
       try {

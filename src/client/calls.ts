@@ -1,6 +1,8 @@
 /** The few ways in which operations use the transport. */
+import type { Readable } from 'node:stream';
+import type { RemoteShell, ShellOptions } from './shell.ts';
 import { readProgress } from './stream.ts';
-import { type Answer, badAnswer, createTransport, readAll, type Target } from './transport.ts';
+import { type Answer, badAnswer, type Call, createTransport, readAll, type Target } from './transport.ts';
 
 /** Where a long operation tells what it does. `signal` ends the call, not the operation. */
 export interface Progress {
@@ -13,6 +15,8 @@ export interface Request {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   readonly json?: unknown;
   readonly text?: string;
+  /** A gzipped archive. */
+  readonly archive?: Readable;
   /** Fields without a value are left out. */
   readonly form?: Readonly<Record<string, string | undefined>>;
   /** The answer may take minutes to begin. */
@@ -29,6 +33,7 @@ export interface Calls {
   /** An operation that reports in a stream. */
   progress(method: string, path: string, request: Request, progress: Progress): Promise<void>;
   open(method: string, path: string, request: Request, signal?: AbortSignal): Promise<Answer>;
+  shell(app: string, options: ShellOptions): Promise<RemoteShell>;
 }
 
 const MAX_BODY_BYTES = 64 * 1024 * 1024;
@@ -69,11 +74,14 @@ export function createCalls(target: Target, token: string | undefined): Calls {
       const answer = await send(method, path, request, STREAM_IDLE_MS, signal);
       await readProgress(answer, name, say ?? (() => {}));
     },
+    // Loaded when it is wanted: no other command needs websockets.
+    shell: async (app, options) => (await import('./shell.ts')).openShell(target, token, app, options),
     open: (method, path, request, signal) => send(method, path, request, 0, signal),
   };
 }
 
-function bodyOf({ json, text, form }: Request): { body?: { type: string; text: string } } {
+function bodyOf({ json, text, form, archive }: Request): Pick<Call, 'body'> {
+  if (archive !== undefined) return { body: { type: 'application/gzip', stream: archive } };
   if (json !== undefined) return { body: { type: 'application/json', text: JSON.stringify(json) } };
   if (form !== undefined) {
     const given = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined);

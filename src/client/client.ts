@@ -2,9 +2,10 @@
  * Typed client of the published API, one method per operation; needs nothing but Node. It does not know who is asking or
  * where the platform is: that is the caller's (cli/target.ts).
  */
+import type { Readable } from 'node:stream';
 import { type AppTokensClient, appTokensClient, type QuotasClient, quotasClient } from './accounts.ts';
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
-import { createCalls, type Progress } from './calls.ts';
+import { createCalls, path, type Progress } from './calls.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { type InstancesClient, instancesClient, type ServicesClient, servicesClient } from './services.ts';
 import type * as shapes from './shapes.ts';
@@ -60,6 +61,12 @@ export interface DeploysClient {
   /** Newest first. */
   list(filter?: { readonly app?: string; readonly limit?: number }): Promise<readonly shapes.DeploySummary[]>;
   info(id: string): Promise<shapes.DeployInfo>;
+  /** `archive`: a tar file, gzipped. */
+  upload(
+    app: string,
+    code: { readonly archive: Readable; readonly message: string },
+    progress?: Progress,
+  ): Promise<void>;
   /** `image`: the Image or ID of a deploy, a release (`v3`), or `previous`. */
   rollback(app: string, image: string, progress?: Progress): Promise<void>;
 }
@@ -86,7 +93,8 @@ export interface Client extends Pick<Requests, 'request'> {
 
 /** Every method throws ClientError; with a signal, the signal's reason. */
 export function createClient(target: Target, token?: string): Client {
-  const requests = createRequests(createCalls(target, token));
+  const calls = createCalls(target, token);
+  const requests = createRequests(calls);
   const { name, request, progress: during } = requests;
   return {
     name,
@@ -94,13 +102,20 @@ export function createClient(target: Target, token?: string): Client {
     users: usersClient(requests),
     keys: keysClient(requests),
     teams: teamsClient(requests),
-    apps: appsClient(requests),
+    apps: appsClient(requests, calls.shell),
     env: envClient(requests),
     platforms: { list: () => request('platforms.list') },
     pools: poolsClient(requests),
     deploys: {
       list: (filter = {}) => request('deploys.list', { query: { ...filter } }),
       info: (deploy) => request('deploys.info', { params: { deploy } }),
+      upload: (app, { archive, message }, progress = {}) =>
+        calls.progress(
+          'POST',
+          path`/apps/${app}/deploy`,
+          { query: { origin: 'app-deploy', message: message === '' ? undefined : message }, archive },
+          progress,
+        ),
       rollback: (app, image, progress = {}) =>
         during('deploys.rollback', { params: { app }, body: { image } }, progress),
     },

@@ -1,5 +1,6 @@
 /** One HTTP request over TCP, TLS or a unix socket; bounded in time and size. Knows nothing of the API's operations. */
 import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
+import type { Readable } from 'node:stream';
 import { ClientError, errorFromBody } from './errors.ts';
 
 export type Target = { readonly baseUrl: string } | { readonly socketPath: string };
@@ -8,7 +9,7 @@ export interface Call {
   readonly method: string;
   /** Below the base, with query; begins with a slash. */
   readonly path: string;
-  readonly body?: { readonly type: string; readonly text: string };
+  readonly body?: { readonly type: string } & ({ readonly text: string } | { readonly stream: Readable });
   readonly signal?: AbortSignal;
   /** Milliseconds without a byte after which we give up once connected; 0 waits for ever. */
   readonly idleMs: number;
@@ -80,7 +81,10 @@ function headersOf(call: Call, token: string | undefined, base: URL | null): Rec
     ...(token === undefined ? {} : { authorization: `bearer ${token}` }),
     ...(call.body === undefined
       ? {}
-      : { 'content-type': call.body.type, 'content-length': Buffer.byteLength(call.body.text) }),
+      : {
+          'content-type': call.body.type,
+          ...('text' in call.body && { 'content-length': Buffer.byteLength(call.body.text) }),
+        }),
   };
 }
 
@@ -124,8 +128,20 @@ function exchange(request: ClientRequest, call: Call, name: string): Promise<Inc
       return;
     }
     signal?.addEventListener('abort', onAbort, { once: true });
-    request.end(call.body?.text);
+    sendBody(request, call.body, giveUp);
   });
+}
+
+/** A stream is sent as it comes; whoever answers before its end gets no more of it. */
+function sendBody(request: ClientRequest, body: Call['body'], giveUp: (error: Error) => void): void {
+  if (body === undefined || 'text' in body) {
+    request.end(body?.text);
+    return;
+  }
+  const { stream } = body;
+  stream.once('error', giveUp);
+  request.once('response', () => stream.unpipe(request));
+  stream.pipe(request);
 }
 
 /** What an aborted call rejects with: the signal's own reason. */

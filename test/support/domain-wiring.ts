@@ -1,5 +1,7 @@
 /** One control process of a domain world: wires the domain like daemon.ts, with every backend behind a border of faults. */
+import { createHttpArchives } from '../../src/backends/archive-source/http/http-archives.ts';
 import { createAct } from '../../src/domain/act.ts';
+import { createUnitReports } from '../../src/domain/apps/unit-reports.ts';
 import { createAppChanges } from '../../src/domain/apps/app-changes.ts';
 import { type AppView, createApps } from '../../src/domain/apps/apps.ts';
 import { createCnames } from '../../src/domain/apps/cnames.ts';
@@ -9,6 +11,7 @@ import { Rollouts } from '../../src/domain/apps/rollouts.ts';
 import { Routes } from '../../src/domain/apps/routes.ts';
 import { createRun } from '../../src/domain/apps/run.ts';
 import { createScale } from '../../src/domain/apps/scale.ts';
+import { createShells } from '../../src/domain/apps/shells.ts';
 import { createStartStop } from '../../src/domain/apps/start-stop.ts';
 import { createSwap } from '../../src/domain/apps/swap.ts';
 import { Supervisor } from '../../src/domain/apps/supervisor.ts';
@@ -16,6 +19,7 @@ import { Units } from '../../src/domain/apps/units.ts';
 import type { Deploy } from '../../src/domain/deploys/deploy.ts';
 import { createDeploys } from '../../src/domain/deploys/deploys.ts';
 import { Pipeline } from '../../src/domain/deploys/pipeline.ts';
+import { createUploads } from '../../src/domain/deploys/uploads.ts';
 import { Leases } from '../../src/domain/leases.ts';
 import { Collector } from '../../src/domain/logs/collector.ts';
 import { Journal } from '../../src/domain/logs/journal.ts';
@@ -46,6 +50,8 @@ export interface DomainWorld {
     | 'apps'
     | 'env'
     | 'run'
+    | 'unitReports'
+    | 'shells'
     | 'scale'
     | 'startStop'
     | 'swap'
@@ -55,6 +61,7 @@ export interface DomainWorld {
     | 'pools'
     | 'logs'
     | 'deploys'
+    | 'uploads'
     | 'services'
     | 'instances'
     | 'bindings'
@@ -81,6 +88,7 @@ export interface DomainWorld {
   dispose(): Promise<void>;
 }
 
+const LOOPBACK = { allow: [], allowLoopback: true, ownPorts: () => [] };
 const ROUTER_GIVE_UP_MS = 400;
 const PATIENCE_MS = 300;
 
@@ -142,8 +150,8 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
       void parts.rollouts.close();
       void parts.supervisor.close();
       void parts.collector.close();
-      parts.orphans.close();
-      parts.unitBindings.close();
+      void parts.orphans.close();
+      void parts.unitBindings.close();
     },
     async next() {
       world.crash();
@@ -184,10 +192,12 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
   const rollouts = new Rollouts({ ...all, units, routes, patienceMs: PATIENCE_MS });
   const removal = createRemoval({ ...all, units, routes, orphans });
   const pipeline = new Pipeline({ ...all, rollouts, journal });
+  const deploys = createDeploys({ ...all, pipeline, act });
   const useCases = {
     apps: createApps({ ...all, rollouts, removal, journal, act }),
     env: createEnv({ ...all, rollouts, journal, act }),
     run: createRun({ ...all, journal, act }),
+    shells: createShells({ ...all, journal, act }),
     scale: createScale({ ...all, rollouts, journal, act }),
     startStop: createStartStop({ ...all, rollouts, journal, act }),
     swap: createSwap({ ...all, routes, journal, act }),
@@ -195,8 +205,10 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     appChanges: createAppChanges({ ...all, journal, act }),
     plans: createPlans(all),
     pools: createPools({ ...all, act }),
-    logs: createLogs({ ...all, journal }),
-    deploys: createDeploys({ ...all, pipeline, act }),
+    unitReports: createUnitReports({ ...all, journal }),
+    logs: createLogs({ ...all, journal, act }),
+    deploys,
+    uploads: createUploads({ ...all, deploys, archiveSource: createHttpArchives(LOOPBACK) }),
     services: createServices({ ...all, provider, act }),
     instances: createInstances({ ...all, provider, orphans, act }),
     bindings: createBindings({ ...all, provider, orphans, leases, rollouts, journal, act }),

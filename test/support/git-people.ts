@@ -45,6 +45,7 @@ function app(name: string): App {
     desired: 'running',
     stoppedProcesses: [],
     swappedWith: null,
+    customData: null,
     deploys: 0,
     removing: false,
   };

@@ -2,7 +2,9 @@
 import type { HealthCheck, Hooks } from '../../src/domain/apps/app.ts';
 import { Failure, type FailureCause } from '../../src/domain/apps/rollout.ts';
 import type { Artifact, Builder, BuildRequest, SourceTree } from '../../src/domain/deploys/builder.ts';
-import type { GitHost } from '../../src/domain/deploys/git-host.ts';
+import type { ArchiveUpload, GitHost, ImportedArchive } from '../../src/domain/deploys/git-host.ts';
+import { PlatformError } from '../../src/domain/errors.ts';
+import { randomHex } from '../../src/lib/ids.ts';
 import type { PlatformInfo } from '../../src/domain/platforms/platform.ts';
 
 export const PLATFORM_NAME = 'any';
@@ -75,6 +77,8 @@ export class MemoryBuilder implements Builder {
 
 export class MemoryRepositories implements GitHost {
   readonly name = 'memory';
+  /** Of what came as an archive, by commit. */
+  readonly messages = new Map<string, string>();
   readonly #repositories = new Map<string, Map<string, Recipe>>();
 
   create(app: string): Promise<void> {
@@ -100,6 +104,19 @@ export class MemoryRepositories implements GitHost {
     const repository = this.#repositories.get(app);
     if (repository === undefined) throw new Error(`there is no repository of ${app}`);
     repository.set(id, recipe);
+  }
+
+  /** An archive here is the recipe itself, as JSON. */
+  async importArchive(app: string, { bytes, message, signal }: ArchiveUpload): Promise<ImportedArchive> {
+    const chunks: Uint8Array[] = [];
+    for await (const chunk of bytes) chunks.push(chunk);
+    signal.throwIfAborted();
+    const text = Buffer.concat(chunks).toString();
+    if (!text.startsWith('{')) throw new PlatformError('deploy.invalid_source', 'The archive is damaged.');
+    const commit = randomHex(40);
+    this.messages.set(commit, message());
+    this.commit(app, commit, JSON.parse(text) as Recipe);
+    return { commit, files: 1, bytes: text.length, notes: [] };
   }
 
   source(app: string, commit: string): SourceTree {

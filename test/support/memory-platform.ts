@@ -156,6 +156,8 @@ function select(memory: Memory, app: string, query: Parameters<Logs['query']>[2]
 
 function logsIn(memory: Memory): Logs {
   return {
+    push: async (caller, app) => void memory.allowed(caller, 'app.log_push', app),
+    clear: async (caller) => demand(caller, 'app.log_clear'),
     async query(caller, app, query) {
       memory.allowed(caller, 'app.log', app);
       return select(memory, app, query);
@@ -243,13 +245,36 @@ export function createMemoryPlatform(): MemoryPlatform {
   const memory = new Memory();
   const { records, units, deploys, entries, listeners } = memory;
   const apps = appsIn(memory);
+  const refuse = async (caller: Caller, app: string): Promise<never> => {
+    memory.allowed(caller, 'app.deploy', app);
+    throw new PlatformError('unsupported', 'Nothing can be built in memory.');
+  };
   return {
     apps,
     env: envIn(memory),
     run: runIn(memory),
+    unitReports: {
+      register: refuse,
+      report: refuse,
+      known: async () => [],
+      keep: refuse,
+    },
+    shells: {
+      permitted: async (caller, app) => void memory.allowed(caller, 'app.shell', app),
+      async open(caller, app) {
+        memory.running(memory.allowed(caller, 'app.shell', app));
+        throw new PlatformError('unsupported', 'There are no shells in memory.');
+      },
+    },
     ...changesIn(memory),
     logs: logsIn(memory),
     deploys: deploysIn(memory, apps),
+    uploads: {
+      archive: refuse,
+      fetched: refuse,
+      image: refuse,
+      available: async (caller, app) => void memory.allowed(caller, 'app.deploy', app),
+    },
     platforms,
     records,
     units,
@@ -328,6 +353,7 @@ function newApp(name: string, owner: string, team: string, description: string):
     desired: 'running',
     stoppedProcesses: [],
     swappedWith: null,
+    customData: null,
     deploys: 0,
     removing: false,
   };

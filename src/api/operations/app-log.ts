@@ -1,8 +1,8 @@
 /** The log of an app (specification 4.1 and 8). */
 import { Type } from '../schema.ts';
 import { PlatformError } from '../../domain/errors.ts';
-import { entries, type Operation } from '../operation.ts';
-import { readFlag } from '../body.ts';
+import { empty, entries, type Operation } from '../operation.ts';
+import { parseJson, readFlag } from '../body.ts';
 import { appParams, queryText } from './fields.ts';
 
 export const appLogOperations: readonly Operation[] = [
@@ -27,6 +27,35 @@ export const appLogOperations: readonly Operation[] = [
         ? useCases.logs.follow(caller, params.app, filter, signal)
         : useCases.logs.query(caller, params.app, filter);
     },
+  }),
+  empty({
+    id: 'apps.log_push',
+    section: null,
+    summary: 'Add lines to the log of an app.',
+    method: 'POST',
+    path: '/apps/:app/log',
+    access: 'token',
+    params: appParams,
+    query: Type.Object({ source: queryText, unit: queryText }),
+    rawBody: { mediaType: 'application/json', schema: Type.Array(Type.String()) },
+    errors: ['app.not_found', 'access.denied', 'input.invalid_json'],
+    handle: ({ useCases, caller }, { params, query, body }) =>
+      useCases.logs.push(caller, params.app, {
+        lines: parseJson(body),
+        source: query.source ?? '',
+        unit: query.unit ?? '',
+      }),
+  }),
+  empty({
+    id: 'logs.clear',
+    section: null,
+    summary: 'Remove the log of an app, or of all.',
+    method: 'DELETE',
+    path: '/logs',
+    access: 'user',
+    query: Type.Object({ app: queryText }),
+    errors: ['app.not_found', 'access.denied'],
+    handle: ({ useCases, caller }, { query }) => useCases.logs.clear(caller, query.app ?? ''),
   }),
 ];
 

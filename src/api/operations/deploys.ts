@@ -1,11 +1,21 @@
 /** Deploys (specification 4.10). */
 import { Type } from '../schema.ts';
 import { PlatformError } from '../../domain/errors.ts';
-import { json, type Operation, progress } from '../operation.ts';
+import { empty, json, type Operation, progress, upload } from '../operation.ts';
 import { appParams, queryText } from './fields.ts';
 import { OPTIONS_BODY, readOptions } from './options-input.ts';
 
 const section = '4.10';
+
+const UPLOAD_FORM = Type.Object({
+  file: Type.String(),
+  message: queryText,
+  origin: queryText,
+  user: queryText,
+  commit: queryText,
+  image: queryText,
+  'archive-url': queryText,
+});
 
 export const deployOperations: readonly Operation[] = [
   json({
@@ -38,6 +48,59 @@ export const deployOperations: readonly Operation[] = [
     errors: ['deploy.not_found', 'access.denied'],
     handle: ({ useCases, caller }, { params }) => useCases.deploys.info(caller, params.deploy),
   }),
+  upload({
+    id: 'deploys.create',
+    section: null,
+    summary: 'Deploy an archive of the source.',
+    method: 'POST',
+    path: '/apps/:app/deploy',
+    also: [{ method: 'POST', path: '/apps/:app/repository/clone' }],
+    access: 'token',
+    params: appParams,
+    query: Type.Object({ origin: queryText, message: queryText, user: queryText, commit: queryText }),
+    rawBody: { mediaType: 'multipart/form-data', schema: UPLOAD_FORM },
+    errors: [
+      'app.not_found',
+      'access.denied',
+      'app.busy',
+      'deploy.invalid_source',
+      'deploy.failed',
+      'unsupported',
+      'cancelled',
+      'input.invalid_json',
+    ],
+    handle: async ({ useCases, caller, signal }, { params, query }, pending, say) => {
+      await useCases.uploads.available(caller, params.app);
+      const body = await pending.read();
+      const given = (name: keyof typeof query): string => body.field(name) || (query[name] ?? '');
+      const image = body.field('image');
+      if (body.archive === null && image !== '') return useCases.uploads.image(caller, params.app, image);
+      const details = () => ({
+        message: given('message'),
+        user: given('user'),
+        origin: given('origin'),
+        commit: given('commit'),
+      });
+      const url = body.field('archive-url');
+      if (body.archive === null && url !== '') {
+        await useCases.uploads.fetched(caller, params.app, url, details(), say, signal);
+        return;
+      }
+      const archive = body.archive ?? refuseWithoutFile(body.field('version'));
+      await useCases.uploads.archive(caller, params.app, { archive, details }, say, signal);
+    },
+  }),
+  empty({
+    id: 'deploys.available',
+    section: null,
+    summary: 'Say whether the caller may deploy to an app.',
+    method: 'GET',
+    path: '/apps/:app/available',
+    access: 'token',
+    params: appParams,
+    errors: ['app.not_found', 'access.denied'],
+    handle: ({ useCases, caller }, { params }) => useCases.uploads.available(caller, params.app),
+  }),
   progress({
     id: 'deploys.rollback',
     section: null,
@@ -63,6 +126,15 @@ export const deployOperations: readonly Operation[] = [
     },
   }),
 ];
+
+function refuseWithoutFile(version: string): never {
+  throw new PlatformError('input.invalid', 'you must specify either the version, the archive-url or upload a file', {
+    hint:
+      version === ''
+        ? 'Send the archive (tar.gz) as the part "file" of a multipart form, or with Content-Type: application/gzip.'
+        : 'A version that is in the repository is deployed by pushing it: git push tancho HEAD:main',
+  });
+}
 
 function count(name: 'limit' | 'skip', value: string | undefined): { limit?: number; skip?: number } {
   if (value === undefined || value === '') return {};

@@ -24,6 +24,8 @@ const whenSet = {
   lock: Type.Optional(lock),
   swappedWith: Type.Optional(Type.String()),
 };
+/** Whatever programs have left. */
+const customdata = Type.Optional(Type.Record(Type.String(), Type.Unsafe<unknown>({})));
 const owners = { Platform: Type.String(), owner: Type.String(), teamowner: Type.String(), ...whenSet };
 
 const listed = { Ip: Type.String(), Name: Type.String(), Units: Type.Array(listedUnit) };
@@ -56,6 +58,7 @@ function toWire(view: AppView) {
     description: app.description,
     deploys: app.deploys,
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
+    ...(app.customData !== null && { customdata: app.customData }),
     ...(app.swappedWith !== null && { swappedWith: app.swappedWith }),
     ...(app.removing && { lock: { Locked: true, Owner: '', Reason: 'app.remove', AcquireDate: ZERO_DATE } }),
   };
@@ -73,6 +76,7 @@ export const appUnion = shape(
     ...owners,
     description: Type.String(),
     deploys: Type.Integer(),
+    customdata,
   }),
   toWire,
 );

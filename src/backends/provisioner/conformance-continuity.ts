@@ -108,4 +108,44 @@ export function commandCases(s: Suite): void {
     },
     s.supports.shell,
   );
+
+  const opened = async (signal: AbortSignal) => {
+    const parts: Uint8Array[] = [];
+    const shell = await s.provisioner.shell({
+      unit: s.spec(s.world.commands.serve),
+      term: 'xterm',
+      size: { columns: 80, rows: 24 },
+      output: (bytes) => void parts.push(bytes),
+      signal,
+    });
+    return { shell, text: () => Buffer.concat(parts).toString() };
+  };
+
+  s.test(
+    'opens a shell that does what is typed and ends with its code',
+    async () => {
+      const { shell, text } = await opened(NEVER);
+      shell.resize({ columns: 100, rows: 30 });
+      await shell.write(Buffer.from(`${s.world.commands.printEnvironment}\n`));
+      await expect.poll(text, { timeout: 5_000 }).toMatch(/shop shop\/0 web/);
+      await shell.write(Buffer.from(`${s.world.commands.exit3}\n`));
+      expect(await shell.ended).toEqual({ code: 3, signal: null });
+      expect(text()).toContain('last words');
+      expect(await s.provisioner.list()).toEqual([]);
+    },
+    s.supports.shell,
+  );
+
+  s.test(
+    'ends a shell with all that runs in it',
+    async () => {
+      const stop = new AbortController();
+      const { shell } = await opened(stop.signal);
+      void shell.write(Buffer.from(`${s.world.commands.runLong}\n`));
+      stop.abort();
+      expect(await shell.ended).toMatchObject({ signal: 'SIGKILL' });
+      expect((await failureOf(opened(stop.signal))).code).toBe('cancelled');
+    },
+    s.supports.shell,
+  );
 }

@@ -4,8 +4,13 @@ import type { Cli } from '../cli.ts';
 import { appName } from '../git.ts';
 import { facts, howLong, printableOutput, table, when } from '../output.ts';
 import { UsageError } from '../errors.ts';
+import { addUpload } from './upload.ts';
 
 export function registerDeploy(deploy: Command, cli: Cli): void {
+  addUpload(
+    deploy.command('upload', { isDefault: true }).description('Deploy a directory: "upload" may be left out'),
+    cli,
+  );
   deploy
     .command('list')
     .description('List deploys, newest first')

@@ -13,6 +13,12 @@ export interface AppsTypes {
     };
     readonly answer: { readonly status: string; readonly repository_url: string; readonly ip: string };
   };
+  /** Leave data with an app, for programs. */
+  'apps.custom_data': {
+    readonly params: { readonly app: string };
+    readonly body: Readonly<Record<string, unknown>>;
+    readonly answer: void;
+  };
   /** Give a team access to an app. */
   'apps.grant': { readonly params: { readonly app: string; readonly team: string }; readonly answer: void };
   /** Show one app. */
@@ -48,6 +54,7 @@ export interface AppsTypes {
       readonly swappedWith?: string;
       readonly description: string;
       readonly deploys: number;
+      readonly customdata?: Readonly<Record<string, unknown>>;
     };
   };
   /** List the apps the caller may see. */
@@ -104,6 +111,16 @@ export interface AppsTypes {
       readonly Unit: string;
     }[];
   };
+  /** Add lines to the log of an app. */
+  'apps.log_push': {
+    readonly params: { readonly app: string };
+    readonly query: {
+      readonly source?: string | number | boolean | undefined;
+      readonly unit?: string | number | boolean | undefined;
+    };
+    readonly body: readonly string[];
+    readonly answer: void;
+  };
   /** Move an app to another pool; its units are not touched. */
   'apps.pool': { readonly params: { readonly app: string }; readonly body: string; readonly answer: void };
   /** Remove an app with everything that belongs to it. */
@@ -132,6 +149,19 @@ export interface AppsTypes {
     readonly params: { readonly app: string };
     readonly query: { readonly once?: string | number | boolean | undefined };
     readonly body: string;
+    readonly answer: void;
+  };
+  /** Open a shell with the code and environment of an app, over a websocket. */
+  'apps.shell': {
+    readonly params: { readonly app: string };
+    readonly query: {
+      readonly unit?: string | number | boolean | undefined;
+      readonly width?: string | number | boolean | undefined;
+      readonly height?: string | number | boolean | undefined;
+      readonly term?: string | number | boolean | undefined;
+      readonly terminal?: string | number | boolean | undefined;
+      readonly isolated?: string | number | boolean | undefined;
+    };
     readonly answer: void;
   };
   /** Start what is stopped: the app, or one of its processes. */
@@ -194,16 +224,19 @@ export interface AppsTypes {
 
 export const APPS_CALLS = {
   'apps.create': { method: 'POST', path: '/apps', body: 'application/json', answer: 'json' },
+  'apps.custom_data': { method: 'POST', path: '/apps/{app}/customdata', body: 'application/json', answer: 'none' },
   'apps.grant': { method: 'PUT', path: '/apps/{app}/teams/{team}', answer: 'none' },
   'apps.info': { method: 'GET', path: '/apps/{app}', answer: 'json' },
   'apps.list': { method: 'GET', path: '/apps', answer: 'list' },
   'apps.log': { method: 'GET', path: '/apps/{app}/log', answer: 'list' },
+  'apps.log_push': { method: 'POST', path: '/apps/{app}/log', body: 'application/json', answer: 'none' },
   'apps.pool': { method: 'POST', path: '/apps/{app}/pool', body: 'text/plain', answer: 'none' },
   'apps.remove': { method: 'DELETE', path: '/apps/{app}', answer: 'lines' },
   'apps.restart': { method: 'GET', path: '/apps/{app}/restart', answer: 'lines' },
   'apps.restart:post': { method: 'POST', path: '/apps/{app}/restart', body: 'application/json', answer: 'lines' },
   'apps.revoke': { method: 'DELETE', path: '/apps/{app}/teams/{team}', answer: 'none' },
   'apps.run': { method: 'POST', path: '/apps/{app}/run', body: 'text/plain', answer: 'lines' },
+  'apps.shell': { method: 'GET', path: '/apps/{app}/shell', answer: 'none' },
   'apps.start': { method: 'POST', path: '/apps/{app}/start', body: 'application/json', answer: 'lines' },
   'apps.start:get': { method: 'GET', path: '/apps/{app}/start', answer: 'lines' },
   'apps.stop': { method: 'POST', path: '/apps/{app}/stop', body: 'application/json', answer: 'lines' },

@@ -1,5 +1,27 @@
 /** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
 export interface DeploysTypes {
+  /** Say whether the caller may deploy to an app. */
+  'deploys.available': { readonly params: { readonly app: string }; readonly answer: void };
+  /** Deploy an archive of the source. */
+  'deploys.create': {
+    readonly params: { readonly app: string };
+    readonly query: {
+      readonly origin?: string | number | boolean | undefined;
+      readonly message?: string | number | boolean | undefined;
+      readonly user?: string | number | boolean | undefined;
+      readonly commit?: string | number | boolean | undefined;
+    };
+    readonly body: {
+      readonly file: string;
+      readonly message?: string | undefined;
+      readonly origin?: string | undefined;
+      readonly user?: string | undefined;
+      readonly commit?: string | undefined;
+      readonly image?: string | undefined;
+      readonly 'archive-url'?: string | undefined;
+    };
+    readonly answer: void;
+  };
   /** Show one deploy with its log. */
   'deploys.info': {
     readonly params: { readonly deploy: string };
@@ -63,6 +85,8 @@ export interface DeploysTypes {
 }
 
 export const DEPLOYS_CALLS = {
+  'deploys.available': { method: 'GET', path: '/apps/{app}/available', answer: 'none' },
+  'deploys.create': { method: 'POST', path: '/apps/{app}/deploy', body: 'multipart/form-data', answer: 'lines' },
   'deploys.info': { method: 'GET', path: '/deploys/{deploy}', answer: 'json' },
   'deploys.list': { method: 'GET', path: '/deploys', answer: 'list' },
   'deploys.rollback': {

@@ -8,6 +8,7 @@ import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
 import { ENV_CALLS, type EnvTypes } from './env.ts';
 import { INSTANCES_CALLS, type InstancesTypes } from './instances.ts';
 import { KEYS_CALLS, type KeysTypes } from './keys.ts';
+import { LOGS_CALLS, type LogsTypes } from './logs.ts';
 import { METADATA_CALLS, type MetadataTypes } from './metadata.ts';
 import { PLANS_CALLS, type PlansTypes } from './plans.ts';
 import { PLATFORMS_CALLS, type PlatformsTypes } from './platforms.ts';
@@ -28,6 +29,7 @@ export type Operations = ApiKeyTypes &
   EnvTypes &
   InstancesTypes &
   KeysTypes &
+  LogsTypes &
   MetadataTypes &
   PlansTypes &
   PlatformsTypes &
@@ -49,6 +51,7 @@ export const CALLS = {
   ...ENV_CALLS,
   ...INSTANCES_CALLS,
   ...KEYS_CALLS,
+  ...LOGS_CALLS,
   ...METADATA_CALLS,
   ...PLANS_CALLS,
   ...PLATFORMS_CALLS,

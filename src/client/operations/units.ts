@@ -10,6 +10,21 @@ export interface UnitsTypes {
     readonly body: string;
     readonly answer: void;
   };
+  /** Ask which units are there. */
+  'units.known': {
+    readonly body: readonly { readonly ID: string; readonly Name: string; readonly Status: string }[];
+    readonly answer: readonly { readonly ID: string; readonly Found: boolean }[];
+  };
+  /** Tell that a unit runs, and get its environment. */
+  'units.register': {
+    readonly params: { readonly app: string };
+    readonly query: {
+      readonly hostname?: string | number | boolean | undefined;
+      readonly customdata?: string | number | boolean | undefined;
+    };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: readonly { readonly name: string; readonly value: string; readonly public: boolean }[];
+  };
   /** Remove units of a process; those that stay are not touched. */
   'units.remove': {
     readonly params: { readonly app: string };
@@ -20,9 +35,19 @@ export interface UnitsTypes {
     readonly body: string;
     readonly answer: void;
   };
+  /** Report the state of a unit. */
+  'units.report': {
+    readonly params: { readonly app: string; readonly unit: string };
+    readonly query: { readonly status?: string | number | boolean | undefined };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: void;
+  };
 }
 
 export const UNITS_CALLS = {
   'units.add': { method: 'PUT', path: '/apps/{app}/units', body: 'text/plain', answer: 'lines' },
+  'units.known': { method: 'POST', path: '/units/status', body: 'application/json', answer: 'list' },
+  'units.register': { method: 'POST', path: '/apps/{app}/units/register', body: 'application/json', answer: 'list' },
   'units.remove': { method: 'DELETE', path: '/apps/{app}/units', body: 'text/plain', answer: 'lines' },
+  'units.report': { method: 'POST', path: '/apps/{app}/units/{unit}', body: 'application/json', answer: 'none' },
 } as const;

@@ -30,6 +30,8 @@ export interface App {
   readonly stoppedProcesses: readonly string[];
   /** The app it has swapped addresses with: each answers at the host names of the other. */
   readonly swappedWith: string | null;
+  /** What programs have left with the app; not looked at. */
+  readonly customData: Readonly<Record<string, unknown>> | null;
   /** Number of deploys that succeeded. */
   readonly deploys: number;
   /** True from the moment a removal is accepted until every trace is gone. */

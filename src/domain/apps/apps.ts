@@ -125,6 +125,7 @@ export function createApps(deps: AppsDeps): Apps {
         desired: 'running',
         stoppedProcesses: [],
         swappedWith: null,
+        customData: null,
         deploys: 0,
         removing: false,
       };

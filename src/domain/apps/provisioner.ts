@@ -80,9 +80,50 @@ export interface ExecRequest {
   readonly timeoutMs: number;
 }
 
+export interface TerminalSize {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+export interface ShellRequest {
+  /** Beside which unit; its port is known to the shell when it runs. */
+  readonly unit: UnitSpec;
+  /** Kind of the caller's terminal, such as `xterm`. */
+  readonly term: string;
+  /** Null: no terminal is wanted, for there is none at the other end either. */
+  readonly size: TerminalSize | null;
+  /** Called with raw output, in order. */
+  readonly output: (bytes: Uint8Array) => void;
+  /** Ends the shell and everything it has started. */
+  readonly signal: AbortSignal;
+}
+
+export interface Shell {
+  /** False: there is no terminal behind it, only pipes: no echo, no editing, no size. */
+  readonly isTerminal: boolean;
+  /** Resolves when more may be written. */
+  write(bytes: Uint8Array): Promise<void>;
+  /** No more is written. */
+  endInput(): void;
+  resize(size: TerminalSize): void;
+  /** Holds output back, or goes on with it. */
+  hold(isHeld: boolean): void;
+  /** When every process of it is gone and its last output was given. Never rejects. */
+  readonly ended: Promise<ExecResult>;
+}
+
+/** What an engine can do, as data. */
+export interface Supports {
+  readonly shell: boolean;
+  /** Units that run an image made elsewhere. No engine does so far; the first that does widens this, and the compiler then asks uploads.ts for the way of such a deploy. */
+  readonly images: false;
+  readonly memoryLimit: boolean;
+  readonly cpuLimit: boolean;
+}
+
 export interface Provisioner {
   readonly name: string;
-  readonly supports: { readonly shell: boolean; readonly memoryLimit: boolean; readonly cpuLimit: boolean };
+  readonly supports: Supports;
   /** One line for people: which isolation and limits this machine allows. */
   readonly description: string;
 
@@ -131,6 +172,12 @@ export interface Provisioner {
 
   /** Runs a command beside the units, in a sandbox equal to the unit's (own process, same code, env and user). */
   exec(request: ExecRequest): Promise<ExecResult>;
+
+  /**
+   * Opens a shell beside the units, in the same surroundings as exec(). It ends with this process at the latest.
+   * Throws Failure `cancelled`, `internal`.
+   */
+  shell(request: ShellRequest): Promise<Shell>;
 
   /** Stops watching; the units go on. */
   close(): Promise<void>;

@@ -83,7 +83,7 @@ export function createRun(deps: RunDeps): Run {
 }
 
 /** Other errors pass unchanged. */
-function runFailed(error: unknown): unknown {
+export function runFailed(error: unknown): unknown {
   if (!(error instanceof Failure)) return error;
   if (error.code === 'cancelled') return new PlatformError('cancelled', error.message, { cause: error });
   const options = error.hint === '' ? { cause: error } : { cause: error, hint: error.hint };

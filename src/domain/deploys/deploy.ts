@@ -14,7 +14,7 @@ export const DEPLOY_STATES = [
 ] as const;
 export type DeployState = (typeof DEPLOY_STATES)[number];
 
-export type DeployOrigin = 'git' | 'app-deploy' | 'rollback' | 'image';
+export type DeployOrigin = 'git' | 'app-deploy' | 'drag-and-drop' | 'rollback' | 'image';
 
 export interface Deploy {
   /** 24 hexadecimal digits, ordered by creation. */
@@ -47,4 +47,10 @@ export interface NewCode {
   readonly source: SourceTree;
   readonly commit: string;
   readonly origin: DeployOrigin;
+  /** What the caller must be allowed to do; absent: `app.push`. */
+  readonly action?: 'app.push' | 'app.deploy';
+  /** Who is named as the one who deployed; absent: the caller. */
+  readonly by?: string;
+  /** Said before the build begins, and kept with what the build says. */
+  readonly notes?: readonly string[];
 }

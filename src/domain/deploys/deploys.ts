@@ -1,6 +1,6 @@
 /** Use cases of deploys (specification 4.10), and the entry of every door that brings code. */
 import { timeOrderedId } from '../../lib/ids.ts';
-import { type Action, demand, may } from '../access.ts';
+import { demand, may } from '../access.ts';
 import type { Act } from '../act.ts';
 import type { Say } from '../say.ts';
 import type { App } from '../apps/app.ts';
@@ -129,16 +129,17 @@ export function createDeploys(deps: DeploysDeps): Deploys {
     },
 
     async deploy(caller, appName, code, say, signal) {
-      const action: Action = 'app.push';
+      const action = code.action ?? 'app.push';
+      const by = code.by ?? callerName(caller);
       const app = await demandApp(store, appName);
       const detail = code.commit === '' ? code.origin : `${code.origin} ${code.commit}`;
       return act(caller, action, { app }, { target: `app:${appName}`, lease: `app:${appName}`, detail }, async () => {
-        const deploy = newDeploy(appName, code, callerName(caller), now());
+        const deploy = newDeploy(appName, code, by, now());
         const current = await demandApp(store, appName);
         const env = await store.env(appName);
         await closeAbandoned(appName);
         await store.transact((tx) => tx.insertDeploy(deploy));
-        return pipeline.run({ deploy, app: current, env, what: { code }, by: callerName(caller), say, signal });
+        return pipeline.run({ deploy, app: current, env, what: { code }, by, say, signal });
       });
     },
 

@@ -4,6 +4,24 @@
  */
 import type { SourceTree } from './builder.ts';
 
+/** Code that comes as an archive instead of a push. */
+export interface ArchiveUpload {
+  /** A tar file, gzipped or not. An error that it throws is passed on. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  /** The commit's message; asked when every byte was read. */
+  readonly message: () => string;
+  readonly by: string;
+  readonly signal: AbortSignal;
+}
+
+export interface ImportedArchive {
+  readonly commit: string;
+  readonly files: number;
+  readonly bytes: number;
+  /** What was left out, for people; one line each. */
+  readonly notes: readonly string[];
+}
+
 export interface GitHost {
   readonly name: string;
   /** Idempotent. */
@@ -17,4 +35,9 @@ export interface GitHost {
   source(app: string, commit: string, quarantine?: string): SourceTree;
   /** Unified diff between two commits, bounded; '' when one is unknown. */
   diff(app: string, from: string, to: string): Promise<string>;
+  /**
+   * Makes an archive a commit of its own, on a reference that no push and no clone sees; the newest ones are kept. The
+   * repository must be there. Throws PlatformError `deploy.invalid_source`, `input.too_large`; nothing is changed then.
+   */
+  importArchive(app: string, upload: ArchiveUpload): Promise<ImportedArchive>;
 }

@@ -101,6 +101,7 @@ export class Pipeline {
   async #build(run: PipelineRun, code: NewCode, transcript: Transcript, clock: PhaseClock): Promise<Artifact> {
     const { env } = run;
     await this.#step(run.deploy.id, clock, 'building');
+    for (const note of code.notes ?? []) transcript.say(note);
     transcript.say(`-----> Building ${run.app.name} (${run.app.platform})`);
     const request = {
       app: run.app.name,

@@ -1,13 +1,16 @@
 /** Use cases of logs (specification 4.1, log): everything that was logged comes out here. */
 import { demand } from '../access.ts';
+import type { Act } from '../act.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { App } from '../apps/app.ts';
 import { demandApp } from '../apps/demand-app.ts';
+import { privateValues } from '../apps/private-values.ts';
 import type { Store } from '../store.ts';
 import type { LogEntry, LogFilter } from './entry.ts';
 import type { Journal } from './journal.ts';
 import type { LogStore } from './log-store.ts';
+import { pushedEntries } from './pushed-entries.ts';
 
 export interface LogQuery {
   /** Required, a whole number >= 0 (0: all that are kept); errors: log.lines_required, input.invalid. */
@@ -16,15 +19,36 @@ export interface LogQuery {
   readonly unit?: string;
 }
 
+export interface LogPush {
+  /** Array of texts; each may hold several lines, and empty ones are left out. */
+  readonly lines: unknown;
+  /** '': `app`. */
+  readonly source: string;
+  /** '': `api`. */
+  readonly unit: string;
+}
+
 export interface Logs {
   /** Oldest first. */
   query(caller: Caller, app: string, query: LogQuery): Promise<LogEntry[]>;
   /** First what query() gives, then every new entry in batches, until the signal fires or the app is no more. */
   follow(caller: Caller, app: string, query: LogQuery, signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
+  /** Adds entries that a program hands in. Errors: app.not_found, access.denied, input.invalid, input.too_large. */
+  push(caller: Caller, app: string, push: LogPush): Promise<void>;
+  /** Removes the entries of an app, or of all when it is ''. Errors: access.denied, app.not_found. */
+  clear(caller: Caller, app: string): Promise<void>;
 }
 
-export function createLogs(deps: { store: Store; logStore: LogStore; journal: Journal }): Logs {
-  const { store, logStore, journal } = deps;
+export interface LogsDeps {
+  readonly store: Store;
+  readonly logStore: LogStore;
+  readonly journal: Journal;
+  readonly act: Act;
+  readonly now: () => Date;
+}
+
+export function createLogs(deps: LogsDeps): Logs {
+  const { store, logStore, journal, act, now } = deps;
 
   async function permitted(caller: Caller, appName: string, query: LogQuery): Promise<{ app: App; filter: LogFilter }> {
     const lines = parseLines(query.lines);
@@ -49,6 +73,19 @@ export function createLogs(deps: { store: Store; logStore: LogStore; journal: Jo
       // Another app of the same name may belong to others.
       const isThere = async (): Promise<boolean> => (await store.app(app.name))?.createdAt === app.createdAt;
       return followEntries({ logStore, journal, isThere }, filter, signal);
+    },
+    async push(caller, appName, push) {
+      const app = await demandApp(store, appName);
+      demand(caller, 'app.log_push', { app });
+      const redact = privateValues(await store.env(appName));
+      await journal.append(pushedEntries(app.name, push, now()), redact);
+    },
+    async clear(caller, appName) {
+      const target = appName === '' ? 'logs' : `app:${appName}`;
+      await act(caller, 'app.log_clear', {}, { target }, async () => {
+        const apps = appName === '' ? await store.apps() : [await demandApp(store, appName)];
+        for (const app of apps) await logStore.removeApp(app.name);
+      });
     },
   };
 }

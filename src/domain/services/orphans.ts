@@ -164,11 +164,12 @@ export class Orphans {
     return null;
   }
 
-  /** What is left is found again after the next start; a provider that hangs is not waited for. */
-  close(): void {
+  /** What is left is found again after the next start. Providers that hang are to be given up before (Provider.close). */
+  async close(): Promise<void> {
     this.#closed.abort();
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    await this.#pass?.catch(() => undefined);
   }
 
   get #pauses(): { readonly firstMs: number; readonly longestMs: number } {

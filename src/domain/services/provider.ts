@@ -45,6 +45,7 @@ interface Asked {
 export class Provider {
   readonly #endpoint: ServiceEndpoint;
   readonly #deadlines: Deadlines;
+  readonly #closed = new AbortController();
 
   constructor(endpoint: ServiceEndpoint, deadlines: Deadlines = DEADLINES) {
     this.#endpoint = endpoint;
@@ -109,25 +110,36 @@ export class Provider {
     return this.#ask(service, asked, (endpoint, call) => this.#endpoint.proxy(endpoint, request, call));
   }
 
+  /** For an orderly stop: nobody waits for a provider any more; what that leaves open is recorded like any other failure. */
+  close(): void {
+    this.#closed.abort();
+  }
+
   async #ask<T>(service: Service, asked: Asked, ask: Ask<T>): Promise<T> {
     const { key, user, deadlineMs, secrets = [] } = asked;
     const controller = new AbortController();
-    let timer: NodeJS.Timeout | undefined;
+    let giveUp = (_message: string): void => {};
     const late = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => {
-        const seconds = Math.max(1, Math.round(deadlineMs / 1000));
-        const message = `The provider of ${service.name} has not answered within ${seconds} s.`;
+      giveUp = (message) => {
         reject(new EndpointFailure('timeout', message, { mayHaveHappened: true }));
         controller.abort();
-      }, deadlineMs);
+      };
     });
+    late.catch(() => undefined);
+    const seconds = Math.max(1, Math.round(deadlineMs / 1000));
+    const message = `The provider of ${service.name} has not answered within ${seconds} s.`;
+    const timer = setTimeout(() => giveUp(message), deadlineMs);
+    const onClose = (): void => giveUp('The platform is being stopped.');
+    this.#closed.signal.addEventListener('abort', onClose, { once: true });
+    if (this.#closed.signal.aborted) onClose();
     const call = { idempotencyKey: key, user, requestId: randomHex(16), signal: controller.signal };
     try {
-      return await Promise.race([ask(endpointOf(service), call), late]);
+      return await Promise.race([late, ask(endpointOf(service), call)]);
     } catch (thrown) {
       throw withoutSecrets(thrown, service, secrets);
     } finally {
       clearTimeout(timer);
+      this.#closed.signal.removeEventListener('abort', onClose);
     }
   }
 }

@@ -54,10 +54,11 @@ export class UnitBindings {
     }
   }
 
-  close(): void {
+  async close(): Promise<void> {
     this.#isClosed = true;
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
+    await this.#running;
   }
 
   #schedule(delayMs: number): void {

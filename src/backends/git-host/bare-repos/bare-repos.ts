@@ -8,6 +8,7 @@ import type { SourceTree } from '../../../domain/deploys/builder.ts';
 import type { GitHost } from '../../../domain/deploys/git-host.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort, type Logger } from '../../../lib/logger.ts';
+import { importArchive } from './archive/import-archive.ts';
 import { checkGit } from './check-git.ts';
 import { commitSource, isCommitId } from './commit-source.ts';
 import { type Git, mustRunGit, runGit } from './git-command.ts';
@@ -34,6 +35,8 @@ export interface BareReposOptions {
   /** Files and directories, and their bytes, that one commit may lay out. */
   readonly maxTreeEntries?: number;
   readonly maxTreeBytes?: number;
+  /** Bytes that one archive may have as it comes. */
+  readonly maxArchiveBytes?: number;
 }
 
 export interface BareRepos extends GitHost {
@@ -65,6 +68,7 @@ const LOOSE_REF = /^([0-9a-f]{40}|[0-9a-f]{64})\n$/;
 export async function createBareRepos(options: BareReposOptions): Promise<BareRepos> {
   const { root, preReceive, logger, program = 'git', maxPushBytes = 1024 * MIB } = options;
   const limits = { maxEntries: options.maxTreeEntries ?? 200_000, maxBytes: options.maxTreeBytes ?? 2048 * MIB };
+  const archive = { ...limits, maxArchiveBytes: options.maxArchiveBytes ?? 512 * MIB };
   const git = await prepareLayout({ root, program, preReceive, maxPushBytes });
   const packing = new Packing(git, logger);
   const at = (app: string): string => repositoryPath(root, app);
@@ -80,6 +84,11 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
     list: () => listRepositories(root),
     source: (app, commit, quarantine, note = () => {}) =>
       commitSource(git, { repository: at(app), commit, quarantine, limits, timeoutMs: EXTRACT_TIMEOUT_MS, note }),
+    async importArchive(app, upload) {
+      const imported = await importArchive(git, at(app), upload, archive);
+      if (await isScattered(at(app))) packing.start(app, at(app));
+      return imported;
+    },
     diff: (app, from, to) => diff(git, at(app), from, to),
     serve: (app, request) => serve(git, at(app), request),
     ref: (app, name) => readRef(git, at(app), name),

@@ -59,6 +59,7 @@ function configuration(hooks: string, maxPushBytes: number): string {
 \tbadTimezone = ignore
 \tzeroPaddedFilemode = ignore
 [transfer]
+\thideRefs = refs/tancho
 \tadvertiseSID = false
 [uploadpack]
 \tallowAnySHA1InWant = false

@@ -8,6 +8,8 @@ import type {
   OutputChunk,
   Provisioner,
   ReadyCheck,
+  Shell,
+  ShellRequest,
   UnitExited,
   UnitSpec,
   UnitStatus,
@@ -17,6 +19,7 @@ import type { FailureCause } from '../../../domain/apps/rollout.ts';
 import type { Address } from '../../../domain/apps/unit.ts';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
 import { setTimeout as delay } from 'node:timers/promises';
+import { openMemoryShell } from './memory-shell.ts';
 import { MemoryOutput, MemoryUnit } from './memory-unit.ts';
 
 const POLL_MS = 2;
@@ -53,7 +56,7 @@ export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachi
 
 class MemoryProvisioner implements Provisioner {
   readonly name = 'memory';
-  readonly supports = { shell: true, memoryLimit: false, cpuLimit: false };
+  readonly supports = { shell: true, images: false, memoryLimit: false, cpuLimit: false } as const;
   readonly description = 'memory: units inside this process, without isolation or limits';
   readonly #machine: MemoryMachine;
   #listener: ((exited: UnitExited) => void) | null = null;
@@ -174,6 +177,10 @@ class MemoryProvisioner implements Provisioner {
     request.signal.removeEventListener('abort', onAbort);
     if (why !== null) throw new Failure(why, 'The command was ended.');
     return { code, signal };
+  }
+
+  async shell(request: ShellRequest): Promise<Shell> {
+    return openMemoryShell(request, environmentOf(request.unit));
   }
 
   async close(): Promise<void> {

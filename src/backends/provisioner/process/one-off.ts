@@ -1,53 +1,22 @@
 /** Runs one command beside the units: same code, environment and user, own process, own home. */
-import { mkdir } from 'node:fs/promises';
-import { join } from 'node:path';
 import type { ExecRequest, ExecResult } from '../../../domain/apps/provisioner.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
-import { randomHex } from '../../../lib/ids.ts';
-import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
-import { removeTree } from '../../../lib/remove-tree.ts';
 import { exitStatus } from './exit-status.ts';
-import type { Slug } from './slug.ts';
+import { type Beside, inPlace, type Place } from './one-off-place.ts';
 import { oneOffArgv, unitEnvironment } from './unit-command.ts';
 
 /** For output still on its way after everything that could write it is dead. */
 const DRAIN_MS = 2_000;
 
-export interface OneOff {
+export interface OneOff extends Beside {
   readonly request: ExecRequest;
-  readonly sandbox: Sandbox;
-  readonly slug: Slug;
-  /** Directory for one-off homes. */
-  readonly directory: string;
-  /** The port of the unit beside which it runs, if that runs. */
-  readonly port: number | null;
 }
 
 /** Throws Failure `cancelled` or `timeout`; the command is dead then. */
 export async function runOneOff(options: OneOff): Promise<ExecResult> {
-  const { request, sandbox } = options;
+  const { request } = options;
   if (request.signal.aborted) throw cancelled();
-  const id = `run-${randomHex(12)}`;
-  const own = join(options.directory, id);
-  const home = join(own, 'home');
-  const tmp = join(own, 'tmp');
-  try {
-    await mkdir(home, { recursive: true, mode: 0o711 });
-    await mkdir(tmp, { recursive: true });
-    for (const path of [home, tmp]) await sandbox.own(path, request.unit.app);
-    return await runIn(options, { id, own, home, tmp });
-  } finally {
-    await sandbox.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
-    await sandbox.release(id);
-    await removeTree(own);
-  }
-}
-
-interface Place {
-  readonly id: string;
-  readonly own: string;
-  readonly home: string;
-  readonly tmp: string;
+  return inPlace(options, request.unit.app, (place) => runIn(options, place));
 }
 
 async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
@@ -99,7 +68,8 @@ async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
   }
 }
 
-async function withinDrainTime(closed: Promise<void>): Promise<void> {
+/** What is still on its way, but no longer than it may take. */
+export async function withinDrainTime(closed: Promise<void>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(resolve, DRAIN_MS);
@@ -108,7 +78,7 @@ async function withinDrainTime(closed: Promise<void>): Promise<void> {
   clearTimeout(timer);
 }
 
-function cancelled(): Failure {
+export function cancelled(): Failure {
   return new Failure('cancelled', 'The command was cancelled.');
 }
 

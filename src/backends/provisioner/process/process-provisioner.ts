@@ -5,7 +5,14 @@
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Provisioner, UnitExited, UnitSpec, UnitStatus } from '../../../domain/apps/provisioner.ts';
-import type { ExecRequest, ExecResult, OutputChunk, ReadyCheck } from '../../../domain/apps/provisioner.ts';
+import type {
+  ExecRequest,
+  ExecResult,
+  OutputChunk,
+  ReadyCheck,
+  Shell,
+  ShellRequest,
+} from '../../../domain/apps/provisioner.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
 import type { Address } from '../../../domain/apps/unit.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
@@ -16,11 +23,13 @@ import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
+import type { Beside } from './one-off-place.ts';
 import { lastLinesOf, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
 import { choosePort, DEFAULT_PORT_RANGE, isFree } from './ports.ts';
 import type { PortRange } from './ports.ts';
 import { DEFAULT_READINESS, waitReady } from './readiness.ts';
 import type { ReadinessLimits } from './readiness.ts';
+import { openShell } from './shell.ts';
 import { openSlug } from './slug.ts';
 import type { Slug } from './slug.ts';
 import { launchUnit, newRecord, startFailure } from './unit-launch.ts';
@@ -72,7 +81,7 @@ class ProcessProvisioner implements Provisioner {
   constructor(options: ProcessProvisionerOptions) {
     this.#options = options;
     this.#sandbox = options.sandbox;
-    this.supports = { shell: true, memoryLimit: true, cpuLimit: options.sandbox.limits.cpu };
+    this.supports = { shell: true, images: false, memoryLimit: true, cpuLimit: options.sandbox.limits.cpu };
     this.#every(LIFE_POLL_MS, (unit) => unit.check());
     if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, (unit) => unit.checkMemory());
   }
@@ -234,10 +243,19 @@ class ProcessProvisioner implements Provisioner {
   }
 
   async exec(request: ExecRequest): Promise<ExecResult> {
-    const slug = await this.#slug(request.unit);
-    const beside = this.#units.get(request.unit.id);
+    return runOneOff({ request, ...(await this.#beside(request.unit)) });
+  }
+
+  async shell(request: ShellRequest): Promise<Shell> {
+    return openShell({ request, ...(await this.#beside(request.unit)) });
+  }
+
+  /** What a process beside a unit needs to know. */
+  async #beside(spec: UnitSpec): Promise<Beside> {
+    const slug = await this.#slug(spec);
+    const beside = this.#units.get(spec.id);
     const port = beside === undefined || beside.isDead ? null : beside.record.port;
-    return runOneOff({ request, sandbox: this.#sandbox, slug, directory: join(this.#options.units, ONE_OFFS), port });
+    return { sandbox: this.#sandbox, slug, directory: join(this.#options.units, ONE_OFFS), port };
   }
 
   async close(): Promise<void> {

@@ -96,6 +96,7 @@ function toRow(app: Partial<Changeable>): { [C in keyof ChangeableColumns]: Chan
     removing: app.removing === undefined ? undefined : Number(app.removing),
     stopped_processes_json: app.stoppedProcesses && JSON.stringify([...app.stoppedProcesses].sort()),
     swapped_with: app.swappedWith,
+    custom_data_json: app.customData && JSON.stringify(app.customData),
   };
 }
 
@@ -131,5 +132,6 @@ function fromRow(row: AppsTable, teams: readonly string[]): App {
     removing: row.removing === 1,
     stoppedProcesses: JSON.parse(row.stopped_processes_json) as string[],
     swappedWith: row.swapped_with,
+    customData: row.custom_data_json === null ? null : (JSON.parse(row.custom_data_json) as Record<string, unknown>),
   };
 }

@@ -50,6 +50,7 @@ export interface AppsTable {
   removing: number;
   stopped_processes_json: string;
   swapped_with: string | null;
+  custom_data_json: string | null;
 }
 
 export interface EnvTable {

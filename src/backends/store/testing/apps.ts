@@ -21,6 +21,7 @@ export const appCases: StoreCases = {
       desired: 'stopped',
       stoppedProcesses: ['clock', 'worker'],
       swappedWith: 'blog',
+      customData: { deep: [{ ü: null }] },
       deploys: 7,
       removing: true,
     });

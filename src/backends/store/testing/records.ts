@@ -57,6 +57,7 @@ export function app(name: string, more: Partial<App> = {}): App {
     desired: 'running',
     stoppedProcesses: [],
     swappedWith: null,
+    customData: null,
     deploys: 0,
     removing: false,
     ...more,

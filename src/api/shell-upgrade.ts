@@ -1,0 +1,142 @@
+/**
+ * Requests that become a shell: the same access as every other operation, but outside of the framework, which knows nothing of
+ * websockets. Everything else that wants another protocol is left to be answered in plain HTTP.
+ */
+import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { type WebSocket, WebSocketServer } from 'ws';
+import { isPlatformError, type PlatformError } from '../domain/errors.ts';
+import type { UseCases } from '../domain/use-cases.ts';
+import { randomHex } from '../lib/ids.ts';
+import type { Logger } from '../lib/logger.ts';
+import { Call, CallContext } from './call.ts';
+import { admit, identify, refuseCrossSite } from './caller.ts';
+import { errorAnswer } from './error-body.ts';
+import type { ShellOperation } from './operation.ts';
+import type { Route } from './routes.ts';
+import { Buffered, refuseShell, SHELL_PROTOCOL, ShellSocket } from './shell-socket.ts';
+import { STATUS } from './status.ts';
+
+export interface ShellUpgradeOptions {
+  readonly useCases: UseCases;
+  readonly version: string;
+  readonly logger: Logger;
+  readonly ready: () => boolean;
+}
+
+const MAX_MESSAGE_BYTES = 1024 * 1024;
+
+interface Asked {
+  readonly route: Route;
+  readonly operation: ShellOperation;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Readonly<Record<string, string>>;
+}
+
+export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, options: ShellUpgradeOptions) {
+  const sockets = new WebSocketServer({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    handleProtocols: (protocols) => (protocols.has(SHELL_PROTOCOL) ? SHELL_PROTOCOL : false),
+  });
+  return (request: IncomingMessage, socket: Duplex, head: Buffer, address?: string): boolean => {
+    const asked = askedFor(routes, request);
+    if (asked === null) return false;
+    // Nobody else looks after this socket any more.
+    socket.on('error', () => {});
+    const call = new Call(randomHex(16), request, address ?? request.socket.remoteAddress ?? 'unknown');
+    call.route = asked.route;
+    calls.add(call);
+    socket.once('close', () => {
+      calls.delete(call);
+      call.giveUp();
+    });
+    const upgrade = (): Promise<WebSocket> =>
+      new Promise((resolve) => sockets.handleUpgrade(request, socket, head, (client) => resolve(client)));
+    void serve(asked, call, { ...options, request, upgrade }).then(
+      () => call.log(options.logger, { statusCode: 101, writableFinished: true }),
+      (thrown: unknown) => refuse(call, call.failed(thrown), request, socket as Socket, options.logger),
+    );
+    return true;
+  };
+}
+
+/** Null for what is no request for a shell. */
+function askedFor(routes: readonly Route[], request: IncomingMessage): Asked | null {
+  if (request.method !== 'GET' || request.headers.upgrade?.toLowerCase() !== 'websocket') return null;
+  if (!URL.canParse(request.url ?? '', 'http://localhost')) return null;
+  const url = new URL(request.url ?? '', 'http://localhost');
+  const parts = url.pathname
+    .replace(/^\/1\.0(?=\/)/, '')
+    .replace(/\/$/, '')
+    .split('/');
+  for (const route of routes) {
+    const { operation } = route;
+    const pattern = route.path.split('/');
+    if (operation.answer !== 'shell' || pattern.length !== parts.length) continue;
+    const params: Record<string, string> = {};
+    const fits = pattern.every((part, at) => {
+      if (!part.startsWith(':')) return part === parts[at];
+      params[part.slice(1)] = decoded(parts[at] ?? '');
+      return parts[at] !== '';
+    });
+    if (fits) return { route, operation, params, query: Object.fromEntries(url.searchParams) };
+  }
+  return null;
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+interface Serving extends ShellUpgradeOptions {
+  readonly request: IncomingMessage;
+  readonly upgrade: () => Promise<WebSocket>;
+}
+
+/** Resolves when the shell has ended. Rejects with what is to be answered with a status. */
+async function serve(asked: Asked, call: Call, { request, upgrade, ...options }: Serving): Promise<void> {
+  const { useCases, version, ready } = options;
+  const { headers } = request;
+  refuseCrossSite(headers['sec-fetch-site']);
+  call.caller = await identify(useCases.users, headers.authorization, call.address);
+  admit(call.caller, asked.operation.access);
+  const context = new CallContext(call, useCases, { version, ready });
+  const { operation, params, query } = asked;
+  const output = new Buffered();
+  let shell;
+  try {
+    shell = await operation.handle(context, { params, query, body: undefined }, output.take);
+  } catch (thrown) {
+    const error = call.failed(thrown);
+    if (isAnsweredByStatus(error, headers['sec-websocket-protocol'])) throw error;
+    await refuseShell(await upgrade(), error);
+    return;
+  }
+  const client = await upgrade();
+  await new ShellSocket(client, shell, call).carry(output, (query['terminal'] ?? '') === '');
+}
+
+/** Clients that do not speak our protocol show nothing of an answer but 101, so they are told in the shell itself. */
+function isAnsweredByStatus(error: PlatformError, protocols: string | undefined): boolean {
+  if ((protocols ?? '').split(/\s*,\s*/).includes(SHELL_PROTOCOL)) return true;
+  return [401, 403].includes(STATUS[error.code]) || isPlatformError(error, 'app.not_found');
+}
+
+function refuse(call: Call, error: PlatformError, request: IncomingMessage, socket: Socket, logger: Logger): void {
+  const { status, headers, body } = errorAnswer(error, request.headers.accept, call.id);
+  const response = new ServerResponse(request);
+  response.shouldKeepAlive = false;
+  response.assignSocket(socket);
+  response.once('finish', () => {
+    call.log(logger, response);
+    socket.end();
+  });
+  response.writeHead(status, { ...headers, 'x-request-id': call.id, 'x-content-type-options': 'nosniff' }).end(body);
+}

@@ -1,0 +1,111 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
+import { createProcessWorld, openLevel, type ProcessWorld } from './provisioner-world.ts';
+import { openTerminal } from './terminal.ts';
+
+const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
+const probe = await openTerminal({ columns: 80, rows: 24 });
+probe?.close();
+const hasTerminals = probe !== null;
+if (!hasTerminals) console.warn('shells on terminals are skipped: no pseudo-terminals here');
+
+for (const name of LEVELS) {
+  const level = await openLevel(name);
+  if (typeof level === 'string') console.warn(`shells at level ${name} are skipped: ${level}`);
+  describe.skipIf(typeof level === 'string' || !hasTerminals)(`a shell at level ${name}`, () => {
+    let world: ProcessWorld;
+    let stop: AbortController;
+    beforeEach(async () => {
+      stop = new AbortController();
+      if (typeof level !== 'string') world = await createProcessWorld(level);
+    });
+    afterEach(async () => {
+      stop.abort();
+      await world.dispose();
+    });
+    afterAll(() => {
+      if (typeof level !== 'string') level.dispose();
+    });
+
+    async function open() {
+      const parts: Uint8Array[] = [];
+      const limits = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
+      const env = { GREETING: 'hello' };
+      const unit = { id: 'aaaaaaaaaaaa', app: 'shop', name: 'shop/0', process: 'web', artifact: 'slug1' };
+      const shell = await world.provisioner.shell({
+        unit: { ...unit, command: '', env, listens: false, limits },
+        term: 'xterm-256color',
+        size: { columns: 80, rows: 24 },
+        output: (bytes) => void parts.push(bytes),
+        signal: stop.signal,
+      });
+      return {
+        shell,
+        type: (text: string) => shell.write(Buffer.from(text)),
+        shows: (text: string) =>
+          expect.poll(() => Buffer.concat(parts).toString(), { timeout: 10_000, interval: 20 }).toContain(text),
+      };
+    }
+
+    it('has a real terminal, whose size follows, in the surroundings of the app', async () => {
+      const { shell, type, shows } = await open();
+      expect(shell.isTerminal).toBe(true);
+      await type('test -t 0 && echo "on a t"erminal, $TERM, $GREETING, $(ls)\r');
+      await shows('on a terminal, xterm-256color, hello, app.js');
+      await type('stty size\r');
+      await shows('24 80');
+      shell.resize({ columns: 101, rows: 33 });
+      await type('stty size\r');
+      await shows('33 101');
+      shell.endInput();
+      expect(await shell.ended).toEqual({ code: 0, signal: null });
+    });
+
+    it('hands control keys on to what runs in it', async () => {
+      const { shell, type, shows } = await open();
+      await type('echo "beg"un; sleep 1000\r');
+      await shows('begun');
+      await type('\u0003');
+      await type('echo "aft"er $?; exit 5\r');
+      await shows('after 130');
+      expect(await shell.ended).toEqual({ code: 5, signal: null });
+    });
+
+    it('keeps its terminal from every other process', async () => {
+      await open();
+      const limits = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
+      const unit = { id: 'bbbbbbbbbbbb', app: 'other', name: 'other/0', process: 'web', artifact: 'slug1' };
+      const parts: Uint8Array[] = [];
+      await world.provisioner.exec({
+        unit: { ...unit, command: '', env: {}, listens: false, limits },
+        command: 'ls -l /proc/self/fd',
+        output: (bytes) => void parts.push(bytes),
+        signal: stop.signal,
+        timeoutMs: 10_000,
+      });
+      expect(Buffer.concat(parts).toString()).toContain(' 0 -> ');
+      expect(Buffer.concat(parts).toString()).not.toMatch(/ptmx|\/pts\//);
+    });
+
+    it('leaves no process and no file behind, also of what hides from it', async () => {
+      const { shell, type, shows } = await open();
+      await type('(setsid sleep 1234.5 &); touch ~/mine; echo "hid"den\r');
+      await shows('hidden');
+      stop.abort();
+      expect(await shell.ended).toMatchObject({ code: null });
+      expect(readdirSync(join(world.units, '.run'))).toEqual([]);
+      const running = readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && commandOf(pid).includes('1234.5'));
+      expect(running).toEqual([]);
+    });
+  });
+}
+
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'latin1');
+  } catch {
+    return '';
+  }
+}

@@ -1,0 +1,138 @@
+/** An interactive shell beside the units: same code, environment, user and limits as a one-off command, on a terminal. */
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import type { Readable, Writable } from 'node:stream';
+import type { ExecResult, Shell, ShellRequest } from '../../../domain/apps/provisioner.ts';
+import { Failure } from '../../../domain/apps/rollout.ts';
+import { exitStatus } from './exit-status.ts';
+import { cancelled, withinDrainTime } from './one-off.ts';
+import { type Beside, inPlace, type Place } from './one-off-place.ts';
+import { type OpenTerminal, openTerminal } from './terminal.ts';
+import { unitEnvironment } from './unit-command.ts';
+
+export interface ShellOptions extends Beside {
+  readonly request: ShellRequest;
+}
+
+const BASH = '/bin/bash';
+/** Gives a session a terminal to control; part of the standard system tools. */
+const SETSID = '/usr/bin/setsid';
+
+/** Throws Failure `cancelled`; `internal` when it cannot be started. */
+export async function openShell(options: ShellOptions): Promise<Shell> {
+  if (options.request.signal.aborted) throw cancelled();
+  let opened: (shell: Omit<Shell, 'ended'>) => void = () => {};
+  const opening = new Promise<Omit<Shell, 'ended'>>((resolve) => (opened = resolve));
+  const life = inPlace(options, options.request.unit.app, (place) => live(options, place, opened));
+  const shell = await Promise.race([opening, life.then(() => Promise.reject(notStarted(null)), failed)]);
+  // What was left is cleared away also when that fails; the shell is over in any case.
+  return { ...shell, ended: life.catch(() => ({ code: null, signal: 'SIGKILL' })) };
+}
+
+function failed(error: unknown): never {
+  throw error instanceof Failure ? error : notStarted(error);
+}
+
+function notStarted(cause: unknown): Failure {
+  const why = cause instanceof Error ? `: ${cause.message}` : '.';
+  return new Failure('internal', `The shell cannot be started${why}`, { hint: 'Look at the log of the server.' });
+}
+
+/** From its start to the end of everything in it. */
+async function live(
+  options: ShellOptions,
+  place: Place,
+  opened: (shell: Omit<Shell, 'ended'>) => void,
+): Promise<ExecResult> {
+  const { request, sandbox } = options;
+  const terminal = request.size === null ? null : await openTerminal(request.size);
+  try {
+    const started = await start(options, place, terminal);
+    const { child } = started;
+    const end = (): void => void sandbox.kill({ ...started, id: place.id }, 'SIGKILL');
+    const ended = new Promise<ExecResult>((resolve) => {
+      child.once('exit', (code, signal) => resolve(exitStatus(code, signal)));
+    });
+    const closed = terminal?.closed ?? new Promise<void>((resolve) => child.once('close', () => resolve()));
+    terminal?.taken();
+    request.signal.addEventListener('abort', end);
+    if (request.signal.aborted) end();
+    try {
+      opened(terminal === null ? overPipes(child, request) : overTerminal(terminal, request));
+      const status = await ended;
+      await sandbox.kill({ ...started, id: place.id }, 'SIGKILL');
+      // Held output is given in any case.
+      for (const stream of [terminal?.output, child.stdout, child.stderr]) stream?.resume();
+      await withinDrainTime(closed);
+      return status;
+    } finally {
+      request.signal.removeEventListener('abort', end);
+    }
+  } finally {
+    terminal?.close();
+  }
+}
+
+function start(options: ShellOptions, { id, home, tmp }: Place, terminal: OpenTerminal | null) {
+  const { request, sandbox, slug, port } = options;
+  const hasBash = existsSync(BASH);
+  const program = hasBash ? [BASH, '--norc', '--noprofile'] : ['/bin/sh'];
+  const prompt = hasBash ? `${request.unit.app} \\W \\$ ` : `${request.unit.app} $ `;
+  const control = terminal !== null && existsSync(SETSID) ? [SETSID, '--ctty', '--wait'] : [];
+  const end = terminal?.theirs ?? 'pipe';
+  return sandbox.spawn({
+    argv: terminal === null ? program : [...control, ...program, '-i'],
+    cwd: slug.code,
+    env: {
+      ...unitEnvironment({ spec: request.unit, manifest: slug.manifest, home, tmp, port }),
+      TERM: request.term,
+      PS1: prompt,
+    },
+    tenant: request.unit.app,
+    binds: [
+      { path: slug.code, writable: true },
+      { path: home, writable: true },
+      { path: tmp, writable: true },
+      ...slug.manifest.binds.map((path) => ({ path, writable: false })),
+    ],
+    limits: request.unit.limits,
+    stdio: [end, end, end],
+    dieWithParent: true,
+    id,
+  });
+}
+
+function overTerminal(terminal: OpenTerminal, request: ShellRequest): Omit<Shell, 'ended'> {
+  const { input, output } = terminal;
+  output.on('data', request.output);
+  return {
+    isTerminal: true,
+    write: (bytes) => written(input, bytes),
+    // How a terminal says that nothing more is typed.
+    endInput: () => void written(input, Buffer.from('\u0004')),
+    resize: (size) => terminal.resize(size),
+    hold: (isHeld) => void (isHeld ? output.pause() : output.resume()),
+  };
+}
+
+function overPipes(child: ChildProcess, { output }: ShellRequest): Omit<Shell, 'ended'> {
+  const [input, out, errors] = [child.stdin as Writable, child.stdout as Readable, child.stderr as Readable];
+  // A shell that has ended reads nothing any more.
+  input.on('error', () => {});
+  for (const stream of [out, errors]) stream.on('data', output);
+  return {
+    isTerminal: false,
+    write: (bytes) => written(input, bytes),
+    endInput: () => void input.end(),
+    resize: () => {},
+    hold(isHeld) {
+      for (const stream of [out, errors]) void (isHeld ? stream.pause() : stream.resume());
+    },
+  };
+}
+
+async function written(stream: Writable, bytes: Uint8Array): Promise<void> {
+  if (stream.destroyed || stream.writableEnded || stream.write(bytes)) return;
+  await Promise.race([once(stream, 'drain'), once(stream, 'close')]).catch(() => {});
+}

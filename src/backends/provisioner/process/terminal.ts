@@ -1,0 +1,86 @@
+/**
+ * Pseudo-terminals of this machine, each held by a process of its own (bin/pty-host.mjs). They come with an optional package
+ * of native code: where that could not be installed there is none, and shells have pipes.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync, constants, openSync } from 'node:fs';
+import type { Duplex, Readable, Writable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import type { TerminalSize } from '../../../domain/apps/provisioner.ts';
+
+export interface OpenTerminal {
+  /** What is typed. */
+  readonly input: Writable;
+  /** What is shown. */
+  readonly output: Readable;
+  /** The programs' end, to be handed to them. */
+  readonly theirs: number;
+  /** To be called when the programs have their end. */
+  taken(): void;
+  resize(size: TerminalSize): void;
+  /** Resolves when nobody has the programs' end any more, and all was read. */
+  readonly closed: Promise<void>;
+  close(): void;
+}
+
+const HOST = fileURLToPath(new URL('../../../../bin/pty-host.mjs', import.meta.url));
+const START_MS = 10_000;
+const MAX_ANSWER = 200;
+
+/** Null where there are no pseudo-terminals. */
+export async function openTerminal(size: TerminalSize): Promise<OpenTerminal | null> {
+  const child = spawn(process.execPath, [HOST, `${size.columns}`, `${size.rows}`], {
+    env: {},
+    cwd: '/',
+    stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
+  });
+  const [input, output, , control] = child.stdio as unknown as [Writable, Readable, null, Duplex];
+  // All of them end with the process, which is told by its end.
+  for (const stream of [input, output, control]) stream.on('error', () => {});
+  const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const place = await answerOf(child, control);
+  if (place === null) {
+    child.kill('SIGKILL');
+    return null;
+  }
+  const theirs = openSync(place, constants.O_RDWR | constants.O_NOCTTY);
+  let isOpen = true;
+  const taken = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    closeSync(theirs);
+    control.write('taken\n');
+  };
+  return {
+    input,
+    output,
+    theirs,
+    taken,
+    resize: ({ columns, rows }) => void (control.writable && control.write(`size ${columns} ${rows}\n`)),
+    closed,
+    close() {
+      if (isOpen) closeSync(theirs);
+      isOpen = false;
+      child.kill('SIGKILL');
+    },
+  };
+}
+
+/** The path of the terminal; null when there is none. */
+function answerOf(child: ChildProcess, control: Duplex): Promise<string | null> {
+  return new Promise((resolve) => {
+    let text = '';
+    const timer = setTimeout(() => resolve(null), START_MS);
+    const done = (place: string | null): void => {
+      clearTimeout(timer);
+      resolve(place);
+    };
+    child.once('error', () => done(null));
+    child.once('close', () => done(null));
+    control.setEncoding('latin1').on('data', (piece: string) => {
+      text = (text + piece).slice(0, MAX_ANSWER);
+      const place = /^ready (\/dev\/pts\/\d+)\n/.exec(text)?.[1];
+      if (place !== undefined) done(place);
+    });
+  });
+}

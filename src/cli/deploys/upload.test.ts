@@ -1,0 +1,104 @@
+import { execFileSync } from 'node:child_process';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { list } from 'tar';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { CliWorld } from '../../../test/support/cli-world.ts';
+import { problem, startPlatform, stream } from '../../../test/support/scripted-platform.ts';
+import { ignoreRules } from './ignore-rules.ts';
+import { pack } from './pack.ts';
+
+let world: CliWorld;
+beforeEach(() => {
+  world = new CliWorld();
+  for (const directory of ['lib', 'lib/deep', 'node_modules', '.git']) mkdirSync(join(world.work, directory));
+  for (const name of ['app.js', 'lib/a.js', 'lib/deep/b.log', 'node_modules/m.js', '.git/config', '@odd', '-x']) {
+    writeFileSync(join(world.work, name), name);
+  }
+  symlinkSync('app.js', join(world.work, 'link'));
+});
+afterEach(() => world.dispose());
+
+async function packed(paths: readonly string[]): Promise<string[]> {
+  const { archive } = await pack(world.work, paths);
+  const names: string[] = [];
+  const parser = list({
+    onReadEntry: (entry) => names.push(`${entry.path}${entry.type === 'File' ? '' : ` ${entry.type}`}`),
+  });
+  await new Promise((resolve, reject) => {
+    parser.on('end', resolve).on('error', reject);
+    archive.on('data', (chunk: Buffer) => parser.write(chunk)).on('end', () => parser.end());
+  });
+  return names.map((name) => name.replace(/^\.\//, '')).sort();
+}
+
+it('packs a directory but for what the ignore file names, and never .git', async () => {
+  writeFileSync(join(world.work, '.tsuruignore'), '# not these\nnode_modules/\n*.log\n.tsuruignore\n');
+  expect(await packed(['.'])).toEqual(['-x', '@odd', 'app.js', 'lib/a.js', 'link SymbolicLink']);
+  expect(await packed(['lib'])).toEqual(['a.js', 'deep/b.log']);
+  expect(await packed(['lib', 'app.js'])).toEqual(['app.js', 'lib/a.js']);
+});
+
+it('packs what git would add', async () => {
+  writeFileSync(join(world.work, '.gitignore'), 'node_modules\n-x\n');
+  execFileSync('rm', ['-r', join(world.work, '.git')]);
+  execFileSync('git', ['init', '-q'], { cwd: world.work });
+  execFileSync('git', ['add', 'app.js', 'lib'], { cwd: world.work });
+  execFileSync('rm', [join(world.work, 'lib/a.js')]);
+  expect(await packed(['.'])).toEqual(['.gitignore', '@odd', 'app.js', 'lib/deep/b.log', 'link SymbolicLink']);
+});
+
+it('refuses what is not there, not below, or nothing', async () => {
+  await expect(pack(world.work, ['nowhere'])).rejects.toThrow('There is no file or directory "nowhere"');
+  await expect(pack(world.work, ['..', 'app.js'])).rejects.toThrow('not below');
+  mkdirSync(join(world.work, 'empty'));
+  await expect(pack(world.work, ['empty'])).rejects.toThrow('no file to deploy');
+});
+
+it('sends the archive with its message, and prints what the platform says', async () => {
+  const platform = await startPlatform({ 'POST /apps/shop/deploy': stream({ Message: 'building\n' }) });
+  const env = { TANCHO_TARGET: platform.url, TANCHO_TOKEN: 'tok' };
+  for (const words of [['deploy'], ['app', 'deploy']]) {
+    const ran = await world.run([...words, '.', '-a', 'shop', '-m', 'new prices'], { env });
+    expect([ran.code, ran.out], ran.err).toEqual([0, 'building\nshop is deployed.\n']);
+  }
+  expect(platform.lines()).toEqual(Array(2).fill('POST /apps/shop/deploy?origin=app-deploy&message=new+prices'));
+  expect(platform.asked[0]?.headers['content-type']).toBe('application/gzip');
+  await platform.close();
+});
+
+it('shows why a deploy was refused, and its own use without a path', async () => {
+  const platform = await startPlatform({
+    'POST /apps/shop/deploy': (asked, response) => {
+      problem(400, 'deploy.invalid_source', 'There is no Procfile.', 'Add one.')(asked, response);
+    },
+  });
+  const env = { TANCHO_TARGET: platform.url, TANCHO_TOKEN: 'tok' };
+  const ran = await world.run(['deploy', '.', '-a', 'shop'], { env });
+  expect([ran.code, ran.err]).toEqual([1, expect.stringMatching(/There is no Procfile\.\n.*Add one\./)]);
+  const bare = await world.run(['deploy'], { env });
+  expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('tancho deploy')]);
+  const missing = await world.run(['deploy', 'lst', '-a', 'shop'], { env });
+  expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('no file or directory "lst"')]);
+  await platform.close();
+});
+
+it('reads ignore rules as people know them', () => {
+  const ignores = ignoreRules('*.log\n!keep.log\n/top\nbuild/\na/**/z\nq?\n');
+  const ignored = (path: string, isDirectory = false): boolean => ignores(path, isDirectory);
+  expect(['x.log', 'd/x.log', 'top', 'a/b/c/z', 'a/z', 'd/q1'].every((path) => ignored(path))).toBe(true);
+  expect(['keep.log', 'd/top', 'build', 'q', 'xlog', 'a/zz'].some((path) => ignored(path))).toBe(false);
+  expect(ignored('d/build', true)).toBe(true);
+});
+
+it('fails with the error of what packs', async () => {
+  const platform = await startPlatform({ 'POST /apps/shop/deploy': stream() });
+  const never = new Readable({ read() {} });
+  never.push('x');
+  never.destroy(new Error('the file went away'));
+  const { createClient } = await import('../../client/client.ts');
+  const client = createClient({ baseUrl: platform.url }, 'tok');
+  await expect(client.deploys.upload('shop', { archive: never, message: '' })).rejects.toThrow('the file went away');
+  await platform.close();
+});

@@ -1,0 +1,115 @@
+/** A shell of an app, over a websocket. */
+import type { IncomingMessage } from 'node:http';
+import { type RawData, WebSocket } from 'ws';
+import { path } from './calls.ts';
+import { ClientError, errorFromBody } from './errors.ts';
+import { badAnswer, readAll, type Target } from './transport.ts';
+
+export interface ShellSize {
+  readonly width: number;
+  readonly height: number;
+}
+
+export interface ShellOptions {
+  /** Name, number or id; absent: beside none in particular. */
+  readonly unit?: string;
+  /** Of the terminal at this end; absent: there is none, input and output are plain. */
+  readonly size?: ShellSize;
+  readonly term?: string;
+  readonly output: (bytes: Uint8Array) => void;
+  /** Leaves the shell, which ends it. */
+  readonly signal?: AbortSignal;
+}
+
+export interface RemoteShell {
+  write(bytes: Uint8Array): void;
+  endInput(): void;
+  resize(size: ShellSize): void;
+  /** Exit code; rejects with ClientError when the connection breaks. */
+  readonly ended: Promise<number>;
+}
+
+const PROTOCOL = 'tancho.shell.1';
+const CONNECT_MS = 15_000;
+const MAX_ERROR_BYTES = 1024 * 1024;
+
+/** Throws ClientError. */
+export async function openShell(
+  target: Target,
+  token: string | undefined,
+  app: string,
+  options: ShellOptions,
+): Promise<RemoteShell> {
+  const { unit, size, term, signal } = options;
+  const query = new URLSearchParams(
+    Object.entries({
+      unit,
+      width: size?.width,
+      height: size?.height,
+      term,
+      ...(size === undefined && { terminal: false }),
+    }).flatMap(([name, value]) => (value === undefined ? [] : [[name, String(value)] as [string, string]])),
+  );
+  const socket = new WebSocket(`${baseOf(target)}${path`/apps/${app}/shell`}?${query.toString()}`, [PROTOCOL], {
+    headers: { accept: 'application/json', ...(token !== undefined && { authorization: `bearer ${token}` }) },
+    handshakeTimeout: CONNECT_MS,
+    perMessageDeflate: false,
+  });
+  socket.on('message', (data: RawData) =>
+    options.output(Array.isArray(data) ? Buffer.concat(data) : new Uint8Array(data)),
+  );
+  const ended = new Promise<number>((resolve, reject) => {
+    socket.once('close', (code, reason) => {
+      const exit = /^exit (\d{1,3})$/.exec(reason.toString())?.[1];
+      if (exit !== undefined) resolve(Number(exit));
+      else reject(broken(code, reason.toString()));
+    });
+  });
+  ended.catch(() => {});
+  await opened(socket, nameOf(target));
+  // From here on a broken connection is told by its close.
+  socket.on('error', () => {});
+  signal?.addEventListener('abort', () => socket.terminate(), { once: true });
+  if (signal?.aborted === true) socket.terminate();
+  const send = (piece: Uint8Array | string): void => {
+    if (socket.readyState === socket.OPEN) socket.send(piece);
+  };
+  return {
+    write: send,
+    endInput: () => send(JSON.stringify({ eof: true })),
+    resize: (changed) => send(JSON.stringify(changed)),
+    ended,
+  };
+}
+
+function opened(socket: WebSocket, name: string): Promise<void> {
+  return new Promise((resolve, reject) => {
+    socket.once('open', () => resolve());
+    socket.once('unexpected-response', (_request, response: IncomingMessage) => {
+      readAll(response, MAX_ERROR_BYTES, name).then((text) => {
+        const requestId = String(response.headers['x-request-id'] ?? '');
+        reject(errorFromBody(response.statusCode ?? 0, text, requestId));
+        socket.terminate();
+      }, reject);
+    });
+    socket.once('error', (error) => reject(badAnswer(`No shell of ${name}: ${error.message}.`)));
+  });
+}
+
+function baseOf(target: Target): string {
+  // The first colon ends the path of the socket.
+  if ('socketPath' in target) return `ws+unix:${target.socketPath}:`;
+  return target.baseUrl.replace(/\/+$/, '').replace(/^http/, 'ws');
+}
+
+function nameOf(target: Target): string {
+  return 'baseUrl' in target ? target.baseUrl : `the socket ${target.socketPath}`;
+}
+
+function broken(code: number, reason: string): ClientError {
+  return new ClientError(`The shell has ended${reason === '' ? '' : `: ${reason}`} (${code}).`, {
+    status: 0,
+    code: 'client.unreachable',
+    hint: 'Open it again; what ran in it is over.',
+  });
+}

@@ -1,0 +1,159 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../../test/support/postgres.ts';
+import { startRedis } from '../../../test/support/redis.ts';
+import type { ProviderHandlers } from '../contract.ts';
+import { type MockProvider, startMockProvider } from '../mock/mock.ts';
+import { type Rule } from '../mock/rules.ts';
+import { createPostgresProvider } from '../postgres/postgres.ts';
+import { createRedisProvider } from '../redis/redis.ts';
+import { serveProvider } from '../serve.ts';
+import { checkProvider, type CheckReport } from './check.ts';
+
+const database = await createTestDatabase();
+const redis = await startRedis();
+afterAll(async () => {
+  await database?.dispose();
+  await redis?.dispose();
+});
+
+const cleanups: (() => Promise<unknown>)[] = [];
+afterEach(async () => {
+  for (const clean of cleanups.splice(0).reverse()) await clean();
+});
+
+const CREDENTIALS = { username: 'service', password: 'a password' };
+
+function check(url: string, credentials: typeof CREDENTIALS | null = CREDENTIALS, timeoutMs = 5_000) {
+  return checkProvider({ url, credentials, timeoutMs });
+}
+
+/** The names of the checks with that result. */
+function named(report: CheckReport, result: string): string[] {
+  return report.checks.filter((one) => one.result === result).map(({ name, reason }) => `${name}: ${reason}`);
+}
+
+async function served(handlers: ProviderHandlers): Promise<string> {
+  const server = await serveProvider({ host: '127.0.0.1', port: 0, handlers, ...CREDENTIALS });
+  cleanups.push(() => server.stop());
+  return server.url;
+}
+
+describe('everything holds', () => {
+  it('for the mock', async () => {
+    const mock = await startMockProvider(CREDENTIALS);
+    cleanups.push(() => mock.stop());
+    const report = await check(mock.url);
+    expect([named(report, 'fails'), named(report, 'skipped'), report.holds]).toEqual([[], [], true]);
+    expect([...mock.instances.keys()]).toEqual([]);
+  });
+
+  it.skipIf(database === null)('for PostgreSQL', async () => {
+    const provider = await createPostgresProvider({ url: database?.url ?? '', service: 'checked' });
+    cleanups.push(() => provider.close());
+    const report = await check(await served(provider));
+    expect([named(report, 'fails'), named(report, 'skipped'), report.holds]).toEqual([[], [], true]);
+  });
+
+  it.skipIf(redis === null)('for Redis', async () => {
+    const provider = await createRedisProvider({ url: redis?.url ?? '', service: 'checked' });
+    cleanups.push(async () => provider.close());
+    const report = await check(await served(provider));
+    expect([named(report, 'fails'), named(report, 'skipped'), report.holds]).toEqual([[], [], true]);
+  });
+});
+
+describe('what does not hold is found', () => {
+  async function against(rule: Rule, timeoutMs?: number): Promise<{ report: CheckReport; mock: MockProvider }> {
+    const mock = await startMockProvider({ ...CREDENTIALS, rules: [rule] });
+    cleanups.push(() => mock.stop());
+    return { report: await check(mock.url, CREDENTIALS, timeoutMs), mock };
+  }
+
+  it.each<[Rule['on'], string]>([
+    ['plans', 'create: an instance'],
+    ['create', 'status: the instance comes up'],
+    ['info', 'an unknown instance: info and status say 404'],
+    ['status', 'an unknown instance: info and status say 404'],
+    ['bind', 'an unknown instance: cannot be bound'],
+    ['remove', 'after remove: the instance is unknown'],
+  ])('a lie about %s', async (on, name) => {
+    const { report } = await against({ on, do: 'lie' });
+    expect(report.holds).toBe(false);
+    expect(named(report, 'fails').join('\n')).toContain(name);
+  });
+
+  it('a lie about unbind, which no answer gives away, at least makes it suspicious', async () => {
+    const { report } = await against({ on: 'unbind', do: 'lie' });
+    expect(named(report, 'fails')).toEqual([
+      'bind-app after unbind-app: new credentials: the old ones still work: unbinding takes nothing away',
+    ]);
+    expect(report.holds).toBe(true);
+  });
+
+  it.each<[Rule, RegExp]>([
+    [{ on: 'bind', do: 'garbage' }, /^bind-app: .*not JSON/m],
+    [{ on: 'bind', do: 'wrong-types' }, /^bind-app: .*(?:no text|quoted)/m],
+    [{ on: 'bind', do: 'bad-names' }, /^bind-app: .*no name of an environment variable/m],
+    [{ on: 'bind', do: 'huge' }, /^bind-app: .*longer than/m],
+    [{ on: 'bind', do: 'cut' }, /^bind-app: .*(?:aborted|closed)/m],
+    [{ on: 'create', do: 'fail', status: 503 }, /^create: an instance: status 503: told to fail$/m],
+    [{ on: 'info', do: 'wrong-types' }, /^info: .*not a list/m],
+    [{ on: 'plans', do: 'garbage' }, /^plans: .*not JSON/m],
+    [{ on: 'remove', do: 'fail-after' }, /^remove: the instance goes: status 500/m],
+    [{ on: 'unbind', do: 'die-after' }, /^unbind-app: the binding goes: /m],
+    [{ on: 'bindUnit', do: 'fail' }, /^bind: told of a unit: status 500/m],
+    [{ on: 'all', do: 'redirect' }, /^it answers: it redirects/m],
+  ])('%o', async (rule, expected) => {
+    const { report } = await against(rule);
+    expect(named(report, 'fails').join('\n')).toMatch(expected);
+    expect(report.holds).toBe(false);
+  });
+
+  it.each<Rule>([
+    { on: 'status', do: 'hang', times: 1 },
+    { on: 'bind', do: 'drip', times: 1 },
+  ])('%o', async (rule) => {
+    const { report, mock } = await against(rule, 700);
+    expect(named(report, 'fails').join('\n')).toContain('no complete answer within 700 ms');
+    expect([...mock.instances.keys()]).toEqual([]);
+  });
+
+  it('leftovers that cannot be removed are named', async () => {
+    const { report } = await against({ on: 'remove', do: 'fail' });
+    expect(named(report, 'fails').join('\n')).toMatch(/is gone: remove by hand: check-[0-9a-f]+-/);
+  });
+
+  it('a provider that lets everybody in', async () => {
+    const server = createServer((_, response) => response.setHeader('content-type', 'application/json').end('[]'));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    cleanups.push(() => new Promise((resolve) => server.close(resolve)));
+    const report = await check(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    expect(named(report, 'fails').join('\n')).toMatch(/^no credentials: refused: GET \/resources\/plans: status 200/m);
+    expect(report.holds).toBe(false);
+  });
+
+  it('a provider that wants a password, when none is given', async () => {
+    const mock = await startMockProvider(CREDENTIALS);
+    cleanups.push(() => mock.stop());
+    const report = await check(mock.url, null);
+    expect(named(report, 'fails')).toEqual([expect.stringContaining('give --username and --password')]);
+    expect(report.holds).toBe(false);
+    expect(mock.asked).toEqual([]);
+  });
+
+  it('nobody there', async () => {
+    const report = await check('http://127.0.0.1:1');
+    expect(named(report, 'fails')).toEqual([expect.stringMatching(/^it answers: .*ECONNREFUSED/)]);
+    expect(report.holds).toBe(false);
+  });
+});
+
+it('no secret of the provider is in the report', async () => {
+  const mock = await startMockProvider(CREDENTIALS);
+  cleanups.push(() => mock.stop());
+  const text = JSON.stringify(await check(mock.url));
+  expect(text).not.toContain('mock://');
+  expect(text).not.toContain(CREDENTIALS.password);
+});

@@ -1,0 +1,35 @@
+/** Runs the whole contract against a provider, whoever wrote it, and removes what it has made. */
+import { ACCESS_CHECKS } from './access.ts';
+import type { CallerOptions } from './caller.ts';
+import { Broken } from './expect.ts';
+import { LIFE_CHECKS } from './life.ts';
+import { ODDITY_CHECKS } from './oddities.ts';
+import { type Check, type CheckResult, Run } from './run.ts';
+
+export interface CheckReport {
+  readonly url: string;
+  readonly checks: readonly CheckResult[];
+  /** Everything that is required holds. */
+  readonly holds: boolean;
+}
+
+const CLEANING: Check = {
+  name: 'everything the check has made is gone',
+  required: true,
+  needs: ['it answers'],
+  async work(run) {
+    for (const name of [...run.made]) await run.remove(name);
+    if (run.made.size > 0) throw new Broken(`remove by hand: ${[...run.made].join(', ')}`);
+  },
+};
+
+/** `progress` is told of every result as it is found. */
+export async function checkProvider(
+  options: CallerOptions,
+  progress: (result: CheckResult) => void = () => {},
+): Promise<CheckReport> {
+  const run = new Run(options, progress);
+  for (const check of [...ACCESS_CHECKS, ...LIFE_CHECKS, ...ODDITY_CHECKS, CLEANING]) await run.perform(check);
+  const holds = run.results.every(({ required, result }) => !required || result !== 'fails');
+  return { url: options.url, checks: run.results, holds };
+}

@@ -1,0 +1,139 @@
+/** One run of the checks: what was found, what was made and has to go, and the calls. */
+import { randomUUID } from 'node:crypto';
+import { randomHex } from '../../lib/ids.ts';
+import { type Caller, type CallerOptions, createCaller, type Reply } from './caller.ts';
+import { Broken, Skipped } from './expect.ts';
+
+export interface CheckResult {
+  readonly name: string;
+  /** Whether a provider that does not hold to it is wrong, or only not as good as it could be. */
+  readonly required: boolean;
+  readonly result: 'holds' | 'fails' | 'skipped';
+  /** '' when there is nothing to say. */
+  readonly reason: string;
+  readonly ms: number;
+}
+
+export interface Check {
+  readonly name: string;
+  readonly required: boolean;
+  /** Names of checks that have to hold for this one to make sense. */
+  readonly needs?: readonly string[];
+  /** A text is a remark. Throws Broken or Skipped. */
+  work(run: Run): Promise<string | void>;
+}
+
+export class Run {
+  readonly call: Caller;
+  readonly options: CallerOptions;
+  readonly results: CheckResult[] = [];
+  /** Instances that may be there. */
+  readonly made = new Set<string>();
+  /** Plans the provider offers. */
+  plans: readonly string[] = [];
+  /** Whether the provider answers at bind-app; else variables come from bind. */
+  hasBindApp = true;
+  variables: Readonly<Record<string, string>> = {};
+  /** In milliseconds. */
+  slowest = 0;
+  /** Of the first instance and its first binding: each repeat of the step carries it. */
+  readonly createKey = this.key();
+  readonly bindKey = this.key();
+  readonly #instanceIds = new Map<string, string>();
+  readonly #bindingIds = new Map<string, string>();
+  readonly #unbound = new Set<string>();
+  readonly #tag = randomHex(6);
+  readonly #progress: (result: CheckResult) => void;
+
+  constructor(options: CallerOptions, progress: (result: CheckResult) => void) {
+    this.options = options;
+    this.#progress = progress;
+    this.call = createCaller(options, ({ ms }: Reply) => (this.slowest = Math.max(this.slowest, ms)));
+  }
+
+  /** Not used by anybody else. */
+  name(about: string): string {
+    return `check-${this.#tag}-${about}`;
+  }
+
+  key(): string {
+    return `check-${randomHex(24)}`;
+  }
+
+  create(instance: string, more: { plan?: string; key?: string } = {}): Promise<Reply> {
+    this.made.add(instance);
+    const plan = more.plan ?? this.plans[0] ?? '';
+    const fields = { name: instance, user: 'check@example.com', team: 'check', ...(plan === '' ? {} : { plan }) };
+    const headers = this.#ids(instance);
+    return this.call('POST', '/resources', { fields, headers, idempotencyKey: more.key ?? this.key() });
+  }
+
+  bind(instance: string, app: string, key = this.key()): Promise<Reply> {
+    const binding = `${instance} ${app}`;
+    if (this.#unbound.delete(binding)) this.#bindingIds.delete(binding);
+    const headers = { ...this.#ids(instance), 'x-tancho-binding-id': this.bindingId(instance, app) };
+    const fields = { 'app-host': app, 'app-name': app.split('.')[0] ?? app };
+    const path = `${pathOf(instance)}/${this.hasBindApp ? 'bind-app' : 'bind'}`;
+    return this.call('POST', path, { fields, headers, idempotencyKey: key });
+  }
+
+  /** `id`: of another binding than the one that is there. */
+  unbind(instance: string, app: string, id?: string): Promise<Reply> {
+    const headers = { ...this.#ids(instance), 'x-tancho-binding-id': id ?? this.bindingId(instance, app) };
+    if (id === undefined) this.#unbound.add(`${instance} ${app}`);
+    const fields = { 'app-host': app, 'app-name': app.split('.')[0] ?? app };
+    const path = `${pathOf(instance)}/${this.hasBindApp ? 'bind-app' : 'bind'}`;
+    return this.call('DELETE', path, { fields, headers, idempotencyKey: this.key() });
+  }
+
+  /** Of the binding that is there, or was last. */
+  bindingId(instance: string, app: string): string {
+    const binding = `${instance} ${app}`;
+    const id = this.#bindingIds.get(binding) ?? randomUUID();
+    this.#bindingIds.set(binding, id);
+    return id;
+  }
+
+  #ids(instance: string): Record<string, string> {
+    const id = this.#instanceIds.get(instance) ?? randomUUID();
+    this.#instanceIds.set(instance, id);
+    return { 'x-tancho-instance-id': id, 'x-request-id': this.key(), 'x-tsuru-user': 'check@example.com' };
+  }
+
+  async remove(instance: string): Promise<Reply> {
+    const reply = await this.call('DELETE', pathOf(instance), {
+      headers: this.#ids(instance),
+      idempotencyKey: this.key(),
+    });
+    if ((reply.status >= 200 && reply.status < 300) || [404, 410].includes(reply.status)) this.made.delete(instance);
+    return reply;
+  }
+
+  async perform(check: Check): Promise<void> {
+    const begun = performance.now();
+    const [result, reason] = await this.#outcome(check);
+    const { name, required } = check;
+    const ms = Math.round(performance.now() - begun);
+    const done = { name, required, result, reason, ms };
+    this.results.push(done);
+    this.#progress(done);
+  }
+
+  async #outcome(check: Check): Promise<[CheckResult['result'], string]> {
+    const missing = check.needs?.find(
+      (name) => !this.results.some((one) => one.name === name && one.result === 'holds'),
+    );
+    if (missing !== undefined) return ['skipped', `needs "${missing}"`];
+    try {
+      return ['holds', (await check.work(this)) ?? ''];
+    } catch (error) {
+      if (error instanceof Skipped) return ['skipped', error.message];
+      if (error instanceof Broken) return ['fails', error.message];
+      throw error;
+    }
+  }
+}
+
+export function pathOf(instance: string): string {
+  return `/resources/${encodeURIComponent(instance)}`;
+}

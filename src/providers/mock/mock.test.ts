@@ -1,0 +1,111 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { type Answer, request } from '../../../test/support/world.ts';
+import { type MockProvider, startMockProvider } from './mock.ts';
+import { parseRule, ruleOfText } from './rules.ts';
+
+let mock: MockProvider | null = null;
+afterEach(async () => {
+  await mock?.stop();
+  mock = null;
+});
+
+async function started(): Promise<MockProvider> {
+  mock = await startMockProvider();
+  return mock;
+}
+
+function send({ url, username, password }: MockProvider, method: string, path: string, body = ''): Promise<Answer> {
+  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
+  return request(url, method, path, { headers: { authorization }, body });
+}
+
+const bind = (provider: MockProvider) => send(provider, 'POST', '/resources/db/bind-app', 'app-host=a.example.com');
+
+describe('as a library', () => {
+  it('keeps what it was asked to, and tells what it was asked', async () => {
+    const provider = await started();
+    await send(provider, 'POST', '/resources', 'name=db&plan=small&team=red');
+    const variables = (await bind(provider)).json<Record<string, string>>();
+    await send(provider, 'POST', '/resources/db/bind', 'app-host=a.example.com&unit-host=127.0.0.1%3A4000');
+    const binding = provider.instances.get('db')?.bindings.get('a.example.com');
+    expect([binding?.variables, [...(binding?.units ?? [])]]).toEqual([variables, ['127.0.0.1:4000']]);
+    expect(provider.asked.map(({ operation, instance }) => `${operation} ${instance}`)).toEqual([
+      'create ',
+      'bind db',
+      'bindUnit db',
+    ]);
+  });
+
+  it('misbehaves as often as it was told to', async () => {
+    const provider = await started();
+    await send(provider, 'POST', '/resources', 'name=db');
+    provider.tell({ on: 'bind', do: 'fail', status: 503, times: 2 });
+    expect([(await bind(provider)).status, (await bind(provider)).status]).toEqual([503, 503]);
+    expect(provider.instances.get('db')?.bindings.size).toBe(0);
+    expect((await bind(provider)).status).toBe(201);
+    expect(provider.asked.map(({ did }) => did)).toEqual(['', 'fail', 'fail', '']);
+  });
+
+  it.each([
+    ['die', 0],
+    ['die-after', 1],
+  ] as const)('%s breaks the connection with %i bindings', async (misdeed, bindings) => {
+    const provider = await started();
+    await send(provider, 'POST', '/resources', 'name=db');
+    provider.tell({ on: 'bind', do: misdeed });
+    await expect(bind(provider)).rejects.toThrow(/socket hang up|ECONNRESET/);
+    expect(provider.instances.get('db')?.bindings.size).toBe(bindings);
+  });
+
+  it('what hangs ends with the mock', async () => {
+    const provider = await started();
+    provider.tell({ on: 'all', do: 'hang' });
+    const answer = expect(send(provider, 'POST', '/resources', 'name=db')).rejects.toThrow(/socket hang up|ECONNRESET/);
+    await expect.poll(() => provider.asked.length).toBe(1);
+    await provider.stop();
+    await answer;
+  });
+});
+
+describe('at run time', () => {
+  it('POST /_mock adds a rule, GET tells, DELETE takes all back', async () => {
+    const provider = await started();
+    const told = await send(provider, 'POST', '/_mock', '{"on":"create","do":"lie","times":3}');
+    expect([told.status, told.json()]).toEqual([
+      200,
+      { rules: [{ on: 'create', do: 'lie', times: 3 }], instances: [], asked: [] },
+    ]);
+    expect((await send(provider, 'POST', '/resources', 'name=db')).status).toBe(201);
+    expect((await send(provider, 'GET', '/_mock')).json()).toMatchObject({
+      rules: [{ times: 2 }],
+      instances: [],
+      asked: [{ operation: 'create', did: 'lie' }],
+    });
+    await send(provider, 'DELETE', '/_mock');
+    await send(provider, 'POST', '/resources', 'name=db');
+    expect([...provider.instances.keys()]).toEqual(['db']);
+  });
+
+  it('needs the credentials, and says what is wrong with a rule', async () => {
+    const provider = await started();
+    expect((await request(provider.url, 'GET', '/_mock')).status).toBe(401);
+    for (const [body, reason] of [
+      ['{"on":"bind","do":"sulk"}', /"do" is one of: fail, /],
+      ['{"on":"binds","do":"fail"}', /"on" is one of: all, plans/],
+      ['{"on":"bind","do":"fail","time":1}', /A rule has no "time"/],
+      ['{"on":"bind","do":"fail","times":0}', /"times" is a whole number/],
+      ['nonsense', /JSON/],
+    ] as const) {
+      const answer = await send(provider, 'POST', '/_mock', body);
+      expect([answer.status, answer.text]).toEqual([400, expect.stringMatching(reason)]);
+    }
+  });
+});
+
+it('rules on a command line', () => {
+  expect(ruleOfText('bind=hang')).toEqual({ on: 'bind', do: 'hang' });
+  expect(ruleOfText('create=fail:503*2')).toEqual({ on: 'create', do: 'fail', status: 503, times: 2 });
+  expect(ruleOfText('all=slow:200')).toEqual({ on: 'all', do: 'slow', ms: 200 });
+  expect(() => ruleOfText('bind')).toThrow(/is no rule/);
+  expect(() => parseRule(null)).toThrow(/JSON object/);
+});

@@ -1,0 +1,32 @@
+/** The database of an instance: closed to everybody but the instance's role and the provider. */
+import type { InstanceRow } from './catalog.ts';
+import { type PostgresServer, type Query, quoted } from './server.ts';
+
+/**
+ * Nobody can connect until it is closed to PUBLIC. It stays the provider's own, as an owner could lift the limit of
+ * connections; the instance's role owns the schema and may create others.
+ */
+export async function ensureDatabase(
+  server: PostgresServer,
+  query: Query,
+  { database, owner }: InstanceRow,
+  connections: number,
+): Promise<void> {
+  const name = quoted(database);
+  const [found] = await query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
+  if (found === undefined) {
+    await query(`CREATE DATABASE ${name} TEMPLATE template0 ALLOW_CONNECTIONS false CONNECTION LIMIT ${connections}`);
+  }
+  await query(`REVOKE ALL ON DATABASE ${name} FROM PUBLIC`);
+  await query(`GRANT CONNECT, TEMPORARY, CREATE ON DATABASE ${name} TO ${quoted(owner)}`);
+  await query(`ALTER DATABASE ${name} ALLOW_CONNECTIONS true`);
+  await server.in(database, async (there) => {
+    await there(`ALTER SCHEMA public OWNER TO ${quoted(owner)}`);
+    await there('REVOKE ALL ON SCHEMA public FROM PUBLIC');
+    await there(`GRANT ALL ON SCHEMA public TO ${quoted(owner)}`);
+  });
+}
+
+export async function dropDatabase(query: Query, database: string): Promise<void> {
+  await query(`DROP DATABASE IF EXISTS ${quoted(database)} WITH (FORCE)`);
+}

@@ -1,0 +1,149 @@
+/** What a provider that fails does to whom: to the one who asked, to nobody else, and to no secret. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Fault } from '../../src/backends/service-endpoint/memory/faults.ts';
+import { PlatformError } from '../../src/domain/errors.ts';
+import { parseManifest } from '../../src/domain/services/manifest.ts';
+import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
+import { expectSound } from '../support/invariants.ts';
+import { expectSoundServices } from '../support/service-invariants.ts';
+import { until } from '../support/until.ts';
+
+const CANARY = 'canary-of-the-provider';
+const WAIT_MS = 4_000;
+const say = (): void => {};
+
+let world: DomainWorld;
+beforeEach(async () => {
+  world = await startDomain();
+  world.machine.deadlines = { createMs: 300, changeMs: 300, lookMs: 100 };
+  world = await world.next();
+  const manifest = parseManifest(`id: db\npassword: ${CANARY}-password\nendpoint:\n  production: http://x\n`);
+  await world.useCases.services.create(ANN, manifest);
+  world.machine.endpoint.variables = (_instance, _binding, serial) => ({ URL: `${CANARY}-${serial}\n"second" line` });
+  await world.createApp('shop');
+  await world.deploy('shop');
+  await world.useCases.instances.create(ANN, { name: 'one', service: 'db' });
+});
+afterEach(() => world.dispose());
+
+const bind = (): Promise<Record<string, string>> => world.useCases.bindings.bind(ANN, 'one', 'shop', {}, say);
+
+function failing(...faults: Fault[]): void {
+  const coming = [...faults];
+  world.machine.fault = () => coming.shift() ?? 'none';
+}
+
+it.each([
+  ['refuses', 'Failed to bind the instance "one" to the app "shop": The provider says no.'],
+  ['away', 'one api is down.'],
+  ['dies after', 'one api is down.'],
+  ['hangs', 'Failed to bind the instance "one" to the app "shop": The provider'],
+  ['lies', 'Failed to bind the instance "one" to the app "shop": The answer is not what'],
+] as const)('a provider that %s fails a binding, which then works', async (fault, message) => {
+  failing(fault);
+  await expect(bind()).rejects.toMatchObject({ code: 'provider.failed', message: expect.stringContaining(message) });
+  await bind();
+  await expectSoundServices(world);
+  await expectSound(world);
+});
+
+it('what cannot be undone now is listed, keeps its name, and is undone later', async () => {
+  failing('dies after', ...Array<Fault>(200).fill('away'));
+  await expect(bind()).rejects.toThrow();
+  const [orphan] = await world.parts.orphans.find();
+  expect(orphan).toMatchObject({ kind: 'binding', instance: 'one', service: 'db', app: 'shop' });
+  expect(orphan?.problem).toBe('Nothing listens there.');
+  await expect(bind()).rejects.toMatchObject({ code: 'provider.failed' });
+  await until(async () => ((await world.parts.orphans.find())[0]?.attempts ?? 0) > 2, {
+    timeoutMs: WAIT_MS,
+    what: 'several attempts',
+  });
+  failing();
+  expect((await world.parts.orphans.heal()).remaining).toEqual([]);
+  await bind();
+  await expectSoundServices(world);
+});
+
+it('an instance whose removal is in doubt is gone for users, and its name is free as soon as the provider confirms', async () => {
+  failing('dies after', ...Array<Fault>(5).fill('away'));
+  await world.useCases.instances.remove(ANN, 'one');
+  await expect(world.useCases.instances.info(ANN, 'one')).rejects.toMatchObject({ code: 'instance.not_found' });
+  expect(await world.useCases.instances.list(ANN, {})).toEqual([{ service: 'db', instances: [] }]);
+  await until(async () => (await world.machine.store.instances()).length === 0, {
+    timeoutMs: WAIT_MS,
+    what: 'the instance to be removed',
+  });
+  await world.useCases.instances.create(ANN, { name: 'one', service: 'db' });
+});
+
+it('an instance that was surely not removed is as before, unless by force', async () => {
+  failing('refuses');
+  await expect(world.useCases.instances.remove(ANN, 'one')).rejects.toMatchObject({ code: 'provider.failed' });
+  await bind();
+  await world.useCases.bindings.unbind(ANN, 'one', 'shop', {}, say);
+  failing('away');
+  await world.useCases.instances.remove(ANN, 'one', { force: true });
+  expect(await world.machine.store.instances()).toEqual([]);
+  expect(await world.parts.orphans.find()).toEqual([]);
+});
+
+it('a provider that hangs keeps no start waiting, and no other app', async () => {
+  world.machine.deadlines = { createMs: 3_000, changeMs: 3_000, lookMs: 3_000 };
+  world = await world.next();
+  failing(...Array<Fault>(100).fill('hangs'));
+  void bind().catch(() => undefined);
+  await until(async () => (await world.machine.store.bindings()).length === 1, {
+    timeoutMs: WAIT_MS,
+    what: 'a binding',
+  });
+  await world.restart('shop');
+  const begun = Date.now();
+  world = await world.next();
+  expect(Date.now() - begun).toBeLessThan(2_500);
+  expect(await world.parts.orphans.find()).toHaveLength(1);
+  failing();
+  await expectSoundServices(world);
+});
+
+it('what the provider gives is in the environment of the app and nowhere else', async () => {
+  const said: string[] = [];
+  await bind();
+  await world.deploy('shop', { processes: { web: 'serve' } }, { say: (line) => said.push(line) });
+  failing('lies');
+  const error = await world.useCases.bindings
+    .unbind(ANN, 'one', 'shop', {}, (line) => said.push(line))
+    .then(
+      () => null,
+      (thrown: unknown) => thrown,
+    );
+  await expectSoundServices(world);
+  // An app that prints its variables when it cannot start with them.
+  await world.deploy('shop', {
+    processes: { web: 'serve' },
+    hooks: { restartBefore: ['print $URL'], restartAfter: [] },
+  });
+  await bind();
+  const broken = await world
+    .deploy(
+      'shop',
+      { processes: { web: 'print $URL; print $TSURU_SERVICES; exit 3' } },
+      { say: (line) => said.push(line) },
+    )
+    .catch((thrown: unknown) => thrown);
+  const events = await world.machine.store.events(1_000);
+  const entries = await world.useCases.logs.query(ANN, 'shop', { lines: 0 });
+  const views = [
+    await world.useCases.instances.list(ANN, {}),
+    await world.useCases.instances.ofService(ANN, 'db'),
+    await world.useCases.deploys.list(ANN, {}),
+    await world.useCases.apps.list(ANN),
+    await world.parts.orphans.find(),
+  ];
+  expect(broken).toBeInstanceOf(PlatformError);
+  const thrown = [error, broken].map((one) =>
+    one instanceof PlatformError ? [one.message, one.hint, JSON.stringify(one.details)].join() : String(one),
+  );
+  const all = [...said, ...thrown, ...world.complaints, JSON.stringify([events, entries, views])].join('\n');
+  expect(all).toContain('shop');
+  expect(all).not.toContain(CANARY);
+});
