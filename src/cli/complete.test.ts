@@ -8,7 +8,28 @@ import { LIVE_NAMES } from './live-names.ts';
 import { COMMANDS, createProgram } from './program.ts';
 
 /** Arguments and values that no platform knows: they are new, numbers, files, addresses or free text. */
-const FREE = ['name', 'url', 'count', 'seconds', 'text', 'file', 'token', 'command', 'number', 'limit', 'key=value'];
+const FREE = [
+  'name',
+  'url',
+  'count',
+  'seconds',
+  'text',
+  'file',
+  'token',
+  'command',
+  'number',
+  'limit',
+  'key=value',
+  'name=value',
+  'manifest',
+  'tag',
+  'size',
+  'millis',
+  'image',
+  'archive',
+  'folder',
+  'path',
+];
 
 const units = [
   { ID: 'u1', Name: 'shop/0', AppName: 'shop', ProcessName: 'web', State: 'started', Status: 'started' },
@@ -19,6 +40,8 @@ const REPLIES: Readonly<Record<string, Reply>> = {
   'GET /apps/shop': json({ Name: 'shop', Units: units, cname: ['www.example.com'] }),
   'GET /apps/shop/env': json([{ name: 'GREETING', value: '', public: true }]),
   'GET /teams': json([{ name: 'red' }, { name: '$(id)' }]),
+  'GET /services/instances': json([{ service: 'mysql', instances: ['db', 'mail'] }]),
+  'GET /services/mysql/plans': json([{ Name: 'small' }]),
   'GET /platforms': json([{ Name: 'nodejs' }]),
 };
 
@@ -59,6 +82,8 @@ describe('completion asks the platform', () => {
     expect(await names('env', 'unset', '-a', 'shop', '')).toEqual(['GREETING']);
     expect(await names('env', 'set', '-a', 'shop', 'G')).toEqual(['GREETING=']);
     expect(await names('cname', 'remove', '--app', 'shop', '')).toEqual(['www.example.com']);
+    expect(await names('instance', 'bind', 'm')).toEqual(['mail']);
+    expect(await names('instance', 'create', 'mysql', 'new', '--plan', '')).toEqual(['small']);
     expect(await names('completion', '')).toEqual(['bash', 'zsh', 'fish']);
   });
 

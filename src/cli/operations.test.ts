@@ -1,5 +1,7 @@
 /** Every command is run against a server that knows every operation: which operations do commands reach, and is their JSON JSON? */
 import type { Command } from 'commander';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CliWorld, type Ran } from '../../test/support/cli-world.ts';
 import { type SamplePlatform, startSamplePlatform } from '../../test/support/sample-platform.ts';
@@ -14,9 +16,11 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'auth.scheme': 'there is one way to log in',
   'metadata.healthcheck': '"tancho server status" asks the server of this machine',
   'metadata.info': '"tancho server status" asks the server of this machine',
+  'instances.proxy': 'for programs that speak with the provider of a service',
   'keys.remove_by_name': '"tancho key remove" uses the published operation',
   'plans.list': 'there is one plan',
   'pools.list': '"tancho pool list" shows more',
+  'services.proxy': 'for programs that speak with the provider of a service',
   'quotas.user': '"tancho user quota" shows more',
 };
 
@@ -26,16 +30,23 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
   count: '1',
   email: 'ann@example.com',
-  file: '-',
+  file: 'sample',
+  manifest: 'sample',
   release: 'v1',
   names: 'A',
 };
 /** Commands that do nothing without an option. */
-const OPTIONS: Readonly<Record<string, readonly string[]>> = { 'app update': ['--pool', 'p'] };
+const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  'app update': ['--pool', 'p'],
+  'instance update': ['--description', 'text'],
+  'pool update': ['--public'],
+};
 /** Further ways to use a command, which call other operations. */
 const MORE: readonly (readonly string[])[] = [
   ['user', 'quota', 'ann@example.com', '--limit', '3'],
   ['app', 'quota', 'shop', '--limit', '3'],
+  ['service', 'doc', 'service', '--set', 'sample'],
+  ['service', 'list', '--owned'],
   ['user', 'reset', 'ann@example.com', '--token', 't', '--random'],
 ];
 
@@ -50,15 +61,13 @@ beforeAll(async () => {
     line.map((word) => (word === 'URL' ? platform.url : word)),
   );
   const env = { TANCHO_TARGET: platform.url, TANCHO_TOKEN: 'token' };
+  await writeFile(join(world.work, 'sample'), 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ sample\n');
   const stdin = 'secret12\nsecret12\nsecret12\n';
   // The last ones end the login.
   const isLast = (line: readonly string[]): number => (line[0] === 'logout' ? 1 : 0);
   for (const line of lines.sort((one, other) => isLast(one) - isLast(other))) {
-    const input = line[0] === 'key' ? 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ sample\n' : stdin;
-    runs.set(
-      line.join(' '),
-      await world.run([...line, '--json'], { env: line[0] === 'logout' ? {} : env, stdin: input }),
-    );
+    const given = line[0] === 'logout' ? {} : env;
+    runs.set(line.join(' '), await world.run([...line, '--json'], { env: given, stdin }));
   }
 });
 afterAll(async () => {

@@ -47,11 +47,11 @@ const SLOW: ReadonlySet<OperationId> = new Set(['instances.create', 'instances.r
 export function createRequests(calls: Calls): Requests {
   const prepare = (id: OperationId, input: unknown): Call & { where: string; what: Request } => {
     const call: Call = CALLS[id];
-      const { params, query, body, signal } = (input ?? {}) as AnyInput;
-      const isSlow = SLOW.has(id);
-      const where = call.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''));
-      const what = { isSlow, ...(query && { query }), ...(signal && { signal }), ...bodyOf(call, body) };
-      return { ...call, where, what };
+    const { params, query, body, signal } = (input ?? {}) as AnyInput;
+    const isSlow = SLOW.has(id);
+    const where = call.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''));
+    const what = { isSlow, ...(query && { query }), ...(signal && { signal }), ...bodyOf(call, body) };
+    return { ...call, where, what };
   };
   return {
     name: calls.name,
