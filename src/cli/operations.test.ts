@@ -18,14 +18,15 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'metadata.info': '"tancho server status" asks the server of this machine',
   'instances.proxy': 'for programs that speak with the provider of a service',
   'keys.remove_by_name': '"tancho key remove" uses the published operation',
-  'plans.list': 'there is one plan',
+  'apps.metric_envs': 'there are none',
+  'plans.routers': 'there is one router',
   'pools.list': '"tancho pool list" shows more',
   'services.proxy': 'for programs that speak with the provider of a service',
   'quotas.user': '"tancho user quota" shows more',
 };
 
 /** They are about this machine or this program, not about the API. */
-const LOCAL = ['completion', 'server', 'server stop', 'server status', 'version'];
+const LOCAL = ['completion', 'provider', 'server', 'server stop', 'server status', 'version'];
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
   count: '1',
@@ -48,6 +49,9 @@ const MORE: readonly (readonly string[])[] = [
   ['service', 'doc', 'service', '--set', 'sample'],
   ['service', 'list', '--owned'],
   ['user', 'reset', 'ann@example.com', '--token', 't', '--random'],
+  ['user', 'admin', 'ann@example.com', '--revoke'],
+  ['app', 'update', 'shop', '--plan', 'p'],
+  ['app', 'token-revoke', 'shop', '--id', 'i'],
 ];
 
 const world = new CliWorld();
