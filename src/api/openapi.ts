@@ -30,6 +30,7 @@ export function openApi(variant: Variant, version: string): Json {
   };
 }
 
+const ANYTHING = { '*/*': { schema: { type: 'string' } } };
 const TEXT = { 'text/plain': { schema: { type: 'string' } } };
 
 const PROBLEM = {
@@ -130,7 +131,9 @@ function answer({ operation, variant }: Route): Json {
     const { schema } = variant.shapes[operation.shape];
     return { description: 'The document.', content: { 'application/json': { schema } } };
   }
-  if (operation.answer === 'proxied') return { description: 'What the provider answers, with its status.' };
+  if (operation.answer === 'proxied') {
+    return { description: 'What the provider answers, with its status.', content: ANYTHING };
+  }
   if (operation.answer === 'text') return { description: 'One line.', content: TEXT };
   const frame = {
     type: 'object',

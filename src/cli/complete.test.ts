@@ -20,9 +20,16 @@ const FREE = [
   'command',
   'number',
   'limit',
+  'key=value',
+  'name=value',
+  'manifest',
+  'tag',
   'size',
   'millis',
-  'key=value',
+  'image',
+  'archive',
+  'folder',
+  'path',
 ];
 
 const units = [
@@ -34,6 +41,8 @@ const REPLIES: Readonly<Record<string, Reply>> = {
   'GET /apps/shop': json({ Name: 'shop', Units: units, cname: ['www.example.com'] }),
   'GET /apps/shop/env': json([{ name: 'GREETING', value: '', public: true }]),
   'GET /teams': json([{ name: 'red' }, { name: '$(id)' }]),
+  'GET /services/instances': json([{ service: 'mysql', instances: ['db', 'mail'] }]),
+  'GET /services/mysql/plans': json([{ Name: 'small' }]),
   'GET /platforms': json([{ Name: 'nodejs' }]),
 };
 
@@ -74,6 +83,8 @@ describe('completion asks the platform', () => {
     expect(await names('env', 'unset', '-a', 'shop', '')).toEqual(['GREETING']);
     expect(await names('env', 'set', '-a', 'shop', 'G')).toEqual(['GREETING=']);
     expect(await names('cname', 'remove', '--app', 'shop', '')).toEqual(['www.example.com']);
+    expect(await names('instance', 'bind', 'm')).toEqual(['mail']);
+    expect(await names('instance', 'create', 'mysql', 'new', '--plan', '')).toEqual(['small']);
     expect(await names('completion', '')).toEqual(['bash', 'zsh', 'fish']);
   });
 

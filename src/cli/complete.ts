@@ -2,7 +2,7 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Cli } from './cli.ts';
 import type { CliContext } from './context.ts';
-import { LIVE_NAMES, liveNames } from './live-names.ts';
+import { LIVE_NAMES, liveNames, type Place } from './live-names.ts';
 
 type Create = (context: CliContext, wanted: ReadonlySet<string>) => Promise<{ root: Command; cli: Cli }>;
 
@@ -13,19 +13,11 @@ export async function complete(words: readonly string[], context: CliContext, cr
   const { root, cli } = await create(context, new Set(before));
   const { target } = valuesOf(root, before);
   if (target !== undefined) root.setOptionValue('target', target);
-  const { key, app } = placeIn(root, before);
-  const names = key === null ? [] : await liveNames(cli, key, app);
+  const names = await liveNames(cli, placeIn(root, before));
   // The shells would expand anything else.
   const safe = names.filter((name) => name.startsWith(current) && /^[\w@][\w@.:/=+-]*$/.test(name));
   for (const name of safe) cli.print(name);
   return 0;
-}
-
-interface Place {
-  /** Of LIVE_NAMES; null where anything may stand. */
-  readonly key: string | null;
-  /** The app that is named so far. */
-  readonly app: string | undefined;
 }
 
 /** Where the next word would stand. */
@@ -40,7 +32,8 @@ function placeIn(root: Command, words: readonly string[]): Place {
     if (option !== undefined) {
       if (takesValue(option)) index += 1;
       // The value of this option is what is being typed.
-      if (index === words.length) return { key: keyOf(path, valueName(option)), app: appIn(command, words, given) };
+      if (index === words.length)
+        return { key: keyOf(path, valueName(option)), app: appIn(command, words, given), given };
     } else if (!word.startsWith('-')) {
       const next = given.length === 0 ? command.commands.find((one) => one.name() === word) : undefined;
       if (next === undefined) given.push(word);
@@ -52,7 +45,7 @@ function placeIn(root: Command, words: readonly string[]): Place {
   }
   const argument = argumentAt(command, given.length);
   const key = argument === undefined ? null : keyOf(path, argument.name());
-  return { key, app: appIn(command, words, given) };
+  return { key, app: appIn(command, words, given), given };
 }
 
 /** Named by the option, or by the argument of that name. */

@@ -12,7 +12,19 @@ interface Asking {
   readonly signal: AbortSignal;
   /** The app that the command line is about. */
   readonly app: () => Promise<string>;
+  /** The words before the one that is typed, without the command and its options. */
+  readonly given: readonly string[];
 }
+
+/** Where the word that is typed stands. */
+export interface Place {
+  /** Of LIVE_NAMES; null where anything may stand. */
+  readonly key: string | null;
+  /** The app that is named so far. */
+  readonly app: string | undefined;
+  readonly given: readonly string[];
+}
+
 type Ask = (asking: Asking) => Promise<readonly string[]>;
 
 const FRESH_MS = 5_000;
@@ -51,21 +63,26 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   'env set KEY=VALUE': async (asking) => (await variables(asking)).map((name) => `${name}=`),
   'key remove name': async ({ request, signal }) => Object.keys(await request('keys.list', { signal })),
   'cname remove name': async (asking) => (await appInfo(asking)).cname ?? [],
+  service: async ({ request, signal }) => (await request('instances.list', { signal })).map(({ service }) => service),
+  instance: async ({ request, signal }) =>
+    (await request('instances.list', { signal })).flatMap(({ instances }) => instances),
+  'instance create plan': async ({ request, signal, given: [service = ''] }) =>
+    (await request('services.plans', { params: { service }, signal })).map(({ Name }) => Name),
   shell: async () => ['bash', 'zsh', 'fish'],
 };
 
 /** Never throws: without names the shell completes nothing. */
-export async function liveNames(cli: Cli, key: string, app: string | undefined): Promise<readonly string[]> {
-  const ask = LIVE_NAMES[key];
+export async function liveNames(cli: Cli, { key, app, given }: Place): Promise<readonly string[]> {
+  const ask = key === null ? undefined : LIVE_NAMES[key];
   if (ask === undefined) return [];
   try {
     const { client, url } = await cli.chosen();
     const { cwd, env } = cli.context;
-    const file = cacheFile(env, [url, env['TANCHO_TOKEN'], client.name, key, app ?? cwd]);
+    const file = cacheFile(env, [url, env['TANCHO_TOKEN'], client.name, key ?? '', app ?? cwd, ...given]);
     const kept = await readKept(file);
     if (kept !== null) return kept;
     const signal = AbortSignal.timeout(ASK_MS);
-    const names = await ask({ request: client.request, signal, app: () => appName(cli, app) });
+    const names = await ask({ request: client.request, signal, app: () => appName(cli, app), given });
     await keep(file, names);
     return names;
   } catch {

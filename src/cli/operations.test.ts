@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from 'commander';
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CliWorld, type Ran } from '../../test/support/cli-world.ts';
 import { type SamplePlatform, startSamplePlatform } from '../../test/support/sample-platform.ts';
@@ -21,10 +23,12 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'logs.clear': 'for operators of many apps, who have scripts',
   'metadata.healthcheck': '"tancho server status" asks the server of this machine',
   'metadata.info': '"tancho server status" asks the server of this machine',
+  'instances.proxy': 'for programs that speak with the provider of a service',
   'keys.remove_by_name': '"tancho key remove" uses the published operation',
   'apps.metric_envs': 'there are none',
   'plans.routers': 'there is one router',
   'pools.list': '"tancho pool list" shows more',
+  'services.proxy': 'for programs that speak with the provider of a service',
   'quotas.user': '"tancho user quota" shows more',
   'units.known': 'for agents of nodes',
   'units.register': 'for agents inside of units',
@@ -37,20 +41,24 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
   count: '1',
   email: 'ann@example.com',
-  file: '-',
+  file: 'sample',
+  manifest: 'sample',
   release: 'v1',
   names: 'A',
   paths: '.',
 };
 /** Commands that do nothing without an option. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
-  'pool update': ['--public'],
   'app update': ['--pool', 'p'],
+  'instance update': ['--description', 'text'],
+  'pool update': ['--public'],
 };
 /** Further ways to use a command, which call other operations. */
 const MORE: readonly (readonly string[])[] = [
   ['user', 'quota', 'ann@example.com', '--limit', '3'],
   ['app', 'quota', 'shop', '--limit', '3'],
+  ['service', 'doc', 'service', '--set', 'sample'],
+  ['service', 'list', '--owned'],
   ['user', 'reset', 'ann@example.com', '--token', 't', '--random'],
   ['user', 'admin', 'ann@example.com', '--revoke'],
   ['app', 'update', 'shop', '--plan', 'p'],
@@ -69,15 +77,13 @@ beforeAll(async () => {
     line.map((word) => (word === 'URL' ? platform.url : word)),
   );
   const env = { TANCHO_TARGET: platform.url, TANCHO_TOKEN: 'token' };
+  await writeFile(join(world.work, 'sample'), 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ sample\n');
   const stdin = 'secret12\nsecret12\nsecret12\n';
   // The last ones end the login.
   const isLast = (line: readonly string[]): number => (line[0] === 'logout' ? 1 : 0);
   for (const line of lines.sort((one, other) => isLast(one) - isLast(other))) {
-    const input = line[0] === 'key' ? 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIJ sample\n' : stdin;
-    runs.set(
-      line.join(' '),
-      await world.run([...line, '--json'], { env: line[0] === 'logout' ? {} : env, stdin: input }),
-    );
+    const given = line[0] === 'logout' ? {} : env;
+    runs.set(line.join(' '), await world.run([...line, '--json'], { env: given, stdin }));
   }
 });
 afterAll(async () => {

@@ -38,6 +38,11 @@ export interface InstancesClient {
   list(filter?: { readonly app?: string }): Promise<readonly ServiceEntry[]>;
   create(instance: NewInstance): Promise<void>;
   info(name: string): Promise<InstanceInfo>;
+  /** What is absent stays as it is. */
+  update(
+    name: string,
+    change: { readonly description?: string; readonly tags?: readonly string[]; readonly team?: string },
+  ): Promise<void>;
   /** One sentence. */
   status(name: string): Promise<string>;
   remove(name: string, options?: { readonly unbindAll?: boolean; readonly force?: boolean }): Promise<void>;
@@ -81,6 +86,11 @@ export function instancesClient({ request, progress: during }: Requests): Instan
       return request('instances.create', { body: body });
     },
     info: (instance) => request('instances.info', { params: { instance } }),
+    async update(instance, { team, ...fields }) {
+      const { servicename: service } = await request('instances.info', { params: { instance } });
+      const body = { ...fields, ...(team !== undefined && { teamowner: team }) };
+      await request('instances.update', { params: { service, instance }, body });
+    },
     status: async (instance) => (await request('instances.status', { params: { instance } })).trim(),
     remove: (instance, { unbindAll, force } = {}) =>
       request('instances.remove', { params: { instance }, query: { unbindall: unbindAll, force } }),

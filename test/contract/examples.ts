@@ -1,4 +1,6 @@
 /** One of everything that a path can name, and bodies that get as far as the question who may do this. */
+import { PASSWORD } from '../../src/backends/service-endpoint/testing/faulty-server.ts';
+import { startHttpProvider } from '../../src/backends/service-endpoint/testing/http-provider.ts';
 import { type Described, idOf } from './document.ts';
 import { aPlatform, type Ask, ask, somebodyWithApp, type Target, unique } from './target.ts';
 
@@ -20,12 +22,41 @@ const QUERIES: Readonly<Record<string, string>> = {
   'pools.team_remove': '?team=no-such-team',
 };
 
-/** Of a user who has them all, and whom nobody else knows. */
-export async function makeExamples(target: Target, admin: string): Promise<Examples> {
+/** Of a user who has them all, and whom nobody else knows. The provider behind the service must be closed in the end. */
+export async function makeExamples(
+  target: Target,
+  admin: string,
+): Promise<{ examples: Examples; close(): Promise<void> }> {
+  const provider = await startHttpProvider();
+  try {
+    return { examples: await makeAll(target, admin, provider.url), close: () => provider.close() };
+  } catch (error) {
+    await provider.close();
+    throw error;
+  }
+}
+
+async function makeAll(target: Target, admin: string, providerUrl: string): Promise<Examples> {
   const owner = await somebodyWithApp(target, admin);
   const pool = unique('p');
-  const made = await ask(target, 'POST', '/pools', { token: admin, body: { name: pool } });
-  if (made.status !== 200) throw new Error(`making a pool: ${made.status} ${made.text}`);
+  const service = unique('service-');
+  const instance = unique('instance-');
+  const manifest = [
+    `id: ${service}`,
+    // Otherwise everybody may see it and make instances.
+    'restricted: true',
+    'username: platform',
+    `password: ${PASSWORD}`,
+    'endpoint:',
+    `  production: ${providerUrl}`,
+  ].join('\n');
+  const make = async (path: string, token: string, body: string | object): Promise<void> => {
+    const { status, text } = await ask(target, 'POST', path, { token, body });
+    if (status !== 200) throw new Error(`POST ${path}: ${status} ${text}`);
+  };
+  await make('/pools', admin, { name: pool });
+  await make('/services', owner.token, manifest);
+  await make('/services/instances', owner.token, { name: instance, service_name: service });
   return {
     token: owner.token,
     app: owner.app,
@@ -33,12 +64,12 @@ export async function makeExamples(target: Target, admin: string): Promise<Examp
     user: owner.email,
     email: owner.email,
     pool,
+    service,
+    instance,
     deploy: await aDeploy(target, owner.token, owner.team),
     // Of these there is none.
     name: 'no-such-key',
     unit: `${owner.app}/0`,
-    service: unique('s'),
-    instance: unique('i'),
     healer: unique('h'),
     platform: unique('p'),
     plan: unique('p'),

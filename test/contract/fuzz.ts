@@ -2,7 +2,7 @@
  * Sends what nobody should send to every text field of every operation: no failure of the platform, no silence, nothing
  * undocumented. Whoever can see the machine of the server also looks for the canary afterwards.
  */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Described, idOf } from './document.ts';
 import { type Examples, makeExamples } from './examples.ts';
 import { type Attack, type Field, fieldsOf } from './fuzz-fields.ts';
@@ -27,12 +27,16 @@ export function fuzzChecks(getTarget: () => Target, options: FuzzOptions): void 
     let target: Target;
     let admin: string;
     let examples: Examples;
+    let close = async (): Promise<void> => {};
+    afterAll(() => close());
     let operations: readonly Described[];
 
     beforeAll(async () => {
       target = getTarget();
       admin = await login(target, target.adminEmail, target.adminPassword);
-      examples = await makeExamples(target, admin);
+      const made = await makeExamples(target, admin);
+      examples = made.examples;
+      close = () => made.close();
       // Whoever is removed cannot be asked for afterwards.
       const last = ({ method }: Described): number => (method === 'DELETE' ? 1 : 0);
       operations = target.recorder

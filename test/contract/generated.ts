@@ -1,7 +1,7 @@
 /** Checks that every operation gets, made from the server's own OpenAPI document, so that none is forgotten. */
-import { beforeAll, describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Described, idOf, type Schema } from './document.ts';
-import { exampleBody, type Examples, examplePath, makeExamples } from './examples.ts';
+import { exampleBody, examplePath, makeExamples } from './examples.ts';
 import { type Answer, ask, EXPECTED, login, somebody, type Target, VARIANT_NAMES } from './target.ts';
 
 /** Its last part may be any word, so it makes no path of one that no other operation has. */
@@ -104,7 +104,8 @@ export function generatedChecks(getTarget: () => Target): void {
       }));
 
     it("keeps strangers out of what is another team's, with 403 or 404", async () => {
-      const examples: Examples = await makeExamples(target, token);
+      const { examples, close } = await makeExamples(target, token);
+      onTestFinished(close);
       const stranger = (await somebody(target, token)).token;
       await each(
         (operation) => isGuarded(operation) && operation.path.includes('{'),

@@ -5,6 +5,7 @@ import { UsageError } from '../errors.ts';
 import { appName } from '../git.ts';
 import { facts, table } from '../output.ts';
 import { confirm } from '../prompt.ts';
+import { registerUpdate } from './update.ts';
 
 const INSTANCE = ['<instance>', 'name of the instance'] as const;
 
@@ -18,6 +19,7 @@ interface CreateOptions {
 
 export function registerInstance(instance: Command, cli: Cli): void {
   registerMaking(instance, cli);
+  registerUpdate(instance, cli);
   registerLooking(instance, cli);
   registerBinding(instance, cli);
   instance
