@@ -30,6 +30,8 @@ export function openApi(variant: Variant, version: string): Json {
   };
 }
 
+/** Told from the platform's own errors by the absence of their header. */
+const PASSED_ON = { description: 'What the provider answers, as it is.', content: { '*/*': {} } };
 const TEXT = { 'text/plain': { schema: { type: 'string' } } };
 
 const PROBLEM = {
@@ -59,7 +61,11 @@ function describe(route: Route): Json {
       ...parameters('query', operation.query, null),
     ],
     ...(body !== null && { requestBody: body }),
-    responses: { [statusOf(operation)]: answer(route), ...failures(operation) },
+    responses: {
+      [statusOf(operation)]: answer(route),
+      ...failures(operation),
+      ...(operation.answer === 'proxied' && { default: PASSED_ON }),
+    },
     security: operation.access === 'public' ? [] : [{ token: [] }],
     'x-section': operation.section,
     'x-access': operation.access,
