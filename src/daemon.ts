@@ -3,7 +3,7 @@
  * at any point is harmless, and stops it in the reverse one.
  */
 import { mkdir } from 'node:fs/promises';
-import { hostname } from 'node:os';
+import { availableParallelism, hostname, totalmem } from 'node:os';
 import path from 'node:path';
 import { type ApiServer, createApiServer } from './api/server.ts';
 import { type Backends, openBackends } from './backends/registry.ts';
@@ -12,6 +12,7 @@ import { createAppTokens } from './domain/app-tokens/app-tokens.ts';
 import { createAct } from './domain/act.ts';
 import { createUnitReports } from './domain/apps/unit-reports.ts';
 import { createAppChanges } from './domain/apps/app-changes.ts';
+import { createAppUpkeep } from './domain/apps/app-upkeep.ts';
 import { createApps } from './domain/apps/apps.ts';
 import { createCnames } from './domain/apps/cnames.ts';
 import { createEnv } from './domain/apps/env.ts';
@@ -32,11 +33,12 @@ import { Leases } from './domain/leases.ts';
 import { Collector } from './domain/logs/collector.ts';
 import { Journal } from './domain/logs/journal.ts';
 import { createLogs } from './domain/logs/logs.ts';
-import { createPlans } from './domain/plans.ts';
+import { createPlans } from './domain/plans/plans.ts';
 import { createPlatforms } from './domain/platforms/platforms.ts';
 import { createPools } from './domain/pools/pools.ts';
 import { createQuotas } from './domain/quotas/quotas.ts';
 import { recover } from './domain/recovery.ts';
+import { createRetention } from './domain/retention.ts';
 import { takeSeat } from './domain/seat.ts';
 import { createBindings } from './domain/services/bindings.ts';
 import { createInstances } from './domain/services/instances.ts';
@@ -58,6 +60,7 @@ import { createSshDoor, type SshDoor } from './git-push/ssh.ts';
 import { claimHome } from './lib/home-claim.ts';
 import type { Logger } from './lib/logger.ts';
 import { ownName } from './lib/own-name.ts';
+import { repeatedly } from './lib/repeatedly.ts';
 import { openServerLog } from './lib/server-log.ts';
 
 export interface Daemon {
@@ -75,6 +78,7 @@ const KEPT_RELEASES = 10;
 const RUN_TIMEOUT_MS = 60 * 60_000;
 const UNIT_PROCESSES = 1024;
 const PRUNE_EVERY_MS = 60_000;
+const RETAIN_EVERY_MS = 10 * 60_000;
 
 export async function startDaemon(config: Config, options: { version: string }): Promise<Daemon> {
   const runDir = path.join(config.home, 'run');
@@ -128,6 +132,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   doors = await openDoors(config, backends, domain.useCases, options, () => isReady);
   isReady = true;
   const pruning = setInterval(() => void domain.pruneLogs(), PRUNE_EVERY_MS);
+  const stopRetention = domain.startRetention();
   const { api, ssh, sessions } = doors;
   for (const port of [api.address.port, ssh.address.port, settings.edgePort()]) options.ownPorts.add(port);
 
@@ -142,6 +147,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
     async stop(how) {
       isReady = false;
       clearInterval(pruning);
+      await stopRetention();
       // First, so that pushers are told before their connections end.
       await sessions.close();
       await Promise.all([api.close(), ssh.close()]);
@@ -170,7 +176,13 @@ function settingsOf(config: Config, backends: Backends, sshPort: () => number): 
     drainTimeoutMs: config.drainTimeoutSeconds * 1000,
     stopGraceMs: config.stopGraceSeconds * 1000,
     unitLimits: { memoryBytes: config.unitMemoryBytes, cpuMillis: 0, processes: UNIT_PROCESSES },
+    machine: { memoryBytes: totalmem(), cpuMillis: availableParallelism() * 1000 },
     keptReleases: KEPT_RELEASES,
+    retention: {
+      eventDays: config.eventDays,
+      events: config.events,
+      deployLogsPerApp: config.deployLogsPerApp,
+    },
     runTimeoutMs: RUN_TIMEOUT_MS,
     defaultLimits: { appsPerUser: config.appsPerUser, unitsPerApp: config.unitsPerApp },
   };
@@ -189,6 +201,8 @@ interface Domain {
     'collector' | 'leases' | 'orphans' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
   >;
   pruneLogs(): Promise<void>;
+  /** Removes what is too old, now and then, until the returned function is called and resolves. */
+  startRetention(): () => Promise<void>;
   close(how: 'all' | 'leave-units'): Promise<void>;
 }
 
@@ -240,13 +254,14 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     startStop: createStartStop({ store, rollouts, journal, act, now }),
     swap: createSwap({ store, routes, journal, act }),
     cnames: createCnames({ store, routes, journal, act, settings }),
-    appChanges: createAppChanges({ store, builder, journal, act }),
+    appChanges: createAppChanges({ store, builder, rollouts, journal, act, now }),
+    appUpkeep: createAppUpkeep({ store, routes, act }),
     unitReports: createUnitReports({ store, journal }),
     logs: createLogs({ store, logStore, journal, act, now }),
     deploys,
     uploads: createUploads({ ...backends, deploys }),
-    platforms: createPlatforms({ builder }),
-    plans: createPlans({ settings }),
+    platforms: createPlatforms({ store, builder, act, now }),
+    plans: createPlans({ store, act, provisioner, router, settings, now }),
     pools: createPools({ store, act, now }),
     users: createUsers({
       store,
@@ -271,6 +286,10 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     async pruneLogs() {
       const bounds = { entriesPerApp: config.logEntriesPerApp, bytesPerApp: config.logBytesPerApp };
       await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
+    },
+    startRetention() {
+      const retention = createRetention({ store, builder, leases, settings, logger, now });
+      return repeatedly(RETAIN_EVERY_MS, (signal) => retention.run(signal));
     },
     async close(how) {
       provider.close();

@@ -10,6 +10,7 @@ import { appRunOperations } from './operations/app-run.ts';
 import { appShellOperations } from './operations/app-shell.ts';
 import { appStartStopOperations } from './operations/app-start-stop.ts';
 import { appSwapOperations } from './operations/app-swap.ts';
+import { appUpkeepOperations } from './operations/app-upkeep.ts';
 import { unitReportOperations } from './operations/unit-reports.ts';
 import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
@@ -38,6 +39,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...unitReportOperations,
   ...appCnameOperations,
   ...appChangeOperations,
+  ...appUpkeepOperations,
   ...serviceOperations,
   ...instanceOperations,
   ...serviceProxyOperations,

@@ -56,9 +56,12 @@ describe('the routes of a variant', () => {
 
   it('are found by path, placeholders and all', () => {
     const routes = routesOf(variant('union'));
-    expect(methodsAt(routes, '/apps/shop')).toEqual(['DELETE', 'GET', 'PUT']);
-    expect(methodsAt(routes, '/apps/shop/')).toEqual(['DELETE', 'GET', 'PUT']);
+    expect(methodsAt(routes, '/apps/shop')).toEqual(['DELETE', 'GET', 'POST', 'PUT']);
+    expect(methodsAt(routes, '/apps/shop/')).toEqual(['DELETE', 'GET', 'POST', 'PUT']);
     expect(methodsAt(routes, '/apps//env')).toEqual([]);
     expect(methodsAt(routes, '/nothing')).toEqual([]);
+    expect(methodsAt(routes, '/apps/shop/no-such-word')).toEqual([]);
+    expect(methodsAt(routes, '/apps/shop/teams/crew')).toEqual(['DELETE', 'PUT']);
+    expect(methodsAt(routes, '/pool/south/team')).toEqual(['DELETE', 'POST']);
   });
 });

@@ -56,10 +56,15 @@ function outline(schema: TSchema): string {
   return String(type);
 }
 
+/** A way in that the oldest clients use; it makes no path of every word below an app. */
+const ANY_WORD = '/apps/:app/:team';
+
 /** The methods that a path answers to; for telling 405 from 404. */
 export function methodsAt(routes: readonly Route[], path: string): Method[] {
   const parts = path.replace(/\/$/, '').split('/');
-  const methods = routes.filter((route) => matches(route.path.split('/'), parts)).map((route) => route.method);
+  const methods = routes
+    .filter((route) => route.path !== ANY_WORD && matches(route.path.split('/'), parts))
+    .map((route) => route.method);
   return [...new Set(methods)];
 }
 

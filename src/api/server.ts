@@ -70,6 +70,8 @@ const STANDING_PATHS: ReadonlySet<string> = new Set(
   ROUTES.filter(({ operation }) => operation.stands === true).map(({ path }) => path),
 );
 const JSON_TYPE = 'application/json; charset=utf-8';
+/** `/1.0` to `/1.99`, as clients write it: which of them a path is asked with means nothing here. */
+const VERSION = /^(\/[ab])?\/1\.\d{1,2}(?=\/)/;
 const BODY_TIMEOUT_MS = 60_000;
 const CLOSE_GRACE_MS = 10_000;
 const MAX_PATH_PARAMETER = 1_024;
@@ -114,7 +116,7 @@ function goesOnForLong(call: Call): boolean {
   return ['entries', 'output', 'upload', 'shell'].includes(answer);
 }
 
-/** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` before every path, which means nothing but in VERSIONED. */
+/** Git goes its own way, unparsed. Clients from 1.0 on put `/1.0` ... before every path, which means nothing but in VERSIONED. */
 function dispatcher(
   app: FastifyInstance,
   options: ApiServerOptions,
@@ -123,8 +125,9 @@ function dispatcher(
   return (request, response) => {
     const url = request.url ?? '/';
     if (url.startsWith('/git/') && options.gitHandler?.(request, response) === true) return;
-    const isVersioned = VERSIONED.has(`${request.method} ${url.split('?', 1)[0]}`);
-    if (!isVersioned) request.url = url.replace(/^(\/[ab])?\/1\.0(?=\/)/, '$1');
+    const plain = url.replace(VERSION, '$1');
+    const isVersioned = plain !== url && VERSIONED.has(`${request.method} /1.0${plain.split('?', 1)[0]}`);
+    request.url = isVersioned ? `/1.0${plain}` : plain;
     if (standing === null) app.routing(request, response);
     else standing.serve(request, response, () => app.routing(request, response));
   };

@@ -37,6 +37,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'key.invalid': 400,
   'key.taken': 409,
   'key.not_found': 404,
+  'token.not_found': 404,
   'team.not_found': 404,
   'team.invalid_name': 400,
   'team.name_taken': 409,
@@ -66,9 +67,18 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'process.required': 400,
   'process.not_found': 400,
   'env.invalid': 400,
-  // The platform is a field of the request, never its path.
+  // Here the platform is a field of the request, below it is the path.
   'platform.not_found': 400,
-  'platform.not_ready': 409,
+  'platform.unknown': 404,
+  'platform.disabled': 409,
+  'platform.invalid_name': 400,
+  'platform.name_taken': 409,
+  'platform.invalid_definition': 400,
+  'platform.in_use': 409,
+  'plan.not_found': 404,
+  'plan.invalid': 400,
+  'plan.name_taken': 409,
+  'plan.in_use': 409,
   'pool.not_found': 404,
   'pool.invalid_name': 400,
   'pool.name_taken': 409,
@@ -107,7 +117,6 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'deploy.failed': 422,
   'deploy.invalid_source': 400,
   'release.not_found': 404,
-  'git.invalid_ref': 400,
   'config.invalid': 500,
 };
 

@@ -3,16 +3,17 @@
  * `/` serves the union of both, `/a` and `/b` exactly one. Nothing else in the code knows of variants.
  */
 import * as app from './shapes/app.ts';
-import { appToken } from './shapes/app-token.ts';
+import { appToken, appTokens } from './shapes/app-token.ts';
 import * as deploy from './shapes/deploy.ts';
 import { envVars } from './shapes/env-var.ts';
 import { knownUnits } from './shapes/known-unit.ts';
 import { logEntries } from './shapes/log-entry.ts';
 import { metadata } from './shapes/metadata.ts';
-import { plans } from './shapes/plan.ts';
+import { plans, routers } from './shapes/plan.ts';
 import * as platform from './shapes/platform.ts';
 import { pools, teamPools } from './shapes/pool.ts';
 import { limit, quota } from './shapes/quota.ts';
+import { metricEnvs, routesChange } from './shapes/routes-change.ts';
 import * as service from './shapes/service.ts';
 import type { Shape } from './shapes/shape.ts';
 import { team, teams } from './shapes/team.ts';
@@ -24,6 +25,7 @@ const SAME = {
   logEntries,
   metadata,
   plans,
+  routers,
   pools,
   teamPools,
   team,
@@ -32,6 +34,9 @@ const SAME = {
   quota,
   limit,
   appToken,
+  appTokens,
+  routesChange,
+  metricEnvs,
   ownedServices: service.ownedServices,
   serviceInstances: service.serviceInstances,
   boundVars: service.boundVars,

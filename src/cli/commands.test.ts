@@ -343,7 +343,7 @@ describe('completion', () => {
         .trim()
         .split('\n');
     };
-    expect(complete('tancho', 'pla')).toEqual(['platform']);
+    expect(complete('tancho', 'platf')).toEqual(['platform']);
     expect(complete('tancho', 'app', 're')).toEqual(['restart', 'revoke', 'remove']);
     expect(complete('tancho', 'app', 'remove', 'shop', '--y')).toEqual(['--yes']);
   });

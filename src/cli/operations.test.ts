@@ -10,28 +10,38 @@ import { COMMANDS, createProgram } from './program.ts';
 
 /** Operations that no command calls, and why. A new operation needs a command or a reason. */
 const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
+  'apps.shell': '"tancho app shell" opens a websocket, which needs a real server',
   'apps.pool': '"tancho app update --pool" changes it with the rest of the record',
   'apps.team_owner': '"tancho app update --team" changes it with the rest of the record',
   'auth.login': '"tancho login" uses the published operation',
   'auth.scheme': 'there is one way to log in',
   'metadata.healthcheck': '"tancho server status" asks the server of this machine',
   'metadata.info': '"tancho server status" asks the server of this machine',
+  'apps.custom_data': 'for programs that leave data with an app',
+  'apps.log_push': 'for programs beside the units that have lines for the log',
+  'deploys.available': 'for builders that ask before they build',
+  'logs.clear': 'for programs of operators',
+  'units.known': 'for programs beside the units',
+  'units.register': 'for programs beside the units',
+  'units.report': 'for programs beside the units',
   'instances.proxy': 'for programs that speak with the provider of a service',
   'keys.remove_by_name': '"tancho key remove" uses the published operation',
-  'plans.list': 'there is one plan',
+  'apps.metric_envs': 'there are none',
+  'plans.routers': 'there is one router',
   'pools.list': '"tancho pool list" shows more',
   'services.proxy': 'for programs that speak with the provider of a service',
   'quotas.user': '"tancho user quota" shows more',
 };
 
-/** They are about this machine or this program, not about the API. */
-const LOCAL = ['completion', 'server', 'server stop', 'server status', 'version'];
+/** They are about this machine or this program, not about the API; the shell is no request but a websocket. */
+const LOCAL = ['app shell', 'completion', 'provider', 'server', 'server stop', 'server status', 'version'];
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
   count: '1',
   email: 'ann@example.com',
   file: 'sample',
   manifest: 'sample',
+  paths: 'sample',
   release: 'v1',
   names: 'A',
 };
@@ -48,6 +58,9 @@ const MORE: readonly (readonly string[])[] = [
   ['service', 'doc', 'service', '--set', 'sample'],
   ['service', 'list', '--owned'],
   ['user', 'reset', 'ann@example.com', '--token', 't', '--random'],
+  ['user', 'admin', 'ann@example.com', '--revoke'],
+  ['app', 'update', 'shop', '--plan', 'p'],
+  ['app', 'token-revoke', 'shop', '--id', 'i'],
 ];
 
 const world = new CliWorld();

@@ -55,6 +55,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Platforms: the languages that apps can be written in',
     load: async () => (await import('./platforms/platform.ts')).registerPlatform,
   },
+  plan: {
+    description: 'Plans: what the units of an app may use',
+    load: async () => (await import('./plans/plan.ts')).registerPlan,
+  },
   pool: { description: 'Pools of apps', load: async () => (await import('./pools/pool.ts')).registerPool },
   provider: {
     description: 'Run, or check, a provider of services',
@@ -195,6 +199,7 @@ function verbDepth(words: readonly string[]): number {
     'instance',
     'deploy',
     'platform',
+    'plan',
     'pool',
     'provider',
   ];

@@ -16,6 +16,10 @@ export interface QuotasClient {
 export interface AppTokensClient {
   /** With `isExported` it is also set as the app's private variable TANCHO_APP_TOKEN. */
   create(app: string, isExported?: boolean): Promise<shapes.AppToken>;
+  /** Newest first; the tokens themselves are not shown again. */
+  list(app: string): Promise<readonly shapes.AppTokenInfo[]>;
+  /** Ends one, by its Id. */
+  revokeOne(app: string, id: string): Promise<void>;
   /** Ends all of the app. */
   revoke(app: string): Promise<void>;
 }
@@ -32,6 +36,8 @@ export function quotasClient({ request }: Requests): QuotasClient {
 export function appTokensClient({ request }: Requests): AppTokensClient {
   return {
     create: (app, isExported = false) => request('app_tokens.create', { body: { client: app, export: isExported } }),
+    list: (app) => request('app_tokens.list', { params: { app } }),
+    revokeOne: (app, token) => request('app_tokens.revoke_one', { params: { app, token } }),
     revoke: (app) => request('app_tokens.revoke', { query: { client: app } }),
   };
 }

@@ -47,6 +47,12 @@ export interface AppsClient {
   removeCnames(name: string, cnames: readonly string[]): Promise<void>;
   /** What is absent stays as it is. */
   update(name: string, change: shapes.AppUpdate): Promise<void>;
+  /** Resolves when what runs has the limits of the plan. */
+  changePlan(name: string, plan: string, progress?: Progress): Promise<void>;
+  /** Resolves when nobody works on the app. For admins. */
+  unlock(name: string): Promise<void>;
+  /** For admins. */
+  republish(name: string): Promise<shapes.RoutesChange>;
   grant(name: string, team: string): Promise<void>;
   revoke(name: string, team: string): Promise<void>;
   /** Exit code of the command. */
@@ -93,6 +99,9 @@ export function appsClient(requests: Requests, shell: Calls['shell']): AppsClien
     addCnames: (app, cname) => request('cnames.add', { params: { app }, body: { cname } }),
     removeCnames: (app, cname) => request('cnames.remove', { params: { app }, body: { cname } }),
     update: (app, change) => request('apps.update', { params: { app }, body: { ...change } }),
+    changePlan: (app, plan, progress = {}) => during('apps.plan', { params: { app }, body: { plan } }, progress),
+    unlock: (app) => request('apps.unlock', { params: { app } }),
+    republish: (app) => request('apps.routes', { params: { app } }),
     grant: (app, team) => request('apps.grant', { params: { app, team } }),
     revoke: (app, team) => request('apps.revoke', { params: { app, team } }),
     async run(app, command, { once, output, signal }) {

@@ -4,6 +4,7 @@
  */
 import type { Readable } from 'node:stream';
 import { type AppTokensClient, appTokensClient, type QuotasClient, quotasClient } from './accounts.ts';
+import { type PlansClient, plansClient, type PlatformsClient, platformsClient } from './administration.ts';
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
 import { createCalls, path, type Progress } from './calls.ts';
 import { createRequests, type Requests } from './requests.ts';
@@ -28,6 +29,7 @@ export interface UsersClient {
   resetPassword(email: string, token: string, password?: string): Promise<void>;
   /** Without an e-mail, the caller. */
   remove(email?: string): Promise<void>;
+  setAdmin(email: string, isAdmin: boolean): Promise<void>;
   apiKey(): Promise<shapes.ApiKey>;
   /** The new key. */
   regenerateApiKey(): Promise<string>;
@@ -52,6 +54,8 @@ export interface PoolsClient {
   /** Those that your teams may use; an admin sees all. */
   list(): Promise<readonly shapes.PoolShape[]>;
   create(name: string, options?: { readonly public?: boolean }): Promise<void>;
+  /** Whether every team may use it. */
+  setPublic(name: string, isPublic: boolean): Promise<void>;
   remove(name: string): Promise<void>;
   addTeams(name: string, teams: readonly string[]): Promise<void>;
   removeTeams(name: string, teams: readonly string[]): Promise<void>;
@@ -79,7 +83,8 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly teams: TeamsClient;
   readonly apps: AppsClient;
   readonly env: EnvClient;
-  readonly platforms: { list(): Promise<readonly shapes.Platform[]> };
+  readonly platforms: PlatformsClient;
+  readonly plans: PlansClient;
   readonly deploys: DeploysClient;
   readonly pools: PoolsClient;
   readonly services: ServicesClient;
@@ -104,7 +109,8 @@ export function createClient(target: Target, token?: string): Client {
     teams: teamsClient(requests),
     apps: appsClient(requests, calls.shell),
     env: envClient(requests),
-    platforms: { list: () => request('platforms.list') },
+    platforms: platformsClient(requests),
+    plans: plansClient(requests),
     pools: poolsClient(requests),
     deploys: {
       list: (filter = {}) => request('deploys.list', { query: { ...filter } }),
@@ -140,6 +146,7 @@ function usersClient({ request }: Requests): UsersClient {
     resetPassword: (email, token, password) =>
       request('users.reset_password', { params: { email }, query: { token }, body: { password } }),
     remove: (email) => request('users.remove', { query: { user: email } }),
+    setAdmin: (email, isAdmin) => request(isAdmin ? 'users.make_admin' : 'users.unmake_admin', { params: { email } }),
     apiKey: () => request('api_key.show'),
     regenerateApiKey: () => request('api_key.regenerate'),
   };
@@ -157,6 +164,7 @@ function poolsClient({ request }: Requests): PoolsClient {
   return {
     list: () => request('pools.list_all'),
     create: (name, options = {}) => request('pools.create', { body: { name, public: options.public === true } }),
+    setPublic: (pool, isPublic) => request('pools.update', { params: { pool }, body: { public: isPublic } }),
     remove: (pool) => request('pools.remove', { params: { pool } }),
     addTeams: (pool, team) => request('pools.team_add', { params: { pool }, query: { team } }),
     removeTeams: (pool, team) => request('pools.team_remove', { params: { pool }, query: { team } }),

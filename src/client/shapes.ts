@@ -10,10 +10,15 @@ export type CreatedApp = Answer<'apps.create'>;
 export type EnvVar = Answer<'env.get'>[number];
 export type LogEntry = Answer<'apps.log'>[number];
 export type PoolShape = Answer<'pools.list_all'>[number];
+export type Plan = Answer<'plans.list'>[number];
+export type NewPlan = NonNullable<Input<'plans.create'>['body']>;
+export type RouterShape = Answer<'plans.routers'>[number];
+export type RoutesChange = Answer<'apps.routes'>;
 export type Platform = Answer<'platforms.list'>[number];
 export type UserInfo = Answer<'users.info'>;
 export type UserSummary = Answer<'users.list'>[number];
 export type ApiKey = Answer<'api_key.show'>;
+export type AppTokenInfo = Answer<'app_tokens.list'>[number];
 export type AppToken = Answer<'app_tokens.create'>;
 export type Limit = Answer<'quotas.user_limit'>;
 /** Name of the key -> the key's text. */

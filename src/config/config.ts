@@ -37,6 +37,9 @@ export interface Config {
   readonly mailFrom: string;
   readonly logEntriesPerApp: number;
   readonly logBytesPerApp: number;
+  readonly eventDays: number;
+  readonly events: number;
+  readonly deployLogsPerApp: number;
   /** Bytes of memory a unit may use; 0 for no limit. */
   readonly unitMemoryBytes: number;
   /** `auto` takes the strongest level this machine has; a named level must be there, or the server does not start. */

@@ -74,6 +74,9 @@ function valuesOf(read: Read): Values {
     buildTimeoutSeconds: read(SETTINGS.buildTimeoutSeconds),
     logEntriesPerApp: read(SETTINGS.logEntriesPerApp),
     logBytesPerApp: read(SETTINGS.logBytesPerApp),
+    eventDays: read(SETTINGS.eventDays),
+    events: read(SETTINGS.events),
+    deployLogsPerApp: read(SETTINGS.deployLogsPerApp),
   };
 }
 

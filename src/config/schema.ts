@@ -197,4 +197,25 @@ export const SETTINGS: Settings = {
     description: 'Bytes of log kept per app; the oldest go first.',
     parse: parse.size(100 * 1024, false),
   },
+  eventDays: {
+    key: 'events.days',
+    variable: 'TANCHO_EVENTS_DAYS',
+    default: '90',
+    description: 'Days that the record of who changed what is kept.',
+    parse: parse.wholeNumber(1, 36_500),
+  },
+  events: {
+    key: 'events.count',
+    variable: 'TANCHO_EVENTS_COUNT',
+    default: '100000',
+    description: 'Entries of that record that are kept, whatever their age; the oldest go first.',
+    parse: parse.wholeNumber(100, 10_000_000),
+  },
+  deployLogsPerApp: {
+    key: 'deploys.logs-per-app',
+    variable: 'TANCHO_DEPLOYS_LOGS_PER_APP',
+    default: '50',
+    description: 'Of so many newest deploys of an app what they printed is kept; the deploys themselves stay listed.',
+    parse: parse.wholeNumber(1, 100_000),
+  },
 };

@@ -43,6 +43,17 @@ const serviceUser: Rule = (caller, subject) =>
   (caller.kind === 'user' && subject.service?.isRestricted === false);
 const instanceTeam: Rule = (caller, { instance }) => admin(caller, {}) || inTeams(caller, instance?.teams);
 
+const WORDS: ReadonlyMap<Rule, string> = new Map([
+  [anyone, 'anybody'],
+  [user, 'any user'],
+  [admin, 'admins'],
+  [self, 'the user it is about, and admins'],
+  [appTeam, "members of the app's teams, and admins"],
+  [appTeamOrAppToken, "members of the app's teams, admins, and a token of the app"],
+  [teamMember, 'members of the team, and admins'],
+  [registration, 'anybody where registration is open, otherwise admins'],
+]);
+
 export const RULES = {
   'user.create': registration,
   'user.login': anyone,
@@ -52,9 +63,11 @@ export const RULES = {
   'user.password': user,
   'user.reset': anyone,
   'user.remove': self,
+  'user.admin': admin,
   'api_key.show': user,
   'api_key.regenerate': user,
   'app_token.create': appTeam,
+  'app_token.list': appTeam,
   'app_token.revoke': appTeam,
   'quota.user': self,
   'quota.user_set': admin,
@@ -82,6 +95,8 @@ export const RULES = {
   'app.revoke': appTeam,
   'app.cname_add': appTeam,
   'app.cname_remove': appTeam,
+  'app.unlock': admin,
+  'app.routes': admin,
   'unit.add': appTeam,
   'unit.remove': appTeam,
   'app.run': appTeam,
@@ -101,9 +116,16 @@ export const RULES = {
   'deploy.list': user,
   'deploy.info': appTeam,
   'platform.list': user,
+  'platform.add': admin,
+  'platform.update': admin,
+  'platform.remove': admin,
   'plan.list': user,
+  'plan.create': admin,
+  'plan.remove': admin,
+  'plan.routers': user,
   'pool.list': user,
   'pool.create': admin,
+  'pool.update': admin,
   'pool.remove': admin,
   'pool.team_add': admin,
   'pool.team_remove': admin,
@@ -134,6 +156,14 @@ export type Action = keyof typeof RULES;
 
 export function may(caller: Caller, action: Action, subject: Subject = {}): boolean {
   return RULES[action](caller, subject);
+}
+
+/** For docs/access.md. */
+export function describeRule(action: Action): string {
+  const rule: Rule = RULES[action];
+  const words = WORDS.get(rule);
+  if (words === undefined) throw new Error(`The rule of ${action} has no words.`);
+  return words;
 }
 
 /** Throws `auth.required` to the anonymous, `access.denied` to everybody else. */

@@ -21,4 +21,6 @@ export interface EventReader {
 
 export interface EventWriter {
   insertEvent(event: PlatformEvent): Promise<void>;
+  /** The oldest of those that are older than `before` (ISO 8601 UTC), or more than `keep`; at most `batch`. How many they were. */
+  deleteOldEvents(bounds: { readonly before: string; readonly keep: number; readonly batch: number }): Promise<number>;
 }

@@ -1,4 +1,5 @@
 /** The part of the configuration that rules of the domain depend on. */
+import type { UnitLimits } from './apps/app.ts';
 import type { Limits } from './apps/provisioner.ts';
 import type { DefaultLimits } from './quotas/quota.ts';
 
@@ -12,9 +13,19 @@ export interface Settings {
   readonly startTimeoutMs: number;
   readonly drainTimeoutMs: number;
   readonly stopGraceMs: number;
+  /** Of every unit whose app's plan sets no others. */
   readonly unitLimits: Limits;
+  /** What there is on this machine: no unit can be given more. */
+  readonly machine: UnitLimits;
   /** How many built versions of an app are kept for going back. */
   readonly keptReleases: number;
+  readonly retention: {
+    readonly eventDays: number;
+    /** Whatever their age. */
+    readonly events: number;
+    /** Of so many newest deploys of an app what they printed is kept. */
+    readonly deployLogsPerApp: number;
+  };
   readonly runTimeoutMs: number;
   readonly defaultLimits: DefaultLimits;
 }

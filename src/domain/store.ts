@@ -6,6 +6,8 @@ import type { AppTokenReader, AppTokenWriter } from './app-tokens/app-token-stor
 import type { AppReader, AppWriter } from './apps/app-store.ts';
 import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
 import type { EventReader, EventWriter } from './events.ts';
+import type { PlanReader, PlanWriter } from './plans/plan-store.ts';
+import type { PlatformReader, PlatformWriter } from './platforms/platform-store.ts';
 import type { PoolReader, PoolWriter } from './pools/pool-store.ts';
 import type { QuotaReader, QuotaWriter } from './quotas/quota-store.ts';
 import type { ServiceReader, ServiceWriter } from './services/service-store.ts';
@@ -27,6 +29,8 @@ export interface StoreReader
     DeployReader,
     UserReader,
     TeamReader,
+    PlanReader,
+    PlatformReader,
     PoolReader,
     QuotaReader,
     ServiceReader,
@@ -41,6 +45,8 @@ export interface StoreWriter
     DeployWriter,
     UserWriter,
     TeamWriter,
+    PlanWriter,
+    PlatformWriter,
     PoolWriter,
     QuotaWriter,
     ServiceWriter,

@@ -2,6 +2,7 @@
 import type { AppTokens } from './app-tokens/app-tokens.ts';
 import type { Apps } from './apps/apps.ts';
 import type { AppChanges } from './apps/app-changes.ts';
+import type { AppUpkeep } from './apps/app-upkeep.ts';
 import type { Cnames } from './apps/cnames.ts';
 import type { Env } from './apps/env.ts';
 import type { Run } from './apps/run.ts';
@@ -13,7 +14,7 @@ import type { Swap } from './apps/swap.ts';
 import type { Deploys } from './deploys/deploys.ts';
 import type { Uploads } from './deploys/uploads.ts';
 import type { Logs } from './logs/logs.ts';
-import type { Plans } from './plans.ts';
+import type { Plans } from './plans/plans.ts';
 import type { Platforms } from './platforms/platforms.ts';
 import type { Pools } from './pools/pools.ts';
 import type { Quotas } from './quotas/quotas.ts';
@@ -34,6 +35,7 @@ export interface UseCases {
   readonly swap: Swap;
   readonly cnames: Cnames;
   readonly appChanges: AppChanges;
+  readonly appUpkeep: AppUpkeep;
   readonly logs: Logs;
   readonly unitReports: UnitReports;
   readonly deploys: Deploys;

@@ -28,4 +28,9 @@ describe('createRedactor', () => {
   it('leaves short values alone', () => {
     expect(createRedactor(['on'])('going on')).toBe('going on');
   });
+
+  it('knows a secret inside JSON', () => {
+    const redact = createRedactor(['pass"word\\1\twith', 'first line\nsecond "line"']);
+    expect(redact(JSON.stringify({ a: 'pass"word\\1\twith', b: 'second "line"' }))).toBe('{"a":"***","b":"***"}');
+  });
 });

@@ -162,7 +162,7 @@ export function appRecordsContract(getTarget: () => Target): void {
         });
         await expectRefused('PUT', `/apps/${owner.app}`, { body: { platform: 'cobol' } }, [400, 'platform.not_found']);
         await expectRefused('PUT', `/apps/${owner.app}`, { body: { pool: 'no' } }, [404, 'pool.not_found']);
-        await expectRefused('PUT', `/apps/${owner.app}`, { body: { plan: 'large' } }, [400, 'input.invalid']);
+        await expectRefused('PUT', `/apps/${owner.app}`, { body: { plan: 'no-such' } }, [404, 'plan.not_found']);
         await expectRefused('PUT', `/apps/${owner.app}`, { body: { description: {} } }, [400, 'input.invalid']);
         await expectRefused('PUT', `/apps/${owner.app}`, { body: '{}', token: bob.token }, [403, 'access.denied']);
       });
@@ -188,11 +188,6 @@ export function appRecordsContract(getTarget: () => Target): void {
         ]) {
           expect(await names(query), query).toEqual([]);
         }
-      });
-
-      it('has the one plan there is', async () => {
-        const plan = { name: 'default', memory: expect.any(Number) as number, swap: 0, cpushare: 100, default: true };
-        expect((await call('GET', '/plans')).json).toEqual([plan]);
       });
     });
   });

@@ -40,7 +40,8 @@ export class Recorder {
     const { document, operations } = this.#sides[variant];
     const operation =
       operationAt(operations, seen.method, bare) ??
-      operationAt(operations, seen.method, bare.replace(/^\/1\.0\//, '/'));
+      operationAt(operations, seen.method, bare.replace(/^\/1\.\d+\/(?=pools$)/, '/1.0/')) ??
+      operationAt(operations, seen.method, bare.replace(/^\/1\.\d+\//, '/'));
     if (operation === undefined) {
       const isExpected =
         [400, 404, 405].includes(seen.status) || seen.method === 'HEAD' || /\/openapi\.json$|\/docs/.test(bare);

@@ -1,5 +1,6 @@
 /** The whole contract, as one list: contract.test.ts asks it of one server, scenarios/contract.test.ts of the built program. */
 import { accountsContract } from './accounts.ts';
+import { administrationContract } from './administration.ts';
 import { appOperationsContract } from './app-operations.ts';
 import { appRecordsContract } from './app-records.ts';
 import { appTokensContract } from './app-tokens.ts';
@@ -21,6 +22,7 @@ export const CONTRACT: readonly ((getTarget: () => Target) => void)[] = [
   appsContract,
   appOperationsContract,
   appRecordsContract,
+  administrationContract,
   deploysContract,
   servicesContract,
 ];

@@ -36,7 +36,7 @@ export async function startDomainApi(): Promise<DomainApi> {
   const server = await createApiServer({
     useCases: {
       ...world.useCases,
-      platforms: createPlatforms({ builder }),
+      platforms: createPlatforms({ store, builder, act, now }),
       users: createUsers({ ...accounts, mailer, registrationOpen: true, sessionDays: 7 }),
       teams: createTeams(accounts),
       quotas: createQuotas({ store, act, defaults: UNLIMITED }),

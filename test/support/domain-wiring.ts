@@ -3,6 +3,7 @@ import { createHttpArchives } from '../../src/backends/archive-source/http/http-
 import { createAct } from '../../src/domain/act.ts';
 import { createUnitReports } from '../../src/domain/apps/unit-reports.ts';
 import { createAppChanges } from '../../src/domain/apps/app-changes.ts';
+import { createAppUpkeep } from '../../src/domain/apps/app-upkeep.ts';
 import { type AppView, createApps } from '../../src/domain/apps/apps.ts';
 import { createCnames } from '../../src/domain/apps/cnames.ts';
 import { createEnv } from '../../src/domain/apps/env.ts';
@@ -24,7 +25,7 @@ import { Leases } from '../../src/domain/leases.ts';
 import { Collector } from '../../src/domain/logs/collector.ts';
 import { Journal } from '../../src/domain/logs/journal.ts';
 import { createLogs } from '../../src/domain/logs/logs.ts';
-import { createPlans } from '../../src/domain/plans.ts';
+import { createPlans } from '../../src/domain/plans/plans.ts';
 import { createPools } from '../../src/domain/pools/pools.ts';
 import { recover, type Recovered } from '../../src/domain/recovery.ts';
 import { misbehaving } from '../../src/backends/service-endpoint/memory/faults.ts';
@@ -57,6 +58,7 @@ export interface DomainWorld {
     | 'swap'
     | 'cnames'
     | 'appChanges'
+    | 'appUpkeep'
     | 'plans'
     | 'pools'
     | 'logs'
@@ -202,8 +204,9 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     startStop: createStartStop({ ...all, rollouts, journal, act }),
     swap: createSwap({ ...all, routes, journal, act }),
     cnames: createCnames({ ...all, routes, journal, act }),
-    appChanges: createAppChanges({ ...all, journal, act }),
-    plans: createPlans(all),
+    appChanges: createAppChanges({ ...all, rollouts, journal, act }),
+    appUpkeep: createAppUpkeep({ ...all, routes, act }),
+    plans: createPlans({ ...all, act }),
     pools: createPools({ ...all, act }),
     unitReports: createUnitReports({ ...all, journal }),
     logs: createLogs({ ...all, journal, act }),

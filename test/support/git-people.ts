@@ -37,6 +37,7 @@ function app(name: string): App {
     teamOwner: 'shop-team',
     teams: ['shop-team'],
     pool: 'default',
+    plan: 'default',
     description: '',
     cname: [],
     createdAt: new Date(0).toISOString(),

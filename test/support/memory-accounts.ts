@@ -51,6 +51,14 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>, { appToken 
       const user = users.get(email);
       if (user !== undefined) users.set(email, { ...user, passwordHash });
     },
+    async setAdmin(email, isAdmin) {
+      const user = users.get(email);
+      if (user === undefined) throw new PlatformError('user.not_found', 'user not found');
+      users.set(email, { ...user, isAdmin });
+    },
+    async deleteApiKey(email) {
+      apiKeys.delete(email);
+    },
     async deleteUser(email) {
       users.delete(email);
       apiKeys.delete(email);

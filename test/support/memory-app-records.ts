@@ -35,6 +35,8 @@ export function createMemoryAppRecords(
       const token = tokens.get(hash);
       return token === undefined || token.expiresAt <= now ? null : token;
     },
+    appTokens: async (app) => [...tokens.values()].filter((token) => token.app === app).reverse(),
+    deleteAppToken: async (hash) => tokens.delete(hash),
     insertAppToken: async (token) => void tokens.set(token.tokenHash, token),
     deleteAppTokens: async (app) => forget((token) => token.app === app),
     deleteExpiredAppTokens: async (now) => forget((token) => token.expiresAt <= now),

@@ -41,6 +41,13 @@ export class MemoryBuilder implements Builder {
     return Promise.resolve([{ name: PLATFORM_NAME, description: '', ready: true, tools: [], missing: [] }]);
   }
 
+  /** The definition is the description. */
+  describe(name: string, definition: string): Promise<PlatformInfo> {
+    const wrong = new PlatformError('platform.invalid_definition', `${name}.yaml line 1: it is wrong.`);
+    if (definition.startsWith('wrong')) return Promise.reject(wrong);
+    return Promise.resolve({ name, description: definition, ready: true, tools: [], missing: [] });
+  }
+
   async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {
     const { recipe } = request.source as RecipeSource;
     this.caches.add(request.app);

@@ -11,11 +11,19 @@ import type { Deploys } from '../../src/domain/deploys/deploys.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import type { LogEntry } from '../../src/domain/logs/entry.ts';
 import type { Logs } from '../../src/domain/logs/logs.ts';
-import type { Platforms } from '../../src/domain/platforms/platforms.ts';
 import { randomHex, timeOrderedId } from '../../src/lib/ids.ts';
 import type { UseCases } from '../../src/domain/use-cases.ts';
+import { memoryAdministration } from './memory-administration.ts';
 
-const PLATFORM = { name: 'static', description: 'Files.', ready: true, tools: ['cat 9'], missing: [] };
+const PLATFORM = {
+  name: 'static',
+  description: 'Files.',
+  ready: true,
+  tools: ['cat 9'],
+  missing: [],
+  isDisabled: false,
+  isAdded: false,
+};
 
 export type MemoryPlatform = Omit<
   UseCases,
@@ -208,38 +216,27 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
 /** What is tested over the real use cases (domain-api.ts): here the app is only looked up. */
 function changesIn(
   memory: Memory,
-): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'appChanges' | 'plans' | 'pools'> {
+): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'appChanges' | 'appUpkeep'> {
   const refuse = (action: Action) => async (caller: Caller, app: unknown) => {
     memory.allowed(caller, action, String(app));
     throw new PlatformError('unsupported', 'Nothing can be changed like this in memory.');
-  };
-  const noPool = (code: 'pool.invalid_name' | 'pool.not_found') => async () => {
-    throw new PlatformError(code, 'There are no pools in memory.');
   };
   return {
     scale: { add: refuse('unit.add'), remove: refuse('unit.remove') },
     startStop: { start: refuse('app.start'), stop: refuse('app.stop') },
     swap: { swap: refuse('app.swap') },
-    cnames: { add: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
+    cnames: { add: refuse('app.cname_add'), replace: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
     appChanges: { change: refuse('app.update'), grant: refuse('app.grant'), revoke: refuse('app.revoke') },
-    plans: { list: async () => [] },
-    pools: {
-      byTeam: async () => [],
-      list: async () => [],
-      create: noPool('pool.invalid_name'),
-      remove: noPool('pool.not_found'),
-      addTeams: noPool('pool.not_found'),
-      removeTeams: noPool('pool.not_found'),
+    appUpkeep: {
+      unlock: refuse('app.unlock'),
+      republish: refuse('app.routes'),
+      async metricEnvs(caller, app) {
+        memory.allowed(caller, 'app.info', app);
+        return {};
+      },
     },
   };
 }
-
-const platforms: Platforms = {
-  async list(caller) {
-    demand(caller, 'platform.list');
-    return [PLATFORM];
-  },
-};
 
 export function createMemoryPlatform(): MemoryPlatform {
   const memory = new Memory();
@@ -275,7 +272,7 @@ export function createMemoryPlatform(): MemoryPlatform {
       image: refuse,
       available: async (caller, app) => void memory.allowed(caller, 'app.deploy', app),
     },
-    platforms,
+    ...memoryAdministration(PLATFORM),
     records,
     units,
     get reserve() {
@@ -345,6 +342,7 @@ function newApp(name: string, owner: string, team: string, description: string):
     teamOwner: team,
     teams: [team],
     pool: 'default',
+    plan: 'default',
     description,
     cname: [],
     createdAt: new Date().toISOString(),

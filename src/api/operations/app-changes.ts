@@ -1,28 +1,49 @@
-/** The record of an app: what it is, which teams have access, in which pool it is (the pool: specification 4.1). */
-import type { RawBody } from '../body.ts';
-import { empty, type Operation } from '../operation.ts';
+/** The record of an app: what it is, which teams have access, its pool and plan (the pool: specification 4.1). */
+import { empty, type Operation, progress } from '../operation.ts';
 import { Type } from '../schema.ts';
-import { appParams } from './fields.ts';
-import { OPTIONS_BODY, readBare, readOptions } from './options-input.ts';
-import { PlatformError } from '../../domain/errors.ts';
+import { appParams, optionalText } from './fields.ts';
+import { planName, planText, readChange, textOf } from './app-change-input.ts';
+import { optionsBody, readBare, readBodyFields } from './options-input.ts';
+import type { RawBody } from '../body.ts';
 
 const teamParams = Type.Object({ app: Type.String(), team: Type.String() });
 const bareText = { mediaType: 'text/plain', schema: Type.String() };
 const errors = ['app.not_found', 'access.denied', 'app.busy'] as const;
+const planErrors = ['plan.not_found', 'quota.exceeded', 'unit.failed', 'input.invalid_json'] as const;
 
 export const appChangeOperations: readonly Operation[] = [
   empty({
     id: 'apps.update',
     section: null,
-    summary: 'Change the description, platform, owning team or pool of an app; what is empty stays as it is.',
+    summary: 'Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is.',
     method: 'PUT',
     path: '/apps/:app',
+    also: [{ method: 'POST', path: '/apps/:app' }],
     access: 'user',
     params: appParams,
-    rawBody: OPTIONS_BODY,
-    errors: [...errors, 'platform.not_found', 'team.not_found', 'pool.not_found', 'input.invalid_json'],
+    rawBody: optionsBody({
+      description: optionalText,
+      platform: optionalText,
+      teamOwner: optionalText,
+      pool: optionalText,
+      plan: planText,
+      cname: optionalText,
+    }),
+    errors: [
+      ...errors,
+      ...planErrors,
+      'platform.not_found',
+      'platform.disabled',
+      'team.not_found',
+      'pool.not_found',
+      'cname.invalid',
+      'cname.taken',
+    ],
     handle: async ({ useCases, caller }, { params, body }) => {
-      await useCases.appChanges.change(caller, params.app, readChange(body));
+      const { change, cname } = readChange(body);
+      if (cname !== undefined) await useCases.cnames.replace(caller, params.app, cname === '' ? [] : [cname]);
+      const isNothing = Object.values(change).every((value) => value === undefined);
+      if (cname === undefined || !isNothing) await useCases.appChanges.change(caller, params.app, change);
     },
   }),
   empty({
@@ -37,6 +58,19 @@ export const appChangeOperations: readonly Operation[] = [
     errors: [...errors, 'pool.not_found', 'input.invalid_json'],
     handle: ({ useCases, caller }, { params, body }) =>
       useCases.appChanges.change(caller, params.app, { pool: readBare(body, 'pool') }),
+  }),
+  progress({
+    id: 'apps.plan',
+    section: null,
+    summary: 'Give an app another plan; what runs is replaced by units with its limits.',
+    method: 'POST',
+    path: '/apps/:app/plan',
+    access: 'user',
+    params: appParams,
+    rawBody: optionsBody({ name: optionalText, plan: planText }),
+    errors: [...errors, ...planErrors],
+    handle: ({ useCases, caller }, { params, body }, say) =>
+      useCases.appChanges.change(caller, params.app, { plan: readPlan(body) }, say),
   }),
   empty({
     id: 'apps.team_owner',
@@ -77,17 +111,8 @@ export const appChangeOperations: readonly Operation[] = [
   }),
 ];
 
-/** Clients send every field, most of them empty. */
-function readChange(body: RawBody) {
-  const names = ['description', 'platform', 'teamOwner', 'teamowner', 'pool', 'plan'] as const;
-  const { plan, teamowner, ...fields } = readOptions(body, {}, names);
-  if (plan !== '' && plan !== 'default') {
-    throw new PlatformError('input.invalid', 'plan not found', { hint: 'The only plan here is "default".' });
-  }
-  return {
-    description: fields.description || undefined,
-    platform: fields.platform || undefined,
-    teamOwner: fields.teamOwner || teamowner || undefined,
-    pool: fields.pool || undefined,
-  };
+/** `{"name": "small", ...}`, `plan=small`, or the bare name. */
+function readPlan(body: RawBody): string {
+  const fields = readBodyFields(body);
+  return planName(fields.get('plan')?.at(-1)) || textOf('name', fields.get('name')?.at(-1)) || readBare(body, 'plan');
 }

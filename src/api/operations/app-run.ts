@@ -20,7 +20,7 @@ export const appRunOperations: readonly Operation[] = [
       'app.not_found',
       'access.denied',
       'app.not_deployed',
-      'app.stopped',
+      'cancelled',
       'run.command_required',
       'run.failed',
       'unsupported',

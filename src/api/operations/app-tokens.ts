@@ -1,7 +1,7 @@
 /** App tokens (specification 4.9, Variant B). */
 import { Type } from '../schema.ts';
 import { empty, json, type Operation } from '../operation.ts';
-import { optionalText, queryText } from './fields.ts';
+import { appParams, optionalText, queryText } from './fields.ts';
 
 export const appTokenOperations: readonly Operation[] = [
   json({
@@ -16,6 +16,29 @@ export const appTokenOperations: readonly Operation[] = [
     errors: ['input.invalid_json', 'app.invalid_name', 'app.not_found', 'access.denied', 'app.busy'],
     handle: ({ useCases, caller }, { body }) =>
       useCases.appTokens.create(caller, { client: body.client, isExported: body.export === true }),
+  }),
+  json({
+    id: 'app_tokens.list',
+    section: null,
+    summary: 'List the tokens of an app, without what they are.',
+    method: 'GET',
+    path: '/apps/:app/tokens',
+    access: 'user',
+    params: appParams,
+    shape: 'appTokens',
+    errors: ['app.not_found', 'access.denied'],
+    handle: ({ useCases, caller }, { params }) => useCases.appTokens.list(caller, params.app),
+  }),
+  empty({
+    id: 'app_tokens.revoke_one',
+    section: null,
+    summary: 'End one token of an app.',
+    method: 'DELETE',
+    path: '/apps/:app/tokens/:token',
+    access: 'user',
+    params: Type.Object({ app: Type.String(), token: Type.String() }),
+    errors: ['app.not_found', 'access.denied', 'token.not_found'],
+    handle: ({ useCases, caller }, { params }) => useCases.appTokens.revokeOne(caller, params.app, params.token),
   }),
   empty({
     id: 'app_tokens.revoke',

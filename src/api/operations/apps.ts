@@ -3,12 +3,13 @@ import type { AppFilter } from '../../domain/apps/apps.ts';
 import { Type } from '../schema.ts';
 import { readFlag } from '../body.ts';
 import { json, type Operation, progress } from '../operation.ts';
-import { appParams, optionalText, queryText } from './fields.ts';
+import { appParams, optionalText, queryText, repeatedText } from './fields.ts';
+import { planName, planText } from './app-change-input.ts';
 import { OPTIONS_BODY, readOptions } from './options-input.ts';
 
 const section = '4.1';
 
-/** Unknown fields (memory, swap, plan, units ... of older clients) are ignored; `framework` is the oldest name of `platform`. */
+/** Unknown fields (memory, swap, units ... of older clients) are ignored; `framework` is the oldest name of `platform`. */
 const newApp = Type.Object({
   name: optionalText,
   platform: optionalText,
@@ -17,6 +18,7 @@ const newApp = Type.Object({
   teamowner: optionalText,
   description: optionalText,
   pool: optionalText,
+  plan: planText,
 });
 
 export const appOperations: readonly Operation[] = [
@@ -34,11 +36,17 @@ export const appOperations: readonly Operation[] = [
       teamOwner: queryText,
       teamowner: queryText,
       pool: queryText,
+      status: repeatedText,
+      locked: queryText,
     }),
     stands: true,
     shape: 'appSummaries',
     errors: [],
-    handle: ({ useCases, caller }, { query }) => useCases.apps.list(caller, filterOf(query)),
+    handle: async ({ useCases, caller }, { query }) => {
+      // An app is locked while it is removed, and then in no list.
+      const found = await useCases.apps.list(caller, filterOf(query));
+      return readFlag('locked', query.locked) ? [] : found;
+    },
   }),
   json({
     id: 'apps.create',
@@ -54,7 +62,8 @@ export const appOperations: readonly Operation[] = [
       'app.invalid_name',
       'app.name_taken',
       'platform.not_found',
-      'platform.not_ready',
+      'platform.disabled',
+      'plan.not_found',
       'pool.not_found',
       'quota.exceeded',
       'team.required',
@@ -69,6 +78,7 @@ export const appOperations: readonly Operation[] = [
         teamOwner: body.teamOwner || body.teamowner || undefined,
         description: body.description ?? undefined,
         pool: body.pool || undefined,
+        plan: planName(body.plan) || undefined,
       }),
   }),
   json({
@@ -125,9 +135,16 @@ export const appOperations: readonly Operation[] = [
   }),
 ];
 
+type AppQuery = Readonly<
+  Partial<Record<'name' | 'platform' | 'owner' | 'teamOwner' | 'teamowner' | 'pool', string>>
+> & {
+  readonly status?: string | string[];
+};
+
 /** Empty ones mean all. */
-function filterOf(query: Readonly<Record<string, string | undefined>>): AppFilter {
-  const teamOwner = query['teamOwner'] || query['teamowner'];
+function filterOf({ status, ...query }: AppQuery): AppFilter {
+  const states = [status ?? []].flat().filter((state) => state !== '');
+  const teamOwner = query.teamOwner || query.teamowner;
   const { name, platform, owner, pool } = query;
   return {
     ...(name && { name }),
@@ -135,5 +152,6 @@ function filterOf(query: Readonly<Record<string, string | undefined>>): AppFilte
     ...(owner && { owner }),
     ...(teamOwner && { teamOwner }),
     ...(pool && { pool }),
+    ...(states.length > 0 && { states }),
   };
 }

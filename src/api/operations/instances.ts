@@ -162,7 +162,7 @@ export const instanceOperations: readonly Operation[] = [
     summary: 'Remove an instance that no app is bound to, or with unbindall unbind it first.',
     method: 'DELETE',
     path: '/services/instances/:instance',
-    also: ways('DELETE', '/services/:service/instances/:instance'),
+    also: ways('DELETE', '/services/:service/instances/:instance', '/services/c/instances/:instance'),
     access: 'user',
     params,
     query: Type.Object({ unbindall: queryText, force: queryText, ignoreerrors: queryText }),

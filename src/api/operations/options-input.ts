@@ -1,4 +1,5 @@
 /** Options that clients of different ages put into the query, a form or JSON; what is none of these is not looked at. */
+import type { TSchema } from 'typebox';
 import { Type } from '../schema.ts';
 import { PlatformError } from '../../domain/errors.ts';
 import { FORM, isJson, parseJson, type RawBody } from '../body.ts';
@@ -7,6 +8,15 @@ type Query = Readonly<Record<string, unknown>>;
 
 /** How such a body is described. */
 export const OPTIONS_BODY = { mediaType: FORM, schema: Type.Record(Type.String(), Type.String()) };
+
+/** The same with the names of its fields; what they may be is judged by whoever reads them. */
+export function optionsBody<F extends Record<string, TSchema>>(fields: F) {
+  return { mediaType: FORM, schema: Type.Object(fields) };
+}
+
+/** In a form a text anyway, in JSON also as what it is. */
+export const amount = Type.Optional(Type.Unsafe<string | number | null>({ type: ['string', 'integer', 'null'] }));
+export const flag = Type.Optional(Type.Unsafe<string | boolean | null>({ type: ['string', 'boolean', 'null'] }));
 
 /** The query comes first; absent, null and empty options are ''. Throws `input.invalid_json`, `input.invalid`. */
 export function readOptions<N extends string>(body: RawBody, query: Query, names: readonly N[]): Record<N, string> {

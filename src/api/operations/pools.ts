@@ -1,12 +1,12 @@
 /** Pools (specification 4.1); their administration is beyond it. */
-import { readFlag } from '../body.ts';
 import { empty, json, type Operation } from '../operation.ts';
 import { Type } from '../schema.ts';
 import { optionalText, repeatedText } from './fields.ts';
-import { OPTIONS_BODY, readValues } from './options-input.ts';
-import { PlatformError } from '../../domain/errors.ts';
+import { flag, OPTIONS_BODY, optionsBody } from './options-input.ts';
+import { readPool, readTeams } from './pool-input.ts';
 
-const params = Type.Object({ pool: Type.String() });
+/** The oldest clients name the pool in the body. */
+const params = Type.Object({ pool: Type.Optional(Type.String()) });
 const teamErrors = ['pool.not_found', 'pool.in_use', 'team.not_found', 'input.invalid_json'] as const;
 
 export const poolOperations: readonly Operation[] = [
@@ -27,6 +27,7 @@ export const poolOperations: readonly Operation[] = [
     summary: 'List the pools that the caller may use, as clients from 1.0 on read them.',
     method: 'GET',
     path: '/1.0/pools',
+    also: [{ method: 'GET', path: '/pool' }],
     access: 'user',
     shape: 'pools',
     errors: [],
@@ -38,11 +39,30 @@ export const poolOperations: readonly Operation[] = [
     summary: 'Create a pool; unless it is public only teams with access may use it.',
     method: 'POST',
     path: '/pools',
+    also: [{ method: 'POST', path: '/pool' }],
     access: 'user',
-    body: Type.Object({ name: optionalText, public: Type.Optional(Type.Boolean()) }),
-    errors: ['pool.invalid_name', 'pool.name_taken', 'input.invalid_json'],
-    handle: ({ useCases, caller }, { body }) =>
-      useCases.pools.create(caller, { name: body.name, isPublic: readFlag('public', body.public) }),
+    rawBody: optionsBody({ name: optionalText, pool: optionalText, public: flag, default: flag }),
+    errors: ['pool.invalid_name', 'pool.name_taken', 'pool.in_use', 'input.invalid_json'],
+    handle: ({ useCases, caller }, { body }) => {
+      const { name, isPublic = false } = readPool(body);
+      return useCases.pools.create(caller, { name, isPublic });
+    },
+  }),
+  empty({
+    id: 'pools.update',
+    section: null,
+    summary: 'Open a pool to all teams, or close it to all but those with access.',
+    method: 'PUT',
+    path: '/pools/:pool',
+    also: [{ method: 'POST', path: '/pool/:pool' }],
+    access: 'user',
+    params,
+    rawBody: optionsBody({ public: flag, default: flag }),
+    errors: ['pool.not_found', 'pool.in_use', 'input.invalid_json'],
+    handle: ({ useCases, caller }, { params, body }) => {
+      const { name, isPublic } = readPool(body, params.pool);
+      return useCases.pools.update(caller, name, isPublic);
+    },
   }),
   empty({
     id: 'pools.remove',
@@ -50,10 +70,12 @@ export const poolOperations: readonly Operation[] = [
     summary: 'Remove a pool without apps.',
     method: 'DELETE',
     path: '/pools/:pool',
+    also: [{ method: 'DELETE', path: '/pool' }],
     access: 'user',
     params,
-    errors: ['pool.not_found', 'pool.in_use'],
-    handle: ({ useCases, caller }, { params: { pool } }) => useCases.pools.remove(caller, pool),
+    rawBody: OPTIONS_BODY,
+    errors: ['pool.not_found', 'pool.in_use', 'input.invalid_json'],
+    handle: ({ useCases, caller }, { params, body }) => useCases.pools.remove(caller, readPool(body, params.pool).name),
   }),
   empty({
     id: 'pools.team_add',
@@ -61,13 +83,17 @@ export const poolOperations: readonly Operation[] = [
     summary: 'Give teams access to a pool.',
     method: 'POST',
     path: '/pools/:pool/team',
+    also: [
+      { method: 'POST', path: '/pool/:pool/team' },
+      { method: 'POST', path: '/pool/team' },
+    ],
     access: 'user',
     params,
     query: Type.Object({ team: repeatedText }),
     rawBody: OPTIONS_BODY,
     errors: teamErrors,
-    handle: ({ useCases, caller }, { params: { pool }, query, body }) =>
-      useCases.pools.addTeams(caller, pool, teamNames(readValues(body, query, 'team'))),
+    handle: ({ useCases, caller }, { params, query, body }) =>
+      useCases.pools.addTeams(caller, readPool(body, params.pool).name, readTeams(body, query)),
   }),
   empty({
     id: 'pools.team_remove',
@@ -75,20 +101,16 @@ export const poolOperations: readonly Operation[] = [
     summary: "Take teams' access to a pool away.",
     method: 'DELETE',
     path: '/pools/:pool/team',
+    also: [
+      { method: 'DELETE', path: '/pool/:pool/team' },
+      { method: 'DELETE', path: '/pool/team' },
+    ],
     access: 'user',
     params,
     query: Type.Object({ team: repeatedText }),
     rawBody: OPTIONS_BODY,
     errors: teamErrors,
-    handle: ({ useCases, caller }, { params: { pool }, query, body }) =>
-      useCases.pools.removeTeams(caller, pool, teamNames(readValues(body, query, 'team'))),
+    handle: ({ useCases, caller }, { params, query, body }) =>
+      useCases.pools.removeTeams(caller, readPool(body, params.pool).name, readTeams(body, query)),
   }),
 ];
-
-function teamNames(values: readonly unknown[]): string[] {
-  const names = values.filter((value) => typeof value === 'string');
-  if (names.length > 0 && names.length === values.length) return names;
-  throw new PlatformError('input.invalid', 'You must provide the team.', {
-    hint: 'Send team=<team>, repeated for more.',
-  });
-}

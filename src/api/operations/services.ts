@@ -89,6 +89,7 @@ export const serviceOperations: readonly Operation[] = [
     summary: 'The documentation of a service, as it was stored.',
     method: 'GET',
     path: '/services/:service/doc',
+    also: [{ method: 'GET', path: '/services/c/:service/doc' }],
     access: 'user',
     params,
     errors: denied,

@@ -67,11 +67,13 @@ export const userOperations: readonly Operation[] = [
     method: 'GET',
     path: '/users',
     access: 'user',
-    query: Type.Object({ userEmail: queryText }),
+    query: Type.Object({ userEmail: queryText, role: queryText, context: queryText }),
     shape: 'users',
     errors: [],
     handle: async ({ useCases, caller }, { query }) => {
       const wanted = (query.userEmail ?? '').trim().toLowerCase();
+      // There are no roles, so nobody has one.
+      if (query.role) return [];
       return (await useCases.users.list(caller)).filter(({ email }) => wanted === '' || email === wanted);
     },
   }),
@@ -86,6 +88,29 @@ export const userOperations: readonly Operation[] = [
     errors: ['user.not_found', 'user.last_admin', 'user.owns_apps', 'user.last_member'],
     // Heeded in every variant: whoever names somebody else must never remove themselves.
     handle: ({ useCases, caller }, { query }) => useCases.users.remove(caller, query.user),
+  }),
+  empty({
+    id: 'users.make_admin',
+    section: null,
+    summary: 'Make a user an admin.',
+    method: 'PUT',
+    path: '/users/:email/admin',
+    also: [{ method: 'POST', path: '/users/:email/admin' }],
+    access: 'user',
+    params: Type.Object({ email: Type.String() }),
+    errors: ['user.not_found'],
+    handle: ({ useCases, caller }, { params }) => useCases.users.setAdmin(caller, params.email, true),
+  }),
+  empty({
+    id: 'users.unmake_admin',
+    section: null,
+    summary: 'Make an admin a user like others; the last one stays.',
+    method: 'DELETE',
+    path: '/users/:email/admin',
+    access: 'user',
+    params: Type.Object({ email: Type.String() }),
+    errors: ['user.not_found', 'user.last_admin'],
+    handle: ({ useCases, caller }, { params }) => useCases.users.setAdmin(caller, params.email, false),
   }),
   json({
     id: 'auth.scheme',

@@ -1,4 +1,5 @@
 import { Type } from '../schema.ts';
+import { type AppToken, tokenId } from '../../domain/app-tokens/app-token.ts';
 import type { NewAppToken } from '../../domain/app-tokens/app-tokens.ts';
 import { shape } from './shape.ts';
 
@@ -13,4 +14,25 @@ export const appToken = shape(
     Expires: (Date.parse(record.expiresAt) - Date.parse(record.createdAt)) * NANOSECONDS_PER_MS,
     AppName: record.app,
   }),
+);
+
+/** Without the tokens themselves: they are shown once. Times in ISO 8601 UTC. */
+export const appTokens = shape(
+  Type.Array(
+    Type.Object({
+      Id: Type.String(),
+      AppName: Type.String(),
+      CreatedBy: Type.String(),
+      CreatedAt: Type.String(),
+      ExpiresAt: Type.String(),
+    }),
+  ),
+  (tokens: readonly AppToken[]) =>
+    tokens.map((token) => ({
+      Id: tokenId(token),
+      AppName: token.app,
+      CreatedBy: token.by,
+      CreatedAt: token.createdAt,
+      ExpiresAt: token.expiresAt,
+    })),
 );

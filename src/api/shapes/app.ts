@@ -1,5 +1,6 @@
 import { Type } from '../schema.ts';
 import type { AppView } from '../../domain/apps/apps.ts';
+import { planFields, planToWire } from './plan.ts';
 import { shape } from './shape.ts';
 import { listedUnit, listedUnitUnion, unit, unitToWire, unitUnion } from './unit.ts';
 
@@ -42,7 +43,7 @@ const listedUnion = {
 const ZERO_DATE = '0001-01-01T00:00:00Z';
 
 function toWire(view: AppView) {
-  const { app, units, state, repositoryUrl, address } = view;
+  const { app, units, state, repositoryUrl, address, plan } = view;
   return {
     Ip: address,
     Name: app.name,
@@ -57,6 +58,7 @@ function toWire(view: AppView) {
     teamowner: app.teamOwner,
     description: app.description,
     deploys: app.deploys,
+    ...(plan !== undefined && { plan: planToWire(plan) }),
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
     ...(app.customData !== null && { customdata: app.customData }),
     ...(app.swappedWith !== null && { swappedWith: app.swappedWith }),
@@ -76,6 +78,7 @@ export const appUnion = shape(
     ...owners,
     description: Type.String(),
     deploys: Type.Integer(),
+    plan: Type.Optional(planFields),
     customdata,
   }),
   toWire,

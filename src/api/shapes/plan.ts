@@ -1,18 +1,25 @@
-import type { Plan } from '../../domain/plans.ts';
+import type { Plan } from '../../domain/plans/plan.ts';
 import { Type } from '../schema.ts';
 import { shape } from './shape.ts';
 
-/** Bytes; 0 for no limit. Every plan has the same share of the processors. */
-const schema = Type.Array(
-  Type.Object({
-    name: Type.String(),
-    memory: Type.Integer(),
-    swap: Type.Integer(),
-    cpushare: Type.Integer(),
-    default: Type.Boolean(),
-  }),
-);
+/** Bytes and thousandths of a processor; 0 for no limit. Units have no swap of their own. */
+export const planFields = Type.Object({
+  name: Type.String(),
+  memory: Type.Integer(),
+  swap: Type.Integer(),
+  cpushare: Type.Integer(),
+  cpumilli: Type.Integer(),
+  default: Type.Boolean(),
+});
 
-export const plans = shape(schema, (list: readonly Plan[]) =>
-  list.map(({ name, memoryBytes }) => ({ name, memory: memoryBytes, swap: 0, cpushare: 100, default: true })),
+export function planToWire({ name, memoryBytes, cpuShare, cpuMillis, isDefault }: Plan) {
+  return { name, memory: memoryBytes, swap: 0, cpushare: cpuShare, cpumilli: cpuMillis, default: isDefault };
+}
+
+export const plans = shape(Type.Array(planFields), (list: readonly Plan[]) => list.map(planToWire));
+
+/** Clients read the type to know which options a router takes; it is its name. */
+export const routers = shape(
+  Type.Array(Type.Object({ name: Type.String(), type: Type.String() })),
+  (names: readonly string[]) => names.map((name) => ({ name, type: name })),
 );

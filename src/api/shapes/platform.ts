@@ -1,5 +1,5 @@
 import { Type } from '../schema.ts';
-import type { PlatformInfo } from '../../domain/platforms/platform.ts';
+import type { PlatformView } from '../../domain/platforms/platforms.ts';
 import { shape } from './shape.ts';
 
 const published = { Name: Type.String() };
@@ -8,15 +8,19 @@ const extra = {
   Ready: Type.Boolean(),
   Tools: Type.Array(Type.String()),
   Missing: Type.Array(Type.String()),
+  Disabled: Type.Boolean(),
+  Added: Type.Boolean(),
 };
 
-function toWire(platforms: readonly PlatformInfo[]) {
+function toWire(platforms: readonly PlatformView[]) {
   return platforms.map((platform) => ({
     Name: platform.name,
     Description: platform.description,
     Ready: platform.ready,
     Tools: [...platform.tools],
     Missing: [...platform.missing],
+    Disabled: platform.isDisabled,
+    Added: platform.isAdded,
   }));
 }
 

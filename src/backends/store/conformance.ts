@@ -8,6 +8,8 @@ import { deployCases } from './testing/deploys.ts';
 import { environmentCases } from './testing/environment.ts';
 import { eventCases } from './testing/events.ts';
 import { leaseCases } from './testing/leases.ts';
+import { planCases } from './testing/plans.ts';
+import { platformCases } from './testing/platforms.ts';
 import { poolCases } from './testing/pools.ts';
 import { quotaCases } from './testing/quotas.ts';
 import { releaseCases } from './testing/releases.ts';
@@ -28,6 +30,8 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   'app tokens': appTokenCases,
   quotas: quotaCases,
   teams: teamCases,
+  plans: planCases,
+  platforms: platformCases,
   pools: poolCases,
   services: serviceCases,
   'events and settings': eventCases,
@@ -36,7 +40,7 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 100;
+const CASES = 111;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

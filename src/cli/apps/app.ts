@@ -13,6 +13,7 @@ import { registerRestart, registerStart, registerStop } from './start-stop.ts';
 import { registerSwap } from './swap.ts';
 import { registerUpdate } from './update.ts';
 import { registerTokens } from './token.ts';
+import { registerUpkeep } from './upkeep.ts';
 
 export function registerApp(app: Command, cli: Cli): void {
   registerCreate(app, cli);
@@ -32,5 +33,6 @@ export function registerApp(app: Command, cli: Cli): void {
   registerOpenUrl(app, cli);
   registerQuota(app, cli);
   registerTokens(app, cli);
+  registerUpkeep(app, cli);
   registerRemove(app, cli);
 }

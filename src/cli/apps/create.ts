@@ -8,6 +8,7 @@ interface CreateOptions {
   readonly team?: string;
   readonly description?: string;
   readonly pool?: string;
+  readonly plan?: string;
   readonly remote: boolean;
 }
 
@@ -20,6 +21,7 @@ export function registerCreate(app: Command, cli: Cli): void {
     .option('-t, --team <team>', 'the team that owns it (needed when you are in several)')
     .option('-d, --description <text>', 'what it is')
     .option('--pool <pool>', 'the pool it is to be in')
+    .option('--plan <plan>', 'what its units may use')
     .option('--no-remote', 'add no git remote')
     .action((name: string, platform: string, options: CreateOptions) => create(cli, name, platform, options));
 }
@@ -33,6 +35,7 @@ async function create(cli: Cli, name: string, platform: string, options: CreateO
       ...(options.team === undefined ? {} : { teamOwner: options.team }),
       ...(options.description === undefined ? {} : { description: options.description }),
       ...(options.pool === undefined ? {} : { pool: options.pool }),
+      ...(options.plan === undefined ? {} : { plan: options.plan }),
     }),
   );
   const keys = await cli.during('Asking for your keys', () => client.keys.list());

@@ -106,6 +106,7 @@ function describe(app: AppInfo): string {
     ['Team', app.teamowner],
     ['Teams', app.Teams.join(', ')],
     ['Pool', app.Pool],
+    ['Plan', app.plan?.name],
     ['Owner', app.owner],
     ['Deploys', app.deploys?.toString()],
     ['About', app.description],

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { appName } from '../git.ts';
+import { table } from '../output.ts';
 import { confirm } from '../prompt.ts';
 import { APP_OPTION } from './app-option.ts';
 
@@ -18,13 +19,34 @@ export function registerTokens(app: Command, cli: Cli): void {
       cli.show(made, () => made.Token);
     });
   app
-    .command('token-revoke')
-    .description('End all tokens of an app')
+    .command('token-list')
+    .description('List the tokens of an app, without what they are')
     .argument('[app]', APP_OPTION[1])
     .option(...APP_OPTION)
-    .option('-y, --yes', 'do not ask')
-    .action(async (named: string | undefined, options: { app?: string; yes?: boolean }) => {
+    .action(async (named: string | undefined, options: { app?: string }) => {
       const name = await appName(cli, options.app ?? named);
+      const client = await cli.client();
+      const tokens = await cli.during('Asking', () => client.appTokens.list(name));
+      const rows = tokens.map((one) => [one.Id, one.CreatedBy, one.CreatedAt, one.ExpiresAt]);
+      const none = `The app ${name} has no tokens.`;
+      cli.show(tokens, () => (rows.length === 0 ? none : table(['ID', 'BY', 'CREATED', 'EXPIRES'], rows)));
+    });
+  app
+    .command('token-revoke')
+    .description('End one token of an app, or all of them')
+    .argument('[app]', APP_OPTION[1])
+    .option(...APP_OPTION)
+    .option('--id <token>', 'only this one, as "tancho app token-list" shows it')
+    .option('-y, --yes', 'do not ask')
+    .action(async (named: string | undefined, options: { app?: string; id?: string; yes?: boolean }) => {
+      const name = await appName(cli, options.app ?? named);
+      const { id } = options;
+      if (id !== undefined) {
+        const client = await cli.client();
+        await cli.during('Ending the token', () => client.appTokens.revokeOne(name, id));
+        cli.show({ app: name, id }, () => `The token ${id} of ${name} has ended.`);
+        return;
+      }
       if (options.yes !== true) await confirm(cli, `End all tokens of ${name}?`, '--yes');
       const client = await cli.client();
       await cli.during('Ending the tokens', () => client.appTokens.revoke(name));

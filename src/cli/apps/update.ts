@@ -10,6 +10,7 @@ interface UpdateOptions {
   readonly platform?: string;
   readonly team?: string;
   readonly pool?: string;
+  readonly plan?: string;
 }
 
 export function registerUpdate(app: Command, cli: Cli): void {
@@ -22,13 +23,18 @@ export function registerUpdate(app: Command, cli: Cli): void {
     .option('--platform <platform>', 'what it is written in, from the next deploy on')
     .option('-t, --team <team>', 'the team that owns it, one of yours')
     .option('--pool <pool>', 'the pool it is in')
+    .option('--plan <plan>', 'what its units may use; they are replaced')
     .action(async (named: string | undefined, options: UpdateOptions) => {
-      const { app: option, team, ...fields } = options;
+      const { app: option, team, plan, ...fields } = options;
       const change = { ...fields, ...(team === undefined ? {} : { teamOwner: team }) };
-      if (Object.keys(change).length === 0) throw new UsageError('Nothing to change.', 'tancho app update --help');
+      const isEmpty = Object.keys(change).length === 0;
+      if (isEmpty && plan === undefined) throw new UsageError('Nothing to change.', 'tancho app update --help');
       const name = await appName(cli, option ?? named);
       const client = await cli.client();
-      await cli.during(`Changing ${name}`, () => client.apps.update(name, change));
-      cli.show({ app: name, ...change }, () => `App ${name} changed.`);
+      await cli.during(`Changing ${name}`, async (say) => {
+        if (!isEmpty) await client.apps.update(name, change);
+        if (plan !== undefined) await client.apps.changePlan(name, plan, { say });
+      });
+      cli.show({ app: name, ...change, ...(plan === undefined ? {} : { plan }) }, () => `App ${name} changed.`);
     });
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
+import { UsageError } from '../errors.ts';
 import { table } from '../output.ts';
 
 export function registerPool(pool: Command, cli: Cli): void {
@@ -25,6 +26,19 @@ export function registerPool(pool: Command, cli: Cli): void {
       const client = await cli.client();
       await cli.during('Creating the pool', () => client.pools.create(name, options));
       cli.show({ name }, () => `Pool ${name} created.`);
+    });
+  pool
+    .command('update')
+    .description('Open a pool to all teams, or to those only that were given access (admins)')
+    .argument('<pool>', 'name of the pool')
+    .option('--public', 'every team may use it')
+    .option('--no-public', 'only teams with access may')
+    .action(async (name: string, options: { public?: boolean }) => {
+      const { public: isPublic } = options;
+      if (isPublic === undefined) throw new UsageError('Nothing to change.', 'tancho pool update --help');
+      const client = await cli.client();
+      await cli.during('Changing the pool', () => client.pools.setPublic(name, isPublic));
+      cli.show({ name, public: isPublic }, () => `The pool ${name} is ${isPublic ? '' : 'not '}open to all teams now.`);
     });
   pool
     .command('remove')

@@ -3,6 +3,7 @@ import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
 import { table } from '../output.ts';
 import { ask, askPassword, confirm } from '../prompt.ts';
+import { registerAdmin } from './admin.ts';
 import { registerPassword, registerReset } from './password.ts';
 import { registerUserQuota } from './quota.ts';
 
@@ -19,6 +20,7 @@ export function registerUser(user: Command, cli: Cli): void {
   registerPassword(user, cli);
   registerReset(user, cli);
   registerUserQuota(user, cli);
+  registerAdmin(user, cli);
   user
     .command('remove')
     .description('Remove an account: yours, or for admins any')

@@ -10,6 +10,7 @@ export interface AppsTypes {
       readonly teamowner?: string | null | undefined;
       readonly description?: string | null | undefined;
       readonly pool?: string | null | undefined;
+      readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
     };
     readonly answer: { readonly status: string; readonly repository_url: string; readonly ip: string };
   };
@@ -54,6 +55,14 @@ export interface AppsTypes {
       readonly swappedWith?: string;
       readonly description: string;
       readonly deploys: number;
+      readonly plan?: {
+        readonly name: string;
+        readonly memory: number;
+        readonly swap: number;
+        readonly cpushare: number;
+        readonly cpumilli: number;
+        readonly default: boolean;
+      };
       readonly customdata?: Readonly<Record<string, unknown>>;
     };
   };
@@ -66,6 +75,8 @@ export interface AppsTypes {
       readonly teamOwner?: string | number | boolean | undefined;
       readonly teamowner?: string | number | boolean | undefined;
       readonly pool?: string | number | boolean | undefined;
+      readonly status?: string | number | boolean | readonly string[] | undefined;
+      readonly locked?: string | number | boolean | undefined;
     };
     readonly answer: readonly {
       readonly Ip: string;
@@ -121,6 +132,17 @@ export interface AppsTypes {
     readonly body: readonly string[];
     readonly answer: void;
   };
+  /** The variables by which the metrics of an app are sent elsewhere: none. */
+  'apps.metric_envs': { readonly params: { readonly app: string }; readonly answer: Readonly<Record<string, string>> };
+  /** Give an app another plan; what runs is replaced by units with its limits. */
+  'apps.plan': {
+    readonly params: { readonly app: string };
+    readonly body: {
+      readonly name?: string | null | undefined;
+      readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
+    };
+    readonly answer: void;
+  };
   /** Move an app to another pool; its units are not touched. */
   'apps.pool': { readonly params: { readonly app: string }; readonly body: string; readonly answer: void };
   /** Remove an app with everything that belongs to it. */
@@ -144,6 +166,11 @@ export interface AppsTypes {
   };
   /** Take a team's access to an app away. */
   'apps.revoke': { readonly params: { readonly app: string; readonly team: string }; readonly answer: void };
+  /** Bring the routes to the router once more; answers which addresses of units that added and removed. */
+  'apps.routes': {
+    readonly params: { readonly app: string };
+    readonly answer: { readonly Added: readonly string[]; readonly Removed: readonly string[] };
+  };
   /** Run a command with the code and environment of an app. */
   'apps.run': {
     readonly params: { readonly app: string };
@@ -214,10 +241,32 @@ export interface AppsTypes {
   };
   /** Make another team the owner of an app. */
   'apps.team_owner': { readonly params: { readonly app: string }; readonly body: string; readonly answer: void };
-  /** Change the description, platform, owning team or pool of an app; what is empty stays as it is. */
+  /** Wait until nobody works on an app; nothing is broken off, and what somebody left behind is free by itself. */
+  'apps.unlock': { readonly params: { readonly app: string }; readonly answer: void };
+  /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. */
   'apps.update': {
     readonly params: { readonly app: string };
-    readonly body: Readonly<Record<string, string>>;
+    readonly body: {
+      readonly description?: string | null | undefined;
+      readonly platform?: string | null | undefined;
+      readonly teamOwner?: string | null | undefined;
+      readonly pool?: string | null | undefined;
+      readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
+      readonly cname?: string | null | undefined;
+    };
+    readonly answer: void;
+  };
+  /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. */
+  'apps.update:post': {
+    readonly params: { readonly app: string };
+    readonly body: {
+      readonly description?: string | null | undefined;
+      readonly platform?: string | null | undefined;
+      readonly teamOwner?: string | null | undefined;
+      readonly pool?: string | null | undefined;
+      readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
+      readonly cname?: string | null | undefined;
+    };
     readonly answer: void;
   };
 }
@@ -230,11 +279,14 @@ export const APPS_CALLS = {
   'apps.list': { method: 'GET', path: '/apps', answer: 'list' },
   'apps.log': { method: 'GET', path: '/apps/{app}/log', answer: 'list' },
   'apps.log_push': { method: 'POST', path: '/apps/{app}/log', body: 'application/json', answer: 'none' },
+  'apps.metric_envs': { method: 'GET', path: '/apps/{app}/metric/envs', answer: 'json' },
+  'apps.plan': { method: 'POST', path: '/apps/{app}/plan', body: 'application/json', answer: 'lines' },
   'apps.pool': { method: 'POST', path: '/apps/{app}/pool', body: 'text/plain', answer: 'none' },
   'apps.remove': { method: 'DELETE', path: '/apps/{app}', answer: 'lines' },
   'apps.restart': { method: 'GET', path: '/apps/{app}/restart', answer: 'lines' },
   'apps.restart:post': { method: 'POST', path: '/apps/{app}/restart', body: 'application/json', answer: 'lines' },
   'apps.revoke': { method: 'DELETE', path: '/apps/{app}/teams/{team}', answer: 'none' },
+  'apps.routes': { method: 'POST', path: '/apps/{app}/routes', answer: 'json' },
   'apps.run': { method: 'POST', path: '/apps/{app}/run', body: 'text/plain', answer: 'lines' },
   'apps.shell': { method: 'GET', path: '/apps/{app}/shell', answer: 'none' },
   'apps.start': { method: 'POST', path: '/apps/{app}/start', body: 'application/json', answer: 'lines' },
@@ -244,5 +296,7 @@ export const APPS_CALLS = {
   'apps.swap': { method: 'PUT', path: '/swap', body: 'application/json', answer: 'none' },
   'apps.swap:post': { method: 'POST', path: '/swap', body: 'application/json', answer: 'none' },
   'apps.team_owner': { method: 'POST', path: '/apps/{app}/team-owner', body: 'text/plain', answer: 'none' },
+  'apps.unlock': { method: 'DELETE', path: '/apps/{app}/lock', answer: 'none' },
   'apps.update': { method: 'PUT', path: '/apps/{app}', body: 'application/json', answer: 'none' },
+  'apps.update:post': { method: 'POST', path: '/apps/{app}', body: 'application/json', answer: 'none' },
 } as const;

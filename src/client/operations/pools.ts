@@ -2,7 +2,12 @@
 export interface PoolsTypes {
   /** Create a pool; unless it is public only teams with access may use it. */
   'pools.create': {
-    readonly body: { readonly name?: string | null | undefined; readonly public?: boolean | undefined };
+    readonly body: {
+      readonly name?: string | null | undefined;
+      readonly pool?: string | null | undefined;
+      readonly public?: string | boolean | null | undefined;
+      readonly default?: string | boolean | null | undefined;
+    };
     readonly answer: void;
   };
   /** List the pools that the apps of the caller's teams may be in. */
@@ -17,7 +22,11 @@ export interface PoolsTypes {
     }[];
   };
   /** Remove a pool without apps. */
-  'pools.remove': { readonly params: { readonly pool: string }; readonly answer: void };
+  'pools.remove': {
+    readonly params: { readonly pool: string };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: void;
+  };
   /** Give teams access to a pool. */
   'pools.team_add': {
     readonly params: { readonly pool: string };
@@ -32,13 +41,23 @@ export interface PoolsTypes {
     readonly body: Readonly<Record<string, string>>;
     readonly answer: void;
   };
+  /** Open a pool to all teams, or close it to all but those with access. */
+  'pools.update': {
+    readonly params: { readonly pool: string };
+    readonly body: {
+      readonly public?: string | boolean | null | undefined;
+      readonly default?: string | boolean | null | undefined;
+    };
+    readonly answer: void;
+  };
 }
 
 export const POOLS_CALLS = {
   'pools.create': { method: 'POST', path: '/pools', body: 'application/json', answer: 'none' },
   'pools.list': { method: 'GET', path: '/pools', answer: 'list' },
   'pools.list_all': { method: 'GET', path: '/1.0/pools', answer: 'list' },
-  'pools.remove': { method: 'DELETE', path: '/pools/{pool}', answer: 'none' },
+  'pools.remove': { method: 'DELETE', path: '/pools/{pool}', body: 'application/json', answer: 'none' },
   'pools.team_add': { method: 'POST', path: '/pools/{pool}/team', body: 'application/json', answer: 'none' },
   'pools.team_remove': { method: 'DELETE', path: '/pools/{pool}/team', body: 'application/json', answer: 'none' },
+  'pools.update': { method: 'PUT', path: '/pools/{pool}', body: 'application/json', answer: 'none' },
 } as const;

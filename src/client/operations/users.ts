@@ -18,7 +18,11 @@ export interface UsersTypes {
   'users.info': { readonly answer: { readonly Email: string; readonly Teams: readonly string[] } };
   /** List the users: all for an admin, otherwise the caller alone. */
   'users.list': {
-    readonly query: { readonly userEmail?: string | number | boolean | undefined };
+    readonly query: {
+      readonly userEmail?: string | number | boolean | undefined;
+      readonly role?: string | number | boolean | undefined;
+      readonly context?: string | number | boolean | undefined;
+    };
     readonly answer: readonly { readonly Email: string; readonly Teams: readonly string[]; readonly Admin: boolean }[];
   };
   /** Log in: a token for the password. */
@@ -29,6 +33,10 @@ export interface UsersTypes {
   };
   /** Log out: the presented token ends. */
   'users.logout': { readonly answer: void };
+  /** Make a user an admin. */
+  'users.make_admin': { readonly params: { readonly email: string }; readonly answer: void };
+  /** Make a user an admin. */
+  'users.make_admin:post': { readonly params: { readonly email: string }; readonly answer: void };
   /** Remove the account of the caller, or, for admins, the one that is named. */
   'users.remove': { readonly query: { readonly user?: string | number | boolean | undefined }; readonly answer: void };
   /** Mail a token for a new password; with the token, set the one given, or mail a random one. */
@@ -38,6 +46,8 @@ export interface UsersTypes {
     readonly body: { readonly password?: string | null | undefined; readonly new?: string | null | undefined };
     readonly answer: void;
   };
+  /** Make an admin a user like others; the last one stays. */
+  'users.unmake_admin': { readonly params: { readonly email: string }; readonly answer: void };
 }
 
 export const USERS_CALLS = {
@@ -47,6 +57,9 @@ export const USERS_CALLS = {
   'users.list': { method: 'GET', path: '/users', answer: 'list' },
   'users.login': { method: 'POST', path: '/users/{email}/tokens', body: 'application/json', answer: 'json' },
   'users.logout': { method: 'DELETE', path: '/users/tokens', answer: 'none' },
+  'users.make_admin': { method: 'PUT', path: '/users/{email}/admin', answer: 'none' },
+  'users.make_admin:post': { method: 'POST', path: '/users/{email}/admin', answer: 'none' },
   'users.remove': { method: 'DELETE', path: '/users', answer: 'none' },
   'users.reset_password': { method: 'POST', path: '/users/{email}/password', body: 'application/json', answer: 'none' },
+  'users.unmake_admin': { method: 'DELETE', path: '/users/{email}/admin', answer: 'none' },
 } as const;

@@ -4,6 +4,8 @@ import type { AppToken } from './app-token.ts';
 export interface AppTokenReader {
   /** Null also when expired at `now` (ISO 8601 UTC). */
   appToken(tokenHash: string, now: string): Promise<AppToken | null>;
+  /** Newest first, also the expired. */
+  appTokens(app: string): Promise<AppToken[]>;
 }
 
 export interface AppTokenWriter {
@@ -11,5 +13,7 @@ export interface AppTokenWriter {
   insertAppToken(token: AppToken): Promise<void>;
   /** How many there were. */
   deleteAppTokens(app: string): Promise<number>;
+  /** True when there was one. */
+  deleteAppToken(tokenHash: string): Promise<boolean>;
   deleteExpiredAppTokens(now: string): Promise<number>;
 }

@@ -11,6 +11,11 @@ export interface AppToken {
   readonly expiresAt: string;
 }
 
+/** How a token is called where it must not be shown: the beginning of its hash, unique for ever. */
+export function tokenId({ tokenHash }: Pick<AppToken, 'tokenHash'>): string {
+  return tokenHash.slice(0, 16);
+}
+
 /** How long a token lives: a year of 365 days. */
 export const APP_TOKEN_DAYS = 365;
 /** The private variable that an exported token is put into. */

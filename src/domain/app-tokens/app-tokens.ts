@@ -7,8 +7,8 @@ import { demandApp } from '../apps/demand-app.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import { hashToken, TOKEN_DIGITS } from '../users/sessions.ts';
-import { APP_TOKEN_DAYS, APP_TOKEN_VARIABLE, type AppToken } from './app-token.ts';
-import type { AppTokenWriter } from './app-token-store.ts';
+import { APP_TOKEN_DAYS, APP_TOKEN_VARIABLE, type AppToken, tokenId } from './app-token.ts';
+import type { AppTokenReader, AppTokenWriter } from './app-token-store.ts';
 
 export interface NewAppToken {
   /** The only moment at which it can be seen. */
@@ -22,14 +22,21 @@ export interface AppTokens {
    * rollout starts with. Errors: app.invalid_name (no client), app.not_found.
    */
   create(caller: Caller, input: { client: unknown; isExported: boolean }): Promise<NewAppToken>;
+  /** Newest first, without the expired; none can be made a token of again. Errors: app.not_found. */
+  list(caller: Caller, app: string): Promise<AppToken[]>;
+  /** Ends one, by its tokenId(). Errors: app.not_found, token.not_found. */
+  revokeOne(caller: Caller, app: string, id: string): Promise<void>;
   /** Ends all tokens of the app; answers how many there were. Errors: as create(). */
   revoke(caller: Caller, client: unknown): Promise<number>;
 }
 
 export interface AppTokensDeps {
-  readonly store: Pick<AppReader, 'app'> & {
-    transact<T>(work: (tx: AppTokenWriter & Pick<AppWriter, 'setEnv'>) => Promise<T>): Promise<T>;
-  };
+  readonly store: Pick<AppReader, 'app'> &
+    Pick<AppTokenReader, 'appTokens'> & {
+      transact<T>(
+        work: (tx: Pick<AppTokenReader, 'appTokens'> & AppTokenWriter & Pick<AppWriter, 'setEnv'>) => Promise<T>,
+      ): Promise<T>;
+    };
   readonly act: Act;
   readonly now: () => Date;
 }
@@ -65,6 +72,27 @@ export function createAppTokens(deps: AppTokensDeps): AppTokens {
         });
         return { token, record };
       });
+    },
+
+    async list(caller, name) {
+      const app = await demandApp(store, name);
+      demand(caller, 'app_token.list', { app });
+      const at = now().toISOString();
+      return (await store.appTokens(app.name)).filter((token) => token.expiresAt > at);
+    },
+
+    async revokeOne(caller, name, id) {
+      const app = await demandApp(store, name);
+      const options = { target: `app:${app.name}`, detail: id.slice(0, 16) };
+      await act(caller, 'app_token.revoke', { app }, options, () =>
+        store.transact(async (tx) => {
+          const token = (await tx.appTokens(app.name)).find((each) => tokenId(each) === id);
+          if (token !== undefined && (await tx.deleteAppToken(token.tokenHash))) return;
+          throw new PlatformError('token.not_found', `The app ${app.name} has no such token.`, {
+            hint: `List them with "tancho app token-list ${app.name}".`,
+          });
+        }),
+      );
     },
 
     async revoke(caller, client) {

@@ -1,15 +1,19 @@
-/** Use cases of an app's own record: description, platform, pool, the teams that have access and the one that owns it. */
+/** Use cases of an app's own record: description, platform, pool, plan, the teams that have access and the one that owns it. */
 import type { Act } from '../act.ts';
 import { type Action, demand } from '../access.ts';
 import { type Caller, callerName } from '../caller.ts';
 import type { Builder } from '../deploys/builder.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
+import { demandPlan } from '../plans/demand-plan.ts';
+import { demandPlatform } from '../platforms/demand-platform.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
+import type { Say } from '../say.ts';
 import type { Store, StoreWriter } from '../store.ts';
-import { checkDescription, checkPlatform, demandOwner } from './app-fields.ts';
-import type { App } from './app.ts';
+import { checkDescription, demandOwner } from './app-fields.ts';
+import { createAppEdit, type Edit, type MakeEdit } from './app-edit.ts';
 import { demandApp } from './demand-app.ts';
+import type { Rollouts } from './rollouts.ts';
 
 /** Absent: as before. */
 export interface AppChange {
@@ -20,11 +24,16 @@ export interface AppChange {
   readonly teamOwner?: unknown;
   /** One that the team that owns the app may use. */
   readonly pool?: unknown;
+  /** What runs is replaced by units with its limits. */
+  readonly plan?: unknown;
 }
 
 export interface AppChanges {
-  /** All of it or nothing. Errors: platform.not_found, team.not_found, pool.not_found. */
-  change(caller: Caller, app: string, change: AppChange): Promise<void>;
+  /**
+   * All of it or nothing. Errors: platform.not_found, platform.disabled, team.not_found, pool.not_found, plan.not_found; for another plan of a
+   * running app also quota.exceeded, unit.failed.
+   */
+  change(caller: Caller, app: string, change: AppChange, say?: Say): Promise<void>;
   /** Gives a team access. Errors: team.not_found, team.access_exists. */
   grant(caller: Caller, app: string, team: string): Promise<void>;
   /** Takes it away again. Errors: team.not_found, team.access_missing; team.owns_app for the team that owns it. */
@@ -34,48 +43,50 @@ export interface AppChanges {
 export interface AppChangesDeps {
   readonly store: Store;
   readonly builder: Builder;
+  readonly rollouts: Rollouts;
   readonly journal: Journal;
   readonly act: Act;
+  readonly now: () => Date;
 }
 
-type Edit = Partial<Pick<App, 'description' | 'platform' | 'teamOwner' | 'teams' | 'pool'>>;
+export function createAppChanges({ store, builder, rollouts, journal, act, now }: AppChangesDeps): AppChanges {
+  const { apply } = createAppEdit({ store, rollouts, now });
 
-export function createAppChanges({ store, builder, journal, act }: AppChangesDeps): AppChanges {
   async function edit(
     caller: Caller,
     action: Action,
     name: string,
     detail: string,
-    make: (app: App, tx: StoreWriter) => Promise<Edit>,
+    make: MakeEdit,
+    say: Say = () => {},
   ): Promise<void> {
     const app = await demandApp(store, name);
     const options = { target: `app:${name}`, lease: `app:${name}`, detail: detail.slice(0, 200) };
     await act(caller, action, { app }, options, async () => {
-      await store.transact(async (tx) => {
-        const current = await demandApp(tx, name);
-        await tx.updateApp(name, await make(current, tx));
-      });
+      await apply(name, make, callerName(caller), say);
       await journal.note(name, `${callerName(caller)} changed it (${action.replace('app.', '')} ${detail})`);
     });
   }
 
   return {
-    async change(caller, name, change) {
+    async change(caller, name, change, say) {
       const app = await demandApp(store, name);
       demand(caller, 'app.update', { app });
-      const { description, platform, teamOwner, pool } = change;
+      const { description, platform, teamOwner, pool, plan } = change;
       const fields: Edit = {
         ...(description !== undefined && { description: checkDescription(description) }),
-        ...(platform !== undefined && { platform: await checkPlatform(builder, platform) }),
+        ...(platform !== undefined && { platform: await demandPlatform({ store, builder }, platform) }),
       };
       const given = Object.entries(change).filter(([, value]) => value !== undefined);
       const detail = given.map(([field]) => field).join(' ');
-      await edit(caller, 'app.update', name, detail, async (current, tx) => {
+      const make: MakeEdit = async (current, tx) => {
         const owner = teamOwner === undefined ? current.teamOwner : (await demandOwner(tx, caller, teamOwner)).name;
         const teams = [...new Set([...current.teams, owner])].sort();
         const moved = pool === undefined ? current.pool : (await demandUsablePool(tx, pool, owner)).name;
-        return { ...fields, teamOwner: owner, teams, pool: moved };
-      });
+        const planned = plan === undefined ? current.plan : await demandPlan(tx, plan);
+        return { ...fields, teamOwner: owner, teams, pool: moved, plan: planned };
+      };
+      await edit(caller, 'app.update', name, detail, make, say);
     },
 
     grant: (caller, name, team) =>

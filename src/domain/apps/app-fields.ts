@@ -1,19 +1,10 @@
 /** What the fields of an app may be, at its creation and later. */
 import type { Caller } from '../caller.ts';
-import type { Builder } from '../deploys/builder.ts';
 import { PlatformError } from '../errors.ts';
 import type { TeamReader } from '../teams/team-store.ts';
 import type { Team } from '../teams/team.ts';
 
 const MAX_DESCRIPTION = 1_000;
-
-export async function checkPlatform(builder: Pick<Builder, 'platforms'>, name: unknown): Promise<string> {
-  const known = await builder.platforms();
-  const platform = known.find((candidate) => candidate.name === name);
-  if (platform !== undefined) return platform.name;
-  const names = known.map((candidate) => candidate.name).join(', ');
-  throw new PlatformError('platform.not_found', 'Invalid platform', { hint: `This server has: ${names}.` });
-}
 
 export function checkDescription(description: unknown): string {
   if (description === undefined || description === null) return '';

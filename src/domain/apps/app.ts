@@ -16,6 +16,8 @@ export interface App {
   /** Every team with access, the owner team included; sorted. */
   readonly teams: readonly string[];
   readonly pool: string;
+  /** What each unit may use, from the next release on; see plans/plan.ts. */
+  readonly plan: string;
   readonly description: string;
   /** Extra host names (custom domains); sorted. */
   readonly cname: readonly string[];
@@ -73,6 +75,14 @@ export interface ProcessType {
   readonly count: number;
 }
 
+/** What one unit may use. */
+export interface UnitLimits {
+  /** Bytes; 0 for no limit. */
+  readonly memoryBytes: number;
+  /** Thousandths of a processor; 0 for no limit. */
+  readonly cpuMillis: number;
+}
+
 /** A numbered, immutable snapshot of everything that decides what runs. */
 export interface Release {
   readonly app: string;
@@ -87,6 +97,8 @@ export interface Release {
   readonly processes: Readonly<Record<string, ProcessType>>;
   readonly healthCheck: HealthCheck | null;
   readonly hooks: Hooks;
+  /** Those of the app's plan when the release was made; null: the platform's settings. */
+  readonly limits: UnitLimits | null;
   /** 'deploy' | 'env' | 'scale' | 'rollback' | ... for people reading the history. */
   readonly reason: string;
   readonly by: string;

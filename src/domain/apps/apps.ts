@@ -8,6 +8,9 @@ import type { Builder } from '../deploys/builder.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
+import { defaultPlan, demandPlan, limitsFor } from '../plans/demand-plan.ts';
+import { builtInPlan, type Plan } from '../plans/plan.ts';
+import { demandPlatform } from '../platforms/demand-platform.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
 import { DEFAULT_POOL } from '../pools/pool.ts';
 import { reserveApp } from '../quotas/quota.ts';
@@ -15,10 +18,10 @@ import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { type App, checkAppName, hostLabel } from './app.ts';
-import { checkDescription, checkPlatform, owningTeam } from './app-fields.ts';
+import { checkDescription, owningTeam } from './app-fields.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess } from './demand-release.ts';
-import { isSameEnv, withEnv } from './next-release.ts';
+import { isSameAround, withSurroundings } from './next-release.ts';
 import { privateValues } from './private-values.ts';
 import type { Removal } from './removal.ts';
 import type { Rollouts } from './rollouts.ts';
@@ -34,6 +37,8 @@ export interface AppView {
   readonly repositoryUrl: string;
   /** Host and port where the app answers, e.g. `shop.localhost:8000`. */
   readonly address: string;
+  /** Of one app only, not in lists. */
+  readonly plan?: Plan;
 }
 
 export interface NewApp {
@@ -44,6 +49,8 @@ export interface NewApp {
   readonly description?: unknown;
   /** Absent: the default one. */
   readonly pool?: unknown;
+  /** Absent: the default one. */
+  readonly plan?: unknown;
 }
 
 export interface AppFilter {
@@ -53,11 +60,13 @@ export interface AppFilter {
   readonly owner?: string;
   readonly teamOwner?: string;
   readonly pool?: string;
+  /** Those with a unit in one of these states. */
+  readonly states?: readonly string[];
 }
 
 export interface Apps {
   /**
-   * Errors: app.invalid_name, app.name_taken, platform.not_found, pool.not_found, team.required, team.ambiguous, team.not_found,
+   * Errors: app.invalid_name, app.name_taken, platform.not_found, platform.disabled, pool.not_found, plan.not_found, team.required, team.ambiguous, team.not_found,
    * quota.exceeded.
    */
   create(caller: Caller, input: NewApp): Promise<AppView>;
@@ -107,7 +116,7 @@ export function createApps(deps: AppsDeps): Apps {
     async create(caller, input) {
       demand(caller, 'app.create');
       const name = checkAppName(input.name, RESERVED);
-      const platform = await checkPlatform(builder, input.platform);
+      const platform = await demandPlatform({ store, builder }, input.platform);
       const teamOwner = await owningTeam(store, caller, input.teamOwner);
       const pool = await demandUsablePool(store, input.pool ?? DEFAULT_POOL.name, teamOwner);
       const app: App = {
@@ -117,6 +126,7 @@ export function createApps(deps: AppsDeps): Apps {
         teamOwner,
         teams: [teamOwner],
         pool: pool.name,
+        plan: await (input.plan === undefined ? defaultPlan(store) : demandPlan(store, input.plan)),
         description: checkDescription(input.description),
         cname: [],
         createdAt: now().toISOString(),
@@ -139,6 +149,7 @@ export function createApps(deps: AppsDeps): Apps {
           if ((await store.app(name)) === null) await gitHost.remove(name);
           await store.transact(async (tx) => {
             if (caller.kind === 'user') await reserveApp(tx, app.owner, settings.defaultLimits);
+            await demandPlan(tx, app.plan);
             await tx.insertApp(app);
           });
           try {
@@ -163,13 +174,19 @@ export function createApps(deps: AppsDeps): Apps {
       ]);
       const byApp = groupBy(units, (unit) => unit.app);
       const shown = apps.filter((app) => !app.removing && isMatch(app, filter));
-      return shown.map((app) => view(app, byApp.get(app.name) ?? []));
+      const views = shown.map((app) => view(app, byApp.get(app.name) ?? []));
+      const { states } = filter;
+      return states === undefined
+        ? views
+        : views.filter(({ units }) => units.some(({ state }) => states.includes(state)));
     },
 
     async info(caller, name) {
       const app = await demandApp(store, name);
       demand(caller, 'app.info', { app });
-      return view(app, await store.units(name));
+      const plans = await store.plans();
+      const builtIn = builtInPlan(settings.unitLimits, !plans.some((plan) => plan.isDefault));
+      return { ...view(app, await store.units(name)), plan: plans.find((plan) => plan.name === app.plan) ?? builtIn };
     },
 
     async remove(caller, name, say, force = false) {
@@ -205,9 +222,10 @@ export function createApps(deps: AppsDeps): Apps {
         const by = callerName(caller);
         const signal = new AbortController().signal;
         const env = await store.env(name);
-        // Beside units that stay there can be no other environment than theirs.
-        const isSame = process !== '' || isSameEnv(env, serving.env);
-        const release = isSame ? serving : withEnv(serving, { env, by, at: now() });
+        // Beside units that stay there can be no other environment or limits than theirs.
+        const around = { env, limits: await limitsFor(store, current) };
+        const isSame = process !== '' || isSameAround(around, serving);
+        const release = isSame ? serving : withSurroundings(serving, { ...around, reason: 'env', by, at: now() });
         try {
           await rollouts.roll({ app: current, release, ...replaced, reason: 'restart', by, say, signal });
         } catch (error) {

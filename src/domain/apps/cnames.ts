@@ -15,6 +15,8 @@ const MAX_NAMES = 100;
 export interface Cnames {
   /** All of them or none. Errors: cname.invalid, cname.taken. */
   add(caller: Caller, app: string, names: readonly unknown[]): Promise<void>;
+  /** In place of all there are; none: the app has no extra names any more. Errors: cname.invalid, cname.taken. */
+  replace(caller: Caller, app: string, names: readonly unknown[]): Promise<void>;
   /** All of them or none; without a name the only one there is. Errors: cname.invalid, cname.not_found. */
   remove(caller: Caller, app: string, names: readonly unknown[]): Promise<void>;
 }
@@ -57,6 +59,8 @@ export function createCnames({ store, routes, journal, act, settings }: CnamesDe
 
   return {
     add: async (caller, app, names) => change(caller, 'app.cname_add', app, demandSome(names), added),
+    replace: (caller, app, names) =>
+      change(caller, names.length === 0 ? 'app.cname_remove' : 'app.cname_add', app, names, replaced),
     remove: (caller, app, names) => change(caller, 'app.cname_remove', app, names, removed),
   };
 }
@@ -80,6 +84,15 @@ const added: Change = (current, names, others) => {
   }
   return [...current, ...names];
 };
+
+const replaced: Change = (current, names, others) => [
+  ...names.filter((name) => current.includes(name)),
+  ...added(
+    [],
+    names.filter((name) => !current.includes(name)),
+    others,
+  ),
+];
 
 const removed: Change = (current, names) => {
   // The oldest clients say only that the name is to go.

@@ -1,8 +1,9 @@
 /** A change of an app's environment takes effect: one release and one rollout, all or nothing. */
+import { limitsFor } from '../plans/demand-plan.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { Say } from '../say.ts';
 import type { App, EnvVar } from './app.ts';
-import { withEnv } from './next-release.ts';
+import { withSurroundings } from './next-release.ts';
 import { privateValues } from './private-values.ts';
 import type { Rollouts, RolloutStep } from './rollouts.ts';
 import { unitFailed } from './unit-failed.ts';
@@ -35,7 +36,8 @@ export async function changeEnv(deps: EnvChangeDeps, change: ChangedEnv): Promis
     await store.transact(write);
     return;
   }
-  const release = withEnv(serving, { env, by, at: now() });
+  const limits = await limitsFor(store, app);
+  const release = withSurroundings(serving, { env, limits, reason: 'env', by, at: now() });
   say(`---- Restarting the app "${app.name}" ----`);
   const { signal } = new AbortController();
   const onStep = async (tx: StoreWriter, step: RolloutStep): Promise<void> => {

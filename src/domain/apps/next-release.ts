@@ -1,15 +1,24 @@
-import type { EnvVar, Release } from './app.ts';
+import { isSameLimits } from '../plans/plan.ts';
+import type { EnvVar, Release, UnitLimits } from './app.ts';
 
 /** A release that is not stored yet: the rollout that brings it gives it its number. */
 export type NewRelease = Omit<Release, 'number'>;
 
-/** The same code and processes with another environment. */
-export function withEnv(
+/** What an app's own record gives its next release. */
+export interface Surroundings {
+  readonly env: readonly EnvVar[];
+  /** Those of its plan. */
+  readonly limits: UnitLimits | null;
+}
+
+/** The same code and processes in other surroundings. */
+export function withSurroundings(
   serving: Release,
-  change: { readonly env: readonly EnvVar[]; readonly by: string; readonly at: Date },
+  change: Surroundings & { readonly reason: 'env' | 'plan'; readonly by: string; readonly at: Date },
 ): NewRelease {
   const { number: _number, ...same } = serving;
-  return { ...same, env: change.env, reason: 'env', by: change.by, createdAt: change.at.toISOString() };
+  const { env, limits, reason, by, at } = change;
+  return { ...same, env, limits, reason, by, createdAt: at.toISOString() };
 }
 
 /** The same code and environment with another number of units of one process. */
@@ -23,8 +32,12 @@ export function withCount(
   return { ...same, processes, reason: 'scale', by, createdAt: at.toISOString() };
 }
 
+export function isSameAround(a: Surroundings, b: Surroundings): boolean {
+  return isSameEnv(a.env, b.env) && isSameLimits(a.limits, b.limits);
+}
+
 /** Both sorted by name, as the store gives them. */
-export function isSameEnv(a: readonly EnvVar[], b: readonly EnvVar[]): boolean {
+function isSameEnv(a: readonly EnvVar[], b: readonly EnvVar[]): boolean {
   const facts = (env: readonly EnvVar[]): string =>
     JSON.stringify(env.map((variable) => [variable.name, variable.value, variable.public, variable.managedBy]));
   return facts(a) === facts(b);

@@ -1,5 +1,5 @@
 /** Keeps the router's table equal to what the store says serves. Owns when a table is published, not how. */
-import type { Router, Route, RouteTable } from './router.ts';
+import type { Router, Route, RouteTable, Target } from './router.ts';
 import { type App, hostLabel, ROUTED_PROCESS } from './app.ts';
 import type { Unit } from './unit.ts';
 import { PlatformError } from '../errors.ts';
@@ -32,6 +32,7 @@ export class Routes {
   readonly #logger: Logger;
   readonly #giveUpMs: number;
   readonly #now: () => Date;
+  #published: RouteTable | null = null;
   readonly #onPublished: () => void;
   #version = 0;
   #reservedTo = 0;
@@ -68,11 +69,18 @@ export class Routes {
     return this.#next;
   }
 
+  /** Where the newest table that the router took from here brings the requests of an app. */
+  targets(app: string): readonly Target[] {
+    return this.#published?.routes.find((route) => route.app === app)?.targets ?? [];
+  }
+
   async #apply(): Promise<void> {
     const deadline = Date.now() + this.#giveUpMs;
     for (;;) {
       try {
-        await this.#router.apply(await this.#table());
+        const table = await this.#table();
+        await this.#router.apply(table);
+        this.#published = table;
         this.#onPublished();
         return;
       } catch (error) {

@@ -3,12 +3,13 @@ import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
 import { type Caller, callerName } from '../caller.ts';
 import type { Journal } from '../logs/journal.ts';
+import { limitsFor } from '../plans/demand-plan.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 import type { App, Release } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
-import { isSameEnv, withEnv } from './next-release.ts';
+import { isSameAround, withSurroundings } from './next-release.ts';
 import { privateValues } from './private-values.ts';
 import type { Rollouts } from './rollouts.ts';
 import { unitFailed } from './unit-failed.ts';
@@ -36,9 +37,10 @@ export function createStartStop(deps: StartStopDeps): StartStop {
     const signal = new AbortController().signal;
     const reason = power.desired === 'stopped' ? 'stop' : 'start';
     const env = await store.env(app.name);
-    // While an app rests its environment may have changed; beside units that run there can be no other one than theirs.
-    const isSame = app.desired === 'running' || isSameEnv(env, serving.env);
-    const release = isSame ? serving : withEnv(serving, { env, by, at: now() });
+    const around = { env, limits: await limitsFor(store, app) };
+    // While an app rests its environment and plan may have changed; beside units that run there can be no others than theirs.
+    const isSame = app.desired === 'running' || isSameAround(around, serving);
+    const release = isSame ? serving : withSurroundings(serving, { ...around, reason: 'env', by, at: now() });
     const replaced = app.desired === 'running' ? { replaced: [] } : {};
     try {
       await rollouts.roll({ app, release, ...replaced, power, reason, by, say, signal });

@@ -17,7 +17,7 @@ export function unitSpec(unit: Unit, release: Release, limits: Limits): UnitSpec
     command: release.processes[unit.process]?.command ?? '',
     env: envRecord(release.env),
     listens: unit.process === ROUTED_PROCESS,
-    limits,
+    limits: { ...limits, ...release.limits },
   };
 }
 
@@ -32,6 +32,6 @@ export function commandSpec(id: string, release: Release, limits: Limits): UnitS
     command: '',
     env: envRecord(release.env),
     listens: false,
-    limits,
+    limits: { ...limits, ...release.limits },
   };
 }

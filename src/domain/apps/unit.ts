@@ -1,20 +1,27 @@
 /** A unit: one running process of an app. States and their transitions are one table (specification section 3). */
 
-export const UNIT_STATES = ['created', 'pending', 'starting', 'started', 'error', 'stopped'] as const;
+import { PlatformError } from '../errors.ts';
+
+export const UNIT_STATES = ['pending', 'starting', 'started', 'error', 'stopped'] as const;
 export type UnitState = (typeof UNIT_STATES)[number];
 
 /**
  * `pending`: wanted, not yet running. `error`: it died or was never ready, a new attempt is due.
- * Any state may also end by the unit's removal.
+ * A unit that is `stopped` is on its way out. Any state may also end by the unit's removal. The store refuses everything else.
  */
 export const UNIT_TRANSITIONS: Readonly<Record<UnitState, readonly UnitState[]>> = {
-  created: ['pending', 'starting'],
-  pending: ['starting', 'stopped'],
+  pending: ['starting', 'error', 'stopped'],
   starting: ['started', 'error', 'stopped'],
-  started: ['error', 'stopped', 'starting'],
-  error: ['starting', 'started', 'stopped'],
-  stopped: ['starting', 'pending'],
+  started: ['error', 'stopped'],
+  error: ['starting', 'stopped'],
+  stopped: [],
 };
+
+/** For the store's writer. Throws PlatformError `internal`: whoever asks for it has not looked at the unit. */
+export function checkTransition(from: UnitState, to: UnitState): void {
+  if (from === to || UNIT_TRANSITIONS[from].includes(to)) return;
+  throw new PlatformError('internal', `A unit cannot change from ${from} to ${to}.`);
+}
 
 export interface Address {
   readonly host: string;

@@ -17,6 +17,8 @@ export interface BuildRequest {
   readonly deployId: string;
   /** The app's platform; the builder says so when the source looks like another one. */
   readonly platform: string;
+  /** Of a platform that was added, see describe(); absent: one that the builder brings. */
+  readonly definition?: string;
   readonly source: SourceTree;
   /** The app's environment, available to the build. */
   readonly env: Readonly<Record<string, string>>;
@@ -35,8 +37,13 @@ export interface Artifact {
 
 export interface Builder {
   readonly name: string;
-  /** What this machine can build, with what is missing. Probed at most once a minute. */
+  /** The platforms that the builder brings, with what is missing on this machine. Probed at most once a minute. */
   platforms(): Promise<PlatformInfo[]>;
+  /**
+   * Reads the definition of a further platform. Throws PlatformError `platform.invalid_definition`, naming the line; `unsupported`
+   * for a kind of definition that this builder cannot follow.
+   */
+  describe(name: string, definition: string): Promise<PlatformInfo>;
   /**
    * Runs a build in its own sandbox. `line` gets every line printed, as it happens. A failure leaves nothing behind but the cache.
    * Throws Failure: `no_platform`, `no_process`, `invalid_config`, `toolchain_missing`, `build_failed`, `disk_full`, `timeout`, `cancelled`.

@@ -22,4 +22,9 @@ export interface DeployWriter {
   updateDeploy(id: string, change: Partial<Omit<Deploy, 'id' | 'app'>>): Promise<void>;
   /** Appends lines; bounded by the caller. */
   appendDeployLog(id: string, lines: readonly string[]): Promise<void>;
+  /**
+   * What was printed by all but the `keep` newest deploys of each app, also of those that are gone; of at most `batch` deploys.
+   * Their records stay. How many deploys had a log.
+   */
+  deleteOldDeployLogs(bounds: { readonly keep: number; readonly batch: number }): Promise<number>;
 }

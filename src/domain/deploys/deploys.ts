@@ -8,6 +8,7 @@ import { demandApp } from '../apps/demand-app.ts';
 import { demandRelease } from '../apps/demand-release.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import { limitsFor } from '../plans/demand-plan.ts';
 import type { Deploy, NewCode } from './deploy.ts';
 import type { GitHost } from './git-host.ts';
 import { closeInterrupted, type InterruptedDeps, isCommitted } from './interrupted.ts';
@@ -153,7 +154,8 @@ export function createDeploys(deps: DeploysDeps): Deploys {
         const old = await findRelease(store, current, image);
         const env = await store.env(appName);
         const deploy = newDeploy(appName, { commit: old.commit, origin: 'rollback' }, by, now());
-        const back = backTo(old, { env, deployId: deploy.id, by, at: now() });
+        const limits = await limitsFor(store, current);
+        const back = backTo(old, { env, limits, deployId: deploy.id, by, at: now() });
         await closeAbandoned(appName);
         await store.transact((tx) => tx.insertDeploy(deploy));
         say(`---- Going back to release ${old.number} ----`);

@@ -13,6 +13,7 @@ import type { Rollouts, RolloutStep } from '../apps/rollouts.ts';
 import { envRecord } from '../apps/unit-spec.ts';
 import { type ErrorCode, PlatformError, toPlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
+import { limitsFor } from '../plans/demand-plan.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { Artifact, Builder } from './builder.ts';
@@ -100,6 +101,8 @@ export class Pipeline {
 
   async #build(run: PipelineRun, code: NewCode, transcript: Transcript, clock: PhaseClock): Promise<Artifact> {
     const { env } = run;
+    const platform = await this.#deps.store.platformRecord(run.app.platform);
+    const definition = platform?.definition ?? null;
     await this.#step(run.deploy.id, clock, 'building');
     for (const note of code.notes ?? []) transcript.say(note);
     transcript.say(`-----> Building ${run.app.name} (${run.app.platform})`);
@@ -107,6 +110,7 @@ export class Pipeline {
       app: run.app.name,
       deployId: run.deploy.id,
       platform: run.app.platform,
+      ...(definition !== null && { definition }),
       source: code.source,
       env: envRecord(env),
       privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
@@ -129,6 +133,7 @@ export class Pipeline {
       processes: Object.fromEntries(processes),
       healthCheck: artifact.healthCheck,
       hooks: artifact.hooks,
+      limits: await limitsFor(store, run.app),
       reason: 'deploy',
       by: run.by,
       createdAt: now().toISOString(),

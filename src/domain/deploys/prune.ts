@@ -1,30 +1,37 @@
-/** Which built versions are kept: those of the newest releases and of the one that serves. */
-import type { Release } from '../apps/app.ts';
+/** Which releases are kept, and with them the built code: what serves, what can be gone back to, and the newest. */
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Builder } from './builder.ts';
 
-const SCAN = 500;
+/** Of the same code; they differ in environment, limits or numbers of units. */
+const KEPT_PER_ARTIFACT = 10;
 
+/** To be called by who holds the app's lease. */
 export async function pruneReleases(
-  deps: { store: Store; builder: Builder; settings: Settings },
+  deps: { store: Store; builder: Builder; settings: Pick<Settings, 'keptReleases'> },
   appName: string,
 ): Promise<void> {
   const { store, builder, settings } = deps;
-  const app = await store.app(appName);
-  const releases = await store.releases(appName, SCAN);
+  const releases = [...(await store.artifacts([appName]))].sort((a, b) => b.release - a.release);
+  const serving = (await store.app(appName))?.release ?? null;
   const units = new Set((await store.units(appName)).map((unit) => unit.release));
-  // The newest releases stay, without gaps: those up to the last artifact that is kept.
-  const artifacts = [...new Set(releases.map((release) => release.artifact))];
-  const last = artifacts[settings.keptReleases];
-  const cut = last === undefined ? releases.length : releases.findIndex((release) => release.artifact === last);
-  const isNeeded = ({ number }: Release): boolean => number === app?.release || units.has(number);
-  const gone = releases.slice(cut).filter((release) => !isNeeded(release));
+  const previous = releases.find(({ release }) => serving !== null && release < serving)?.release;
+  const surplus = [...new Set(releases.map(({ artifact }) => artifact))][settings.keptReleases];
+  // The newest stay without gaps: none is kept that is older than the first whose code goes.
+  const cut = releases.find(({ artifact }) => artifact === surplus)?.release ?? 0;
+  const counts = new Map<string, number>();
+  const kept = releases.filter(({ release, artifact }) => {
+    const count = (counts.get(artifact) ?? 0) + 1;
+    counts.set(artifact, count);
+    const isRecent = release > cut && count <= KEPT_PER_ARTIFACT;
+    return isRecent || release === serving || release === previous || units.has(release);
+  });
+  const gone = releases.filter((release) => !kept.includes(release));
   if (gone.length === 0) return;
   await store.transact(async (tx) => {
-    for (const release of gone) await tx.deleteRelease(appName, release.number);
+    for (const { release } of gone) await tx.deleteRelease(appName, release);
   });
-  const named = new Set((await store.artifacts([appName])).map(({ artifact }) => artifact));
-  const unnamed = new Set(gone.map((release) => release.artifact).filter((artifact) => !named.has(artifact)));
+  const named = new Set(kept.map(({ artifact }) => artifact));
+  const unnamed = new Set(gone.map(({ artifact }) => artifact).filter((artifact) => !named.has(artifact)));
   for (const artifact of unnamed) await builder.remove(artifact);
 }

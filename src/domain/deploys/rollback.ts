@@ -1,7 +1,7 @@
 /** Going back: which older release is meant, and the new one that is equal to it. */
 import type { AppReader } from '../apps/app-store.ts';
-import type { App, EnvVar, Release } from '../apps/app.ts';
-import type { NewRelease } from '../apps/next-release.ts';
+import type { App, Release } from '../apps/app.ts';
+import type { NewRelease, Surroundings } from '../apps/next-release.ts';
 import { PlatformError } from '../errors.ts';
 import type { StoreReader, StoreWriter } from '../store.ts';
 
@@ -46,17 +46,18 @@ async function ofDeploy(
   return deploy === null ? undefined : kept.find((release) => release.artifact === deploy.artifact);
 }
 
-/** Equal in code, environment and processes; what service instances have set is as it is now. */
+/** Equal in code, environment and processes; what service instances have set, and what units may use, is as it is now. */
 export function backTo(
   old: Release,
-  now: { readonly env: readonly EnvVar[]; readonly deployId: string; readonly by: string; readonly at: Date },
+  now: Surroundings & { readonly deployId: string; readonly by: string; readonly at: Date },
 ): NewRelease {
   const { number: _number, ...same } = old;
   const managed = now.env.filter((variable) => variable.managedBy !== '');
   const names = new Set(managed.map((variable) => variable.name));
   const own = old.env.filter((variable) => variable.managedBy === '' && !names.has(variable.name));
   const env = [...own, ...managed].sort((a, b) => (a.name < b.name ? -1 : 1));
-  return { ...same, env, deployId: now.deployId, reason: 'rollback', by: now.by, createdAt: now.at.toISOString() };
+  const { limits, deployId, by, at } = now;
+  return { ...same, env, limits, deployId, reason: 'rollback', by, createdAt: at.toISOString() };
 }
 
 /** The app's environment becomes that of the release. */

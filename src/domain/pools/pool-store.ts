@@ -11,6 +11,8 @@ export interface PoolWriter {
   /** Throws PlatformError `pool.name_taken`, `team.not_found`. */
   insertPool(pool: Pool): Promise<void>;
   deletePool(name: string): Promise<void>;
+  /** A public one has no teams of its own. Throws PlatformError `pool.not_found`. */
+  setPoolPublic(name: string, isPublic: boolean): Promise<void>;
   /** In place of those before. Throws PlatformError `pool.not_found`, `team.not_found`. */
   setPoolTeams(name: string, teams: readonly string[]): Promise<void>;
 }

@@ -20,6 +20,8 @@ export interface Pools {
   list(caller: Caller): Promise<Pool[]>;
   /** Errors: pool.invalid_name, pool.name_taken. */
   create(caller: Caller, input: { readonly name: unknown; readonly isPublic: boolean }): Promise<void>;
+  /** Public or not (absent: as before); a public one has no teams of its own. Errors: pool.not_found, pool.in_use for the default pool. */
+  update(caller: Caller, name: string, isPublic?: boolean): Promise<void>;
   /** Errors: pool.not_found, pool.in_use. */
   remove(caller: Caller, name: string): Promise<void>;
   /** Teams that have access already are ignored. Errors: pool.not_found, pool.in_use for a public pool, team.not_found. */
@@ -77,6 +79,19 @@ export function createPools(deps: { store: Store; act: Act; now: () => Date }): 
           throw new PlatformError('pool.name_taken', 'There is already a pool "default".');
         const { isPublic } = input;
         await store.transact((tx) => tx.insertPool({ name, isPublic, teams: [], createdAt: now().toISOString() }));
+      });
+    },
+
+    async update(caller, name, isPublic) {
+      const options = { target: `pool:${name.slice(0, 63)}`, detail: isPublic === true ? 'public' : 'not public' };
+      await act(caller, 'pool.update', {}, options, async () => {
+        await store.transact(async (tx) => {
+          const pool = await demandPool(tx, name);
+          if (isPublic === undefined || pool.isPublic === isPublic) return;
+          if (pool === DEFAULT_POOL)
+            throw new PlatformError('pool.in_use', 'The default pool stays open to all teams.');
+          await tx.setPoolPublic(name, isPublic);
+        });
       });
     },
 

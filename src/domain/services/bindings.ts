@@ -7,6 +7,7 @@ import { type Action, demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import type { App } from '../apps/app.ts';
 import { demandApp } from '../apps/demand-app.ts';
+import type { Unit } from '../apps/unit.ts';
 import { changeEnv, type EnvChangeDeps } from '../apps/env-change.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
@@ -225,9 +226,12 @@ async function boundVars(store: StoreReader, app: string, without?: string): Pro
 /** Where the serving units of an app are. */
 export async function unitHosts(store: StoreReader, name: string): Promise<string[]> {
   const app = await store.app(name);
-  const units = await store.units(name);
+  return app === null ? [] : servingHosts(app, await store.units(name));
+}
+
+export function servingHosts(app: Pick<App, 'rollout'>, units: readonly Unit[]): string[] {
   return units
-    .filter((unit) => unit.rollout === app?.rollout && unit.state === 'started')
+    .filter((unit) => unit.rollout === app.rollout && unit.state === 'started')
     .flatMap(({ address }) => (address === null ? [] : [`${address.host}:${address.port}`]))
     .sort();
 }

@@ -79,10 +79,10 @@ const ASKED_AT_ONCE = 8;
 export function createInstances(deps: InstancesDeps): Instances {
   const { store, provider, orphans, act, now } = deps;
 
-  async function view(caller: Caller, service: Service, instance: Instance): Promise<InstanceView> {
+  async function view(caller: Caller, service: Service, instance: Instance, isAsked: boolean): Promise<InstanceView> {
     const bindings = await store.bindings({ instance: instance.id });
     const apps = bindings.filter(({ state }) => state === 'bound').map(({ app }) => app);
-    const isThere = instance.state === 'ready';
+    const isThere = isAsked && instance.state === 'ready';
     const info = isThere ? await provider.info(service, instance, callerName(caller)).catch(orNull) : null;
     return { instance, apps: apps.sort(), info };
   }
@@ -207,7 +207,7 @@ export function createInstances(deps: InstancesDeps): Instances {
     async info(caller, name, service = '') {
       const instance = await demandInstance(store, name, service || undefined);
       demand(caller, 'instance.info', { instance });
-      return view(caller, await demandService(store, instance.service), instance);
+      return view(caller, await demandService(store, instance.service), instance, true);
     },
 
     async ofService(caller, name) {
@@ -219,7 +219,9 @@ export function createInstances(deps: InstancesDeps): Instances {
       const views: InstanceView[] = [];
       for (let from = 0; from < instances.length; from += ASKED_AT_ONCE) {
         const some = instances.slice(from, from + ASKED_AT_ONCE);
-        views.push(...(await Promise.all(some.map((instance) => view(caller, service, instance)))));
+        // Nobody waits for a provider again and again that does not answer.
+        const isAsked = views.every(({ instance, info }) => info !== null || instance.state !== 'ready');
+        views.push(...(await Promise.all(some.map((instance) => view(caller, service, instance, isAsked)))));
       }
       return views;
     },

@@ -18,12 +18,12 @@ describe('a manifest', () => {
   it('says where a service is, with what is left out filled in', () => {
     expect(parseManifest(GOOD)).toEqual({
       id: 'db',
-      kind: 'http',
+      kind: null,
       url: 'https://db.example.com/base',
       username: 'db',
       password: 'secret',
       team: '',
-      isRestricted: false,
+      isRestricted: null,
     });
   });
 
@@ -54,16 +54,28 @@ describe('a manifest', () => {
     [GOOD.replace('id: db', 'id: instances'), [expect.stringContaining('line 1: the id must be')]],
     [GOOD.replace('https', 'gopher'), [expect.stringContaining('line 4: the production endpoint must be an address')]],
     [GOOD.replace('db.example', 'me:pw@db.example'), [expect.stringContaining('line 4: the production endpoint')]],
-    [GOOD.replace('production', 'development'), ['line 3: You must provide a production endpoint in the manifest file.']],
+    [
+      GOOD.replace('production', 'development'),
+      ['line 3: You must provide a production endpoint in the manifest file.'],
+    ],
     ['id: db\npassword: x\nendpoint: http://x', ['line 3: endpoint must be a mapping with the key production']],
-    [`${GOOD}kind: soap\nrestricted: maybe\n`, [expect.stringMatching(/^line 6: kind/), expect.stringMatching(/^line 7/)]],
+    [
+      `${GOOD}kind: soap\nrestricted: maybe\n`,
+      [expect.stringMatching(/^line 6: kind/), expect.stringMatching(/^line 7/)],
+    ],
     ['id: [1]\npassword: {a: b}', [1, 2, 1, 2, 1].map((line) => expect.stringMatching(`^line ${line}: `) as string)],
   ])('with mistakes: %j', (text, expected) => {
     expect(mistakes(text)).toEqual(expected);
   });
 
   it('that is no YAML is named by line too, and no mistake repeats what is written', () => {
-    for (const text of ['id: db\npassword: "canary\n', 'id: db\n  password: canary: canary', 'a: *canary', '"canary": 1\n"canary": 2', '\tcanary']) {
+    for (const text of [
+      'id: db\npassword: "canary\n',
+      'id: db\n  password: canary: canary',
+      'a: *canary',
+      '"canary": 1\n"canary": 2',
+      '\tcanary',
+    ]) {
       const found = mistakes(text);
       expect(found.join()).not.toContain('canary');
       for (const line of found) expect(line).toMatch(/^line \d+: /);

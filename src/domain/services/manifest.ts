@@ -6,13 +6,15 @@ import { ENDPOINT_KINDS, type EndpointKind } from './service-endpoint.ts';
 
 export interface Manifest {
   readonly id: string;
-  readonly kind: EndpointKind;
+  /** Null: http, or as before. */
+  readonly kind: EndpointKind | null;
   readonly url: string;
   readonly username: string;
   readonly password: string;
   /** '' when none is named. */
   readonly team: string;
-  readonly isRestricted: boolean;
+  /** Null: not, or as before; so no update opens a service by leaving something out. */
+  readonly isRestricted: boolean | null;
 }
 
 const MAX_TEXT = 4_096;
@@ -36,10 +38,7 @@ export function parseManifest(text: string): Manifest {
 export function manifestOf(fields: Readonly<Record<string, string>>): Manifest {
   const { id = '', endpoint = '', username = '', password = '', team = '', kind = '', restricted = '' } = fields;
   const reader = new Reader(null);
-  return reader.check(
-    { id, url: endpoint, username, password, team, kind: kind || 'http', restricted: restricted || 'false' },
-    {},
-  );
+  return reader.check({ id, url: endpoint, username, password, team, kind, restricted }, {});
 }
 
 type Fields = Readonly<Record<'id' | 'url' | 'username' | 'password' | 'team' | 'kind' | 'restricted', string>>;
@@ -59,9 +58,9 @@ class Reader {
       this.#mistake(offsetOf(root, 'endpoint'), 'endpoint must be a mapping with the key production');
     }
     const positions: Record<string, number | undefined> = {};
-    const text = (map: YAMLMap, key: string, field: string, fallback = ''): string => {
+    const text = (map: YAMLMap, key: string, field: string): string => {
       positions[field] = offsetOf(map, key);
-      return this.#text(map, key, fallback);
+      return this.#text(map, key);
     };
     const fields = {
       id: text(root, 'id', 'id'),
@@ -69,8 +68,8 @@ class Reader {
       username: text(root, 'username', 'username'),
       password: text(root, 'password', 'password'),
       team: text(root, 'team', 'team'),
-      kind: text(root, 'kind', 'kind', 'http'),
-      restricted: text(root, 'restricted', 'restricted', 'false'),
+      kind: text(root, 'kind', 'kind'),
+      restricted: text(root, 'restricted', 'restricted'),
     };
     if (isMapping) positions['url'] ??= offsetOf(root, 'endpoint');
     else if (endpoint !== undefined) positions['url'] = -1;
@@ -96,21 +95,23 @@ class Reader {
       if (url === '') wrong('url', 'the production endpoint must be an address such as https://db.example.com');
     }
     if (username.includes(':')) wrong('username', 'the username must not have a colon');
-    if (!isKind(kind)) wrong('kind', `kind must be one of: ${ENDPOINT_KINDS.join(', ')}`);
-    if (restricted !== 'true' && restricted !== 'false') wrong('restricted', 'restricted must be true or false');
-    if (this.#mistakes.length > 0 || !isKind(kind)) throw invalid(this.#mistakes);
-    return { id, kind, url, username: username || id, password, team, isRestricted: restricted === 'true' };
+    const isKnown = kind === '' || isKind(kind);
+    if (!isKnown) wrong('kind', `kind must be one of: ${ENDPOINT_KINDS.join(', ')}`);
+    if (!['', 'true', 'false'].includes(restricted)) wrong('restricted', 'restricted must be true or false');
+    if (this.#mistakes.length > 0 || !isKnown) throw invalid(this.#mistakes);
+    const isRestricted = restricted === '' ? null : restricted === 'true';
+    return { id, kind: kind === '' ? null : kind, url, username: username || id, password, team, isRestricted };
   }
 
-  #text(map: YAMLMap, key: string, fallback: string): string {
+  #text(map: YAMLMap, key: string): string {
     const node = map.get(key, true) as unknown;
-    if (node === undefined) return fallback;
+    if (node === undefined) return '';
     const value = isScalar(node) ? node.value : undefined;
-    if (value === null) return fallback;
+    if (value === null) return '';
     const text = typeof value === 'object' || value === undefined ? null : written(node, value);
     if (text !== null && text.length <= MAX_TEXT && !text.includes('\0')) return text.trim();
     this.#mistake(offsetOf(map, key), `${key} must be text of at most ${MAX_TEXT} characters`);
-    return fallback;
+    return '';
   }
 
   #mistake(offset: number | undefined, message: string): void {

@@ -24,7 +24,7 @@ export interface Services {
   create(caller: Caller, manifest: Manifest): Promise<Service>;
   /** Whether the caller may update it, before its manifest is looked at. Errors: service.not_found, access.denied. */
   demandOwned(caller: Caller, name: string): Promise<void>;
-  /** Replaces what a manifest says; the team only when it names one. Errors: service.not_found, access.denied. */
+  /** Replaces what a manifest says; team, kind and restriction only when it names them. Errors: service.not_found, access.denied. */
   update(caller: Caller, manifest: Manifest): Promise<void>;
   /** Errors: service.not_found, access.denied, service.has_instances. */
   remove(caller: Caller, name: string): Promise<void>;
@@ -77,18 +77,18 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
 
     async create(caller, manifest) {
       demand(caller, 'service.create');
-      const { id, kind, url, username, password, isRestricted } = manifest;
+      const { id, url, username, password } = manifest;
       const ownerTeams = await owners(store, caller, manifest.team);
       const createdAt = now().toISOString();
       const service: Service = {
         name: id,
-        kind,
+        kind: manifest.kind ?? 'http',
         url,
         username,
         password,
         ownerTeams,
         teams: [],
-        isRestricted,
+        isRestricted: manifest.isRestricted ?? false,
         doc: '',
         createdAt,
       };
@@ -104,11 +104,11 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
 
     async update(caller, { id, kind, url, username, password, isRestricted, team }) {
       await edit(caller, 'service.update', { name: id }, async (_service, tx) => ({
-        kind,
         url,
         username,
         password,
-        isRestricted,
+        ...(kind !== null && { kind }),
+        ...(isRestricted !== null && { isRestricted }),
         ...(team !== '' && { ownerTeams: await owners(tx, caller, team) }),
       }));
     },

@@ -2,12 +2,13 @@
  * Tells providers which units of an app have come and gone since they were told last. What fails is noted in the app's log,
  * tried again a few times and with the next change, and fails nothing: providers that let in by address are few.
  */
+import { groupBy } from '../../lib/group-by.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { isPlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
-import { unitHosts } from './bindings.ts';
+import { servingHosts, unitHosts } from './bindings.ts';
 import { bindingLease } from './orphans.ts';
 import type { BoundTo, Provider } from './provider.ts';
 import { toldHosts, UNTOLD } from './service.ts';
@@ -88,13 +89,17 @@ export class UnitBindings {
   /** True when everybody knows. */
   async #all(): Promise<boolean> {
     const { store } = this.#deps;
+    const bound = (await store.bindings()).filter(({ state }) => state === 'bound');
+    if (bound.length === 0) return true;
+    const apps = new Map((await store.apps()).map((app) => [app.name, app]));
+    const units = groupBy(await store.allUnits(), (unit) => unit.app);
     let isDone = true;
-    for (const binding of await store.bindings()) {
+    for (const { id, instance, app: name, unitHosts: told } of bound) {
       if (this.#isClosed) return true;
-      if (binding.state !== 'bound') continue;
-      const hosts = await unitHosts(store, binding.app);
-      if (hosts.join() === binding.unitHosts.join()) continue;
-      if (!(await this.#tell(binding.id, binding.instance, binding.app))) isDone = false;
+      const app = apps.get(name);
+      const hosts = app === undefined ? [] : servingHosts(app, units.get(name) ?? []);
+      if (hosts.join() === told.join()) continue;
+      if (!(await this.#tell(id, instance, name))) isDone = false;
     }
     return isDone;
   }

@@ -9,7 +9,7 @@ export interface AccountReader
   extends
     UserReader,
     TeamReader,
-    AppTokenReader,
+    Pick<AppTokenReader, 'appToken'>,
     Pick<AppReader, 'apps'>,
     Pick<ServiceReader, 'services' | 'instances'> {}
 

@@ -7,6 +7,7 @@ import { ensureFirstAdmin } from './first-admin.ts';
 const HERE = '10.0.0.1';
 const ANYBODY: Caller = { kind: 'anonymous', address: HERE };
 const ANN = 'ann@example.com';
+const SSH_KEY = 'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAILNnqrzPHDNA2iqnq9+RoPsrkJB9rOuo2oOali77XDD5';
 
 async function fixture() {
   let time = Date.parse('2024-01-01T00:00:00Z');
@@ -54,6 +55,20 @@ describe('a changed password', () => {
     expect(await users.byToken(own.token, HERE)).toMatchObject({ email: ANN });
     expect(await users.byToken(other.token, HERE)).toBeNull();
     expect(await codeOf(reset(mailedToken()))).toBe('user.invalid_reset_token');
+  });
+
+  it('by a mailed token ends sessions and the API key, and leaves SSH keys', async () => {
+    const { users, signIn, reset, mailedToken } = await fixture();
+    const own = await signIn(ANN, 'secret12');
+    const { key } = await users.apiKey(own.caller);
+    await users.addKey(own.caller, { key: SSH_KEY, name: 'laptop' });
+    await reset('');
+    expect(await users.byToken(key, HERE)).toMatchObject({ email: ANN });
+    await reset(mailedToken(), 'newsecret1');
+    expect([await users.byToken(own.token, HERE), await users.byToken(key, HERE)]).toEqual([null, null]);
+    const again = await signIn(ANN, 'newsecret1');
+    expect((await users.keys(again.caller)).map(({ name }) => name)).toEqual(['laptop']);
+    expect((await users.apiKey(again.caller)).key).not.toBe(key);
   });
 
   it('leaves API keys alone, and no session when it is changed with one', async () => {

@@ -59,6 +59,8 @@ export function createPasswordChanges(deps: PasswordChangesDeps): Pick<Users, 'c
         await tx.deletePasswordResets(email);
         await tx.updatePassword(email, passwordHash);
         await tx.deleteSessionsOf(email, '');
+        // Whoever had to ask for a new password may have lost more than the password.
+        await tx.deleteApiKey(email);
       });
       callers.clear();
       if (wanted === null) {
@@ -165,7 +167,8 @@ function passwordText(password: string): string {
 
   ${password}
 
-Everything that was logged in with the old one is logged out. To choose another:
+Everything that was logged in with the old one is logged out, and your API key is
+void; your SSH keys stay. To choose another password:
 
   tancho user password
 `;

@@ -1,4 +1,4 @@
-/** Use cases of the list of users and of removing one (specification 4.7). */
+/** Use cases of who is there: the list of users, removing one (specification 4.7), and who is an admin. */
 import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
 import { PlatformError } from '../errors.ts';
@@ -6,13 +6,14 @@ import type { AccountStore, AccountWriter } from './account-store.ts';
 import { userNotFound } from './authentication.ts';
 import type { CallerCache } from './caller-cache.ts';
 import { normalEmail } from './email.ts';
+import type { User } from './user.ts';
 import type { Users } from './users.ts';
 
 export function createUserRemoval(deps: {
   store: AccountStore;
   act: Act;
   callers: CallerCache;
-}): Pick<Users, 'list' | 'remove'> {
+}): Pick<Users, 'list' | 'remove' | 'setAdmin'> {
   const { store, act, callers } = deps;
 
   return {
@@ -29,6 +30,23 @@ export function createUserRemoval(deps: {
         }));
     },
 
+    async setAdmin(caller, wanted, isAdmin) {
+      const email = normalEmail(wanted);
+      const options = {
+        target: `user:${email.slice(0, 254)}`,
+        detail: isAdmin ? 'made an admin' : 'no longer an admin',
+      };
+      await act(caller, 'user.admin', { email }, options, async () => {
+        await store.transact(async (tx) => {
+          const user = await tx.user(email);
+          if (user === null) throw userNotFound();
+          if (!isAdmin) await refuseLastAdmin(tx, user);
+          await tx.setAdmin(email, isAdmin);
+        });
+        callers.clear();
+      });
+    },
+
     async remove(caller, wanted) {
       const own = caller.kind === 'user' ? caller.email : '';
       const email = wanted === undefined || wanted === '' ? own : normalEmail(wanted);
@@ -43,15 +61,18 @@ export function createUserRemoval(deps: {
   };
 }
 
+async function refuseLastAdmin(tx: AccountWriter, { email, isAdmin }: User): Promise<void> {
+  if (!isAdmin || (await tx.users()).some((other) => other.isAdmin && other.email !== email)) return;
+  throw new PlatformError('user.last_admin', 'This is the last admin of the platform.', {
+    hint: 'Make somebody else an admin first: tancho user admin <email>',
+  });
+}
+
 /** Throws when something would be left without anybody: the platform without admin, a team without member, an app without owner. */
 async function refuseIfNeeded(tx: AccountWriter, email: string): Promise<void> {
   const user = await tx.user(email);
   if (user === null) throw userNotFound();
-  if (user.isAdmin && !(await tx.users()).some((other) => other.isAdmin && other.email !== email)) {
-    throw new PlatformError('user.last_admin', 'The last admin of the platform cannot be removed.', {
-      hint: 'Without an admin nobody could administer it.',
-    });
-  }
+  await refuseLastAdmin(tx, user);
   const apps = (await tx.apps()).filter((app) => app.owner === email).map((app) => app.name);
   if (apps.length > 0) {
     throw new PlatformError(

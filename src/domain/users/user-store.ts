@@ -20,6 +20,8 @@ export interface UserWriter {
   /** Throws PlatformError `user.email_taken`. */
   insertUser(user: User): Promise<void>;
   updatePassword(email: string, passwordHash: string): Promise<void>;
+  /** Throws PlatformError `user.not_found`. */
+  setAdmin(email: string, isAdmin: boolean): Promise<void>;
   /** With the user's sessions, keys of both kinds, pending resets, limit and team memberships. */
   deleteUser(email: string): Promise<void>;
   insertSession(session: Session): Promise<void>;
@@ -33,6 +35,8 @@ export interface UserWriter {
   deleteSshKey(email: string, fingerprint: string): Promise<boolean>;
   /** In place of the user's old one. Throws PlatformError `user.not_found`. */
   putApiKey(key: ApiKey): Promise<void>;
+  /** Missing: nothing to do. */
+  deleteApiKey(email: string): Promise<void>;
   /** Throws PlatformError `user.not_found`. */
   insertPasswordReset(reset: PasswordReset): Promise<void>;
   /** True once at most: when the reset was there for this user, not expired at `now`; it is gone then. */

@@ -38,7 +38,7 @@ export interface Users {
   changePassword(caller: Caller, input: { old: unknown; new: unknown; confirm?: unknown }): Promise<void>;
   /**
    * Without `token` ('') mails one. With one sets `password`, or, if there is none, a random one that is mailed, and ends
-   * all sessions. Errors: user.not_found, user.invalid_reset_token, user.invalid_password, auth.throttled; those of Mailer.
+   * all sessions and the API key. Errors: user.not_found, user.invalid_reset_token, user.invalid_password, auth.throttled; those of Mailer.
    */
   resetPassword(
     caller: Caller,
@@ -49,6 +49,8 @@ export interface Users {
    * user.last_member (details.teams).
    */
   remove(caller: Caller, email: string | undefined): Promise<void>;
+  /** Makes a user an admin or takes it back, at once. Errors: user.not_found, user.last_admin. */
+  setAdmin(caller: Caller, email: string, isAdmin: boolean): Promise<void>;
   /** Made on first use. */
   apiKey(caller: Caller): Promise<ApiKey>;
   /** The old one is void at once. */

@@ -2,12 +2,15 @@
 import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Artifact, BuildRequest } from '../../../domain/deploys/builder.ts';
+import { Failure } from '../../../domain/apps/rollout.ts';
+import { PlatformError } from '../../../domain/errors.ts';
 import { readAppFiles } from './app-files/app-files.ts';
 import type { AppFiles } from './app-files/app-files.ts';
 import { prepareDependencies } from './dependencies.ts';
 import { bringVersions, findPrograms } from './find-programs.ts';
 import { defaultProcesses, writeManifest } from './finish-slug.ts';
 import { holds } from './platform-file/conditions.ts';
+import { readAddedPlatform } from './platform-file/added-platform.ts';
 import { checkSource, findPlatform } from './platform-file/detect.ts';
 import type { Platform, Step } from './platform-file/platform-file.ts';
 import type { RunningBuild } from './running-build.ts';
@@ -28,12 +31,12 @@ export async function buildSlug(
   await request.source.extract(place.code, signal);
   signal.throwIfAborted();
   const files = new SourceFiles(place.code);
-  const platform = findPlatform(request.app, request.platform, workshop.platforms);
+  const platforms = platformsOf(workshop, request);
+  const platform = findPlatform(request.app, request.platform, platforms);
   const note = (text: string): void => output.say(text);
   const appFiles = await readAppFiles(files, { platform: platform.name, options: platform.options, note });
   // Who configures a platform means it, even when its files are only made by a hook.
-  if (Object.keys(appFiles.config.options).length === 0)
-    await checkSource(request.app, platform, workshop.platforms, files);
+  if (Object.keys(appFiles.config.options).length === 0) await checkSource(request.app, platform, platforms, files);
   const programs = await findPrograms(workshop, platform, files);
   const installed = { workshop, request, platform, place, files, programs, output, signal };
   const brought = await bringVersions({ ...installed, brought: [] });
@@ -48,6 +51,18 @@ export async function buildSlug(
   await writeManifest(build, appFiles, layer);
   const { restartBefore, restartAfter, healthCheck } = appFiles.config;
   return { id: place.id, processes, healthCheck, hooks: { restartBefore, restartAfter } };
+}
+
+/** Throws Failure `no_platform` when the definition of one that was added cannot be read: another version of this program took it. */
+function platformsOf(workshop: Workshop, { platform, definition }: BuildRequest): ReadonlyMap<string, Platform> {
+  if (definition === undefined) return workshop.platforms;
+  try {
+    const added = readAddedPlatform(platform, definition, workshop.inheritable);
+    return new Map([...workshop.platforms, [platform, added]]);
+  } catch (error) {
+    if (!(error instanceof PlatformError)) throw error;
+    throw new Failure('no_platform', error.message, { hint: 'An admin can change it: tancho platform update.' });
+  }
 }
 
 async function copyPlatformFiles(platform: Platform, place: SlugPlace): Promise<void> {

@@ -47,6 +47,7 @@ export async function openWorkshop(options: PlatformBuilderOptions): Promise<Wor
   const execPath = options.execPath ?? process.execPath;
   const workshop: Workshop = {
     platforms,
+    inheritable: new Set([...platforms.values()].flatMap((platform) => platform.inherit)),
     slugs: new Slugs(slugs),
     layers: new Layers(cache, KEPT_LAYERS),
     programs: new Programs({ sandbox, directory: toolchains, execPath, environment, limits }),

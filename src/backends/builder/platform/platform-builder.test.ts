@@ -31,6 +31,51 @@ function hook(command: string, files: Record<string, string> = {}) {
   return treeOf({ ...APP, ...files, 'tancho.yaml': JSON.stringify({ hooks: { build: [command] } }) });
 }
 
+describe('a platform that was added', () => {
+  const definition = [
+    'description: Added',
+    'example: ./run',
+    'detect: [added.txt]',
+    'tools: [{ program: cp, install: { apt-get: apt-get install -y coreutils } }]',
+    "steps: [{ name: copy, run: [cp, added.txt, '{app}.txt'] }]",
+    'processes: [{ name: web, command: ./added }]',
+  ].join('\n');
+
+  it('is described, and builds like those that came with the program', async () => {
+    const { builder, build, code } = await world();
+    expect(await builder.describe('added', definition)).toMatchObject({
+      name: 'added',
+      description: 'Added',
+      ready: true,
+    });
+    expect((await builder.platforms()).map(({ name }) => name)).toEqual(['fake']);
+    const artifact = await build({ platform: 'added', definition, source: treeOf({ 'added.txt': 'hello' }) });
+    expect(artifact.processes).toEqual({ web: './added' });
+    expect(await readFile(code(artifact, 'shop.txt'), 'utf8')).toBe('hello');
+    await expect(build({ platform: 'added', definition, source: treeOf(APP) })).rejects.toMatchObject({
+      code: 'no_platform',
+      hint: expect.stringContaining('fake') as string,
+    });
+  });
+
+  it('that cannot be read fails the build with the line that is wrong', async () => {
+    const { builder, build } = await world();
+    const wrong = `${definition}\nask: [1]`;
+    await expect(builder.describe('added', wrong)).rejects.toMatchObject({ code: 'platform.invalid_definition' });
+    await expect(
+      build({ platform: 'added', definition: wrong, source: treeOf({ 'added.txt': '' }) }),
+    ).rejects.toMatchObject({ code: 'no_platform', message: expect.stringContaining('line 7') as string });
+  });
+
+  it('changes nothing about how others find their programs', async () => {
+    const { builder } = await world();
+    const strict = definition.replace('program: cp', 'program: cp, minimum: 999.0.0');
+    expect(await builder.describe('added', strict)).toMatchObject({ ready: false });
+    expect(await builder.platforms()).toMatchObject([{ name: 'fake', ready: true }]);
+    expect(await builder.describe('added', strict)).toMatchObject({ ready: false });
+  });
+});
+
 describe('a slug', () => {
   it('says what its units need, and its process knows the name of the app', async () => {
     const { build, manifest } = await world();

@@ -16,6 +16,7 @@ import { asFailure } from './failures.ts';
 import type { Stopped } from './failures.ts';
 import { openWorkshop } from './open-workshop.ts';
 import type { PlatformBuilderOptions } from './open-workshop.ts';
+import { readAddedPlatform } from './platform-file/added-platform.ts';
 import type { Platform } from './platform-file/platform-file.ts';
 import type { SlugPlace } from './slugs.ts';
 import { BuildOutput } from './steps/output.ts';
@@ -49,6 +50,10 @@ class PlatformBuilder implements Builder {
       value.catch(() => (this.#info = null));
     }
     return this.#info.value;
+  }
+
+  async describe(name: string, definition: string): Promise<PlatformInfo> {
+    return this.#describe(readAddedPlatform(name, definition, this.#workshop.inheritable));
   }
 
   async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {

@@ -10,6 +10,8 @@ import type { Toolchains } from './toolchain/toolchains.ts';
 
 export interface Workshop {
   readonly platforms: ReadonlyMap<string, Platform>;
+  /** Variables of the server that a platform which was added may give to its builds, too: those that the platforms here do. */
+  readonly inheritable: ReadonlySet<string>;
   readonly slugs: Slugs;
   readonly layers: Layers;
   readonly programs: Programs;

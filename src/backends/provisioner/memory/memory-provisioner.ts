@@ -56,8 +56,9 @@ export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachi
 
 class MemoryProvisioner implements Provisioner {
   readonly name = 'memory';
-  readonly supports = { shell: true, images: false, memoryLimit: false, cpuLimit: false } as const;
-  readonly description = 'memory: units inside this process, without isolation or limits';
+  /** The limits are kept with the unit, for whoever wants to see them; its commands could not exceed any. */
+  readonly supports = { shell: true, images: false, memoryLimit: true, cpuLimit: true } as const;
+  readonly description = 'memory: units inside this process, without isolation';
   readonly #machine: MemoryMachine;
   #listener: ((exited: UnitExited) => void) | null = null;
   #isClosed = false;

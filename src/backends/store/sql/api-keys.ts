@@ -17,7 +17,7 @@ export function apiKeyReader({ db, sealer }: Scope): Pick<UserReader, 'apiKey' |
   };
 }
 
-export function apiKeyWriter({ db, sealer }: Scope): Pick<UserWriter, 'putApiKey'> {
+export function apiKeyWriter({ db, sealer }: Scope): Pick<UserWriter, 'putApiKey' | 'deleteApiKey'> {
   return {
     async putApiKey({ email, keyHash, key, createdAt }) {
       const secret = { key_hash: keyHash, sealed_key: sealer.seal(key, context(email)), created_at: createdAt };
@@ -27,6 +27,9 @@ export function apiKeyWriter({ db, sealer }: Scope): Pick<UserWriter, 'putApiKey
         .values(row)
         .onConflict((conflict) => conflict.column('email').doUpdateSet(secret));
       await needing(() => userNotFound(email), upsert.execute());
+    },
+    async deleteApiKey(email) {
+      await db.deleteFrom('api_keys').where('email', '=', email).execute();
     },
   };
 }

@@ -1,4 +1,5 @@
 import type { AppTokenReader, AppTokenWriter } from '../../../domain/app-tokens/app-token-store.ts';
+import type { AppToken } from '../../../domain/app-tokens/app-token.ts';
 import { appNotFound, needing } from './faults.ts';
 import type { Scope, Tables } from './schema.ts';
 
@@ -11,9 +12,11 @@ export function appTokenReader({ db }: Scope): AppTokenReader {
         .where('token_hash', '=', tokenHash)
         .where('expires_at', '>', now)
         .executeTakeFirst();
-      if (row === undefined) return null;
-      const { app, actor: by, created_at: createdAt, expires_at: expiresAt } = row;
-      return { tokenHash, app, by, createdAt, expiresAt };
+      return row === undefined ? null : fromRow(row);
+    },
+    async appTokens(app) {
+      const rows = db.selectFrom('app_tokens').selectAll().where('app', '=', app).orderBy('created_at', 'desc');
+      return (await rows.orderBy('token_hash').execute()).map(fromRow);
     },
   };
 }
@@ -34,9 +37,18 @@ export function appTokenWriter({ db }: Scope): AppTokenWriter {
       const done = await db.deleteFrom('app_tokens').where('app', '=', app).executeTakeFirst();
       return Number(done.numDeletedRows);
     },
+    async deleteAppToken(tokenHash) {
+      const done = await db.deleteFrom('app_tokens').where('token_hash', '=', tokenHash).executeTakeFirst();
+      return done.numDeletedRows > 0n;
+    },
     async deleteExpiredAppTokens(now) {
       const done = await db.deleteFrom('app_tokens').where('expires_at', '<=', now).executeTakeFirst();
       return Number(done.numDeletedRows);
     },
   };
+}
+
+function fromRow(row: Tables['app_tokens']): AppToken {
+  const { token_hash: tokenHash, app, actor: by, created_at: createdAt, expires_at: expiresAt } = row;
+  return { tokenHash, app, by, createdAt, expiresAt };
 }

@@ -96,6 +96,7 @@ function toRow(app: Partial<Changeable>): { [C in keyof ChangeableColumns]: Chan
     removing: app.removing === undefined ? undefined : Number(app.removing),
     stopped_processes_json: app.stoppedProcesses && JSON.stringify([...app.stoppedProcesses].sort()),
     swapped_with: app.swappedWith,
+    plan: app.plan,
     custom_data_json: app.customData && JSON.stringify(app.customData),
   };
 }
@@ -122,6 +123,7 @@ function fromRow(row: AppsTable, teams: readonly string[]): App {
     teamOwner: row.team_owner,
     teams,
     pool: row.pool,
+    plan: row.plan,
     description: row.description,
     cname: JSON.parse(row.cname_json) as string[],
     createdAt: row.created_at,

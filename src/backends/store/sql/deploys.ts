@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import type { FailureCause } from '../../../domain/apps/rollout.ts';
 import { DEPLOY_STATES, FINISHED } from '../../../domain/deploys/deploy.ts';
 import type { Deploy, DeployOrigin, DeployState } from '../../../domain/deploys/deploy.ts';
@@ -41,7 +42,7 @@ export function deployReader({ db, kind }: Scope): DeployReader {
   };
 }
 
-export function deployWriter({ db }: Scope): DeployWriter {
+export function deployWriter({ db, kind }: Scope): DeployWriter {
   return {
     async insertDeploy(deploy) {
       await db
@@ -64,6 +65,24 @@ export function deployWriter({ db }: Scope): DeployWriter {
       const chunk = (last?.chunk ?? 0) + 1;
       const row = { deploy_id: id, chunk, lines_json: JSON.stringify(lines) };
       await needing(() => deployNotFound(id), db.insertInto('deploy_log').values(row).execute());
+    },
+    async deleteOldDeployLogs({ keep, batch }) {
+      const ranked = db
+        .selectFrom('deploys')
+        .select(['id', 'state', sql<number>`row_number() over (partition by app order by id desc)`.as('place')])
+        .as('ranked');
+      const old = await db
+        .selectFrom(ranked)
+        .select('ranked.id')
+        .where('ranked.place', '>', keep)
+        .where('ranked.state', 'not in', UNFINISHED)
+        .where('ranked.id', 'in', db.selectFrom('deploy_log').select('deploy_id'))
+        .limit(batch)
+        .execute();
+      if (old.length === 0) return 0;
+      const ids = old.map(({ id }) => id);
+      await db.deleteFrom('deploy_log').where('deploy_id', 'in', listOf(kind, ids)).execute();
+      return old.length;
     },
   };
 }

@@ -25,5 +25,22 @@ export function eventWriter({ db }: Scope): EventWriter {
       };
       await db.insertInto('events').values(row).execute();
     },
+    async deleteOldEvents({ before, keep, batch }) {
+      const newest = db.selectFrom('events').select('seq').orderBy('seq', 'desc');
+      const surplus = await newest.offset(keep).limit(1).executeTakeFirst();
+      const oldest = await db.selectFrom('events').select(['seq', 'at']).orderBy('seq').limit(batch).execute();
+      const isKept = ({ seq, at }: (typeof oldest)[number]): boolean =>
+        at >= before && Number(seq) > Number(surplus?.seq ?? 0);
+      const firstKept = oldest.findIndex(isKept);
+      const gone = firstKept === -1 ? oldest : oldest.slice(0, firstKept);
+      const last = gone.at(-1);
+      if (last === undefined) return 0;
+      const done = await db
+        .deleteFrom('events')
+        .where('seq', '>=', oldest[0]?.seq ?? last.seq)
+        .where('seq', '<=', last.seq)
+        .executeTakeFirst();
+      return Number(done.numDeletedRows);
+    },
   };
 }

@@ -21,6 +21,8 @@ import { translated } from './faults.ts';
 import { instanceReader, instanceWriter } from './instances.ts';
 import { leases } from './leases.ts';
 import { migrations } from './migrations/index.ts';
+import { planReader, planWriter } from './plans.ts';
+import { platformReader, platformWriter } from './platforms.ts';
 import { poolReader, poolWriter } from './pools.ts';
 import { passwordResetWriter } from './password-resets.ts';
 import { quotaReader, quotaWriter } from './quotas.ts';
@@ -106,6 +108,8 @@ function reader(scope: Scope): StoreReader {
     ...appTokenReader(scope),
     ...quotaReader(scope),
     ...teamReader(scope),
+    ...planReader(scope),
+    ...platformReader(scope),
     ...poolReader(scope),
     ...serviceReader(scope),
     ...instanceReader(scope),
@@ -131,6 +135,8 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...appTokenWriter(scope),
     ...quotaWriter(scope),
     ...teamWriter(scope),
+    ...planWriter(scope),
+    ...platformWriter(scope),
     ...poolWriter(scope),
     ...serviceWriter(scope),
     ...instanceWriter(scope),

@@ -48,13 +48,23 @@ export function poolWriter({ db }: Scope): PoolWriter {
     async deletePool(name) {
       await db.deleteFrom('pools').where('name', '=', name).execute();
     },
+    async setPoolPublic(name, isPublic) {
+      const change = { is_public: Number(isPublic) };
+      const done = await db.updateTable('pools').set(change).where('name', '=', name).executeTakeFirst();
+      if (done.numUpdatedRows === 0n) throw poolNotFound(name);
+      if (isPublic) await db.deleteFrom('pool_teams').where('pool', '=', name).execute();
+    },
     async setPoolTeams(name, teams) {
       const known = await db.selectFrom('pools').select('name').where('name', '=', name).executeTakeFirst();
-      if (known === undefined) throw new PlatformError('pool.not_found', `There is no pool called ${name}.`);
+      if (known === undefined) throw poolNotFound(name);
       await db.deleteFrom('pool_teams').where('pool', '=', name).execute();
       await insertTeams(name, teams);
     },
   };
+}
+
+function poolNotFound(name: string): PlatformError {
+  return new PlatformError('pool.not_found', `There is no pool called ${name}.`);
 }
 
 interface Row {

@@ -1,4 +1,4 @@
-import type { EnvVar, HealthCheck, Hooks, Release } from '../../../domain/apps/app.ts';
+import type { EnvVar, HealthCheck, Hooks, Release, UnitLimits } from '../../../domain/apps/app.ts';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { listOf } from '../../../lib/sql/list-of.ts';
@@ -80,6 +80,7 @@ function toRow(release: Release, sealer: Sealer): ReleasesTable {
     processes_json: JSON.stringify(release.processes),
     health_check_json: release.healthCheck && JSON.stringify(release.healthCheck),
     hooks_json: JSON.stringify(release.hooks),
+    limits_json: release.limits && JSON.stringify(release.limits),
     reason: release.reason,
     actor: release.by,
     created_at: release.createdAt,
@@ -97,6 +98,7 @@ function fromRow(row: ReleasesTable, sealer: Sealer): Release {
     processes: JSON.parse(row.processes_json) as Release['processes'],
     healthCheck: row.health_check_json === null ? null : (JSON.parse(row.health_check_json) as HealthCheck),
     hooks: JSON.parse(row.hooks_json) as Hooks,
+    limits: row.limits_json === null ? null : (JSON.parse(row.limits_json) as UnitLimits),
     reason: row.reason,
     by: row.actor,
     createdAt: row.created_at,

@@ -24,6 +24,8 @@ export interface Tables {
   team_members: { team: string; email: string };
   pools: { name: string; is_public: number; created_at: string };
   pool_teams: { pool: string; team: string };
+  plans: PlansTable;
+  platforms: { name: string; definition: string | null; is_disabled: number; created_at: string };
   services: ServicesTable;
   service_teams: { service: string; team: string; is_owner: number };
   instances: InstancesTable;
@@ -51,6 +53,17 @@ export interface AppsTable {
   stopped_processes_json: string;
   swapped_with: string | null;
   custom_data_json: string | null;
+  plan: string;
+}
+
+export interface PlansTable {
+  name: string;
+  /** PostgreSQL answers a text. */
+  memory_bytes: number | string;
+  cpu_millis: number;
+  cpu_share: number;
+  is_default: number;
+  created_at: string;
 }
 
 export interface EnvTable {
@@ -72,6 +85,7 @@ export interface ReleasesTable {
   processes_json: string;
   health_check_json: string | null;
   hooks_json: string;
+  limits_json: string | null;
   reason: string;
   actor: string;
   created_at: string;

@@ -1,4 +1,5 @@
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
+import { checkTransition } from '../../../domain/apps/unit.ts';
 import type { Address, Unit, UnitExit, UnitState } from '../../../domain/apps/unit.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { appNotFound, needing } from './faults.ts';
@@ -38,6 +39,11 @@ export function unitWriter({ db }: Scope): Pick<AppWriter, 'insertUnit' | 'updat
     },
     async updateUnit(id, change) {
       if (Object.keys(change).length === 0) return;
+      if (change.state !== undefined) {
+        const now = await db.selectFrom('units').select('state').where('id', '=', id).executeTakeFirst();
+        if (now === undefined) return;
+        checkTransition(now.state as UnitState, change.state);
+      }
       await db.updateTable('units').set(toRow(change)).where('id', '=', id).execute();
     },
     async deleteUnit(id) {

@@ -29,7 +29,9 @@ export function userReader({ db }: Scope): Pick<UserReader, Users> {
   };
 }
 
-export function userWriter({ db }: Scope): Pick<UserWriter, 'insertUser' | 'updatePassword' | 'deleteUser'> {
+export function userWriter({
+  db,
+}: Scope): Pick<UserWriter, 'insertUser' | 'updatePassword' | 'setAdmin' | 'deleteUser'> {
   return {
     async insertUser(user) {
       const row: Tables['users'] = {
@@ -55,6 +57,11 @@ export function userWriter({ db }: Scope): Pick<UserWriter, 'insertUser' | 'upda
         .set({ password_hash: passwordHash })
         .where('email', '=', email)
         .executeTakeFirst();
+      if (done.numUpdatedRows === 0n) throw userNotFound(email);
+    },
+    async setAdmin(email, isAdmin) {
+      const change = { is_admin: Number(isAdmin) };
+      const done = await db.updateTable('users').set(change).where('email', '=', email).executeTakeFirst();
       if (done.numUpdatedRows === 0n) throw userNotFound(email);
     },
     async deleteUser(email) {

@@ -27,6 +27,15 @@ export const accountCases: StoreCases = {
     expect(await store.apiKeyOwner('a')).toBeNull();
   },
 
+  'forgets an API key': async (store) => {
+    await populate(store);
+    await store.transact((tx) => tx.putApiKey(apiKey('a')));
+    await store.transact((tx) => tx.deleteApiKey('ann@example.com'));
+    await store.transact((tx) => tx.deleteApiKey('ann@example.com'));
+    expect(await store.apiKey('ann@example.com')).toBeNull();
+    expect(await store.apiKeyOwner('hash of a')).toBeNull();
+  },
+
   'keeps one API key per user, the newest': async (store) => {
     await populate(store);
     await store.transact(async (tx) => {

@@ -12,6 +12,21 @@ export const appTokenCases: StoreCases = {
     expect(await store.appToken('other', AT)).toBeNull();
   },
 
+  'lists the tokens of an app, the newest first, and ends single ones': async (store) => {
+    await populate(store, 'shop', 'blog');
+    await store.transact(async (tx) => {
+      await tx.insertAppToken(appToken('old'));
+      await tx.insertAppToken(appToken('new', { createdAt: LATER, expiresAt: AT }));
+      await tx.insertAppToken(appToken('other', { app: 'blog' }));
+    });
+    const list = async () => (await store.appTokens('shop')).map(({ tokenHash }) => tokenHash);
+    expect(await list()).toEqual(['new', 'old']);
+    expect(await store.transact((tx) => tx.deleteAppToken('old'))).toBe(true);
+    expect(await store.transact((tx) => tx.deleteAppToken('old'))).toBe(false);
+    expect(await list()).toEqual(['new']);
+    expect(await store.appTokens('gone')).toEqual([]);
+  },
+
   'forgets the tokens of an app, and the expired': async (store) => {
     await populate(store, 'shop', 'blog');
     await store.transact(async (tx) => {

@@ -35,6 +35,28 @@ export const deployCases: StoreCases = {
     expect((await store.deploy('0001'))?.error).toBe('died\uFFFDhere');
   },
 
+  'forgets what old deploys printed, in batches, app by app': async (store) => {
+    await store.transact(async (tx) => {
+      for (const id of ['0001', '0002', '0003', '0004', '0005']) {
+        await tx.insertDeploy(deploy(id, 'shop', { state: id === '0002' ? 'building' : 'done' }));
+        await tx.appendDeployLog(id, [`built ${id}`]);
+        await tx.appendDeployLog(id, ['done']);
+      }
+      await tx.insertDeploy(deploy('0006', 'blog', { state: 'failed', removedAt: LATER }));
+      await tx.appendDeployLog('0006', ['built']);
+    });
+    const forget = (keep: number, batch: number) => store.transact((tx) => tx.deleteOldDeployLogs({ keep, batch }));
+    expect(await forget(5, 10)).toBe(0);
+    expect(await forget(1, 2)).toBe(2);
+    expect(await forget(1, 2)).toBe(1);
+    expect(await forget(1, 2)).toBe(0);
+    const logs = await Promise.all(['0001', '0002', '0003', '0004'].map((id) => store.deployLog(id)));
+    expect(logs).toEqual([[], ['built 0002', 'done'], [], []]);
+    expect(await store.deployLog('0005')).toEqual(['built 0005', 'done']);
+    expect(await store.deployLog('0006')).toEqual(['built']);
+    expect((await store.deploys({ limit: 10, skip: 0 })).length).toBe(5);
+  },
+
   'says when the deploy to change is missing': async (store) => {
     await expectError(
       store.transact((tx) => tx.updateDeploy('gone', { state: 'done' })),

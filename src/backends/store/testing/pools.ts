@@ -27,6 +27,19 @@ export const poolCases: StoreCases = {
     await store.transact((tx) => tx.deletePool('south'));
   },
 
+  'opens and closes, and an open one has no teams': async (store) => {
+    await populate(store);
+    await store.transact((tx) => tx.insertPool(pool('south', { teams: ['red', 'blue'] })));
+    await store.transact((tx) => tx.setPoolPublic('south', true));
+    expect(await store.pool('south')).toEqual(pool('south', { isPublic: true }));
+    await store.transact((tx) => tx.setPoolPublic('south', false));
+    expect(await store.pool('south')).toEqual(pool('south'));
+    await expectError(
+      store.transact((tx) => tx.setPoolPublic('gone', true)),
+      'pool.not_found',
+    );
+  },
+
   'knows its teams and its names': async (store) => {
     await populate(store);
     await store.transact((tx) => tx.insertPool(pool('south')));

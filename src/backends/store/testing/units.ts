@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import type { Unit } from '../../../domain/apps/unit.ts';
 import { expectError } from './case.ts';
 import type { StoreCases } from './case.ts';
 import { LATER, populate, rollout, unit } from './records.ts';
@@ -39,12 +40,25 @@ export const unitCases: StoreCases = {
     const before = unit('shop', 0, { address: { host: 'h', port: 1 }, handle: 'x' });
     await store.transact(async (tx) => {
       await tx.insertUnit(before);
-      await tx.updateUnit(before.id, { state: 'started', exits: 1 });
+      await tx.updateUnit(before.id, { state: 'starting', exits: 1 });
       await tx.updateUnit(before.id, {});
     });
-    expect(await store.unit(before.id)).toEqual({ ...before, state: 'started', exits: 1 });
+    expect(await store.unit(before.id)).toEqual({ ...before, state: 'starting', exits: 1 });
     await store.transact((tx) => tx.updateUnit(before.id, { address: null, handle: null }));
-    expect(await store.unit(before.id)).toMatchObject({ address: null, handle: null, state: 'started' });
+    expect(await store.unit(before.id)).toMatchObject({ address: null, handle: null, state: 'starting' });
+  },
+
+  'refuses what no unit does': async (store) => {
+    await populate(store, 'shop');
+    const { id } = unit('shop', 0);
+    await store.transact((tx) => tx.insertUnit(unit('shop', 0)));
+    const become = (state: Unit['state']): Promise<void> => store.transact((tx) => tx.updateUnit(id, { state }));
+    await expectError(become('started'), 'internal');
+    for (const state of ['starting', 'starting', 'started', 'error', 'starting', 'stopped'] as const)
+      await become(state);
+    await expectError(become('started'), 'internal');
+    await store.transact((tx) => tx.updateUnit(id, { exits: 3 }));
+    expect(await store.unit(id)).toMatchObject({ state: 'stopped', exits: 3 });
   },
 
   'lets units go under those who watch them': async (store) => {

@@ -20,6 +20,17 @@ export const userCases: StoreCases = {
     expect((await store.user('bob@example.com'))?.isAdmin).toBe(false);
   },
 
+  'makes users admins, and takes it back': async (store) => {
+    await populate(store);
+    await store.transact((tx) => tx.setAdmin('bob@example.com', true));
+    await store.transact((tx) => tx.setAdmin('ann@example.com', false));
+    expect((await store.users()).map(({ isAdmin }) => isAdmin)).toEqual([false, true]);
+    await expectError(
+      store.transact((tx) => tx.setAdmin('eve@example.com', true)),
+      'user.not_found',
+    );
+  },
+
   'knows the longest-standing admin': async (store) => {
     expect(await store.firstAdmin()).toBeNull();
     await store.transact(async (tx) => {

@@ -54,18 +54,20 @@ export class Programs {
 
   /** Looked for again after a minute when missing, and when the program's file has changed. */
   async find(tool: Tool): Promise<Program | NoProgram> {
-    const known = this.#known.get(tool.program);
+    // Not every platform asks the same of a program.
+    const key = JSON.stringify([tool.program, tool.version, tool.minimum, tool.check]);
+    const known = this.#known.get(key);
     if (known !== undefined) {
       const result = await known.result;
       if (result.found ? known.stamp === (await stamp(result.path)) : Date.now() - known.at < MISSING_MS) return result;
     }
     const result = this.#look(tool);
-    this.#known.set(tool.program, { result, at: Date.now(), stamp: '' });
+    this.#known.set(key, { result, at: Date.now(), stamp: '' });
     const program = await result.catch((error: unknown) => {
-      this.#known.delete(tool.program);
+      this.#known.delete(key);
       throw error;
     });
-    if (program.found) this.#known.set(tool.program, { result, at: Date.now(), stamp: await stamp(program.path) });
+    if (program.found) this.#known.set(key, { result, at: Date.now(), stamp: await stamp(program.path) });
     return program;
   }
 

@@ -4,6 +4,7 @@ import { initial } from './0001-initial.ts';
 import { accounts } from './0002-accounts.ts';
 import { appOperations } from './0003-app-operations.ts';
 import { services } from './0004-services.ts';
+import { plansAndPlatforms } from './0005-plans-and-platforms.ts';
 import { customData } from './0006-custom-data.ts';
 
 /** In order of their names. Add, never change. */
@@ -15,6 +16,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0002_accounts': accounts(kind),
       '0003_app_operations': appOperations(kind),
       '0004_services': services(kind),
+      '0005_plans_and_platforms': plansAndPlatforms(kind),
       '0006_custom_data': customData(kind),
     },
   };

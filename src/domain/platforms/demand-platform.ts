@@ -1,0 +1,21 @@
+import type { Builder } from '../deploys/builder.ts';
+import { PlatformError } from '../errors.ts';
+import type { PlatformReader } from './platform-store.ts';
+
+export interface PlatformSource {
+  readonly store: PlatformReader;
+  readonly builder: Pick<Builder, 'platforms'>;
+}
+
+/** A platform that a new app may be for. Throws `platform.not_found`, `platform.disabled`. */
+export async function demandPlatform({ store, builder }: PlatformSource, name: unknown): Promise<string> {
+  const [brought, records] = await Promise.all([builder.platforms(), store.platformRecords()]);
+  const disabled = new Set(records.filter((record) => record.isDisabled).map((record) => record.name));
+  const added = records.filter((record) => record.definition !== null).map((record) => record.name);
+  const names = [...new Set([...brought.map((platform) => platform.name), ...added])].sort();
+  const found = names.find((candidate) => candidate === name);
+  const hint = `This server has: ${names.filter((each) => !disabled.has(each)).join(', ')}.`;
+  if (found === undefined) throw new PlatformError('platform.not_found', 'Invalid platform', { hint });
+  if (!disabled.has(found)) return found;
+  throw new PlatformError('platform.disabled', `The platform ${found} takes no new apps.`, { hint });
+}

@@ -1,0 +1,63 @@
+/**
+ * What would grow for ever is kept within bounds: events, the logs of deploys, releases with their code. In small steps, so that
+ * nobody waits for it; an app that somebody works on is left for the next time.
+ */
+import { bestEffort, type Logger } from '../lib/logger.ts';
+import type { Builder } from './deploys/builder.ts';
+import { pruneReleases } from './deploys/prune.ts';
+import { isPlatformError } from './errors.ts';
+import type { Leases } from './leases.ts';
+import type { Settings } from './settings.ts';
+import type { Store } from './store.ts';
+
+const EVENTS_AT_ONCE = 500;
+const LOGS_AT_ONCE = 20;
+const DAY_MS = 86_400_000;
+
+export interface RetentionDeps {
+  readonly store: Store;
+  readonly builder: Builder;
+  readonly leases: Leases;
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+export interface Retention {
+  /** Once over everything. Resolves early when the signal fires; never throws, what fails is logged and tried the next time. */
+  run(signal: AbortSignal): Promise<void>;
+}
+
+export function createRetention(deps: RetentionDeps): Retention {
+  const { store, leases, settings, logger, now } = deps;
+  const { eventDays, events, deployLogsPerApp } = settings.retention;
+
+  async function inBatches(batch: number, signal: AbortSignal, remove: () => Promise<number>): Promise<void> {
+    while (!signal.aborted && (await remove()) >= batch) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  async function pruneApps(signal: AbortSignal): Promise<void> {
+    for (const { name } of await store.apps()) {
+      if (signal.aborted) return;
+      const work = leases.hold(`app:${name}`, { waitMs: 0, holder: 'retention' }, () => pruneReleases(deps, name));
+      await work.catch((error: unknown) => {
+        if (!isPlatformError(error, 'app.busy')) throw error;
+      });
+    }
+  }
+
+  return {
+    async run(signal) {
+      const before = new Date(now().getTime() - eventDays * DAY_MS).toISOString();
+      const oldEvents = { before, keep: events, batch: EVENTS_AT_ONCE };
+      const oldLogs = { keep: deployLogsPerApp, batch: LOGS_AT_ONCE };
+      await bestEffort(logger, 'removing old events', () =>
+        inBatches(EVENTS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldEvents(oldEvents))),
+      );
+      await bestEffort(logger, 'removing old logs of deploys', () =>
+        inBatches(LOGS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldDeployLogs(oldLogs))),
+      );
+      await bestEffort(logger, 'removing old releases', () => pruneApps(signal));
+    },
+  };
+}

@@ -1,0 +1,97 @@
+/** What grows is kept within bounds, and nothing that somebody may still want is taken. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { createRetention } from '../../src/domain/retention.ts';
+import { SILENT } from '../../src/lib/logger.ts';
+import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
+import { expectSound } from '../support/invariants.ts';
+
+const DAY_MS = 86_400_000;
+const unstopped = (): AbortSignal => new AbortController().signal;
+
+describe('retention', () => {
+  let world: DomainWorld;
+  beforeEach(async () => {
+    world = await startDomain({
+      keptReleases: 2,
+      retention: { eventDays: 30, events: 1_000, deployLogsPerApp: 2 },
+    });
+    await world.createApp('shop');
+  });
+  afterEach(() => world.dispose());
+
+  const retention = () => {
+    const { store, builder, settings, now } = world.machine;
+    return createRetention({ store, builder, leases: world.parts.leases, settings, logger: SILENT, now });
+  };
+  const releases = async () => (await world.machine.store.releases('shop', 500)).map(({ number }) => number);
+  const setEnv = async (times: number): Promise<void> => {
+    for (let n = 0; n < times; n++) await world.setEnv('shop', { N: String(n) });
+    await world.settled();
+  };
+
+  it('removes releases that differ only in environment, but the newest, and what serves', async () => {
+    await world.deploy('shop');
+    await setEnv(14);
+    await world.useCases.deploys.rollback(ANN, 'shop', 'v3', () => {});
+    await world.settled();
+    await retention().run(unstopped());
+    // Of the one code there is: ten, which begin with the one that serves.
+    expect(await releases()).toEqual([16, 15, 14, 13, 12, 11, 10, 9, 8, 7]);
+    await world.useCases.deploys.rollback(ANN, 'shop', 'previous', () => {});
+    await expectSound(world);
+  });
+
+  it('keeps of each code that is kept what can be gone back to', async () => {
+    const first = await world.deploy('shop');
+    await setEnv(12);
+    const second = await world.deploy('shop');
+    await setEnv(12);
+    await retention().run(unstopped());
+    expect(await releases()).toHaveLength(20);
+    const { builder } = world.machine;
+    expect((await builder.list()).map(({ id }) => id).sort()).toEqual([first.artifact, second.artifact].sort());
+    await world.useCases.deploys.rollback(ANN, 'shop', first.artifact, () => {});
+    await world.deploy('shop');
+    await world.settled();
+    expect((await builder.list()).map(({ id }) => id)).not.toContain(second.artifact);
+  });
+
+  it('leaves an app alone that somebody works on', async () => {
+    await world.deploy('shop');
+    await setEnv(12);
+    const { leases } = world.parts;
+    await leases.hold('app:shop', { waitMs: 0, holder: 'test' }, () => retention().run(unstopped()));
+    expect(await releases()).toHaveLength(13);
+    await retention().run(unstopped());
+    expect(await releases()).toHaveLength(10);
+  });
+
+  it('forgets old events and what old deploys printed', async () => {
+    const deploys = [];
+    for (let n = 0; n < 4; n++) deploys.push(await world.deploy('shop'));
+    const { store } = world.machine;
+    const before = (await store.events(100)).length;
+    await retention().run(unstopped());
+    expect((await store.events(100)).length).toBe(before);
+    const logs = await Promise.all(deploys.map(async ({ id }) => (await store.deployLog(id)).length > 0));
+    expect(logs).toEqual([false, false, true, true]);
+    expect(await world.useCases.deploys.list(ANN, { app: 'shop' })).toHaveLength(4);
+    world.machine.pass(31 * DAY_MS);
+    await retention().run(unstopped());
+    expect(await store.events(100)).toEqual([]);
+  });
+
+  it('goes on with the rest when one part fails, and ends when it is stopped', async () => {
+    await world.deploy('shop');
+    await setEnv(12);
+    const { store, builder, settings, now } = world.machine;
+    const broken = { ...store, transact: () => Promise.reject(new Error('away')) };
+    const parts = { leases: world.parts.leases, builder, settings, now };
+    const warnings: string[] = [];
+    const logger = { ...SILENT, warn: (_fields: object, message: string) => void warnings.push(message) };
+    await createRetention({ ...parts, store: broken, logger }).run(unstopped());
+    expect(warnings).toHaveLength(3);
+    await retention().run(AbortSignal.abort());
+    expect(await releases()).toHaveLength(13);
+  });
+});
