@@ -30,7 +30,8 @@ export function openApi(variant: Variant, version: string): Json {
   };
 }
 
-const ANYTHING = { '*/*': { schema: { type: 'string' } } };
+/** Told from the platform's own errors by the absence of their header. */
+const PASSED_ON = { description: 'What the provider answers, as it is.', content: { '*/*': {} } };
 const TEXT = { 'text/plain': { schema: { type: 'string' } } };
 
 const PROBLEM = {
@@ -60,7 +61,11 @@ function describe(route: Route): Json {
       ...parameters('query', operation.query, null),
     ],
     ...(body !== null && { requestBody: body }),
-    responses: { [statusOf(operation)]: answer(route), ...failures(operation) },
+    responses: {
+      [statusOf(operation)]: answer(route),
+      ...failures(operation),
+      ...(operation.answer === 'proxied' && { default: PASSED_ON }),
+    },
     security: operation.access === 'public' ? [] : [{ token: [] }],
     'x-section': operation.section,
     'x-access': operation.access,
@@ -131,9 +136,7 @@ function answer({ operation, variant }: Route): Json {
     const { schema } = variant.shapes[operation.shape];
     return { description: 'The document.', content: { 'application/json': { schema } } };
   }
-  if (operation.answer === 'proxied') {
-    return { description: 'What the provider answers, with its status.', content: ANYTHING };
-  }
+  if (operation.answer === 'proxied') return { description: 'What the provider answers, with its status.' };
   if (operation.answer === 'text') return { description: 'One line.', content: TEXT };
   const frame = {
     type: 'object',
@@ -144,7 +147,7 @@ function answer({ operation, variant }: Route): Json {
     return { description: 'Only to requests that switch to a websocket: see docs/api.md.' };
   if (operation.answer === 'upload') {
     const description = 'What is done, line by line; as text it ends in a line OK, or in the error.';
-    return { description, content: { [JSON_STREAM]: { schema: frame }, 'text/plain': { schema: { type: 'string' } } } };
+    return { description, content: { 'text/plain': { schema: { type: 'string' } }, [JSON_STREAM]: { schema: frame } } };
   }
   return {
     description: 'One JSON object per line; a line with Error means that the operation failed.',

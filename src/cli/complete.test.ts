@@ -26,10 +26,6 @@ const FREE = [
   'tag',
   'size',
   'millis',
-  'image',
-  'archive',
-  'folder',
-  'path',
 ];
 
 const units = [

@@ -1,6 +1,4 @@
 /** Every command is run against a server that knows every operation: which operations do commands reach, and is their JSON JSON? */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import type { Command } from 'commander';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,17 +10,20 @@ import { COMMANDS, createProgram } from './program.ts';
 
 /** Operations that no command calls, and why. A new operation needs a command or a reason. */
 const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
-  'apps.custom_data': 'for agents inside of units',
-  'apps.log_push': 'for programs; what units print is in the log anyway',
+  'apps.shell': '"tancho app shell" opens a websocket, which needs a real server',
   'apps.pool': '"tancho app update --pool" changes it with the rest of the record',
-  'apps.shell': '"tancho app shell" speaks to it over a websocket; see scenarios/shell.test.ts',
   'apps.team_owner': '"tancho app update --team" changes it with the rest of the record',
   'auth.login': '"tancho login" uses the published operation',
   'auth.scheme': 'there is one way to log in',
-  'deploys.available': 'a deploy says it itself',
-  'logs.clear': 'for operators of many apps, who have scripts',
   'metadata.healthcheck': '"tancho server status" asks the server of this machine',
   'metadata.info': '"tancho server status" asks the server of this machine',
+  'apps.custom_data': 'for programs that leave data with an app',
+  'apps.log_push': 'for programs beside the units that have lines for the log',
+  'deploys.available': 'for builders that ask before they build',
+  'logs.clear': 'for programs of operators',
+  'units.known': 'for programs beside the units',
+  'units.register': 'for programs beside the units',
+  'units.report': 'for programs beside the units',
   'instances.proxy': 'for programs that speak with the provider of a service',
   'keys.remove_by_name': '"tancho key remove" uses the published operation',
   'apps.metric_envs': 'there are none',
@@ -30,12 +31,9 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'pools.list': '"tancho pool list" shows more',
   'services.proxy': 'for programs that speak with the provider of a service',
   'quotas.user': '"tancho user quota" shows more',
-  'units.known': 'for agents of nodes',
-  'units.register': 'for agents inside of units',
-  'units.report': 'for agents inside of units',
 };
 
-/** They are about this machine or this program, not about operations that answer. */
+/** They are about this machine or this program, not about the API; the shell is no request but a websocket. */
 const LOCAL = ['app shell', 'completion', 'provider', 'server', 'server stop', 'server status', 'version'];
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
@@ -43,9 +41,9 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   email: 'ann@example.com',
   file: 'sample',
   manifest: 'sample',
+  paths: 'sample',
   release: 'v1',
   names: 'A',
-  paths: '.',
 };
 /** Commands that do nothing without an option. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
@@ -71,7 +69,6 @@ let platform: SamplePlatform;
 
 beforeAll(async () => {
   platform = await startSamplePlatform();
-  writeFileSync(join(world.work, 'app.js'), '');
   const { root } = await createProgram(world.context(), new Set(Object.keys(COMMANDS)));
   const lines = [...leaves(root, []), ...MORE].map((line) =>
     line.map((word) => (word === 'URL' ? platform.url : word)),

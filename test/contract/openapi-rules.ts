@@ -68,7 +68,7 @@ const schemaFields: Rule = fields({
   enum: listOf(anything),
   const: anything,
 });
-const content = mapOf(/^(?:\*\/\*|[\w.+-]+\/[\w.+*-]+)$/, fields({ schema, example: anything }));
+const content = mapOf(/^[\w.+*-]+\/[\w.+*-]+$/, fields({ schema, example: anything }));
 const header = fields({ description: string, required: boolean, 'schema!': schema });
 const response = fields({ 'description!': string, content, headers: mapOf(/^[\w-]+$/, header) });
 const parameter = fields({

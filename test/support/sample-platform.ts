@@ -30,7 +30,8 @@ export async function startSamplePlatform(): Promise<SamplePlatform> {
     if (operation === undefined) return void response.writeHead(404).end();
     called.add(idOf(operation));
     const [success] = Object.entries(operation.responses).filter(([status]) => status < '300');
-    const [[type = '', media] = []] = Object.entries(success?.[1].content ?? {});
+    const kinds = Object.entries(success?.[1].content ?? {});
+    const [type = '', media] = kinds.find(([kind]) => kind.includes('json')) ?? kinds[0] ?? [];
     request.resume().on('end', () => {
       response.writeHead(Number(success?.[0] ?? 200), type === '' ? {} : { 'content-type': type });
       response.end(
