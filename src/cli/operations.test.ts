@@ -22,7 +22,7 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
 };
 
 /** They are about this machine or this program, not about the API. */
-const LOCAL = ['completion', 'server', 'server stop', 'server status', 'version'];
+const LOCAL = ['completion', 'provider', 'server', 'server stop', 'server status', 'version'];
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
   count: '1',
