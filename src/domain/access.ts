@@ -51,9 +51,9 @@ const WORDS: ReadonlyMap<Rule, string> = new Map([
   [appTeam, "members of the app's teams, and admins"],
   [appTeamOrAppToken, "members of the app's teams, admins, and a token of the app"],
   [teamMember, 'members of the team, and admins'],
-  [inSomeTeam, 'members of any team, and admins'],
-  [serviceUser, 'any user while the service is open to all, otherwise members of its teams, and admins'],
+  [inSomeTeam, 'users with a team, and admins'],
   [serviceOwner, 'members of the teams that own the service, and admins'],
+  [serviceUser, 'who may use the service: its owners, its teams, any user where it is open to all, and admins'],
   [instanceTeam, "members of the instance's teams, and admins"],
   [registration, 'anybody where registration is open, otherwise admins'],
 ]);

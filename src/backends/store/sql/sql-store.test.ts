@@ -41,7 +41,7 @@ for (const driver of availableSqliteDrivers()) {
 async function empty(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ name: string }>(
     `select tablename as name from pg_tables where schemaname = 'public' and tablename not like 'migrations%'
-     order by tablename in ('users', 'teams')`,
+     order by tablename in ('users', 'teams'), tablename = 'services'`,
   );
   await client.query(rows.map(({ name }) => `delete from "${name}";`).join(''));
 }
