@@ -25,6 +25,9 @@ import { Supervisor } from './domain/apps/supervisor.ts';
 import { Units } from './domain/apps/units.ts';
 import { createDeploys } from './domain/deploys/deploys.ts';
 import { Pipeline } from './domain/deploys/pipeline.ts';
+import { createHealers } from './domain/healers/healers.ts';
+import { ownHealers } from './domain/healers/own-healers.ts';
+import { HealerRounds } from './domain/healers/rounds.ts';
 import { Leases } from './domain/leases.ts';
 import { Collector } from './domain/logs/collector.ts';
 import { Journal } from './domain/logs/journal.ts';
@@ -117,6 +120,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   logger.info(recovered, 'recovered');
   doors = await openDoors(config, backends, domain.useCases, options, () => isReady);
   isReady = true;
+  domain.rounds.start();
   const pruning = setInterval(() => void domain.pruneLogs(), PRUNE_EVERY_MS);
   const { api, ssh, sessions } = doors;
   for (const port of [api.address.port, ssh.address.port, settings.edgePort()]) options.ownPorts.add(port);
@@ -174,6 +178,7 @@ function publicHost(config: Config): string {
 
 interface Domain {
   readonly useCases: UseCases;
+  readonly rounds: HealerRounds;
   readonly parts: Pick<
     Parameters<typeof recover>[0],
     'collector' | 'leases' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
@@ -205,6 +210,18 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
+  const parts = { collector, leases, rollouts, removal, routes, supervisor, units };
+  const healers = createHealers({
+    healers: ownHealers({ ...backends, ...parts, logger, now }),
+    external: [...config.healers].map(([name, url]) => ({ name, url })),
+    externalHealers: backends.externalHealers,
+    store,
+    act,
+    leases,
+    logger,
+    now,
+  });
+  const rounds = new HealerRounds({ healers, everyMs: config.healingIntervalSeconds * 1000, logger, now });
   const useCases: UseCases = {
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
@@ -219,6 +236,7 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     platforms: createPlatforms({ builder }),
     plans: createPlans({ settings }),
     pools: createPools({ store, act, now }),
+    healers,
     users: createUsers({
       store,
       act,
@@ -234,12 +252,14 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   };
   return {
     useCases,
-    parts: { collector, leases, rollouts, removal, routes, supervisor, units },
+    parts,
+    rounds,
     async pruneLogs() {
       const bounds = { entriesPerApp: config.logEntriesPerApp, bytesPerApp: config.logBytesPerApp };
       await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
     },
     async close(how) {
+      await rounds.close();
       await supervisor.close();
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);

@@ -12,6 +12,7 @@ import { appSwapOperations } from './operations/app-swap.ts';
 import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
 import { deployOperations } from './operations/deploys.ts';
+import { healerOperations } from './operations/healers.ts';
 import { metadataOperations } from './operations/metadata.ts';
 import { planOperations } from './operations/plans.ts';
 import { platformOperations } from './operations/platforms.ts';
@@ -40,6 +41,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...teamOperations,
   ...appTokenOperations,
   ...quotaOperations,
+  ...healerOperations,
   ...deployOperations,
   ...metadataOperations,
 ];

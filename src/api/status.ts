@@ -72,6 +72,8 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'pool.invalid_name': 400,
   'pool.name_taken': 409,
   'pool.in_use': 409,
+  'healer.not_found': 404,
+  'healer.failed': 502,
   'quota.exceeded': 403,
   // Specification 8: lines is required.
   'log.lines_required': 400,

@@ -7,6 +7,7 @@ import { appToken } from './shapes/app-token.ts';
 import * as deploy from './shapes/deploy.ts';
 import { envVars } from './shapes/env-var.ts';
 import { logEntries } from './shapes/log-entry.ts';
+import * as healer from './shapes/healer.ts';
 import { metadata } from './shapes/metadata.ts';
 import { plans } from './shapes/plan.ts';
 import * as platform from './shapes/platform.ts';
@@ -26,6 +27,7 @@ const SAME = {
   team,
   teams,
   ...user,
+  ...healer,
   quota,
   limit,
   appToken,

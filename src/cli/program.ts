@@ -48,6 +48,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./platforms/platform.ts')).registerPlatform,
   },
   pool: { description: 'Pools of apps', load: async () => (await import('./pools/pool.ts')).registerPool },
+  healer: {
+    description: 'Healers: they find disorder and put it in order',
+    load: async () => (await import('./healers/healer.ts')).registerHealer,
+  },
   server: {
     description: 'Run the platform on this machine',
     load: async () => (await import('./server/server.ts')).registerServer,
@@ -163,7 +167,7 @@ function fromCommander(error: unknown, words: readonly string[]): unknown {
 function verbDepth(words: readonly string[]): number {
   const noun = nounOf(words);
   if (!(noun in COMMANDS)) return 0;
-  const nouns = ['user', 'key', 'token', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform', 'pool'];
+  const nouns = ['user', 'key', 'token', 'team', 'app', 'unit', 'cname', 'env', 'deploy', 'platform', 'pool', 'healer'];
   return nouns.includes(noun) ? 2 : 1;
 }
 

@@ -73,6 +73,10 @@ export interface Client {
   readonly platforms: { list(): Promise<readonly shapes.Platform[]> };
   readonly deploys: DeploysClient;
   readonly pools: PoolsClient;
+  readonly healers: {
+    list(): Promise<readonly Readonly<Record<string, string>>[]>;
+    run(name: string): Promise<shapes.HealingReport>;
+  };
   readonly quotas: QuotasClient;
   readonly appTokens: AppTokensClient;
   info(): Promise<shapes.Metadata>;
@@ -92,6 +96,10 @@ export function createClient(target: Target, token?: string): Client {
     env: envClient(calls),
     platforms: { list: () => calls.json<readonly shapes.Platform[]>('GET', '/platforms', {}, []) },
     pools: poolsClient(calls),
+    healers: {
+      list: () => calls.json<readonly Readonly<Record<string, string>>[]>('GET', '/healers', {}, []),
+      run: (name) => calls.json('POST', path`/healers/${name}`),
+    },
     deploys: {
       list: (filter = {}) =>
         calls.json<readonly shapes.DeploySummary[]>('GET', '/deploys', { query: { ...filter } }, []),

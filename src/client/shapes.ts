@@ -181,3 +181,17 @@ export interface DeployInfo extends DeploySummary {
 export interface Metadata {
   readonly version: string;
 }
+
+export interface HealingReport {
+  readonly healer: string;
+  readonly started_at: string;
+  readonly finished_at: string;
+  readonly found: readonly {
+    readonly target: string;
+    readonly problem: string;
+    readonly outcome: 'healed' | 'left' | 'failed';
+    readonly action: string;
+  }[];
+  /** Of a healer that runs elsewhere. */
+  readonly answer: string | null;
+}

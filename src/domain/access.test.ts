@@ -93,6 +93,9 @@ const expected: Record<Action, string[]> = {
   'pool.remove': ADMINS,
   'pool.team_add': ADMINS,
   'pool.team_remove': ADMINS,
+  'healer.list': ADMINS,
+  'healer.run': ADMINS,
+  'healer.heal': ADMINS,
   'metadata.info': EVERYBODY,
 };
 

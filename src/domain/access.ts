@@ -89,6 +89,9 @@ export const RULES = {
   'pool.remove': admin,
   'pool.team_add': admin,
   'pool.team_remove': admin,
+  'healer.list': admin,
+  'healer.run': admin,
+  'healer.heal': admin,
   'metadata.info': anyone,
 } satisfies Record<string, Rule>;
 

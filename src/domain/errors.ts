@@ -62,6 +62,8 @@ export const ERROR_CODES = [
   'pool.invalid_name',
   'pool.name_taken',
   'pool.in_use',
+  'healer.not_found',
+  'healer.failed',
   'quota.exceeded',
   'log.lines_required',
   'run.command_required',

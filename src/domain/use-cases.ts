@@ -9,6 +9,7 @@ import type { Scale } from './apps/scale.ts';
 import type { StartStop } from './apps/start-stop.ts';
 import type { Swap } from './apps/swap.ts';
 import type { Deploys } from './deploys/deploys.ts';
+import type { Healers } from './healers/healers.ts';
 import type { Logs } from './logs/logs.ts';
 import type { Plans } from './plans.ts';
 import type { Platforms } from './platforms/platforms.ts';
@@ -31,6 +32,7 @@ export interface UseCases {
   readonly platforms: Platforms;
   readonly plans: Plans;
   readonly pools: Pools;
+  readonly healers: Healers;
   readonly users: Users;
   readonly teams: Teams;
   readonly quotas: Quotas;

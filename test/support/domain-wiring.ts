@@ -16,6 +16,8 @@ import { Units } from '../../src/domain/apps/units.ts';
 import type { Deploy } from '../../src/domain/deploys/deploy.ts';
 import { createDeploys } from '../../src/domain/deploys/deploys.ts';
 import { Pipeline } from '../../src/domain/deploys/pipeline.ts';
+import { createHealers } from '../../src/domain/healers/healers.ts';
+import { ownHealers } from '../../src/domain/healers/own-healers.ts';
 import { Leases } from '../../src/domain/leases.ts';
 import { Collector } from '../../src/domain/logs/collector.ts';
 import { Journal } from '../../src/domain/logs/journal.ts';
@@ -45,6 +47,7 @@ export interface DomainWorld {
     | 'appChanges'
     | 'plans'
     | 'pools'
+    | 'healers'
     | 'logs'
     | 'deploys'
   >;
@@ -172,6 +175,14 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     appChanges: createAppChanges({ ...all, journal, act }),
     plans: createPlans(all),
     pools: createPools({ ...all, act }),
+    healers: createHealers({
+      ...all,
+      healers: ownHealers({ ...all, rollouts, removal, routes, supervisor, units }),
+      external: [{ name: 'elsewhere', url: 'http://healer.test/heal' }],
+      externalHealers: { call: async ({ url }) => `called ${url}` },
+      act,
+      leases,
+    }),
     logs: createLogs({ ...all, journal }),
     deploys: createDeploys({ ...all, pipeline, act }),
   };

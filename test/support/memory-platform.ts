@@ -203,7 +203,7 @@ function deploysIn(memory: Memory, apps: Apps): Deploys {
 /** What is tested over the real use cases (domain-api.ts): here the app is only looked up. */
 function changesIn(
   memory: Memory,
-): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'appChanges' | 'plans' | 'pools'> {
+): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'appChanges' | 'plans' | 'pools' | 'healers'> {
   const refuse = (action: Action) => async (caller: Caller, app: unknown) => {
     memory.allowed(caller, action, String(app));
     throw new PlatformError('unsupported', 'Nothing can be changed like this in memory.');
@@ -218,6 +218,23 @@ function changesIn(
     cnames: { add: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
     appChanges: { change: refuse('app.update'), grant: refuse('app.grant'), revoke: refuse('app.revoke') },
     plans: { list: async () => [] },
+    healers: {
+      async list(caller) {
+        demand(caller, 'healer.list');
+        return [{ name: 'units', description: '', isExternal: false }];
+      },
+      async run(caller, name) {
+        demand(caller, 'healer.run');
+        if (name !== 'units') throw new PlatformError('healer.not_found', `There is no healer "${name}".`);
+        const at = new Date().toISOString();
+        return { healer: name, startedAt: at, finishedAt: at, found: [], answer: null };
+      },
+      async recent(caller) {
+        demand(caller, 'healer.list');
+        return [];
+      },
+      round: async () => {},
+    },
     pools: {
       byTeam: async () => [],
       list: async () => [],
