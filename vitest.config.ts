@@ -11,5 +11,13 @@ export default defineConfig({
     // The first file that needs the built program compiles it.
     hookTimeout: 180_000,
     globals: false,
+    // For test/contract: in the workers the runner gives BASE_URL a meaning of its own.
+    provide: {
+      contractServer: {
+        baseUrl: process.env['BASE_URL'] ?? '',
+        adminEmail: process.env['ADMIN_EMAIL'] ?? '',
+        adminPassword: process.env['ADMIN_PASSWORD'] ?? '',
+      },
+    },
   },
 });

@@ -2,7 +2,7 @@
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../domain/errors.ts';
 import { FORM } from './body.ts';
-import type { Operation } from './operation.ts';
+import { changes, type Operation } from './operation.ts';
 import { JSON_STREAM } from './progress-answer.ts';
 import { type Route, routesOf } from './routes.ts';
 import { COMMON_ERRORS, STATUS } from './status.ts';
@@ -12,18 +12,16 @@ type Json = Record<string, unknown>;
 
 export function openApi(variant: Variant, version: string): Json {
   const paths: Record<string, Json> = {};
-  const seen = new Set<string>();
   for (const route of routesOf(variant)) {
     const path = route.path.slice(variant.prefix.length).replace(/:(\w+)/g, '{$1}');
     const item = (paths[path] ??= {});
-    const twin = seen.has(route.operation.id);
-    seen.add(route.operation.id);
-    item[route.method.toLowerCase()] = describe(route, twin);
+    item[route.method.toLowerCase()] = describe(route);
   }
   return {
     openapi: '3.1.0',
     info: { title: 'Tancho', version, description: 'Application platform management API.' },
     servers: [{ url: variant.prefix === '' ? '/' : variant.prefix }],
+    tags: [...new Set(routesOf(variant).map(({ operation }) => groupOf(operation)))].sort().map((name) => ({ name })),
     paths,
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
@@ -31,6 +29,8 @@ export function openApi(variant: Variant, version: string): Json {
     },
   };
 }
+
+const TEXT = { 'text/plain': { schema: { type: 'string' } } };
 
 const PROBLEM = {
   type: 'object',
@@ -47,13 +47,13 @@ const PROBLEM = {
   },
 };
 
-function describe(route: Route, twin: boolean): Json {
+function describe(route: Route): Json {
   const { operation } = route;
   const body = requestBody(operation);
   return {
-    operationId: twin ? `${operation.id}:${route.method.toLowerCase()}:${route.path}` : operation.id,
+    operationId: operationId(route),
     summary: operation.summary,
-    tags: [operation.section ?? 'beyond the specification'],
+    tags: [groupOf(operation)],
     parameters: [
       ...parameters('path', operation.params, placeholders(route.path)),
       ...parameters('query', operation.query, null),
@@ -61,16 +61,32 @@ function describe(route: Route, twin: boolean): Json {
     ...(body !== null && { requestBody: body }),
     responses: { 200: answer(route), ...failures(operation) },
     security: operation.access === 'public' ? [] : [{ token: [] }],
+    'x-section': operation.section,
     'x-access': operation.access,
     'x-errors': errorsOf(operation),
   };
 }
 
+/** The operation's own id at its own place; its further ways in say what is other about them. */
+function operationId({ operation, variant, method, path }: Route): string {
+  const [own = operation.path] = variant.paths[operation.id] ?? [];
+  if (path !== variant.prefix + own) return `${operation.id}:${method.toLowerCase()}:${path}`;
+  return method === operation.method ? operation.id : `${operation.id}:${method.toLowerCase()}`;
+}
+
+/** The noun of its id: `app_tokens.create` -> `app tokens`. */
+function groupOf({ id }: Operation): string {
+  return (id.split('.', 1)[0] ?? '').replaceAll('_', ' ');
+}
+
 /** Every code the operation can end with. */
 export function errorsOf(operation: Operation): ErrorCode[] {
-  const access: ErrorCode[] = operation.access === 'public' ? [] : ['auth.required', 'access.denied'];
-  const body: ErrorCode[] = operation.body === undefined && operation.rawBody === undefined ? [] : ['input.too_large'];
-  return [...new Set([...operation.errors, ...access, ...body, ...COMMON_ERRORS])].sort();
+  const access: ErrorCode[] = [
+    ...(operation.access === 'public' ? [] : (['auth.required'] as const)),
+    // What changes something is refused to pages of other sites.
+    ...(operation.access !== 'public' || changes(operation) ? (['access.denied'] as const) : []),
+  ];
+  return [...new Set([...operation.errors, ...access, ...COMMON_ERRORS])].sort();
 }
 
 function placeholders(path: string): string[] {
@@ -95,6 +111,8 @@ function parameters(place: 'path' | 'query', schema: TSchema | undefined, only: 
 function requestBody(operation: Operation): Json | null {
   if (operation.rawBody !== undefined) {
     const { mediaType, schema } = operation.rawBody;
+    // Options may be left out, and come in either form.
+    if (mediaType === FORM) return { required: false, content: { 'application/json': { schema }, [FORM]: { schema } } };
     return { required: operation.method === 'POST', content: { [mediaType]: { schema } } };
   }
   if (operation.body === undefined) return null;
@@ -108,7 +126,7 @@ function answer({ operation, variant }: Route): Json {
     const { schema } = variant.shapes[operation.shape];
     return { description: 'The document.', content: { 'application/json': { schema } } };
   }
-  if (operation.answer === 'text') return { description: 'One line.', content: { 'text/plain': {} } };
+  if (operation.answer === 'text') return { description: 'One line.', content: TEXT };
   const frame = {
     type: 'object',
     required: ['Message'],
@@ -116,7 +134,11 @@ function answer({ operation, variant }: Route): Json {
   };
   return {
     description: 'One JSON object per line; a line with Error means that the operation failed.',
-    content: { [JSON_STREAM]: { schema: frame } },
+    content: {
+      [JSON_STREAM]: { schema: frame },
+      // To clients that ask for text: the bare output, with the exit code in the trailer X-Exit-Code.
+      ...(operation.answer === 'output' && variant.extensions && TEXT),
+    },
   };
 }
 
@@ -124,7 +146,7 @@ function failures(operation: Operation): Json {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of errorsOf(operation)) byStatus.set(STATUS[code], [...(byStatus.get(STATUS[code]) ?? []), code]);
   const content = {
-    'text/plain': { schema: { type: 'string' } },
+    ...TEXT,
     'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },
   };
   return Object.fromEntries(

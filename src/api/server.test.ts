@@ -4,7 +4,7 @@ import { type AddressInfo, connect, createServer as createSocketServer } from 'n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { login, somebodyWithApp, type Target } from '../../test/contract/target.ts';
+import { login, somebodyWithApp, targetAt } from '../../test/contract/target.ts';
 import { ADMIN, BODY_LIMIT, type MemoryApi, startMemoryApi } from '../../test/support/memory-api.ts';
 import type { Logger } from '../lib/logger.ts';
 
@@ -58,7 +58,7 @@ function send(options: RequestOptions, body: string): Promise<Got> {
 }
 
 async function appOf(api: MemoryApi): Promise<{ token: string; app: string }> {
-  const target: Target = { baseUrl: api.baseUrl, adminEmail: ADMIN.email, adminPassword: ADMIN.password };
+  const target = await targetAt({ baseUrl: api.baseUrl, adminEmail: ADMIN.email, adminPassword: ADMIN.password });
   return somebodyWithApp(target, await login(target, ADMIN.email, ADMIN.password));
 }
 

@@ -17,10 +17,10 @@ import type { Logger } from '../lib/logger.ts';
 import { decodeBody, type RawBody, readFields } from './body.ts';
 import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite, SOCKET_ADDRESS } from './caller.ts';
+import { DOCUMENT_PATHS, documents } from './documents.ts';
 import { errorAnswer, prefersText } from './error-body.ts';
 import { answerFollow } from './follow-answer.ts';
 import { closeServer, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
-import { openApi } from './openapi.ts';
 import { changes, type Input } from './operation.ts';
 import { answerOutput, answerProgress } from './progress-answer.ts';
 import { ResponseStream } from './response-stream.ts';
@@ -67,7 +67,6 @@ const STANDING_PATHS: ReadonlySet<string> = new Set(
   ROUTES.filter(({ operation }) => operation.stands === true).map(({ path }) => path),
 );
 const JSON_TYPE = 'application/json; charset=utf-8';
-const DOCUMENTS = VARIANTS.map((variant) => ({ path: `${variant.prefix}/openapi.json`, variant }));
 const BODY_TIMEOUT_MS = 60_000;
 const CLOSE_GRACE_MS = 10_000;
 const MAX_PATH_PARAMETER = 1_024;
@@ -173,9 +172,8 @@ function createApp(options: ApiServerOptions, calls: Set<Call>, standing: Standi
   app.setErrorHandler(answerError);
   app.setNotFoundHandler(answerNotFound);
   for (const route of ROUTES) addRoute(app, route, options, standing);
-  for (const { path, variant } of DOCUMENTS) {
-    const document = JSON.stringify(openApi(variant, options.version));
-    app.get(path, async (_request, reply) => reply.type(JSON_TYPE).send(document));
+  for (const { path, headers, render } of documents(options.version)) {
+    app.get(path, async ({ query }, reply) => reply.headers(headers).send(render(query as Record<string, unknown>)));
   }
   return app;
 }
@@ -231,7 +229,9 @@ function addRoute(
     url: route.path,
     schema,
     exposeHeadRoute: operation.answer === 'json' && !changes(operation),
-    onRequest: async ({ call, headers }) => {
+    onRequest: async ({ call, headers, params }) => {
+      // The framework takes `/apps//env` for an app without a name.
+      if (Object.values(params as Record<string, string>).includes('')) throw nothingHere();
       call.route = route;
       if (changes(operation)) refuseCrossSite(headers['sec-fetch-site']);
       if (operation.access === 'public' && !changes(operation)) return;
@@ -301,21 +301,18 @@ function streamOf(reply: FastifyReply): ResponseStream {
 
 function answerNotFound(request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const path = request.url.split('?', 1)[0] ?? '';
-  const isDocument = DOCUMENTS.some((document) => document.path === path);
-  const methods = isDocument ? ['GET'] : methodsAt(ROUTES, path);
-  if (methods.length === 0) {
-    const hint = 'GET /openapi.json lists what this server serves.';
-    return answerError(
-      new PlatformError('route.not_found', 'There is nothing at this path.', { hint }),
-      request,
-      reply,
-    );
-  }
+  const methods = DOCUMENT_PATHS.includes(path) ? ['GET'] : methodsAt(ROUTES, path);
+  if (methods.length === 0) return answerError(nothingHere(), request, reply);
   const allow = methods.sort().join(', ');
   const wrong = new PlatformError('route.method_not_allowed', `This path does not answer to ${request.method}.`, {
     hint: `Use ${allow}.`,
   });
   return answerError(wrong, request, reply.header('allow', allow));
+}
+
+function nothingHere(): PlatformError {
+  const hint = 'GET /openapi.json lists what this server serves.';
+  return new PlatformError('route.not_found', 'There is nothing at this path.', { hint });
 }
 
 function answerError(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {

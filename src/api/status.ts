@@ -94,4 +94,10 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
 };
 
 /** What any operation may end with, beside its own codes. */
-export const COMMON_ERRORS: readonly ErrorCode[] = ['input.invalid', 'internal', 'unavailable', 'timeout'];
+export const COMMON_ERRORS: readonly ErrorCode[] = [
+  'input.invalid',
+  'input.too_large',
+  'internal',
+  'unavailable',
+  'timeout',
+];

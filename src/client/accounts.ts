@@ -1,5 +1,5 @@
 /** Quotas (specification 4.4, as later clients ask for them) and app tokens (4.9). */
-import { type Calls, path } from './calls.ts';
+import type { Requests } from './requests.ts';
 import type * as shapes from './shapes.ts';
 
 export interface QuotasClient {
@@ -20,24 +20,18 @@ export interface AppTokensClient {
   revoke(app: string): Promise<void>;
 }
 
-export function quotasClient(calls: Calls): QuotasClient {
+export function quotasClient({ request }: Requests): QuotasClient {
   return {
-    ofUser: (email) => calls.json('GET', path`/users/${email}/quota`),
-    async setUser(email, limit) {
-      await calls.done('PUT', path`/users/${email}/quota`, { json: { limit } });
-    },
-    ofApp: (app) => calls.json('GET', path`/apps/${app}/quota`),
-    async setApp(app, limit) {
-      await calls.done('PUT', path`/apps/${app}/quota`, { json: { limit } });
-    },
+    ofUser: (email) => request('quotas.user_limit', { params: { email } }),
+    setUser: (email, limit) => request('quotas.set_user_limit', { params: { email }, body: { limit } }),
+    ofApp: (app) => request('quotas.app_limit', { params: { app } }),
+    setApp: (app, limit) => request('quotas.set_app_limit', { params: { app }, body: { limit } }),
   };
 }
 
-export function appTokensClient(calls: Calls): AppTokensClient {
+export function appTokensClient({ request }: Requests): AppTokensClient {
   return {
-    create: (app, isExported = false) => calls.json('POST', '/tokens', { json: { client: app, export: isExported } }),
-    async revoke(app) {
-      await calls.done('DELETE', '/tokens', { query: { client: app } });
-    },
+    create: (app, isExported = false) => request('app_tokens.create', { body: { client: app, export: isExported } }),
+    revoke: (app) => request('app_tokens.revoke', { query: { client: app } }),
   };
 }

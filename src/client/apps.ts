@@ -1,6 +1,7 @@
 /** Apps, their environment, log and commands (specification 4.1). */
 import { ClientError } from './errors.ts';
-import { type Calls, path, type Progress } from './calls.ts';
+import type { Progress } from './calls.ts';
+import type { Requests } from './requests.ts';
 import type * as shapes from './shapes.ts';
 import { readArrays, readProgress } from './stream.ts';
 
@@ -72,43 +73,28 @@ export interface EnvClient {
 
 const EXIT_CODE = /exit code:? ([0-9]{1,3})\s*$/;
 
-export function appsClient(calls: Calls): AppsClient {
-  const ofProcess = (method: string, where: string, progress: ProcessProgress, query: { units?: number } = {}) =>
-    calls.progress(method, where, { query: { ...query, process: progress.process } }, progress);
+export function appsClient({ name: target, request, progress: during, open }: Requests): AppsClient {
   return {
-    list: (filter = {}) => calls.json<readonly shapes.AppSummary[]>('GET', '/apps', { query: { ...filter } }, []),
-    info: (name) => calls.json('GET', path`/apps/${name}`),
-    create: (app) => calls.json('POST', '/apps', { json: app }),
-    remove: (name, { force, ...progress } = {}) =>
-      calls.progress('DELETE', path`/apps/${name}`, { query: { force } }, progress),
-    restart: (name, progress = {}) => ofProcess('POST', path`/apps/${name}/restart`, progress),
-    start: (name, progress = {}) => ofProcess('POST', path`/apps/${name}/start`, progress),
-    stop: (name, progress = {}) => ofProcess('POST', path`/apps/${name}/stop`, progress),
-    async swap(app1, app2, { force, cnameOnly } = {}) {
-      await calls.done('PUT', '/swap', { query: { app1, app2, force, cnameOnly } });
-    },
-    addUnits: (name, units, progress = {}) => ofProcess('PUT', path`/apps/${name}/units`, progress, { units }),
-    removeUnits: (name, units, progress = {}) => ofProcess('DELETE', path`/apps/${name}/units`, progress, { units }),
-    async addCnames(name, cname) {
-      await calls.done('POST', path`/apps/${name}/cname`, { json: { cname } });
-    },
-    async removeCnames(name, cname) {
-      await calls.done('DELETE', path`/apps/${name}/cname`, { json: { cname } });
-    },
-    async update(name, change) {
-      await calls.done('PUT', path`/apps/${name}`, { json: change });
-    },
-    async grant(name, team) {
-      await calls.done('PUT', path`/apps/${name}/teams/${team}`);
-    },
-    async revoke(name, team) {
-      await calls.done('DELETE', path`/apps/${name}/teams/${team}`);
-    },
-    async run(name, command, { once, output, signal }) {
-      const request = { query: { once }, text: command };
-      const answer = await calls.open('POST', path`/apps/${name}/run`, request, signal);
+    list: (filter = {}) => request('apps.list', { query: { ...filter } }),
+    info: (app) => request('apps.info', { params: { app } }),
+    create: (body) => request('apps.create', { body }),
+    remove: (app, { force, ...progress } = {}) =>
+      during('apps.remove', { params: { app }, query: { force } }, progress),
+    restart: (app, progress = {}) => during('apps.restart:post', ofProcess(app, progress), progress),
+    start: (app, progress = {}) => during('apps.start', ofProcess(app, progress), progress),
+    stop: (app, progress = {}) => during('apps.stop', ofProcess(app, progress), progress),
+    swap: (app1, app2, { force, cnameOnly } = {}) => request('apps.swap', { query: { app1, app2, force, cnameOnly } }),
+    addUnits: (app, units, progress = {}) => during('units.add', ofProcess(app, progress, { units }), progress),
+    removeUnits: (app, units, progress = {}) => during('units.remove', ofProcess(app, progress, { units }), progress),
+    addCnames: (app, cname) => request('cnames.add', { params: { app }, body: { cname } }),
+    removeCnames: (app, cname) => request('cnames.remove', { params: { app }, body: { cname } }),
+    update: (app, change) => request('apps.update', { params: { app }, body: { ...change } }),
+    grant: (app, team) => request('apps.grant', { params: { app, team } }),
+    revoke: (app, team) => request('apps.revoke', { params: { app, team } }),
+    async run(app, command, { once, output, signal }) {
+      const answer = await open('apps.run', { params: { app }, query: { once }, body: command }, signal);
       try {
-        await readProgress(answer, calls.name, output);
+        await readProgress(answer, target, output);
         return 0;
       } catch (error) {
         const code =
@@ -117,13 +103,12 @@ export function appsClient(calls: Calls): AppsClient {
         return Number(code);
       }
     },
-    log: (name, { lines, source, unit }) =>
-      calls.json<readonly shapes.LogEntry[]>('GET', path`/apps/${name}/log`, { query: { lines, source, unit } }, []),
-    async *followLog(name, { lines, source, unit }, signal) {
+    log: (app, { lines, source, unit }) => request('apps.log', { params: { app }, query: { lines, source, unit } }),
+    async *followLog(app, { lines, source, unit }, signal) {
       try {
         const query = { lines, source, unit, follow: 1 };
-        const answer = await calls.open('GET', path`/apps/${name}/log`, { query }, signal);
-        for await (const batch of readArrays(answer, calls.name)) yield batch as shapes.LogEntry[];
+        const answer = await open('apps.log', { params: { app }, query }, signal);
+        for await (const batch of readArrays(answer, target)) yield batch as shapes.LogEntry[];
       } catch (error) {
         if (!signal.aborted) throw error;
       }
@@ -131,17 +116,20 @@ export function appsClient(calls: Calls): AppsClient {
   };
 }
 
-export function envClient(calls: Calls): EnvClient {
+function ofProcess(app: string, { process }: ProcessProgress, query: { units?: number } = {}) {
+  return { params: { app }, query: { ...query, process } };
+}
+
+export function envClient({ request, progress: during }: Requests): EnvClient {
   return {
-    get: (app, names = []) =>
-      calls.json<readonly shapes.EnvVar[]>('GET', path`/apps/${app}/env`, { query: { env: names } }, []),
-    set(app, values, change = {}) {
+    get: (app, names = []) => request('env.get', { params: { app }, query: { env: names } }),
+    set(app, body, change = {}) {
       const query = { private: change.private === true, noRestart: change.noRestart === true };
-      return calls.progress('POST', path`/apps/${app}/env`, { query, json: values }, change);
+      return during('env.set', { params: { app }, query, body }, change);
     },
-    unset(app, names, change = {}) {
+    unset(app, body, change = {}) {
       const query = { noRestart: change.noRestart === true };
-      return calls.progress('DELETE', path`/apps/${app}/env`, { query, json: names }, change);
+      return during('env.unset', { params: { app }, query, body }, change);
     },
   };
 }

@@ -13,6 +13,8 @@ export interface Request {
   readonly query?: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>;
   readonly json?: unknown;
   readonly text?: string;
+  /** Fields without a value are left out. */
+  readonly form?: Readonly<Record<string, string | undefined>>;
 }
 
 export interface Calls {
@@ -67,8 +69,12 @@ export function createCalls(target: Target, token: string | undefined): Calls {
   };
 }
 
-function bodyOf({ json, text }: Request): { body?: { type: string; text: string } } {
+function bodyOf({ json, text, form }: Request): { body?: { type: string; text: string } } {
   if (json !== undefined) return { body: { type: 'application/json', text: JSON.stringify(json) } };
+  if (form !== undefined) {
+    const given = Object.entries(form).filter((field): field is [string, string] => field[1] !== undefined);
+    return { body: { type: 'application/x-www-form-urlencoded', text: new URLSearchParams(given).toString() } };
+  }
   if (text !== undefined) return { body: { type: 'text/plain; charset=utf-8', text } };
   return {};
 }

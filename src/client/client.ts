@@ -4,7 +4,8 @@
  */
 import { type AppTokensClient, appTokensClient, type QuotasClient, quotasClient } from './accounts.ts';
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
-import { type Calls, createCalls, path, type Progress } from './calls.ts';
+import { createCalls, type Progress } from './calls.ts';
+import { createRequests, type Requests } from './requests.ts';
 import type * as shapes from './shapes.ts';
 import type { Target } from './transport.ts';
 
@@ -74,8 +75,9 @@ export interface Client {
   readonly deploys: DeploysClient;
   readonly pools: PoolsClient;
   readonly healers: {
+    /** Objects of one key each: the name, and the address that executes it. */
     list(): Promise<readonly Readonly<Record<string, string>>[]>;
-    run(name: string): Promise<shapes.HealingReport>;
+    run(healer: string): Promise<shapes.HealingReport>;
   };
   readonly quotas: QuotasClient;
   readonly appTokens: AppTokensClient;
@@ -86,113 +88,76 @@ export interface Client {
 
 /** Every method throws ClientError; with a signal, the signal's reason. */
 export function createClient(target: Target, token?: string): Client {
-  const calls = createCalls(target, token);
+  const requests = createRequests(createCalls(target, token));
+  const { name, request, progress: during } = requests;
   return {
-    name: calls.name,
-    users: usersClient(calls),
-    keys: keysClient(calls),
-    teams: teamsClient(calls),
-    apps: appsClient(calls),
-    env: envClient(calls),
-    platforms: { list: () => calls.json<readonly shapes.Platform[]>('GET', '/platforms', {}, []) },
-    pools: poolsClient(calls),
+    name,
+    users: usersClient(requests),
+    keys: keysClient(requests),
+    teams: teamsClient(requests),
+    apps: appsClient(requests),
+    env: envClient(requests),
+    platforms: { list: () => request('platforms.list') },
+    pools: poolsClient(requests),
     healers: {
-      list: () => calls.json<readonly Readonly<Record<string, string>>[]>('GET', '/healers', {}, []),
-      run: (name) => calls.json('POST', path`/healers/${name}`),
+      list: () => request('healers.list'),
+      run: (healer) => request('healers.run:post', { params: { healer } }),
     },
     deploys: {
-      list: (filter = {}) =>
-        calls.json<readonly shapes.DeploySummary[]>('GET', '/deploys', { query: { ...filter } }, []),
-      info: (id) => calls.json('GET', path`/deploys/${id}`),
+      list: (filter = {}) => request('deploys.list', { query: { ...filter } }),
+      info: (deploy) => request('deploys.info', { params: { deploy } }),
       rollback: (app, image, progress = {}) =>
-        calls.progress('POST', path`/apps/${app}/deploy/rollback`, { json: { image } }, progress),
+        during('deploys.rollback', { params: { app }, body: { image } }, progress),
     },
-    quotas: quotasClient(calls),
-    appTokens: appTokensClient(calls),
-    info: () => calls.json('GET', '/info'),
-    healthcheck: async () => (await calls.done('GET', '/healthcheck')).trim(),
+    quotas: quotasClient(requests),
+    appTokens: appTokensClient(requests),
+    info: () => request('metadata.info'),
+    healthcheck: async () => (await request('metadata.healthcheck')).trim(),
   };
 }
 
-function usersClient(calls: Calls): UsersClient {
+function usersClient({ request }: Requests): UsersClient {
   return {
-    async create(email, password) {
-      await calls.done('POST', '/users', { json: { email, password } });
-    },
-    async login(email, password) {
-      const { token } = await calls.json<{ token: string }>('POST', path`/users/${email}/tokens`, {
-        json: { password },
-      });
-      return token;
-    },
-    async logout() {
-      await calls.done('DELETE', '/users/tokens');
-    },
-    info: () => calls.json('GET', '/users/info'),
-    list: () => calls.json<readonly shapes.UserSummary[]>('GET', '/users', {}, []),
-    async changePassword(old, password) {
-      await calls.done('PUT', '/users/password', { json: { old, new: password } });
-    },
-    async requestReset(email) {
-      await calls.done('POST', path`/users/${email}/password`);
-    },
-    async resetPassword(email, token, password) {
-      const json = password === undefined ? {} : { password };
-      await calls.done('POST', path`/users/${email}/password`, { query: { token }, json });
-    },
-    async remove(email) {
-      await calls.done('DELETE', '/users', { query: { user: email } });
-    },
-    apiKey: () => calls.json('GET', '/users/api-key'),
-    regenerateApiKey: () => calls.json('POST', '/users/api-key'),
+    create: (email, password) => request('users.create', { body: { email, password } }),
+    login: async (email, password) => (await request('users.login', { params: { email }, body: { password } })).token,
+    logout: () => request('users.logout'),
+    info: () => request('users.info'),
+    list: () => request('users.list'),
+    changePassword: (old, password) => request('users.change_password', { body: { old, new: password } }),
+    requestReset: (email) => request('users.reset_password', { params: { email } }),
+    resetPassword: (email, token, password) =>
+      request('users.reset_password', { params: { email }, query: { token }, body: { password } }),
+    remove: (email) => request('users.remove', { query: { user: email } }),
+    apiKey: () => request('api_key.show'),
+    regenerateApiKey: () => request('api_key.regenerate'),
   };
 }
 
-function keysClient(calls: Calls): KeysClient {
+function keysClient({ request }: Requests): KeysClient {
   return {
-    list: () => calls.json<shapes.Keys>('GET', '/users/keys', {}, {}),
-    async add(key, name) {
-      await calls.done('POST', '/users/keys', { json: name === undefined ? { key } : { key, name } });
-    },
-    async remove(name) {
-      await calls.done('DELETE', '/users/keys', { json: { name } });
-    },
+    list: () => request('keys.list'),
+    add: (key, name) => request('keys.add', { body: { key, name } }),
+    remove: (name) => request('keys.remove', { body: { name } }),
   };
 }
 
-function poolsClient(calls: Calls): PoolsClient {
+function poolsClient({ request }: Requests): PoolsClient {
   return {
-    list: () => calls.json<readonly shapes.PoolShape[]>('GET', '/1.0/pools', {}, []),
-    async create(name, options = {}) {
-      await calls.done('POST', '/pools', { json: { name, public: options.public === true } });
-    },
-    async remove(name) {
-      await calls.done('DELETE', path`/pools/${name}`);
-    },
-    async addTeams(name, team) {
-      await calls.done('POST', path`/pools/${name}/team`, { query: { team } });
-    },
-    async removeTeams(name, team) {
-      await calls.done('DELETE', path`/pools/${name}/team`, { query: { team } });
-    },
+    list: () => request('pools.list_all'),
+    create: (name, options = {}) => request('pools.create', { body: { name, public: options.public === true } }),
+    remove: (pool) => request('pools.remove', { params: { pool } }),
+    addTeams: (pool, team) => request('pools.team_add', { params: { pool }, query: { team } }),
+    removeTeams: (pool, team) => request('pools.team_remove', { params: { pool }, query: { team } }),
   };
 }
 
-function teamsClient(calls: Calls): TeamsClient {
+function teamsClient({ request }: Requests): TeamsClient {
   return {
-    list: () => calls.json<readonly shapes.TeamName[]>('GET', '/teams', {}, []),
-    info: (name) => calls.json('GET', path`/teams/${name}`),
-    async create(name) {
-      await calls.done('POST', '/teams', { json: { name } });
-    },
-    async remove(name) {
-      await calls.done('DELETE', path`/teams/${name}`);
-    },
-    async addMember(team, email) {
-      await calls.done('PUT', path`/teams/${team}/${email}`);
-    },
-    async removeMember(team, email) {
-      await calls.done('DELETE', path`/teams/${team}/${email}`);
-    },
+    list: () => request('teams.list'),
+    info: (team) => request('teams.info', { params: { team } }),
+    create: (name) => request('teams.create', { body: { name } }),
+    remove: (team) => request('teams.remove', { params: { team } }),
+    addMember: (team, user) => request('teams.member_add', { params: { team, user } }),
+    removeMember: (team, user) => request('teams.member_remove', { params: { team, user } }),
   };
 }

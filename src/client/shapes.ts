@@ -1,53 +1,29 @@
-/**
- * What the API answers at `/` (specification section 2, both variants), as far as the client reads it. Optional: fields that
- * the specification does not have. Field case is the wire's.
- */
-export interface UnitShape {
-  readonly Name: string;
-  readonly State: string;
-  readonly Ip?: string;
-  readonly ID?: string;
-  readonly Status?: string;
-  readonly ProcessName?: string;
-}
+/** Names for what the API answers at `/`; the fields are those of the OpenAPI document. */
+import type { Answer, Input } from './requests.ts';
 
-export interface AppSummary {
-  readonly Name: string;
-  /** Host and port where the app answers. */
-  readonly Ip: string;
-  readonly Units: readonly UnitShape[];
-  readonly State?: string;
-  readonly Platform?: string;
-  readonly teamowner?: string;
-}
-
-export interface AppInfo {
-  readonly Name: string;
-  readonly Framework: string;
-  /** Git repository address. */
-  readonly Repository: string;
-  readonly State: string;
-  readonly Units: readonly UnitShape[];
-  readonly Teams: readonly string[];
-  readonly Pool: string;
-  /** Host and port where the app answers. */
-  readonly Ip?: string;
-  readonly owner?: string;
-  readonly teamowner?: string;
-  readonly description?: string;
-  readonly deploys?: number;
-  readonly cname?: readonly string[];
-  /** The app it has exchanged addresses with. */
-  readonly swappedWith?: string;
-}
-
-export interface NewApp {
-  readonly name: string;
-  readonly platform: string;
-  readonly teamOwner?: string;
-  readonly description?: string;
-  readonly pool?: string;
-}
+export type AppSummary = Answer<'apps.list'>[number];
+export type AppInfo = Answer<'apps.info'>;
+/** Of a list or of one app; the address is only in the latter. */
+export type UnitShape = AppSummary['Units'][number] & { readonly Ip?: string };
+export type NewApp = NonNullable<Input<'apps.create'>['body']>;
+export type CreatedApp = Answer<'apps.create'>;
+export type EnvVar = Answer<'env.get'>[number];
+export type LogEntry = Answer<'apps.log'>[number];
+export type PoolShape = Answer<'pools.list_all'>[number];
+export type Platform = Answer<'platforms.list'>[number];
+export type UserInfo = Answer<'users.info'>;
+export type UserSummary = Answer<'users.list'>[number];
+export type ApiKey = Answer<'api_key.show'>;
+export type AppToken = Answer<'app_tokens.create'>;
+export type Limit = Answer<'quotas.user_limit'>;
+/** Name of the key -> the key's text. */
+export type Keys = Answer<'keys.list'>;
+export type HealingReport = Answer<'healers.run'>;
+export type TeamName = Answer<'teams.list'>[number];
+export type TeamInfo = Answer<'teams.info'>;
+export type DeploySummary = Answer<'deploys.list'>[number];
+export type DeployInfo = Answer<'deploys.info'>;
+export type Metadata = Answer<'metadata.info'>;
 
 export interface AppFilter {
   /** Part of the name. */
@@ -65,133 +41,8 @@ export interface AppUpdate {
   readonly pool?: string;
 }
 
-export interface PoolShape {
-  readonly Name: string;
-  readonly Teams: readonly string[];
-  readonly Public: boolean;
-  readonly Default: boolean;
-}
-
-export interface CreatedApp {
-  readonly status: string;
-  readonly repository_url: string;
-  /** Host and port where the app will answer. */
-  readonly ip?: string;
-}
-
-export interface EnvVar {
-  readonly name: string;
-  readonly value: string;
-  readonly public: boolean;
-}
-
-export interface LogEntry {
-  /** ISO 8601 with milliseconds. */
-  readonly Date: string;
-  readonly Message: string;
-  readonly Source: string;
-  readonly AppName: string;
-  readonly Unit: string;
-}
-
 export interface LogQuery {
   readonly lines: number;
   readonly source?: string;
   readonly unit?: string;
-}
-
-export interface Platform {
-  readonly Name: string;
-  readonly Description?: string;
-  readonly Ready?: boolean;
-  readonly Tools?: readonly string[];
-  readonly Missing?: readonly string[];
-}
-
-export interface UserInfo {
-  readonly Email: string;
-  readonly Teams: readonly string[];
-}
-
-export interface UserSummary extends UserInfo {
-  readonly Admin?: boolean;
-}
-
-export interface ApiKey {
-  readonly token: string;
-  /** E-mail of its user. */
-  readonly users: string;
-}
-
-export interface AppToken {
-  readonly Token: string;
-  /** YYYY/MM/DD */
-  readonly Creation: string;
-  /** Nanoseconds from its creation. */
-  readonly Expires: number;
-  readonly AppName: string;
-}
-
-export interface Limit {
-  /** -1: none. */
-  readonly limit: number;
-  readonly inuse: number;
-}
-
-/** Name of the key -> the key's text. */
-export type Keys = Readonly<Record<string, string>>;
-
-export interface TeamName {
-  readonly name: string;
-}
-
-export interface TeamInfo {
-  readonly name: string;
-  readonly users: readonly string[];
-}
-
-export interface DeploySummary {
-  readonly ID: string;
-  readonly App: string;
-  readonly Timestamp: string;
-  /** Nanoseconds. */
-  readonly Duration: number;
-  readonly Commit: string;
-  /** Empty when none. */
-  readonly Error: string;
-  readonly Origin?: string;
-  readonly User?: string;
-  readonly State?: string;
-  readonly Cause?: string;
-  /** Number of the release it made; 0 for none. */
-  readonly Release?: number;
-  readonly CanRollback?: boolean;
-}
-
-export interface DeployInfo extends DeploySummary {
-  readonly Id?: string;
-  readonly Image: string;
-  readonly Log: string;
-  readonly Origin: string;
-  readonly CanRollback: boolean;
-  readonly RemoveDate: string;
-  readonly Diff?: string;
-}
-
-export interface Metadata {
-  readonly version: string;
-}
-
-export interface HealingReport {
-  readonly healer: string;
-  readonly started_at: string;
-  readonly finished_at: string;
-  readonly found: readonly {
-    readonly target: string;
-    readonly problem: string;
-    readonly outcome: 'healed' | 'left' | 'failed';
-    readonly action: string;
-  }[];
-  /** Of a healer that runs elsewhere. */
-  readonly answer: string | null;
 }

@@ -33,7 +33,7 @@ export function accountsContract(getTarget: () => Target): void {
       ask(target, method, prefix + path, what);
     const isIn = async (token: string) => (await call('GET', '/teams', { token })).status === 200;
 
-    it('changes a password and ends the other sessions', async () => {
+    it('changes a password and ends the other sessions [users.change_password]', async () => {
       const user = await somebody(target, admin);
       const other = await login(target, user.email, user.password);
       const body = { old: user.password, new: 'newsecret1' };
@@ -59,12 +59,12 @@ export function accountsContract(getTarget: () => Target): void {
       await expect(login(target, ann.email, ann.password)).resolves.toMatch(/./);
     });
 
-    it('answers a reset for nobody with 404', async () => {
+    it('answers a reset for nobody with 404 [users.reset_password]', async () => {
       const nobody = `/users/${unique('nobody')}@example.com/password`;
       expect(verdict(await call('POST', nobody))).toEqual([404, 'user.not_found']);
     });
 
-    it('mails a token that sets a random password, which is mailed, once', async (test) => {
+    it('mails a token that sets a random password, which is mailed, once [users.reset_password]', async (test) => {
       if (target.letterTo === undefined) return test.skip('the mail of this target cannot be read');
       const user = await somebody(target, admin);
       const path = `/users/${user.email}/password`;
@@ -83,7 +83,7 @@ export function accountsContract(getTarget: () => Target): void {
       expect(verdict(await call('POST', `${path}?token=${token}`))).toEqual([400, 'user.invalid_reset_token']);
     });
 
-    it('sets the password that comes with the token', async (test) => {
+    it('sets the password that comes with the token [users.reset_password]', async (test) => {
       if (target.letterTo === undefined) return test.skip('the mail of this target cannot be read');
       for (const field of ['password', 'new']) {
         const user = await somebody(target, admin);
@@ -97,7 +97,7 @@ export function accountsContract(getTarget: () => Target): void {
       }
     });
 
-    it('has an API key that works as a token everywhere but for logout', async () => {
+    it('has an API key that works as a token everywhere but for logout [api_key.show api_key.regenerate]', async () => {
       const { email, token } = await somebody(target, admin);
       const shown = await call('GET', '/users/api-key', { token });
       expect(shown.json).toEqual({ token: expect.stringMatching(/^[0-9a-f]{64}$/) as string, users: email });
@@ -112,7 +112,7 @@ export function accountsContract(getTarget: () => Target): void {
       expect([await isIn(key), await isIn(renewed.json as string)]).toEqual([false, true]);
     });
 
-    it('removes the caller, with everything that let them in', async () => {
+    it('removes the caller, with everything that let them in [users.remove]', async () => {
       const user = await somebody(target, admin);
       const { token: key } = (await call('GET', '/users/api-key', { token: user.token })).json as { token: string };
       expect((await call('DELETE', '/users', { token: user.token })).status).toBe(200);
@@ -120,7 +120,7 @@ export function accountsContract(getTarget: () => Target): void {
       await expect(login(target, user.email, user.password)).rejects.toThrow('404');
     });
 
-    it('removes others for admins only', async () => {
+    it('removes others for admins only [users.remove]', async () => {
       const user = await somebody(target, admin);
       const remove = (token: string, email: string) =>
         call('DELETE', `/users?user=${encodeURIComponent(email)}`, { token });
@@ -133,7 +133,7 @@ export function accountsContract(getTarget: () => Target): void {
       expect((await remove(own.token, own.email)).status).toBe(200);
     });
 
-    it('keeps who is needed: owners of apps, last members, the last admin', async () => {
+    it('keeps who is needed: owners of apps, last members, the last admin [users.remove]', async () => {
       const owner = await somebodyWithApp(target, admin);
       const refused = await call('DELETE', '/users', { token: owner.token, headers: { accept: 'application/json' } });
       expect(verdict(refused)).toEqual([403, 'user.owns_apps']);
@@ -147,7 +147,7 @@ export function accountsContract(getTarget: () => Target): void {
     });
   });
 
-  it('lists users: all for an admin, oneself for others; beyond the specification', async () => {
+  it('lists users: all for an admin, oneself for others; beyond the specification [users.list]', async () => {
     const target = getTarget();
     const admin = await login(target, target.adminEmail, target.adminPassword);
     const owner = await somebodyWithApp(target, admin);
@@ -171,7 +171,7 @@ export function accountsContract(getTarget: () => Target): void {
     expect(verdict(await ask(target, 'DELETE', '/users', { token: admin }))).toEqual([403, 'user.last_admin']);
   });
 
-  it('tells how one logs in, and takes the e-mail in the body, as later clients send it', async () => {
+  it('tells how one logs in, and takes the e-mail in the body, as later clients send it [auth.scheme auth.login]', async () => {
     const target = getTarget();
     const user = await somebody(target, await login(target, target.adminEmail, target.adminPassword));
     expect((await ask(target, 'GET', '/1.0/auth/scheme')).json).toEqual({ name: 'native', data: null });

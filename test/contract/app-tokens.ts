@@ -23,7 +23,7 @@ export function appTokensContract(getTarget: () => Target): void {
     });
     const create = (body: object, token = owner.token) => ask(target, 'POST', `${prefix}/tokens`, { token, body });
 
-    it('are there in Variant B', async () => {
+    it('are there in Variant B [app_tokens.create]', async () => {
       const answer = await create({ client: owner.app });
       expect(answer.status).toBe(tokens);
       if (tokens !== 200) return;
@@ -38,7 +38,7 @@ export function appTokensContract(getTarget: () => Target): void {
       expect(Math.abs(Date.now() - day)).toBeLessThan(2 * 86_400_000);
     });
 
-    it('act on their app and on nothing else', async () => {
+    it('act on their app and on nothing else [app_tokens.create]', async () => {
       if (tokens !== 200) return;
       const { Token: token } = (await create({ client: owner.app })).json as AppToken;
       const get = (path: string) => ask(target, 'GET', prefix + path, { token });
@@ -71,7 +71,7 @@ export function appTokensContract(getTarget: () => Target): void {
     });
   });
 
-  it('of an app can all be ended, and end with the app; beyond the specification', async () => {
+  it('of an app can all be ended, and end with the app; beyond the specification [app_tokens.revoke]', async () => {
     const target = getTarget();
     const owner = await somebodyWithApp(target, await login(target, target.adminEmail, target.adminPassword));
     const { token } = owner;

@@ -23,7 +23,7 @@ export function appsContract(getTarget: () => Target): void {
     const call = (method: string, path: string, what: Parameters<typeof ask>[3] = {}) =>
       ask(target, method, path, { token: owner.token, ...what });
 
-    it('shows an app with the fields of the variant', async () => {
+    it('shows an app with the fields of the variant [apps.info]', async () => {
       const shown = (await call('GET', app)).json as Record<string, unknown>;
       const published = ['Name', 'Framework', 'Repository', 'State', 'Units', 'Teams', ...(pool ? ['Pool'] : [])];
       expect(shown).toMatchObject({ Name: owner.app, Units: [], Teams: [owner.team], State: 'created' });
@@ -37,7 +37,7 @@ export function appsContract(getTarget: () => Target): void {
       expect(new Set(names).size).toBe(names.length);
     });
 
-    it('lists the apps one may see, and no others', async () => {
+    it('lists the apps one may see, and no others [apps.list]', async () => {
       const list = (await call('GET', `${prefix}/apps`)).json as Record<string, unknown>[];
       expect(list.map((each) => each['Name'])).toEqual([owner.app]);
       if (variant !== 'union') expect(Object.keys(list[0] ?? {})).toEqual(['Ip', 'Name', 'Units']);
@@ -65,7 +65,7 @@ export function appsContract(getTarget: () => Target): void {
       }
     });
 
-    it('creates apps as clients of every age ask for them', async () => {
+    it('creates apps as clients of every age ask for them [apps.create apps.remove platforms.list]', async () => {
       const platforms = (await call('GET', `${prefix}/platforms`)).json as { Name: string }[];
       const platform = platforms[0]?.Name ?? '';
       if (variant !== 'union') expect(Object.keys(platforms[0] ?? {})).toEqual(['Name']);
@@ -82,7 +82,7 @@ export function appsContract(getTarget: () => Target): void {
       }
     });
 
-    it('refuses apps that cannot be', async () => {
+    it('refuses apps that cannot be [apps.create]', async () => {
       const platform = ((await call('GET', '/platforms')).json as { Name: string }[])[0]?.Name;
       const create = async (body: object, token = owner.token) => {
         const { status, code } = await call('POST', `${prefix}/apps`, { body, token });
@@ -95,7 +95,7 @@ export function appsContract(getTarget: () => Target): void {
       expect(await create({ name: unique('a'), platform }, stranger)).toEqual([400, 'team.required']);
     });
 
-    it('sets and lists environment variables, however they are written', async () => {
+    it('sets and lists environment variables, however they are written [env.set env.get env.unset]', async () => {
       const set = (body: string | object, query = '', headers = {}) =>
         call('POST', `${app}/env${query}`, { body, headers });
       for (const answer of [
@@ -132,7 +132,7 @@ export function appsContract(getTarget: () => Target): void {
       expect(left.map(({ name }) => name)).not.toContain('THREE');
     });
 
-    it('refuses environments that are none', async () => {
+    it('refuses environments that are none [env.set env.unset]', async () => {
       for (const body of ['not json', '[]', '{}', '{"A":1}', '{"A":null}', '""', '{"1A":"x"}', '']) {
         expect((await call('POST', `${app}/env`, { body })).status, body).toBe(400);
       }
@@ -141,7 +141,7 @@ export function appsContract(getTarget: () => Target): void {
       }
     });
 
-    it('wants a number of lines, and answers entries or an empty list', async () => {
+    it('wants a number of lines, and answers entries or an empty list [apps.log]', async () => {
       for (const name of log) {
         expect((await call('GET', `${app}/${name}`)).code).toBe('log.lines_required');
         for (const lines of ['x', '-1', '1.5']) {
@@ -152,14 +152,14 @@ export function appsContract(getTarget: () => Target): void {
       }
     });
 
-    it('says why it cannot restart or run what was never deployed', async () => {
+    it('says why it cannot restart or run what was never deployed [apps.restart apps.run]', async () => {
       expect((await call('GET', `${app}/restart`)).code).toBe('app.not_deployed');
       expect((await call('POST', `${app}/run?once=true`, { body: 'echo x' })).code).toBe('app.not_deployed');
       expect((await call('POST', `${app}/run`, { body: '' })).code).toBe('run.command_required');
       expect((await call('POST', `${app}/run?once=maybe`, { body: 'echo x' })).code).toBe('input.invalid');
     });
 
-    it('restarts and runs what is deployed', async (test) => {
+    it('restarts and runs what is deployed [apps.restart apps.run]', async (test) => {
       if (target.deploy === undefined) return test.skip('this target cannot deploy');
       await target.deploy(owner.app, owner.token);
       const restarted = await call('GET', `${app}/restart`);

@@ -18,7 +18,7 @@ export function deploysContract(getTarget: () => Target): void {
 
     const get = (path: string, token = owner.token) => ask(target, 'GET', prefix + path, { token });
 
-    it('has an empty list before the first deploy', async () => {
+    it('has an empty list before the first deploy [deploys.list]', async () => {
       const answer = await get(`/deploys?app=${owner.app}&limit=10`);
       expect([answer.status, answer.json]).toEqual([200, []]);
       expect((await get(`/deploys?app=${owner.app}`, stranger)).status).toBe(403);
@@ -28,7 +28,7 @@ export function deploysContract(getTarget: () => Target): void {
       expect((await get('/deploys/not-an-id')).code).toBe('deploy.not_found');
     });
 
-    it('lists and shows deploys in the shape of the variant', async (test) => {
+    it('lists and shows deploys in the shape of the variant [deploys.list deploys.info]', async (test) => {
       if (target.deploy === undefined) return test.skip('this target cannot deploy');
       await target.deploy(owner.app, owner.token);
       const [listed] = (await get(`/deploys?app=${owner.app}`)).json as Record<string, unknown>[];
@@ -47,7 +47,7 @@ export function deploysContract(getTarget: () => Target): void {
       expect((await get(`/deploys/${String(listed?.['ID'])}`, stranger)).code).toBe('deploy.not_found');
     });
 
-    it('shows its version to anybody, where the variant has it', async () => {
+    it('shows its version to anybody, where the variant has it [metadata.info]', async () => {
       const answer = await ask(target, 'GET', `${prefix}/info`);
       expect(answer.status).toBe(info);
       if (info === 200) expect(answer.json).toEqual({ version: expect.any(String) as string });
@@ -77,6 +77,7 @@ export function deploysContract(getTarget: () => Target): void {
       const answer = await get('/no/such/path');
       expect([answer.status, answer.code]).toEqual([404, 'route.not_found']);
       expect(answer.text).toContain('/openapi.json');
+      expect((await get('/apps//env')).code).toBe('route.not_found');
     });
   });
 

@@ -1,20 +1,8 @@
 /** Checks that every operation gets, made from the server's own OpenAPI document, so that none is forgotten. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, ask, EXPECTED, login, type Target, VARIANT_NAMES } from './target.ts';
-
-interface Schema {
-  readonly type?: string | string[];
-  readonly properties?: Readonly<Record<string, Schema>>;
-}
-
-interface Described {
-  readonly method: string;
-  readonly path: string;
-  readonly operationId: string;
-  readonly 'x-access': string;
-  readonly 'x-errors': readonly string[];
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> };
-}
+import { type Described, idOf, type Schema } from './document.ts';
+import { exampleBody, type Examples, examplePath, makeExamples } from './examples.ts';
+import { type Answer, ask, EXPECTED, login, somebody, type Target, VARIANT_NAMES } from './target.ts';
 
 const ENORMOUS = '1000000000';
 
@@ -22,12 +10,13 @@ export function generatedChecks(getTarget: () => Target): void {
   describe.each(VARIANT_NAMES)('every operation of %s', (variant) => {
     let target: Target;
     let token: string;
-    let operations: Described[];
+    let operations: readonly Described[];
+    const { prefix } = EXPECTED[variant];
 
     beforeAll(async () => {
       target = getTarget();
       token = await login(target, target.adminEmail, target.adminPassword);
-      operations = await described(target, EXPECTED[variant].prefix);
+      operations = described(target, variant);
     });
 
     async function each(
@@ -40,8 +29,9 @@ export function generatedChecks(getTarget: () => Target): void {
     }
 
     /** Nobody is called this, so nothing is changed even where a check fails. */
+    const pathOf = ({ path }: Described): string => prefix + path.replace(/\{\w+\}/g, 'nobody-is-called-this');
     const ask1 = (operation: Described, what: Parameters<typeof ask>[3]): Promise<Answer> =>
-      ask(target, operation.method, operation.path.replace(/\{\w+\}/g, 'nobody-is-called-this'), what);
+      ask(target, operation.method, pathOf(operation), what);
     const named = ({ method, path }: Described): string => `${method} ${path}`;
 
     it('refuses who has no token, with 401', () =>
@@ -83,16 +73,47 @@ export function generatedChecks(getTarget: () => Target): void {
       }));
 
     it('never says 415, whatever a body is labelled', () =>
-      each(hasFields, async (operation) => {
+      each(isAny, async (operation) => {
         for (const type of ['garbage', 'text/xml', 'application/x-www-form-urlencoded', ';;', 'multipart/form-data']) {
-          const answer = await ask1(operation, { token, body: {}, headers: { 'content-type': type } });
+          const answer = await ask1(operation, { token, body: '{}', headers: { 'content-type': type } });
           expect(answer.status, named(operation)).not.toBe(415);
-          expect(answer.code, named(operation)).not.toMatch(/^input\./);
+          if (hasFields(operation)) expect(answer.code, named(operation)).not.toMatch(/^input\./);
         }
       }));
 
+    it('answers a parameter that is given twice, and may not be, with 400', () =>
+      each(
+        ({ parameters }) => parameters.some(isSingle),
+        async (operation) => {
+          for (const { name } of operation.parameters.filter(isSingle)) {
+            const answer = await ask(target, operation.method, `${pathOf(operation)}?${name}=a&${name}=b`, { token });
+            expect([answer.status, answer.code], `${named(operation)} ${name}`).toEqual([400, 'input.invalid']);
+          }
+        },
+      ));
+
+    it('ignores parameters it does not know', () =>
+      each(isUnthrottled, async (operation) => {
+        const plain = await ask1(operation, { token });
+        const more = await ask(target, operation.method, `${pathOf(operation)}?no-such=1&no-such=2`, { token });
+        expect([more.status, more.code], named(operation)).toEqual([plain.status, plain.code]);
+      }));
+
+    it("keeps strangers out of what is another team's, with 403 or 404", async () => {
+      const examples: Examples = await makeExamples(target, token);
+      const stranger = (await somebody(target, token)).token;
+      await each(
+        (operation) => isGuarded(operation) && operation.path.includes('{'),
+        async (operation) => {
+          const path = prefix + examplePath(operation, examples);
+          const answer = await ask(target, operation.method, path, { token: stranger, ...exampleBody(operation) });
+          expect([403, 404], `${named(operation)}: ${answer.status} ${answer.text}`).toContain(answer.status);
+        },
+      );
+    });
+
     it('refuses a body that is too large, with 413', () =>
-      each(hasBody, async (operation) => {
+      each(isAny, async (operation) => {
         const answer = await ask1(operation, { token, headers: { 'content-length': ENORMOUS } });
         expect([answer.status, answer.code], named(operation)).toEqual([413, 'input.too_large']);
       }));
@@ -103,7 +124,7 @@ export function generatedChecks(getTarget: () => Target): void {
         async (operation) => {
           const answer = await ask1(operation, { token, headers: {} });
           expect(answer.headers['x-request-id'], named(operation)).toMatch(/./);
-          const wrong = await ask(target, 'PATCH', operation.path.replace(/\{\w+\}/g, 'x'), { token });
+          const wrong = await ask(target, 'PATCH', prefix + operation.path.replace(/\{\w+\}/g, 'x'), { token });
           expect([wrong.status, wrong.code], named(operation)).toEqual([405, 'route.method_not_allowed']);
           expect(String(wrong.headers.allow).split(', '), named(operation)).toContain(operation.method);
         },
@@ -130,28 +151,20 @@ export function generatedChecks(getTarget: () => Target): void {
 }
 
 const isGuarded = (operation: Described): boolean => operation['x-access'] !== 'public';
-const hasBody = (operation: Described): boolean => operation.requestBody !== undefined;
+const isAny = (): boolean => true;
+/** Asked twice in vain, the others may refuse to listen. */
+const isUnthrottled = (operation: Described): boolean => !operation['x-errors'].includes('auth.throttled');
+const isSingle = ({ in: place, schema }: Described['parameters'][number]): boolean =>
+  place === 'query' && schema.type === 'string';
 /** A GET's body is only tolerated. */
 const hasJsonBody = (operation: Described): boolean =>
   operation.method !== 'GET' && operation.requestBody?.content['application/json'] !== undefined;
 const fieldsOf = (operation: Described): Readonly<Record<string, Schema>> =>
-  operation.requestBody?.content['application/json']?.schema.properties ?? {};
+  operation.requestBody?.content['application/json']?.schema?.properties ?? {};
 const hasFields = (operation: Described): boolean => Object.keys(fieldsOf(operation)).length > 0;
 
 /** Logout and the removal of oneself are left out: they would end the checks themselves. */
-async function described(target: Target, prefix: string): Promise<Described[]> {
-  const document = (await ask(target, 'GET', `${prefix}/openapi.json`)).json as {
-    openapi: string;
-    paths: Record<string, Record<string, Omit<Described, 'method' | 'path'>>>;
-  };
-  expect(document.openapi).toBe('3.1.0');
-  return Object.entries(document.paths)
-    .flatMap(([path, item]) =>
-      Object.entries(item).map(([method, operation]) => ({
-        ...operation,
-        method: method.toUpperCase(),
-        path: prefix + path,
-      })),
-    )
-    .filter(({ operationId }) => !['users.logout', 'users.remove'].includes(operationId));
+function described(target: Target, variant: (typeof VARIANT_NAMES)[number]): Described[] {
+  const operations = target.recorder.operations(variant);
+  return operations.filter((operation) => !['users.logout', 'users.remove'].includes(idOf(operation)));
 }

@@ -29,22 +29,25 @@ export function quotasContract(getTarget: () => Target): void {
   });
   const set = (path: string, limit: unknown, token = admin) => ask(target, 'PUT', path, { token, body: { limit } });
 
-  it.each(VARIANT_NAMES)('of %s: how many apps are in use, and how many more may come', async (variant) => {
-    const { prefix } = EXPECTED[variant];
-    const path = `${prefix}/quota/${owner.email}`;
-    const shown = async () => (await ask(target, 'GET', path, { token: owner.token })).json;
-    await set(`/users/${owner.email}/quota`, 4);
-    expect(await shown()).toEqual({ items: 1, available: 3 });
-    await set(`/users/${owner.email}/quota`, 0);
-    expect(await shown()).toEqual({ items: 1, available: 0 });
-    await set(`/users/${owner.email}/quota`, -1);
-    expect(await shown()).toEqual({ items: 1, available: UNLIMITED });
-    expect((await ask(target, 'GET', path, { token: admin })).status).toBe(200);
-    expect(verdict(await ask(target, 'GET', path, { token: stranger.token }))).toEqual([403, 'access.denied']);
-    const nobody = `${prefix}/quota/nobody@example.com`;
-    expect(verdict(await ask(target, 'GET', nobody, { token: admin }))).toEqual([404, 'user.not_found']);
-    expect(verdict(await ask(target, 'GET', nobody, { token: owner.token }))).toEqual([403, 'access.denied']);
-  });
+  it.each(VARIANT_NAMES)(
+    'of %s: how many apps are in use, and how many more may come [quotas.user]',
+    async (variant) => {
+      const { prefix } = EXPECTED[variant];
+      const path = `${prefix}/quota/${owner.email}`;
+      const shown = async () => (await ask(target, 'GET', path, { token: owner.token })).json;
+      await set(`/users/${owner.email}/quota`, 4);
+      expect(await shown()).toEqual({ items: 1, available: 3 });
+      await set(`/users/${owner.email}/quota`, 0);
+      expect(await shown()).toEqual({ items: 1, available: 0 });
+      await set(`/users/${owner.email}/quota`, -1);
+      expect(await shown()).toEqual({ items: 1, available: UNLIMITED });
+      expect((await ask(target, 'GET', path, { token: admin })).status).toBe(200);
+      expect(verdict(await ask(target, 'GET', path, { token: stranger.token }))).toEqual([403, 'access.denied']);
+      const nobody = `${prefix}/quota/nobody@example.com`;
+      expect(verdict(await ask(target, 'GET', nobody, { token: admin }))).toEqual([404, 'user.not_found']);
+      expect(verdict(await ask(target, 'GET', nobody, { token: owner.token }))).toEqual([403, 'access.denied']);
+    },
+  );
 
   describe('of users, as later clients ask', () => {
     it('are shown to the user and set by admins', async () => {

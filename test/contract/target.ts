@@ -1,15 +1,32 @@
 /** What the contract tests speak to: any server of the API, over HTTP only. */
 import { type IncomingHttpHeaders, request as httpRequest } from 'node:http';
 import { randomHex } from '../../src/lib/ids.ts';
+import type { OpenApiDocument } from './document.ts';
+import { Recorder } from './recorder.ts';
 
-export interface Target {
+export interface Server {
   readonly baseUrl: string;
   readonly adminEmail: string;
   readonly adminPassword: string;
-  /** Brings an app to life (one started unit, one finished deploy); absent where the tests cannot deploy. */
-  readonly deploy?: (app: string, token: string) => Promise<void>;
+  /** Brings an app to life (a finished deploy, one started unit of each process; only `web`, unless others are named); absent where the tests cannot deploy. */
+  readonly deploy?: (app: string, token: string, processes?: readonly string[]) => Promise<void>;
   /** The newest letter to somebody; absent where the tests cannot read mail. */
   readonly letterTo?: (email: string) => string;
+}
+
+export interface Target extends Server {
+  readonly recorder: Recorder;
+}
+
+/** Reads the documents that every answer is compared with. */
+export async function targetAt(server: Server): Promise<Target> {
+  const documentOf = async (prefix: string): Promise<OpenApiDocument> => {
+    const answer = await send(server, 'GET', `${prefix}/openapi.json`);
+    if (answer.status !== 200) throw new Error(`${prefix}/openapi.json: ${answer.status} ${answer.text}`);
+    return answer.json as OpenApiDocument;
+  };
+  const [union, a, b] = [await documentOf(''), await documentOf('/a'), await documentOf('/b')];
+  return { ...server, recorder: new Recorder({ union, a, b }) };
 }
 
 /** Side by side: what each variant is expected to serve (specification section 9). */
@@ -43,33 +60,46 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
+export async function ask(target: Target, method: string, path: string, what: Ask = {}): Promise<Answer> {
+  const answer = await send(target, method, path, what);
+  const contentType = answer.headers['content-type'] ?? '';
+  const { status, code, text } = answer;
+  target.recorder.saw({ method, path, status, contentType, code, text });
+  return answer;
+}
+
 /** node:http and not fetch: it sends bodies with GET and no Content-Type unless told, as the clients of this API do. */
-export function ask(target: Target, method: string, path: string, what: Ask = {}): Promise<Answer> {
+function send(server: Server, method: string, path: string, what: Ask = {}): Promise<Answer> {
   const body = typeof what.body === 'object' ? JSON.stringify(what.body) : what.body;
   const headers = {
     ...(what.token !== undefined && { authorization: `bearer ${what.token}` }),
     ...(body !== undefined && { 'content-length': String(Buffer.byteLength(body)) }),
     ...what.headers,
   };
+  // The path goes out as it is: a URL would be tidied up first.
+  const { hostname, port, pathname } = new URL(server.baseUrl);
   return new Promise((resolve, reject) => {
-    const sent = httpRequest(target.baseUrl + path, { method, headers, agent: false, timeout: 20_000 }, (response) => {
-      const chunks: Buffer[] = [];
-      response.on('data', (chunk: Buffer) => chunks.push(chunk));
-      response.on('error', reject);
-      response.on('end', () => {
-        const text = Buffer.concat(chunks).toString();
-        resolve({
-          status: response.statusCode ?? 0,
-          headers: response.headers,
-          trailers: response.trailers,
-          text,
-          get json() {
-            return JSON.parse(text) as unknown;
-          },
-          code: response.headers['x-tancho-error'] as string | undefined,
+    const sent = httpRequest(
+      { hostname, port, path: pathname.replace(/\/$/, '') + path, method, headers, agent: false, timeout: 20_000 },
+      (response) => {
+        const chunks: Buffer[] = [];
+        response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
+        response.on('end', () => {
+          const text = Buffer.concat(chunks).toString();
+          resolve({
+            status: response.statusCode ?? 0,
+            headers: response.headers,
+            trailers: response.trailers,
+            text,
+            get json() {
+              return JSON.parse(text) as unknown;
+            },
+            code: response.headers['x-tancho-error'] as string | undefined,
+          });
         });
-      });
-    });
+      },
+    );
     sent.on('error', reject);
     sent.on('timeout', () => sent.destroy(new Error(`${method} ${path}: no answer`)));
     if (what.headers?.['content-length'] !== undefined && body === undefined) sent.flushHeaders();
@@ -122,7 +152,7 @@ export async function somebodyWithApp(
 }
 
 /** The one that deploys fastest, where it is there. */
-async function aPlatform(target: Target, token: string): Promise<string> {
+export async function aPlatform(target: Target, token: string): Promise<string> {
   const platforms = (await ask(target, 'GET', '/platforms', { token })).json as { Name: string; Ready: boolean }[];
   const ready = platforms.filter((each) => each.Ready);
   const platform = ready.find((each) => each.Name === 'nodejs') ?? ready[0] ?? platforms[0];

@@ -39,14 +39,14 @@ export function teamsContract(getTarget: () => Target): void {
       return name;
     }
 
-    it('creates a team with the creator as its member', async () => {
+    it('creates a team with the creator as its member [teams.create teams.list teams.info]', async () => {
       const name = await newTeam();
       expect((await as(ann, 'GET', `/teams/${name}`)).json).toEqual({ name, users: [ann.email] });
       expect((await as(ann, 'GET', '/teams')).json).toContainEqual({ name });
       expect((await as(bob, 'GET', '/teams')).json).toEqual([]);
     });
 
-    it('refuses bad names and names that are taken', async () => {
+    it('refuses bad names and names that are taken [teams.create]', async () => {
       const name = await newTeam();
       expect(verdict(await as(bob, 'POST', '/teams', { name }))).toEqual([409, 'team.name_taken']);
       for (const bad of ['', 'x', '1ab', 'a b', 'doc', 'a/b', 'a'.repeat(64)]) {
@@ -54,7 +54,7 @@ export function teamsContract(getTarget: () => Target): void {
       }
     });
 
-    it('adds and removes members, with effect at once', async () => {
+    it('adds and removes members, with effect at once [teams.member_add teams.member_remove]', async () => {
       const name = await newTeam();
       expect(verdict(await as(bob, 'GET', `/teams/${name}`))).toEqual([403, 'access.denied']);
       expect((await as(ann, 'PUT', `/teams/${name}/${bob.email}`)).status).toBe(200);
@@ -86,7 +86,7 @@ export function teamsContract(getTarget: () => Target): void {
       expect((await ask(target, 'GET', `${prefix}/teams`, { token: admin })).json).toContainEqual({ name });
     });
 
-    it('removes a team without apps, and no other', async () => {
+    it('removes a team without apps, and no other [teams.remove]', async () => {
       const owner = await somebodyWithApp(target, admin);
       const inUse = await as(owner, 'DELETE', `/teams/${owner.team}`);
       expect(verdict(inUse)).toEqual([403, 'team.in_use']);

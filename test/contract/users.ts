@@ -23,12 +23,12 @@ export function usersContract(getTarget: () => Target): void {
       ['5 characters', { email: 'x@example.com', password: '12345' }, 'user.invalid_password'],
       ['51 characters', { email: 'x@example.com', password: 'p'.repeat(51) }, 'user.invalid_password'],
       ['null password', { email: 'x@example.com', password: null }, 'user.invalid_password'],
-    ])('refuses an account with %s', async (_what, body, code) => {
+    ])('refuses an account with %s [users.create]', async (_what, body, code) => {
       const answer = await ask(target, 'POST', `${prefix}/users`, { token: admin, body });
       expect([answer.status, answer.code]).toEqual([400, code]);
     });
 
-    it('accepts passwords of 6 and of 50 characters, counted as people count', async () => {
+    it('accepts passwords of 6 and of 50 characters, counted as people count [users.create users.login]', async () => {
       for (const password of ['ÄÖÜßé€', '🦩'.repeat(50)]) {
         const email = `${unique('u')}@example.com`;
         const created = await ask(target, 'POST', `${prefix}/users`, { token: admin, body: { email, password } });
@@ -37,13 +37,13 @@ export function usersContract(getTarget: () => Target): void {
       }
     });
 
-    it('refuses an e-mail that exists, in whatever case, with 409', async () => {
+    it('refuses an e-mail that exists, in whatever case, with 409 [users.create]', async () => {
       const body = { email: ann.email.toUpperCase(), password: 'secret12' };
       const answer = await ask(target, 'POST', `${prefix}/users`, { token: admin, body });
       expect([answer.status, answer.code]).toEqual([409, 'user.email_taken']);
     });
 
-    it('logs in with JSON and with a form, answering nothing but strings', async () => {
+    it('logs in with JSON and with a form, answering nothing but strings [users.login]', async () => {
       const path = `${prefix}/users/${encodeURIComponent(ann.email)}/tokens`;
       const form = { 'content-type': 'application/x-www-form-urlencoded' };
       for (const what of [{ body: { password: ann.password } }, { body: `password=${ann.password}`, headers: form }]) {
@@ -59,7 +59,7 @@ export function usersContract(getTarget: () => Target): void {
       }
     });
 
-    it('answers a bad login as the specification says', async () => {
+    it('answers a bad login as the specification says [users.login]', async () => {
       const path = `${prefix}/users/${ann.email}/tokens`;
       const missing = `${prefix}/users/${unique('nobody')}@example.com/tokens`;
       const cases = [
@@ -75,7 +75,7 @@ export function usersContract(getTarget: () => Target): void {
       }
     });
 
-    it('logs out of the presented session only', async () => {
+    it('logs out of the presented session only [users.logout]', async () => {
       const token = await login(target, ann.email, ann.password);
       expect((await ask(target, 'GET', `${prefix}/teams`, { token })).status).toBe(200);
       expect((await ask(target, 'DELETE', `${prefix}/users/tokens`, { token })).status).toBe(200);
@@ -83,7 +83,7 @@ export function usersContract(getTarget: () => Target): void {
       expect((await ask(target, 'GET', `${prefix}/teams`, { token: ann.token })).status).toBe(200);
     });
 
-    it('shows who one is, where the variant has it', async () => {
+    it('shows who one is, where the variant has it [users.info]', async () => {
       const team = unique('t');
       await ask(target, 'POST', `${prefix}/teams`, { token: ann.token, body: { name: team } });
       const answer = await ask(target, 'GET', `${prefix}/users/info`, { token: ann.token });
@@ -92,7 +92,7 @@ export function usersContract(getTarget: () => Target): void {
       expect(answer.json).toEqual({ Email: ann.email, Teams: expect.arrayContaining([team]) as string[] });
     });
 
-    it('adds and removes SSH keys', async () => {
+    it('adds and removes SSH keys [keys.add keys.remove]', async () => {
       const key = `${ed25519()} ann@laptop`;
       const path = `${prefix}/users/keys`;
       const add = (body: object) => ask(target, 'POST', path, { token: ann.token, body });
@@ -106,7 +106,7 @@ export function usersContract(getTarget: () => Target): void {
     });
   });
 
-  it('lists keys by name, and removes them by name, beyond the specification', async () => {
+  it('lists keys by name, and removes them by name, beyond the specification [keys.list keys.remove_by_name]', async () => {
     const target = getTarget();
     const { token } = await somebody(target, await login(target, target.adminEmail, target.adminPassword));
     const form = { 'content-type': 'application/x-www-form-urlencoded' };

@@ -7,7 +7,7 @@ import { createQuotas } from '../../src/domain/quotas/quotas.ts';
 import { createTeams } from '../../src/domain/teams/teams.ts';
 import { CallerCache } from '../../src/domain/users/caller-cache.ts';
 import { ensureFirstAdmin } from '../../src/domain/users/first-admin.ts';
-import type { Mailer } from '../../src/domain/users/mailer.ts';
+import type { Mail, Mailer } from '../../src/domain/users/mailer.ts';
 import { createUsers } from '../../src/domain/users/users.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import { type DomainWorld, startDomain } from './domain-world.ts';
@@ -15,11 +15,11 @@ import type { Recipe } from './memory-builds.ts';
 import { randomHex } from '../../src/lib/ids.ts';
 import { ADMIN } from './memory-api.ts';
 
-const NO_MAIL: Mailer = { description: 'none', send: async () => {} };
-
 export interface DomainApi {
   readonly baseUrl: string;
   readonly world: DomainWorld;
+  /** What was mailed. */
+  readonly letters: readonly Mail[];
   deploy(app: string, recipe?: Recipe): Promise<void>;
   dispose(): Promise<void>;
 }
@@ -29,13 +29,15 @@ export async function startDomainApi(): Promise<DomainApi> {
   const now = (): Date => new Date();
   const { store, builder, gitHost } = world.machine;
   const { act } = world.parts;
+  const letters: Mail[] = [];
+  const mailer: Mailer = { description: 'memory', send: async (mail) => void letters.push(mail) };
   const accounts = { store, act, now, callers: new CallerCache(now) };
   await ensureFirstAdmin({ store, now }, ADMIN);
   const server = await createApiServer({
     useCases: {
       ...world.useCases,
       platforms: createPlatforms({ builder }),
-      users: createUsers({ ...accounts, mailer: NO_MAIL, registrationOpen: true, sessionDays: 7 }),
+      users: createUsers({ ...accounts, mailer, registrationOpen: true, sessionDays: 7 }),
       teams: createTeams(accounts),
       quotas: createQuotas({ store, act, defaults: UNLIMITED }),
       appTokens: createAppTokens({ store, act, now }),
@@ -44,13 +46,14 @@ export async function startDomainApi(): Promise<DomainApi> {
     socketPath: null,
     version: '1.2.3',
     logger: SILENT,
-    bodyLimitBytes: 64 * 1024,
+    bodyLimitBytes: 4 * 1024 * 1024,
     ready: () => true,
     stateVersion: () => store.version(),
   });
   return {
     baseUrl: `http://127.0.0.1:${server.address.port}`,
     world,
+    letters,
     async deploy(app, recipe = {}) {
       const commit = randomHex(40);
       gitHost.commit(app, commit, recipe);

@@ -55,13 +55,11 @@ export class Suite {
   readonly supports: ConformanceOptions['supports'];
   counted = 0;
   exits: UnitExited[] = [];
-  readonly #name: string;
   readonly #options: ConformanceOptions;
   #world: ConformanceWorld | null = null;
   #provisioner: Provisioner | null = null;
 
-  constructor(name: string, options: ConformanceOptions) {
-    this.#name = name;
+  constructor(options: ConformanceOptions) {
     this.#options = options;
     this.supports = options.supports;
   }
@@ -103,8 +101,7 @@ export class Suite {
       it(title, body);
       return;
     }
-    console.warn(`provisioner ${this.#name}: "${title}" skipped: ${needs}`);
-    it.skip(title, body);
+    it(title, ({ skip }) => skip(needs));
   }
 
   spec(command: string, changes: Partial<UnitSpec> = {}): UnitSpec {

@@ -14,7 +14,7 @@ const CASES = 25;
 
 export function provisionerConformance(name: string, options: ConformanceOptions): void {
   describe(`provisioner ${name}`, () => {
-    const suite = new Suite(name, options);
+    const suite = new Suite(options);
     beforeEach(() => suite.open());
     afterEach(() => suite.close());
     for (const cases of [startCases, readinessCases, endCases, outputCases, restartCases, commandCases]) cases(suite);

@@ -55,6 +55,7 @@ export class MemoryUnit {
       case '':
         return null;
       case 'print':
+      case 'echo':
         this.#print(rest.replace(/\$([A-Z_]+)/g, (_, name: string) => this.#environment[name] ?? ''));
         return null;
       case 'sleep':

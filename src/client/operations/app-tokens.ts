@@ -1,0 +1,23 @@
+/** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
+export interface AppTokensTypes {
+  /** Make a token that acts on one app only. */
+  'app_tokens.create': {
+    readonly body: { readonly client?: string | null | undefined; readonly export?: boolean | undefined };
+    readonly answer: {
+      readonly Token: string;
+      readonly Creation: string;
+      readonly Expires: number;
+      readonly AppName: string;
+    };
+  };
+  /** End all tokens of an app. */
+  'app_tokens.revoke': {
+    readonly query: { readonly client?: string | number | boolean | undefined };
+    readonly answer: void;
+  };
+}
+
+export const APP_TOKENS_CALLS = {
+  'app_tokens.create': { method: 'POST', path: '/tokens', body: 'application/json', answer: 'json' },
+  'app_tokens.revoke': { method: 'DELETE', path: '/tokens', answer: 'none' },
+} as const;

@@ -1,0 +1,215 @@
+/** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
+export interface AppsTypes {
+  /** Create an app, with its repository; nothing runs before the first deploy. */
+  'apps.create': {
+    readonly body: {
+      readonly name?: string | null | undefined;
+      readonly platform?: string | null | undefined;
+      readonly framework?: string | null | undefined;
+      readonly teamOwner?: string | null | undefined;
+      readonly teamowner?: string | null | undefined;
+      readonly description?: string | null | undefined;
+      readonly pool?: string | null | undefined;
+    };
+    readonly answer: { readonly status: string; readonly repository_url: string; readonly ip: string };
+  };
+  /** Give a team access to an app. */
+  'apps.grant': { readonly params: { readonly app: string; readonly team: string }; readonly answer: void };
+  /** Show one app. */
+  'apps.info': {
+    readonly params: { readonly app: string };
+    readonly answer: {
+      readonly Name: string;
+      readonly Framework: string;
+      readonly Repository: string;
+      readonly State: string;
+      readonly Units: readonly {
+        readonly Ip: string;
+        readonly Name: string;
+        readonly State: string;
+        readonly ID: string;
+        readonly AppName: string;
+        readonly ProcessName: string;
+        readonly Status: string;
+      }[];
+      readonly Teams: readonly string[];
+      readonly Pool: string;
+      readonly Ip: string;
+      readonly Platform: string;
+      readonly owner: string;
+      readonly teamowner: string;
+      readonly cname?: readonly string[];
+      readonly lock?: {
+        readonly Locked: boolean;
+        readonly Owner: string;
+        readonly Reason: string;
+        readonly AcquireDate: string;
+      };
+      readonly swappedWith?: string;
+      readonly description: string;
+      readonly deploys: number;
+    };
+  };
+  /** List the apps the caller may see. */
+  'apps.list': {
+    readonly query: {
+      readonly name?: string | number | boolean | undefined;
+      readonly platform?: string | number | boolean | undefined;
+      readonly owner?: string | number | boolean | undefined;
+      readonly teamOwner?: string | number | boolean | undefined;
+      readonly teamowner?: string | number | boolean | undefined;
+      readonly pool?: string | number | boolean | undefined;
+    };
+    readonly answer: readonly {
+      readonly Ip: string;
+      readonly Name: string;
+      readonly Units: readonly {
+        readonly Name: string;
+        readonly State: string;
+        readonly ID: string;
+        readonly AppName: string;
+        readonly ProcessName: string;
+        readonly Status: string;
+      }[];
+      readonly State: string;
+      readonly Pool: string;
+      readonly Teams: readonly string[];
+      readonly Platform: string;
+      readonly owner: string;
+      readonly teamowner: string;
+      readonly cname?: readonly string[];
+      readonly lock?: {
+        readonly Locked: boolean;
+        readonly Owner: string;
+        readonly Reason: string;
+        readonly AcquireDate: string;
+      };
+      readonly swappedWith?: string;
+    }[];
+  };
+  /** Show the last entries of the log, and with follow=1 every new one as it comes. */
+  'apps.log': {
+    readonly params: { readonly app: string };
+    readonly query: {
+      readonly lines?: string | number | boolean | undefined;
+      readonly source?: string | number | boolean | undefined;
+      readonly unit?: string | number | boolean | undefined;
+      readonly follow?: string | number | boolean | undefined;
+    };
+    readonly answer: readonly {
+      readonly Date: string;
+      readonly Message: string;
+      readonly Source: string;
+      readonly AppName: string;
+      readonly Unit: string;
+    }[];
+  };
+  /** Move an app to another pool; its units are not touched. */
+  'apps.pool': { readonly params: { readonly app: string }; readonly body: string; readonly answer: void };
+  /** Remove an app with everything that belongs to it. */
+  'apps.remove': {
+    readonly params: { readonly app: string };
+    readonly query: { readonly force?: string | number | boolean | undefined };
+    readonly answer: void;
+  };
+  /** Replace the units, or those of one process, by new ones of the same release. */
+  'apps.restart': {
+    readonly params: { readonly app: string };
+    readonly query: { readonly process?: string | number | boolean | undefined };
+    readonly answer: void;
+  };
+  /** Replace the units, or those of one process, by new ones of the same release. */
+  'apps.restart:post': {
+    readonly params: { readonly app: string };
+    readonly query: { readonly process?: string | number | boolean | undefined };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: void;
+  };
+  /** Take a team's access to an app away. */
+  'apps.revoke': { readonly params: { readonly app: string; readonly team: string }; readonly answer: void };
+  /** Run a command with the code and environment of an app. */
+  'apps.run': {
+    readonly params: { readonly app: string };
+    readonly query: { readonly once?: string | number | boolean | undefined };
+    readonly body: string;
+    readonly answer: void;
+  };
+  /** Start what is stopped: the app, or one of its processes. */
+  'apps.start': {
+    readonly params: { readonly app: string };
+    readonly query: { readonly process?: string | number | boolean | undefined };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: void;
+  };
+  /** Start what is stopped: the app, or one of its processes. */
+  'apps.start:get': {
+    readonly params: { readonly app: string };
+    readonly query: { readonly process?: string | number | boolean | undefined };
+    readonly answer: void;
+  };
+  /** Finish the requests under way and end the units of the app, or of one of its processes. */
+  'apps.stop': {
+    readonly params: { readonly app: string };
+    readonly query: { readonly process?: string | number | boolean | undefined };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: void;
+  };
+  /** Finish the requests under way and end the units of the app, or of one of its processes. */
+  'apps.stop:get': {
+    readonly params: { readonly app: string };
+    readonly query: { readonly process?: string | number | boolean | undefined };
+    readonly answer: void;
+  };
+  /** Exchange the addresses of two apps; doing it again undoes it. */
+  'apps.swap': {
+    readonly query: {
+      readonly app1?: string | number | boolean | undefined;
+      readonly app2?: string | number | boolean | undefined;
+      readonly force?: string | number | boolean | undefined;
+      readonly cnameOnly?: string | number | boolean | undefined;
+    };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: void;
+  };
+  /** Exchange the addresses of two apps; doing it again undoes it. */
+  'apps.swap:post': {
+    readonly query: {
+      readonly app1?: string | number | boolean | undefined;
+      readonly app2?: string | number | boolean | undefined;
+      readonly force?: string | number | boolean | undefined;
+      readonly cnameOnly?: string | number | boolean | undefined;
+    };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: void;
+  };
+  /** Make another team the owner of an app. */
+  'apps.team_owner': { readonly params: { readonly app: string }; readonly body: string; readonly answer: void };
+  /** Change the description, platform, owning team or pool of an app; what is empty stays as it is. */
+  'apps.update': {
+    readonly params: { readonly app: string };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: void;
+  };
+}
+
+export const APPS_CALLS = {
+  'apps.create': { method: 'POST', path: '/apps', body: 'application/json', answer: 'json' },
+  'apps.grant': { method: 'PUT', path: '/apps/{app}/teams/{team}', answer: 'none' },
+  'apps.info': { method: 'GET', path: '/apps/{app}', answer: 'json' },
+  'apps.list': { method: 'GET', path: '/apps', answer: 'list' },
+  'apps.log': { method: 'GET', path: '/apps/{app}/log', answer: 'list' },
+  'apps.pool': { method: 'POST', path: '/apps/{app}/pool', body: 'text/plain', answer: 'none' },
+  'apps.remove': { method: 'DELETE', path: '/apps/{app}', answer: 'lines' },
+  'apps.restart': { method: 'GET', path: '/apps/{app}/restart', answer: 'lines' },
+  'apps.restart:post': { method: 'POST', path: '/apps/{app}/restart', body: 'application/json', answer: 'lines' },
+  'apps.revoke': { method: 'DELETE', path: '/apps/{app}/teams/{team}', answer: 'none' },
+  'apps.run': { method: 'POST', path: '/apps/{app}/run', body: 'text/plain', answer: 'lines' },
+  'apps.start': { method: 'POST', path: '/apps/{app}/start', body: 'application/json', answer: 'lines' },
+  'apps.start:get': { method: 'GET', path: '/apps/{app}/start', answer: 'lines' },
+  'apps.stop': { method: 'POST', path: '/apps/{app}/stop', body: 'application/json', answer: 'lines' },
+  'apps.stop:get': { method: 'GET', path: '/apps/{app}/stop', answer: 'lines' },
+  'apps.swap': { method: 'PUT', path: '/swap', body: 'application/json', answer: 'none' },
+  'apps.swap:post': { method: 'POST', path: '/swap', body: 'application/json', answer: 'none' },
+  'apps.team_owner': { method: 'POST', path: '/apps/{app}/team-owner', body: 'text/plain', answer: 'none' },
+  'apps.update': { method: 'PUT', path: '/apps/{app}', body: 'application/json', answer: 'none' },
+} as const;

@@ -1,0 +1,74 @@
+/** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
+export interface DeploysTypes {
+  /** Show one deploy with its log. */
+  'deploys.info': {
+    readonly params: { readonly deploy: string };
+    readonly answer: {
+      readonly ID: string;
+      readonly App: string;
+      readonly Timestamp: string;
+      readonly Duration: number;
+      readonly Commit: string;
+      readonly Error: string;
+      readonly Image: string;
+      readonly Log: string;
+      readonly Origin: string;
+      readonly CanRollback: boolean;
+      readonly RemoveDate: string;
+      readonly Id: string;
+      readonly Diff: string;
+      readonly User: string;
+      readonly State: string;
+      readonly Cause: string;
+      readonly Release: number;
+      readonly FailedRequests: number;
+    };
+  };
+  /** List deploys, newest first. */
+  'deploys.list': {
+    readonly query: {
+      readonly app?: string | number | boolean | undefined;
+      readonly service?: string | number | boolean | undefined;
+      readonly limit?: string | number | boolean | undefined;
+      readonly skip?: string | number | boolean | undefined;
+    };
+    readonly answer: readonly {
+      readonly ID: string;
+      readonly App: string;
+      readonly Timestamp: string;
+      readonly Duration: number;
+      readonly Commit: string;
+      readonly Error: string;
+      readonly User: string;
+      readonly Origin: string;
+      readonly Image: string;
+      readonly State: string;
+      readonly Cause: string;
+      readonly Release: number;
+      readonly FailedRequests: number;
+      readonly CanRollback: boolean;
+      readonly RemoveDate: string;
+    }[];
+  };
+  /** Go back: a new release equal to an older one, in code, environment and processes. */
+  'deploys.rollback': {
+    readonly params: { readonly app: string };
+    readonly query: {
+      readonly image?: string | number | boolean | undefined;
+      readonly origin?: string | number | boolean | undefined;
+    };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: void;
+  };
+}
+
+export const DEPLOYS_CALLS = {
+  'deploys.info': { method: 'GET', path: '/deploys/{deploy}', answer: 'json' },
+  'deploys.list': { method: 'GET', path: '/deploys', answer: 'list' },
+  'deploys.rollback': {
+    method: 'POST',
+    path: '/apps/{app}/deploy/rollback',
+    body: 'application/json',
+    answer: 'lines',
+  },
+} as const;

@@ -1,0 +1,58 @@
+/** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
+import { API_KEY_CALLS, type ApiKeyTypes } from './api-key.ts';
+import { APP_TOKENS_CALLS, type AppTokensTypes } from './app-tokens.ts';
+import { APPS_CALLS, type AppsTypes } from './apps.ts';
+import { AUTH_CALLS, type AuthTypes } from './auth.ts';
+import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
+import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
+import { ENV_CALLS, type EnvTypes } from './env.ts';
+import { HEALERS_CALLS, type HealersTypes } from './healers.ts';
+import { KEYS_CALLS, type KeysTypes } from './keys.ts';
+import { METADATA_CALLS, type MetadataTypes } from './metadata.ts';
+import { PLANS_CALLS, type PlansTypes } from './plans.ts';
+import { PLATFORMS_CALLS, type PlatformsTypes } from './platforms.ts';
+import { POOLS_CALLS, type PoolsTypes } from './pools.ts';
+import { QUOTAS_CALLS, type QuotasTypes } from './quotas.ts';
+import { TEAMS_CALLS, type TeamsTypes } from './teams.ts';
+import { UNITS_CALLS, type UnitsTypes } from './units.ts';
+import { USERS_CALLS, type UsersTypes } from './users.ts';
+
+/** What operations take and answer, by id. */
+export type Operations = ApiKeyTypes &
+  AppTokensTypes &
+  AppsTypes &
+  AuthTypes &
+  CnamesTypes &
+  DeploysTypes &
+  EnvTypes &
+  HealersTypes &
+  KeysTypes &
+  MetadataTypes &
+  PlansTypes &
+  PlatformsTypes &
+  PoolsTypes &
+  QuotasTypes &
+  TeamsTypes &
+  UnitsTypes &
+  UsersTypes;
+
+/** How operations are called, by id. */
+export const CALLS = {
+  ...API_KEY_CALLS,
+  ...APP_TOKENS_CALLS,
+  ...APPS_CALLS,
+  ...AUTH_CALLS,
+  ...CNAMES_CALLS,
+  ...DEPLOYS_CALLS,
+  ...ENV_CALLS,
+  ...HEALERS_CALLS,
+  ...KEYS_CALLS,
+  ...METADATA_CALLS,
+  ...PLANS_CALLS,
+  ...PLATFORMS_CALLS,
+  ...POOLS_CALLS,
+  ...QUOTAS_CALLS,
+  ...TEAMS_CALLS,
+  ...UNITS_CALLS,
+  ...USERS_CALLS,
+} as const;

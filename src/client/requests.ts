@@ -1,0 +1,76 @@
+/** Calls operations of the API by their ids; what each takes and answers is generated into operations/. */
+import type { Calls, Progress, Request } from './calls.ts';
+import { CALLS, type Operations } from './operations/index.ts';
+import type { Answer as OpenAnswer } from './transport.ts';
+
+export type OperationId = keyof Operations & keyof typeof CALLS;
+export type Answer<K extends OperationId> = Operations[K]['answer'];
+
+type Part<K extends OperationId, P extends string> = Operations[K] extends Readonly<Record<P, infer V>> ? V : undefined;
+type Optional<P extends string, V> = [V] extends [undefined] ? unknown : { readonly [name in P]?: V };
+type Params<V> = [V] extends [undefined] ? unknown : { readonly params: V };
+export type Input<K extends OperationId> = Params<Part<K, 'params'>> &
+  Optional<'query', Part<K, 'query'>> &
+  Optional<'body', Part<K, 'body'>>;
+/** Only operations without anything in their path may be called without input. */
+type Inputs<K extends OperationId> = [Part<K, 'params'>] extends [undefined] ? [input?: Input<K>] : [input: Input<K>];
+
+export interface Requests {
+  /** How the target is called in messages. */
+  readonly name: string;
+  /** An answer without a body is an empty list where a list is answered. Throws ClientError. */
+  request<K extends OperationId>(id: K, ...input: Inputs<K>): Promise<Answer<K>>;
+  /** For operations that tell what they do while they do it. */
+  progress<K extends OperationId>(id: K, input: Input<K>, progress: Progress): Promise<void>;
+  /** The answer as it comes. */
+  open<K extends OperationId>(id: K, input: Input<K>, signal?: AbortSignal): Promise<OpenAnswer>;
+}
+
+/** What all inputs have in common. */
+interface AnyInput {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Request['query'];
+  readonly body?: unknown;
+}
+
+interface Call {
+  readonly method: string;
+  readonly path: string;
+  readonly body?: string;
+  readonly answer: string;
+}
+
+export function createRequests(calls: Calls): Requests {
+  const prepare = (id: OperationId, input: unknown): Call & { where: string; what: Request } => {
+    const call: Call = CALLS[id];
+    const { params, query, body } = (input ?? {}) as AnyInput;
+    const where = call.path.replace(/\{(\w+)\}/g, (_, name: string) => encodeURIComponent(params?.[name] ?? ''));
+    return { ...call, where, what: { ...(query !== undefined && { query }), ...bodyOf(call, body) } };
+  };
+  return {
+    name: calls.name,
+    async request<K extends OperationId>(id: K, ...[input]: Inputs<K>): Promise<Answer<K>> {
+      const { method, where, what, answer } = prepare(id, input);
+      // The document, which the server's answers are tested against, is what gives them their types.
+      if (answer === 'json') return calls.json<Answer<K>>(method, where, what);
+      if (answer === 'list') return calls.json(method, where, what, [] as unknown as Answer<K>);
+      const text = await calls.done(method, where, what);
+      return (answer === 'text' ? text : undefined) as Answer<K>;
+    },
+    progress(id, input, progress) {
+      const { method, where, what } = prepare(id, input);
+      return calls.progress(method, where, what, progress);
+    },
+    open(id, input, signal) {
+      const { method, where, what } = prepare(id, input);
+      return calls.open(method, where, what, signal);
+    },
+  };
+}
+
+function bodyOf(call: Call, body: unknown): Request {
+  if (body === undefined || call.body === undefined) return {};
+  if (call.body === 'application/json') return { json: body };
+  if (typeof body === 'string') return { text: body };
+  return { form: body as Readonly<Record<string, string | undefined>> };
+}

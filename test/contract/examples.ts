@@ -1,0 +1,73 @@
+/** One of everything that a path can name, and bodies that get as far as the question who may do this. */
+import { type Described, idOf } from './document.ts';
+import { aPlatform, type Ask, ask, somebodyWithApp, type Target, unique } from './target.ts';
+
+/** By the name of the placeholder; `token`: of who has them all. */
+export type Examples = Readonly<Record<string, string>>;
+
+/** Operations that look at their body before they look at who asks. */
+const BODIES: Readonly<Record<string, Ask>> = {
+  'env.set': { body: { A: 'b' } },
+  'env.unset': { body: ['A'] },
+  'apps.run': { body: 'true' },
+  'units.add': { body: '1' },
+  'units.remove': { body: '1' },
+  'cnames.add': { body: { cname: 'www.example.com' } },
+};
+const QUERIES: Readonly<Record<string, string>> = {
+  'apps.log': '?lines=1',
+  'pools.team_add': '?team=no-such-team',
+  'pools.team_remove': '?team=no-such-team',
+};
+
+/** Of a user who has them all, and whom nobody else knows. */
+export async function makeExamples(target: Target, admin: string): Promise<Examples> {
+  const owner = await somebodyWithApp(target, admin);
+  const pool = unique('p');
+  const made = await ask(target, 'POST', '/pools', { token: admin, body: { name: pool } });
+  if (made.status !== 200) throw new Error(`making a pool: ${made.status} ${made.text}`);
+  return {
+    token: owner.token,
+    app: owner.app,
+    team: owner.team,
+    user: owner.email,
+    email: owner.email,
+    pool,
+    deploy: await aDeploy(target, owner.token, owner.team),
+    // Of these there is none.
+    name: 'no-such-key',
+    unit: `${owner.app}/0`,
+    service: unique('s'),
+    instance: unique('i'),
+    healer: unique('h'),
+    platform: unique('p'),
+    plan: unique('p'),
+  };
+}
+
+/** Of another app, so that the operations on the example app have no units to replace. */
+async function aDeploy(target: Target, token: string, teamOwner: string): Promise<string> {
+  if (target.deploy === undefined) return 'ffffffffffffffffffffffff';
+  const name = unique('app-');
+  const body = { name, teamOwner, platform: await aPlatform(target, token) };
+  const created = await ask(target, 'POST', '/apps', { token, body });
+  if (created.status !== 200) throw new Error(`making an app: ${created.status} ${created.text}`);
+  await target.deploy(name, token);
+  const [deploy] = (await ask(target, 'GET', `/deploys?app=${name}`, { token })).json as { ID: string }[];
+  return deploy?.ID ?? '';
+}
+
+export function examplePath(operation: Described, examples: Examples): string {
+  const path = operation.path.replace(/\{(\w+)\}/g, (_, name: string) => {
+    const example = examples[name];
+    if (example === undefined) throw new Error(`examples.ts has no example of {${name}} in ${operation.path}`);
+    return encodeURIComponent(example);
+  });
+  return path + (QUERIES[idOf(operation)] ?? '');
+}
+
+export function exampleBody(operation: Described): Ask {
+  const given = BODIES[idOf(operation)];
+  if (given !== undefined) return given;
+  return operation.requestBody?.content['application/json'] === undefined ? {} : { body: {} };
+}

@@ -1,0 +1,116 @@
+/**
+ * Sends what nobody should send to every text field of every operation: no failure of the platform, no silence, nothing
+ * undocumented. Whoever can see the machine of the server also looks for the canary afterwards.
+ */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { type Described, idOf } from './document.ts';
+import { type Examples, makeExamples } from './examples.ts';
+import { type Attack, type Field, fieldsOf } from './fuzz-fields.ts';
+import { ENORMOUS, nonsense, payloads, pick, RAW_PARTS } from './fuzz-payloads.ts';
+import { type Answer, ask, login, type Target } from './target.ts';
+
+export interface FuzzOptions {
+  readonly canary: string;
+  /** Operations that are left out, with the reason. */
+  readonly except?: Readonly<Record<string, string>>;
+  /** Texts per field. */
+  readonly texts: number;
+}
+
+const SLOW = process.env['TANCHO_TEST_SLOW'] === '1';
+const SEED = Number(process.env['TANCHO_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
+const ANSWER_MS = 5_000;
+const FAILURE = 'Something went wrong inside the platform.';
+
+export function fuzzChecks(getTarget: () => Target, options: FuzzOptions): void {
+  describe('every text field of every operation', () => {
+    let target: Target;
+    let admin: string;
+    let examples: Examples;
+    let operations: readonly Described[];
+
+    beforeAll(async () => {
+      target = getTarget();
+      admin = await login(target, target.adminEmail, target.adminPassword);
+      examples = await makeExamples(target, admin);
+      // Whoever is removed cannot be asked for afterwards.
+      const last = ({ method }: Described): number => (method === 'DELETE' ? 1 : 0);
+      operations = target.recorder
+        .operations('union')
+        .filter((operation) => options.except?.[idOf(operation)] === undefined)
+        .toSorted((one, other) => last(one) - last(other));
+      const left = Object.entries(options.except ?? {}).map(([id, why]) => `\n  left out: ${id}: ${why}`);
+      console.log(
+        `seed ${SEED}${SLOW ? ', every text' : ''} (TANCHO_TEST_SEED, TANCHO_TEST_SLOW=1 for every text)${left.join('')}`,
+      );
+    });
+
+    async function send({ what, method, path, ask: asked }: Attack): Promise<string[]> {
+      const begun = performance.now();
+      // As the owner of what is asked for; what only admins may is tried once more as one.
+      let answer = await ask(target, method, path, { ...asked, token: examples['token'] ?? '' });
+      const isAdminOnly = answer.code === 'access.denied' && !/^\/users(\?|$)/.test(path);
+      if (isAdminOnly) answer = await ask(target, method, path, { ...asked, token: admin });
+      const ms = performance.now() - begun;
+      return [...failuresOf(answer), ...(ms > ANSWER_MS ? [`took ${Math.round(ms)} ms`] : [])].map(
+        (one) => `${what}: ${one}`,
+      );
+    }
+
+    async function attackAll(texts: (field: Field, index: number) => readonly string[]): Promise<void> {
+      const failures: string[] = [];
+      const fields = operations.flatMap(fieldsOf);
+      expect(fields.length).toBeGreaterThan(50);
+      for (const [index, field] of fields.entries()) {
+        for (const text of texts(field, index)) failures.push(...(await send(field.attack(text, examples))));
+      }
+      expect(failures, `seed ${SEED}`).toEqual([]);
+    }
+
+    it('bears texts that are meant to break out', { timeout: SLOW ? 900_000 : 120_000 }, async () => {
+      const texts = payloads(options.canary);
+      await attackAll((_, index) =>
+        SLOW
+          ? [...texts, ...nonsense(SEED + index, 30)]
+          : [...pick(texts, options.texts, SEED + index), ...nonsense(SEED + index, 1)],
+      );
+    });
+
+    it('bears path parts that are encoded wrongly or twice', { timeout: 120_000 }, () =>
+      attackAll(({ place }, index) =>
+        place === 'path' ? pick(RAW_PARTS, SLOW ? RAW_PARTS.length : 2, SEED + index).map((part) => `raw:${part}`) : [],
+      ),
+    );
+
+    it('bears a megabyte', { timeout: 120_000 }, async () => {
+      const fields = operations.flatMap(fieldsOf).filter(({ place }) => place === 'body');
+      const failures: string[] = [];
+      for (const field of SLOW ? fields : pick(fields, 25, SEED))
+        failures.push(...(await send(field.attack(ENORMOUS, examples))));
+      expect(failures, `seed ${SEED}`).toEqual([]);
+    });
+
+    it('bears a URL of a megabyte', async () => {
+      const path = `/apps/${ENORMOUS}`;
+      // The server may hang up on it before all of it has left.
+      const status = await ask(target, 'GET', path, { token: admin }).then(
+        (answer) => answer.status,
+        (error: NodeJS.ErrnoException) => error.code,
+      );
+      expect([404, 413, 414, 431, 'ECONNRESET', 'EPIPE']).toContain(status);
+    });
+
+    it('answers as documented, and is well afterwards', async () => {
+      expect([...target.recorder.problems]).toEqual([]);
+      expect((await ask(target, 'GET', '/healthcheck')).text).toBe('WORKING');
+      expect((await ask(target, 'GET', '/apps', { token: admin })).status).toBe(200);
+    });
+  });
+}
+
+function failuresOf({ status, code, text }: Answer): string[] {
+  // The specification has refusals that are answered with 500; they have codes of their own.
+  const isFailure = status >= 500 && (code === undefined || ['internal', 'timeout', 'unavailable'].includes(code));
+  if (isFailure) return [`${status} ${code ?? ''} ${text.slice(0, 200)}`];
+  return text.includes(FAILURE) ? [`failed late: ${text.slice(-300)}`] : [];
+}
