@@ -121,7 +121,6 @@ describe('requests', () => {
     ['apps.grant', (c) => c.apps.grant('x', 't'), 'PUT /apps/x/teams/t', ''],
     ['apps.revoke', (c) => c.apps.revoke('x', 't'), 'DELETE /apps/x/teams/t', ''],
     ['healers.list', (c) => c.healers.list(), 'GET /healers', ''],
-    ['healers.run', (c) => c.healers.run('units'), 'POST /healers/units', ''],
 
     ['pools.create', (c) => c.pools.create('p', { public: true }), 'POST /pools', '{"name":"p","public":true}'],
     ['pools.remove', (c) => c.pools.remove('p'), 'DELETE /pools/p', ''],

@@ -5,6 +5,7 @@ import { appRecordsContract } from './app-records.ts';
 import { appTokensContract } from './app-tokens.ts';
 import { appsContract } from './apps.ts';
 import { deploysContract } from './deploys.ts';
+import { healersContract } from './healers.ts';
 import { quotasContract } from './quotas.ts';
 import type { Target } from './target.ts';
 import { teamsContract } from './teams.ts';
@@ -15,6 +16,7 @@ export const CONTRACT: readonly ((getTarget: () => Target) => void)[] = [
   usersContract,
   accountsContract,
   quotasContract,
+  healersContract,
   appTokensContract,
   teamsContract,
   appsContract,
