@@ -29,6 +29,9 @@ import { Units } from './domain/apps/units.ts';
 import { createDeploys } from './domain/deploys/deploys.ts';
 import { Pipeline } from './domain/deploys/pipeline.ts';
 import { createUploads } from './domain/deploys/uploads.ts';
+import { createHealers } from './domain/healers/healers.ts';
+import { ownHealers } from './domain/healers/own-healers.ts';
+import { HealerRounds } from './domain/healers/rounds.ts';
 import { Leases } from './domain/leases.ts';
 import { Collector } from './domain/logs/collector.ts';
 import { Journal } from './domain/logs/journal.ts';
@@ -131,6 +134,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   logger.info(recovered, 'recovered');
   doors = await openDoors(config, backends, domain.useCases, options, () => isReady);
   isReady = true;
+  domain.rounds.start();
   const pruning = setInterval(() => void domain.pruneLogs(), PRUNE_EVERY_MS);
   const stopRetention = domain.startRetention();
   const { api, ssh, sessions } = doors;
@@ -196,6 +200,7 @@ function publicHost(config: Config): string {
 
 interface Domain {
   readonly useCases: UseCases;
+  readonly rounds: HealerRounds;
   readonly parts: Pick<
     Parameters<typeof recover>[0],
     'collector' | 'leases' | 'orphans' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
@@ -245,6 +250,18 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
   const deploys = createDeploys({ store, builder, gitHost, pipeline, act, logger, now });
+  const parts = { collector, leases, orphans, rollouts, removal, routes, supervisor, units };
+  const healers = createHealers({
+    healers: ownHealers({ ...backends, ...parts, logger, now }),
+    external: [...config.healers].map(([name, url]) => ({ name, url })),
+    externalHealers: backends.externalHealers,
+    store,
+    act,
+    leases,
+    logger,
+    now,
+  });
+  const rounds = new HealerRounds({ healers, everyMs: config.healingIntervalSeconds * 1000, logger, now });
   const useCases: UseCases = {
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
@@ -263,6 +280,7 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     platforms: createPlatforms({ store, builder, act, now }),
     plans: createPlans({ store, act, provisioner, router, settings, now }),
     pools: createPools({ store, act, now }),
+    healers,
     users: createUsers({
       store,
       act,
@@ -282,7 +300,8 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
   };
   return {
     useCases,
-    parts: { collector, leases, orphans, rollouts, removal, routes, supervisor, units },
+    parts,
+    rounds,
     async pruneLogs() {
       const bounds = { entriesPerApp: config.logEntriesPerApp, bytesPerApp: config.logBytesPerApp };
       await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
@@ -294,6 +313,7 @@ function createDomain(config: Config, backends: Backends, options: DomainOptions
     async close(how) {
       provider.close();
       await Promise.all([orphans.close(), unitBindings.close()]);
+      await rounds.close();
       await supervisor.close();
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);

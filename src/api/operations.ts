@@ -16,6 +16,7 @@ import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
 import { deployOperations } from './operations/deploys.ts';
 import { instanceOperations } from './operations/instances.ts';
+import { healerOperations } from './operations/healers.ts';
 import { metadataOperations } from './operations/metadata.ts';
 import { planOperations } from './operations/plans.ts';
 import { platformOperations } from './operations/platforms.ts';
@@ -52,6 +53,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...teamOperations,
   ...appTokenOperations,
   ...quotaOperations,
+  ...healerOperations,
   ...deployOperations,
   ...metadataOperations,
 ];

@@ -102,6 +102,8 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'binding.conflict': 409,
   // Existing servers answer so when the provider of a service fails.
   'provider.failed': 500,
+  'healer.not_found': 404,
+  'healer.failed': 502,
   'quota.exceeded': 403,
   // Specification 8: lines is required.
   'log.lines_required': 400,

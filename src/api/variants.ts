@@ -8,6 +8,7 @@ import * as deploy from './shapes/deploy.ts';
 import { envVars } from './shapes/env-var.ts';
 import { knownUnits } from './shapes/known-unit.ts';
 import { logEntries } from './shapes/log-entry.ts';
+import * as healer from './shapes/healer.ts';
 import { metadata } from './shapes/metadata.ts';
 import { plans, routers } from './shapes/plan.ts';
 import * as platform from './shapes/platform.ts';
@@ -31,6 +32,7 @@ const SAME = {
   team,
   teams,
   ...user,
+  ...healer,
   quota,
   limit,
   appToken,

@@ -5,15 +5,18 @@ import type { Provisioner } from '../domain/apps/provisioner.ts';
 import type { Router } from '../domain/apps/router.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
+import type { ExternalHealers } from '../domain/healers/external-healer.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
 import type { ServiceEndpoint } from '../domain/services/service-endpoint.ts';
 import type { Store } from '../domain/store.ts';
 import type { Mailer } from '../domain/users/mailer.ts';
+import { createAddressGuard } from '../lib/guarded/address-guard.ts';
 import type { Logger } from '../lib/logger.ts';
 import { probeSandbox } from '../lib/sandbox/probe.ts';
 import { openSealer } from '../lib/seal.ts';
 import { createHttpArchives } from './archive-source/http/http-archives.ts';
 import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
+import { createHttpHealers } from './external-healer/http/http-healers.ts';
 import { type BareRepos, createBareRepos } from './git-host/bare-repos/bare-repos.ts';
 import { createSqlLogStore } from './log-store/sql/index.ts';
 import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
@@ -33,6 +36,7 @@ export interface Backends {
   readonly mailer: Mailer;
   readonly archiveSource: ArchiveSource;
   readonly serviceEndpoint: ServiceEndpoint;
+  readonly externalHealers: ExternalHealers;
   /**
    * Ends the router and lets go of everything else; the units are not touched. After a start that failed, a router that
    * served before goes on serving.
@@ -113,9 +117,13 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);
     const { allowLoopback, ownPorts } = options;
-    const serviceEndpoint = createServiceEndpoints({ allow: config.providersAllow, allowLoopback, ownPorts, logger });
-    const archiveSource = createHttpArchives({ allow: config.providersAllow, allowLoopback, ownPorts });
-    return { ...stores, ...engine, ...router, ...gitHost, mailer, serviceEndpoint, archiveSource, close };
+    const addresses = { allow: config.providersAllow, allowLoopback, ownPorts };
+    const outward = {
+      serviceEndpoint: createServiceEndpoints({ ...addresses, logger }),
+      archiveSource: createHttpArchives(addresses),
+      externalHealers: createHttpHealers({ guard: createAddressGuard(addresses) }),
+    };
+    return { ...stores, ...engine, ...router, ...gitHost, mailer, ...outward, close };
   } catch (error) {
     await Promise.allSettled(opening);
     await close('failed start');

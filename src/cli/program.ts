@@ -64,6 +64,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Run, or check, a provider of services',
     load: async () => (await import('./provider/provider.ts')).registerProvider,
   },
+  healer: {
+    description: 'Healers: they find disorder and put it in order',
+    load: async () => (await import('./healers/healer.ts')).registerHealer,
+  },
   server: {
     description: 'Run the platform on this machine',
     load: async () => (await import('./server/server.ts')).registerServer,
@@ -202,6 +206,7 @@ function verbDepth(words: readonly string[]): number {
     'plan',
     'pool',
     'provider',
+    'healer',
   ];
   return nouns.includes(noun) ? 2 : 1;
 }

@@ -120,6 +120,8 @@ describe('requests', () => {
     ['apps.update', (c) => c.apps.update('x', { pool: 'p' }), 'PUT /apps/x', '{"pool":"p"}'],
     ['apps.grant', (c) => c.apps.grant('x', 't'), 'PUT /apps/x/teams/t', ''],
     ['apps.revoke', (c) => c.apps.revoke('x', 't'), 'DELETE /apps/x/teams/t', ''],
+    ['healers.list', (c) => c.healers.list(), 'GET /healers', ''],
+
     ['pools.create', (c) => c.pools.create('p', { public: true }), 'POST /pools', '{"name":"p","public":true}'],
     ['pools.remove', (c) => c.pools.remove('p'), 'DELETE /pools/p', ''],
     ['pools.addTeams', (c) => c.pools.addTeams('p', ['a', 'b']), 'POST /pools/p/team?team=a&team=b', ''],

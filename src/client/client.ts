@@ -89,6 +89,11 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly pools: PoolsClient;
   readonly services: ServicesClient;
   readonly instances: InstancesClient;
+  readonly healers: {
+    /** Objects of one key each: the name, and the address that executes it. */
+    list(): Promise<readonly Readonly<Record<string, string>>[]>;
+    run(healer: string): Promise<shapes.HealingReport>;
+  };
   readonly quotas: QuotasClient;
   readonly appTokens: AppTokensClient;
   info(): Promise<shapes.Metadata>;
@@ -112,6 +117,10 @@ export function createClient(target: Target, token?: string): Client {
     platforms: platformsClient(requests),
     plans: plansClient(requests),
     pools: poolsClient(requests),
+    healers: {
+      list: () => request('healers.list'),
+      run: (healer) => request('healers.run:post', { params: { healer } }),
+    },
     deploys: {
       list: (filter = {}) => request('deploys.list', { query: { ...filter } }),
       info: (deploy) => request('deploys.info', { params: { deploy } }),

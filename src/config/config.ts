@@ -20,6 +20,10 @@ export interface Config {
   readonly registration: 'auto' | 'open' | 'closed';
   /** Hosts and networks of providers that may be called although their addresses are private. */
   readonly providersAllow: readonly string[];
+  /** Healers of others: name -> address. */
+  readonly healers: ReadonlyMap<string, string>;
+  /** Seconds between two rounds of the healers; 0: they run on demand only. */
+  readonly healingIntervalSeconds: number;
   readonly edgeWorkers: number;
   /** Seconds a new unit may take to become ready. */
   readonly startTimeoutSeconds: number;

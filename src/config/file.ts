@@ -1,8 +1,9 @@
 /** config.yaml: its text with every setting commented out, and its reading into key -> text. */
+import type { YAMLMap } from 'yaml';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { ConfigError } from './config-error.ts';
-import { SETTINGS } from './schema.ts';
+import { SETTINGS, type Setting } from './schema.ts';
 
 /** What one key of the file holds, and the line it is on. */
 export interface FileValue {
@@ -12,6 +13,9 @@ export interface FileValue {
 
 const MAX_BYTES = 256 * 1024;
 const KEYS: ReadonlySet<string> = new Set(Object.values(SETTINGS).map((setting) => setting.key));
+const MAPS: ReadonlySet<string> = new Set(
+  Object.values(SETTINGS).flatMap((setting: Setting<unknown>) => (setting.isMap === true ? [setting.key] : [])),
+);
 
 export function configPath(home: string): string {
   return join(home, 'config.yaml');
@@ -96,6 +100,7 @@ interface Reading {
 
 function collect(reading: Reading, node: unknown, key: string): void {
   const { yaml, path, lineOf } = reading;
+  if (yaml.isMap(node) && MAPS.has(key)) return keep(reading, key, joined(reading, node, key), lineOf(node));
   if (yaml.isMap(node)) {
     for (const pair of node.items) {
       const name = yaml.isScalar(pair.key) ? String(pair.key.value) : '?';
@@ -123,12 +128,29 @@ function collect(reading: Reading, node: unknown, key: string): void {
   if (typeof node.value !== 'string' && typeof node.value !== 'number') {
     throw new ConfigError(`${path}:${line}: ${key} must be a text or a number.`, 'See docs/config.md.');
   }
-  if (reading.values.has(key)) {
-    throw new ConfigError(`${path}:${line}: ${key} is set twice.`, 'Remove one of the two lines.');
-  }
   // The text as written: a number such as 0x10 or 1e3 is not to be reinterpreted on its way to the parser.
   const text = typeof node.value === 'number' ? (node.source ?? String(node.value)) : node.value;
+  keep(reading, key, text, line);
+}
+
+function keep(reading: Reading, key: string, text: string, line: number): void {
+  if (reading.values.has(key)) {
+    throw new ConfigError(`${reading.path}:${line}: ${key} is set twice.`, 'Remove one of the two lines.');
+  }
   reading.values.set(key, { text, line });
+}
+
+/** `name: value` lines -> the same as one value. */
+function joined(reading: Reading, node: YAMLMap, key: string): string {
+  const { yaml, path, lineOf } = reading;
+  const entries = node.items.map(({ key: name, value }) => {
+    const isText = yaml.isScalar(value) && typeof value.value === 'string';
+    if (!yaml.isScalar(name) || !isText) {
+      throw new ConfigError(`${path}:${lineOf(name)}: ${key} must hold "name: value" lines.`, 'See docs/config.md.');
+    }
+    return `${String(name.value)}=${String(value.value)}`;
+  });
+  return entries.join(',');
 }
 
 function isSection(name: string): boolean {

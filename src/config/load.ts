@@ -65,6 +65,8 @@ function valuesOf(read: Read): Values {
     mailUrl: read(SETTINGS.mailUrl),
     mailFrom: read(SETTINGS.mailFrom),
     providersAllow: read(SETTINGS.providersAllow),
+    healers: read(SETTINGS.healers),
+    healingIntervalSeconds: read(SETTINGS.healingIntervalSeconds),
     edgeWorkers: read(SETTINGS.edgeWorkers),
     isolation: read(SETTINGS.isolation),
     unitMemoryBytes: read(SETTINGS.unitMemoryBytes),

@@ -141,6 +141,25 @@ export const mailUrlOrNone: Parser<string | null> = (text) => {
   return value;
 };
 
+/** `name=http://...` with commas between them. */
+export const namedUrls: Parser<ReadonlyMap<string, string>> = (text) => {
+  const urls = new Map<string, string>();
+  const entries = text.split(/,(?=\s*[^,=/?#]+=\s*https?:)/).map((entry) => entry.trim());
+  if (entries.join('') === '') return urls;
+  for (const entry of entries) {
+    const [, name = '', address = ''] = /^([a-z][a-z0-9-]{0,62})\s*=\s*(https?:\/\/\S+)$/.exec(entry) ?? [];
+    const url = URL.canParse(address) ? new URL(address) : null;
+    const isGood = url !== null && !/%(?![0-9a-f]{2})/i.test(url.username + url.password);
+    if (!isGood || urls.has(name)) {
+      throw new BadValue(
+        'must be name=address with commas between them, for example disk=http://10.0.0.5/heal, each name once',
+      );
+    }
+    urls.set(name, address);
+  }
+  return urls;
+};
+
 /** Names, addresses and networks with commas between them. */
 export const allowedAddresses: Parser<readonly string[]> = (text) => {
   const entries = text.split(',').map((entry) => entry.trim());

@@ -14,6 +14,8 @@ export interface Setting<T> {
   readonly default: string;
   /** One or two sentences for the operator. */
   readonly description: string;
+  /** In the file it may also be written as names with values; they come to the parser as `name=value` with commas between. */
+  readonly isMap?: true;
   /** Its value is never shown. */
   readonly secret?: true;
   readonly parse: parse.Parser<T>;
@@ -132,6 +134,24 @@ export const SETTINGS: Settings = {
     description:
       'Providers of services at private addresses that may be called: host names, addresses and CIDR networks with commas between them, for example db.internal, 10.0.0.0/8. None: public addresses only, and loopback while the API itself listens on loopback only. Link-local and metadata addresses and the ports of this server are never called.',
     parse: parse.allowedAddresses,
+  },
+  healers: {
+    key: 'healers',
+    variable: 'TANCHO_HEALERS',
+    default: '',
+    description:
+      'Healers that run elsewhere: their names with the addresses that execute them, as name=address with commas between them, or in the file one line "name: address" each below "healers:". The rules of providers.allow hold for them, too.',
+    isMap: true,
+    secret: true,
+    parse: parse.namedUrls,
+  },
+  healingIntervalSeconds: {
+    key: 'healing.interval',
+    variable: 'TANCHO_HEALING_INTERVAL',
+    default: '60s',
+    description:
+      'Time between two rounds in which all healers run by themselves; 0 for never, then they run when an admin asks for it.',
+    parse: parse.seconds(0, 86_400),
   },
   edgeWorkers: {
     key: 'edge.workers',

@@ -131,6 +131,9 @@ const expected: Record<Action, string[]> = {
   'instance.proxy': APP_TEAM,
   'app.bind': APP_TEAM,
   'app.unbind': APP_TEAM,
+  'healer.list': ADMINS,
+  'healer.run': ADMINS,
+  'healer.heal': ADMINS,
   'metadata.info': EVERYBODY,
 };
 

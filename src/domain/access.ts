@@ -153,6 +153,9 @@ export const RULES = {
   'instance.proxy': instanceTeam,
   'app.bind': appTeam,
   'app.unbind': appTeam,
+  'healer.list': admin,
+  'healer.run': admin,
+  'healer.heal': admin,
   'metadata.info': anyone,
 } satisfies Record<string, Rule>;
 

@@ -86,6 +86,8 @@ export const ERROR_CODES = [
   'binding.not_found',
   'binding.conflict',
   'provider.failed',
+  'healer.not_found',
+  'healer.failed',
   'quota.exceeded',
   'log.lines_required',
   'run.command_required',

@@ -59,6 +59,11 @@ export class Leases {
     }
   }
 
+  /** Whether an operation of this process has the lease now. */
+  isHeld(key: string): boolean {
+    return this.#holders.has(key);
+  }
+
   async #take(key: string, deadline: number): Promise<void> {
     while (!(await this.#store.lease(key, this.#owner, TTL_MS))) {
       if (Date.now() >= deadline) throw this.#busy(key);

@@ -13,6 +13,7 @@ import type { UnitReports } from './apps/unit-reports.ts';
 import type { Swap } from './apps/swap.ts';
 import type { Deploys } from './deploys/deploys.ts';
 import type { Uploads } from './deploys/uploads.ts';
+import type { Healers } from './healers/healers.ts';
 import type { Logs } from './logs/logs.ts';
 import type { Plans } from './plans/plans.ts';
 import type { Platforms } from './platforms/platforms.ts';
@@ -43,6 +44,7 @@ export interface UseCases {
   readonly platforms: Platforms;
   readonly plans: Plans;
   readonly pools: Pools;
+  readonly healers: Healers;
   readonly users: Users;
   readonly teams: Teams;
   readonly quotas: Quotas;

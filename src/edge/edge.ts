@@ -27,7 +27,7 @@ export class Edge {
   readonly #control: ControlServer;
   readonly #pidPath: string;
   #bound = '';
-  #version = 0;
+  #table: RouteTable = { version: 0, routes: [] };
   #persisted = true;
   #applying: Promise<unknown> = Promise.resolve();
 
@@ -49,7 +49,7 @@ export class Edge {
     this.#bound = `${host.includes(':') ? `[${host}]` : host}:${port}`;
     await this.#patiently(() => this.#control.listen(join(this.#options.runDir, 'edge.sock')));
     await writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 });
-    this.#journal.line(`serving on ${this.#bound}, table ${this.#version}`);
+    this.#journal.line(`serving on ${this.#bound}, table ${this.#table.version}`);
     return this.#bound;
   }
 
@@ -67,7 +67,7 @@ export class Edge {
       const table = await this.#file.load();
       if (table === null) return;
       await this.#serving.apply(table);
-      this.#version = table.version;
+      this.#table = table;
     } catch (error) {
       this.#journal.line(`the table on disk cannot be used, waiting for a new one: ${String(error)}`);
     }
@@ -98,8 +98,9 @@ export class Edge {
   async #answer(request: EdgeRequest): Promise<unknown> {
     if (request.op === 'hello') {
       const { host, port, fingerprint } = this.#options;
-      return { pid: process.pid, fingerprint, host, port, bound: this.#bound, version: this.#version };
+      return { pid: process.pid, fingerprint, host, port, bound: this.#bound, version: this.#table.version };
     }
+    if (request.op === 'table') return this.#table;
     if (request.op !== 'apply') return perform(this.#serving, request);
     const applied = this.#applying.then(() => this.#apply(request.table));
     this.#applying = applied.catch(() => {});
@@ -108,10 +109,10 @@ export class Edge {
 
   /** In force first, on disk second: serving rightly matters more than remembering. */
   async #apply(table: RouteTable): Promise<Applied> {
-    if (table.version < this.#version) return { version: this.#version, persisted: this.#persisted };
-    if (table.version > this.#version) {
+    if (table.version < this.#table.version) return { version: this.#table.version, persisted: this.#persisted };
+    if (table.version > this.#table.version) {
       await this.#serving.apply(table);
-      this.#version = table.version;
+      this.#table = table;
       this.#persisted = false;
     }
     if (!this.#persisted) {
@@ -122,6 +123,6 @@ export class Edge {
         this.#journal.line(`table ${table.version} is in force but could not be kept: ${String(error)}`);
       }
     }
-    return { version: this.#version, persisted: this.#persisted };
+    return { version: this.#table.version, persisted: this.#persisted };
   }
 }

@@ -6,6 +6,7 @@ import { appRecordsContract } from './app-records.ts';
 import { appTokensContract } from './app-tokens.ts';
 import { appsContract } from './apps.ts';
 import { deploysContract } from './deploys.ts';
+import { healersContract } from './healers.ts';
 import { quotasContract } from './quotas.ts';
 import { servicesContract } from './services.ts';
 import type { Target } from './target.ts';
@@ -17,6 +18,7 @@ export const CONTRACT: readonly ((getTarget: () => Target) => void)[] = [
   usersContract,
   accountsContract,
   quotasContract,
+  healersContract,
   appTokensContract,
   teamsContract,
   appsContract,

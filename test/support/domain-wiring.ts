@@ -21,6 +21,8 @@ import type { Deploy } from '../../src/domain/deploys/deploy.ts';
 import { createDeploys } from '../../src/domain/deploys/deploys.ts';
 import { Pipeline } from '../../src/domain/deploys/pipeline.ts';
 import { createUploads } from '../../src/domain/deploys/uploads.ts';
+import { createHealers } from '../../src/domain/healers/healers.ts';
+import { ownHealers } from '../../src/domain/healers/own-healers.ts';
 import { Leases } from '../../src/domain/leases.ts';
 import { Collector } from '../../src/domain/logs/collector.ts';
 import { Journal } from '../../src/domain/logs/journal.ts';
@@ -61,6 +63,7 @@ export interface DomainWorld {
     | 'appUpkeep'
     | 'plans'
     | 'pools'
+    | 'healers'
     | 'logs'
     | 'deploys'
     | 'uploads'
@@ -216,6 +219,14 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     instances: createInstances({ ...all, provider, orphans, act }),
     bindings: createBindings({ ...all, provider, orphans, leases, rollouts, journal, act }),
     serviceProxy: createServiceProxy({ ...all, provider, act }),
+    healers: createHealers({
+      ...all,
+      healers: ownHealers({ ...all, rollouts, removal, routes, supervisor, units, orphans }),
+      external: [{ name: 'elsewhere', url: 'http://healer.test/heal' }],
+      externalHealers: { call: async ({ url }) => `called ${url}` },
+      act,
+      leases,
+    }),
   };
   // `provisioner` without the border, to be closed at the moment of the crash.
   const doing = { collector, rollouts, removal, routes, supervisor, units, journal, leases, orphans, unitBindings };

@@ -13,6 +13,7 @@ import { type ApiServer, type ApiServerOptions, createApiServer } from '../../sr
 import { SILENT } from '../../src/lib/logger.ts';
 import { createMemoryAccounts } from './memory-accounts.ts';
 import { createMemoryAppRecords } from './memory-app-records.ts';
+import { createMemoryHealers } from './memory-healers.ts';
 import { createMemoryServices } from './memory-services.ts';
 import { createMemoryPlatform } from './memory-platform.ts';
 
@@ -56,6 +57,7 @@ export function memoryUseCases(now: () => Date, registration: Registration = tru
     teams: createTeams(deps),
     quotas: createQuotas({ store: limited, act, defaults: UNLIMITED }),
     appTokens: createAppTokens({ store: apps, act, now }),
+    healers: createMemoryHealers(),
     ...createMemoryServices({
       act,
       now,

@@ -27,7 +27,7 @@ const PLATFORM = {
 
 export type MemoryPlatform = Omit<
   UseCases,
-  'users' | 'teams' | 'quotas' | 'appTokens' | 'services' | 'instances' | 'bindings' | 'serviceProxy'
+  'users' | 'teams' | 'quotas' | 'appTokens' | 'healers' | 'services' | 'instances' | 'bindings' | 'serviceProxy'
 > & {
   readonly records: Map<string, App>;
   readonly units: ReadonlyMap<string, readonly Unit[]>;

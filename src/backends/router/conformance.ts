@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Route, Router, RouteTable, Target } from '../../domain/apps/router.ts';
 
 /** How many cases the suite has; a suite that loses some fails. */
-export const ROUTER_CASES = 14;
+export const ROUTER_CASES = 15;
 
 export interface RouterUnderTest {
   readonly router: Router;
@@ -194,6 +194,14 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       await router.apply(newer);
       await router.apply({ version: newer.version - 1, routes: [] });
       expect((await get('kept.test')).body).toBe('kept');
+    });
+
+    theCase('tells the table that is in force', async () => {
+      const target = await unit('told');
+      const newest = table({ app: 'told', hosts: ['told.test'], targets: [target], note: '' });
+      await router.apply(newest);
+      await router.apply({ version: newest.version - 1, routes: [] });
+      expect(await router.table()).toEqual(newest);
     });
 
     theCase('loses no request while targets are swapped', async () => {

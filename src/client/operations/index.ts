@@ -6,6 +6,7 @@ import { AUTH_CALLS, type AuthTypes } from './auth.ts';
 import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
 import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
 import { ENV_CALLS, type EnvTypes } from './env.ts';
+import { HEALERS_CALLS, type HealersTypes } from './healers.ts';
 import { INSTANCES_CALLS, type InstancesTypes } from './instances.ts';
 import { KEYS_CALLS, type KeysTypes } from './keys.ts';
 import { LOGS_CALLS, type LogsTypes } from './logs.ts';
@@ -27,6 +28,7 @@ export type Operations = ApiKeyTypes &
   CnamesTypes &
   DeploysTypes &
   EnvTypes &
+  HealersTypes &
   InstancesTypes &
   KeysTypes &
   LogsTypes &
@@ -49,6 +51,7 @@ export const CALLS = {
   ...CNAMES_CALLS,
   ...DEPLOYS_CALLS,
   ...ENV_CALLS,
+  ...HEALERS_CALLS,
   ...INSTANCES_CALLS,
   ...KEYS_CALLS,
   ...LOGS_CALLS,

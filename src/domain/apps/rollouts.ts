@@ -77,6 +77,8 @@ type EndOptions = Pick<RolloutPlan, 'onStep'> & { readonly failuresBefore?: numb
 export class Rollouts {
   readonly #deps: RolloutsDeps;
   readonly #background = new Set<Promise<void>>();
+  /** Ids of the committed ones that are carried to their end. */
+  readonly #ending = new Set<string>();
   readonly #closed = new AbortController();
 
   constructor(deps: RolloutsDeps) {
@@ -120,6 +122,11 @@ export class Rollouts {
   async close(): Promise<void> {
     this.#closed.abort();
     await this.idle();
+  }
+
+  /** Whether a committed rollout is being carried to its end. */
+  isEnding(rollout: string): boolean {
+    return this.#ending.has(rollout);
   }
 
   /** Resolves when nothing goes on in the background. */
@@ -256,7 +263,11 @@ export class Rollouts {
       await this.#finish(rollout, options);
     };
     const trying = (): Promise<void> => retry(work, { ...END_PAUSES, signal: this.#closed.signal, onError });
-    const ended = bestEffort(logger, 'ending a rollout', trying).finally(() => this.#background.delete(ended));
+    this.#ending.add(rollout.id);
+    const ended = bestEffort(logger, 'ending a rollout', trying).finally(() => {
+      this.#background.delete(ended);
+      this.#ending.delete(rollout.id);
+    });
     this.#background.add(ended);
     return ended;
   }

@@ -38,6 +38,8 @@ export interface Router {
   readonly listen: string;
   /** Resolves when every worker routes by the new table. Idempotent. */
   apply(table: RouteTable): Promise<void>;
+  /** The table that is in force; version 0 before the first. */
+  table(): Promise<RouteTable>;
   /** Resolves when no request is in flight to these units, or after `timeoutMs`: then with the number still open. */
   drained(units: readonly string[], timeoutMs: number): Promise<number>;
   traffic(app: string): Promise<AppTraffic>;

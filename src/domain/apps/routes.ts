@@ -1,6 +1,7 @@
 /** Keeps the router's table equal to what the store says serves. Owns when a table is published, not how. */
 import type { Router, Route, RouteTable, Target } from './router.ts';
 import { type App, hostLabel, ROUTED_PROCESS } from './app.ts';
+import { type RouteFault, routeFaults } from './route-faults.ts';
 import type { Unit } from './unit.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
@@ -74,6 +75,22 @@ export class Routes {
     return this.#published?.routes.find((route) => route.app === app)?.targets ?? [];
   }
 
+  /** Where the router's table is not what the store says; empty: nowhere. */
+  async faults(): Promise<RouteFault[]> {
+    const [known, wanted] = [await this.#router.table(), await this.#wanted()];
+    return routeFaults(known.routes, wanted);
+  }
+
+  /** publish() for a router that has somehow come to a newer table than ours, and would ignore it. */
+  async republish(): Promise<void> {
+    const { version } = await this.#router.table();
+    if (version >= this.#version) {
+      this.#version = version;
+      this.#reservedTo = 0;
+    }
+    await this.publish();
+  }
+
   async #apply(): Promise<void> {
     const deadline = Date.now() + this.#giveUpMs;
     for (;;) {
@@ -98,12 +115,13 @@ export class Routes {
 
   async #table(): Promise<RouteTable> {
     const version = await this.#nextVersion();
+    return { version, routes: await this.#wanted() };
+  }
+
+  async #wanted(): Promise<Route[]> {
     const [apps, units] = await Promise.all([this.#store.apps(), this.#store.allUnits()]);
     const byApp = groupBy(units, (unit) => unit.app);
-    const routes = apps
-      .filter((app) => !app.removing)
-      .map((app) => routeOf(app, byApp.get(app.name) ?? [], this.#domain));
-    return { version, routes };
+    return apps.filter((app) => !app.removing).map((app) => routeOf(app, byApp.get(app.name) ?? [], this.#domain));
   }
 
   /**

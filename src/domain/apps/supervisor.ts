@@ -58,6 +58,12 @@ export class Supervisor {
     await attempt.catch(() => undefined);
   }
 
+  /** Whether a unit is being started, or will be after its delay. */
+  isLookingAfter(id: string): boolean {
+    const watch = this.#watches.get(id);
+    return watch !== undefined && (watch.timer !== null || watch.attempt !== null);
+  }
+
   async close(): Promise<void> {
     this.#closed.abort();
     for (const watch of this.#watches.values()) if (watch.timer !== null) clearTimeout(watch.timer);

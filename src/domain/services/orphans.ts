@@ -218,21 +218,23 @@ export class Orphans {
     return { undone: found.filter(({ id }) => !left.has(id)).length, remaining };
   }
 
-  async #tryOne({ kind, id, instance, app }: Orphan): Promise<void> {
-    const { leases, logger, store } = this.#deps;
+  /** Tries one of them. Null when it is gone, otherwise why not. Throws PlatformError `app.busy` when somebody is at work on it. */
+  async undo({ kind, id, instance, app }: Orphan): Promise<EndpointFailure | null> {
+    const { leases, store } = this.#deps;
     const options = { waitMs: LEASE_WAIT_MS, holder: HOLDER };
+    if (kind === 'instance') return leases.hold(instanceLease(instance), options, () => this.undoInstance(id));
+    const binding = await store.binding(id);
+    if (binding === null) return null;
+    return leases.hold(bindingLease(binding.instance, app), options, () => this.undoBinding(id));
+  }
+
+  async #tryOne(orphan: Orphan): Promise<void> {
     try {
-      if (kind === 'instance') {
-        await leases.hold(instanceLease(instance), options, () => this.undoInstance(id));
-        return;
-      }
-      const binding = await store.binding(id);
-      if (binding === null) return;
-      await leases.hold(bindingLease(binding.instance, app), options, () => this.undoBinding(id));
+      await this.undo(orphan);
     } catch (error) {
-      // Somebody is at work on it.
       if (isPlatformError(error, 'app.busy')) return;
-      logger.warn({ err: error, kind, id }, 'undoing what was not finished failed');
+      const { kind, id } = orphan;
+      this.#deps.logger.warn({ err: error, kind, id }, 'undoing what was not finished failed');
     }
   }
 }

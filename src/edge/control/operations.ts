@@ -5,6 +5,7 @@ import { checkTable } from './check-table.ts';
 /** What can be asked of the edge, over the control socket and between its processes. */
 export type EdgeRequest =
   | { readonly op: 'hello' }
+  | { readonly op: 'table' }
   | { readonly op: 'apply'; readonly table: RouteTable }
   | { readonly op: 'drained'; readonly units: readonly string[]; readonly timeoutMs: number }
   | { readonly op: 'traffic'; readonly app: string };
@@ -15,7 +16,7 @@ const MAX_DRAIN_MS = 86_400_000;
 export function checkRequest(value: unknown): EdgeRequest {
   const request = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const { op, units, timeoutMs, app } = request;
-  if (op === 'hello') return { op };
+  if (op === 'hello' || op === 'table') return { op };
   if (op === 'apply') return { op, table: checkTable(request.table) };
   if (op === 'traffic' && typeof app === 'string') return { op, app };
   const named = Array.isArray(units) && units.every((unit): unit is string => typeof unit === 'string');
@@ -25,10 +26,11 @@ export function checkRequest(value: unknown): EdgeRequest {
   throw new Error('no such request');
 }
 
-/** Answers everything but hello. */
+/** Answers everything but what the edge as a whole knows. */
 export async function perform(serving: Serving, request: EdgeRequest): Promise<unknown> {
   switch (request.op) {
     case 'hello':
+    case 'table':
       return null;
     case 'apply':
       return serving.apply(request.table);

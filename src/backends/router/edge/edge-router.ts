@@ -94,6 +94,10 @@ class EdgeRouter implements AdoptingRouter {
     await this.#retrying((client) => this.#hand(client, table));
   }
 
+  async table(): Promise<RouteTable> {
+    return (await this.#retrying((client) => client.ask('table', {}, APPLY_MS))) as RouteTable;
+  }
+
   async drained(units: readonly string[], timeoutMs: number): Promise<number> {
     try {
       const { client } = await this.#edge;

@@ -43,6 +43,10 @@ class MemoryRouter implements Router {
     return Promise.resolve();
   }
 
+  table(): Promise<RouteTable> {
+    return Promise.resolve(this.#table);
+  }
+
   async drained(units: readonly string[], timeoutMs: number): Promise<number> {
     const open = (): number => units.reduce((sum, unit) => sum + (this.#inFlight.get(unit) ?? 0), 0);
     const deadline = performance.now() + timeoutMs;

@@ -1,0 +1,31 @@
+/** Compares the table a router serves by with the one it is to serve by. */
+import type { Route } from './router.ts';
+
+export interface RouteFault {
+  readonly app: string;
+  /** One sentence for people. */
+  readonly problem: string;
+}
+
+/** At most one per app, the worst; sorted by app. Notes and the order of hosts and targets do not count. */
+export function routeFaults(known: readonly Route[], wanted: readonly Route[]): RouteFault[] {
+  const byApp = new Map(known.map((route) => [route.app, route]));
+  const faults: RouteFault[] = [];
+  for (const route of wanted) {
+    const problem = faultOf(byApp.get(route.app), route);
+    if (problem !== null) faults.push({ app: route.app, problem });
+    byApp.delete(route.app);
+  }
+  for (const app of byApp.keys()) faults.push({ app, problem: 'The router has routes of an app that does not exist.' });
+  return faults.sort((a, b) => (a.app < b.app ? -1 : 1));
+}
+
+function faultOf(known: Route | undefined, wanted: Route): string | null {
+  if (known === undefined) return 'The router does not know the app.';
+  const names = (route: Route): string[] => route.targets.map(({ unit, host, port }) => `${unit} ${host} ${port}`);
+  if (names(known).some((name) => !names(wanted).includes(name)))
+    return 'A route points at a unit that does not serve.';
+  if (names(wanted).some((name) => !names(known).includes(name))) return 'A unit that serves gets no requests.';
+  const isSame = [...known.hosts].sort().join() === [...wanted.hosts].sort().join();
+  return isSame ? null : 'The app does not answer at the host names it has.';
+}

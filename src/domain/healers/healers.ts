@@ -1,0 +1,130 @@
+/** Use cases of healers (specification 4.5): which there are, and executing one. Admins only. One runs at a time. */
+import { demand } from '../access.ts';
+import type { Act } from '../act.ts';
+import { type Caller, callerName, PLATFORM } from '../caller.ts';
+import { PlatformError } from '../errors.ts';
+import type { PlatformEvent } from '../events.ts';
+import type { Leases } from '../leases.ts';
+import type { Store } from '../store.ts';
+import { randomHex } from '../../lib/ids.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { ExternalHealer, ExternalHealers } from './external-healer.ts';
+import type { Finding, Healer, HealingReport, Treatment } from './healer.ts';
+import { treat } from './treat.ts';
+
+export const HEALERS_LEASE = 'platform:healers';
+const LEASE_WAIT_MS = 30_000;
+const MAX_EVENTS = 5_000;
+const MAX_HEALINGS = 200;
+
+export interface HealerInfo {
+  readonly name: string;
+  readonly description: string;
+  /** Run by somebody else, at an address of the configuration. */
+  readonly isExternal: boolean;
+}
+
+export interface Healers {
+  /** Sorted by name. */
+  list(caller: Caller): Promise<HealerInfo[]>;
+  /** Errors: healer.not_found, app.busy while another one runs, healer.failed. */
+  run(caller: Caller, name: string): Promise<HealingReport>;
+  /** What was healed lately, newest first; at most 200. */
+  recent(caller: Caller): Promise<PlatformEvent[]>;
+  /**
+   * Runs all of them on the platform's own behalf, as often as the configuration says. `isTimely` decides what is healed in this
+   * round already. Never throws for what one healer fails at.
+   */
+  round(isTimely: (healer: string, finding: Finding) => boolean): Promise<void>;
+}
+
+export interface HealersDeps {
+  readonly healers: readonly Healer[];
+  readonly external: readonly ExternalHealer[];
+  readonly externalHealers: ExternalHealers;
+  readonly store: Store;
+  readonly act: Act;
+  readonly leases: Leases;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+export function createHealers(deps: HealersDeps): Healers {
+  const { healers, external, externalHealers, store, act, leases, logger, now } = deps;
+
+  const alone = <T>(caller: Caller, name: string, work: () => Promise<T>): Promise<T> =>
+    leases.hold(HEALERS_LEASE, { waitMs: LEASE_WAIT_MS, holder: `"${name}" for ${callerName(caller)}` }, work);
+
+  async function report(
+    healer: string,
+    work: () => Promise<Pick<HealingReport, 'found' | 'answer'>>,
+  ): Promise<HealingReport> {
+    const startedAt = now().toISOString();
+    const result = await work();
+    return { healer, startedAt, finishedAt: now().toISOString(), ...result };
+  }
+
+  async function runOne(caller: Caller, name: string): Promise<HealingReport> {
+    const healer = healers.find((one) => one.name === name);
+    if (healer !== undefined) {
+      return report(name, async () => ({ found: await treat(deps, caller, healer), answer: null }));
+    }
+    const other = external.find((one) => one.name === name);
+    if (other === undefined) throw notFound(name);
+    return report(name, async () => ({ found: [], answer: await externalHealers.call(other, randomHex(12)) }));
+  }
+
+  async function quietly(name: string, work: () => Promise<readonly Treatment[]>): Promise<void> {
+    try {
+      await alone(PLATFORM, name, async () => {
+        const found = await work();
+        if (found.length > 0) logger.info({ healer: name, found }, 'healed');
+      });
+    } catch (error) {
+      logger.warn({ err: error, healer: name }, 'a healer failed');
+    }
+  }
+
+  return {
+    async list(caller) {
+      demand(caller, 'healer.list');
+      const own = healers.map(({ name, description }) => ({ name, description, isExternal: false }));
+      const others = external.map(({ name }) => ({ name, description: 'runs elsewhere', isExternal: true }));
+      return [...own, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+
+    async run(caller, name) {
+      demand(caller, 'healer.run');
+      const isKnown = [...healers, ...external].some((healer) => healer.name === name);
+      if (!isKnown) throw notFound(name);
+      return act(caller, 'healer.run', {}, { target: `healer:${name}` }, () =>
+        alone(caller, name, () => runOne(caller, name)),
+      );
+    },
+
+    async recent(caller) {
+      demand(caller, 'healer.list');
+      const events = await store.events(MAX_EVENTS);
+      return events.filter((event) => event.action === 'healer.heal').slice(0, MAX_HEALINGS);
+    },
+
+    async round(isTimely) {
+      for (const healer of healers) {
+        const timely = (finding: Finding): boolean => isTimely(healer.name, finding);
+        await quietly(healer.name, () => treat(deps, PLATFORM, healer, timely));
+      }
+      for (const healer of external) {
+        await quietly(healer.name, async () => {
+          await externalHealers.call(healer, randomHex(12));
+          return [];
+        });
+      }
+    },
+  };
+}
+
+function notFound(name: string): PlatformError {
+  return new PlatformError('healer.not_found', `There is no healer "${name.slice(0, 63)}".`, {
+    hint: 'tancho healer list names those there are.',
+  });
+}

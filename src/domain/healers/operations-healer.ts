@@ -1,0 +1,65 @@
+/** Deploys, rollouts and removals that were begun and that nobody carries on. */
+import type { Removal } from '../apps/removal.ts';
+import type { Rollouts } from '../apps/rollouts.ts';
+import type { Builder } from '../deploys/builder.ts';
+import { closeInterrupted } from '../deploys/interrupted.ts';
+import type { Store } from '../store.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { Finding, Healer } from './healer.ts';
+
+export interface OperationsHealerDeps {
+  readonly store: Store;
+  readonly builder: Builder;
+  readonly rollouts: Rollouts;
+  readonly removal: Removal;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+export function createOperationsHealer(deps: OperationsHealerDeps): Healer {
+  const { store, rollouts, removal } = deps;
+
+  async function openRollouts() {
+    return (await store.unfinishedRollouts()).filter(({ id }) => !rollouts.isEnding(id));
+  }
+
+  /** What follows the commit of a deploy is recorded in it by its rollout. */
+  async function openDeploys() {
+    const ending = (await store.unfinishedRollouts()).filter(({ id }) => rollouts.isEnding(id)).map(({ app }) => app);
+    return (await store.unfinishedDeploys()).filter(({ app }) => !ending.includes(app));
+  }
+
+  const finding = (target: string, app: string, problem: string): Finding => ({ target, app, problem, graceMs: 0 });
+
+  return {
+    name: 'operations',
+    description: 'finishes or undoes deploys, rollouts and removals that were left unfinished',
+
+    async find() {
+      const open = await openRollouts();
+      const deploys = await openDeploys();
+      const removals = (await store.apps()).filter(({ removing }) => removing);
+      return [
+        ...open.map(({ id, app, state }) => finding(`rollout:${id}`, app, `A rollout of ${app} stands at ${state}.`)),
+        ...deploys.map(({ id, app, state }) => finding(`deploy:${id}`, app, `A deploy of ${app} stands at ${state}.`)),
+        ...removals.map(({ name }) => finding(`app:${name}`, name, `The removal of ${name} was not finished.`)),
+      ];
+    },
+
+    async heal({ target }) {
+      const id = target.slice(target.indexOf(':') + 1);
+      if (target.startsWith('app:')) {
+        await removal.remove(id);
+        return 'The app is removed.';
+      }
+      if (target.startsWith('deploy:')) {
+        const deploy = await store.deploy(id);
+        if (deploy !== null) await closeInterrupted(deps, deploy);
+        return 'It is recorded as it ended.';
+      }
+      const rollout = await store.rollout(id);
+      const how = rollout === null ? 'undone' : await rollouts.resume(rollout);
+      return how === 'undone' ? 'It was undone.' : 'It is being finished.';
+    },
+  };
+}

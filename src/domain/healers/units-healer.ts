@@ -1,0 +1,61 @@
+/** Units that should run and do not: those whose death nobody noted, and those that nobody starts again. */
+import type { Provisioner } from '../apps/provisioner.ts';
+import type { Routes } from '../apps/routes.ts';
+import type { Supervisor } from '../apps/supervisor.ts';
+import { type Unit, unitName } from '../apps/unit.ts';
+import type { Units } from '../apps/units.ts';
+import { PlatformError } from '../errors.ts';
+import type { Store } from '../store.ts';
+import type { Finding, Healer } from './healer.ts';
+
+export interface UnitsHealerDeps {
+  readonly store: Store;
+  readonly provisioner: Provisioner;
+  readonly supervisor: Supervisor;
+  readonly units: Units;
+  readonly routes: Routes;
+}
+
+export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
+  const { store, provisioner, supervisor, units, routes } = deps;
+
+  /** What is wrong with a unit of the serving rollout; null: nothing that is not looked after. */
+  function problemOf(unit: Unit, running: ReadonlySet<string>): string | null {
+    const name = `${unit.process} ${unitName(unit)}`;
+    if (unit.state === 'started') return running.has(unit.id) ? null : `${name} is to run, and its process is gone.`;
+    if (unit.state === 'stopped' || supervisor.isLookingAfter(unit.id)) return null;
+    return `${name} is in state ${unit.state}, and nobody starts it.`;
+  }
+
+  return {
+    name: 'units',
+    description: 'starts units that should run and do not',
+
+    async find() {
+      const running = new Set((await provisioner.list()).filter((unit) => unit.running).map((unit) => unit.id));
+      const apps = new Map((await store.apps()).map((app) => [app.name, app]));
+      const findings: Finding[] = [];
+      for (const unit of await store.allUnits()) {
+        const app = apps.get(unit.app);
+        const serves = app !== undefined && !app.removing && app.rollout === unit.rollout;
+        if (!serves) continue;
+        const problem = problemOf(unit, running);
+        if (problem !== null) findings.push({ target: `unit:${unit.id}`, app: unit.app, problem, graceMs: 0 });
+      }
+      return findings;
+    },
+
+    async heal({ target }) {
+      const id = target.slice('unit:'.length);
+      const unit = await store.unit(id);
+      if (unit === null) return 'The unit is gone.';
+      if (unit.state === 'started') {
+        await units.died({ id, code: null, signal: null, outOfMemory: false });
+        await routes.publish();
+      }
+      await supervisor.revive(unit);
+      if ((await store.unit(id))?.state === 'started') return 'It was started again.';
+      throw new PlatformError('healer.failed', 'It did not start; it is tried again after growing delays.');
+    },
+  };
+}

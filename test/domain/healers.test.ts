@@ -1,0 +1,206 @@
+/** Every healer on the disorder it is for: it names it, puts it in order, and a second run finds nothing to do. */
+import { setImmediate } from 'node:timers/promises';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { UserCaller } from '../../src/domain/caller.ts';
+import type { HealingReport } from '../../src/domain/healers/healer.ts';
+import { HealerRounds } from '../../src/domain/healers/rounds.ts';
+import { SILENT } from '../../src/lib/logger.ts';
+import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
+
+const ADMIN: UserCaller = { ...ANN, email: 'root@example.com', isAdmin: true };
+const NAMES = ['elsewhere', 'operations', 'repositories', 'routes', 'slugs', 'strays', 'units'];
+
+let world: DomainWorld;
+beforeEach(async () => {
+  world = await startDomain();
+  await world.createApp('shop');
+  await world.deploy('shop');
+  await world.settled();
+});
+afterEach(() => world.dispose());
+
+const run = (name: string): Promise<HealingReport> => world.useCases.healers.run(ADMIN, name);
+
+/** What was healed; then nothing is left to do. */
+async function healed(name: string): Promise<string[]> {
+  const { found } = await run(name);
+  expect(found.filter(({ outcome }) => outcome !== 'healed')).toEqual([]);
+  expect((await run(name)).found).toEqual([]);
+  return found.map(({ target }) => target);
+}
+
+async function theUnit() {
+  const [unit] = await world.machine.store.units('shop');
+  if (unit === undefined) throw new Error('no unit');
+  return unit;
+}
+
+const rounds = (): HealerRounds =>
+  new HealerRounds({ healers: world.useCases.healers, everyMs: 0, logger: SILENT, now: world.machine.now });
+
+it('find nothing where all is in order', async () => {
+  for (const name of NAMES) expect((await run(name)).found, name).toEqual([]);
+});
+
+it('start a unit whose death nobody noted', async () => {
+  const { id } = await theUnit();
+  const entry = world.machine.units.entries.get(id);
+  if (entry !== undefined) entry.isReported = true;
+  await world.machine.units.kill(id);
+  expect(await healed('units')).toEqual([`unit:${id}`]);
+  expect(await theUnit()).toMatchObject({ id, state: 'started', exits: 1 });
+  const routed = world.machine.table().routes.flatMap((route) => route.targets.map(({ unit }) => unit));
+  expect(routed).toEqual([id]);
+});
+
+it('start a unit that nobody starts, and leave one to the supervisor that it is looking after', async () => {
+  const { id } = await theUnit();
+  await world.machine.store.transact((tx) => tx.updateUnit(id, { state: 'error', address: null }));
+  expect(await healed('units')).toEqual([`unit:${id}`]);
+  const held = world.faults.hold('provisioner.ensure');
+  await world.machine.units.kill(id);
+  await held.reached;
+  expect((await run('units')).found).toEqual([]);
+  held.release();
+  await expect.poll(async () => (await theUnit()).state).toBe('started');
+});
+
+it('say so when a unit does not start', async () => {
+  const { id } = await theUnit();
+  await world.machine.store.transact((tx) => tx.updateUnit(id, { state: 'error', address: null }));
+  world.faults.on('provisioner.ensure', () => {
+    throw new Error('the disk is on fire');
+  });
+  const { found } = await run('units');
+  expect(found).toMatchObject([{ target: `unit:${id}`, outcome: 'failed' }]);
+  expect(JSON.stringify(found)).not.toContain('fire');
+});
+
+it('give the router the right table, also when its own is newer', async () => {
+  const { router, table } = world.machine;
+  const right = table();
+  const wrong = [
+    [],
+    right.routes.map((route) => ({ ...route, hosts: ['elsewhere.test'] })),
+    right.routes.map((route) => ({ ...route, targets: [{ unit: 'gone', host: '127.0.0.1', port: 9 }] })),
+    [...right.routes, { app: 'nobody', hosts: ['nobody.test'], targets: [], note: '' }],
+  ];
+  for (const [index, routes] of wrong.entries()) {
+    await router.apply({ version: table().version + 50_000, routes });
+    expect(await healed('routes'), `${index}`).toHaveLength(1);
+    expect((await router.table()).routes).toEqual(right.routes);
+  }
+  await world.restart('shop');
+  await world.settled();
+  expect((await run('routes')).found).toEqual([]);
+});
+
+it('finish or undo what was left unfinished', async () => {
+  const { store } = world.machine;
+  const app = await store.app('shop');
+  const [deploy] = await store.deploys({ limit: 1, skip: 0 });
+  if (deploy === undefined || app?.release == null) throw new Error('nothing was deployed');
+  const rollout = await store.rollout(app.rollout ?? '');
+  await world.createApp('old');
+  await store.transact(async (tx) => {
+    await tx.insertDeploy({ ...deploy, id: 'd1', state: 'building', artifact: '' });
+    if (rollout !== null) await tx.insertRollout({ ...rollout, id: 'r1', state: 'starting' });
+    await tx.updateApp('old', { removing: true });
+  });
+  expect((await healed('operations')).sort()).toEqual(['app:old', 'deploy:d1', 'rollout:r1']);
+  expect(await store.deploy('d1')).toMatchObject({ state: 'failed', cause: 'interrupted' });
+  expect(await store.rollout('r1')).toMatchObject({ state: 'failed', cause: 'interrupted' });
+  expect(await store.app('old')).toBeNull();
+  expect(await store.release('shop', app.release)).not.toBeNull();
+});
+
+it('remove what no app owns, and make a repository that is missing', async () => {
+  const { gitHost, builder } = world.machine;
+  await gitHost.create('stray');
+  await gitHost.remove('shop');
+  builder.artifacts.set('shop/forgotten', { app: 'shop' });
+  builder.artifacts.set('stray/forgotten', { app: 'stray' });
+  expect((await healed('repositories')).sort()).toEqual(['repository:shop', 'repository:stray']);
+  expect(await gitHost.list()).toEqual(['shop']);
+  expect((await healed('slugs')).sort()).toEqual(['slug:shop/forgotten', 'slug:stray/forgotten']);
+  expect(builder.artifacts.size).toBe(1);
+});
+
+it('end units that belong to nothing', async () => {
+  const { store, units } = world.machine;
+  const unit = await theUnit();
+  const spec = units.entries.get(unit.id)?.spec;
+  if (spec === undefined) throw new Error('no spec');
+  await world.machine.provisioner().ensure({ ...spec, id: 'unrecorded' });
+  await store.transact((tx) => tx.insertUnit({ ...unit, id: 'leftover', index: 7, rollout: 'over' }));
+  expect((await healed('strays')).sort()).toEqual(['unit:leftover', 'unit:unrecorded']);
+  expect((await store.units('shop')).map(({ id }) => id)).toEqual([unit.id]);
+  expect(units.entries.get(unit.id)?.unit.exit).toBeNull();
+});
+
+it('leave alone what an operation is busy with', async () => {
+  world.machine.builder.artifacts.set('shop/forgotten', { app: 'shop' });
+  await world.parts.leases.hold('app:shop', { waitMs: 1_000, holder: 'a test' }, async () => {
+    expect((await run('slugs')).found).toEqual([]);
+  });
+  expect(await healed('slugs')).toEqual(['slug:shop/forgotten']);
+});
+
+it('find nothing to do while deploys and restarts are under way', async () => {
+  const seen: string[] = [];
+  let isOver = false;
+  const looking = (async () => {
+    while (!isOver) {
+      await setImmediate();
+      for (const name of NAMES) seen.push(...(await run(name)).found.map(({ target }) => `${name} ${target}`));
+    }
+  })();
+  try {
+    for (let round = 0; round < 3; round += 1) {
+      await world.deploy('shop');
+      await world.restart('shop');
+    }
+    await world.settled();
+  } finally {
+    isOver = true;
+    await looking;
+  }
+  const { store } = world.machine;
+  expect(seen).toEqual([]);
+  expect((await store.deploys({ limit: 9, skip: 0 })).map(({ state }) => state)).toEqual(Array(4).fill('done'));
+  expect(await theUnit()).toMatchObject({ state: 'started' });
+});
+
+it('run by themselves: what is seen twice is healed, what throws code away only after its grace', async () => {
+  const { store, gitHost } = world.machine;
+  const { id } = await theUnit();
+  await gitHost.create('stray');
+  await store.transact((tx) => tx.updateUnit(id, { state: 'error', address: null }));
+  const own = rounds();
+  await own.round();
+  expect((await theUnit()).state).toBe('error');
+  await own.round();
+  expect((await theUnit()).state).toBe('started');
+  expect(await gitHost.list()).toContain('stray');
+  world.machine.pass(25 * 60 * 60_000);
+  await own.round();
+  expect(await gitHost.list()).not.toContain('stray');
+  await own.close();
+});
+
+it('are for admins, one at a time, and leave events', async () => {
+  const { healers } = world.useCases;
+  await expect(healers.list(ANN)).rejects.toMatchObject({ code: 'access.denied' });
+  await expect(healers.run(ANN, 'units')).rejects.toMatchObject({ code: 'access.denied' });
+  await expect(healers.recent(ANN)).rejects.toMatchObject({ code: 'access.denied' });
+  await expect(healers.run(ADMIN, 'no-such')).rejects.toMatchObject({ code: 'healer.not_found' });
+  expect((await healers.list(ADMIN)).map(({ name }) => name)).toEqual(NAMES);
+  expect(await run('elsewhere')).toMatchObject({ found: [], answer: 'called http://healer.test/heal' });
+  await world.machine.gitHost.create('stray');
+  const reports = await Promise.all([run('repositories'), run('repositories')]);
+  expect(reports.map(({ found }) => found.length).sort()).toEqual([0, 1]);
+  const [healing] = await healers.recent(ADMIN);
+  expect(healing).toMatchObject({ actor: ADMIN.email, target: 'repository:stray', action: 'healer.heal', error: '' });
+  const runs = (await world.machine.store.events(20)).filter(({ action }) => action === 'healer.run');
+  expect(runs.map(({ target }) => target)).toContain('healer:elsewhere');
+});
