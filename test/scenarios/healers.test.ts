@@ -1,5 +1,5 @@
 /** Disorder made behind the back of the real program: each healer names it and puts it in order, and then finds nothing. */
-import { mkdir, readFile, stat } from 'node:fs/promises';
+import { copyFile, mkdir, readdir, readFile, stat } from 'node:fs/promises';
 import net from 'node:net';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -80,7 +80,10 @@ it('routes that point nowhere are put right', async () => {
 
 it('repositories and slugs that no app owns are removed', async () => {
   await mkdir(path.join(world.home, 'repos', 'stray.git'), { recursive: true });
-  await mkdir(path.join(world.home, 'slugs', 'shop', 'forgotten'), { recursive: true });
+  const slugs = path.join(world.home, 'slugs', 'shop');
+  const [slug = ''] = await readdir(slugs);
+  await mkdir(path.join(slugs, 'forgotten'));
+  await copyFile(path.join(slugs, slug, 'slug.json'), path.join(slugs, 'forgotten', 'slug.json'));
   await heals('repositories', 'repository:stray');
   await heals('slugs', 'slug:shop/forgotten');
   expect(await exists('repos', 'stray.git')).toBe(false);
