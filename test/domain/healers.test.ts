@@ -8,7 +8,7 @@ import { SILENT } from '../../src/lib/logger.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 
 const ADMIN: UserCaller = { ...ANN, email: 'root@example.com', isAdmin: true };
-const NAMES = ['elsewhere', 'operations', 'repositories', 'routes', 'slugs', 'strays', 'units'];
+const NAMES = ['elsewhere', 'operations', 'repositories', 'routes', 'services', 'slugs', 'strays', 'units'];
 
 let world: DomainWorld;
 beforeEach(async () => {
