@@ -1,4 +1,4 @@
-/** One control process of a domain world: wires the domain like daemon.ts, with every backend behind a border of faults. */
+/** One control process of a domain world: wires the domain like daemon/, with every backend behind a border of faults. */
 import { createHttpArchives } from '../../src/backends/archive-source/http/http-archives.ts';
 import { createAct } from '../../src/domain/act.ts';
 import { createUnitReports } from '../../src/domain/apps/unit-reports.ts';

@@ -1,5 +1,5 @@
 /**
- * The whole domain as daemon.ts wires it, inside this process: on the real stores (SQLite in a temporary directory) and on
+ * The whole domain as daemon/ wires it, inside this process: on the real stores (SQLite in a temporary directory) and on
  * backends in memory. A world can crash at any moment; the next one finds what survives a crash: stores, units, routes,
  * slugs, repositories.
  */

@@ -1,0 +1,192 @@
+/** Wires the domain: which part gets which backend and which other part. What is done when is in daemon.ts. */
+import type { Backends } from '../backends/registry.ts';
+import type { Config } from '../config/config.ts';
+import { createAppTokens } from '../domain/app-tokens/app-tokens.ts';
+import { createAct } from '../domain/act.ts';
+import { createUnitReports } from '../domain/apps/unit-reports.ts';
+import { createAppChanges } from '../domain/apps/app-changes.ts';
+import { createAppUpkeep } from '../domain/apps/app-upkeep.ts';
+import { createApps } from '../domain/apps/apps.ts';
+import { createCnames } from '../domain/apps/cnames.ts';
+import { createEnv } from '../domain/apps/env.ts';
+import { createRemoval } from '../domain/apps/removal.ts';
+import { Rollouts } from '../domain/apps/rollouts.ts';
+import { Routes } from '../domain/apps/routes.ts';
+import { createRun } from '../domain/apps/run.ts';
+import { createScale } from '../domain/apps/scale.ts';
+import { createShells } from '../domain/apps/shells.ts';
+import { createStartStop } from '../domain/apps/start-stop.ts';
+import { createSwap } from '../domain/apps/swap.ts';
+import { Supervisor } from '../domain/apps/supervisor.ts';
+import { Units } from '../domain/apps/units.ts';
+import { createDeploys } from '../domain/deploys/deploys.ts';
+import { Pipeline } from '../domain/deploys/pipeline.ts';
+import { createUploads } from '../domain/deploys/uploads.ts';
+import { createHealers } from '../domain/healers/healers.ts';
+import { ownHealers } from '../domain/healers/own-healers.ts';
+import { HealerRounds } from '../domain/healers/rounds.ts';
+import { Leases } from '../domain/leases.ts';
+import { Collector } from '../domain/logs/collector.ts';
+import { Journal } from '../domain/logs/journal.ts';
+import { createLogs } from '../domain/logs/logs.ts';
+import { createPlans } from '../domain/plans/plans.ts';
+import { createPlatforms } from '../domain/platforms/platforms.ts';
+import { createPools } from '../domain/pools/pools.ts';
+import { createQuotas } from '../domain/quotas/quotas.ts';
+import type { recover } from '../domain/recovery.ts';
+import { createRetention } from '../domain/retention.ts';
+import { createBindings } from '../domain/services/bindings.ts';
+import { createInstances } from '../domain/services/instances.ts';
+import { Orphans } from '../domain/services/orphans.ts';
+import { Provider } from '../domain/services/provider.ts';
+import { createServiceProxy } from '../domain/services/service-proxy.ts';
+import { createServices } from '../domain/services/services.ts';
+import { UnitBindings } from '../domain/services/unit-bindings.ts';
+import type { Settings } from '../domain/settings.ts';
+import { createTeams } from '../domain/teams/teams.ts';
+import type { UseCases } from '../domain/use-cases.ts';
+import { CallerCache } from '../domain/users/caller-cache.ts';
+import { createUsers } from '../domain/users/users.ts';
+import type { Logger } from '../lib/logger.ts';
+import { repeatedly } from '../lib/repeatedly.ts';
+import { isLoopback } from './addresses.ts';
+
+const RETAIN_EVERY_MS = 10 * 60_000;
+
+export interface Domain {
+  readonly useCases: UseCases;
+  readonly rounds: HealerRounds;
+  readonly parts: Pick<
+    Parameters<typeof recover>[0],
+    'collector' | 'leases' | 'orphans' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
+  >;
+  pruneLogs(): Promise<void>;
+  /** Removes what is too old, now and then, until the returned function is called and resolves. */
+  startRetention(): () => Promise<void>;
+  close(how: 'all' | 'leave-units'): Promise<void>;
+}
+
+interface DomainOptions {
+  readonly settings: Settings;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  /** Of leases. The home is claimed, so whoever had the same name before is dead and its leases are ours at once. */
+  readonly owner: string;
+}
+
+export function createDomain(config: Config, backends: Backends, options: DomainOptions): Domain {
+  const { settings, logger, now, owner } = options;
+  const { store, logStore, provisioner, router, builder, gitHost } = backends;
+  const journal = new Journal({ logStore, now, logger });
+  const collector = new Collector({ provisioner, logStore, journal, logger });
+  const leases = new Leases(store, owner);
+  const act = createAct({ store, leases, logger, now });
+  const provider = new Provider(backends.serviceEndpoint);
+  const orphans = new Orphans({ store, provider, leases, logger });
+  const unitBindings = new UnitBindings({ store, provider, leases, journal, logger });
+  const onPublished = (): void => unitBindings.changed();
+  const routes = new Routes({ store, router, domain: config.domain, logger, now, onPublished });
+  const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
+  const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
+  const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });
+  const removal = createRemoval({
+    store,
+    units,
+    routes,
+    router,
+    builder,
+    gitHost,
+    logStore,
+    orphans,
+    settings,
+    logger,
+  });
+  const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
+  const callers = new CallerCache(now);
+  const registration = registrationOf(config);
+  const deploys = createDeploys({ store, builder, gitHost, pipeline, act, logger, now });
+  const parts = { collector, leases, orphans, rollouts, removal, routes, supervisor, units };
+  const healers = createHealers({
+    healers: ownHealers({ ...backends, ...parts, logger, now }),
+    external: [...config.healers].map(([name, url]) => ({ name, url })),
+    externalHealers: backends.externalHealers,
+    store,
+    act,
+    leases,
+    logger,
+    now,
+  });
+  const rounds = new HealerRounds({ healers, everyMs: config.healingIntervalSeconds * 1000, logger, now });
+  const useCases: UseCases = {
+    apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
+    env: createEnv({ store, rollouts, journal, act, now }),
+    run: createRun({ store, provisioner, journal, act, settings }),
+    shells: createShells({ store, provisioner, journal, act, settings }),
+    scale: createScale({ store, rollouts, journal, act, settings, now }),
+    startStop: createStartStop({ store, rollouts, journal, act, now }),
+    swap: createSwap({ store, routes, journal, act }),
+    cnames: createCnames({ store, routes, journal, act, settings }),
+    appChanges: createAppChanges({ store, builder, rollouts, journal, act, now }),
+    appUpkeep: createAppUpkeep({ store, routes, act }),
+    unitReports: createUnitReports({ store, journal }),
+    logs: createLogs({ store, logStore, journal, act, now }),
+    deploys,
+    uploads: createUploads({ ...backends, deploys }),
+    platforms: createPlatforms({ store, builder, act, now }),
+    plans: createPlans({ store, act, provisioner, router, settings, now }),
+    pools: createPools({ store, act, now }),
+    healers,
+    users: createUsers({
+      store,
+      act,
+      now,
+      callers,
+      mailer: backends.mailer,
+      ...registration,
+      sessionDays: config.sessionDays,
+    }),
+    teams: createTeams({ store, act, now, callers }),
+    quotas: createQuotas({ store, act, defaults: settings.defaultLimits }),
+    appTokens: createAppTokens({ store, act, now }),
+    services: createServices({ store, provider, act, now }),
+    instances: createInstances({ store, provider, orphans, act, now }),
+    bindings: createBindings({ store, provider, orphans, leases, rollouts, journal, act, settings, now }),
+    serviceProxy: createServiceProxy({ store, provider, act }),
+  };
+  return {
+    useCases,
+    parts,
+    rounds,
+    async pruneLogs() {
+      const bounds = { entriesPerApp: config.logEntriesPerApp, bytesPerApp: config.logBytesPerApp };
+      await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
+    },
+    startRetention() {
+      const retention = createRetention({ store, builder, leases, settings, logger, now });
+      return repeatedly(RETAIN_EVERY_MS, (signal) => retention.run(signal));
+    },
+    async close(how) {
+      provider.close();
+      await Promise.all([orphans.close(), unitBindings.close()]);
+      await rounds.close();
+      await supervisor.close();
+      await rollouts.close();
+      if (how === 'all') await stopUnits(backends, settings.stopGraceMs);
+      await collector.close();
+    },
+  };
+}
+
+/** The units' records stay, so the next start brings them back. */
+async function stopUnits(backends: Backends, graceMs: number): Promise<void> {
+  const running = (await backends.provisioner.list()).filter((unit) => unit.running);
+  await Promise.all(running.map((unit) => backends.provisioner.stop(unit.id, graceMs)));
+}
+
+function registrationOf(config: Config): { registrationOpen: boolean; registrationFromHereOnly: boolean } {
+  const isAuto = config.registration === 'auto';
+  return {
+    registrationOpen: isAuto ? isLoopback(config.apiListen.host) : config.registration === 'open',
+    registrationFromHereOnly: isAuto,
+  };
+}

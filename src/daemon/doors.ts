@@ -1,0 +1,66 @@
+/** Wires the use cases into the doors: the API, git over HTTP and over ssh. */
+import path from 'node:path';
+import { type ApiServer, createApiServer } from '../api/server.ts';
+import type { Backends } from '../backends/registry.ts';
+import type { Config } from '../config/config.ts';
+import type { UseCases } from '../domain/use-cases.ts';
+import { createGitHttp } from '../git-push/http.ts';
+import { createGitSessions, type GitSessions } from '../git-push/sessions.ts';
+import { createSshDoor, type SshDoor } from '../git-push/ssh.ts';
+import type { Logger } from '../lib/logger.ts';
+
+const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
+
+export interface Doors {
+  readonly api: ApiServer;
+  readonly ssh: SshDoor;
+  readonly sessions: GitSessions;
+}
+
+interface DoorsOptions {
+  readonly version: string;
+  readonly logger: Logger;
+  readonly runDir: string;
+  /** False until the platform can serve. */
+  readonly ready: () => boolean;
+}
+
+/** All or none: when one cannot listen, those before it are closed. */
+export async function openDoors(
+  config: Config,
+  backends: Backends,
+  useCases: UseCases,
+  options: DoorsOptions,
+): Promise<Doors> {
+  const { logger, ready } = options;
+  const sessions = createGitSessions({
+    repositories: backends.gitHost,
+    apps: useCases.apps,
+    deploys: useCases.deploys,
+    logger,
+  });
+  const ssh = await createSshDoor({
+    listen: config.sshListen,
+    hostKeyFile: path.join(config.home, 'ssh_host_ed25519_key'),
+    users: useCases.users,
+    sessions,
+    logger,
+  });
+  try {
+    const api = await createApiServer({
+      useCases,
+      listen: config.apiListen,
+      socketPath: path.join(options.runDir, 'api.sock'),
+      version: options.version,
+      logger,
+      bodyLimitBytes: BODY_LIMIT_BYTES,
+      ready,
+      stateVersion: () => backends.store.version(),
+      gitHandler: createGitHttp({ users: useCases.users, sessions, logger }),
+    });
+    return { api, ssh, sessions };
+  } catch (error) {
+    await ssh.close();
+    throw error;
+  }
+}

@@ -1,0 +1,37 @@
+/** What the domain is told of the configuration, the machine and the addresses. */
+import { availableParallelism, totalmem } from 'node:os';
+import type { Backends } from '../backends/registry.ts';
+import type { Config } from '../config/config.ts';
+import type { Settings } from '../domain/settings.ts';
+import { place, portOf } from './addresses.ts';
+
+const KEPT_RELEASES = 10;
+const RUN_TIMEOUT_MS = 60 * 60_000;
+const UNIT_PROCESSES = 1024;
+
+export function settingsOf(config: Config, backends: Backends, sshPort: () => number): Settings {
+  return {
+    domain: config.domain,
+    edgePort: () => portOf(backends.router.listen),
+    sshAddress: () => place({ host: publicHost(config), port: sshPort() }),
+    startTimeoutMs: config.startTimeoutSeconds * 1000,
+    drainTimeoutMs: config.drainTimeoutSeconds * 1000,
+    stopGraceMs: config.stopGraceSeconds * 1000,
+    unitLimits: { memoryBytes: config.unitMemoryBytes, cpuMillis: 0, processes: UNIT_PROCESSES },
+    machine: { memoryBytes: totalmem(), cpuMillis: availableParallelism() * 1000 },
+    keptReleases: KEPT_RELEASES,
+    retention: {
+      eventDays: config.eventDays,
+      events: config.events,
+      deployLogsPerApp: config.deployLogsPerApp,
+    },
+    runTimeoutMs: RUN_TIMEOUT_MS,
+    defaultLimits: { appsPerUser: config.appsPerUser, unitsPerApp: config.unitsPerApp },
+  };
+}
+
+/** Where users reach the git door: the address it is bound to, or the domain when it is bound to every address. */
+function publicHost(config: Config): string {
+  const { host } = config.sshListen;
+  return host === '0.0.0.0' || host === '::' ? config.domain : host;
+}
