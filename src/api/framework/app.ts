@@ -1,0 +1,151 @@
+/**
+ * The way of a request through the HTTP framework, from its head to the operation. Only this folder knows the framework;
+ * nothing of it is in what openApp() returns.
+ */
+import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema } from 'fastify';
+import type { RequestListener } from 'node:http';
+import type { Logger } from '../../lib/logger.ts';
+import { commonHeaders } from '../answer-headers.ts';
+import { decodeBody, readFields } from '../body.ts';
+import { Call } from '../call.ts';
+import { admit, identify, refuseCrossSite } from '../caller.ts';
+import { documents } from '../documents.ts';
+import { addressOf, limitBodyTime, requestId } from '../incoming.ts';
+import { changes } from '../operation.ts';
+import type { Route } from '../routes.ts';
+import type { StandingAnswers } from '../standing-answers.ts';
+import { answer, type AnswerOptions } from './answer.ts';
+import { answerError, answerNotFound, nothingHere } from './errors.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    call: Call;
+  }
+}
+
+export interface AppOptions extends AnswerOptions {
+  readonly routes: readonly Route[];
+  readonly logger: Logger;
+  readonly bodyLimitBytes: number;
+  /** Every call that goes on is in it. */
+  readonly calls: Set<Call>;
+  /** Told of every answer that stands; null when none does. */
+  readonly standing: StandingAnswers | null;
+}
+
+export interface App {
+  readonly serve: RequestListener;
+  close(): Promise<void>;
+}
+
+const MAX_PATH_PARAMETER = 1_024;
+
+export async function openApp(options: AppOptions): Promise<App> {
+  const app = createApp(options);
+  await app.ready();
+  return {
+    serve: (request, response) => app.routing(request, response),
+    close: () => app.close(),
+  };
+}
+
+function createApp(options: AppOptions): FastifyInstance {
+  const { routes, logger, calls, standing } = options;
+  const app = Fastify({
+    logger: false,
+    bodyLimit: options.bodyLimitBytes,
+    exposeHeadRoutes: false,
+    routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PATH_PARAMETER },
+    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
+    genReqId: requestId,
+    frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
+  });
+  app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
+  app.decorateRequest('call');
+  app.addHook('onRequest', (request, reply, done) => {
+    begin(request, reply, logger, calls);
+    done();
+  });
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (request, bytes, done) => {
+    try {
+      done(null, readBody(request.call, bytes as Buffer));
+    } catch (error) {
+      done(error as Error);
+    }
+  });
+  app.setErrorHandler(answerError);
+  app.setNotFoundHandler((request, reply) => answerNotFound(routes, request, reply));
+  for (const route of routes) if (route.operation.answer !== 'upload') addRoute(app, route, options, standing);
+  void app.register(async (uploads) => {
+    uploads.removeAllContentTypeParsers();
+    uploads.addContentTypeParser('*', (_request, _payload, done) => done(null));
+    for (const route of routes) if (route.operation.answer === 'upload') addRoute(uploads, route, options, null);
+  });
+  for (const { path, headers, render } of documents(options.version)) {
+    app.get(path, async ({ query }, reply) => reply.headers(headers).send(render(query as Record<string, unknown>)));
+  }
+  return app;
+}
+
+function begin(request: FastifyRequest, reply: FastifyReply, logger: Logger, calls: Set<Call>): void {
+  const call = new Call(request.id, request.raw, addressOf(request.raw));
+  request.call = call;
+  calls.add(call);
+  call.endBodyLimit = limitBodyTime(request.raw);
+  // The framework would refuse what it cannot parse with 415; body.ts reads every body whatever its label.
+  delete request.raw.headers['content-type'];
+  reply.headers(commonHeaders(call.id));
+  reply.raw.once('close', () => {
+    calls.delete(call);
+    call.giveUp();
+    call.log(logger, reply.raw);
+  });
+}
+
+function readBody(call: Call, bytes: Buffer): unknown {
+  const operation = call.route?.operation;
+  if (operation?.answer === 'proxied') return bytes;
+  if (operation?.body === undefined && operation?.rawBody === undefined) return undefined;
+  const body = decodeBody(bytes, call.contentType);
+  if (operation.body === undefined) return body;
+  return body.text.trim() === '' ? undefined : readFields(body, operation.body);
+}
+
+function addRoute(app: FastifyInstance, route: Route, options: AppOptions, standing: StandingAnswers | null): void {
+  const { operation, variant } = route;
+  const shape = operation.answer === 'json' ? variant.shapes[operation.shape] : null;
+  const schema: FastifySchema = {
+    ...(operation.params !== undefined && { params: operation.params }),
+    ...(operation.query !== undefined && { querystring: operation.query }),
+    ...(operation.body !== undefined && { body: operation.body }),
+    ...(shape !== null && { response: { 200: shape.schema } }),
+  };
+  app.route({
+    method: route.method,
+    url: route.path,
+    schema,
+    exposeHeadRoute: operation.answer === 'json' && !changes(operation),
+    onRequest: async ({ call, headers, params }) => {
+      // The framework takes `/apps//env` for an app without a name.
+      if (Object.values(params as Record<string, string>).includes('')) throw nothingHere();
+      call.route = route;
+      if (changes(operation)) refuseCrossSite(headers['sec-fetch-site']);
+      if (operation.access === 'public' && !changes(operation)) return;
+      call.caller = await identify(options.useCases.users, headers.authorization, call.address);
+      admit(call.caller, operation.access);
+    },
+    ...(operation.stands === true && {
+      onSend: async (request: FastifyRequest, reply: FastifyReply, payload: unknown) => {
+        if (reply.statusCode !== 200 || typeof payload !== 'string') return payload;
+        const bytes = Buffer.from(payload);
+        standing?.keep(request.raw, bytes);
+        return bytes;
+      },
+    }),
+    ...(operation.isBodyOptional === true && {
+      preValidation: async (request: FastifyRequest) => void (request.body ??= {}),
+    }),
+    handler: (request, reply) => answer(route, request, reply, options),
+  });
+}

@@ -1,0 +1,35 @@
+/** What is known of a request before anything of it is read: its id, where it comes from, how long its body may take. */
+import type { IncomingMessage } from 'node:http';
+import { randomHex } from '../lib/ids.ts';
+import { SOCKET_ADDRESS } from './caller.ts';
+
+/** Marked by the listener of the unix socket: a missing remote address would also be that of a client that is gone. */
+const OVER_SOCKET = new WeakSet<IncomingMessage>();
+const BODY_TIMEOUT_MS = 60_000;
+
+export function markOverSocket(request: IncomingMessage): void {
+  OVER_SOCKET.add(request);
+}
+
+export function cameOverSocket(request: IncomingMessage): boolean {
+  return OVER_SOCKET.has(request);
+}
+
+export function addressOf(request: IncomingMessage): string {
+  return cameOverSocket(request) ? SOCKET_ADDRESS : (request.socket.remoteAddress ?? 'unknown');
+}
+
+export function requestId(request: IncomingMessage): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && /^[\w.-]{8,64}$/.test(given) ? given : randomHex(16);
+}
+
+/** The returned function ends the limit. */
+export function limitBodyTime(request: IncomingMessage): () => void {
+  if (request.headers['transfer-encoding'] === undefined && request.headers['content-length'] === undefined)
+    return () => {};
+  const timer = setTimeout(() => request.destroy(), BODY_TIMEOUT_MS);
+  const stop = (): void => clearTimeout(timer);
+  request.once('end', stop).once('close', stop);
+  return stop;
+}
