@@ -66,6 +66,7 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   service: async ({ request, signal }) => (await request('instances.list', { signal })).map(({ service }) => service),
   instance: async ({ request, signal }) =>
     (await request('instances.list', { signal })).flatMap(({ instances }) => instances),
+  healer: async ({ request, signal }) => (await request('healers.list', { signal })).flatMap((one) => Object.keys(one)),
   'instance create plan': async ({ request, signal, given: [service = ''] }) =>
     (await request('services.plans', { params: { service }, signal })).map(({ Name }) => Name),
   shell: async () => ['bash', 'zsh', 'fish'],

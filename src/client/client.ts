@@ -93,6 +93,8 @@ export interface Client extends Pick<Requests, 'request'> {
     /** Objects of one key each: the name, and the address that executes it. */
     list(): Promise<readonly Readonly<Record<string, string>>[]>;
     run(healer: string): Promise<shapes.HealingReport>;
+    /** Newest first. */
+    recent(): Promise<readonly shapes.Healing[]>;
   };
   readonly quotas: QuotasClient;
   readonly appTokens: AppTokensClient;
@@ -119,6 +121,7 @@ export function createClient(target: Target, token?: string): Client {
     pools: poolsClient(requests),
     healers: {
       list: () => request('healers.list'),
+      recent: () => request('healers.recent'),
       run: (healer) => request('healers.run:post', { params: { healer } }),
     },
     deploys: {

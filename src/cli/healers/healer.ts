@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { table } from '../output.ts';
+import { table, when } from '../output.ts';
 
 export function registerHealer(healer: Command, cli: Cli): void {
   healer
@@ -11,6 +11,21 @@ export function registerHealer(healer: Command, cli: Cli): void {
       const healers = await cli.during('Asking', () => client.healers.list());
       const rows = healers.flatMap((one) => Object.entries(one).map(([name, address]) => [name, address]));
       cli.show(healers, () => table(['NAME', 'ADDRESS'], rows));
+    });
+  healer
+    .command('recent')
+    .description('Show what healers did lately (admins)')
+    .action(async () => {
+      const client = await cli.client();
+      const healings = await cli.during('Asking', () => client.healers.recent());
+      const rows = healings.map((one) => [
+        when(one.EndTime),
+        one.Action,
+        one.Successful ? 'healed' : one.Error,
+        one.Reason,
+      ]);
+      const nothing = 'No healer had anything to do.';
+      cli.show(healings, () => (rows.length === 0 ? nothing : table(['TIME', 'HEALER', 'RESULT', 'WHY'], rows)));
     });
   healer
     .command('run')
