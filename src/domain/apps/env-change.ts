@@ -5,7 +5,8 @@ import type { Say } from '../say.ts';
 import type { App, EnvVar } from './app.ts';
 import { withSurroundings } from './next-release.ts';
 import { privateValues } from './private-values.ts';
-import type { Rollouts, RolloutStep } from './rollouts.ts';
+import type { RolloutStep } from './rollout-plan.ts';
+import type { Rollouts } from './rollouts.ts';
 import { unitFailed } from './unit-failed.ts';
 
 export interface EnvChangeDeps {

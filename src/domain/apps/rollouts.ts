@@ -10,49 +10,21 @@ import { retry } from '../../lib/retry.ts';
 import { PlatformError } from '../errors.ts';
 import { reserveUnits } from '../quotas/quota.ts';
 import type { Settings } from '../settings.ts';
-import type { Store, StoreWriter } from '../store.ts';
-import type { App, Release } from './app.ts';
-import type { Say } from '../say.ts';
-import type { NewRelease } from './next-release.ts';
+import type { Store } from '../store.ts';
+import type { App } from './app.ts';
 import type { Router } from './router.ts';
-import { Failure, type FailureCause, type Rollout, type RolloutState } from './rollout.ts';
+import { Failure, type FailureCause, type Rollout } from './rollout.ts';
+import type { NumberedPlan, RolloutPlan } from './rollout-plan.ts';
 import type { Routes } from './routes.ts';
 import { commandSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 import { newUnits } from './new-units.ts';
 import { exchangeUnits, powerOf, stayingUnits, unitsOf } from './partial-rollout.ts';
-import { missingCounts, type Power, wantedCounts } from './wanted-units.ts';
+import { missingCounts, wantedCounts } from './wanted-units.ts';
 
 const PATIENCE_MS = 1_500;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
-
-export interface RolloutPlan {
-  /** As read under the app's lease: the rollout fails when somebody else changes what serves meanwhile. */
-  readonly app: App;
-  /** What the new units run. Without a number it is new, and stored with the rollout under the next number. */
-  readonly release: Release | NewRelease;
-  readonly reason: string;
-  readonly by: string;
-  readonly say: Say;
-  readonly signal: AbortSignal;
-  /** What is to run from the commit on. Absent: the app, without the processes that are stopped now. */
-  readonly power?: Power;
-  /**
-   * Processes whose units are replaced; absent: all. Of the others the units stay, so their code and environment must be those
-   * of the release; only what is missing of them is started, and what is too many ended.
-   */
-  readonly replaced?: readonly string[];
-  /** Runs in the transaction that stores the step. */
-  readonly onStep?: (tx: StoreWriter, step: RolloutStep) => Promise<void>;
-}
-
-export interface RolloutStep {
-  readonly state: RolloutState;
-  readonly release: number;
-  /** Known with `done`: requests that the router had to fail during the switch. */
-  readonly failedRequests?: number;
-}
 
 export interface RolloutsDeps {
   readonly store: Store;
@@ -64,12 +36,6 @@ export interface RolloutsDeps {
   readonly now: () => Date;
   /** How long a caller waits for the old units to end before the rest goes on in the background; 1.5 s when absent. */
   readonly patienceMs?: number;
-}
-
-/** A plan whose release has its number. */
-interface NumberedPlan extends RolloutPlan {
-  readonly release: Release;
-  readonly isNewRelease: boolean;
 }
 
 type EndOptions = Pick<RolloutPlan, 'onStep'> & { readonly failuresBefore?: number };
