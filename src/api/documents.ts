@@ -1,4 +1,5 @@
 /** What the server says about itself: per variant the OpenAPI document, for programs, and a page of it, for people. */
+import { once } from '../lib/once.ts';
 import { docsPage } from './docs-page.ts';
 import { DOCS_STYLE } from './docs-style.ts';
 import { openApi } from './openapi.ts';
@@ -24,13 +25,13 @@ export function documents(version: string): ServedDocument[] {
   const variants = VARIANTS.map(({ name, prefix }) => ({ prefix, title: TITLES[name] }));
   const perVariant = VARIANTS.flatMap((variant): ServedDocument[] => {
     const { prefix } = variant;
-    const document = openApi(variant, version);
-    const json = JSON.stringify(document);
+    const document = once(() => openApi(variant, version));
+    const json = once(() => JSON.stringify(document()));
     return [
       {
         path: `${prefix}/openapi.json`,
         headers: { 'content-type': 'application/json; charset=utf-8' },
-        render: () => json,
+        render: () => json(),
       },
       {
         path: `${prefix}/docs`,
@@ -41,7 +42,7 @@ export function documents(version: string): ServedDocument[] {
         },
         render({ q }) {
           const query = typeof q === 'string' ? q.trim().slice(0, LONGEST_SEARCH) : '';
-          return docsPage({ document, version, prefix, variants, query });
+          return docsPage({ document: document(), version, prefix, variants, query });
         },
       },
     ];

@@ -16,6 +16,7 @@ import type { Route } from '../routes.ts';
 import type { StandingAnswers } from '../standing-answers.ts';
 import { answer, type AnswerOptions } from './answer.ts';
 import { answerError, answerNotFound, nothingHere } from './errors.ts';
+import { serializersOnDemand, validatorsOnDemand } from './schemas-on-demand.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -56,11 +57,12 @@ function createApp(options: AppOptions): FastifyInstance {
     bodyLimit: options.bodyLimitBytes,
     exposeHeadRoutes: false,
     routerOptions: { ignoreTrailingSlash: true, maxParamLength: MAX_PATH_PARAMETER },
-    ajv: { customOptions: { coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true } },
     genReqId: requestId,
     frameworkErrors: (error, request, reply) => void answerError(error, request, reply),
   });
   app.addHttpMethod('GET', { hasBody: true, overrideExisting: true });
+  app.setValidatorCompiler(validatorsOnDemand);
+  app.setSerializerCompiler(serializersOnDemand);
   app.decorateRequest('call');
   app.addHook('onRequest', (request, reply, done) => {
     begin(request, reply, logger, calls);
