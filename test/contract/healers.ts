@@ -28,7 +28,9 @@ export function healersContract(getTarget: () => Target): void {
     it('are executed at their address, and tell what they found [healers.run]', async () => {
       const ran = await ask(target, 'GET', `${prefix}/healers/routes`, { token: admin });
       expect(ran.status).toBe(200);
-      expect(ran.json).toMatchObject({ healer: 'routes', found: [], answer: null });
+      // On a server that is in use an operation may be under way, which is left alone.
+      expect(ran.json).toMatchObject({ healer: 'routes', answer: null });
+      for (const { outcome } of (ran.json as { found: { outcome: string }[] }).found) expect(outcome).toBe('left');
       const refused = await ask(target, 'GET', `${prefix}/healers/routes`, { token });
       expect(verdict(refused)).toEqual([403, 'access.denied']);
       const unknown = await ask(target, 'GET', `${prefix}/healers/no-such-healer`, { token: admin });
