@@ -176,6 +176,6 @@ export function howToDeploy(server: RunningServer, cli: Cli): string {
     `  ${cli.paint('dim', '# in the folder with your code, committed to git')}`,
     `  git remote add tancho ${remote}`,
     `  git push tancho HEAD:main     ${cli.paint('dim', `# asks for ${password}`)}`,
-    'Other languages: npx tancho platform list',
+    'Other languages, here: npx tancho platform list',
   ].join('\n');
 }
