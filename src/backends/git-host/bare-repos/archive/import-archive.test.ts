@@ -49,8 +49,9 @@ afterAll(async () => {
   await rm(root, { recursive: true, force: true });
 });
 
+const author = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.com'];
 const git = (...args: string[]): string =>
-  execFileSync('git', [`--git-dir=${join(root, 'repos', 'shop.git')}`, ...args])
+  execFileSync('git', [`--git-dir=${join(root, 'repos', 'shop.git')}`, ...author, ...args])
     .toString()
     .trim();
 const uploads = (): string[] => git('for-each-ref', '--format=%(refname)', 'refs/tancho').split('\n').filter(Boolean);
