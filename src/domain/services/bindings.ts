@@ -138,6 +138,7 @@ export function createBindings(deps: BindingsDeps): Bindings {
           instance.name,
         );
       });
+      await store.transact((tx) => tx.updateBinding(binding.id, { vars: Object.fromEntries(answered) }));
       const holder = `app.bind by ${callerName(caller)}`;
       let vars: Record<string, string> = {};
       await restart(caller, app, { ...options, holder }, async () => {
@@ -197,7 +198,7 @@ export function createBindings(deps: BindingsDeps): Bindings {
             const holder = `app.unbind by ${callerName(caller)}`;
             await restart(caller, appName, { ...options, say, holder }, async () => ({
               bindings: await boundVars(store, appName, binding.id),
-              write: (tx) => tx.updateBinding(binding.id, { state: 'unbinding', vars: {} }),
+              write: (tx) => tx.updateBinding(binding.id, { state: 'unbinding' }),
             }));
           }
           const failure = await orphans.undoBinding(binding.id);
