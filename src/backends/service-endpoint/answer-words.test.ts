@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isPage, wordsIn } from './answer-words.ts';
+import { isPage } from '../../lib/web-page.ts';
+import { wordsIn } from './answer-words.ts';
 
 describe('the words of an answer', () => {
   it.each([

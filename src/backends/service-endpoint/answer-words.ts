@@ -1,12 +1,9 @@
 /** What of a provider's answer is meant for people: JSON that is no message may be full of credentials. */
 
+import { isPage } from '../../lib/web-page.ts';
+
 const WORDS = ['error', 'message', 'msg', 'description', 'detail', 'reason', 'title', 'hint'];
 const DEEPEST = 2;
-
-/** A web page: whatever its status says, it does not come from a provider, but from what stands before it. */
-export function isPage(text: string): boolean {
-  return /^\s*<(?:!doctype\s+html|html)\b/i.test(text.slice(0, 1_000));
-}
 
 export function wordsIn(text: string): string {
   if (isPage(text)) return `a web page, ${JSON.stringify(/<title[^>]*>([^<]{0,200})/i.exec(text)?.[1]?.trim() ?? '')}`;

@@ -8,7 +8,8 @@ import type { AddressGuard } from '../../lib/guarded/address-guard.ts';
 import { openRequest, readAnswer, RequestFailure } from '../../lib/guarded/guarded-request.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { createRedactor } from '../../lib/redact.ts';
-import { isPage, wordsIn } from './answer-words.ts';
+import { isPage } from '../../lib/web-page.ts';
+import { wordsIn } from './answer-words.ts';
 
 /** Milliseconds. */
 export interface Deadlines {
