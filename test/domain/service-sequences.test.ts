@@ -20,7 +20,7 @@ const say = (): void => {};
 type Step =
   | { readonly kind: 'create' | 'remove' | 'force'; readonly instance: string }
   | { readonly kind: 'bind' | 'unbind'; readonly instance: string; readonly app: string }
-  | { readonly kind: 'deploy' | 'remove app'; readonly app: string };
+  | { readonly kind: 'deploy' | 'back' | 'remove app'; readonly app: string };
 
 /** What happens at the same time: the provider's ways of failing, call by call, and whether control is killed. */
 type Trouble = { readonly faults: readonly Fault[]; readonly crashAt: number; readonly after: boolean };
@@ -33,6 +33,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ kind: fc.constant('unbind' as const), instance, app }) },
   { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), instance }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('deploy' as const, 'remove app' as const), app }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('back' as const), app }) },
 );
 const trouble: fc.Arbitrary<Trouble> = fc.record({
   faults: fc.array(fc.constantFrom(...FAULTS), { maxLength: 3 }),
@@ -53,6 +54,8 @@ const REFUSALS: readonly ErrorCode[] = [
   'provider.failed',
   'app.not_found',
   'app.busy',
+  'app.not_deployed',
+  'release.not_found',
 ];
 
 /** One that was removed comes back first, under the same name. */
@@ -76,6 +79,8 @@ function operate(world: DomainWorld, one: Step): Promise<unknown> {
       return bindings.unbind(ANN, one.instance, one.app, {}, say);
     case 'deploy':
       return deployed(world, one.app);
+    case 'back':
+      return world.useCases.deploys.rollback(ANN, one.app, 'previous', say);
     case 'remove app':
       return one.app === 'other' ? world.remove('other') : Promise.resolve();
   }

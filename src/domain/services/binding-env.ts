@@ -2,7 +2,7 @@
 import type { EnvVar } from '../apps/app.ts';
 import { checkTotal, checkVariable } from '../apps/env-rules.ts';
 import { isPlatformError, PlatformError } from '../errors.ts';
-import type { StoreWriter } from '../store.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
 
 /** All bindings of an app as JSON: the name existing libraries look for, and our own. */
 export const SERVICES_VARIABLES = ['TSURU_SERVICES', 'TANCHO_SERVICES'] as const;
@@ -90,4 +90,19 @@ export async function storeBoundEnv(tx: StoreWriter, app: string, env: readonly 
     gone.map((variable) => variable.name),
   );
   await tx.setEnv(app, managed);
+}
+
+/** What is bound to the app, the oldest binding first. */
+export async function boundVars(
+  store: StoreReader,
+  app: string,
+  without: ReadonlySet<string> = new Set(),
+): Promise<BoundVars[]> {
+  const bindings = (await store.bindings({ app })).filter(({ id, state }) => state === 'bound' && !without.has(id));
+  const found: BoundVars[] = [];
+  for (const { instance: id, vars } of bindings) {
+    const instance = await store.instanceById(id);
+    if (instance !== null) found.push({ instance: instance.name, service: instance.service, vars });
+  }
+  return found;
 }
