@@ -181,7 +181,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     gitHost: faults.wrap('gitHost', machine.gitHost),
     endpoint: faults.wrap(
       'endpoint',
-      misbehaving(machine.endpoint, (method) => machine.fault(method)),
+      machine.remote ?? misbehaving(machine.endpoint, (method) => machine.fault(method)),
     ),
   };
   const all = { ...backends, settings, logger, now };
