@@ -150,6 +150,26 @@ export function servicesContract(getTarget: () => Target): void {
       expect(verdict(await as(ann, 'POST', '/services/instances', '{"name"'))).toEqual([400, 'input.invalid_json']);
     });
 
+    it('makes instances for all teams of who names none, as the published request does [instances.create]', async () => {
+      const two = await somebodyWithApp(target, admin);
+      const second = unique('t');
+      expect((await as(two, 'POST', '/teams', { name: second })).status).toBe(200);
+      const make = async (service: string, more: object = {}): Promise<unknown> => {
+        const name = unique('i-');
+        const made = await as(two, 'POST', '/services/instances', { name, service_name: service, ...more });
+        expect(made.status, made.text).toBe(200);
+        return ((await as(two, 'GET', `/services/instances/${name}`)).json as { teams: string[] }).teams;
+      };
+      const open = await newService();
+      expect(await make(open)).toEqual([two.team, second].sort());
+      expect(await make(open, { owner: second })).toEqual([second]);
+      const restricted = await newService('restricted: true\n');
+      expect((await as(ann, 'PUT', `/services/${restricted}/${second}`)).status).toBe(200);
+      expect(await make(restricted)).toEqual([second]);
+      const none = await as(eve, 'POST', '/services/instances', { name: unique('i-'), service_name: open });
+      expect(verdict(none)).toEqual([400, 'team.required']);
+    });
+
     it('tells whether an instance can be used [instances.status]', async () => {
       const name = await newInstance(await newService());
       const path = `/services/instances/${name}/status`;

@@ -146,7 +146,6 @@ export const instanceOperations: readonly Operation[] = [
       'instance.name_taken',
       'instance.not_ready',
       'team.required',
-      'team.ambiguous',
       'team.not_found',
       'provider.failed',
       'app.busy',
