@@ -38,6 +38,7 @@ export interface AppsTypes {
         readonly AppName: string;
         readonly ProcessName: string;
         readonly Status: string;
+        readonly Address?: { readonly Scheme: string; readonly Host: string };
       }[];
       readonly Teams: readonly string[];
       readonly Pool: string;
@@ -45,6 +46,7 @@ export interface AppsTypes {
       readonly Platform: string;
       readonly owner: string;
       readonly teamowner: string;
+      readonly ready: boolean;
       readonly cname?: readonly string[];
       readonly lock?: {
         readonly Locked: boolean;
@@ -95,6 +97,7 @@ export interface AppsTypes {
       readonly Platform: string;
       readonly owner: string;
       readonly teamowner: string;
+      readonly ready: boolean;
       readonly cname?: readonly string[];
       readonly lock?: {
         readonly Locked: boolean;
