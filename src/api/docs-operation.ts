@@ -27,7 +27,7 @@ interface Source {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];
-  readonly parameters: readonly { name: string; in: string; required: boolean; schema: Json }[];
+  readonly parameters: readonly { name: string; in: string; description: string; required: boolean; schema: Json }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
   readonly responses: Readonly<
     Record<
@@ -58,11 +58,12 @@ function documented(method: string, path: string, source: Source): DocumentedOpe
     summary: source.summary,
     access: source['x-access'],
     section: source['x-section'],
-    parameters: source.parameters.map(({ name, in: place, required, schema }) => [
+    parameters: source.parameters.map(({ name, in: place, description, required, schema }) => [
       name,
       place,
       describeSchema(schema),
       required ? 'required' : '',
+      description,
     ]),
     bodies: Object.entries(source.requestBody?.content ?? {}).map(([mediaType, { schema }]) => ({ mediaType, schema })),
     answers: responses

@@ -42,6 +42,7 @@ it('the rules notice what is wrong', () => {
     'the operationId apps.list is there twice',
     'there is no schema None',
     'get /apps/{app}: its parameters are ap',
+    'get /apps/{app}: nothing is said of ap',
     'get /apps/{app}: ap must be required',
   ]);
 });

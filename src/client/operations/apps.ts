@@ -112,7 +112,7 @@ export interface AppsTypes {
   'apps.log': {
     readonly params: { readonly app: string };
     readonly query: {
-      readonly lines?: string | number | boolean | undefined;
+      readonly lines: string | number | boolean | undefined;
       readonly source?: string | number | boolean | undefined;
       readonly unit?: string | number | boolean | undefined;
       readonly follow?: string | number | boolean | undefined;
