@@ -110,9 +110,8 @@ export function describeSchema(schema: Json, indent = ''): string {
 
 /** A command line that asks for it; the body is one that has every field. */
 export function curlOf({ method, path, access, parameters, bodies }: DocumentedOperation, prefix: string): string {
-  const query = parameters.filter(([, place]) => place === 'query').map(([name = '']) => `${name}=<${name}>`);
-  const needed = parameters.filter(([, place, , required]) => place === 'query' && required !== '').length;
-  const shown = path.startsWith('/apps/{app}/log') ? ['lines=100'] : query.slice(0, needed);
+  const needed = parameters.filter(([, place, , required]) => place === 'query' && required !== '');
+  const shown = needed.map(([name = '']) => `${name}=<${name}>`);
   const url = `${prefix}${path.replace(/\{(\w+)\}/g, '<$1>')}${shown.length === 0 ? '' : `?${shown.join('&')}`}`;
   const [body] = bodies;
   const lines = [

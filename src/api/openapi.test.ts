@@ -61,6 +61,13 @@ describe('the page', () => {
     expect(operationsOn(page?.render({ q: ['a', 'b'] }) ?? '')).toBe(all);
   });
 
+  it('shows a command line with what must be there', () => {
+    const command = (id: string): string | undefined =>
+      new RegExp(`id="${id}"[^]*?<pre>curl ([^<]*?)</pre>`).exec(page?.render({ q: id }) ?? '')?.[1];
+    expect(command('apps.log')).toContain('GET &quot;$TANCHO_TARGET/apps/&lt;app&gt;/log?lines=&lt;lines&gt;&quot;');
+    expect(command('apps.log_push')).toContain('POST &quot;$TANCHO_TARGET/apps/&lt;app&gt;/log&quot;');
+  });
+
   it('shows what was searched for as text', () => {
     const found = page?.render({ q: `"><script>alert('1')</script>` }) ?? '';
     expect(found).toContain('value="&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"');
