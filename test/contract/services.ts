@@ -148,6 +148,10 @@ export function servicesContract(getTarget: () => Target): void {
       const bad = { name: '1', service_name: service };
       expect(verdict(await as(ann, 'POST', '/services/instances', bad))).toEqual([400, 'instance.invalid_name']);
       expect(verdict(await as(ann, 'POST', '/services/instances', '{"name"'))).toEqual([400, 'input.invalid_json']);
+      for (const wrong of [{ service_name: 5 }, { service_name: service, owner: 5 }, []]) {
+        const body = Array.isArray(wrong) ? wrong : { name: unique('i-'), ...wrong };
+        expect(verdict(await as(ann, 'POST', '/services/instances', body))).toEqual([400, 'input.invalid']);
+      }
     });
 
     it('makes instances for all teams of who names none, as the published request does [instances.create]', async () => {
