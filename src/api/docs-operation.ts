@@ -51,7 +51,7 @@ function documented(method: string, path: string, source: Source): DocumentedOpe
   const responses = Object.entries(source.responses);
   return {
     id: source.operationId,
-    anchor: source.operationId.replace(/[^\w.-]+/g, '-'),
+    anchor: source.operationId,
     group: source.tags[0] ?? '',
     method,
     path,

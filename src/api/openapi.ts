@@ -74,11 +74,12 @@ function describe(route: Route): Json {
   };
 }
 
-/** The operation's own id at its own place; its further ways in say what is other about them. */
+/** The operation's own id at its own place; its further ways in say, after a dash, what is other about them. */
 function operationId({ operation, variant, method, path }: Route): string {
   const [own = operation.path] = variant.paths[operation.id] ?? [];
-  if (path !== variant.prefix + own) return `${operation.id}:${method.toLowerCase()}:${path}`;
-  return method === operation.method ? operation.id : `${operation.id}:${method.toLowerCase()}`;
+  const way = `${operation.id}-${method.toLowerCase()}`;
+  if (path !== variant.prefix + own) return `${way}-at${path.slice(variant.prefix.length).replace(/\W+/g, '-')}`;
+  return method === operation.method ? operation.id : way;
 }
 
 /** The noun of its id: `app_tokens.create` -> `app tokens`. */

@@ -79,7 +79,7 @@ const parameter = fields({
   description: string,
 });
 const operation = fields({
-  operationId: string,
+  operationId: like(/^[\w.-]+$/),
   summary: string,
   description: string,
   tags: listOf(string),
