@@ -11,6 +11,7 @@ export interface Manifest {
   readonly kind: EndpointKind | null;
   readonly url: string;
   readonly username: string;
+  /** '' when none is named: none, or as before. */
   readonly password: string;
   /** '' when none is named. */
   readonly team: string;
@@ -89,6 +90,11 @@ class Reader {
       kind: text(root, 'kind', 'kind'),
       restricted: text(root, 'restricted', 'restricted'),
     };
+    // Left out they are allowed, so a slip of the pen would go unnoticed.
+    for (const key of ['password', 'username']) {
+      const slip = offsetOf(root, key) === undefined ? misspelt(root, key) : undefined;
+      if (slip !== undefined) this.#mistake(slip, `this looks like the key ${key}, but is written differently`);
+    }
     if (isMapping) positions['url'] ??= offsetOf(root, 'endpoint');
     else positions['url'] = endpoint === undefined ? misspelt(root, 'endpoint') : SAID;
     return this.check(fields, positions);
@@ -106,7 +112,6 @@ class Reader {
         'the id must be 1 to 63 letters, digits, dots, dashes and underscores, and neither "instances" nor "proxy"',
       );
     }
-    if (password === '') wrong('password', 'You must provide a password in the manifest file.');
     let url = '';
     if (fields.url === '') {
       wrong('url', 'You must provide a production endpoint in the manifest file.');
