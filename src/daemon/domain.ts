@@ -84,7 +84,7 @@ export function createDomain(config: Config, backends: Backends, options: Domain
   const leases = new Leases(store, owner);
   const act = createAct({ store, leases, logger, now });
   const provider = new Provider(backends.serviceEndpoint);
-  const orphans = new Orphans({ store, provider, leases, logger });
+  const orphans = new Orphans({ store, provider, leases, logger, now });
   const unitBindings = new UnitBindings({ store, provider, leases, journal, logger });
   const onPublished = (): void => unitBindings.changed();
   const routes = new Routes({ store, router, domain: config.domain, logger, now, onPublished });

@@ -107,6 +107,61 @@ it('a provider that hangs keeps no start waiting, and no other app', async () =>
   await expectSoundServices(world);
 });
 
+it('what comes late to a provider that remembers nothing is undone there again, and listed until then', async () => {
+  world.machine.lateMs = 1_500;
+  world = await world.next();
+  const { endpoint } = world.machine;
+  for (const begin of [bind, () => world.useCases.instances.create(ANN, { name: 'two', service: 'db' })]) {
+    failing('hangs');
+    const real = { bind: endpoint.bind.bind(endpoint), create: endpoint.create.bind(endpoint) };
+    const late: (() => Promise<unknown>)[] = [];
+    world.faults.on(
+      'endpoint.bind',
+      (given) => void late.push(() => real.bind(...(given as Parameters<typeof real.bind>))),
+    );
+    world.faults.on(
+      'endpoint.create',
+      (given) => void late.push(() => real.create(...(given as Parameters<typeof real.create>))),
+    );
+    await expect(begin()).rejects.toMatchObject({ code: 'provider.failed' });
+    const [orphan] = await world.parts.orphans.find();
+    expect(orphan?.problem).toContain('late');
+    await late[0]?.();
+    await until(async () => (await world.parts.orphans.find()).length === 0, {
+      timeoutMs: WAIT_MS,
+      what: 'it to be over',
+    });
+    await expectSoundServices(world);
+    failing();
+    await begin();
+    await expectSoundServices(world);
+  }
+});
+
+it('what is in case it comes late keeps nobody from trying again', async () => {
+  world.machine.lateMs = 60_000;
+  world = await world.next();
+  failing('hangs');
+  await expect(bind()).rejects.toMatchObject({ code: 'provider.failed' });
+  await bind();
+  failing('dies after');
+  await expect(world.useCases.instances.create(ANN, { name: 'two', service: 'db' })).rejects.toThrow();
+  await world.useCases.instances.create(ANN, { name: 'two', service: 'db' });
+  await world.useCases.instances.remove(ANN, 'two');
+  failing('lies');
+  await expect(world.useCases.instances.create(ANN, { name: 'two', service: 'db' })).rejects.toThrow();
+  expect(await world.parts.orphans.find()).toHaveLength(1);
+  await world.useCases.bindings.unbind(ANN, 'one', 'shop', {}, say);
+  await world.useCases.instances.remove(ANN, 'one');
+  await expect(world.useCases.services.remove(ANN, 'db')).rejects.toMatchObject({
+    code: 'service.has_instances',
+    hint: expect.stringContaining('Still being removed at the provider: two.'),
+  });
+  await world.useCases.instances.remove(ANN, 'two');
+  expect(await world.parts.orphans.find()).toEqual([]);
+  await expectSoundServices(world);
+});
+
 it('what the provider gives is struck out of its own words, however late they come', async () => {
   const { URL: url = '' } = await bind();
   world.machine.endpoint.info = () =>

@@ -108,11 +108,14 @@ const times = (count: number): number[] => Array.from({ length: count }, (_, n) 
 const asked = (method: string, where: string, body?: object | string, as?: string): Promise<string> =>
   api(method, where, body, as).then(outcome);
 
+/** But for what is undone and only watched for some minutes, in case a provider comes to it late. */
 async function healersFind(): Promise<unknown[]> {
   const healers = (await api('GET', '/healers')).json<Record<string, string>[]>().flatMap((one) => Object.keys(one));
-  const found: unknown[] = [];
-  for (const name of healers) found.push(...(await api('GET', `/healers/${name}`)).json<{ found: unknown[] }>().found);
-  return found;
+  const found: { readonly problem: string }[] = [];
+  for (const name of healers) {
+    found.push(...(await api('GET', `/healers/${name}`)).json<{ found: { problem: string }[] }>().found);
+  }
+  return found.filter(({ problem }) => !problem.includes('comes to it late'));
 }
 
 /** What the app has of the binding, and what the provider thinks. */

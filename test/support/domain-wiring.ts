@@ -190,7 +190,13 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
   const leases = new Leases(backends.store, owner);
   const act = createAct({ ...all, leases });
   const provider = new Provider(backends.endpoint, machine.deadlines);
-  const orphans = new Orphans({ ...all, provider, leases, pauses: { firstMs: 20, longestMs: 100 } });
+  const orphans = new Orphans({
+    ...all,
+    provider,
+    leases,
+    lateMs: machine.lateMs,
+    pauses: { firstMs: 20, longestMs: 100 },
+  });
   const unitBindings = new UnitBindings({ ...all, provider, leases, journal, gatherMs: 5, retryMs: 20 });
   const onPublished = (): void => unitBindings.changed();
   const routes = new Routes({ ...all, domain: settings.domain, giveUpMs: ROUTER_GIVE_UP_MS, onPublished });

@@ -41,6 +41,8 @@ export interface Machine {
   readonly endpoint: MemoryEndpoint;
   /** Asked in its place when there is one. */
   remote: ServiceEndpoint | null;
+  /** How long what a provider has not answered may still come to pass there; none of those in memory does. */
+  lateMs: number;
   /** How it misbehaves at the next call; not at all by default. */
   fault: (method: Method) => Fault;
   deadlines: Deadlines;
@@ -100,6 +102,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     gitHost: new MemoryRepositories(),
     endpoint: new MemoryEndpoint(),
     remote: null,
+    lateMs: 0,
     fault: () => 'none',
     deadlines: { createMs: 2_000, changeMs: 2_000, lookMs: 1_000 },
     settings: {

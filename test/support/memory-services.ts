@@ -89,7 +89,7 @@ export function createMemoryServices({ act, now, teams, apps, putEnv }: MemorySe
   const endpoint = new MemoryEndpoint();
   const provider = new Provider(endpoint);
   const leases = new Leases(store, 'memory');
-  const orphans = new Orphans({ store, provider, leases, logger: SILENT });
+  const orphans = new Orphans({ store, provider, leases, logger: SILENT, now });
   const settings = { domain: 'apps.test' };
   const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
   const journal = { note: async () => {} } as unknown as Journal;

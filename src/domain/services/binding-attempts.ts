@@ -9,7 +9,7 @@ import { PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { demandService } from './demand-service.ts';
-import type { Orphans } from './orphans.ts';
+import { isOver, type Orphans } from './orphans.ts';
 import { type Provider, providerFailed } from './provider.ts';
 import type { Binding, Instance } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
@@ -49,7 +49,7 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
     if (left.state === 'bound') {
       throw new PlatformError('binding.exists', 'This app is already bound to this service instance.');
     }
-    const failure = await orphans.undoBinding(left.id);
+    const failure = await orphans.undoBinding(left.id, { isOver: true });
     if (failure === null) return;
     throw providerFailed(failure, 'An earlier binding of this app is not undone yet', instance.name);
   }
@@ -83,11 +83,13 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
       const binding = await begin(caller, instance, app);
       return orphans.during(binding.id, async () => {
         let mayBeThere = true;
+        let isAnswered = true;
         try {
           const service = await demandService(store, instance.service);
           const answered = await provider.bind(service, instance, binding).catch((thrown: unknown) => {
             if (!(thrown instanceof EndpointFailure)) throw thrown;
             mayBeThere = thrown.mayHaveHappened;
+            isAnswered = isOver(thrown);
             throw providerFailed(
               thrown,
               `Failed to bind the instance "${instance.name}" to the app "${app}"`,
@@ -97,7 +99,7 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
           await store.transact((tx) => tx.updateBinding(binding.id, { vars: Object.fromEntries(answered) }));
           return await work(binding, answered);
         } catch (error) {
-          if (mayBeThere) await orphans.undoBinding(binding.id);
+          if (mayBeThere) await orphans.undoBinding(binding.id, { isOver: isAnswered });
           else await store.transact((tx) => tx.deleteBinding(binding.id));
           throw error;
         }

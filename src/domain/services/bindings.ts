@@ -138,7 +138,7 @@ export function createBindings(deps: BindingsDeps): Bindings {
               write: (tx) => tx.updateBinding(binding.id, { state: 'unbinding' }),
             }));
           }
-          const failure = await orphans.undoBinding(binding.id);
+          const failure = await orphans.undoBinding(binding.id, { isOver: true });
           if (failure === null) return;
           if (options.force === true) await store.transact((tx) => tx.deleteBinding(binding.id));
           else say(` !     The provider did not confirm it (${failure.message}); it is asked again until it does.`);

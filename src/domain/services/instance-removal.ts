@@ -65,7 +65,7 @@ export function createInstanceRemoval(deps: {
       await store.transact((tx) => tx.deleteInstance(instance.id));
       return;
     }
-    const failure = await orphans.undoInstance(instance.id);
+    const failure = await orphans.undoInstance(instance.id, { isOver: true });
     if (failure !== null && force) await store.transact((tx) => tx.deleteInstance(instance.id));
   }
 

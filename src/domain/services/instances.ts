@@ -11,7 +11,7 @@ import { demandInstance, demandService } from './demand-service.ts';
 import { checkParameters, checkPlan, checkTags } from './instance-fields.ts';
 import { createInstanceRemoval, type InstanceRemoval } from './instance-removal.ts';
 import { instanceTeams } from './instance-teams.ts';
-import { instanceLease, type Orphans } from './orphans.ts';
+import { instanceLease, isOver, type Orphans } from './orphans.ts';
 import { type Provider, providerFailed } from './provider.ts';
 import { checkInstanceName, type Instance, type Service } from './service.ts';
 import { EndpointFailure, type EndpointFact, type InstanceStatus } from './service-endpoint.ts';
@@ -95,7 +95,7 @@ export function createInstances(deps: InstancesDeps): Instances {
   async function clearName(name: string): Promise<void> {
     const left = await store.instance(name);
     if (left === null) return;
-    const failure = left.state === 'ready' ? null : await orphans.undoInstance(left.id);
+    const failure = left.state === 'ready' ? null : await orphans.undoInstance(left.id, { isOver: true });
     if (left.state !== 'ready' && failure === null) return;
     throw new PlatformError('instance.name_taken', 'instance name already exists.', {
       hint:
@@ -117,7 +117,8 @@ export function createInstances(deps: InstancesDeps): Instances {
         if (thrown instanceof EndpointFailure && !thrown.mayHaveHappened) {
           await store.transact((tx) => tx.deleteInstance(instance.id));
         } else {
-          await orphans.undoInstance(instance.id);
+          const over = !(thrown instanceof EndpointFailure) || isOver(thrown);
+          await orphans.undoInstance(instance.id, { isOver: over });
         }
         if (!(thrown instanceof EndpointFailure)) throw thrown;
         throw providerFailed(thrown, `Failed to create the instance ${instance.name}`, instance.name);

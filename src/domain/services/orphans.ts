@@ -36,15 +36,30 @@ export interface OrphansDeps {
   readonly provider: Provider;
   readonly leases: Leases;
   readonly logger: Logger;
+  readonly now: () => Date;
+  /** How long after its beginning a provider may still carry out what it has not answered; 5 min when absent. */
+  readonly lateMs?: number;
   /** Between attempts in the background; 1 s, doubled up to a minute, when absent. */
   readonly pauses?: { readonly firstMs: number; readonly longestMs: number };
 }
 
 const PAUSES = { firstMs: 1_000, longestMs: 60_000 };
+const LATE_MS = 5 * 60_000;
+const LATE = 'It was undone, and is asked for again for some minutes, in case the provider comes to it late.';
 const LEASE_WAIT_MS = 500;
 /** At once: a provider that hangs must not keep the others waiting, nor many of them fill the platform. */
 const MOST_AT_ONCE = 16;
 const HOLDER = 'undoing what was not finished';
+
+export interface UndoOptions {
+  /** Nothing that was begun is still under way: it was answered, or somebody wants the name or the pair anew. */
+  readonly isOver?: boolean;
+}
+
+/** Whether the provider is done with what has failed; who stands before it answers 502 or 504 in its place. */
+export function isOver({ status }: EndpointFailure): boolean {
+  return status !== null && status !== 502 && status !== 504;
+}
 
 export function instanceLease(name: string): string {
   return `instance:${name}`;
@@ -114,10 +129,10 @@ export class Orphans {
   }
 
   /**
-   * The caller holds the instance's lease. Null when it is gone, at the provider and in the store; otherwise why not, and then
-   * it is kept and tried again.
+   * The caller holds the instance's lease. Null when it is gone at the provider, otherwise why not. It is kept and tried again until
+   * it is gone, and as long as what was begun may still be under way there.
    */
-  async undoInstance(id: string): Promise<EndpointFailure | null> {
+  async undoInstance(id: string, options: UndoOptions = {}): Promise<EndpointFailure | null> {
     const { store, provider } = this.#deps;
     const instance = await store.instanceById(id);
     if (instance === null || instance.state === 'ready') return null;
@@ -132,12 +147,20 @@ export class Orphans {
         return failure;
       }
     }
-    await store.transact((tx) => tx.deleteInstance(id));
+    if (this.#mayComeLate(instance, options)) {
+      await store.transact((tx) => tx.updateInstance(id, { attempts: instance.attempts + 1, problem: LATE }));
+      this.#later();
+    } else await store.transact((tx) => tx.deleteInstance(id));
     return null;
   }
 
+  #mayComeLate({ createdAt }: { readonly createdAt: string }, { isOver: over = false }: UndoOptions): boolean {
+    const { now, lateMs = LATE_MS } = this.#deps;
+    return !over && now().getTime() - Date.parse(createdAt) < lateMs;
+  }
+
   /** The same for a binding that is not bound; the caller holds the lease of the pair. The app is no longer concerned. */
-  async undoBinding(id: string): Promise<EndpointFailure | null> {
+  async undoBinding(id: string, options: UndoOptions = {}): Promise<EndpointFailure | null> {
     const { store, provider, logger } = this.#deps;
     const binding = await store.binding(id);
     if (binding === null || binding.state === 'bound') return null;
@@ -160,7 +183,11 @@ export class Orphans {
         return failure;
       }
     }
-    await store.transact((tx) => tx.deleteBinding(id));
+    const isAnswered = Object.keys(binding.vars).length > 0;
+    if (!isAnswered && this.#mayComeLate(binding, options)) {
+      await store.transact((tx) => tx.updateBinding(id, { attempts: binding.attempts + 1, problem: LATE }));
+      this.#later();
+    } else await store.transact((tx) => tx.deleteBinding(id));
     return null;
   }
 

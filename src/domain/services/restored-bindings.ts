@@ -115,7 +115,7 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
   /** The app runs without them now. */
   async function unbind({ app, say }: RestoreRequest, leaving: Plan['leaving']): Promise<void> {
     for (const { binding, instance } of leaving) {
-      const failure = await orphans.undoBinding(binding.id);
+      const failure = await orphans.undoBinding(binding.id, { isOver: true });
       await journal.note(app, `unbound from ${instance.name} with the release that serves`);
       if (failure === null) continue;
       say(

@@ -8,7 +8,7 @@ import type { Store, StoreWriter } from '../store.ts';
 import { demandService } from './demand-service.ts';
 import type { Manifest } from './manifest.ts';
 import { type Provider, providerFailed } from './provider.ts';
-import type { Service } from './service.ts';
+import type { Instance, Service } from './service.ts';
 import { EndpointFailure, type EndpointPlan } from './service-endpoint.ts';
 
 export interface OwnedService {
@@ -117,7 +117,7 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
       const service = await demandService(store, name);
       await act(caller, 'service.remove', { service }, { target: `service:${name}` }, () =>
         store.transact(async (tx) => {
-          const instances = (await tx.instances(name)).map((instance) => instance.name);
+          const instances = await tx.instances(name);
           if (instances.length > 0) throw hasInstances(instances);
           await tx.deleteService(name);
         }),
@@ -180,9 +180,14 @@ async function demandTeam(tx: Pick<StoreWriter, 'team'>, name: string): Promise<
   throw new PlatformError('team.not_found', 'Team not found', { hint: 'Check the spelling of its name.' });
 }
 
-function hasInstances(instances: readonly string[]): PlatformError {
+function hasInstances(instances: readonly Instance[]): PlatformError {
+  const names = instances.map(({ name }) => name).slice(0, 100);
+  // Nobody sees these in a list any more.
+  const isGoing = instances.every(({ state }) => state === 'removing');
   return new PlatformError('service.has_instances', 'This service cannot be removed because it has instances.', {
-    hint: 'Please remove these instances before removing the service.',
-    details: { instances: instances.slice(0, 100) },
+    hint: isGoing
+      ? `Still being removed at the provider: ${names.join(', ')}. Try again in some minutes, or remove them with --force.`
+      : 'Please remove these instances before removing the service.',
+    details: { instances: names },
   });
 }
