@@ -193,6 +193,8 @@ it('that cannot come back keep the release from coming back, and nothing is chan
     const coming: Fault[] = ['none', fault];
     world.machine.fault = () => coming.shift() ?? 'none';
     await expect(back('v3')).rejects.toMatchObject({ code });
+    const [event] = await world.machine.store.events(1);
+    expect(event).toMatchObject({ action: 'app.rollback', target: 'app:shop', error: code });
   }
   world.faults.on('provisioner.ensure', () => {
     throw new Error('no room');

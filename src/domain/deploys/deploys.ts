@@ -110,10 +110,14 @@ export function createDeploys(deps: DeploysDeps): Deploys {
     for (const deploy of open) await closeInterrupted(deps, deploy);
   }
 
+  function alone<T>(caller: Caller, app: string, work: () => Promise<T>): Promise<T> {
+    const options = { waitMs: LEASE_WAIT_MS, holder: `app.rollback by ${callerName(caller)}` };
+    return leases.hold(`app:${app}`, options, work);
+  }
+
   /** Once nobody is at work on the app: `previous` is of the release that serves then. */
   function meant(caller: Caller, app: string, image: string): Promise<Release> {
-    const options = { waitMs: LEASE_WAIT_MS, holder: `app.rollback by ${callerName(caller)}` };
-    return leases.hold(`app:${app}`, options, async () => {
+    return alone(caller, app, async () => {
       const current = await demandApp(store, app);
       await demandRelease(store, current);
       return findRelease(store, current, image);
@@ -122,9 +126,8 @@ export function createDeploys(deps: DeploysDeps): Deploys {
 
   function goBack({ caller, app, image, say }: Wanted, meantOne: Release, restored: RestoredBindings): Promise<Deploy> {
     const { name } = app;
-    const options = { target: `app:${name}`, lease: `app:${name}`, detail: image.slice(0, 200) };
-    return act(caller, 'app.rollback', { app }, options, async () => {
-      const by = callerName(caller);
+    const by = callerName(caller);
+    return alone(caller, name, async () => {
       const current = await demandApp(store, name);
       const old = await findRelease(store, current, image);
       if (old.number !== meantOne.number) throw changedMeanwhile(name);
@@ -198,11 +201,13 @@ export function createDeploys(deps: DeploysDeps): Deploys {
 
     async rollback(caller, appName, image, say) {
       const app = await demandApp(store, appName);
-      demand(caller, 'app.rollback', { app });
-      const release = await meant(caller, appName, image);
-      return restore.around({ caller, app: appName, release, say }, (restored) =>
-        goBack({ caller, app, image, say }, release, restored),
-      );
+      const options = { target: `app:${appName}`, detail: image.slice(0, 200) };
+      return act(caller, 'app.rollback', { app }, options, async () => {
+        const release = await meant(caller, appName, image);
+        return restore.around({ caller, app: appName, release, say }, (restored) =>
+          goBack({ caller, app, image, say }, release, restored),
+        );
+      });
     },
   };
 }
