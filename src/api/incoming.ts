@@ -24,11 +24,11 @@ export function requestId(request: IncomingMessage): string {
   return typeof given === 'string' && /^[\w.-]{8,64}$/.test(given) ? given : randomHex(16);
 }
 
-/** The returned function ends the limit. */
-export function limitBodyTime(request: IncomingMessage): () => void {
+/** The returned function ends the limit. Nobody reads a body of no bytes, so what has arrived is not only what was read to its end. */
+export function limitBodyTime(request: IncomingMessage, ms: number = BODY_TIMEOUT_MS): () => void {
   if (request.headers['transfer-encoding'] === undefined && request.headers['content-length'] === undefined)
     return () => {};
-  const timer = setTimeout(() => request.destroy(), BODY_TIMEOUT_MS);
+  const timer = setTimeout(() => request.complete || request.destroy(), ms);
   const stop = (): void => clearTimeout(timer);
   request.once('end', stop).once('close', stop);
   return stop;
