@@ -32,6 +32,8 @@ export interface BareReposOptions {
   readonly program?: string;
   /** Bytes one push may send. */
   readonly maxPushBytes?: number;
+  /** Bytes of memory that taking one push may need. */
+  readonly maxMemoryBytes?: number;
   /** Files and directories, and their bytes, that one commit may lay out. */
   readonly maxTreeEntries?: number;
   readonly maxTreeBytes?: number;
@@ -69,7 +71,8 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
   const { root, preReceive, logger, program = 'git', maxPushBytes = 1024 * MIB } = options;
   const limits = { maxEntries: options.maxTreeEntries ?? 200_000, maxBytes: options.maxTreeBytes ?? 2048 * MIB };
   const archive = { ...limits, maxArchiveBytes: options.maxArchiveBytes ?? 512 * MIB };
-  const git = await prepareLayout({ root, program, preReceive, maxPushBytes });
+  const { maxMemoryBytes = 1024 * MIB } = options;
+  const git = await prepareLayout({ root, program, preReceive, maxPushBytes, maxMemoryBytes });
   const packing = new Packing(git, logger);
   const at = (app: string): string => repositoryPath(root, app);
 
