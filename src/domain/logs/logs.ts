@@ -5,6 +5,7 @@ import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { App } from '../apps/app.ts';
 import { demandApp } from '../apps/demand-app.ts';
+import { mayStill } from '../apps/may-still.ts';
 import { privateValues } from '../apps/private-values.ts';
 import type { Store } from '../store.ts';
 import type { LogEntry, LogFilter } from './entry.ts';
@@ -31,7 +32,10 @@ export interface LogPush {
 export interface Logs {
   /** Oldest first. */
   query(caller: Caller, app: string, query: LogQuery): Promise<LogEntry[]>;
-  /** First what query() gives, then every new entry in batches, until the signal fires or the app is no more. */
+  /**
+   * First what query() gives, then every new entry in batches, until the signal fires, the app is no more, or the caller may not
+   * see them any more.
+   */
   follow(caller: Caller, app: string, query: LogQuery, signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
   /** Adds entries that a program hands in. Errors: app.not_found, access.denied, input.invalid, input.too_large. */
   push(caller: Caller, app: string, push: LogPush): Promise<void>;
@@ -70,9 +74,8 @@ export function createLogs(deps: LogsDeps): Logs {
     },
     async follow(caller, appName, query, signal) {
       const { app, filter } = await permitted(caller, appName, query);
-      // Another app of the same name may belong to others.
-      const isThere = async (): Promise<boolean> => (await store.app(app.name))?.createdAt === app.createdAt;
-      return followEntries({ logStore, journal, isThere }, filter, signal);
+      const isAllowed = (): Promise<boolean> => mayStill(store, caller, 'app.log', app, now().toISOString());
+      return followEntries({ logStore, journal, isAllowed }, filter, signal);
     },
     async push(caller, appName, push) {
       const app = await demandApp(store, appName);
@@ -107,7 +110,7 @@ function parseLines(lines: unknown): number {
 
 /** Followers hold no entries: they remember the last seq and read on when woken, so a slow one costs no memory. */
 async function* followEntries(
-  deps: { logStore: LogStore; journal: Journal; isThere: () => Promise<boolean> },
+  deps: { logStore: LogStore; journal: Journal; isAllowed: () => Promise<boolean> },
   filter: LogFilter,
   signal: AbortSignal,
 ): AsyncGenerator<LogEntry[]> {
@@ -128,7 +131,7 @@ async function* followEntries(
     while (!signal.aborted) {
       if (!news) await new Promise<void>((resolve) => (wake = resolve));
       news = false;
-      if (signal.aborted || !(await deps.isThere())) return;
+      if (signal.aborted || !(await deps.isAllowed())) return;
       const entries = await deps.logStore.query({ ...filter, lines: 0, afterSeq: cursor });
       cursor = entries.at(-1)?.seq ?? cursor;
       if (entries.length > 0) yield entries;

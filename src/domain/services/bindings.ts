@@ -113,6 +113,7 @@ export function createBindings(deps: BindingsDeps): Bindings {
       await demandApp(tx, app);
       const current = await tx.instanceById(id);
       if (current?.state !== 'ready') throw notReady(current);
+      demand(caller, 'instance.bind', { instance: current });
       await tx.insertBinding(binding);
     });
     return { ...binding, unitHosts: await unitHosts(store, app) };
