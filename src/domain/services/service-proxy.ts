@@ -16,7 +16,7 @@ export interface ServiceProxy {
 }
 
 /** What a provider does for the platform: binding by this way would leave what nobody knows of. */
-const RESERVED = /^\/(?:bind(?:-app)?(?:\/|$)|hostname\/|binds\/)/;
+const RESERVED = /^\/(?:bind(?:-app)?(?:\/|$)|hostname\/|binds\/)/i;
 
 export function createServiceProxy(deps: {
   readonly store: Store;
@@ -63,7 +63,8 @@ function describe({ method, path }: ProxyRequest): string {
 /** As the provider will read it; throws `input.invalid` for what two readers could read differently. */
 function pathOf({ path }: ProxyRequest): string {
   const bare = path.split(/[?#]/, 1)[0] ?? '';
-  const isPlain = /^\/[\w\-.~!$&'()*+,;=:@/]*$/.test(bare) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(bare);
+  // Without ";": some servers take what follows it in a part of a path away, and then see another path.
+  const isPlain = /^\/[\w\-.~!$&'()*+,=:@/]*$/.test(bare) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(bare);
   if (isPlain && path.length <= 4_096 && !path.includes('#')) return bare;
   throw new PlatformError('input.invalid', 'The callback must be a plain path that begins with a slash.', {
     hint: 'Send for example ?callback=/resources/<instance>/backups.',
