@@ -68,6 +68,8 @@ describe('parseAppConfig', () => {
       'healthcheck: {path: /a}\nhealthcheck: {path: /b}',
       /tancho.yaml line 2: this is not YAML: Map keys must be unique/,
     ],
+    ['- '.repeat(5_000), /tancho.yaml line 1: the file is nested too deeply/],
+    ['#'.repeat(40_000), /tancho.yaml line 1: the file is longer than 32768 bytes/],
   ])('names file, line, key and expectation: %j', (text, message) => {
     expect(() => parse(text)).toThrow(message);
   });
