@@ -74,6 +74,7 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
   const { maxMemoryBytes = 1024 * MIB } = options;
   const git = await prepareLayout({ root, program, preReceive, maxPushBytes, maxMemoryBytes });
   const packing = new Packing(git, logger);
+  const diffs = new KeyedQueue();
   const at = (app: string): string => repositoryPath(root, app);
 
   return {
@@ -92,7 +93,8 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
       if (await isScattered(at(app))) packing.start(app, at(app));
       return imported;
     },
-    diff: (app, from, to) => diff(git, at(app), from, to),
+    // Some differences take long to find: however often they are asked for, an app has one process at it.
+    diff: (app, from, to) => diffs.run(app, () => diff(git, at(app), from, to)),
     serve: (app, request) => serve(git, at(app), request),
     ref: (app, name) => readRef(git, at(app), name),
     async settle(app, branch) {
@@ -124,6 +126,7 @@ async function diff(git: Git, repository: string, from: string, to: string): Pro
   const flags = ['--no-color', '--no-ext-diff', '--no-textconv', '--no-renames'];
   const result = await runGit(git, [`--git-dir=${repository}`, 'diff', ...flags, from, to, '--'], {
     maxBytes: MAX_DIFF_BYTES,
+    isBounded: true,
   });
   if (result.truncated) return `${result.stdout.toString()}\n(the diff is longer; cut here)\n`;
   return result.code === 0 ? result.stdout.toString() : '';

@@ -23,6 +23,8 @@ export interface RunOptions {
   /** Standard output beyond this is cut and the process ended; `truncated` then says so. */
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
+  /** See Git.maxMemoryBytes. */
+  readonly isBounded?: boolean;
 }
 
 export interface RunResult {
@@ -113,9 +115,9 @@ export function notStarted(error: Error): PlatformError {
 
 /** Runs git to its end and keeps its output. A non-zero exit is a result, not an error. */
 export async function runGit(git: Git, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-  const { maxBytes = DEFAULT_MAX_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
+  const { maxBytes = DEFAULT_MAX_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS, signal, isBounded = false } = options;
   signal?.throwIfAborted();
-  const child = spawnGit(git, args, { env: options.env ?? {}, stdio: 'pipe' });
+  const child = spawnGit(git, args, { env: options.env ?? {}, stdio: 'pipe', isBounded });
   // A program that does not read its input is judged by its exit code, not by this.
   child.stdin?.on('error', () => {}).end(options.input ?? '');
   const end = (): void => endGroup(child);

@@ -1,6 +1,7 @@
 /** Pushes that mean something else than they say, or that stand for far more than they hold. */
 import { createHash } from 'node:crypto';
 import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -133,4 +134,32 @@ describe.skipIf(!hasGit)('a push', () => {
     expect(await readFile(join(directory, 'file'), 'utf8')).toBe('shown');
     expect(await host.diff('shop', shown, other)).toContain('-shown');
   });
+
+  it.runIf(existsSync('/proc'))('is compared by one process at a time, however many ask', async () => {
+    const text = (seed: number): string =>
+      Array.from({ length: 60_000 }, (_, line) => `${(line * seed) % 65_521}\n`).join('');
+    const commitOfText = (content: string): string => {
+      const blob = git(['hash-object', '-w', '--stdin'], content);
+      return git(['commit-tree', '-m', 'x', git(['mktree'], `100644 blob ${blob}\tfile\n`)]);
+    };
+    const [from, to] = [commitOfText(text(7)), commitOfText(text(11))];
+    let most = 0;
+    const counting = setInterval(() => (most = Math.max(most, processesAt(from))), 5);
+    const found = await Promise.all(Array.from({ length: 4 }, () => host.diff('shop', from, to)));
+    clearInterval(counting);
+    expect(new Set(found).size).toBe(1);
+    expect(most).toBe(1);
+  });
 });
+
+/** Processes that have this word in their arguments. */
+function processesAt(word: string): number {
+  const pids = readdirSync('/proc').filter((name) => /^[0-9]+$/.test(name));
+  return pids.filter((pid) => {
+    try {
+      return readFileSync(`/proc/${pid}/cmdline`, 'latin1').split('\0').includes(word);
+    } catch {
+      return false;
+    }
+  }).length;
+}
