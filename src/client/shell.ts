@@ -1,8 +1,8 @@
 /** A shell of an app, over a websocket. */
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
-import { path } from './calls.ts';
 import { ClientError, errorFromBody } from './errors.ts';
+import { path } from './path.ts';
 import { badAnswer, readAll, type Target } from './transport.ts';
 
 export interface ShellSize {

@@ -1,5 +1,5 @@
 /**
- * What would grow for ever is kept within bounds: events, the logs of deploys, releases with their code. In small steps, so that
+ * What would grow for ever is kept within bounds: events, the logs of deploys, finished rollouts, releases with their code. In small steps, so that
  * nobody waits for it; an app that somebody works on is left for the next time.
  */
 import { bestEffort, type Logger } from '../lib/logger.ts';
@@ -12,6 +12,9 @@ import type { Store } from './store.ts';
 
 const EVENTS_AT_ONCE = 500;
 const LOGS_AT_ONCE = 20;
+const ROLLOUTS_AT_ONCE = 200;
+/** Nobody reads a finished one; the newest are left to whoever looks into the database. */
+const KEPT_ROLLOUTS = 20;
 const DAY_MS = 86_400_000;
 
 export interface RetentionDeps {
@@ -56,6 +59,10 @@ export function createRetention(deps: RetentionDeps): Retention {
       );
       await bestEffort(logger, 'removing old logs of deploys', () =>
         inBatches(LOGS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldDeployLogs(oldLogs))),
+      );
+      const oldRollouts = { keep: KEPT_ROLLOUTS, batch: ROLLOUTS_AT_ONCE };
+      await bestEffort(logger, 'removing old rollouts', () =>
+        inBatches(ROLLOUTS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldRollouts(oldRollouts))),
       );
       await bestEffort(logger, 'removing old releases', () => pruneApps(signal));
     },

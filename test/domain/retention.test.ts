@@ -90,7 +90,7 @@ describe('retention', () => {
     const warnings: string[] = [];
     const logger = { ...SILENT, warn: (_fields: object, message: string) => void warnings.push(message) };
     await createRetention({ ...parts, store: broken, logger }).run(unstopped());
-    expect(warnings).toHaveLength(3);
+    expect(warnings).toHaveLength(4);
     await retention().run(AbortSignal.abort());
     expect(await releases()).toHaveLength(13);
   });

@@ -2,7 +2,7 @@
 import type { AppToken } from '../../src/domain/app-tokens/app-token.ts';
 import type { AppTokenReader, AppTokenWriter } from '../../src/domain/app-tokens/app-token-store.ts';
 import type { AppReader, AppWriter } from '../../src/domain/apps/app-store.ts';
-import type { Limit } from '../../src/domain/quotas/quota.ts';
+import type { Limit } from '../../src/domain/quotas/limit.ts';
 import type { QuotaReader, QuotaWriter } from '../../src/domain/quotas/quota-store.ts';
 import type { createMemoryPlatform } from './memory-platform.ts';
 

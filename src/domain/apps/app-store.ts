@@ -41,4 +41,6 @@ export interface AppWriter {
   deleteUnit(id: string): Promise<void>;
   insertRollout(rollout: Rollout): Promise<void>;
   updateRollout(id: string, change: Partial<Pick<Rollout, 'state' | 'cause' | 'finishedAt'>>): Promise<void>;
+  /** Finished ones but the `keep` newest of each app and what serves; at most `batch`. How many these were. */
+  deleteOldRollouts(bounds: { readonly keep: number; readonly batch: number }): Promise<number>;
 }

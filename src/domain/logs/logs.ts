@@ -11,22 +11,13 @@ import type { Store } from '../store.ts';
 import type { LogEntry, LogFilter } from './entry.ts';
 import type { Journal } from './journal.ts';
 import type { LogStore } from './log-store.ts';
-import { pushedEntries } from './pushed-entries.ts';
+import { type LogPush, pushedEntries } from './pushed-entries.ts';
 
 export interface LogQuery {
   /** Required, a whole number >= 0 (0: all that are kept); errors: log.lines_required, input.invalid. */
   readonly lines: unknown;
   readonly source?: string;
   readonly unit?: string;
-}
-
-export interface LogPush {
-  /** Array of texts; each may hold several lines, and empty ones are left out. */
-  readonly lines: unknown;
-  /** '': `app`. */
-  readonly source: string;
-  /** '': `api`. */
-  readonly unit: string;
 }
 
 export interface Logs {

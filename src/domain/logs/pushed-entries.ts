@@ -1,12 +1,20 @@
 /** Pure: what a program hands in, as entries of a log. */
 import { PlatformError } from '../errors.ts';
 import type { LogEntry } from './entry.ts';
-import type { LogPush } from './logs.ts';
 
 const MAX_LINES = 5_000;
 const NAME = /^[\w./:@-]{1,100}$/;
 /** What the platform itself says cannot be said by others. */
 const OWN_SOURCES: ReadonlySet<string> = new Set(['tancho']);
+
+export interface LogPush {
+  /** Array of texts; each may hold several lines, and empty ones are left out. */
+  readonly lines: unknown;
+  /** '': `app`. */
+  readonly source: string;
+  /** '': `api`. */
+  readonly unit: string;
+}
 
 /** Throws `input.invalid`, `input.too_large`. */
 export function pushedEntries(app: string, push: LogPush, at: Date): LogEntry[] {

@@ -1,4 +1,4 @@
-import type { Limit } from './quota.ts';
+import type { Limit } from './limit.ts';
 
 /** What must be remembered about quotas. */
 export interface QuotaReader {

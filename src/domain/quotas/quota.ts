@@ -5,10 +5,8 @@
 import type { AppReader } from '../apps/app-store.ts';
 import { PlatformError } from '../errors.ts';
 import type { UserReader } from '../users/user-store.ts';
+import type { Limit } from './limit.ts';
 import type { QuotaReader } from './quota-store.ts';
-
-/** Null: as many as anybody likes. */
-export type Limit = number | null;
 
 export interface Quota {
   readonly limit: Limit;

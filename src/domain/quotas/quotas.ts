@@ -8,7 +8,8 @@ import { PlatformError } from '../errors.ts';
 import { userNotFound } from '../users/authentication.ts';
 import { normalEmail } from '../users/email.ts';
 import type { UserReader } from '../users/user-store.ts';
-import { appQuota, type DefaultLimits, type Limit, type Quota, userQuota } from './quota.ts';
+import type { Limit } from './limit.ts';
+import { appQuota, type DefaultLimits, type Quota, userQuota } from './quota.ts';
 import type { QuotaReader, QuotaWriter } from './quota-store.ts';
 
 export interface Quotas {

@@ -8,14 +8,15 @@ import type { AccountStore } from './account-store.ts';
 import type { CallerCache } from './caller-cache.ts';
 import { hashToken, TOKEN_DIGITS } from './sessions.ts';
 import type { ApiKey } from './user.ts';
-import type { Users } from './users.ts';
 
-export function createApiKeys(deps: {
-  store: AccountStore;
-  act: Act;
-  callers: CallerCache;
-  now: () => Date;
-}): Pick<Users, 'apiKey' | 'regenerateApiKey'> {
+export interface ApiKeys {
+  /** Made on first use. */
+  apiKey(caller: Caller): Promise<ApiKey>;
+  /** The old one is void at once. */
+  regenerateApiKey(caller: Caller): Promise<ApiKey>;
+}
+
+export function createApiKeys(deps: { store: AccountStore; act: Act; callers: CallerCache; now: () => Date }): ApiKeys {
   const { store, act, callers, now } = deps;
 
   function newKey(email: string): ApiKey {

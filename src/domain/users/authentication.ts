@@ -12,15 +12,25 @@ import { passwordMatches } from './passwords.ts';
 import { hashToken } from './sessions.ts';
 import { networkOf, Throttle } from './throttle.ts';
 import type { User } from './user.ts';
-import type { Users } from './users.ts';
 
 /** Until when the answer for an API key is good, as far as the key is concerned. */
 const NEVER = '9999-12-31T23:59:59.999Z';
 
-type Authentication = Pick<Users, 'byToken' | 'bySshKey' | 'byPassword' | 'machineOwner'> & {
+export interface CallerRecognition {
+  /** Token of an Authorization header -> caller; null when unknown or expired. */
+  byToken(token: string, address: string): Promise<Caller | null>;
+  /** `SHA256:...` fingerprint of a key whose possession the SSH door has verified; null when unknown. */
+  bySshKey(fingerprint: string, address: string): Promise<UserCaller | null>;
+  /** For git over HTTP: the password or any token of the user; null when wrong. Throttled like login. */
+  byPassword(email: string, secret: string, address: string): Promise<UserCaller | null>;
+  /** The owner of the machine, over the unix socket: acts as the longest-standing admin. */
+  machineOwner(): Promise<UserCaller>;
+}
+
+interface Authentication extends CallerRecognition {
   /** The user whose password this is, or why not. Errors: user.not_found, auth.wrong_password, auth.throttled. */
   verifyPassword(email: string, password: string, address: string): Promise<User>;
-};
+}
 
 export function createAuthentication(deps: {
   store: AccountStore;

@@ -6,15 +6,17 @@ import { PlatformError } from '../errors.ts';
 import type { AccountStore, AccountWriter } from './account-store.ts';
 import { type ParsedKey, parseSshKey } from './ssh-keys.ts';
 import type { SshKey } from './user.ts';
-import type { Users } from './users.ts';
 
 const KEY_NAME = /^[^\p{C}]{1,100}$/u;
 
-export function createKeys(deps: {
-  store: AccountStore;
-  act: Act;
-  now: () => Date;
-}): Pick<Users, 'addKey' | 'removeKey' | 'keys'> {
+export interface SshKeys {
+  addKey(caller: Caller, input: { key: unknown; name?: unknown; force?: unknown }): Promise<SshKey>;
+  /** By key text or by name. */
+  removeKey(caller: Caller, input: { key?: unknown; name?: unknown }): Promise<void>;
+  keys(caller: Caller): Promise<SshKey[]>;
+}
+
+export function createKeys(deps: { store: AccountStore; act: Act; now: () => Date }): SshKeys {
   const { store, act, now } = deps;
 
   return {

@@ -14,11 +14,26 @@ import { checkPassword, hashPassword } from './passwords.ts';
 import { hashToken, TOKEN_DIGITS } from './sessions.ts';
 import { Throttle } from './throttle.ts';
 import type { User } from './user.ts';
-import type { Users } from './users.ts';
 
 const RESET_HOURS = 24;
 const HOUR_MS = 3_600_000;
 const RANDOM_PASSWORD_BYTES = 12;
+
+export interface PasswordChanges {
+  /**
+   * Ends all sessions but the presented one, and pending resets. Errors: user.invalid_password, user.password_mismatch
+   * (checked before the length of the new one), auth.throttled.
+   */
+  changePassword(caller: Caller, input: { old: unknown; new: unknown; confirm?: unknown }): Promise<void>;
+  /**
+   * Without `token` ('') mails one. With one sets `password`, or, if there is none, a random one that is mailed, and ends
+   * all sessions and the API key. Errors: user.not_found, user.invalid_reset_token, user.invalid_password, auth.throttled; those of Mailer.
+   */
+  resetPassword(
+    caller: Caller,
+    input: { email: string; token: string; password: unknown; address: string },
+  ): Promise<void>;
+}
 
 export interface PasswordChangesDeps {
   readonly store: AccountStore;
@@ -30,7 +45,7 @@ export interface PasswordChangesDeps {
   verifyPassword(email: string, password: string, address: string): Promise<User>;
 }
 
-export function createPasswordChanges(deps: PasswordChangesDeps): Pick<Users, 'changePassword' | 'resetPassword'> {
+export function createPasswordChanges(deps: PasswordChangesDeps): PasswordChanges {
   const { store, act, now, callers, mailer, verifyPassword } = deps;
   // Counts letters, before they are sent, and wrong tokens; a good token is free.
   const throttle = new Throttle(now, 'Too many requests for new passwords.');

@@ -5,21 +5,23 @@ import { demand } from '../access.ts';
 import type { Caller, UserCaller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { AccountStore } from './account-store.ts';
-import { createApiKeys } from './api-keys.ts';
-import { createAuthentication, wrongPassword } from './authentication.ts';
+import { type Accounts, createAccounts } from './accounts.ts';
+import { type ApiKeys, createApiKeys } from './api-keys.ts';
+import { type CallerRecognition, createAuthentication, wrongPassword } from './authentication.ts';
 import type { CallerCache } from './caller-cache.ts';
 import { checkEmail, normalEmail } from './email.ts';
-import { createKeys } from './keys.ts';
+import { createKeys, type SshKeys } from './keys.ts';
 import type { Mailer } from './mailer.ts';
-import { createPasswordChanges } from './password-changes.ts';
+import { createPasswordChanges, type PasswordChanges } from './password-changes.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
-import { createUserRemoval } from './removal.ts';
 import { newSession } from './sessions.ts';
-import type { ApiKey, SshKey, User } from './user.ts';
+import type { User } from './user.ts';
 
-export interface Users {
-  /** Errors: user.invalid_email, user.invalid_password, user.email_taken, auth.registration_closed. */
-  /** `host`: by which name the platform was called, '' when that is not known; decides where registration is for this machine only. */
+export interface Users extends SshKeys, ApiKeys, PasswordChanges, Accounts, CallerRecognition {
+  /**
+   * `host`: by which name the platform was called, '' when that is not known; decides where registration is for this machine only.
+   * Errors: user.invalid_email, user.invalid_password, user.email_taken, auth.registration_closed.
+   */
   create(caller: Caller, input: { email: unknown; password: unknown }, host?: string): Promise<User>;
   /**
    * Password login. Errors: user.invalid_password (empty or null, 400), user.not_found, auth.wrong_password, auth.throttled.
@@ -29,45 +31,6 @@ export interface Users {
   /** Ends the presented session only. */
   logout(caller: Caller): Promise<void>;
   info(caller: Caller): Promise<{ email: string; teams: string[] }>;
-  /** Everybody for an admin, otherwise only the caller; sorted by e-mail. */
-  list(caller: Caller): Promise<{ email: string; isAdmin: boolean; teams: string[] }[]>;
-  /**
-   * Ends all sessions but the presented one, and pending resets. Errors: user.invalid_password, user.password_mismatch
-   * (checked before the length of the new one), auth.throttled.
-   */
-  changePassword(caller: Caller, input: { old: unknown; new: unknown; confirm?: unknown }): Promise<void>;
-  /**
-   * Without `token` ('') mails one. With one sets `password`, or, if there is none, a random one that is mailed, and ends
-   * all sessions and the API key. Errors: user.not_found, user.invalid_reset_token, user.invalid_password, auth.throttled; those of Mailer.
-   */
-  resetPassword(
-    caller: Caller,
-    input: { email: string; token: string; password: unknown; address: string },
-  ): Promise<void>;
-  /**
-   * The caller, or for admins whom they name. Errors: user.not_found, user.last_admin, user.owns_apps (details.apps),
-   * user.last_member (details.teams).
-   */
-  remove(caller: Caller, email: string | undefined): Promise<void>;
-  /** Makes a user an admin or takes it back, at once. Errors: user.not_found, user.last_admin. */
-  setAdmin(caller: Caller, email: string, isAdmin: boolean): Promise<void>;
-  /** Made on first use. */
-  apiKey(caller: Caller): Promise<ApiKey>;
-  /** The old one is void at once. */
-  regenerateApiKey(caller: Caller): Promise<ApiKey>;
-  addKey(caller: Caller, input: { key: unknown; name?: unknown; force?: unknown }): Promise<SshKey>;
-  /** By key text or by name. */
-  removeKey(caller: Caller, input: { key?: unknown; name?: unknown }): Promise<void>;
-  keys(caller: Caller): Promise<SshKey[]>;
-
-  /** Token of an Authorization header -> caller; null when unknown or expired. */
-  byToken(token: string, address: string): Promise<Caller | null>;
-  /** `SHA256:...` fingerprint of a key whose possession the SSH door has verified; null when unknown. */
-  bySshKey(fingerprint: string, address: string): Promise<UserCaller | null>;
-  /** For git over HTTP: the password or any token of the user; null when wrong. Throttled like login. */
-  byPassword(email: string, secret: string, address: string): Promise<UserCaller | null>;
-  /** The owner of the machine, over the unix socket: acts as the longest-standing admin. */
-  machineOwner(): Promise<UserCaller>;
   /** True when anybody may create an account (auth.registration). */
   readonly registrationOpen: boolean;
 }
@@ -94,7 +57,7 @@ export function createUsers(deps: UsersDeps): Users {
     ...createKeys(deps),
     ...createApiKeys(deps),
     ...createPasswordChanges({ ...deps, verifyPassword: authentication.verifyPassword }),
-    ...createUserRemoval(deps),
+    ...createAccounts(deps),
     byToken: authentication.byToken,
     bySshKey: authentication.bySshKey,
     byPassword: authentication.byPassword,

@@ -2,7 +2,7 @@
  * The SQLite of the `libsql` package, for runtimes without their own. Only all() and run() are used: get() and pluck()
  * answer differently from what they promise.
  */
-import type { SqliteHandle, SqliteRow, SqliteStatement, SqliteValue } from './sqlite-file.ts';
+import type { SqliteHandle, SqliteRow, SqliteStatement, SqliteValue } from './sqlite-handle.ts';
 import { DatabaseUnreachable } from './sql-error.ts';
 
 interface LibsqlStatement {

@@ -1,5 +1,5 @@
 /** The SQLite inside Node (22.13 and later), without its warning that it is experimental. */
-import type { SqliteHandle, SqliteRow, SqliteStatement, SqliteValue } from './sqlite-file.ts';
+import type { SqliteHandle, SqliteRow, SqliteStatement, SqliteValue } from './sqlite-handle.ts';
 
 interface NodeStatement {
   all(...values: SqliteValue[]): SqliteRow[];

@@ -4,7 +4,7 @@
  */
 import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, Driver, Kysely, QueryResult } from 'kysely';
-import type { SqliteHandle, SqliteStatement, SqliteValue } from './sqlite-file.ts';
+import type { SqliteHandle, SqliteStatement, SqliteValue } from './sqlite-handle.ts';
 import { patiently } from './patiently.ts';
 import { sqliteValues } from './sqlite-value.ts';
 import { Turnstile } from './turnstile.ts';

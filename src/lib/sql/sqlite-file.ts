@@ -8,28 +8,7 @@ import { openLibsql } from './libsql.ts';
 import { nodeSqlite } from './node-sqlite.ts';
 import { BLOCKING_WAIT_MS, patiently } from './patiently.ts';
 import { DatabaseRefused, sqlFault } from './sql-error.ts';
-
-export type SqliteDriverName = 'node:sqlite' | 'libsql';
-
-/** What may be bound; anything else is refused before it reaches native code. */
-export type SqliteValue = string | number | bigint | null;
-export type SqliteRow = Record<string, unknown>;
-
-export interface SqliteStatement {
-  /** True when the statement answers rows; use all() then, run() otherwise. */
-  readonly reader: boolean;
-  all(values: readonly SqliteValue[]): SqliteRow[];
-  /** Answers the number of rows changed. */
-  run(values: readonly SqliteValue[]): number;
-}
-
-export interface SqliteHandle {
-  readonly driver: SqliteDriverName;
-  prepare(sql: string): SqliteStatement;
-  exec(sql: string): void;
-  /** Also gives up every prepared statement. Closing twice does nothing. */
-  close(): void;
-}
+import type { SqliteDriverName, SqliteHandle } from './sqlite-handle.ts';
 
 export interface SqliteFileOptions {
   readonly file: string;

@@ -1,4 +1,4 @@
-import type { SqliteValue } from './sqlite-file.ts';
+import type { SqliteValue } from './sqlite-handle.ts';
 import { UnstorableValue } from './sql-error.ts';
 
 /**

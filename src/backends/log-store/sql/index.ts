@@ -10,7 +10,7 @@ import { openDatabase, withoutSecrets } from '../../../lib/sql/database.ts';
 import type { DatabaseOptions } from '../../../lib/sql/database.ts';
 import { migrate } from '../../../lib/sql/migrate.ts';
 import { DatabaseRefused, sqlFault } from '../../../lib/sql/sql-error.ts';
-import type { SqliteDriverName } from '../../../lib/sql/sqlite-file.ts';
+import type { SqliteDriverName } from '../../../lib/sql/sqlite-handle.ts';
 import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { append } from './append.ts';
 import { MIGRATIONS } from './migrations/index.ts';

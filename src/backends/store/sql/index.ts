@@ -8,7 +8,7 @@ import type { Sealer } from '../../../lib/seal.ts';
 import { openDatabase, withoutSecrets } from '../../../lib/sql/database.ts';
 import type { DatabaseOptions } from '../../../lib/sql/database.ts';
 import { migrate } from '../../../lib/sql/migrate.ts';
-import type { SqliteDriverName } from '../../../lib/sql/sqlite-file.ts';
+import type { SqliteDriverName } from '../../../lib/sql/sqlite-handle.ts';
 import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { apiKeyReader, apiKeyWriter } from './api-keys.ts';
 import { appTokenReader, appTokenWriter } from './app-tokens.ts';

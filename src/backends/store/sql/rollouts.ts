@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import type { FailureCause, Rollout, RolloutState } from '../../../domain/apps/rollout.ts';
+import { listOf } from '../../../lib/sql/list-of.ts';
 import { appNotFound, needing } from './faults.ts';
 import type { RolloutsTable, Scope } from './schema.ts';
 
@@ -25,7 +27,10 @@ export function rolloutReader({ db }: Scope): Pick<AppReader, 'rollout' | 'unfin
 }
 
 /** A rollout goes with its app: to change one that is gone does nothing. */
-export function rolloutWriter({ db }: Scope): Pick<AppWriter, 'insertRollout' | 'updateRollout'> {
+export function rolloutWriter({
+  db,
+  kind,
+}: Scope): Pick<AppWriter, 'insertRollout' | 'updateRollout' | 'deleteOldRollouts'> {
   return {
     async insertRollout(rollout) {
       const row: RolloutsTable = {
@@ -48,6 +53,28 @@ export function rolloutWriter({ db }: Scope): Pick<AppWriter, 'insertRollout' | 
         .set({ state: change.state, cause: change.cause, finished_at: change.finishedAt })
         .where('id', '=', id)
         .execute();
+    },
+    async deleteOldRollouts({ keep, batch }) {
+      const place = sql<number>`row_number() over (partition by app order by started_at desc, id desc)`;
+      const ranked = db
+        .selectFrom('rollouts')
+        .select(['id', 'app', 'state', place.as('place')])
+        .as('ranked');
+      const old = await db
+        .selectFrom(ranked)
+        .innerJoin('apps', 'apps.name', 'ranked.app')
+        .select('ranked.id')
+        .where('ranked.place', '>', keep)
+        .where('ranked.state', 'not in', UNFINISHED)
+        .where((where) =>
+          where.or([where('apps.rollout', 'is', null), where('apps.rollout', '<>', where.ref('ranked.id'))]),
+        )
+        .limit(batch)
+        .execute();
+      if (old.length === 0) return 0;
+      const ids = old.map(({ id }) => id);
+      await db.deleteFrom('rollouts').where('id', 'in', listOf(kind, ids)).execute();
+      return old.length;
     },
   };
 }

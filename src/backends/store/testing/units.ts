@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { Unit } from '../../../domain/apps/unit.ts';
 import { expectError } from './case.ts';
 import type { StoreCases } from './case.ts';
-import { LATER, populate, rollout, unit } from './records.ts';
+import { app, LATER, populate, rollout, unit } from './records.ts';
 
 export const unitCases: StoreCases = {
   'gives back every field of a unit': async (store) => {
@@ -121,5 +121,26 @@ export const unitCases: StoreCases = {
     });
     const ids = (await store.unfinishedRollouts()).map(({ id }) => id);
     expect(ids.sort()).toEqual(['draining', 'routing', 'starting']);
+  },
+
+  'forgets old rollouts in batches, but for those that serve or are not finished': async (store) => {
+    await populate(store, 'shop');
+    await store.transact(async (tx) => {
+      await tx.insertApp(app('blog'));
+      for (const n of [1, 2, 3, 4, 5, 6]) {
+        const startedAt = `2026-01-01T00:00:0${n}.000Z`;
+        await tx.insertRollout(rollout(`shop-${n}`, 'shop', { state: n === 2 ? 'draining' : 'done', startedAt }));
+      }
+      await tx.insertRollout(rollout('blog-1', 'blog', { state: 'failed' }));
+      await tx.updateApp('shop', { rollout: 'shop-3' });
+    });
+    const forget = (keep: number, batch: number) => store.transact((tx) => tx.deleteOldRollouts({ keep, batch }));
+    expect(await forget(6, 10)).toBe(0);
+    expect(await forget(1, 2)).toBe(2);
+    expect(await forget(1, 2)).toBe(1);
+    expect(await forget(1, 2)).toBe(0);
+    const ids = ['shop-1', 'shop-2', 'shop-3', 'shop-4', 'shop-5', 'shop-6', 'blog-1'];
+    const left = await Promise.all(ids.map(async (id) => ((await store.rollout(id)) === null ? [] : [id])));
+    expect(left.flat()).toEqual(['shop-2', 'shop-3', 'shop-6', 'blog-1']);
   },
 };

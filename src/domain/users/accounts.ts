@@ -1,19 +1,27 @@
 /** Use cases of who is there: the list of users, removing one (specification 4.7), and who is an admin. */
 import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
+import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { AccountStore, AccountWriter } from './account-store.ts';
 import { userNotFound } from './authentication.ts';
 import type { CallerCache } from './caller-cache.ts';
 import { normalEmail } from './email.ts';
 import type { User } from './user.ts';
-import type { Users } from './users.ts';
 
-export function createUserRemoval(deps: {
-  store: AccountStore;
-  act: Act;
-  callers: CallerCache;
-}): Pick<Users, 'list' | 'remove' | 'setAdmin'> {
+export interface Accounts {
+  /** Everybody for an admin, otherwise only the caller; sorted by e-mail. */
+  list(caller: Caller): Promise<{ email: string; isAdmin: boolean; teams: string[] }[]>;
+  /**
+   * The caller, or for admins whom they name. Errors: user.not_found, user.last_admin, user.owns_apps (details.apps),
+   * user.last_member (details.teams).
+   */
+  remove(caller: Caller, email: string | undefined): Promise<void>;
+  /** Makes a user an admin or takes it back, at once. Errors: user.not_found, user.last_admin. */
+  setAdmin(caller: Caller, email: string, isAdmin: boolean): Promise<void>;
+}
+
+export function createAccounts(deps: { store: AccountStore; act: Act; callers: CallerCache }): Accounts {
   const { store, act, callers } = deps;
 
   return {

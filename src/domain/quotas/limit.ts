@@ -1,0 +1,2 @@
+/** Null: as many as anybody likes. */
+export type Limit = number | null;
