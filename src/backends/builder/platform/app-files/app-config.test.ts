@@ -63,6 +63,7 @@ describe('parseAppConfig', () => {
     ['healthcheck:\n  path: "/a b"', /line 2: healthcheck.path must be a path such as \/health/],
     ['processes: [web]', /line 1: processes must be a mapping of process names to commands/],
     ['processes:\n  "a b": x', /line 2: processes.a b must be named with letters/],
+    ['processes:\n  tancho: x', /line 2: processes.tancho must be named .* not tancho/],
     ['processes:\n  web:', /line 2: processes.web must be a command.*found nothing/],
     [
       'healthcheck: {path: /a}\nhealthcheck: {path: /b}',
