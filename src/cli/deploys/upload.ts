@@ -10,17 +10,19 @@ const MAX_MESSAGE = 2_000;
 /** Makes `command` the one that deploys what lies in this machine's directories. */
 export function addUpload(command: Command, cli: Cli): Command {
   return command
-    .argument('[paths...]', 'a directory, which becomes the top of the app, or several files and directories')
+    .argument(
+      '[paths...]',
+      'a directory, which becomes the top of the app, or several files and directories (default: this directory)',
+    )
     .option('-a, --app <app>', 'the app (default: that of the git remote "tancho")')
     .option('-m, --message <text>', 'why; kept with the deploy')
     .addHelpText(
       'after',
-      '\nWhat git ignores is left out, and what .tanchoignore or .tsuruignore names.\n\nExample:\n  tancho deploy . -a shop -m "new prices"',
+      '\nWhat git ignores is left out, and what .tanchoignore or .tsuruignore names.\n\nExample:\n  tancho deploy -a shop -m "new prices"',
     )
-    .action((paths: string[], options: { app?: string; message?: string }) => {
-      if (paths.length === 0) command.help({ error: true });
-      return upload(cli, paths, options);
-    });
+    .action((paths: string[], options: { app?: string; message?: string }) =>
+      upload(cli, paths.length === 0 ? ['.'] : paths, options),
+    );
 }
 
 async function upload(cli: Cli, paths: string[], options: { app?: string; message?: string }): Promise<void> {
