@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { Cli, type GlobalOptions } from './cli.ts';
 import type { CliContext } from './context.ts';
-import { CliError, UsageError } from './errors.ts';
+import { CliError } from './errors.ts';
 
 /** Adds the verbs of a noun, or the action of a plain command. */
 export type Register = (command: Command, cli: Cli) => void;
@@ -158,7 +158,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     await root.parseAsync(words, { from: 'user' });
     return cli.exitCode;
   } catch (error) {
-    const failure = fromCommander(error, words);
+    const failure = await fromCommander(error, words, context);
     if (typeof failure === 'number') return failure;
     const { report } = await import('./errors.ts');
     return report(context, await explain(cli, failure));
@@ -166,56 +166,30 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 }
 
 /** Commander ends by throwing: 0 after --help and --version, 2 after a noun without a verb, else wrong use. */
-function fromCommander(error: unknown, words: readonly string[]): unknown {
+async function fromCommander(error: unknown, words: readonly string[], context: CliContext): Promise<unknown> {
   const { code = '', message = '' } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
   if (typeof code !== 'string' || !code.startsWith('commander.')) return error;
   if (code === 'commander.helpDisplayed' || code === 'commander.version') return 0;
   if (code === 'commander.help') return 2;
-  const [first = '', ...rest] = message.replace(/^error: /, '').split('\n');
-  const suggestion = rest
-    .join(' ')
-    .trim()
-    .replace(/^\((.*)\)$/, '$1');
-  // Words after the verb, and a verb that does not exist, are no part of the command to ask about.
-  const depth = code === 'commander.unknownCommand' ? verbDepth(words) - 1 : verbDepth(words);
-  const path = words.filter((word) => !word.startsWith('-')).slice(0, Math.max(depth, 0));
-  const isWord = nounOf(words) === 'app' && path[1] === 'run' && code === 'commander.unknownOption';
-  const help = isWord
-    ? 'Put -- before the command, for example: tancho app run -a shop -- ls -l'
-    : `${['tancho', ...path].join(' ')} --help shows how to use it.`;
-  return new UsageError(`${first.charAt(0).toUpperCase()}${first.slice(1)}.`, suggestion === '' ? help : suggestion);
-}
-
-/** How many words name a command: noun and verb, or one. */
-function verbDepth(words: readonly string[]): number {
-  const noun = nounOf(words);
-  if (!(noun in COMMANDS)) return 0;
-  const nouns = [
-    'user',
-    'key',
-    'token',
-    'team',
-    'app',
-    'unit',
-    'cname',
-    'env',
-    'service',
-    'instance',
-    'deploy',
-    'platform',
-    'plan',
-    'pool',
-    'provider',
-    'healer',
-  ];
-  return nouns.includes(noun) ? 2 : 1;
+  const { wrongUse } = await import('./wrong-use.ts');
+  return wrongUse(code, message, words, await wholeTree(context));
 }
 
 /** A refused login is answered by the command that logs in. */
 async function explain(cli: Cli, thrown: unknown): Promise<unknown> {
-  if (!(thrown instanceof Error) || (thrown as { status?: unknown }).status !== 401) return thrown;
-  if (thrown instanceof CliError) return thrown;
-  const { url } = await cli.chosen();
+  if (!(thrown instanceof Error) || thrown instanceof CliError) return thrown;
+  if ((thrown as { code?: unknown }).code !== 'auth.required') return thrown;
+  const url = await cli.chosen().then(
+    (chosen) => chosen.url,
+    () => '',
+  );
   if (url === '') return thrown;
-  return new CliError(thrown.message, `Log in: tancho login ${url}`, { cause: thrown });
+  if ((cli.context.env['TANCHO_TOKEN'] ?? '') !== '') {
+    return new CliError(`${url} does not accept the token in TANCHO_TOKEN.`, 'Give it another one, or unset it.', {
+      cause: thrown,
+    });
+  }
+  return new CliError(`You are not logged in to ${url}, or the login has ended.`, `Log in: tancho login ${url}`, {
+    cause: thrown,
+  });
 }
