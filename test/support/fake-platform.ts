@@ -21,6 +21,11 @@ tools:
   - program: no-such-program
     when: { file: needs-more.txt }
     install: { apt-get: apt-get install -y no-such-package }
+  - program: git
+    when: { file: wanted.txt }
+    install: { apt-get: apt-get install -y git }
+    asked: [{ file: wanted.txt, matches: '^([^#].*)' }]
+    others: [no-such-git, node]
 shared-tools:
   - name: shared
     per: cp

@@ -205,6 +205,37 @@ describe('tools', () => {
   });
 });
 
+describe('a version that the source names', () => {
+  const wanting = (text: string) => treeOf({ ...APP, 'wanted.txt': `# comment\n${text}\n` });
+
+  it('is looked for among all that are installed', async () => {
+    const { build, lines } = await world();
+    await build({ source: wanting('>=18, <100') });
+    const { node } = process.versions;
+    expect(lines).toContain(`wanted.txt asks for git >=18, <100: ${node} is used`);
+    expect(lines).toContainEqual(expect.stringContaining(`git ${node})`));
+  });
+
+  it('and is not here is refused with those that are', async () => {
+    const { build } = await world();
+    await expect(build({ source: wanting('99.1') })).rejects.toMatchObject({
+      code: 'toolchain_missing',
+      message: 'wanted.txt asks for git 99.1, which this server does not have.',
+      hint: expect.stringMatching(
+        RegExp(`^Installed here: 2\\.[\\d.]+, ${process.versions.node}\\. Change wanted\\.txt`),
+      ) as string,
+    });
+  });
+
+  it('in words that mean none is passed over, and said', async () => {
+    const { build, lines } = await world();
+    await build({ source: wanting('pypy3.9') });
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^wanted\.txt asks for "pypy3\.9", which is no version of git: 2/),
+    );
+  });
+});
+
 describe('hostile sources', () => {
   it('cannot make the server read through links', async () => {
     const { build, home } = await world();

@@ -41,6 +41,10 @@ export interface Tool {
   /** True when units need the program too, not only builds. */
   readonly runtime: boolean;
   readonly versions: OtherVersions | null;
+  /** Where the source may say which version it is for: the first file that matches counts, its first group is what it says. */
+  readonly asked: readonly { readonly file: string; readonly matches: RegExp }[];
+  /** Names under which other versions of the program may be installed, in the order in which they are tried. */
+  readonly others: readonly string[];
 }
 
 /** How other versions of a tool are brought to this machine. */

@@ -82,7 +82,18 @@ function argv(node: YamlNode, names: readonly string[]): string[] {
 }
 
 function readTool(node: YamlNode, facts: Facts): Tool {
-  const fields = node.fields(['program', 'version', 'minimum', 'check', 'install', 'when', 'runtime', 'versions']);
+  const fields = node.fields([
+    'program',
+    'version',
+    'minimum',
+    'check',
+    'install',
+    'when',
+    'runtime',
+    'versions',
+    'asked',
+    'others',
+  ]);
   const minimum = fields.get('minimum');
   if (minimum !== undefined && valid(minimum.text()) === null) throw minimum.mistake("a version such as '18.0.0'");
   const check = fields.get('check');
@@ -97,6 +108,16 @@ function readTool(node: YamlNode, facts: Facts): Tool {
     when: when(fields, facts),
     runtime: fields.get('runtime')?.flag() ?? false,
     versions: versions === undefined ? null : readVersions(versions),
+    asked: each(fields, 'asked', readAsked),
+    others: fields.get('others')?.texts() ?? [],
+  };
+}
+
+function readAsked(node: YamlNode): { file: string; matches: RegExp } {
+  const fields = node.fields(['file', 'matches']);
+  return {
+    file: required(node, fields, 'file').text('a path'),
+    matches: required(node, fields, 'matches').regex('m'),
   };
 }
 
