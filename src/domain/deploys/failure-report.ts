@@ -14,7 +14,8 @@ export interface FailureFacts {
 }
 
 export function failureReport(facts: FailureFacts): string[] {
-  const last = facts.lines.slice(-MAX_LINES);
+  // What a build printed stands right above.
+  const last = facts.cause === 'build_failed' ? [] : facts.lines.slice(-MAX_LINES);
   return [
     '',
     ` !     Deploy failed (${facts.cause}): ${facts.message}`,

@@ -91,7 +91,8 @@ export class Toolchains {
     );
     const { install, companions, files: seeds, bin } = tool.versions;
     const extra = companions.filter((one) => satisfies(version, one.for)).map((one) => one.argument);
-    const tree = await this.#make(join(tool.program, version), context, async (directory) => {
+    const made = { name: join(tool.program, version), what: `${tool.program} ${version}` };
+    const tree = await this.#make(made, context, async (directory) => {
       for (const [path, content] of Object.entries(seeds)) await writeFile(join(directory, path), content);
       return [[...fillAll(install, { directory, version }), ...extra]];
     });
@@ -100,13 +101,15 @@ export class Toolchains {
 
   /** The directory of a tool that the builds of all apps share. */
   async shared(tool: SharedTool, version: string, context: ToolContext): Promise<string> {
-    return this.#make(join(tool.name, version), context, async (directory) =>
+    const what = `${tool.name} for ${tool.per} ${version}`;
+    return this.#make({ name: join(tool.name, version), what }, context, async (directory) =>
       tool.steps.map((step) => fillAll(step, { directory })),
     );
   }
 
+  /** `what` is how people call it. */
   async #make(
-    name: string,
+    { name, what }: { name: string; what: string },
     context: ToolContext,
     prepare: (directory: string) => Promise<string[][]>,
   ): Promise<string> {
@@ -116,13 +119,13 @@ export class Toolchains {
       name,
       async () => {
         if (await isThere(join(home, 'ready'))) return tree;
-        context.say(`preparing ${name.replace('/', ' ')} (once, for all apps)`);
+        context.say(`preparing ${what} (once, for all apps)`);
         await removeTree(home);
         await mkdir(tree, { recursive: true, mode: 0o755 });
         try {
           const commands = await prepare(tree);
           await this.#sandbox.own(tree, TOOLCHAIN_TENANT);
-          for (const argv of commands) await this.#run(argv, name, tree, context);
+          for (const argv of commands) await this.#run(argv, what, tree, context);
           await seal(tree);
           await writeFile(join(home, 'ready'), '');
           return tree;
