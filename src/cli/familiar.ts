@@ -31,7 +31,7 @@ const WORDS: Readonly<Record<string, string>> = {
   scale: 'unit add',
   secrets: 'env get',
   setup: 'app create',
-  shell: 'app shell',
+  sh: 'app shell',
   ssh: 'app shell',
   start: 'app start',
   status: 'app info',
