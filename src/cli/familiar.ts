@@ -7,16 +7,12 @@ const WORDS: Readonly<Record<string, string>> = {
   build: 'deploy',
   config: 'env get',
   console: 'app shell',
-  create: 'app create',
   destroy: 'app remove',
   domain: 'cname list',
   domains: 'cname list',
   down: 'app stop',
   exec: 'app run',
-  info: 'app info',
   init: 'app create',
-  list: 'app list',
-  log: 'app log',
   logs: 'app log',
   ls: 'app list',
   open: 'app open-url',
@@ -24,19 +20,13 @@ const WORDS: Readonly<Record<string, string>> = {
   push: 'deploy',
   redeploy: 'app restart',
   releases: 'deploy list',
-  remove: 'app remove',
-  restart: 'app restart',
   rollback: 'deploy rollback',
-  run: 'app run',
   scale: 'unit add',
   secrets: 'env get',
   setup: 'app create',
   sh: 'app shell',
   ssh: 'app shell',
-  start: 'app start',
   status: 'app info',
-  stop: 'app stop',
-  swap: 'app swap',
   up: 'deploy',
 };
 
@@ -66,7 +56,7 @@ const VERBS: Readonly<Record<string, readonly string[]>> = {
 export function familiar(words: readonly string[], verbsOf: (noun: string) => readonly string[]): string | null {
   const [first = '', second] = words.flatMap((word) => word.split(':')).filter((word) => word !== '');
   const noun = nounFor(first, verbsOf);
-  if (noun === null) return WORDS[first] ?? null;
+  if (noun === null) return WORDS[first] ?? (verbsOf('app').includes(first) ? `app ${first}` : null);
   if (second === undefined) return noun === first ? null : (WORDS[first] ?? listOf(noun, verbsOf));
   const verbs = verbsOf(noun);
   const found = [second, ...(VERBS[second] ?? [])].find((verb) => verbs.includes(verb));

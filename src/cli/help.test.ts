@@ -64,6 +64,7 @@ describe('wrong use ends with 2 and says how it is right', () => {
     ['a near miss of an option', ['app', 'list', '--nam', 'x'], /Hint: Did you mean tancho app list --name\?/],
     ['an option before the verb', ['env', '-a', 'shop'], /Hint: tancho env --help/],
     ['a word of other platforms', ['logs', '-a', 'x'], /Hint: That is here: tancho app log\n/],
+    ['a verb of apps alone', ['shell'], /Hint: That is here: tancho app shell\n/],
     ['a plural', ['apps'], /Hint: That is here: tancho app list\n/],
     ['two words in one', ['config:set', 'A=1'], /Hint: That is here: tancho env set\n/],
     ['a verb of other platforms', ['app', 'destroy', 'x'], /Hint: That is here: tancho app remove\n/],
