@@ -21,6 +21,15 @@ tools:
   - program: no-such-program
     when: { file: needs-more.txt }
     install: { apt-get: apt-get install -y no-such-package }
+  - program: nowhere
+    when: { file: bring.txt }
+    install: { apt-get: apt-get install -y nowhere }
+    versions:
+      wanted: { file: app.json, key: packager, prefix: nowhere@ }
+      otherwise: '97'
+      available: [echo, '["97.1.0", "97.2.0", "98.0.0"]']
+      install: [mkdir, -p, '{directory}/bin/{version}']
+      bin: bin
   - program: git
     when: { file: wanted.txt }
     install: { apt-get: apt-get install -y git }

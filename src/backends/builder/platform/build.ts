@@ -40,10 +40,12 @@ export async function buildSlug(
   const programs = await findPrograms(workshop, platform, files, note);
   const installed = { workshop, request, platform, place, files, programs, output, signal };
   const brought = await bringVersions({ ...installed, brought: [] });
-  const versions = programs.map((program, index) => `${program.program} ${brought[index]?.version ?? program.version}`);
+  const used = new Map(programs.map(({ program, version }) => [program, version]));
+  for (const [program, { version }] of brought) used.set(program, version);
+  const versions = [...used].map(([program, version]) => `${program} ${version}`);
   const tools = versions.length === 0 ? '' : ` (${versions.join(', ')})`;
   output.say(`Building ${request.app} with ${platform.name}${tools}`);
-  const build: RunningBuild = { ...installed, brought: brought.filter((tool) => tool !== null) };
+  const build: RunningBuild = { ...installed, brought: [...brought.values()] };
   await copyPlatformFiles(platform, place);
   await workshop.sandbox.own(place.code, request.app);
   const layer = await runSteps(build, appFiles);

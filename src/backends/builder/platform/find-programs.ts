@@ -22,6 +22,8 @@ export async function findPrograms(
   for (const tool of platform.tools) {
     if (!(await holds(tool.when, files, platform.facts))) continue;
     const program = await workshop.programs.find(tool);
+    // It is brought below.
+    if (!program.found && tool.versions !== null && tool.versions.otherwise !== null) continue;
     if (!program.found) {
       throw new Failure('toolchain_missing', `This server cannot build this app: ${program.missing}`, {
         hint: 'Ask the operator to install it, then push again.',
@@ -86,16 +88,16 @@ async function askedOf(tool: Tool, files: SourceFiles): Promise<{ file: string; 
   return null;
 }
 
-/** For each program the version brought in its place, or null. */
-export async function bringVersions(build: RunningBuild): Promise<(Brought | null)[]> {
+/** By the name of the program: the versions that are brought in place of those that are installed, or because none is. */
+export async function bringVersions(build: RunningBuild): Promise<Map<string, Brought>> {
+  const { platform, files, programs, workshop } = build;
   const runner = new StepRunner(build);
-  const brought: (Brought | null)[] = [];
-  for (const program of build.programs) {
-    const tool = build.platform.tools.find((one) => one.program === program.program);
-    const wants = tool?.versions != null;
-    brought.push(
-      wants ? await build.workshop.toolchains.wanted(tool, program, build.files, () => runner.toolContext()) : null,
-    );
+  const all = new Map<string, Brought>();
+  for (const tool of platform.tools) {
+    if (tool.versions === null || !(await holds(tool.when, files, platform.facts))) continue;
+    const installed = programs.find((program) => program.program === tool.program) ?? null;
+    const brought = await workshop.toolchains.wanted(tool, installed, files, () => runner.toolContext());
+    if (brought !== null) all.set(tool.program, brought);
   }
-  return brought;
+  return all;
 }

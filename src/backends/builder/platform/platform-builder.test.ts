@@ -192,6 +192,23 @@ describe('tools', () => {
     expect((await readdir(join(home, 'toolchains'))).sort()).toEqual(['cp']);
   });
 
+  it('that are missing are brought where the platform says how, in the version that is asked for', async () => {
+    const { build, manifest, lines, home } = await world();
+    const source = (json: string) => treeOf({ ...APP, 'bring.txt': '', 'app.json': json });
+    const slug = await manifest(await build({ source: source('{}') }));
+    expect(slug).toMatchObject({ path: [join(home, 'toolchains/nowhere/97.2.0/tree/bin')] });
+    expect(lines).toContain('nowhere is not installed here: 97.2.0 is used');
+    await build({ source: source('{"packager":"nowhere@97.1.0+sha512.abc"}') });
+    expect(lines).toContain('app.json asks for nowhere 97.1.0: 97.1.0 is used');
+    expect(lines).toContainEqual(expect.stringMatching(/^Building shop with fake \(cp .*, nowhere 97\.1\.0\)$/));
+    await build({ source: source('{"packager":"other@1.0.0"}') });
+    expect(lines.at(-1)).toContain('nowhere 97.2.0)');
+    await expect(build({ source: source('{"packager":"nowhere@5.0.0"}') })).rejects.toMatchObject({
+      message: 'No version of nowhere matches "5.0.0".',
+      hint: expect.stringContaining('Installed here: none; available: 97.2.0, 98.0.0') as string,
+    });
+  });
+
   it('of a version that does not exist are refused with those that do', async () => {
     const { build } = await world();
     const wanting = (range: string) =>

@@ -49,8 +49,10 @@ export interface Tool {
 
 /** How other versions of a tool are brought to this machine. */
 export interface OtherVersions {
-  /** Where the source says which versions it wants (a semver range). */
-  readonly wanted: { readonly file: string; readonly key: string };
+  /** Where the source says which versions it wants (a semver range); only behind the prefix when there is one, as in yarn@4.1.0. */
+  readonly wanted: { readonly file: string; readonly key: string; readonly prefix: string };
+  /** The range to take from when the tool is not installed and the source wants none; null when it must be installed. */
+  readonly otherwise: string | null;
   /** Prints a JSON list of versions. */
   readonly available: readonly string[];
   /** Written into the directory first. */

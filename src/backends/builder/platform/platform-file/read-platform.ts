@@ -122,10 +122,18 @@ function readAsked(node: YamlNode): { file: string; matches: RegExp } {
 }
 
 function readVersions(node: YamlNode): OtherVersions {
-  const fields = node.fields(['wanted', 'available', 'files', 'install', 'companions', 'bin']);
+  const fields = node.fields(['wanted', 'otherwise', 'available', 'files', 'install', 'companions', 'bin']);
+  const wanted = required(node, fields, 'wanted').fields(['file', 'key', 'prefix']);
+  const otherwise = fields.get('otherwise');
+  if (otherwise !== undefined && validRange(otherwise.text()) === null) throw otherwise.mistake("a range such as '4'");
   const files = fields.get('files')?.entries() ?? [];
   return {
-    wanted: readJsonKey(required(node, fields, 'wanted')),
+    wanted: {
+      file: required(node, wanted, 'file').text('a path'),
+      key: required(node, wanted, 'key').text('a key'),
+      prefix: wanted.get('prefix')?.text() ?? '',
+    },
+    otherwise: otherwise?.text() ?? null,
     available: argv(required(node, fields, 'available'), []),
     files: Object.fromEntries(files.map(([path, content]) => [path, content.text()])),
     install: argv(required(node, fields, 'install'), ['directory', 'version']),
