@@ -60,6 +60,8 @@ dependencies:
       - { name: use what is shared, run: [cp, -R, '{shared}/made', '{layer}/shared'] }
 steps:
   - { name: compile, when: compiles, run: [cp, compile.txt, compiled.txt] }
+notes:
+  - { text: compiling is slow, when: compiles }
 processes:
   - { name: web, when: { file: default.txt }, command: './start {app}' }
 `;

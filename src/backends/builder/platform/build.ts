@@ -45,6 +45,7 @@ export async function buildSlug(
   const versions = [...used].map(([program, version]) => `${program} ${version}`);
   const tools = versions.length === 0 ? '' : ` (${versions.join(', ')})`;
   output.say(`Building ${request.app} with ${platform.name}${tools}`);
+  for (const { when, text } of platform.notes) if (await holds(when, files, platform.facts)) output.say(text);
   const build: RunningBuild = { ...installed, brought: [...brought.values()] };
   await copyPlatformFiles(platform, place);
   await workshop.sandbox.own(place.code, request.app);

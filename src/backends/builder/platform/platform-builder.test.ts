@@ -76,6 +76,16 @@ describe('a platform that was added', () => {
   });
 });
 
+describe('notes of a platform', () => {
+  it('are said where they apply', async () => {
+    const { build, lines } = await world();
+    await build({ source: treeOf(APP) });
+    expect(lines).not.toContain('compiling is slow');
+    await build({ source: treeOf({ ...APP, 'compile.txt': '' }) });
+    expect(lines).toContain('compiling is slow');
+  });
+});
+
 describe('a slug', () => {
   it('says what its units need, and its process knows the name of the app', async () => {
     const { build, manifest } = await world();

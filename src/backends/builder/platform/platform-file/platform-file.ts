@@ -23,6 +23,8 @@ export interface Platform {
   readonly steps: readonly Step[];
   readonly processes: readonly DefaultProcess[];
   readonly environment: readonly Variable[];
+  /** Said in the build, for what people may expect and the platform does not do. */
+  readonly notes: readonly { readonly when: Condition | null; readonly text: string }[];
   /** A command that could start such an app, shown to people whose app says nowhere how it starts. */
   readonly example: string;
 }

@@ -19,7 +19,7 @@ import type {
 
 const KEYS = [
   ...['description', 'detect', 'facts', 'tools', 'shared-tools', 'inherit', 'ask', 'options', 'files', 'dependencies'],
-  ...['steps', 'processes', 'environment', 'example'],
+  ...['steps', 'processes', 'environment', 'example', 'notes'],
 ];
 const MANAGERS = ['apt-get', 'apk', 'dnf', 'brew', 'npm'];
 const STEP_NAMES = ['app', 'code', 'downloads', 'layer'];
@@ -56,6 +56,10 @@ export function readPlatform(name: string, path: string, text: string): Platform
     steps: each(fields, 'steps', (node) => readStep(node, facts, names)),
     processes: each(fields, 'processes', (node) => readProcess(node, facts)),
     environment: each(fields, 'environment', (node) => readVariable(node, facts)),
+    notes: each(fields, 'notes', (node) => {
+      const note = node.fields(['when', 'text']);
+      return { when: when(note, facts), text: required(node, note, 'text').text() };
+    }),
     example: required(root, fields, 'example').text(),
   };
 }
