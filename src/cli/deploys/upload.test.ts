@@ -68,6 +68,17 @@ it('sends the archive with its message, and prints what the platform says', asyn
   await platform.close();
 });
 
+it('says that it sends when that takes long', async () => {
+  const platform = await startPlatform({
+    'POST /apps/shop/deploy': (asked, response) => {
+      setTimeout(() => stream({ Message: 'building\n' })(asked, response), 1_200);
+    },
+  });
+  const ran = await world.run(['deploy', '-a', 'shop'], { env: { TANCHO_TARGET: platform.url, TANCHO_TOKEN: 'tok' } });
+  expect(ran.out).toMatch(/^-----> Sending \d+ files\nbuilding\nshop is deployed\.\n$/);
+  await platform.close();
+});
+
 it('shows why a deploy was refused, and takes the directory it is in without a path', async () => {
   const platform = await startPlatform({
     'POST /apps/shop/deploy': (asked, response) => {

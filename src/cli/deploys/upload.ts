@@ -6,6 +6,8 @@ import { pack } from './pack.ts';
 
 /** Fits into a request's first line. */
 const MAX_MESSAGE = 2_000;
+/** So long nothing is said of an upload. */
+const SILENCE_MS = 1_000;
 
 /** Makes `command` the one that deploys what lies in this machine's directories. */
 export function addUpload(command: Command, cli: Cli): Command {
@@ -33,7 +35,17 @@ async function upload(cli: Cli, paths: string[], options: { app?: string; messag
   const client = await cli.client();
   const { files, archive } = await pack(cwd, paths);
   try {
-    await cli.during(`Deploying ${app}`, (say) => client.deploys.upload(app, { archive, message }, { say, signal }));
+    await cli.during(`Deploying ${app}`, async (say) => {
+      const slow = setTimeout(
+        () => say(`-----> Sending ${files.length} file${files.length === 1 ? '' : 's'}`),
+        SILENCE_MS,
+      );
+      const heard = (line: string): void => {
+        clearTimeout(slow);
+        say(line);
+      };
+      await client.deploys.upload(app, { archive, message }, { say: heard, signal }).finally(() => clearTimeout(slow));
+    });
   } finally {
     archive.destroy();
   }
