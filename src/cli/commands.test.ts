@@ -242,6 +242,13 @@ describe('failures', () => {
     expect(err).toMatch(/Request id: req-1/);
   });
 
+  it('of the user have none, whatever their status', async () => {
+    const taken = problem(500, 'service.name_taken', 'Service with name db already exists.');
+    const { err } = await cli.against({ 'POST /services': taken }, ['service', 'create', '-'], { stdin: 'id: db\n' });
+    expect(err).toContain('already exists');
+    expect(err).not.toContain('Request id');
+  });
+
   it('of a missing login say how to log in', async () => {
     const replies = { 'GET /apps': problem(401, 'auth.required', 'You must log in.', 'Send a token.') };
     const { err, url } = await cli.against(replies, ['app', 'list'], { env: { TANCHO_TOKEN: '' } });
