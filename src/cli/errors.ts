@@ -34,7 +34,8 @@ export function report(context: CliContext, thrown: unknown): number {
   const lines = [`${paint(context.stderr, context.env, 'red', 'Error:')} ${message}`];
   if (hint !== null && hint !== '')
     lines.push(`  ${paint(context.stderr, context.env, 'dim', 'Hint:')} ${printable(hint)}`);
-  if (requestId !== '' && (status >= 500 || code === 'internal') && !OWN_MISTAKES.has(code)) lines.push(`  Request id: ${printable(requestId)}`);
+  if (requestId !== '' && (status >= 500 || code === 'internal') && !OWN_MISTAKES.has(code))
+    lines.push(`  Request id: ${printable(requestId)}`);
   if (!expected) lines.push('  Hint: This is a fault of the program. TANCHO_DEBUG=1 shows where it happened.');
   if (context.env['TANCHO_DEBUG'] === '1') lines.push(error.stack ?? '', describeCause(error.cause));
   context.stderr.write(`${lines.filter((line) => line !== '').join('\n')}\n`);

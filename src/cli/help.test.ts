@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CliWorld } from '../../test/support/cli-world.ts';
 import { cliDocs } from './docs.ts';
-import { COMMANDS, createProgram } from './program.ts';
+import { COMMANDS, createProgram, runCli } from './program.ts';
 
 const golden = new URL('../../test/golden/cli-help/', import.meta.url);
 const page = new URL('../../docs/cli.md', import.meta.url);
@@ -52,6 +53,21 @@ describe('help (UPDATE_GOLDEN=1 writes the expected texts)', () => {
     const asked = await world.run(['help', 'app', 'create']);
     expect(asked).toEqual(await world.run(['app', 'create', '--help']));
   });
+});
+
+it('help is no wider than the terminal, and 100 columns in a pipe', async () => {
+  const widest = async (columns?: number): Promise<number> => {
+    let text = '';
+    const stdout = Object.assign(new Writable({ write: (piece, _, done) => (done(), (text += String(piece))) }), {
+      isTTY: columns !== undefined,
+      columns: columns ?? 0,
+    });
+    await runCli(['app', '--help'], { ...world.context(), stdout });
+    return Math.max(...text.split('\n').map((line) => line.length));
+  };
+  expect(await widest(60)).toBeLessThanOrEqual(60);
+  expect(await widest(300)).toBe(await widest());
+  expect(await widest()).toBeGreaterThan(80);
 });
 
 describe('wrong use ends with 2 and says how it is right', () => {

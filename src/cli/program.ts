@@ -1,7 +1,7 @@
 /** The tree of commands. Only the noun that is used is loaded, so that the command line starts fast. */
 import { Command } from 'commander';
 import { Cli, type GlobalOptions } from './cli.ts';
-import type { CliContext } from './context.ts';
+import type { CliContext, Output } from './context.ts';
 import { CliError } from './errors.ts';
 
 /** Adds the verbs of a noun, or the action of a plain command. */
@@ -87,6 +87,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
 };
 
+/** Columns of a help text; in fewer than these it would be no easier to read. */
+const MIN_WIDTH = 40;
+const MAX_WIDTH = 100;
+
 export interface Program {
   readonly root: Command;
   readonly cli: Cli;
@@ -102,14 +106,14 @@ export async function createProgram(context: CliContext, wanted: ReadonlySet<str
     .option('--json', 'print the result as JSON')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true, helpWidth: 100 })
+    .configureHelp({ showGlobalOptions: true, helpWidth: helpWidth(context.stdout), minWidthToWrap: 20 })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),
       writeErr: (text) => void context.stderr.write(text),
       outputError: () => {},
-      getOutHelpWidth: () => 100,
-      getErrHelpWidth: () => 100,
+      getOutHelpWidth: () => helpWidth(context.stdout),
+      getErrHelpWidth: () => helpWidth(context.stderr),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
@@ -124,6 +128,11 @@ export async function createProgram(context: CliContext, wanted: ReadonlySet<str
     else command.action(() => {});
   }
   return { root, cli };
+}
+
+/** In a pipe always the same. */
+function helpWidth({ isTTY, columns = 0 }: Output): number {
+  return isTTY === true && columns >= MIN_WIDTH ? Math.min(columns, MAX_WIDTH) : MAX_WIDTH;
 }
 
 async function wholeTree(context: CliContext): Promise<Command> {
