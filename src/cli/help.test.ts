@@ -91,6 +91,7 @@ describe('wrong use ends with 2 and says how it is right', () => {
       ['app', 'create', 'x'],
       /Missing required argument 'platform'\.\n {2}Hint: tancho app create --help/,
     ],
+    ['one word too many', ['user', 'list', 'x'], /Too many arguments .* got 1\.\n/],
     ['an unknown option', ['app', 'list', '--bogus'], /Unknown option '--bogus'/],
     ['options of a command without --', ['app', 'run', '-a', 'x', 'ls', '-l'], /Put -- before the command/],
     ['a bad number', ['app', 'log', '-a', 'x', '-n', 'many'], /--lines must be a whole number/],

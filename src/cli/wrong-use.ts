@@ -6,7 +6,7 @@ import { familiar } from './familiar.ts';
 /** `code` and `message` are commander's; `tree` has every command. */
 export function wrongUse(code: string, message: string, words: readonly string[], tree: Command): UsageError {
   const [first = '', ...rest] = message.replace(/^error: /, '').split('\n');
-  const text = `${first.charAt(0).toUpperCase()}${first.slice(1)}.`;
+  const text = `${first.charAt(0).toUpperCase()}${first.slice(1).replace(/\.$/, '')}.`;
   const named = plainWords(words);
   const known = knownPath(tree, named);
   if (code === 'commander.unknownCommand') {
