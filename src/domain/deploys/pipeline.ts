@@ -5,7 +5,7 @@
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
-import { type App, type EnvVar, hostLabel } from '../apps/app.ts';
+import { type App, type EnvVar, hostLabel, ROUTED_PROCESS } from '../apps/app.ts';
 import type { NewRelease } from '../apps/next-release.ts';
 import { privateValues } from '../apps/private-values.ts';
 import { Failure, type FailureCause } from '../apps/rollout.ts';
@@ -90,17 +90,22 @@ export class Pipeline {
     }
     let deploy: Deploy = { ...run.deploy, state: 'routing', artifact: release.artifact, release: serving };
     await bestEffort(logger, 'closing a deploy', async () => {
-      await this.#succeeded(run, serving, transcript);
+      await this.#succeeded(run, serving, ROUTED_PROCESS in release.processes, transcript);
       deploy = (await store.deploy(run.deploy.id)) ?? deploy;
     });
     return deploy;
   }
 
-  async #succeeded(run: PipelineRun, release: number, transcript: Transcript): Promise<void> {
+  async #succeeded(run: PipelineRun, release: number, answers: boolean, transcript: Transcript): Promise<void> {
     const { journal, logger, settings } = this.#deps;
     const { name } = run.app;
     transcript.say('');
-    transcript.say(`-----> Release ${release} answers at http://${appAddress(hostLabel(run.app), settings)}`);
+    const address = `http://${appAddress(hostLabel(run.app), settings)}`;
+    transcript.say(
+      answers
+        ? `-----> Release ${release} answers at ${address}`
+        : `-----> Release ${release} runs; without a process "${ROUTED_PROCESS}" nothing answers at ${address}`,
+    );
     await transcript.flush();
     await journal.note(name, `release ${release} (commit ${shortCommit(run.deploy)}) deployed by ${run.by}`);
     await bestEffort(logger, 'removing old releases', () => pruneReleases(this.#deps, name));
