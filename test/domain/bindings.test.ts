@@ -6,6 +6,7 @@ import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { expectSoundServices } from '../support/service-invariants.ts';
+import { until } from '../support/until.ts';
 
 let world: DomainWorld;
 beforeEach(async () => {
@@ -220,7 +221,17 @@ it('of twenty apps to one instance at once are twenty, each with one restart', {
   const apps = Array.from({ length: 20 }, (_, n) => `app${n}`);
   for (const app of apps) await deployed(app);
   await create('one');
-  const answers = await Promise.all(apps.map((app) => bind('one', app)));
+  const warnings: Error[] = [];
+  const onWarning = (warning: Error): void => void warnings.push(warning);
+  process.on('warning', onWarning);
+  const { release } = world.faults.hold('endpoint.bind');
+  const binding = Promise.all(apps.map((app) => bind('one', app)));
+  const begun = async (): Promise<boolean> => (await world.machine.store.bindings()).length === apps.length;
+  await until(begun, { timeoutMs: 10_000, what: 'all of them to be asked for at once' });
+  release();
+  const answers = await binding;
+  process.off('warning', onWarning);
+  expect(warnings).toEqual([]);
   expect(new Set(answers.map((vars) => vars['ONE_PASSWORD'])).size).toBe(20);
   for (const [at, app] of apps.entries()) {
     expect(await env(app)).toMatchObject(answers[at] ?? {});

@@ -45,7 +45,9 @@ interface Asked {
 export class Provider {
   readonly #endpoint: ServiceEndpoint;
   readonly #deadlines: Deadlines;
-  readonly #closed = new AbortController();
+  /** How to give up each call that is under way. */
+  readonly #underWay = new Set<() => void>();
+  #isClosed = false;
 
   constructor(endpoint: ServiceEndpoint, deadlines: Deadlines = DEADLINES) {
     this.#endpoint = endpoint;
@@ -117,7 +119,8 @@ export class Provider {
 
   /** For an orderly stop: nobody waits for a provider any more; what that leaves open is recorded like any other failure. */
   close(): void {
-    this.#closed.abort();
+    this.#isClosed = true;
+    for (const giveUp of this.#underWay) giveUp();
   }
 
   async #ask<T>(service: Service, asked: Asked, ask: Ask<T>): Promise<T> {
@@ -135,8 +138,8 @@ export class Provider {
     const message = `The provider of ${service.name} has not answered within ${seconds} s.`;
     const timer = setTimeout(() => giveUp(message), deadlineMs);
     const onClose = (): void => giveUp('The platform is being stopped.');
-    this.#closed.signal.addEventListener('abort', onClose, { once: true });
-    if (this.#closed.signal.aborted) onClose();
+    this.#underWay.add(onClose);
+    if (this.#isClosed) onClose();
     const call = { idempotencyKey: key, user, requestId: randomHex(16), signal: controller.signal };
     try {
       return await Promise.race([late, ask(endpointOf(service), call)]);
@@ -144,7 +147,7 @@ export class Provider {
       throw withoutSecrets(thrown, service, secrets);
     } finally {
       clearTimeout(timer);
-      this.#closed.signal.removeEventListener('abort', onClose);
+      this.#underWay.delete(onClose);
     }
   }
 }
