@@ -204,6 +204,13 @@ export const SETTINGS: Settings = {
     description: 'How long a build may take.',
     parse: parse.seconds(1, 86_400),
   },
+  buildMemoryBytes: {
+    key: 'builds.memory',
+    variable: 'TANCHO_BUILDS_MEMORY',
+    default: '4G',
+    description: 'Memory one step of a build may use, where this machine can limit it; 0 for no limit.',
+    parse: parse.size(64 * 1024 ** 2, true),
+  },
   logEntriesPerApp: {
     key: 'logs.entries-per-app',
     variable: 'TANCHO_LOGS_ENTRIES_PER_APP',

@@ -63,6 +63,16 @@ describe('bubblewrap', () => {
     expect(args).not.toContain('--cap-add');
     expect(args.slice(args.indexOf('--') + 1)).toEqual(['/bin/sh', '-c', 'node app.js']);
   });
+
+  it('keeps variables that load code away from itself, which is outside of the sandbox, not from the app', () => {
+    const env = { LD_PRELOAD: '/app/evil.so', DATABASE_URL: 'secret' };
+    const plan = planBubblewrap(request({ env }), { programs, system, uid: null, fds });
+    expect(plan.env).toEqual({ DATABASE_URL: 'secret', TANCHO_SANDBOX: 'u1' });
+    expect(plan.args.join(' ')).toContain(' --setenv LD_PRELOAD /app/evil.so --info-fd ');
+    const privileged = planBubblewrap(request({ env }), { programs, system, uid: 70_001, fds });
+    expect(privileged.env).toEqual(plan.env);
+    expect(privileged.args.join(' ')).toContain(' -- /usr/bin/env LD_PRELOAD=/app/evil.so /bin/sh');
+  });
 });
 
 describe('user', () => {

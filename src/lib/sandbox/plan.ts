@@ -36,7 +36,7 @@ const PROCESSES_PER_UID = 4096;
 
 /**
  * Variables by which a program's loader and C library can be made to run foreign code. The wrapper programs run with
- * privileges, so these must reach only the app itself. The list is what a C library drops for set-uid programs.
+ * privileges or outside of the sandbox, so these must reach only the app itself. The list is what a C library drops for set-uid programs.
  */
 const LOADER_VARIABLE =
   /^(?:LD_.*|MALLOC_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MUSL_LOCPATH|NIS_PATH|NLSPATH|RESOLV_HOST_CONF|RES_OPTIONS|TZDIR)$/;
@@ -57,8 +57,11 @@ export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts):
     }
   }
   args.push('--chdir', request.cwd);
+  const { early, late } = splitEnvironment(request.env);
+  // bubblewrap reads its own environment outside of the sandbox that it makes.
+  if (uid === null) for (const [name, value] of late) args.push('--setenv', name, value);
+  const inner = uid === null ? { argv: request.argv, env: early } : asUser(request, programs, uid);
   args.push('--info-fd', `${fds.info}`, '--json-status-fd', `${fds.status}`, '--block-fd', `${fds.block}`, '--');
-  const inner = uid === null ? { argv: request.argv, env: request.env } : asUser(request, programs, uid);
   return { file: required(programs.bwrap), args: [...args, ...inner.argv], env: marked(inner.env, request.id) };
 }
 
@@ -82,12 +85,19 @@ function asUser(request: SandboxRequest, programs: Programs, uid: number): Pick<
   argv.push('--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all');
   if (request.dieWithParent) argv.push('--pdeathsig', 'KILL');
   argv.push('--');
-  const all = Object.entries(request.env);
-  const late = all.filter(([name]) => LOADER_VARIABLE.test(name)).map(([name, value]) => `${name}=${value}`);
-  // Not by assignment, which a variable named __proto__ would not survive.
-  const env = Object.fromEntries(all.filter(([name]) => !LOADER_VARIABLE.test(name)));
-  if (late.length > 0) argv.push(required(programs.env), ...late);
-  return { argv: [...argv, ...request.argv], env };
+  const { early, late } = splitEnvironment(request.env);
+  if (late.length > 0) argv.push(required(programs.env), ...late.map(([name, value]) => `${name}=${value}`));
+  return { argv: [...argv, ...request.argv], env: early };
+}
+
+/** What the wrapper programs may have, and what only the app itself gets. */
+function splitEnvironment(env: SandboxRequest['env']): { early: Record<string, string>; late: [string, string][] } {
+  const all = Object.entries(env);
+  return {
+    // Not by assignment, which a variable named __proto__ would not survive.
+    early: Object.fromEntries(all.filter(([name]) => !LOADER_VARIABLE.test(name))),
+    late: all.filter(([name]) => LOADER_VARIABLE.test(name)),
+  };
 }
 
 /** Parents first, so that a bind inside another stays visible; made by hand because bubblewrap would make them unreadable. */

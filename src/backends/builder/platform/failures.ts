@@ -22,7 +22,7 @@ export function stepFailure(
       'build_failed',
       `The step "${step}" was killed because it needed more memory than there is${limit}.`,
       {
-        hint: 'Make the build need less memory, or ask the operator for a higher limit.',
+        hint: 'Make the build need less memory, or ask the operator for more builds.memory.',
         lines,
       },
     );

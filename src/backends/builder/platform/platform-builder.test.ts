@@ -229,6 +229,7 @@ describe('tools', () => {
       hint: expect.stringContaining('available: 1.0.0, 97.2.0, 98.0.0') as string,
     });
     await expect(wanting('newest')).rejects.toMatchObject({ code: 'invalid_config' });
+    await expect(wanting(`${'>=97 || '.repeat(100)}>=97`)).rejects.toMatchObject({ code: 'invalid_config' });
   });
 });
 

@@ -1,6 +1,7 @@
 /** What a build prints, on its way to people: whole lines, free of secrets and terminal tricks, bounded. */
 import { StringDecoder } from 'node:string_decoder';
 import { createRedactor, type Redactor } from '../../../../lib/redact.ts';
+import { withoutTrailing } from '../../../../lib/without-trailing.ts';
 import { Advice } from './advice.ts';
 
 const MAX_LINE = 4096;
@@ -35,7 +36,7 @@ export class LineSplitter {
 }
 
 function lastState(line: string): string {
-  const text = line.replace(/\r+$/, '');
+  const text = withoutTrailing(line, '\r');
   return text.slice(text.lastIndexOf('\r') + 1);
 }
 

@@ -21,6 +21,8 @@ import type { Inherited } from './machine-settings.ts';
 import type { Program } from './programs.ts';
 
 const MAX_LINES = 20_000;
+/** Of each range all versions there are would be compared with each of its parts. */
+const MAX_RANGE = 500;
 const LIST_MS = 60 * 60 * 1000;
 
 export interface Brought {
@@ -67,11 +69,11 @@ export class Toolchains {
     const own = await askedBy(files, tool.versions.wanted);
     const asked = own ?? (installed === null ? tool.versions.otherwise : null);
     if (asked === null) return null;
-    const range = typeof asked === 'string' ? validRange(asked) : null;
+    const range = typeof asked === 'string' && asked.length <= MAX_RANGE ? validRange(asked) : null;
     if (range === null) {
       throw new Failure(
         'invalid_config',
-        `${file}: ${key} is ${JSON.stringify(asked)}, which is not a range of versions.`,
+        `${file}: ${key} is ${JSON.stringify(asked).slice(0, MAX_RANGE)}, which is not a range of versions.`,
         {
           hint: `Write for example ">=20" or "22.x" there.`,
         },
