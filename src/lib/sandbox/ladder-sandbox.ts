@@ -32,12 +32,15 @@ export interface LadderOptions {
   readonly cgroups: Cgroups | null;
   readonly stateDir: string;
   readonly description: string;
+  /** Whether tryRoot() has worked. */
+  readonly roots: boolean;
 }
 
 export class LadderSandbox implements Sandbox {
   readonly level: SandboxLevel;
   readonly description: string;
   readonly limits: Sandbox['limits'];
+  readonly roots: boolean;
   readonly #rung: Rung;
   readonly #cgroups: Cgroups | null;
   readonly #facts: TreeFacts;
@@ -50,6 +53,7 @@ export class LadderSandbox implements Sandbox {
     const { rung, cgroups } = options;
     this.level = rung.level;
     this.description = options.description;
+    this.roots = options.roots;
     this.limits = {
       memory: cgroups?.has('memory') ?? false,
       cpu: cgroups?.has('cpu') ?? false,
@@ -79,6 +83,7 @@ export class LadderSandbox implements Sandbox {
 
   async #launch(request: SandboxRequest): Promise<SandboxProcess> {
     const { programs, tenants, system } = this.#rung;
+    if (request.root !== undefined && system === null) throw new Error(`${this.level} has no root file systems.`);
     const uid = tenants?.uid(request.tenant) ?? null;
     if (system !== null) {
       return launchBubblewrap({

@@ -1,6 +1,6 @@
 /** Pure: which argv and environment a request becomes at each level. Nothing here touches the machine. */
 import { SANDBOX_MARK } from './processes.ts';
-import type { SandboxRequest } from './sandbox.ts';
+import type { SandboxRequest, SandboxRoot } from './sandbox.ts';
 
 /** Absolute paths of the programs a level is made of; null: not on this machine. */
 export interface Programs {
@@ -42,9 +42,9 @@ const LOADER_VARIABLE =
   /^(?:LD_.*|MALLOC_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MUSL_LOCPATH|NIS_PATH|NLSPATH|RESOLV_HOST_CONF|RES_OPTIONS|TZDIR)$/;
 
 export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts): Plan {
+  if (request.root !== undefined) return planRoot(request, request.root, facts);
   const { programs, system, uid, fds } = facts;
-  const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--new-session'];
-  if (request.dieWithParent) args.push('--die-with-parent');
+  const args = namespaces(request);
   for (const directory of system.directories) args.push('--ro-bind', directory, directory);
   for (const link of system.links) args.push('--symlink', link.target, link.path);
   args.push('--proc', '/proc', '--dev', '/dev');
@@ -56,10 +56,36 @@ export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts):
       args.push('--cap-add', `CAP_${capability}`);
     }
   }
-  args.push('--chdir', request.cwd);
-  args.push('--info-fd', `${fds.info}`, '--json-status-fd', `${fds.status}`, '--block-fd', `${fds.block}`, '--');
+  args.push('--chdir', request.cwd, ...descriptors(fds), '--');
   const inner = uid === null ? { argv: request.argv, env: request.env } : asUser(request, programs, uid);
   return { file: required(programs.bwrap), args: [...args, ...inner.argv], env: marked(inner.env, request.id) };
+}
+
+/**
+ * Privileges are given up before anything else: the tenant may have filled the root with links, and so gains nothing by them.
+ * A user namespace of its own makes the mounts possible without any.
+ */
+function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapFacts): Plan {
+  const { programs, uid, fds } = facts;
+  const args = [...namespaces(request), '--unshare-user', '--uid', `${root.uid}`, '--gid', `${root.gid}`];
+  args.push('--bind', root.directory, '/', '--proc', '/proc', '--dev', '/dev');
+  args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', '/dev/shm');
+  for (const { path, writable, at = path } of request.binds) args.push(writable ? '--bind' : '--ro-bind', path, at);
+  const { early, late } = byLoader(request.env);
+  for (const [name, value] of Object.entries(late)) args.push('--setenv', name, value);
+  args.push('--chdir', request.cwd, ...descriptors(fds), '--', ...request.argv);
+  const outer = { ...request, argv: [required(programs.bwrap), ...args], env: early };
+  const { argv, env } = uid === null ? outer : asUser(outer, programs, uid);
+  return { file: argv[0] ?? '', args: argv.slice(1), env: marked(env, request.id) };
+}
+
+function namespaces({ dieWithParent }: SandboxRequest): string[] {
+  const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--new-session'];
+  return dieWithParent ? [...args, '--die-with-parent'] : args;
+}
+
+function descriptors({ info, status, block }: BubblewrapFacts['fds']): string[] {
+  return ['--info-fd', `${info}`, '--json-status-fd', `${status}`, '--block-fd', `${block}`];
 }
 
 export function planUser(request: SandboxRequest, programs: Programs, uid: number): Plan {
@@ -82,12 +108,19 @@ function asUser(request: SandboxRequest, programs: Programs, uid: number): Pick<
   argv.push('--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all');
   if (request.dieWithParent) argv.push('--pdeathsig', 'KILL');
   argv.push('--');
-  const all = Object.entries(request.env);
-  const late = all.filter(([name]) => LOADER_VARIABLE.test(name)).map(([name, value]) => `${name}=${value}`);
-  // Not by assignment, which a variable named __proto__ would not survive.
-  const env = Object.fromEntries(all.filter(([name]) => !LOADER_VARIABLE.test(name)));
-  if (late.length > 0) argv.push(required(programs.env), ...late);
-  return { argv: [...argv, ...request.argv], env };
+  const { early, late } = byLoader(request.env);
+  const assignments = Object.entries(late).map(([name, value]) => `${name}=${value}`);
+  if (assignments.length > 0) argv.push(required(programs.env), ...assignments);
+  return { argv: [...argv, ...request.argv], env: early };
+}
+
+/** `late`: what must not reach the programs before the app. Not by assignment, which a variable named __proto__ would not survive. */
+function byLoader(env: SandboxRequest['env']): Record<'early' | 'late', Readonly<Record<string, string>>> {
+  const all = Object.entries(env);
+  return {
+    early: Object.fromEntries(all.filter(([name]) => !LOADER_VARIABLE.test(name))),
+    late: Object.fromEntries(all.filter(([name]) => LOADER_VARIABLE.test(name))),
+  };
 }
 
 /** Parents first, so that a bind inside another stays visible; made by hand because bubblewrap would make them unreadable. */
