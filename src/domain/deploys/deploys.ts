@@ -133,9 +133,11 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       const action = code.action ?? 'app.push';
       const by = code.by ?? callerName(caller);
       const app = await demandApp(store, appName);
-      const detail = code.commit === '' ? code.origin : `${code.origin} ${code.commit}`;
+      const version = 'image' in code ? code.image.full : code.commit;
+      const detail = version === '' ? code.origin : `${code.origin} ${version}`;
       return act(caller, action, { app }, { target: `app:${appName}`, lease: `app:${appName}`, detail }, async () => {
-        const deploy = newDeploy(appName, code, by, now());
+        const named = 'image' in code ? code.image.full : '';
+        const deploy = newDeploy(appName, { ...code, image: named }, by, now());
         const current = await demandApp(store, appName);
         const env = await store.env(appName);
         await closeAbandoned(appName);
@@ -153,7 +155,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
         await demandRelease(store, current);
         const old = await findRelease(store, current, image);
         const env = await store.env(appName);
-        const deploy = newDeploy(appName, { commit: old.commit, origin: 'rollback' }, by, now());
+        const deploy = newDeploy(appName, { commit: old.commit, image: old.image, origin: 'rollback' }, by, now());
         const limits = await limitsFor(store, current);
         const back = backTo(old, { env, limits, deployId: deploy.id, by, at: now() });
         await closeAbandoned(appName);
@@ -167,7 +169,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
   };
 }
 
-function newDeploy(app: string, code: Pick<NewCode, 'commit' | 'origin'>, by: string, at: Date): Deploy {
+function newDeploy(app: string, code: Pick<Deploy, 'commit' | 'origin' | 'image'>, by: string, at: Date): Deploy {
   return {
     id: timeOrderedId(at.getTime()),
     app,
@@ -180,6 +182,7 @@ function newDeploy(app: string, code: Pick<NewCode, 'commit' | 'origin'>, by: st
     durationMs: 0,
     release: null,
     artifact: '',
+    image: code.image,
     cause: null,
     error: '',
     phases: {},

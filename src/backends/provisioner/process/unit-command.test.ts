@@ -6,7 +6,7 @@ describe('isSimpleCommand', () => {
     'lets the shell step aside for: %s',
     (command) => {
       expect(isSimpleCommand(command)).toBe(true);
-      expect(unitArgv(` ${command}`)).toEqual(['/bin/sh', '-c', `exec ${command}`]);
+      expect(unitArgv(` ${command}`, {})).toEqual(['/bin/sh', '-c', `exec ${command}`]);
     },
   );
 
@@ -26,11 +26,11 @@ describe('isSimpleCommand', () => {
     '',
   ])('keeps the shell for: %s', (command) => {
     expect(isSimpleCommand(command)).toBe(false);
-    expect(unitArgv(command)).toEqual(['/bin/sh', '-c', command]);
+    expect(unitArgv(command, {})).toEqual(['/bin/sh', '-c', command]);
   });
 
   it('joins both outputs of a one-off command', () => {
-    expect(oneOffArgv('echo hi')[2]).toBe('exec 2>&1\necho hi');
+    expect(oneOffArgv('echo hi', {})[2]).toBe('exec 2>&1\necho hi');
   });
 });
 
