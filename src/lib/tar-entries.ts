@@ -35,10 +35,15 @@ export async function readTar(
   signal.addEventListener('abort', onAbort, { once: true });
   // The next entry is announced before the one before it is wholly taken.
   let turn = Promise.resolve();
+  let current: ReadEntry | null = null;
   let isEmpty = true;
   const onReadEntry = (entry: ReadEntry): void => {
     isEmpty = false;
-    turn = turn.then(() => take(entry));
+    turn = turn.then(() => {
+      if (stop.signal.aborted) return;
+      current = entry;
+      return take(entry);
+    });
     turn.catch(fail);
   };
   const parser = new Parser({ strict: true, maxMetaEntrySize: MAX_META_BYTES, noResume: true, onReadEntry });
@@ -61,6 +66,12 @@ export async function readTar(
     await Promise.race([failed, over]);
     await Promise.race([failed, turn]);
     return !isEmpty;
+  } catch (error) {
+    stop.abort();
+    // Nothing is taken any more when the error is told.
+    (current as ReadEntry | null)?.destroy();
+    await turn.catch(() => {});
+    throw error;
   } finally {
     stop.abort();
     signal.removeEventListener('abort', onAbort);

@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
+import { drained } from '../../src/lib/drained.ts';
 import { type TarEntry, tarOf } from './tar-writer.ts';
 
 export interface Blob {
@@ -38,8 +39,8 @@ export interface ImageRegistryOptions {
   readonly hasTokens?: boolean;
   /** As with `login`, without tokens. */
   readonly isBasic?: boolean;
-  /** Blobs lie on another server. */
-  readonly redirects?: boolean | 'for ever';
+  /** Blobs lie on another server: a second one here, or that of a URL. */
+  readonly redirects?: boolean | 'for ever' | URL;
 }
 
 export class ImageRegistry {
@@ -165,7 +166,8 @@ export class ImageRegistry {
     }
     const { redirects = false } = this.#options;
     if (redirects === 'for ever' || (redirects && server === 'registry')) {
-      const location = `http://127.0.0.1:${this.#port(1)}${request.url ?? ''}`;
+      const elsewhere = redirects instanceof URL ? redirects : new URL(`http://127.0.0.1:${this.#port(1)}`);
+      const location = new URL(request.url ?? '', elsewhere).href;
       return void response.writeHead(307, { location }).end();
     }
     await this.#send(reference, response);
@@ -186,9 +188,7 @@ export class ImageRegistry {
       return void response.end(body.subarray(Math.floor(body.length / 2)));
     }
     while (!response.destroyed) {
-      if (!response.write(Buffer.alloc(64 * 1024))) {
-        await Promise.race([once(response, 'drain').catch(() => {}), once(response, 'close')]);
-      }
+      if (!response.write(Buffer.alloc(64 * 1024))) await drained(response);
     }
   }
 

@@ -221,7 +221,8 @@ export class Pipeline {
     await bestEffort(logger, 'looking up what serves', async () => {
       serving = (await store.app(app.name))?.release ?? null;
     });
-    for (const line of failureReport({ app: app.name, ...facts, serving })) transcript.say(line);
+    for (const line of failureReport({ app: app.name, ...facts, serving, isImage: deploy.image !== '' }))
+      transcript.say(line);
     await transcript.flush();
     clock.enter('failed');
     const end = { state: 'failed', cause: facts.cause, error: facts.message, finishedAt: now().toISOString() } as const;

@@ -81,12 +81,8 @@ class ProcessProvisioner implements Provisioner {
   constructor(options: ProcessProvisionerOptions) {
     this.#options = options;
     this.#sandbox = options.sandbox;
-    this.supports = {
-      shell: true,
-      images: options.sandbox.roots,
-      memoryLimit: true,
-      cpuLimit: options.sandbox.limits.cpu,
-    };
+    const { roots: images, limits } = options.sandbox;
+    this.supports = { shell: true, images, memoryLimit: true, cpuLimit: limits.cpu };
     this.#every(LIFE_POLL_MS, (unit) => unit.check());
     if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, (unit) => unit.checkMemory());
   }
