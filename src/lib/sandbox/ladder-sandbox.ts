@@ -10,6 +10,7 @@ import { admit, handOver } from './ownership.ts';
 import { planBubblewrap, planPlain, planUser } from './plan.ts';
 import type { Programs, SystemView } from './plan.ts';
 import { isAlive, readProcess } from './processes.ts';
+import { rootEntries } from './root-entries.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest, SandboxTree } from './sandbox.ts';
 import type { Tenants } from './tenants.ts';
 import { signalTree, treeAlive, treePids } from './tree.ts';
@@ -86,11 +87,12 @@ export class LadderSandbox implements Sandbox {
     if (request.root !== undefined && system === null) throw new Error(`${this.level} has no root file systems.`);
     const uid = tenants?.uid(request.tenant) ?? null;
     if (system !== null) {
+      const entries = request.root === undefined ? [] : await rootEntries(request.root.directory);
       return launchBubblewrap({
         request,
         statusFile: this.#statusFile(request.id),
         cgroups: this.#cgroups,
-        plan: (fds) => planBubblewrap(request, { programs, system, uid, fds }),
+        plan: (fds) => planBubblewrap(request, { programs, system, uid, entries, fds }),
       });
     }
     const plan = uid === null ? planPlain(request, programs) : planUser(request, programs, uid);

@@ -63,6 +63,40 @@ describe('bubblewrap', () => {
     expect(args).not.toContain('--cap-add');
     expect(args.slice(args.indexOf('--') + 1)).toEqual(['/bin/sh', '-c', 'node app.js']);
   });
+
+  it('is not made to run foreign code itself where it is the first program', () => {
+    const env = { LD_PRELOAD: '/app/evil.so', DATABASE_URL: 'secret' };
+    const plan = planBubblewrap(request({ env }), { programs, system, uid: null, fds });
+    expect(plan.env).toEqual({ DATABASE_URL: 'secret', TANCHO_SANDBOX: 'u1' });
+    expect(plan.args.join(' ')).toContain('--setenv LD_PRELOAD /app/evil.so --chdir');
+  });
+
+  it('gives up privileges before it enters a root of its own', () => {
+    const root = { directory: '/home/tancho/slugs/a/code', uid: 33, gid: 34 };
+    const binds = [
+      { path: '/home/tancho/units/u1/tmp', writable: true, at: '/tmp' },
+      { path: '/etc/hosts', writable: false, at: '/.tancho/hosts' },
+    ];
+    const entries = [
+      { name: 'bin', target: 'usr/bin' },
+      { name: 'proc', target: '/elsewhere' },
+      { name: 'tmp', target: null },
+      { name: 'usr', target: null },
+    ];
+    const changes = { root, binds, cwd: '/srv', argv: ['/app'], env: { A: 'b', LD_PRELOAD: 'x.so' } };
+    const plan = planBubblewrap(request(changes), { programs, system, uid: 70_001, entries, fds });
+    expect([plan.file, ...plan.args].join(' ')).toBe(
+      `${asTenant} -- /usr/bin/bwrap --unshare-pid --unshare-ipc --unshare-uts --new-session ` +
+        '--unshare-user --uid 33 --gid 34 --symlink usr/bin /bin --bind /home/tancho/slugs/a/code/usr /usr ' +
+        '--proc /proc --dev /dev ' +
+        '--perms 1777 --size 536870912 --tmpfs /dev/shm --perms 0755 --dir /.tancho --ro-bind /etc/hosts /.tancho/hosts ' +
+        '--bind /home/tancho/units/u1/tmp /tmp --remount-ro / ' +
+        '--setenv LD_PRELOAD x.so --chdir /srv --info-fd 3 --json-status-fd 4 --block-fd 5 -- /app',
+    );
+    expect(plan.env).toEqual({ A: 'b', TANCHO_SANDBOX: 'u1' });
+    const { file } = planBubblewrap(request(changes), { programs, system, uid: null, fds });
+    expect(file).toBe('/usr/bin/bwrap');
+  });
 });
 
 describe('user', () => {

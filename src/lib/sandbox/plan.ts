@@ -1,5 +1,6 @@
 /** Pure: which argv and environment a request becomes at each level. Nothing here touches the machine. */
 import { SANDBOX_MARK } from './processes.ts';
+import type { RootEntry } from './root-entries.ts';
 import type { SandboxRequest, SandboxRoot } from './sandbox.ts';
 
 /** Absolute paths of the programs a level is made of; null: not on this machine. */
@@ -27,6 +28,8 @@ export interface BubblewrapFacts {
   readonly system: SystemView;
   /** Null: the process keeps the uid of whoever runs the platform. */
   readonly uid: number | null;
+  /** Of the request's root. */
+  readonly entries?: readonly RootEntry[];
   readonly fds: { readonly info: number; readonly status: number; readonly block: number };
 }
 
@@ -56,27 +59,37 @@ export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts):
       args.push('--cap-add', `CAP_${capability}`);
     }
   }
+  const { early, late } = byLoader(request.env);
+  // Where no program comes between that gives privileges up, bubblewrap itself must not be made to run foreign code.
+  if (uid === null) args.push(...assigned(late));
   args.push('--chdir', request.cwd, ...descriptors(fds), '--');
-  const inner = uid === null ? { argv: request.argv, env: request.env } : asUser(request, programs, uid);
+  const inner = uid === null ? { argv: request.argv, env: early } : asUser(request, programs, uid);
   return { file: required(programs.bwrap), args: [...args, ...inner.argv], env: marked(inner.env, request.id) };
 }
 
 /**
- * Privileges are given up before anything else: the tenant may have filled the root with links, and so gains nothing by them.
- * A user namespace of its own makes the mounts possible without any.
+ * Privileges are given up before anything else; a user namespace makes the mounts possible without any. Nothing is mounted below
+ * what the tenant may change: a link there would lead it astray.
  */
 function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapFacts): Plan {
-  const { programs, uid, fds } = facts;
+  const { programs, uid, fds, entries = [] } = facts;
   const args = [...namespaces(request), '--unshare-user', '--uid', `${root.uid}`, '--gid', `${root.gid}`];
-  args.push('--bind', root.directory, '/', '--proc', '/proc', '--dev', '/dev');
-  args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', '/dev/shm');
-  for (const { path, writable, at = path } of request.binds) args.push(writable ? '--bind' : '--ro-bind', path, at);
+  const covered = new Set(['proc', 'dev', ...request.binds.map(({ path, at = path }) => at.split('/')[1])]);
+  for (const { name, target } of entries.filter((entry) => !covered.has(entry.name))) {
+    if (target === null) args.push('--bind', `${root.directory}/${name}`, `/${name}`);
+    else args.push('--symlink', target, `/${name}`);
+  }
+  args.push('--proc', '/proc', '--dev', '/dev');
+  args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', '/dev/shm', ...bindArguments(request.binds));
   const { early, late } = byLoader(request.env);
-  for (const [name, value] of Object.entries(late)) args.push('--setenv', name, value);
-  args.push('--chdir', request.cwd, ...descriptors(fds), '--', ...request.argv);
+  args.push('--remount-ro', '/', ...assigned(late), '--chdir', request.cwd, ...descriptors(fds), '--', ...request.argv);
   const outer = { ...request, argv: [required(programs.bwrap), ...args], env: early };
   const { argv, env } = uid === null ? outer : asUser(outer, programs, uid);
   return { file: argv[0] ?? '', args: argv.slice(1), env: marked(env, request.id) };
+}
+
+function assigned(env: SandboxRequest['env']): string[] {
+  return Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]);
 }
 
 function namespaces({ dieWithParent }: SandboxRequest): string[] {
@@ -127,14 +140,14 @@ function byLoader(env: SandboxRequest['env']): Record<'early' | 'late', Readonly
 function bindArguments(binds: SandboxRequest['binds']): string[] {
   const args: string[] = [];
   const made = new Set(['/']);
-  const sorted = [...binds].sort((a, b) => (a.path < b.path ? -1 : 1));
-  for (const { path, writable } of sorted) {
-    for (const parent of parentsOf(path)) {
+  const places = binds.map(({ path, writable, at = path }) => ({ path, writable, at }));
+  for (const { path, writable, at } of places.sort((a, b) => (a.at < b.at ? -1 : 1))) {
+    for (const parent of parentsOf(at)) {
       if (made.has(parent)) continue;
       made.add(parent);
       args.push('--perms', '0755', '--dir', parent);
     }
-    args.push(writable ? '--bind' : '--ro-bind', path, path);
+    args.push(writable ? '--bind' : '--ro-bind', path, at);
   }
   return args;
 }

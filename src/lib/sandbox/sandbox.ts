@@ -29,11 +29,11 @@ export interface SandboxRequest {
 export interface SandboxBind {
   readonly path: string;
   readonly writable: boolean;
-  /** Where the process sees it; absent: where it is. Heeded with a root only. */
+  /** Where the process sees it; absent: where it is. Heeded with a root only; then nothing below what stands at the root's top. */
   readonly at?: string;
 }
 
-/** A root file system of the process's own, writable; it must belong to the tenant. */
+/** A root file system of the process's own; it must belong to the tenant, who may change everything below what stands at its top. */
 export interface SandboxRoot {
   readonly directory: string;
   /** As which the process sees itself; outside it is the tenant's user all the same. Not 0. */
