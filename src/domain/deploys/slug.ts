@@ -15,6 +15,9 @@ export interface SlugManifest {
   readonly image?: SlugImage;
 }
 
+/** Where processes of an image find files of the machine; /etc/hosts and /etc/resolv.conf of the image are links to there. */
+export const MACHINE_FILES = '/.tancho';
+
 export interface SlugImage {
   /** Of the manifest for this machine's kind of processor, such as `sha256:...`. */
   readonly digest: string;

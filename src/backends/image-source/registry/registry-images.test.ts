@@ -1,5 +1,5 @@
 /** Pulls from a registry on this machine, well-behaved and not. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -127,7 +127,7 @@ describe('a pull', () => {
     expect(readdirSync(join(slugs, 'shop/d1')).sort()).toEqual(['code', 'slug.json']);
     const root = join(slugs, 'shop/d1/code');
     expect(readdirSync(root).sort()).toEqual(['bin', 'data', 'dev', 'etc', 'proc', 'srv', 'sys', 'tmp']);
-    expect(readFileSync(join(root, 'etc/resolv.conf'), 'utf8')).toBe('');
+    expect(readlinkSync(join(root, 'etc/resolv.conf'))).toBe('/.tancho/resolv.conf');
     expect(readFileSync(join(root, 'etc/passwd'), 'utf8')).toBe(passwd);
     expect(lines.join('\n')).toMatch(/2 layers[^]*Layer 1 of 2[^]*Layer 2 of 2/);
   });

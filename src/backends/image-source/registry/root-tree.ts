@@ -149,11 +149,16 @@ export class RootTree {
   }
 
   /** A real directory, whatever stands there now. */
-  async mountPoint(name: string): Promise<void> {
+  async realDirectory(name: string): Promise<void> {
     const path = this.#path([name]);
     const found = await stats(path);
     if (found !== null && !found.isDirectory()) await this.#remove(path);
     await this.#enter([name]);
+  }
+
+  /** What stands at the top. */
+  names(): Promise<string[]> {
+    return readdir(this.#root);
   }
 
   #path(real: readonly string[]): string {

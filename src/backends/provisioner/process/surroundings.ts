@@ -1,6 +1,7 @@
 /** Pure but for names of this machine: what processes of a slug see and where they begin. One for units, commands and shells. */
 import { existsSync, realpathSync } from 'node:fs';
-import type { SlugImage } from '../../../domain/deploys/slug.ts';
+import { basename, join } from 'node:path';
+import { MACHINE_FILES, type SlugImage } from '../../../domain/deploys/slug.ts';
 import type { SandboxBind, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
 import type { Slug } from './slug.ts';
 
@@ -30,7 +31,7 @@ function inImage(code: string, image: SlugImage, tmp: string): Surroundings {
   const names = NAME_FILES.filter((path) => existsSync(path));
   const binds: SandboxBind[] = [
     { path: tmp, writable: true, at: '/tmp' },
-    ...names.map((path) => ({ path: realpathSync(path), writable: false, at: path })),
+    ...names.map((path) => ({ path: realpathSync(path), writable: false, at: join(MACHINE_FILES, basename(path)) })),
   ];
   const { uid, gid, directory: cwd, home } = image;
   return { cwd, binds, root: { directory: code, uid, gid }, home, tmp: '/tmp' };
