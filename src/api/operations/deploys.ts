@@ -8,7 +8,7 @@ import { OPTIONS_BODY, readOptions } from './options-input.ts';
 const section = '4.10';
 
 const UPLOAD_FORM = Type.Object({
-  file: Type.String(),
+  file: Type.Optional(Type.String()),
   message: queryText,
   origin: queryText,
   user: queryText,

@@ -12,7 +12,7 @@ export interface DeploysTypes {
       readonly commit?: string | number | boolean | undefined;
     };
     readonly body: {
-      readonly file: string;
+      readonly file?: string | undefined;
       readonly message?: string | undefined;
       readonly origin?: string | undefined;
       readonly user?: string | undefined;

@@ -34,6 +34,31 @@ describe('isSimpleCommand', () => {
   });
 });
 
+describe('of an image', () => {
+  const image = {
+    digest: 'sha256:1',
+    directory: '/srv',
+    home: '/',
+    uid: 33,
+    gid: 33,
+    ports: [],
+    programs: [] as string[],
+  };
+
+  it('the command is a list of arguments, and no shell sees it', () => {
+    expect(unitArgv(`/app --name 'a b; $(x)' \\$PORT`, { image })).toEqual(['/app', '--name', 'a b; $(x)', '$PORT']);
+  });
+
+  it('a one-off command is read by the shell of the image, or is a list where there is none', () => {
+    const withShell = { image: { ...image, programs: ['/bin/sh'] } };
+    expect(oneOffArgv('a | b', withShell)).toEqual(['/bin/sh', '-c', 'exec 2>&1\na | b']);
+    expect(oneOffArgv(`/app 'x y'`, { image })).toEqual(['/app', 'x y']);
+    for (const command of ['a | b', 'a; b', 'echo $HOME', "a 'b", ' ', 'a\nb']) {
+      expect(() => oneOffArgv(command, { image }), command).toThrow('There is no shell in the image');
+    }
+  });
+});
+
 describe('unitEnvironment', () => {
   const manifest = {
     format: 1,
