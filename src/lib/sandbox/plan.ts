@@ -1,4 +1,5 @@
 /** Pure: which argv and environment a request becomes at each level. Nothing here touches the machine. */
+import { join } from 'node:path';
 import { SANDBOX_MARK } from './processes.ts';
 import type { RootEntry } from './root-entries.ts';
 import type { SandboxRequest, SandboxRoot } from './sandbox.ts';
@@ -34,6 +35,14 @@ export interface BubblewrapFacts {
 }
 
 const TMPFS_BYTES = 512 * 1024 * 1024;
+/** Those by which a program becomes a tenant and enters what is the tenant's. */
+const KEPT_CAPABILITIES = [
+  '--cap-drop',
+  'ALL',
+  ...['SETUID', 'SETGID', 'SETPCAP', 'DAC_READ_SEARCH'].flatMap((name) => ['--cap-add', `CAP_${name}`]),
+];
+/** Where a tenant finds what lies in directories that it may not enter. */
+const WITHIN_REACH = '/.sandbox';
 /** Stops a fork bomb where there is no pids cgroup. Counts per uid, so it is far above what one unit needs. */
 const PROCESSES_PER_UID = 4096;
 
@@ -47,18 +56,11 @@ const LOADER_VARIABLE =
 export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts): Plan {
   if (request.root !== undefined) return planRoot(request, request.root, facts);
   const { programs, system, uid, fds } = facts;
-  const args = namespaces(request);
-  for (const directory of system.directories) args.push('--ro-bind', directory, directory);
-  for (const link of system.links) args.push('--symlink', link.target, link.path);
+  const args = [...namespaces(request), ...systemArguments(system)];
   args.push('--proc', '/proc', '--dev', '/dev');
   for (const path of ['/tmp', '/dev/shm']) args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', path);
   args.push(...bindArguments(request.binds));
-  if (uid !== null) {
-    args.push('--cap-drop', 'ALL');
-    for (const capability of ['SETUID', 'SETGID', 'SETPCAP', 'DAC_READ_SEARCH']) {
-      args.push('--cap-add', `CAP_${capability}`);
-    }
-  }
+  if (uid !== null) args.push(...KEPT_CAPABILITIES);
   const { early, late } = byLoader(request.env);
   // Where no program comes between that gives privileges up, bubblewrap itself must not be made to run foreign code.
   if (uid === null) args.push(...assigned(late));
@@ -68,24 +70,51 @@ export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts):
 }
 
 /**
- * Privileges are given up before anything else; a user namespace makes the mounts possible without any. Nothing is mounted below
- * what the tenant may change: a link there would lead it astray.
+ * Nothing is mounted by a privileged program below what the tenant may change, for a link there would lead it astray: that is done
+ * as the tenant, which a user namespace makes possible. What the tenant cannot reach by itself is put before it first.
  */
 function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapFacts): Plan {
-  const { programs, uid, fds, entries = [] } = facts;
+  const { programs, uid } = facts;
+  const { early } = byLoader(request.env);
+  if (uid === null) {
+    const args = rootArguments(request, root, facts);
+    return { file: required(programs.bwrap), args, env: marked(early, request.id) };
+  }
+  const near = { ...root, directory: join(WITHIN_REACH, 'root') };
+  const binds = request.binds.map((bind, index) => {
+    return { path: join(WITHIN_REACH, `${index}`), writable: bind.writable, at: bind.at ?? bind.path };
+  });
+  const inner = [required(programs.bwrap), ...rootArguments({ ...request, binds }, near, facts)];
+  const moved = [
+    { path: root.directory, writable: true, at: near.directory },
+    ...request.binds.map(({ path, writable }, index) => ({ path, writable, at: binds[index]?.path ?? path })),
+  ];
+  const { argv, env } = asUser({ ...request, argv: inner, env: early }, programs, uid);
+  const args = [...systemArguments(facts.system), '--bind', '/proc', '/proc', '--dev-bind', '/dev', '/dev'];
+  // Where bubblewrap itself puts a root together.
+  args.push('--perms', '0755', '--dir', '/tmp', ...bindArguments(moved), ...KEPT_CAPABILITIES, '--chdir', '/');
+  if (request.dieWithParent) args.push('--die-with-parent');
+  return { file: required(programs.bwrap), args: [...args, '--', ...argv], env: marked(env, request.id) };
+}
+
+function rootArguments(request: SandboxRequest, root: SandboxRoot, { fds, entries = [] }: BubblewrapFacts): string[] {
   const args = [...namespaces(request), '--unshare-user', '--uid', `${root.uid}`, '--gid', `${root.gid}`];
   const covered = new Set(['proc', 'dev', ...request.binds.map(({ path, at = path }) => at.split('/')[1])]);
   for (const { name, target } of entries.filter((entry) => !covered.has(entry.name))) {
-    if (target === null) args.push('--bind', `${root.directory}/${name}`, `/${name}`);
+    if (target === null) args.push('--bind', join(root.directory, name), `/${name}`);
     else args.push('--symlink', target, `/${name}`);
   }
   args.push('--proc', '/proc', '--dev', '/dev');
   args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', '/dev/shm', ...bindArguments(request.binds));
-  const { early, late } = byLoader(request.env);
-  args.push('--remount-ro', '/', ...assigned(late), '--chdir', request.cwd, ...descriptors(fds), '--', ...request.argv);
-  const outer = { ...request, argv: [required(programs.bwrap), ...args], env: early };
-  const { argv, env } = uid === null ? outer : asUser(outer, programs, uid);
-  return { file: argv[0] ?? '', args: argv.slice(1), env: marked(env, request.id) };
+  args.push('--remount-ro', '/', ...assigned(byLoader(request.env).late), '--chdir', request.cwd);
+  return [...args, ...descriptors(fds), '--', ...request.argv];
+}
+
+function systemArguments({ directories, links }: SystemView): string[] {
+  return [
+    ...directories.flatMap((directory) => ['--ro-bind', directory, directory]),
+    ...links.flatMap((link) => ['--symlink', link.target, link.path]),
+  ];
 }
 
 function assigned(env: SandboxRequest['env']): string[] {

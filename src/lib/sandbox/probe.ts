@@ -113,7 +113,6 @@ async function attemptRoot(rung: Rung, options: ProbeOptions, cgroups: Cgroups |
   const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description: '', roots: true });
   const directory = mkdtempSync(join(options.home, '.probe-'));
   try {
-    chmodSync(directory, 0o711);
     return await tryRoot(sandbox, join(directory, 'root'), PROBE_TENANT, system);
   } finally {
     rmSync(directory, { recursive: true, force: true });

@@ -24,7 +24,8 @@ let sandbox: Sandbox;
 let count = 0;
 
 beforeAll(async () => {
-  chmodSync(home, 0o711);
+  // As below a home of root, which nobody else may enter.
+  chmodSync(home, 0o700);
   sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'auto' });
 });
 afterAll(() => rmSync(home, { recursive: true, force: true }));
