@@ -92,6 +92,8 @@ describe('an image', () => {
     const ran = await world.cli(['deploy', '-a', 'shop', '--image', `${registry.host}/team/shop:2`]);
     expect([ran.code, ran.stdout], ran.stderr).toEqual([0, expect.stringMatching(/Pulling[^]*shop is deployed\.\n$/)]);
     expect(await served('shop')).toBe('two');
+    const both = await world.cli(['app', 'deploy', '.', '-a', 'shop', '--image', 'x']);
+    expect([both.code === 0, both.stderr]).toEqual([false, expect.stringContaining('either an image or files')]);
     registry.seen.length = 0;
     expect(await deploy('shop', 'team/shop:2')).toMatch(/is here already[^]*\nOK\n$/);
     // The configuration is looked at, the layers are not.

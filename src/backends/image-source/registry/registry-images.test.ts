@@ -292,6 +292,21 @@ describe('a registry', () => {
     await pulling;
     await failure(pull(registry, { signal: AbortSignal.abort() }), 'cancelled');
   });
+
+  it('is no reason to go on unpacking when who wanted it has cancelled', async () => {
+    const registry = await start();
+    const many = Array.from({ length: 3_000 }, (_, index) => ({
+      path: `d${index % 10}/f${index}`,
+      data: 'x'.repeat(600),
+    }));
+    registry.addImage('team/app', '1', { ...ONE_FILE, layers: [many] });
+    const stop = new AbortController();
+    const pulling = failure(pull(registry, { signal: stop.signal }), 'cancelled');
+    const code = join(slugs, 'shop/d1/code/d3');
+    await expect.poll(() => existsSync(code), { interval: 1, timeout: 10_000 }).toBe(true);
+    stop.abort();
+    await pulling;
+  });
 });
 
 describe('an image is refused', () => {
