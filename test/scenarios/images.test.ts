@@ -40,7 +40,12 @@ afterAll(async () => {
 function image(page: string, command: string = SERVE, config: ImageParts['config'] = {}, more: TarEntry[] = []) {
   const program = { path: 'busybox', data: readFileSync(BUSYBOX ?? ''), mode: 0o755 };
   const pages = [{ path: 'www/index.html', data: page }, ...more];
-  return { layers: [[program], pages], config: { Entrypoint: ['/busybox', 'sh', '-c', command], ...config } };
+  const architecture = process.arch === 'arm64' ? 'arm64' : 'amd64';
+  return {
+    architecture,
+    layers: [[program], pages],
+    config: { Entrypoint: ['/busybox', 'sh', '-c', command], ...config },
+  };
 }
 
 async function create(name: string): Promise<void> {
@@ -94,6 +99,7 @@ describe('an image', () => {
     expect(await served('shop')).toBe('two');
     const both = await world.cli(['app', 'deploy', '.', '-a', 'shop', '--image', 'x']);
     expect([both.code === 0, both.stderr]).toEqual([false, expect.stringContaining('either an image or files')]);
+    expect((await world.cli(['deploy', 'list', '-a', 'shop'])).stdout).toMatch(/v\d .* shop:2 +done/);
     registry.seen.length = 0;
     expect(await deploy('shop', 'team/shop:2')).toMatch(/is here already[^]*\nOK\n$/);
     // The configuration is looked at, the layers are not.

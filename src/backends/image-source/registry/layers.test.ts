@@ -3,6 +3,7 @@ import { lstatSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, s
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TarEntry, tarOf } from '../../../../test/support/tar-writer.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
@@ -162,6 +163,44 @@ describe('layers', () => {
     ]);
     expect(names('usr/lib')).toEqual(['one', 'three', 'two']);
     expect(text('outside/secret')).toBe('within');
+  });
+});
+
+describe('whatever layers hold', () => {
+  const name = fc.constantFrom('a', 'b', 'c', 'up', '.wh.a', '.wh.up', '.wh..wh..opq', '.wh...', '..', '.', '');
+  const names = fc.array(name, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/'));
+  const target = fc.constantFrom('a', 'b/c', '..', '../..', '../outside', '../outside/secret', '/', '/a', '/up/secret');
+  const entry: fc.Arbitrary<TarEntry> = fc.oneof(
+    fc.record({ path: names, data: fc.constantFrom('', 'x', 'y'), mode: fc.constantFrom(0o777, 0o4755) }),
+    fc.record({ path: names, type: fc.constant('directory' as const), mode: fc.constantFrom(0o777, 0) }),
+    fc.record({ path: names, type: fc.constantFrom('symlink' as const, 'hardlink' as const), target }),
+  );
+
+  it('they never reach out of their root', async () => {
+    const before = statSync(join(outside, 'secret'));
+    let laid = 0;
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.array(entry, { maxLength: 8 }), { maxLength: 3 }), async (layers) => {
+        rmSync(root, { recursive: true, force: true });
+        mkdirSync(root);
+        // Absolute links are meant within the root, wherever this machine has such a directory.
+        const real = layers.map((layer) => [{ path: 'c/up', type: 'symlink' as const, target: outside }, ...layer]);
+        await lay(real).then(
+          () => (laid += 1),
+          (error: unknown) => expect(error).toBeInstanceOf(Failure),
+        );
+        const now = statSync(join(outside, 'secret'));
+        expect([now.nlink, now.mode, now.mtimeMs, now.size]).toEqual([
+          before.nlink,
+          before.mode,
+          before.mtimeMs,
+          before.size,
+        ]);
+        expect(readdirSync(outside)).toEqual(['secret']);
+      }),
+      { numRuns: 150 },
+    );
+    expect(laid).toBeGreaterThan(10);
   });
 });
 

@@ -36,7 +36,8 @@ export interface RegistryImagesOptions {
   readonly arch?: string;
 }
 
-const PROGRESS_MS = 3_000;
+/** Told soon, then less often. */
+const PROGRESS_MS = { first: 1_000, most: 10_000 };
 
 export function createRegistryImages(options: RegistryImagesOptions): ImageSource {
   const { addresses, logins, timeoutMs, arch = process.arch } = options;
@@ -153,7 +154,7 @@ class Pull {
       const name = `Layer ${index + 1} of ${manifest.layers.length}`;
       const file = join(place.downloads, `${index}`);
       await this.#download(blob, file, name);
-      const slow = setTimeout(() => line(`${name}: unpacking`), PROGRESS_MS);
+      const slow = setTimeout(() => line(`${name}: unpacking`), PROGRESS_MS.first);
       await layers.add(file, signal).finally(() => clearTimeout(slow));
       await rm(file);
       line(`${name}: ${mib(blob.size)}, unpacked`);
@@ -168,9 +169,11 @@ class Pull {
   async #download(blob: Descriptor, file: string, name: string): Promise<void> {
     const { client, limits, line, signal } = this.#options;
     let toldAt = Date.now();
+    let pauseMs = PROGRESS_MS.first;
     const progress = (bytes: number): void => {
-      if (Date.now() - toldAt < PROGRESS_MS) return;
+      if (Date.now() - toldAt < pauseMs) return;
       toldAt = Date.now();
+      pauseMs = Math.min(pauseMs * 1.5, PROGRESS_MS.most);
       line(`${name}: ${mib(bytes)} of ${mib(blob.size)}`);
     };
     await downloadFile({ client, blob, stallMs: limits.stallMs, signal, progress }, file);
