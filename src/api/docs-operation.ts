@@ -27,7 +27,7 @@ interface Source {
   readonly operationId: string;
   readonly summary: string;
   readonly tags: readonly string[];
-  readonly parameters: readonly { name: string; in: string; required: boolean; schema: Json }[];
+  readonly parameters: readonly { name: string; in: string; description: string; required: boolean; schema: Json }[];
   readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Json }>> };
   readonly responses: Readonly<
     Record<
@@ -51,18 +51,19 @@ function documented(method: string, path: string, source: Source): DocumentedOpe
   const responses = Object.entries(source.responses);
   return {
     id: source.operationId,
-    anchor: source.operationId.replace(/[^\w.-]+/g, '-'),
+    anchor: source.operationId,
     group: source.tags[0] ?? '',
     method,
     path,
     summary: source.summary,
     access: source['x-access'],
     section: source['x-section'],
-    parameters: source.parameters.map(({ name, in: place, required, schema }) => [
+    parameters: source.parameters.map(({ name, in: place, description, required, schema }) => [
       name,
       place,
       describeSchema(schema),
       required ? 'required' : '',
+      description,
     ]),
     bodies: Object.entries(source.requestBody?.content ?? {}).map(([mediaType, { schema }]) => ({ mediaType, schema })),
     answers: responses
@@ -109,9 +110,8 @@ export function describeSchema(schema: Json, indent = ''): string {
 
 /** A command line that asks for it; the body is one that has every field. */
 export function curlOf({ method, path, access, parameters, bodies }: DocumentedOperation, prefix: string): string {
-  const query = parameters.filter(([, place]) => place === 'query').map(([name = '']) => `${name}=<${name}>`);
-  const needed = parameters.filter(([, place, , required]) => place === 'query' && required !== '').length;
-  const shown = path.startsWith('/apps/{app}/log') ? ['lines=100'] : query.slice(0, needed);
+  const needed = parameters.filter(([, place, , required]) => place === 'query' && required !== '');
+  const shown = needed.map(([name = '']) => `${name}=<${name}>`);
   const url = `${prefix}${path.replace(/\{(\w+)\}/g, '<$1>')}${shown.length === 0 ? '' : `?${shown.join('&')}`}`;
   const [body] = bodies;
   const lines = [

@@ -85,7 +85,7 @@ function section(operation: DocumentedOperation, { prefix }: DocsPage): string {
 <h3><a href="#${text(anchor)}">${method(operation.method)} <code>${text(path)}</code></a></h3>
 <p>${text(summary)}</p>
 <p class="facts">${text(ACCESS[access] ?? access)}; ${text(origin)}; <code>${text(operation.id)}</code></p>
-${table('Parameters', ['Name', 'In', 'Type', ''], parameters)}
+${table('Parameters', ['Name', 'In', 'Type', '', 'Meaning'], parameters)}
 ${requests(bodies)}
 ${answers.map(({ status, mediaType, schema, note }) => shape(`Answer ${status}${mediaType === '' ? '' : `, ${mediaType}`}`, mediaType === '' ? note : describeSchema(schema))).join('\n')}
 ${table('Errors', ['Status', 'Codes'], errors)}

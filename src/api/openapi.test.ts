@@ -42,6 +42,7 @@ it('the rules notice what is wrong', () => {
     'the operationId apps.list is there twice',
     'there is no schema None',
     'get /apps/{app}: its parameters are ap',
+    'get /apps/{app}: nothing is said of ap',
     'get /apps/{app}: ap must be required',
   ]);
 });
@@ -58,6 +59,13 @@ describe('the page', () => {
     expect(found).toContain('id="env.unset"');
     expect(page?.render({ q: 'no-such-word-anywhere' })).toContain('Nothing here has all of these words.');
     expect(operationsOn(page?.render({ q: ['a', 'b'] }) ?? '')).toBe(all);
+  });
+
+  it('shows a command line with what must be there', () => {
+    const command = (id: string): string | undefined =>
+      new RegExp(`id="${id}"[^]*?<pre>curl ([^<]*?)</pre>`).exec(page?.render({ q: id }) ?? '')?.[1];
+    expect(command('apps.log')).toContain('GET &quot;$TANCHO_TARGET/apps/&lt;app&gt;/log?lines=&lt;lines&gt;&quot;');
+    expect(command('apps.log_push')).toContain('POST &quot;$TANCHO_TARGET/apps/&lt;app&gt;/log&quot;');
   });
 
   it('shows what was searched for as text', () => {

@@ -3,6 +3,7 @@ import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../domain/errors.ts';
 import { FORM } from './body.ts';
 import { changes, type Operation } from './operation.ts';
+import { wordsForParameter } from './parameter-words.ts';
 import { JSON_STREAM } from './progress-answer.ts';
 import { type Route, routesOf } from './routes.ts';
 import { COMMON_ERRORS, STATUS } from './status.ts';
@@ -19,17 +20,20 @@ export function openApi(variant: Variant, version: string): Json {
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Tancho', version, description: 'Application platform management API.' },
+    info: { title: 'Tancho', version, description: 'Application platform management API.', license: LICENSE },
     servers: [{ url: variant.prefix === '' ? '/' : variant.prefix }],
     tags: [...new Set(routesOf(variant).map(({ operation }) => groupOf(operation)))].sort().map((name) => ({ name })),
     paths,
     components: {
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+      securitySchemes: { token: { type: 'http', scheme: 'bearer', description: TOKEN } },
       schemas: { Problem: PROBLEM },
     },
   };
 }
 
+const TOKEN =
+  'The token of POST /users/{email}/tokens, or an API key. The word before it is ignored and may be missing.';
+const LICENSE = { name: 'Apache-2.0', identifier: 'Apache-2.0' };
 /** Told from the platform's own errors by the absence of their header. */
 const PASSED_ON = { description: 'What the provider answers, as it is.', content: { '*/*': {} } };
 const TEXT = { 'text/plain': { schema: { type: 'string' } } };
@@ -56,10 +60,7 @@ function describe(route: Route): Json {
     operationId: operationId(route),
     summary: operation.summary,
     tags: [groupOf(operation)],
-    parameters: [
-      ...parameters('path', operation.params, placeholders(route.path)),
-      ...parameters('query', operation.query, null),
-    ],
+    parameters: [...parameters('path', operation, placeholders(route.path)), ...parameters('query', operation, null)],
     ...(body !== null && { requestBody: body }),
     responses: {
       [statusOf(operation)]: answer(route),
@@ -73,11 +74,12 @@ function describe(route: Route): Json {
   };
 }
 
-/** The operation's own id at its own place; its further ways in say what is other about them. */
+/** The operation's own id at its own place; its further ways in say, after a dash, what is other about them. */
 function operationId({ operation, variant, method, path }: Route): string {
   const [own = operation.path] = variant.paths[operation.id] ?? [];
-  if (path !== variant.prefix + own) return `${operation.id}:${method.toLowerCase()}:${path}`;
-  return method === operation.method ? operation.id : `${operation.id}:${method.toLowerCase()}`;
+  const way = `${operation.id}-${method.toLowerCase()}`;
+  if (path !== variant.prefix + own) return `${way}-at${path.slice(variant.prefix.length).replace(/\W+/g, '-')}`;
+  return method === operation.method ? operation.id : way;
 }
 
 /** The noun of its id: `app_tokens.create` -> `app tokens`. */
@@ -99,17 +101,20 @@ function placeholders(path: string): string[] {
   return [...path.matchAll(/:(\w+)/g)].map(([, name]) => name ?? '');
 }
 
-function parameters(place: 'path' | 'query', schema: TSchema | undefined, only: readonly string[] | null): Json[] {
-  const { properties = {}, required = [] } = (schema ?? {}) as {
+function parameters(place: 'path' | 'query', operation: Operation, only: readonly string[] | null): Json[] {
+  const { properties = {}, required = [] } = ((place === 'path' ? operation.params : operation.query) ?? {}) as {
     properties?: Record<string, TSchema>;
     required?: string[];
   };
+  const isRequired = (name: string): boolean =>
+    place === 'path' || required.includes(name) || operation.requiredQuery?.includes(name) === true;
   return Object.entries(properties)
     .filter(([name]) => only === null || only.includes(name))
     .map(([name, field]) => ({
       name,
       in: place,
-      required: place === 'path' || required.includes(name),
+      description: wordsForParameter(operation.id, name),
+      required: isRequired(name),
       schema: field,
     }));
 }

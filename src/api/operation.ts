@@ -52,6 +52,8 @@ interface Declaration {
   readonly changesState?: boolean;
   readonly params?: TSchema;
   readonly query?: TSchema;
+  /** What has to be in the query although its schema does not say so, for it has an error of its own. */
+  readonly requiredQuery?: readonly string[];
   /** True when the answer is made of nothing but the store and who asks: it stands until something is committed. */
   readonly stands?: true;
   /** A JSON object or the same fields as a form; validated. */

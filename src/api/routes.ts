@@ -27,6 +27,13 @@ function waysIn(operation: Operation, variant: Variant): { method: Method; path:
   return ways.map(({ method, path }) => ({ method, path: variant.prefix + path }));
 }
 
+/** `/1.0` to `/1.99`, as clients write it: which of them a path is asked with means nothing here. */
+const VERSION = /^(\/[ab])?\/1\.\d{1,2}(?=\/)/;
+
+export function withoutVersion(url: string): string {
+  return url.replace(VERSION, '$1');
+}
+
 /** What the route answers, field by field, in one line; for the golden listings. */
 export function describeAnswer({ operation, variant }: Route): string {
   if (operation.answer === 'json' || operation.answer === 'entries') {

@@ -11,7 +11,7 @@ import { SOCKET_ADDRESS } from './caller.ts';
 import { openApp } from './framework/app.ts';
 import { cameOverSocket, markOverSocket, requestId } from './incoming.ts';
 import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
-import { type Route, routesOf } from './routes.ts';
+import { type Route, routesOf, withoutVersion } from './routes.ts';
 import { shellUpgrades } from './shell-upgrade.ts';
 import { StandingAnswers } from './standing-answers.ts';
 import { VARIANTS } from './variants.ts';
@@ -45,8 +45,6 @@ const VERSIONED: ReadonlySet<string> = new Set(
 const STANDING_PATHS: ReadonlySet<string> = new Set(
   ROUTES.filter(({ operation }) => operation.stands === true).map(({ path }) => path),
 );
-/** `/1.0` to `/1.99`, as clients write it: which of them a path is asked with means nothing here. */
-const VERSION = /^(\/[ab])?\/1\.\d{1,2}(?=\/)/;
 const CLOSE_GRACE_MS = 10_000;
 
 /** Throws PlatformError `config.invalid` when it cannot listen. */
@@ -97,7 +95,7 @@ function dispatcher(
   return (request, response) => {
     const url = request.url ?? '/';
     if (url.startsWith('/git/') && options.gitHandler?.(request, response) === true) return;
-    const plain = url.replace(VERSION, '$1');
+    const plain = withoutVersion(url);
     const isVersioned = plain !== url && VERSIONED.has(`${request.method} /1.0${plain.split('?', 1)[0]}`);
     request.url = isVersioned ? `/1.0${plain}` : plain;
     if (standing === null) serve(request, response);

@@ -14,7 +14,7 @@ import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite } from './caller.ts';
 import { errorAnswer } from './error-body.ts';
 import type { ShellOperation } from './operation.ts';
-import type { Route } from './routes.ts';
+import { type Route, withoutVersion } from './routes.ts';
 import { Buffered, refuseShell, SHELL_PROTOCOL, ShellSocket } from './shell-socket.ts';
 import { STATUS } from './status.ts';
 
@@ -68,10 +68,7 @@ function askedFor(routes: readonly Route[], request: IncomingMessage): Asked | n
   if (request.method !== 'GET' || request.headers.upgrade?.toLowerCase() !== 'websocket') return null;
   if (!URL.canParse(request.url ?? '', 'http://localhost')) return null;
   const url = new URL(request.url ?? '', 'http://localhost');
-  const parts = url.pathname
-    .replace(/^\/1\.0(?=\/)/, '')
-    .replace(/\/$/, '')
-    .split('/');
+  const parts = withoutVersion(url.pathname).replace(/\/$/, '').split('/');
   for (const route of routes) {
     const { operation } = route;
     const pattern = route.path.split('/');

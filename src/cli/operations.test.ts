@@ -11,6 +11,7 @@ import { COMMANDS, createProgram } from './program.ts';
 /** Operations that no command calls, and why. A new operation needs a command or a reason. */
 const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'apps.shell': '"tancho app shell" opens a websocket, which needs a real server',
+  'api_key.show_text': 'the published operation shows the same',
   'apps.pool': '"tancho app update --pool" changes it with the rest of the record',
   'apps.team_owner': '"tancho app update --team" changes it with the rest of the record',
   'auth.login': '"tancho login" uses the published operation',

@@ -90,7 +90,7 @@ export function appsClient(requests: Requests, shell: Calls['shell']): AppsClien
     create: (body) => request('apps.create', { body }),
     remove: (app, { force, ...progress } = {}) =>
       during('apps.remove', { params: { app }, query: { force } }, progress),
-    restart: (app, progress = {}) => during('apps.restart:post', ofProcess(app, progress), progress),
+    restart: (app, progress = {}) => during('apps.restart-post', ofProcess(app, progress), progress),
     start: (app, progress = {}) => during('apps.start', ofProcess(app, progress), progress),
     stop: (app, progress = {}) => during('apps.stop', ofProcess(app, progress), progress),
     swap: (app1, app2, { force, cnameOnly } = {}) => request('apps.swap', { query: { app1, app2, force, cnameOnly } }),

@@ -125,7 +125,7 @@ export function createClient(target: Target, token?: string): Client {
     healers: {
       list: () => request('healers.list'),
       recent: () => request('healers.recent'),
-      run: (healer) => request('healers.run:post', { params: { healer } }),
+      run: (healer) => request('healers.run-post', { params: { healer } }),
     },
     deploys: {
       list: (filter = {}) => request('deploys.list', { query: { ...filter } }),

@@ -112,6 +112,18 @@ export function accountsContract(getTarget: () => Target): void {
       expect([await isIn(key), await isIn(renewed.json as string)]).toEqual([false, true]);
     });
 
+    if (variant === 'union') {
+      it('shows the API key as one text to clients from 1.0 on [api_key.show_text]', async () => {
+        const { token } = await somebody(target, admin);
+        const { token: key } = (await call('GET', '/users/api-key', { token })).json as { token: string };
+        for (const version of ['/1.0', '/1.6']) {
+          const shown = await call('GET', `${version}/users/api-key`, { token });
+          expect([shown.headers['content-type'], shown.json]).toEqual(['application/json; charset=utf-8', key]);
+        }
+        expect(verdict(await call('GET', '/1.0/users/api-key'))).toEqual([401, 'auth.required']);
+      });
+    }
+
     it('removes the caller, with everything that let them in [users.remove]', async () => {
       const user = await somebody(target, admin);
       const { token: key } = (await call('GET', '/users/api-key', { token: user.token })).json as { token: string };

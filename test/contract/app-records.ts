@@ -126,6 +126,7 @@ export function appRecordsContract(getTarget: () => Target): void {
         await expectRefused('DELETE', `/pools/${name}`, as, [409, 'pool.in_use']);
         expect((await move('', { pool: 'default' })).status).toBe(200);
         expect((await move('', 'no-such-pool')).code).toBe('pool.not_found');
+        expect((await move('', { pool: 5 })).code).toBe('input.invalid');
         expect((await move('', '')).code).toBe('pool.not_found');
         await ok('DELETE', `/pools/${name}/team?team=${owner.team}`, as);
         expect((await move('', name)).code).toBe('access.denied');

@@ -29,6 +29,7 @@ export function appsContract(getTarget: () => Target): void {
       expect(shown).toMatchObject({ Name: owner.app, Units: [], Teams: [owner.team], State: 'created' });
       expect(Object.keys(shown)).toEqual(expect.arrayContaining(published));
       if (variant !== 'union') expect(Object.keys(shown).sort()).toEqual([...published].sort());
+      else expect(shown).toMatchObject({ ready: true, owner: owner.email, teamowner: owner.team });
     });
 
     it('never has two fields that differ by case only, except the two spellings of the specification', async () => {
@@ -169,6 +170,9 @@ export function appsContract(getTarget: () => Target): void {
         Name: expect.stringMatching(new RegExp(`^${owner.app}/\\d+$`)) as string,
         State: 'started',
         Ip: expect.any(String) as string,
+        ...(variant === 'union' && {
+          Address: { Scheme: 'http', Host: expect.stringMatching(/^[^:]+:\d+$/) as string },
+        }),
       });
       const ran = await call('POST', `${app}/run?once=true`, { body: 'echo hello' });
       expect([ran.status, ran.text]).toEqual([200, '{"Message":"hello\\n"}\n']);

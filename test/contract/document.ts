@@ -56,7 +56,7 @@ export function operationsIn(document: OpenApiDocument): Described[] {
 
 /** The operation's id without what tells its further ways in apart. */
 export function idOf({ operationId }: Described): string {
-  return operationId.split(':', 1)[0] ?? '';
+  return operationId.split('-', 1)[0] ?? '';
 }
 
 /** The operation that answers a path; a literal part goes before a placeholder. */

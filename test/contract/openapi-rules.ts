@@ -79,7 +79,7 @@ const parameter = fields({
   description: string,
 });
 const operation = fields({
-  operationId: string,
+  operationId: like(/^[\w.-]+$/),
   summary: string,
   description: string,
   tags: listOf(string),
@@ -94,7 +94,12 @@ const securityScheme = fields({ 'type!': oneOf('apiKey', 'http'), scheme: string
 const rules = {
   document: fields({
     'openapi!': like(/^3\.1\.\d+$/),
-    'info!': fields({ 'title!': string, 'version!': string, description: string }),
+    'info!': fields({
+      'title!': string,
+      'version!': string,
+      description: string,
+      license: fields({ 'name!': string, identifier: string }),
+    }),
     servers: listOf(fields({ 'url!': string, description: string })),
     tags: listOf(fields({ 'name!': string, description: string })),
     'paths!': mapOf(/^\//, item),
@@ -105,7 +110,12 @@ const rules = {
 interface Operation {
   readonly operationId: string;
   readonly tags: readonly string[];
-  readonly parameters: readonly { readonly name: string; readonly in: string; readonly required: boolean }[];
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly in: string;
+    readonly description?: string;
+    readonly required: boolean;
+  }[];
   readonly security: readonly Json[];
 }
 
@@ -139,9 +149,11 @@ function crossProblems(document: Json): string[] {
 function parameterProblems({ path, where, parameters }: Operation & { path: string; where: string }): string[] {
   const placeholders = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name ?? '').sort();
   const described = parameters.filter((one) => one.in === 'path');
+  const silent = parameters.filter(({ description }) => description === undefined || description === '');
   const names = described.map(({ name }) => name).sort();
   return [
     ...(names.join() === placeholders.join() ? [] : [`${where}: its parameters are ${names.join()}`]),
+    ...silent.map(({ name }) => `${where}: nothing is said of ${name}`),
     ...described.filter(({ required }) => !required).map(({ name }) => `${where}: ${name} must be required`),
     ...twice(parameters.map((one) => `${one.in} ${one.name}`)).map((one) => `${where}: ${one} is there twice`),
   ];

@@ -40,7 +40,7 @@ export class Recorder {
     const { document, operations } = this.#sides[variant];
     const operation =
       operationAt(operations, seen.method, bare) ??
-      operationAt(operations, seen.method, bare.replace(/^\/1\.\d+\/(?=pools$)/, '/1.0/')) ??
+      operationAt(operations, seen.method, bare.replace(/^\/1\.\d+\//, '/1.0/')) ??
       operationAt(operations, seen.method, bare.replace(/^\/1\.\d+\//, '/'));
     if (operation === undefined) {
       const isExpected =

@@ -69,7 +69,7 @@ export function servicesContract(getTarget: () => Target): void {
         expect(verdict(await as(ann, 'POST', '/services', wrong))).toEqual([500, 'manifest.invalid']);
       }
       const wrong = await as(ann, 'POST', '/services', 'id: no name\nendpoint:\n  production: "ftp://x"\nkind: soap\n');
-      expect(wrong.text).toMatch(/^line 1: .*\nline 1: You must provide a password.*\nline 3: .*\nline 4: kind/);
+      expect(wrong.text).toMatch(/^line 1: .*\nline 3: .*\nline 4: kind/);
     });
 
     it('replaces what the manifest says [services.update]', async () => {
@@ -78,6 +78,18 @@ export function servicesContract(getTarget: () => Target): void {
       expect(verdict(await as(bob, 'PUT', '/services', manifest(id)))).toEqual([403, 'access.denied']);
       expect(verdict(await as(ann, 'PUT', '/services', manifest(unique('db-'))))).toEqual([404, 'service.not_found']);
       expect(verdict(await as(ann, 'PUT', '/services', 'id: {'))).toEqual([500, 'manifest.invalid']);
+    });
+
+    it('takes a manifest of the published keys alone, which changes no password [services.create services.update]', async () => {
+      const published = (id: string): string => `id: ${id}\nendpoint:\n  production: ${provider.url}\n`;
+      const id = unique('db_');
+      expect((await as(ann, 'POST', '/services', published(id))).status).toBe(200);
+      expect((await as(ann, 'GET', '/services')).json).toContainEqual({ service: id, instances: [] });
+      const known = await newService();
+      const update = published(known).replace('endpoint', 'username: platform\nendpoint');
+      expect((await as(ann, 'PUT', '/services', update)).status).toBe(200);
+      // The provider refuses every other password.
+      await newInstance(known);
     });
 
     it('keeps documentation word for word [services.doc] [services.doc_set]', async () => {
@@ -136,6 +148,30 @@ export function servicesContract(getTarget: () => Target): void {
       const bad = { name: '1', service_name: service };
       expect(verdict(await as(ann, 'POST', '/services/instances', bad))).toEqual([400, 'instance.invalid_name']);
       expect(verdict(await as(ann, 'POST', '/services/instances', '{"name"'))).toEqual([400, 'input.invalid_json']);
+      for (const wrong of [{ service_name: 5 }, { service_name: service, owner: 5 }, []]) {
+        const body = Array.isArray(wrong) ? wrong : { name: unique('i-'), ...wrong };
+        expect(verdict(await as(ann, 'POST', '/services/instances', body))).toEqual([400, 'input.invalid']);
+      }
+    });
+
+    it('makes instances for all teams of who names none, as the published request does [instances.create]', async () => {
+      const two = await somebodyWithApp(target, admin);
+      const second = unique('t');
+      expect((await as(two, 'POST', '/teams', { name: second })).status).toBe(200);
+      const make = async (service: string, more: object = {}): Promise<unknown> => {
+        const name = unique('i-');
+        const made = await as(two, 'POST', '/services/instances', { name, service_name: service, ...more });
+        expect(made.status, made.text).toBe(200);
+        return ((await as(two, 'GET', `/services/instances/${name}`)).json as { teams: string[] }).teams;
+      };
+      const open = await newService();
+      expect(await make(open)).toEqual([two.team, second].sort());
+      expect(await make(open, { owner: second })).toEqual([second]);
+      const restricted = await newService('restricted: true\n');
+      expect((await as(ann, 'PUT', `/services/${restricted}/${second}`)).status).toBe(200);
+      expect(await make(restricted)).toEqual([second]);
+      const none = await as(eve, 'POST', '/services/instances', { name: unique('i-'), service_name: open });
+      expect(verdict(none)).toEqual([400, 'team.required']);
     });
 
     it('tells whether an instance can be used [instances.status]', async () => {

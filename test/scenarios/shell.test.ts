@@ -63,7 +63,7 @@ async function opened(path: string): Promise<Opened> {
 }
 
 it('is what clients of this API find at the websocket', async () => {
-  const shell = await opened('/1.0/apps/shop/shell?height=24&term=xterm&width=80&isolated=false');
+  const shell = await opened('/1.6/apps/shop/shell?height=24&term=xterm&width=80&isolated=false');
   shell.socket.send('echo "ru"ns in $TANCHO_APP on $(stty size)\r');
   await until(async () => shell.text().includes('runs in shop on 24 80'), {
     timeoutMs: 10_000,

@@ -12,7 +12,7 @@ export async function clientSource(document: OpenApiDocument): Promise<ReadonlyM
   for (const operation of operationsIn(document)) {
     const name = fileOf(operation);
     // A further path to the same operation is for clients that know no other.
-    if (!operation.operationId.includes(':/')) groups.set(name, [...(groups.get(name) ?? []), operation]);
+    if (!operation.operationId.includes('-at-')) groups.set(name, [...(groups.get(name) ?? []), operation]);
   }
   const files = new Map<string, string>();
   for (const [name, operations] of groups) files.set(`${name}.ts`, await pretty(groupSource(name, operations)));

@@ -19,6 +19,18 @@ export const apiKeyOperations: readonly Operation[] = [
     handle: ({ useCases, caller }) => useCases.users.apiKey(caller),
   }),
   json({
+    id: 'api_key.show_text',
+    section: null,
+    summary: "Show the caller's API key as one text, as clients from 1.0 on read it.",
+    method: 'GET',
+    path: '/1.0/users/api-key',
+    access: 'user',
+    changesState: true,
+    shape: 'newApiKey',
+    errors: [],
+    handle: ({ useCases, caller }) => useCases.users.apiKey(caller),
+  }),
+  json({
     id: 'api_key.regenerate',
     section,
     summary: 'Make a new API key; the old one is void at once.',

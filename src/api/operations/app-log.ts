@@ -15,6 +15,7 @@ export const appLogOperations: readonly Operation[] = [
     access: 'token',
     params: appParams,
     query: Type.Object({ lines: queryText, source: queryText, unit: queryText, follow: queryText }),
+    requiredQuery: ['lines'],
     shape: 'logEntries',
     errors: ['app.not_found', 'access.denied', 'log.lines_required'],
     handle: async ({ useCases, caller, signal }, { params, query }) => {

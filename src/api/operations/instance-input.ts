@@ -2,17 +2,18 @@
 import { PlatformError } from '../../domain/errors.ts';
 import type { InstanceChange, NewInstance } from '../../domain/services/instances.ts';
 import { isJson, parseJson, type RawBody } from '../body.ts';
+import { textOf } from './app-change-input.ts';
 
 const PARAMETER = /^parameters\.(.+)$/;
 
-/** `service`: from the path; '' when the body names it. Throws `input.invalid_json`. */
+/** `service`: from the path; '' when the body names it. Throws `input.invalid`, `input.invalid_json`. */
 export function readNewInstance(body: RawBody, service: string): NewInstance {
   const fields = readFields(body);
   return {
     name: fields['name'],
-    service: service === '' ? fields['service_name'] : service,
+    service: service === '' ? textOf('service_name', fields['service_name']) : service,
     plan: fields['plan'],
-    owner: fields['owner'] ?? fields['teamOwner'],
+    owner: textOf('owner', fields['owner'] ?? fields['teamOwner']),
     description: fields['description'],
     tags: fields['tags'] ?? fields['tag'],
     parameters: fields['parameters'],
@@ -30,11 +31,11 @@ export function readInstanceChange(body: RawBody): InstanceChange {
   }
   const description = given(fields['description']);
   const tags = given(fields['tags'] ?? fields['tag']);
-  const teamOwner = given(fields['teamowner'] ?? fields['teamOwner'] ?? fields['owner']);
+  const teamOwner = textOf('teamowner', fields['teamowner'] ?? fields['teamOwner'] ?? fields['owner']);
   return {
     ...(description !== undefined && { description }),
     ...(tags !== undefined && { tags }),
-    ...(teamOwner !== undefined && { teamOwner }),
+    ...(teamOwner !== '' && { teamOwner }),
   };
 }
 

@@ -13,7 +13,12 @@ const service = Type.Optional(Type.String());
 const params = Type.Object({ instance: Type.String(), service });
 const appParams = Type.Object({ instance: Type.String(), app: Type.String(), service });
 const teamParams = Type.Object({ instance: Type.String(), team: Type.String(), service });
-const input = { mediaType: 'application/json', schema: Type.Unsafe<object>({ type: 'object' }) };
+const bodyOf = (description: string) => ({
+  mediaType: 'application/json',
+  schema: Type.Unsafe<object>({ type: 'object', description }),
+});
+const newInstance = bodyOf('name and service_name; where wanted plan, owner (a team), description, tags, parameters.');
+const instanceChange = bodyOf('description, tags, teamowner; what is absent or empty stays.');
 const bindOptions = Type.Object({ noRestart: queryText, force: queryText });
 const denied = ['instance.not_found', 'access.denied'] as const;
 const bindErrors: readonly ErrorCode[] = [
@@ -138,7 +143,7 @@ export const instanceOperations: readonly Operation[] = [
     also: ways('POST', '/services/:service/instances'),
     access: 'user',
     params: Type.Object({ service }),
-    rawBody: input,
+    rawBody: newInstance,
     errors: [
       'service.not_found',
       'access.denied',
@@ -146,7 +151,6 @@ export const instanceOperations: readonly Operation[] = [
       'instance.name_taken',
       'instance.not_ready',
       'team.required',
-      'team.ambiguous',
       'team.not_found',
       'provider.failed',
       'app.busy',
@@ -187,7 +191,7 @@ export const instanceOperations: readonly Operation[] = [
     also: ways('POST', '/services/:service/instances/:instance/update'),
     access: 'user',
     params,
-    rawBody: input,
+    rawBody: instanceChange,
     errors: [...denied, 'team.not_found', 'unsupported', 'input.invalid_json'],
     handle: ({ useCases, caller }, { params: { instance, service: name }, body }) =>
       useCases.instances.change(caller, instance, readInstanceChange(body), name),

@@ -25,10 +25,12 @@ export function readOptions<N extends string>(body: RawBody, query: Query, names
   return Object.fromEntries(values) as Record<N, string>;
 }
 
-/** A body that is the value itself, or has it in a field. */
+/** A body that is the value itself, or has it in a field. Throws `input.invalid_json`, `input.invalid`. */
 export function readBare(body: RawBody, name: string): string {
-  const given = readBodyFields(body).get(name);
-  return given === undefined ? (isJson(body) ? '' : body.text.trim()) : optionText(name, given.at(-1));
+  const given = readBodyFields(body).get(name)?.at(-1);
+  if (given === undefined) return isJson(body) ? '' : body.text.trim();
+  if (typeof given === 'string' || given === null) return given ?? '';
+  throw new PlatformError('input.invalid', `"${name}" must be text.`, { hint: `Send ${name}=<value>.` });
 }
 
 /** Every value of a name, from the query and the body; a JSON array is several values. */

@@ -11,7 +11,9 @@ const params = Type.Object({ service: Type.String() });
 const teamParams = Type.Object({ service: Type.String(), team: Type.String() });
 const manifest = {
   mediaType: 'application/x-yaml',
-  schema: Type.String({ description: 'A mapping with id, password and endpoint: {production: <address>}.' }),
+  schema: Type.String({
+    description: 'A mapping with id, endpoint: {production: <address>} and, if the provider asks for it, password.',
+  }),
 };
 const denied = ['service.not_found', 'access.denied'] as const;
 const manifestErrors = ['manifest.invalid', 'team.not_found', 'access.denied', 'input.invalid_json'] as const;

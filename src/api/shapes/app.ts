@@ -27,7 +27,14 @@ const whenSet = {
 };
 /** Whatever programs have left. */
 const customdata = Type.Optional(Type.Record(Type.String(), Type.Unsafe<unknown>({})));
-const owners = { Platform: Type.String(), owner: Type.String(), teamowner: Type.String(), ...whenSet };
+const owners = {
+  Platform: Type.String(),
+  owner: Type.String(),
+  teamowner: Type.String(),
+  /** Older clients show it: whether code can be pushed. */
+  ready: Type.Boolean(),
+  ...whenSet,
+};
 
 const listed = { Ip: Type.String(), Name: Type.String(), Units: Type.Array(listedUnit) };
 const listedUnion = {
@@ -56,6 +63,7 @@ function toWire(view: AppView) {
     Platform: app.platform,
     owner: app.owner,
     teamowner: app.teamOwner,
+    ready: !app.removing,
     description: app.description,
     deploys: app.deploys,
     ...(plan !== undefined && { plan: planToWire(plan) }),

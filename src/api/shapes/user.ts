@@ -28,7 +28,7 @@ export const apiKey = shape(Type.Object({ token: Type.String(), users: Type.Stri
   users: email,
 }));
 
-/** The published answer to regenerating is not shown; existing clients read one JSON string. */
+/** Where the published answer is not shown, existing clients read one JSON string. */
 export const newApiKey = shape(Type.String(), ({ key }: ApiKey) => key);
 
 /** What clients ask for before they log in. */

@@ -51,7 +51,7 @@ function registerMaking(instance: Command, cli: Cli): void {
     .argument('<service>', 'name of the service')
     .argument('<name>', 'what the instance is to be called')
     .option('--plan <plan>', 'as "tancho service plans" lists them')
-    .option('-t, --team <team>', 'the team that owns it (default: your only one)')
+    .option('-t, --team <team>', 'the team that owns it (default: all of yours)')
     .option('--description <text>', 'what it is for')
     .option('--tag <tag...>', 'words to find it by')
     .option('-p, --param <name=value...>', 'what the provider is to know')

@@ -38,6 +38,7 @@ export interface AppsTypes {
         readonly AppName: string;
         readonly ProcessName: string;
         readonly Status: string;
+        readonly Address?: { readonly Scheme: string; readonly Host: string };
       }[];
       readonly Teams: readonly string[];
       readonly Pool: string;
@@ -45,6 +46,7 @@ export interface AppsTypes {
       readonly Platform: string;
       readonly owner: string;
       readonly teamowner: string;
+      readonly ready: boolean;
       readonly cname?: readonly string[];
       readonly lock?: {
         readonly Locked: boolean;
@@ -95,6 +97,7 @@ export interface AppsTypes {
       readonly Platform: string;
       readonly owner: string;
       readonly teamowner: string;
+      readonly ready: boolean;
       readonly cname?: readonly string[];
       readonly lock?: {
         readonly Locked: boolean;
@@ -109,7 +112,7 @@ export interface AppsTypes {
   'apps.log': {
     readonly params: { readonly app: string };
     readonly query: {
-      readonly lines?: string | number | boolean | undefined;
+      readonly lines: string | number | boolean | undefined;
       readonly source?: string | number | boolean | undefined;
       readonly unit?: string | number | boolean | undefined;
       readonly follow?: string | number | boolean | undefined;
@@ -158,7 +161,7 @@ export interface AppsTypes {
     readonly answer: void;
   };
   /** Replace the units, or those of one process, by new ones of the same release. */
-  'apps.restart:post': {
+  'apps.restart-post': {
     readonly params: { readonly app: string };
     readonly query: { readonly process?: string | number | boolean | undefined };
     readonly body: Readonly<Record<string, string>>;
@@ -199,7 +202,7 @@ export interface AppsTypes {
     readonly answer: void;
   };
   /** Start what is stopped: the app, or one of its processes. */
-  'apps.start:get': {
+  'apps.start-get': {
     readonly params: { readonly app: string };
     readonly query: { readonly process?: string | number | boolean | undefined };
     readonly answer: void;
@@ -212,7 +215,7 @@ export interface AppsTypes {
     readonly answer: void;
   };
   /** Finish the requests under way and end the units of the app, or of one of its processes. */
-  'apps.stop:get': {
+  'apps.stop-get': {
     readonly params: { readonly app: string };
     readonly query: { readonly process?: string | number | boolean | undefined };
     readonly answer: void;
@@ -229,7 +232,7 @@ export interface AppsTypes {
     readonly answer: void;
   };
   /** Exchange the addresses of two apps; doing it again undoes it. */
-  'apps.swap:post': {
+  'apps.swap-post': {
     readonly query: {
       readonly app1?: string | number | boolean | undefined;
       readonly app2?: string | number | boolean | undefined;
@@ -257,7 +260,7 @@ export interface AppsTypes {
     readonly answer: void;
   };
   /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. */
-  'apps.update:post': {
+  'apps.update-post': {
     readonly params: { readonly app: string };
     readonly body: {
       readonly description?: string | null | undefined;
@@ -284,19 +287,19 @@ export const APPS_CALLS = {
   'apps.pool': { method: 'POST', path: '/apps/{app}/pool', body: 'text/plain', answer: 'none' },
   'apps.remove': { method: 'DELETE', path: '/apps/{app}', answer: 'lines' },
   'apps.restart': { method: 'GET', path: '/apps/{app}/restart', answer: 'lines' },
-  'apps.restart:post': { method: 'POST', path: '/apps/{app}/restart', body: 'application/json', answer: 'lines' },
+  'apps.restart-post': { method: 'POST', path: '/apps/{app}/restart', body: 'application/json', answer: 'lines' },
   'apps.revoke': { method: 'DELETE', path: '/apps/{app}/teams/{team}', answer: 'none' },
   'apps.routes': { method: 'POST', path: '/apps/{app}/routes', answer: 'json' },
   'apps.run': { method: 'POST', path: '/apps/{app}/run', body: 'text/plain', answer: 'lines' },
   'apps.shell': { method: 'GET', path: '/apps/{app}/shell', answer: 'none' },
   'apps.start': { method: 'POST', path: '/apps/{app}/start', body: 'application/json', answer: 'lines' },
-  'apps.start:get': { method: 'GET', path: '/apps/{app}/start', answer: 'lines' },
+  'apps.start-get': { method: 'GET', path: '/apps/{app}/start', answer: 'lines' },
   'apps.stop': { method: 'POST', path: '/apps/{app}/stop', body: 'application/json', answer: 'lines' },
-  'apps.stop:get': { method: 'GET', path: '/apps/{app}/stop', answer: 'lines' },
+  'apps.stop-get': { method: 'GET', path: '/apps/{app}/stop', answer: 'lines' },
   'apps.swap': { method: 'PUT', path: '/swap', body: 'application/json', answer: 'none' },
-  'apps.swap:post': { method: 'POST', path: '/swap', body: 'application/json', answer: 'none' },
+  'apps.swap-post': { method: 'POST', path: '/swap', body: 'application/json', answer: 'none' },
   'apps.team_owner': { method: 'POST', path: '/apps/{app}/team-owner', body: 'text/plain', answer: 'none' },
   'apps.unlock': { method: 'DELETE', path: '/apps/{app}/lock', answer: 'none' },
   'apps.update': { method: 'PUT', path: '/apps/{app}', body: 'application/json', answer: 'none' },
-  'apps.update:post': { method: 'POST', path: '/apps/{app}', body: 'application/json', answer: 'none' },
+  'apps.update-post': { method: 'POST', path: '/apps/{app}', body: 'application/json', answer: 'none' },
 } as const;

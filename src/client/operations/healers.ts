@@ -34,7 +34,7 @@ export interface HealersTypes {
     };
   };
   /** Execute a healer; answers what it found and what it did about it. For admins. */
-  'healers.run:post': {
+  'healers.run-post': {
     readonly params: { readonly healer: string };
     readonly answer: {
       readonly healer: string;
@@ -55,5 +55,5 @@ export const HEALERS_CALLS = {
   'healers.list': { method: 'GET', path: '/healers', answer: 'list' },
   'healers.recent': { method: 'GET', path: '/docker/healing', answer: 'list' },
   'healers.run': { method: 'GET', path: '/healers/{healer}', answer: 'json' },
-  'healers.run:post': { method: 'POST', path: '/healers/{healer}', answer: 'json' },
+  'healers.run-post': { method: 'POST', path: '/healers/{healer}', answer: 'json' },
 } as const;

@@ -44,19 +44,19 @@ export interface InstancesTypes {
     readonly answer: void;
   };
   /** Ask the provider for a path of an instance's own. */
-  'instances.proxy:delete': {
+  'instances.proxy-delete': {
     readonly params: { readonly instance: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
     readonly answer: void;
   };
   /** Ask the provider for a path of an instance's own. */
-  'instances.proxy:post': {
+  'instances.proxy-post': {
     readonly params: { readonly instance: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
     readonly answer: void;
   };
   /** Ask the provider for a path of an instance's own. */
-  'instances.proxy:put': {
+  'instances.proxy-put': {
     readonly params: { readonly instance: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
     readonly answer: void;
@@ -105,9 +105,9 @@ export const INSTANCES_CALLS = {
   'instances.info': { method: 'GET', path: '/services/instances/{instance}', answer: 'json' },
   'instances.list': { method: 'GET', path: '/services/instances', answer: 'list' },
   'instances.proxy': { method: 'GET', path: '/services/proxy/{instance}', answer: 'none' },
-  'instances.proxy:delete': { method: 'DELETE', path: '/services/proxy/{instance}', answer: 'none' },
-  'instances.proxy:post': { method: 'POST', path: '/services/proxy/{instance}', answer: 'none' },
-  'instances.proxy:put': { method: 'PUT', path: '/services/proxy/{instance}', answer: 'none' },
+  'instances.proxy-delete': { method: 'DELETE', path: '/services/proxy/{instance}', answer: 'none' },
+  'instances.proxy-post': { method: 'POST', path: '/services/proxy/{instance}', answer: 'none' },
+  'instances.proxy-put': { method: 'PUT', path: '/services/proxy/{instance}', answer: 'none' },
   'instances.remove': { method: 'DELETE', path: '/services/instances/{instance}', answer: 'none' },
   'instances.revoke': { method: 'DELETE', path: '/services/instances/permission/{instance}/{team}', answer: 'none' },
   'instances.status': { method: 'GET', path: '/services/instances/{instance}/status', answer: 'text' },

@@ -12,7 +12,7 @@ export interface QuotasTypes {
     readonly answer: void;
   };
   /** Set how many units an app may have; for admins. */
-  'quotas.set_app_limit:post': {
+  'quotas.set_app_limit-post': {
     readonly params: { readonly app: string };
     readonly body: { readonly limit?: number | string | null | undefined };
     readonly answer: void;
@@ -24,7 +24,7 @@ export interface QuotasTypes {
     readonly answer: void;
   };
   /** Set how many apps a user may own; for admins. */
-  'quotas.set_user_limit:post': {
+  'quotas.set_user_limit-post': {
     readonly params: { readonly email: string };
     readonly body: { readonly limit?: number | string | null | undefined };
     readonly answer: void;
@@ -44,9 +44,9 @@ export interface QuotasTypes {
 export const QUOTAS_CALLS = {
   'quotas.app_limit': { method: 'GET', path: '/apps/{app}/quota', answer: 'json' },
   'quotas.set_app_limit': { method: 'PUT', path: '/apps/{app}/quota', body: 'application/json', answer: 'none' },
-  'quotas.set_app_limit:post': { method: 'POST', path: '/apps/{app}/quota', body: 'application/json', answer: 'none' },
+  'quotas.set_app_limit-post': { method: 'POST', path: '/apps/{app}/quota', body: 'application/json', answer: 'none' },
   'quotas.set_user_limit': { method: 'PUT', path: '/users/{email}/quota', body: 'application/json', answer: 'none' },
-  'quotas.set_user_limit:post': {
+  'quotas.set_user_limit-post': {
     method: 'POST',
     path: '/users/{email}/quota',
     body: 'application/json',

@@ -39,19 +39,19 @@ export interface ServicesTypes {
     readonly answer: void;
   };
   /** Ask the provider of a service for any path; for its owners. */
-  'services.proxy:delete': {
+  'services.proxy-delete': {
     readonly params: { readonly service: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
     readonly answer: void;
   };
   /** Ask the provider of a service for any path; for its owners. */
-  'services.proxy:post': {
+  'services.proxy-post': {
     readonly params: { readonly service: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
     readonly answer: void;
   };
   /** Ask the provider of a service for any path; for its owners. */
-  'services.proxy:put': {
+  'services.proxy-put': {
     readonly params: { readonly service: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
     readonly answer: void;
@@ -73,9 +73,9 @@ export const SERVICES_CALLS = {
   'services.list': { method: 'GET', path: '/services', answer: 'list' },
   'services.plans': { method: 'GET', path: '/services/{service}/plans', answer: 'list' },
   'services.proxy': { method: 'GET', path: '/services/proxy/service/{service}', answer: 'none' },
-  'services.proxy:delete': { method: 'DELETE', path: '/services/proxy/service/{service}', answer: 'none' },
-  'services.proxy:post': { method: 'POST', path: '/services/proxy/service/{service}', answer: 'none' },
-  'services.proxy:put': { method: 'PUT', path: '/services/proxy/service/{service}', answer: 'none' },
+  'services.proxy-delete': { method: 'DELETE', path: '/services/proxy/service/{service}', answer: 'none' },
+  'services.proxy-post': { method: 'POST', path: '/services/proxy/service/{service}', answer: 'none' },
+  'services.proxy-put': { method: 'PUT', path: '/services/proxy/service/{service}', answer: 'none' },
   'services.remove': { method: 'DELETE', path: '/services/{service}', answer: 'none' },
   'services.revoke': { method: 'DELETE', path: '/services/{service}/{team}', answer: 'none' },
   'services.update': { method: 'PUT', path: '/services', body: 'application/x-yaml', answer: 'none' },

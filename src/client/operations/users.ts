@@ -36,7 +36,7 @@ export interface UsersTypes {
   /** Make a user an admin. */
   'users.make_admin': { readonly params: { readonly email: string }; readonly answer: void };
   /** Make a user an admin. */
-  'users.make_admin:post': { readonly params: { readonly email: string }; readonly answer: void };
+  'users.make_admin-post': { readonly params: { readonly email: string }; readonly answer: void };
   /** Remove the account of the caller, or, for admins, the one that is named. */
   'users.remove': { readonly query: { readonly user?: string | number | boolean | undefined }; readonly answer: void };
   /** Mail a token for a new password; with the token, set the one given, or mail a random one. */
@@ -58,7 +58,7 @@ export const USERS_CALLS = {
   'users.login': { method: 'POST', path: '/users/{email}/tokens', body: 'application/json', answer: 'json' },
   'users.logout': { method: 'DELETE', path: '/users/tokens', answer: 'none' },
   'users.make_admin': { method: 'PUT', path: '/users/{email}/admin', answer: 'none' },
-  'users.make_admin:post': { method: 'POST', path: '/users/{email}/admin', answer: 'none' },
+  'users.make_admin-post': { method: 'POST', path: '/users/{email}/admin', answer: 'none' },
   'users.remove': { method: 'DELETE', path: '/users', answer: 'none' },
   'users.reset_password': { method: 'POST', path: '/users/{email}/password', body: 'application/json', answer: 'none' },
   'users.unmake_admin': { method: 'DELETE', path: '/users/{email}/admin', answer: 'none' },

@@ -2,13 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { demand, may } from '../access.ts';
 import type { Act } from '../act.ts';
-import { checkDescription, demandOwner, owningTeam } from '../apps/app-fields.ts';
+import { checkDescription, demandOwner } from '../apps/app-fields.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { demandInstance, demandService } from './demand-service.ts';
 import { checkParameters, checkPlan, checkTags } from './instance-fields.ts';
 import { createInstanceRemoval, type InstanceRemoval } from './instance-removal.ts';
+import { instanceTeams } from './instance-teams.ts';
 import { instanceLease, type Orphans } from './orphans.ts';
 import { type Provider, providerFailed } from './provider.ts';
 import { checkInstanceName, type Instance, type Service } from './service.ts';
@@ -18,7 +19,7 @@ export interface NewInstance {
   readonly name: unknown;
   readonly service: unknown;
   readonly plan?: unknown;
-  /** Team; optional when the caller belongs to exactly one. */
+  /** Team; without one all of the caller's that may use the service have access. */
   readonly owner?: unknown;
   readonly description?: unknown;
   readonly tags?: unknown;
@@ -49,7 +50,7 @@ export interface ListedInstances {
 export interface Instances extends InstanceRemoval {
   /**
    * Resolves when the provider has made it. Errors: service.not_found, access.denied, instance.invalid_name, instance.name_taken,
-   * team.required, team.ambiguous, team.not_found, provider.failed; then there is none.
+   * team.required, team.not_found, provider.failed; then there is none.
    */
   create(caller: Caller, input: NewInstance): Promise<Instance>;
   change(caller: Caller, name: string, change: InstanceChange, service?: string): Promise<void>;
@@ -144,13 +145,12 @@ export function createInstances(deps: InstancesDeps): Instances {
       const service = await demandService(store, typeof input.service === 'string' ? input.service : '');
       demand(caller, 'instance.create', { service });
       const name = checkInstanceName(input.name);
-      const teamOwner = await owningTeam(store, caller, input.owner);
+      const owners = await instanceTeams(store, caller, service, input.owner);
       const instance: Instance = {
         id: randomUUID(),
         name,
         service: service.name,
-        teamOwner,
-        teams: [teamOwner],
+        ...owners,
         user: callerName(caller),
         plan: checkPlan(input.plan),
         description: checkDescription(input.description),

@@ -40,6 +40,15 @@ describe('a manifest', () => {
     });
   });
 
+  it('needs no more than the published keys', () => {
+    const published = 'id: some_service\nendpoint:\n  production: db.example.com\n';
+    expect(parseManifest(published)).toMatchObject({
+      username: 'some_service',
+      password: '',
+      url: 'http://db.example.com',
+    });
+  });
+
   it('has passwords that look like numbers, as they are written', () => {
     for (const password of ['0123', '1e5', '007', '3.10', 'true']) {
       expect(parseManifest(GOOD.replace('secret', password)).password).toBe(password);
@@ -63,7 +72,7 @@ describe('a manifest', () => {
       `${GOOD}kind: soap\nrestricted: maybe\n`,
       [expect.stringMatching(/^line 6: kind/), expect.stringMatching(/^line 7/)],
     ],
-    ['id: [1]\npassword: {a: b}', [1, 2, 1, 2, 1].map((line) => expect.stringMatching(`^line ${line}: `) as string)],
+    ['id: [1]\npassword: {a: b}', [1, 2, 1, 1].map((line) => expect.stringMatching(`^line ${line}: `) as string)],
   ])('with mistakes: %j', (text, expected) => {
     expect(mistakes(text)).toEqual(expected);
   });
@@ -84,6 +93,6 @@ describe('a manifest', () => {
 
   it('may be the fields of a form', () => {
     expect(manifestOf({ id: 'db', endpoint: 'x', password: 'p' })).toMatchObject({ url: 'http://x', username: 'db' });
-    expect(() => manifestOf({ id: 'db' })).toThrow(/password[^]*endpoint/);
+    expect(() => manifestOf({ id: 'db' })).toThrow(/endpoint/);
   });
 });

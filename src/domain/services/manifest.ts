@@ -10,6 +10,7 @@ export interface Manifest {
   readonly kind: EndpointKind | null;
   readonly url: string;
   readonly username: string;
+  /** '' when none is named: none, or as before. */
   readonly password: string;
   /** '' when none is named. */
   readonly team: string;
@@ -86,7 +87,6 @@ class Reader {
         'the id must be 1 to 63 letters, digits, dots, dashes and underscores, and neither "instances" nor "proxy"',
       );
     }
-    if (password === '') wrong('password', 'You must provide a password in the manifest file.');
     let url = '';
     if (fields.url === '') {
       if (positions['url'] !== -1) wrong('url', 'You must provide a production endpoint in the manifest file.');

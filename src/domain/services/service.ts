@@ -9,6 +9,7 @@ export interface Service {
   /** Where its provider is: http or https, without a trailing slash. */
   readonly url: string;
   readonly username: string;
+  /** May be ''. */
   readonly password: string;
   /** Teams whose members may change and remove it; sorted. */
   readonly ownerTeams: readonly string[];

@@ -106,7 +106,7 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
       await edit(caller, 'service.update', { name: id }, async (_service, tx) => ({
         url,
         username,
-        password,
+        ...(password !== '' && { password }),
         ...(kind !== null && { kind }),
         ...(isRestricted !== null && { isRestricted }),
         ...(team !== '' && { ownerTeams: await owners(tx, caller, team) }),
