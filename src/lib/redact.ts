@@ -3,12 +3,16 @@ const SHORTEST = 6;
 
 export type Redactor = (text: string) => string;
 
+/** The password of an address, as it is written and as it is meant. */
+const PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]*?:([^\s/?#]+)@/i;
+
 /**
- * Each line of a value with several lines is a secret too, and white space around one is not part of it; nor does it matter
- * whether it is printed as it is or inside JSON.
+ * Each line of a value with several lines is a secret too, and the password in an address; white space around one is not part of it;
+ * nor does it matter whether it is printed as it is or inside JSON.
  */
 export function createRedactor(secrets: Iterable<string>): Redactor {
-  const parts = [...secrets].flatMap((value) => [value, ...value.split(/\r?\n/)]).map((part) => part.trim());
+  const lines = [...secrets].flatMap((value) => [value, ...value.split(/\r?\n/)]).map((part) => part.trim());
+  const parts = lines.flatMap((line) => [line, ...passwordsIn(line)]);
   const quoted = parts.map((part) => JSON.stringify(part).slice(1, -1));
   const needles = [...new Set([...parts, ...quoted])]
     .filter((part) => part.length >= SHORTEST)
@@ -21,4 +25,14 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     }
     return result;
   };
+}
+
+export function passwordsIn(address: string): string[] {
+  const written = PASSWORD.exec(address)?.[1];
+  if (written === undefined) return [];
+  try {
+    return [written, decodeURIComponent(written)];
+  } catch {
+    return [written];
+  }
 }

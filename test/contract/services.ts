@@ -242,7 +242,10 @@ export function servicesContract(getTarget: () => Target): void {
         for (const foreign of [
           '/resources/other/status',
           `/resources/${name}`,
+          `/resources/${name}/`,
           `/resources/${name}/bind-app`,
+          `/resources/${name}/Bind-App/`,
+          `/resources/${name}/bind-app;x=1`,
           '/echo',
         ]) {
           expect(verdict(await as(ann, 'GET', own + foreign)), foreign).toEqual([403, 'access.denied']);

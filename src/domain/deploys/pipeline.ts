@@ -46,10 +46,16 @@ export interface PipelineRun {
   /** The app's environment. */
   readonly env: readonly EnvVar[];
   /** What is to serve: code to be built, or a release equal to an older one. */
-  readonly what: { readonly code: NewCode } | { readonly back: NewRelease };
+  readonly what: { readonly code: NewCode } | GoingBack;
   readonly by: string;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
+}
+
+export interface GoingBack {
+  readonly back: NewRelease;
+  /** In the transaction that makes it serve. */
+  readonly write: (tx: StoreWriter) => Promise<void>;
 }
 
 export class Pipeline {
@@ -195,7 +201,10 @@ export class Pipeline {
       await tx.updateApp(deploy.app, { deploys: (app?.deploys ?? 0) + 1 });
       // Not before now: what a deploy that is cut off names as its own is thrown away.
       await tx.updateDeploy(deploy.id, { ...change, release, artifact });
-      if ('back' in what) await restoreEnv(tx, what.back);
+      if ('back' in what) {
+        await restoreEnv(tx, what.back);
+        await what.write(tx);
+      }
     } else if (state === 'done') {
       await tx.updateDeploy(deploy.id, { ...change, failedRequests, finishedAt: this.#deps.now().toISOString() });
     } else {
