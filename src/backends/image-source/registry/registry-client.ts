@@ -30,7 +30,10 @@ const MAX_HOPS = 5;
 const MAX_TOKEN_BYTES = 256 * 1024;
 const NOT_TLS = /^(?:EPROTO|ECONNREFUSED|ECONNRESET|ERR_SSL_.*)$/;
 /** Names by which images are known, and where the registry is. */
-const SERVERS: ReadonlyMap<string, string> = new Map([['docker.io', 'registry-1.docker.io']]);
+const SERVERS: ReadonlyMap<string, string> = new Map([
+  ['docker.io', 'registry-1.docker.io'],
+  ['index.docker.io', 'registry-1.docker.io'],
+]);
 
 export class RegistryClient {
   readonly #options: RegistryClientOptions;
