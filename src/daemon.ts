@@ -18,6 +18,7 @@ import { PRE_RECEIVE } from './git-push/hook.ts';
 import { claimHome } from './lib/home-claim.ts';
 import type { Logger } from './lib/logger.ts';
 import { ownName } from './lib/own-name.ts';
+import { repeatedly } from './lib/repeatedly.ts';
 import { openServerLog } from './lib/server-log.ts';
 
 export interface Daemon {
@@ -30,7 +31,8 @@ export interface Daemon {
   stop(how: 'all' | 'leave-units'): Promise<void>;
 }
 
-const PRUNE_EVERY_MS = 60_000;
+/** What apps print between two rounds stays the size of the log file for good. */
+const PRUNE_EVERY_MS = 10_000;
 
 export async function startDaemon(config: Config, options: { version: string }): Promise<Daemon> {
   const runDir = path.join(config.home, 'run');
@@ -84,7 +86,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   doors = await openDoors(config, backends, domain.useCases, { ...options, ready: () => isReady });
   isReady = true;
   domain.rounds.start();
-  const pruning = setInterval(() => void domain.pruneLogs(), PRUNE_EVERY_MS);
+  const stopPruning = repeatedly(PRUNE_EVERY_MS, () => domain.pruneLogs());
   const stopRetention = domain.startRetention();
   const { api, ssh, sessions } = doors;
   for (const port of [api.address.port, ssh.address.port, settings.edgePort()]) options.ownPorts.add(port);
@@ -99,8 +101,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
     isolation: backends.provisioner.description,
     async stop(how) {
       isReady = false;
-      clearInterval(pruning);
-      await stopRetention();
+      await Promise.all([stopPruning(), stopRetention()]);
       // First, so that pushers are told before their connections end.
       await sessions.close();
       await Promise.all([api.close(), ssh.close()]);

@@ -27,6 +27,9 @@ export function documents(version: string): ServedDocument[] {
     const { prefix } = variant;
     const document = once(() => openApi(variant, version));
     const json = once(() => JSON.stringify(document()));
+    const page = (query: string): string => docsPage({ document: document(), version, prefix, variants, query });
+    // Anybody may ask for it, and making it takes longer than most requests do.
+    const whole = once(() => page(''));
     return [
       {
         path: `${prefix}/openapi.json`,
@@ -42,7 +45,7 @@ export function documents(version: string): ServedDocument[] {
         },
         render({ q }) {
           const query = typeof q === 'string' ? q.trim().slice(0, LONGEST_SEARCH) : '';
-          return docsPage({ document: document(), version, prefix, variants, query });
+          return query === '' ? whole() : page(query);
         },
       },
     ];

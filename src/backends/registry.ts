@@ -93,6 +93,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       toolchains: home('toolchains'),
       sandbox,
       buildTimeoutMs: config.buildTimeoutSeconds * 1000,
+      buildMemoryBytes: config.buildMemoryBytes,
       logger,
     });
     return { provisioner, builder };

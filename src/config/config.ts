@@ -34,6 +34,8 @@ export interface Config {
   /** Seconds between TERM and KILL. */
   readonly stopGraceSeconds: number;
   readonly buildTimeoutSeconds: number;
+  /** Of one step; 0 for no limit. */
+  readonly buildMemoryBytes: number;
   readonly sessionDays: number;
   /** Apps a user may own, units an app may have, where no other limit was set; null for no limit. */
   readonly appsPerUser: number | null;

@@ -75,6 +75,7 @@ function valuesOf(read: Read): Values {
     drainTimeoutSeconds: read(SETTINGS.drainTimeoutSeconds),
     stopGraceSeconds: read(SETTINGS.stopGraceSeconds),
     buildTimeoutSeconds: read(SETTINGS.buildTimeoutSeconds),
+    buildMemoryBytes: read(SETTINGS.buildMemoryBytes),
     logEntriesPerApp: read(SETTINGS.logEntriesPerApp),
     logBytesPerApp: read(SETTINGS.logBytesPerApp),
     eventDays: read(SETTINGS.eventDays),

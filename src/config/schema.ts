@@ -34,7 +34,8 @@ export const SETTINGS: Settings = {
     key: 'api.listen',
     variable: 'TANCHO_API_LISTEN',
     default: '127.0.0.1:8080',
-    description: 'Address and port of the API, the dashboard and git over HTTP. Port 0 takes any free port.',
+    description:
+      'Address and port of the API, its description for people (`/docs`) and git over HTTP. Port 0 takes any free port.',
     parse: parse.listen,
   },
   edgeListen: {
@@ -212,6 +213,13 @@ export const SETTINGS: Settings = {
     default: '15m',
     description: 'How long a build may take.',
     parse: parse.seconds(1, 86_400),
+  },
+  buildMemoryBytes: {
+    key: 'builds.memory',
+    variable: 'TANCHO_BUILDS_MEMORY',
+    default: '4G',
+    description: 'Memory one step of a build may use, where this machine can limit it; 0 for no limit.',
+    parse: parse.size(64 * 1024 ** 2, true),
   },
   logEntriesPerApp: {
     key: 'logs.entries-per-app',

@@ -125,7 +125,7 @@ export function createDomain(config: Config, backends: Backends, options: Domain
     apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
-    shells: createShells({ store, provisioner, journal, act, settings }),
+    shells: createShells({ store, provisioner, journal, act, settings, now }),
     scale: createScale({ store, rollouts, journal, act, settings, now }),
     startStop: createStartStop({ store, rollouts, journal, act, now }),
     swap: createSwap({ store, routes, journal, act }),

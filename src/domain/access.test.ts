@@ -20,8 +20,8 @@ const callers: Record<string, Caller> = {
   member: person({ teams: ['crew'] }),
   admin: person({ isAdmin: true }),
   platform: PLATFORM,
-  ownToken: { kind: 'app', app: 'shop', address: '' },
-  otherToken: { kind: 'app', app: 'blog', address: '' },
+  ownToken: { kind: 'app', app: 'shop', tokenHash: '', address: '' },
+  otherToken: { kind: 'app', app: 'blog', tokenHash: '', address: '' },
 };
 
 const subject: Subject = {

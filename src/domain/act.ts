@@ -3,6 +3,7 @@ import { randomHex } from '../lib/ids.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import { type Action, demand, type Subject } from './access.ts';
 import { type Caller, callerName } from './caller.ts';
+import { callerNow } from './caller-now.ts';
 import { toPlatformError } from './errors.ts';
 import type { Leases } from './leases.ts';
 import type { Store } from './store.ts';
@@ -44,15 +45,30 @@ export function createAct(deps: { store: Store; leases: Leases; logger: Logger; 
     );
   }
 
+  /** Whoever waits for a turn may have lost the right meanwhile, or the name may have become that of another app. */
+  async function demandStill(caller: Caller, action: Action, subject: Subject): Promise<void> {
+    const { app, instance } = subject;
+    const current: Subject = {
+      ...subject,
+      ...(app !== undefined && { app: (await store.app(app.name)) ?? app }),
+      ...(instance !== undefined && { instance: (await store.instance(instance.name)) ?? instance }),
+    };
+    demand(await callerNow(store, caller, now().toISOString()), action, current);
+  }
+
   return async (caller, action, subject, options, work) => {
     demand(caller, action, subject);
     try {
       const holder = `${action} by ${callerName(caller)}`;
       const keys = [...new Set([options.lease ?? []].flat())].sort();
       // The last key is taken innermost, so everybody takes them in the same order and nobody waits in a circle.
+      const inTurn = async (): ReturnType<typeof work> => {
+        if (keys.length > 0) await demandStill(caller, action, subject);
+        return work();
+      };
       const held = keys.reduceRight<() => ReturnType<typeof work>>(
         (inner, key) => () => leases.hold(key, { waitMs: LEASE_WAIT_MS, holder }, inner),
-        work,
+        inTurn,
       );
       const result = await held();
       await bestEffort(logger, 'recording an event', () => record(caller, action, options, ''));

@@ -2,10 +2,18 @@
 export type Caller =
   | { readonly kind: 'anonymous'; readonly address: string }
   | UserCaller
-  /** An app token (specification 4.9): acts on its own app only. */
-  | { readonly kind: 'app'; readonly app: string; readonly address: string }
+  | AppCaller
   /** The platform itself: healers, the reconciler, recovery. */
   | { readonly kind: 'platform' };
+
+/** An app token (specification 4.9): acts on its own app only. */
+export interface AppCaller {
+  readonly kind: 'app';
+  readonly app: string;
+  /** Hash of the presented token. */
+  readonly tokenHash: string;
+  readonly address: string;
+}
 
 export interface UserCaller {
   readonly kind: 'user';

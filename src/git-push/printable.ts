@@ -1,4 +1,5 @@
 /** Text of others (build output, names) made harmless for a terminal. Pure. */
+import { withoutTrailing } from '../lib/without-trailing.ts';
 
 const MAX_LINE = 4_000;
 const ESCAPES = /\u001b(?:\[[0-?]*[ -/]*[@-~]|[\]PX^_][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])?/g;
@@ -8,7 +9,7 @@ const CONTROLS = /[\u0000-\u0008\u000a-\u001f\u007f-\u009f\u200e\u200f\u202a-\u2
 /** The lines of `text`, as a terminal would leave them: of what a carriage return overwrites, the last is kept. */
 export function printableLines(text: string): string[] {
   return text.split('\n').map((line) => {
-    const plain = line.replace(ESCAPES, '').replace(/\r+$/, '');
+    const plain = withoutTrailing(line.replace(ESCAPES, ''), '\r');
     const shown = plain.slice(plain.lastIndexOf('\r') + 1).replace(CONTROLS, '');
     return shown.length > MAX_LINE ? `${shown.slice(0, MAX_LINE)}...` : shown;
   });

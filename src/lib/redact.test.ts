@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from './redact.ts';
+import { createRedactor, redactAll } from './redact.ts';
 
 describe('createRedactor', () => {
   it('replaces every occurrence of a secret, wherever it stands', () => {
@@ -37,5 +37,31 @@ describe('createRedactor', () => {
   it('knows a secret inside JSON', () => {
     const redact = createRedactor(['pass"word\\1\twith', 'first line\nsecond "line"']);
     expect(redact(JSON.stringify({ a: 'pass"word\\1\twith', b: 'second "line"' }))).toBe('{"a":"***","b":"***"}');
+  });
+
+  it('is quick however many lines the secrets have, and still knows the values and the longest lines', () => {
+    const short = Array.from({ length: 150_000 }, (_, n) => `s${n}`).join('\n');
+    const redact = createRedactor([short, 'the whole value', `a line that is long enough\n${short}`]);
+    const printed = Array.from({ length: 10_000 }, (_, n) => `line ${n}`);
+    const begun = performance.now();
+    const shown = redactAll(redact, [...printed, 'the whole value', 'a line that is long enough', 's149999']);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+    expect(shown.slice(-3, -1)).toEqual(['***', '***']);
+    expect(shown[0]).toBe('line 0');
+  });
+});
+
+describe('redactAll', () => {
+  it('answers each text as it would be alone, also beside a secret of several lines', () => {
+    const redact = createRedactor(['secret-one', 'first line\nsecond line']);
+    for (const texts of [
+      ['a secret-one', 'b', ''],
+      ['first line', 'second line'],
+      ['x', 'first line\nsecond line'],
+      [],
+    ]) {
+      expect(redactAll(redact, texts)).toEqual(texts.map(redact));
+    }
+    expect(redactAll(redact, ['first line', 'second line'])).toEqual(['***', '***']);
   });
 });

@@ -291,6 +291,9 @@ describe('reports of units', () => {
     expect(await shown()).toEqual(data);
     expect((await call('GET', `/a/apps/${app}`)).json as object).not.toHaveProperty('customdata');
     await expectRefused('POST', `/apps/${app}/customdata`, { body: ['x'] }, [400, 'input.invalid']);
+    let deep: object = {};
+    for (let level = 0; level < 1_000; level += 1) deep = { deep };
+    await expectRefused('POST', `/apps/${app}/customdata`, { body: deep }, [400, 'input.invalid']);
     await expectRefused('POST', `/apps/${app}/customdata`, { body: data, token: stranger }, [403, 'access.denied']);
     const large = { body: { a: 'x'.repeat(60_000), b: 'x'.repeat(60_000) } };
     expect((await call('POST', `/apps/${app}/customdata`, large)).status).toBe(413);

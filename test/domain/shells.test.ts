@@ -67,7 +67,7 @@ it('ends a shell that nobody uses, and says why', async () => {
   await world.deploy('shop');
   const { machine, parts } = world;
   const { store, settings } = machine;
-  const shells = createShells({ ...parts, store, settings, idleMs: 100 });
+  const shells = createShells({ ...parts, store, settings, idleMs: 100, now: machine.now });
   const shell = await open({}, shells);
   expect(shell.reason()).toBe('');
   expect(await shell.ended).toEqual({ code: null, signal: 'SIGKILL' });
@@ -78,6 +78,6 @@ it('is for the teams of the app only', async () => {
   await world.deploy('shop');
   const eve = { ...ANN, email: 'eve@example.com', teams: ['others'], isAdmin: false } as typeof ANN;
   await expect(world.useCases.shells.permitted(eve, 'shop')).rejects.toMatchObject({ code: 'access.denied' });
-  const token = { kind: 'app', app: 'shop', address: '' } as const;
+  const token = { kind: 'app', app: 'shop', tokenHash: '', address: '' } as const;
   await expect(world.useCases.shells.permitted(token, 'shop')).rejects.toMatchObject({ code: 'access.denied' });
 });

@@ -22,7 +22,9 @@ let level: string;
 let limits: string;
 
 beforeAll(async () => {
-  world = await startWorld({ env: { TANCHO_UNITS_MEMORY: MEMORY, TANCHO_UNITS_STOP_GRACE: '1s' } });
+  world = await startWorld({
+    env: { TANCHO_UNITS_MEMORY: MEMORY, TANCHO_BUILDS_MEMORY: '256M', TANCHO_UNITS_STOP_GRACE: '1s' },
+  });
   const isolation = /^Isolation: +(.*)$/m.exec(world.output())?.[1] ?? '';
   level = isolation.split(':')[0] ?? '';
   limits = /limits by control groups v\d: ([^;]*)/.exec(isolation)?.[1] ?? '';
@@ -207,6 +209,19 @@ describe('an app uses up', () => {
     await work.dispose();
     expect(pushed.code).not.toBe(0);
     expect(pushed.stderr).toContain('Deploy failed (out_of_memory)');
+    await expectVictimServes();
+  });
+
+  it('no more than its memory while it is built, and the deploy says so', async (test) => {
+    if (!limits.includes('memory')) return test.skip('this machine has no kernel limit of memory');
+    const eat = 'const eaten = []; setInterval(() => eaten.push(Buffer.alloc(16 << 20, 1)), 1);\n';
+    const files = { ...nodeApp(''), 'eat.js': eat, 'tancho.yaml': 'hooks:\n  build:\n    - node eat.js\n' };
+    await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'builder', platform: 'nodejs' }) });
+    const work = await createWorkTree(files, ann);
+    const pushed = await work.push(sshUrl(world, 'builder'));
+    await work.dispose();
+    expect(pushed.code).not.toBe(0);
+    expect(pushed.stderr).toContain('needed more memory than there is (builds here may use 256 MiB)');
     await expectVictimServes();
   });
 

@@ -63,7 +63,7 @@ export const ANN: UserCaller = {
   email: 'ann@example.com',
   isAdmin: false,
   teams: ['crew'],
-  via: 'session',
+  via: 'ssh-key',
   tokenHash: '',
   address: '',
 };

@@ -13,6 +13,8 @@ import { Failure } from './rollout.ts';
 import { commandSpec } from './unit-spec.ts';
 
 const MAX_COMMAND = 32_768;
+/** Each may use as much of the machine as a unit. */
+const MAX_PER_APP = 20;
 
 export interface RunRequest {
   readonly command: unknown;
@@ -25,7 +27,8 @@ export interface RunRequest {
 export interface Run {
   /**
    * Resolves with the exit code of the last command that ran; after a non-zero one no further command is started.
-   * Errors: run.command_required, app.not_deployed; run.failed when a command was ended by a signal or took too long.
+   * Errors: run.command_required, app.not_deployed; run.failed when a command was ended by a signal or took too long;
+   * unavailable while many commands of the app run.
    */
   run(caller: Caller, app: string, request: RunRequest): Promise<number>;
 }
@@ -40,6 +43,25 @@ export interface RunDeps {
 
 export function createRun(deps: RunDeps): Run {
   const { store, provisioner, journal, act, settings } = deps;
+  const running = new Map<string, number>();
+
+  async function counted<T>(app: string, work: () => Promise<T>): Promise<T> {
+    const others = running.get(app) ?? 0;
+    if (others >= MAX_PER_APP) {
+      throw new PlatformError('unavailable', `There are ${others} commands of ${app} running.`, {
+        hint: 'Wait until one of them has ended.',
+      });
+    }
+    running.set(app, others + 1);
+    try {
+      return await work();
+    } finally {
+      const left = (running.get(app) ?? 1) - 1;
+      if (left === 0) running.delete(app);
+      else running.set(app, left);
+    }
+  }
+
   return {
     async run(caller, appName, request) {
       const app = await demandApp(store, appName);
@@ -68,7 +90,7 @@ export function createRun(deps: RunDeps): Run {
           const unit = commandSpec(randomHex(12), release, settings.unitLimits);
           const { output, signal } = request;
           const exec = { unit, command, output, signal, timeoutMs: settings.runTimeoutMs };
-          const result = await provisioner.exec(exec).catch((error: unknown) => {
+          const result = await counted(appName, () => provisioner.exec(exec)).catch((error: unknown) => {
             throw runFailed(error);
           });
           if (result.code === null) {

@@ -1,5 +1,9 @@
-/** Use case: an interactive shell beside an app's units. Bounded in number and in silence; whoever opened it ends it by leaving. */
+/**
+ * Use case: an interactive shell beside an app's units. Bounded in number and in silence; whoever opened it ends it by leaving,
+ * or by losing the right to it.
+ */
 import { randomHex } from '../../lib/ids.ts';
+import { repeatedly } from '../../lib/repeatedly.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -9,6 +13,7 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { App } from './app.ts';
 import { demandApp } from './demand-app.ts';
+import { mayStill } from './may-still.ts';
 import type { Provisioner, Shell, TerminalSize, UnitSpec } from './provisioner.ts';
 import { runFailed } from './run.ts';
 import { type Unit, unitName } from './unit.ts';
@@ -51,18 +56,22 @@ export interface ShellsDeps {
   readonly journal: Journal;
   readonly act: Act;
   readonly settings: Settings;
+  readonly now: () => Date;
   /** How long a shell may be silent. */
   readonly idleMs?: number;
+  /** How often is looked whether who opened it still may have it. */
+  readonly recheckMs?: number;
 }
 
 const IDLE_MS = 30 * 60_000;
+const RECHECK_MS = 3_000;
 const MAX_PER_APP = 10;
 const MAX_SIZE = 1_000;
 const DEFAULT_SIZE: TerminalSize = { columns: 80, rows: 24 };
 const TERM = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
 export function createShells(deps: ShellsDeps): Shells {
-  const { store, provisioner, journal, act, settings, idleMs = IDLE_MS } = deps;
+  const { store, provisioner, journal, act, settings, now, idleMs = IDLE_MS, recheckMs = RECHECK_MS } = deps;
   const open = new Map<string, number>();
 
   function count(app: string, by: 1 | -1): void {
@@ -111,6 +120,18 @@ export function createShells(deps: ShellsDeps): Shells {
         }
         count(appName, 1);
         const silence = new Silence(idleMs);
+        const revoked = new AbortController();
+        // A store that cannot be asked now is asked again.
+        const isAllowed = (): Promise<boolean> =>
+          mayStill(store, caller, 'app.shell', app, now().toISOString()).catch(() => true);
+        const stopChecking = repeatedly(recheckMs, async () => {
+          if (!(await isAllowed())) revoked.abort();
+        });
+        const end = (): void => {
+          silence.end();
+          void stopChecking();
+          count(appName, -1);
+        };
         try {
           const shell = await provisioner.shell({
             unit,
@@ -120,23 +141,24 @@ export function createShells(deps: ShellsDeps): Shells {
               silence.broken();
               input.output(bytes);
             },
-            signal: AbortSignal.any([input.signal, silence.signal]),
+            signal: AbortSignal.any([input.signal, silence.signal, revoked.signal]),
           });
           const name = callerName(caller);
           await journal.note(appName, `${name} opened a shell`);
           void shell.ended.then(() => {
-            silence.end();
-            count(appName, -1);
+            end();
             return journal.note(appName, `the shell of ${name} has ended`);
           });
           return {
             ...shell,
             touched: () => silence.broken(),
-            reason: () => (silence.signal.aborted ? `closed after ${Math.round(idleMs / 60_000)} silent minutes` : ''),
+            reason() {
+              if (revoked.signal.aborted) return 'closed: you have no access to the app any more';
+              return silence.signal.aborted ? `closed after ${Math.round(idleMs / 60_000)} silent minutes` : '';
+            },
           };
         } catch (error) {
-          silence.end();
-          count(appName, -1);
+          end();
           throw runFailed(error);
         }
       });

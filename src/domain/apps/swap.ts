@@ -56,6 +56,7 @@ export function createSwap({ store, routes, journal, act }: SwapDeps): Swap {
       const lease = [`app:${name1}`, `app:${name2}`];
       const detail = options.cnameOnly ? `${name2} (cname only)` : name2;
       await act(caller, 'app.swap', { app: one }, { target: `app:${name1}`, lease, detail }, async () => {
+        demand(caller, 'app.swap', { app: await demandApp(store, name2) });
         await exchange(name1, name2, options);
         await routes.publish();
       });

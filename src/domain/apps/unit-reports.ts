@@ -30,6 +30,7 @@ export interface UnitReports {
 
 const STATUSES: ReadonlySet<string> = new Set(['created', 'building', 'error', 'started', 'starting', 'stopped']);
 const MAX_CUSTOM_DATA = 64 * 1024;
+const MAX_DEPTH = 50;
 const SHORTEST_ID = 4;
 
 export function createUnitReports({
@@ -50,6 +51,9 @@ export function createUnitReports({
       throw new PlatformError('input.invalid', 'Custom data is a JSON object.', {
         hint: 'Send for example {"a": "b"}.',
       });
+    }
+    if (isDeeperThan(MAX_DEPTH, customData)) {
+      throw new PlatformError('input.invalid', `Custom data has at most ${MAX_DEPTH} levels.`);
     }
     if (JSON.stringify(customData).length > MAX_CUSTOM_DATA) {
       throw new PlatformError('input.too_large', `Custom data has at most ${MAX_CUSTOM_DATA} characters.`);
@@ -100,6 +104,12 @@ function demandUnit(units: readonly Unit[], wanted: string): Unit {
   throw new PlatformError('unit.not_found', `unit "${wanted.slice(0, 100)}" not found`, {
     hint: 'Name it by its id, or the first four digits of it or more.',
   });
+}
+
+/** Whatever writes JSON goes down once per level, and at some depth has no stack any more. */
+function isDeeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((inner) => isDeeperThan(levels - 1, inner));
 }
 
 function fromJson(text: string): unknown {

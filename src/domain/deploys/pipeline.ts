@@ -5,7 +5,7 @@
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
-import { type App, type EnvVar, hostLabel } from '../apps/app.ts';
+import { type App, type EnvVar, hostLabel, ROUTED_PROCESS } from '../apps/app.ts';
 import type { NewRelease } from '../apps/next-release.ts';
 import { privateValues } from '../apps/private-values.ts';
 import { Failure, type FailureCause } from '../apps/rollout.ts';
@@ -96,18 +96,23 @@ export class Pipeline {
     const { artifact: id, image } = release;
     let deploy: Deploy = { ...run.deploy, state: 'routing', artifact: id, image, release: serving };
     await bestEffort(logger, 'closing a deploy', async () => {
-      await this.#succeeded(run, deploy, transcript);
+      await this.#succeeded(run, deploy, ROUTED_PROCESS in release.processes, transcript);
       deploy = (await store.deploy(run.deploy.id)) ?? deploy;
     });
     return deploy;
   }
 
-  async #succeeded(run: PipelineRun, deploy: Deploy, transcript: Transcript): Promise<void> {
+  async #succeeded(run: PipelineRun, deploy: Deploy, answers: boolean, transcript: Transcript): Promise<void> {
     const { journal, logger, settings } = this.#deps;
     const { name } = run.app;
     const { release } = deploy;
     transcript.say('');
-    transcript.say(`-----> Release ${release} answers at http://${appAddress(hostLabel(run.app), settings)}`);
+    const address = `http://${appAddress(hostLabel(run.app), settings)}`;
+    transcript.say(
+      answers
+        ? `-----> Release ${release} answers at ${address}`
+        : `-----> Release ${release} runs; without a process "${ROUTED_PROCESS}" nothing answers at ${address}`,
+    );
     await transcript.flush();
     await journal.note(name, `release ${release} (${versionOf(deploy)}) deployed by ${run.by}`);
     await bestEffort(logger, 'removing old releases', () => pruneReleases(this.#deps, name));

@@ -2,7 +2,7 @@
  * The one writer of logs: stores entries, redacts private values, wakes followers. The platform's own messages enter
  * through note(); output of units through the collector.
  */
-import type { Redactor } from '../../lib/redact.ts';
+import { redactAll, type Redactor } from '../../lib/redact.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { LogEntry } from './entry.ts';
 import type { LogStore, OutputOffset } from './log-store.ts';
@@ -20,7 +20,11 @@ export class Journal {
   }
 
   async append(entries: readonly LogEntry[], redact: Redactor, offset?: OutputOffset): Promise<void> {
-    const safe = entries.map((entry) => ({ ...entry, message: redact(entry.message) }));
+    const messages = redactAll(
+      redact,
+      entries.map((entry) => entry.message),
+    );
+    const safe = entries.map((entry, at) => ({ ...entry, message: messages[at] ?? '' }));
     await this.#store.append(safe, offset);
     for (const app of new Set(entries.map((entry) => entry.app))) this.#wake(app);
   }

@@ -76,6 +76,22 @@ describe('a follower', () => {
     expect(seen).toEqual(['3', '4', '5']);
   });
 
+  it('is one of so many of its caller, until one of them ends', async () => {
+    const first = new AbortController();
+    const begin = (signal: AbortSignal, caller = ANN) =>
+      world.useCases.logs.follow(caller, 'shop', { lines: 0 }, signal);
+    await begin(first.signal);
+    for (let n = 1; n < 50; n++) await begin(stop.signal);
+    await expect(begin(stop.signal)).rejects.toMatchObject({ code: 'unavailable' });
+    await begin(stop.signal, { ...ANN, email: 'bob@example.com' });
+    first.abort();
+    const { over } = await follow({ lines: 0 });
+    stop.abort();
+    await over;
+    stop = new AbortController();
+    for (let n = 0; n < 50; n++) await begin(stop.signal);
+  });
+
   it('ends with the app, and sees nothing of another one with its name', async () => {
     await append('ours');
     const { seen, over } = await follow({ lines: 0, source: 'web' });

@@ -1,10 +1,12 @@
 /** Use cases of logs (specification 4.1, log): everything that was logged comes out here. */
+import { once } from '../../lib/once.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { App } from '../apps/app.ts';
 import { demandApp } from '../apps/demand-app.ts';
+import { mayStill } from '../apps/may-still.ts';
 import { privateValues } from '../apps/private-values.ts';
 import type { Store } from '../store.ts';
 import type { LogEntry, LogFilter } from './entry.ts';
@@ -22,7 +24,10 @@ export interface LogQuery {
 export interface Logs {
   /** Oldest first. */
   query(caller: Caller, app: string, query: LogQuery): Promise<LogEntry[]>;
-  /** First what query() gives, then every new entry in batches, until the signal fires or the app is no more. */
+  /**
+   * First what query() gives, then every new entry in batches, until the signal fires, the app is no more, or the caller may not
+   * see them any more. Errors: unavailable, for who follows many already.
+   */
   follow(caller: Caller, app: string, query: LogQuery, signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
   /** Adds entries that a program hands in. Errors: app.not_found, access.denied, input.invalid, input.too_large. */
   push(caller: Caller, app: string, push: LogPush): Promise<void>;
@@ -38,8 +43,12 @@ export interface LogsDeps {
   readonly now: () => Date;
 }
 
+/** By one caller at a time: each of them asks the store for every new entry. */
+const MAX_FOLLOWED = 50;
+
 export function createLogs(deps: LogsDeps): Logs {
   const { store, logStore, journal, act, now } = deps;
+  const following = new Map<string, number>();
 
   async function permitted(caller: Caller, appName: string, query: LogQuery): Promise<{ app: App; filter: LogFilter }> {
     const lines = parseLines(query.lines);
@@ -54,6 +63,23 @@ export function createLogs(deps: LogsDeps): Logs {
     return { app, filter };
   }
 
+  /** Throws `unavailable` for who follows too many already; the answer is to be called at the end, however often. */
+  function enter(who: string, signal: AbortSignal): () => void {
+    const others = following.get(who) ?? 0;
+    if (others >= MAX_FOLLOWED) {
+      throw new PlatformError('unavailable', `You follow ${others} logs already.`, { hint: 'End some of them first.' });
+    }
+    following.set(who, others + 1);
+    const leave = once(() => {
+      const left = (following.get(who) ?? 1) - 1;
+      if (left === 0) following.delete(who);
+      else following.set(who, left);
+    });
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    return leave;
+  }
+
   return {
     async query(caller, appName, query) {
       const { filter } = await permitted(caller, appName, query);
@@ -61,9 +87,9 @@ export function createLogs(deps: LogsDeps): Logs {
     },
     async follow(caller, appName, query, signal) {
       const { app, filter } = await permitted(caller, appName, query);
-      // Another app of the same name may belong to others.
-      const isThere = async (): Promise<boolean> => (await store.app(app.name))?.createdAt === app.createdAt;
-      return followEntries({ logStore, journal, isThere }, filter, signal);
+      const isAllowed = (): Promise<boolean> => mayStill(store, caller, 'app.log', app, now().toISOString());
+      const leave = enter(callerName(caller), signal);
+      return leaving(followEntries({ logStore, journal, isAllowed }, filter, signal), leave);
     },
     async push(caller, appName, push) {
       const app = await demandApp(store, appName);
@@ -96,9 +122,17 @@ function parseLines(lines: unknown): number {
   return count;
 }
 
+async function* leaving<T>(items: AsyncIterable<T>, leave: () => void): AsyncGenerator<T> {
+  try {
+    yield* items;
+  } finally {
+    leave();
+  }
+}
+
 /** Followers hold no entries: they remember the last seq and read on when woken, so a slow one costs no memory. */
 async function* followEntries(
-  deps: { logStore: LogStore; journal: Journal; isThere: () => Promise<boolean> },
+  deps: { logStore: LogStore; journal: Journal; isAllowed: () => Promise<boolean> },
   filter: LogFilter,
   signal: AbortSignal,
 ): AsyncGenerator<LogEntry[]> {
@@ -119,7 +153,7 @@ async function* followEntries(
     while (!signal.aborted) {
       if (!news) await new Promise<void>((resolve) => (wake = resolve));
       news = false;
-      if (signal.aborted || !(await deps.isThere())) return;
+      if (signal.aborted || !(await deps.isAllowed())) return;
       const entries = await deps.logStore.query({ ...filter, lines: 0, afterSeq: cursor });
       cursor = entries.at(-1)?.seq ?? cursor;
       if (entries.length > 0) yield entries;

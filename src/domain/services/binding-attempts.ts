@@ -3,6 +3,7 @@
  * and whatever goes wrong until then does undo it.
  */
 import { randomUUID } from 'node:crypto';
+import { demand } from '../access.ts';
 import { demandApp } from '../apps/demand-app.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
@@ -72,6 +73,7 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
       await demandApp(tx, app);
       const current = await tx.instanceById(id);
       if (current?.state !== 'ready') throw notReady(current);
+      demand(caller, 'instance.bind', { instance: current });
       await tx.insertBinding(binding);
     });
     return { ...binding, unitHosts: await unitHosts(store, app) };

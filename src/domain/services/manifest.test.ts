@@ -107,6 +107,14 @@ describe('a manifest', () => {
     }
   });
 
+  it('that would keep a parser busy or take its stack is not given to one', () => {
+    const many = Array.from({ length: 90_000 }, (_, n) => `k${n}: 1`).join('\n');
+    for (const text of ['? '.repeat(8_000), '['.repeat(8_000), many]) {
+      expect(mistakes(text)).toEqual([expect.stringMatching(/^line 1: the manifest is (?:nested too deeply|longer)/)]);
+    }
+    expect(mistakes('&a '.repeat(5_000)).length).toBeLessThanOrEqual(20);
+  });
+
   it('may be the fields of a form', () => {
     expect(manifestOf({ id: 'db', endpoint: 'x', password: 'p' })).toMatchObject({ url: 'http://x', username: 'db' });
     expect(() => manifestOf({ id: 'db' })).toThrow(/endpoint/);

@@ -1,6 +1,7 @@
 /** Reads the manifest of a service (specification 2, "Service metadata"): every mistake at once, each with its line. */
 import { type Document, isAlias, isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from 'yaml';
 import { nearest } from '../../lib/nearest.ts';
+import { beyondYamlBounds } from '../../lib/yaml-bounds.ts';
 import { PlatformError } from '../errors.ts';
 import { isServiceName } from './service.ts';
 import { ENDPOINT_KINDS, type EndpointKind } from './service-endpoint.ts';
@@ -32,14 +33,18 @@ const KEYS: ReadonlySet<string> = new Set([
 ]);
 /** In place of a position. */
 const SAID = -1;
+const MAX_ERRORS = 20;
 
 /** Throws PlatformError `manifest.invalid`. Keys that are not known mean nothing: other platforms have more. */
 export function parseManifest(text: string): Manifest {
+  const beyond = beyondYamlBounds(text);
+  if (beyond !== null) throw invalid([`line 1: the manifest ${beyond}`]);
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false, stringKeys: true });
   if (document.errors.length > 0) {
     // A message of the parser may repeat what is written there, so only its kind is told.
-    throw invalid(document.errors.map((error) => at(lines, error.pos[0], `not YAML (${words(error.code)})`)));
+    const some = document.errors.slice(0, MAX_ERRORS);
+    throw invalid(some.map((error) => at(lines, error.pos[0], `not YAML (${words(error.code)})`)));
   }
   if (!isMap(document.contents)) {
     throw invalid(['line 1: expected a mapping such as "id: <name>"']);

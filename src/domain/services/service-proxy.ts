@@ -17,9 +17,9 @@ export interface ServiceProxy {
 
 /**
  * What a provider does for the platform: binding or removing by this way would leave what nobody knows of. Read as the most lenient of
- * servers would: some take a slash at the end for none, drop what follows a semicolon, or do not tell small letters from capitals.
+ * servers would: some take a slash at the end for none, or do not tell small letters from capitals.
  */
-const RESERVED = /^\/+$|;|^\/(?:bind(?:-app)?(?:\/|$)|hostname\/|binds\/)/i;
+const RESERVED = /^\/+$|^\/(?:bind(?:-app)?(?:\/|$)|hostname\/|binds\/)/i;
 
 export function createServiceProxy(deps: {
   readonly store: Store;
@@ -66,7 +66,8 @@ function describe({ method, path }: ProxyRequest): string {
 /** As the provider will read it; throws `input.invalid` for what two readers could read differently. */
 function pathOf({ path }: ProxyRequest): string {
   const bare = path.split(/[?#]/, 1)[0] ?? '';
-  const isPlain = /^\/[\w\-.~!$&'()*+,;=:@/]*$/.test(bare) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(bare);
+  // Without ";": some servers take what follows it in a part of a path away, and then see another path.
+  const isPlain = /^\/[\w\-.~!$&'()*+,=:@/]*$/.test(bare) && !/\/\/|\/\.{1,2}(?:\/|$)/.test(bare);
   if (isPlain && path.length <= 4_096 && !path.includes('#')) return bare;
   throw new PlatformError('input.invalid', 'The callback must be a plain path that begins with a slash.', {
     hint: 'Send for example ?callback=/resources/<instance>/backups.',

@@ -64,11 +64,14 @@ describe('bubblewrap', () => {
     expect(args.slice(args.indexOf('--') + 1)).toEqual(['/bin/sh', '-c', 'node app.js']);
   });
 
-  it('is not made to run foreign code itself where it is the first program', () => {
+  it('keeps variables that load code away from itself, which is outside of the sandbox, not from the app', () => {
     const env = { LD_PRELOAD: '/app/evil.so', DATABASE_URL: 'secret' };
     const plan = planBubblewrap(request({ env }), { programs, system, uid: null, fds });
     expect(plan.env).toEqual({ DATABASE_URL: 'secret', TANCHO_SANDBOX: 'u1' });
-    expect(plan.args.join(' ')).toContain('--setenv LD_PRELOAD /app/evil.so --chdir');
+    expect(plan.args.join(' ')).toContain(' --setenv LD_PRELOAD /app/evil.so --info-fd ');
+    const privileged = planBubblewrap(request({ env }), { programs, system, uid: 70_001, fds });
+    expect(privileged.env).toEqual(plan.env);
+    expect(privileged.args.join(' ')).toContain(' -- /usr/bin/env LD_PRELOAD=/app/evil.so /bin/sh');
   });
 
   it('gives up privileges before it enters a root of its own', () => {
@@ -90,7 +93,7 @@ describe('bubblewrap', () => {
       `--bind ${place('/home/tancho/slugs/a/code', 'root')}/usr /usr --proc /proc --dev /dev ` +
       '--perms 1777 --size 536870912 --tmpfs /dev/shm --perms 0755 --dir /.tancho ' +
       `--ro-bind ${place('/etc/hosts', '1')} /.tancho/hosts --bind ${place('/home/tancho/units/u1/tmp', '0')} /tmp ` +
-      '--remount-ro / --setenv LD_PRELOAD x.so --chdir /srv --info-fd 3 --json-status-fd 4 --block-fd 5 -- /app';
+      '--remount-ro / --chdir /srv --setenv LD_PRELOAD x.so --info-fd 3 --json-status-fd 4 --block-fd 5 -- /app';
     expect([plan.file, ...plan.args].join(' ')).toBe(
       '/usr/bin/bwrap --ro-bind /usr /usr --ro-bind /etc /etc --symlink usr/bin /bin --bind /proc /proc --dev-bind /dev /dev ' +
         '--perms 0755 --dir /tmp --perms 0755 --dir /.sandbox --bind /home/tancho/units/u1/tmp /.sandbox/0 ' +

@@ -48,7 +48,7 @@ const PROCESSES_PER_UID = 4096;
 
 /**
  * Variables by which a program's loader and C library can be made to run foreign code. The wrapper programs run with
- * privileges, so these must reach only the app itself. The list is what a C library drops for set-uid programs.
+ * privileges or outside of the sandbox, so these must reach only the app itself. The list is what a C library drops for set-uid programs.
  */
 const LOADER_VARIABLE =
   /^(?:LD_.*|MALLOC_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MUSL_LOCPATH|NIS_PATH|NLSPATH|RESOLV_HOST_CONF|RES_OPTIONS|TZDIR)$/;
@@ -61,11 +61,12 @@ export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts):
   for (const path of ['/tmp', '/dev/shm']) args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', path);
   args.push(...bindArguments(request.binds));
   if (uid !== null) args.push(...KEPT_CAPABILITIES);
-  const { early, late } = byLoader(request.env);
-  // Where no program comes between that gives privileges up, bubblewrap itself must not be made to run foreign code.
+  args.push('--chdir', request.cwd);
+  const { early, late } = splitEnvironment(request.env);
+  // bubblewrap reads its own environment outside of the sandbox that it makes.
   if (uid === null) args.push(...assigned(late));
-  args.push('--chdir', request.cwd, ...descriptors(fds), '--');
   const inner = uid === null ? { argv: request.argv, env: early } : asUser(request, programs, uid);
+  args.push(...descriptors(fds), '--');
   return { file: required(programs.bwrap), args: [...args, ...inner.argv], env: marked(inner.env, request.id) };
 }
 
@@ -75,7 +76,7 @@ export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts):
  */
 function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapFacts): Plan {
   const { programs, uid } = facts;
-  const { early } = byLoader(request.env);
+  const { early } = splitEnvironment(request.env);
   if (uid === null) {
     const args = rootArguments(request, root, facts);
     return { file: required(programs.bwrap), args, env: marked(early, request.id) };
@@ -106,7 +107,7 @@ function rootArguments(request: SandboxRequest, root: SandboxRoot, { fds, entrie
   }
   args.push('--proc', '/proc', '--dev', '/dev');
   args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', '/dev/shm', ...bindArguments(request.binds));
-  args.push('--remount-ro', '/', ...assigned(byLoader(request.env).late), '--chdir', request.cwd);
+  args.push('--remount-ro', '/', '--chdir', request.cwd, ...assigned(splitEnvironment(request.env).late));
   return [...args, ...descriptors(fds), '--', ...request.argv];
 }
 
@@ -117,8 +118,8 @@ function systemArguments({ directories, links }: SystemView): string[] {
   ];
 }
 
-function assigned(env: SandboxRequest['env']): string[] {
-  return Object.entries(env).flatMap(([name, value]) => ['--setenv', name, value]);
+function assigned(late: readonly (readonly [string, string])[]): string[] {
+  return late.flatMap(([name, value]) => ['--setenv', name, value]);
 }
 
 function namespaces({ dieWithParent }: SandboxRequest): string[] {
@@ -150,18 +151,18 @@ function asUser(request: SandboxRequest, programs: Programs, uid: number): Pick<
   argv.push('--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all');
   if (request.dieWithParent) argv.push('--pdeathsig', 'KILL');
   argv.push('--');
-  const { early, late } = byLoader(request.env);
-  const assignments = Object.entries(late).map(([name, value]) => `${name}=${value}`);
-  if (assignments.length > 0) argv.push(required(programs.env), ...assignments);
+  const { early, late } = splitEnvironment(request.env);
+  if (late.length > 0) argv.push(required(programs.env), ...late.map(([name, value]) => `${name}=${value}`));
   return { argv: [...argv, ...request.argv], env: early };
 }
 
-/** `late`: what must not reach the programs before the app. Not by assignment, which a variable named __proto__ would not survive. */
-function byLoader(env: SandboxRequest['env']): Record<'early' | 'late', Readonly<Record<string, string>>> {
+/** What the wrapper programs may have, and what only the app itself gets. */
+function splitEnvironment(env: SandboxRequest['env']): { early: Record<string, string>; late: [string, string][] } {
   const all = Object.entries(env);
   return {
+    // Not by assignment, which a variable named __proto__ would not survive.
     early: Object.fromEntries(all.filter(([name]) => !LOADER_VARIABLE.test(name))),
-    late: Object.fromEntries(all.filter(([name]) => LOADER_VARIABLE.test(name))),
+    late: all.filter(([name]) => LOADER_VARIABLE.test(name)),
   };
 }
 

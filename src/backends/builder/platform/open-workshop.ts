@@ -22,8 +22,8 @@ export interface PlatformBuilderOptions {
   readonly toolchains: string;
   readonly sandbox: Sandbox;
   readonly buildTimeoutMs: number;
-  /** Of each step, 0 for none; by default only the number of processes is limited. */
-  readonly limits?: StepLimits;
+  /** Of each step; 0 for no limit. */
+  readonly buildMemoryBytes?: number;
   readonly logger: Logger;
   /** The Node that runs the server; process.execPath by default. */
   readonly execPath?: string;
@@ -31,7 +31,7 @@ export interface PlatformBuilderOptions {
   readonly environment?: Readonly<Record<string, string | undefined>>;
 }
 
-const DEFAULT_LIMITS: StepLimits = { memoryBytes: 0, cpuMillis: 0, processes: 4096 };
+const PROCESSES = 4_096;
 const KEPT_LAYERS = 3;
 
 export async function openWorkshop(options: PlatformBuilderOptions): Promise<Workshop> {
@@ -42,7 +42,8 @@ export async function openWorkshop(options: PlatformBuilderOptions): Promise<Wor
   // Apps may pass through to what is theirs, but not see which other apps there are; toolchains are for all.
   for (const directory of [slugs, cache]) await mkdir(directory, { recursive: true, mode: 0o711 });
   await mkdir(toolchains, { recursive: true, mode: 0o755 });
-  const { sandbox, buildTimeoutMs: timeoutMs, limits = DEFAULT_LIMITS } = options;
+  const { sandbox, buildTimeoutMs: timeoutMs, buildMemoryBytes: memoryBytes = 0 } = options;
+  const limits: StepLimits = { memoryBytes, cpuMillis: 0, processes: PROCESSES };
   const environment = options.environment ?? process.env;
   const execPath = options.execPath ?? process.execPath;
   const workshop: Workshop = {

@@ -8,10 +8,12 @@ import { join, sep } from 'node:path';
 import { Failure } from '../../../domain/apps/rollout.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
+const BEGINNING_BYTES = 256 * 1024;
 
 export class SourceFiles {
   readonly root: string;
   readonly #texts = new Map<string, string | null>();
+  readonly #beginnings = new Map<string, string | null>();
 
   constructor(root: string) {
     this.root = root;
@@ -41,17 +43,30 @@ export class SourceFiles {
     return text;
   }
 
-  async #read(path: string): Promise<string | null> {
+  /** As text(), of a file of any size what it begins with. */
+  async beginning(path: string): Promise<string | null> {
+    const known = this.#beginnings.get(path);
+    if (known !== undefined) return known;
+    const text = await this.#read(path, BEGINNING_BYTES);
+    this.#beginnings.set(path, text);
+    return text;
+  }
+
+  async #read(path: string, most?: number): Promise<string | null> {
     const real = await this.#inside(path);
     if (real === null) return null;
     const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
     try {
       const stats = await file.stat();
       if (!stats.isFile()) return null;
+      if (most !== undefined) {
+        const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, 0);
+        return withoutMark(buffer.toString('utf8', 0, bytesRead));
+      }
       if (stats.size > MAX_BYTES) {
         throw new Failure('invalid_config', `${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB.`);
       }
-      return (await file.readFile('utf8')).replace(/^\uFEFF/, '');
+      return withoutMark(await file.readFile('utf8'));
     } finally {
       await file.close();
     }
@@ -105,6 +120,10 @@ export class SourceFiles {
       throw error;
     }
   }
+}
+
+function withoutMark(text: string): string {
+  return text.replace(/^\uFEFF/, '');
 }
 
 function escape(text: string): string {

@@ -1,6 +1,7 @@
 /** Reads YAML as a tree whose every node knows its file, line and key, so that a mistake can be named exactly. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Document, Node } from 'yaml';
+import { beyondYamlBounds } from '../../../lib/yaml-bounds.ts';
 
 /** What is wrong in a YAML file; `message` names the file, the line, the key and what was expected. */
 export class YamlMistake extends Error {
@@ -28,6 +29,8 @@ export class YamlNode {
   }
 
   static parse(file: string, text: string): YamlNode {
+    const beyond = beyondYamlBounds(text);
+    if (beyond !== null) throw new YamlMistake(`${file} line 1: the file ${beyond}.`);
     const lines = new LineCounter();
     const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
     const wrong = document.errors[0];

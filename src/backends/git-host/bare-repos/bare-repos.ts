@@ -32,6 +32,8 @@ export interface BareReposOptions {
   readonly program?: string;
   /** Bytes one push may send. */
   readonly maxPushBytes?: number;
+  /** Bytes of memory that taking one push may need. */
+  readonly maxMemoryBytes?: number;
   /** Files and directories, and their bytes, that one commit may lay out. */
   readonly maxTreeEntries?: number;
   readonly maxTreeBytes?: number;
@@ -69,8 +71,10 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
   const { root, preReceive, logger, program = 'git', maxPushBytes = 1024 * MIB } = options;
   const limits = { maxEntries: options.maxTreeEntries ?? 200_000, maxBytes: options.maxTreeBytes ?? 2048 * MIB };
   const archive = { ...limits, maxArchiveBytes: options.maxArchiveBytes ?? 512 * MIB };
-  const git = await prepareLayout({ root, program, preReceive, maxPushBytes });
+  const { maxMemoryBytes = 1024 * MIB } = options;
+  const git = await prepareLayout({ root, program, preReceive, maxPushBytes, maxMemoryBytes });
   const packing = new Packing(git, logger);
+  const diffs = new KeyedQueue();
   const at = (app: string): string => repositoryPath(root, app);
 
   return {
@@ -89,7 +93,8 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
       if (await isScattered(at(app))) packing.start(app, at(app));
       return imported;
     },
-    diff: (app, from, to) => diff(git, at(app), from, to),
+    // Some differences take long to find: however often they are asked for, an app has one process at it.
+    diff: (app, from, to) => diffs.run(app, () => diff(git, at(app), from, to)),
     serve: (app, request) => serve(git, at(app), request),
     ref: (app, name) => readRef(git, at(app), name),
     async settle(app, branch) {
@@ -121,6 +126,7 @@ async function diff(git: Git, repository: string, from: string, to: string): Pro
   const flags = ['--no-color', '--no-ext-diff', '--no-textconv', '--no-renames'];
   const result = await runGit(git, [`--git-dir=${repository}`, 'diff', ...flags, from, to, '--'], {
     maxBytes: MAX_DIFF_BYTES,
+    isBounded: true,
   });
   if (result.truncated) return `${result.stdout.toString()}\n(the diff is longer; cut here)\n`;
   return result.code === 0 ? result.stdout.toString() : '';

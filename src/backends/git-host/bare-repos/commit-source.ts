@@ -54,6 +54,8 @@ async function extract(git: Git, source: CommitSource, directory: string, signal
     throw invalidSource('What was pushed is not a commit.', 'Push a branch, not a tag or a tree.');
   }
   const leaving = escapingLinks(await linkTargets(git, source, listing.links, signal));
+  if (leaving === null)
+    throw invalidSource('The links of the commit lead through too many others.', 'Push fewer links.');
   await checkOut(git, source, directory, signal);
   // Nothing has followed them so far, and nothing gets the chance to. git writes no file below a link.
   for (const path of leaving) await unlink(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(path, 'latin1')]));

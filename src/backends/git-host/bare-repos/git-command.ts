@@ -4,12 +4,15 @@
  */
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { PlatformError } from '../../../domain/errors.ts';
+import { findProgram } from '../../../lib/sandbox/programs.ts';
 
 export interface Git {
   /** Path or name of the program. */
   readonly program: string;
   /** The platform's own directory, with its configuration and hooks. */
   readonly home: string;
+  /** Of memory, that a git which reads what users have sent may take, where the system can hold it to that. */
+  readonly maxMemoryBytes: number;
 }
 
 export interface RunOptions {
@@ -20,6 +23,8 @@ export interface RunOptions {
   /** Standard output beyond this is cut and the process ended; `truncated` then says so. */
   readonly maxBytes?: number;
   readonly timeoutMs?: number;
+  /** See Git.maxMemoryBytes. */
+  readonly isBounded?: boolean;
 }
 
 export interface RunResult {
@@ -46,6 +51,8 @@ export function gitEnvironment(git: Git): Record<string, string> {
     GIT_CONFIG_GLOBAL: `${git.home}/${CONFIG_FILE}`,
     GIT_ATTR_NOSYSTEM: '1',
     GIT_TERMINAL_PROMPT: '0',
+    // A pushed replacement would be built in place of the commit that the deploy names.
+    GIT_NO_REPLACE_OBJECTS: '1',
     GIT_DEFAULT_HASH: 'sha1',
     GIT_DEFAULT_REF_FORMAT: 'files',
   };
@@ -54,15 +61,24 @@ export function gitEnvironment(git: Git): Record<string, string> {
 export function spawnGit(
   git: Git,
   args: readonly string[],
-  options: { env?: Readonly<Record<string, string>>; stdio: StdioOptions },
+  options: { env?: Readonly<Record<string, string>>; stdio: StdioOptions; isBounded?: boolean },
 ): ChildProcess {
-  return spawn(git.program, args, {
+  const [program = git.program, ...given] = [...(options.isBounded === true ? bounded(git) : []), git.program, ...args];
+  return spawn(program, given, {
     cwd: git.home,
     env: { ...gitEnvironment(git), ...options.env },
     stdio: options.stdio,
     // Its own process group, so that ending it also ends what git itself has started.
     detached: true,
   });
+}
+
+/** A few kilobytes of differences can stand for objects of any size, which git makes in memory. */
+function bounded({ program, maxMemoryBytes }: Git): string[] {
+  const prlimit = findProgram('prlimit');
+  // A git that is missing is to fail in its own way.
+  if (prlimit === null || findProgram(program) === null) return [];
+  return [prlimit, `--data=${maxMemoryBytes}`, '--'];
 }
 
 /** Ends a process and everything it started: asks first, so that git removes its lock files, then insists. */
@@ -99,9 +115,9 @@ export function notStarted(error: Error): PlatformError {
 
 /** Runs git to its end and keeps its output. A non-zero exit is a result, not an error. */
 export async function runGit(git: Git, args: readonly string[], options: RunOptions = {}): Promise<RunResult> {
-  const { maxBytes = DEFAULT_MAX_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS, signal } = options;
+  const { maxBytes = DEFAULT_MAX_BYTES, timeoutMs = DEFAULT_TIMEOUT_MS, signal, isBounded = false } = options;
   signal?.throwIfAborted();
-  const child = spawnGit(git, args, { env: options.env ?? {}, stdio: 'pipe' });
+  const child = spawnGit(git, args, { env: options.env ?? {}, stdio: 'pipe', isBounded });
   // A program that does not read its input is judged by its exit code, not by this.
   child.stdin?.on('error', () => {}).end(options.input ?? '');
   const end = (): void => endGroup(child);

@@ -18,6 +18,7 @@ export interface LayoutOptions {
   /** Text of the pre-receive hook. */
   readonly preReceive: string;
   readonly maxPushBytes: number;
+  readonly maxMemoryBytes: number;
 }
 
 export function repositoryPath(root: string, app: string): string {
@@ -93,7 +94,7 @@ export async function prepareLayout(options: LayoutOptions): Promise<Git> {
     });
   });
   await clearRemains(options.root);
-  return { program: options.program, home };
+  return { program: options.program, home, maxMemoryBytes: options.maxMemoryBytes };
 }
 
 async function writeAtomically(path: string, text: string, mode: number): Promise<void> {

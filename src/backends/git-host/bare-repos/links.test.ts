@@ -21,3 +21,17 @@ it('lets those be that stay inside, point nowhere, or turn in circles', () => {
   expect(escapingLinks(links({ a: 'b', b: 'a' }))).toEqual([]);
   expect(escapingLinks(links({ d: 'x/y/z', e: 'd/../..' }))).toEqual([]);
 });
+
+it('gives up on a few links that make more of paths than anybody could follow', () => {
+  const through = `${'a/'.repeat(800)}${'../'.repeat(800)}`;
+  const chain = Array.from({ length: 40 }, (_, n) => [`l${n}`, `${through}l${n + 1}`] as const);
+  const many = Array.from({ length: 1_000 }, (_, n) => [`k${n}`, 'l0'] as const);
+  const begun = performance.now();
+  expect(escapingLinks(new Map([...chain, ...many]))).toBeNull();
+  expect(performance.now() - begun).toBeLessThan(5_000);
+});
+
+it('follows as many as a large tree has', () => {
+  const many = Array.from({ length: 50_000 }, (_, n) => [`packages/p${n}/node_modules/dep`, '../../p0/lib'] as const);
+  expect(escapingLinks(new Map(many))).toEqual([]);
+});

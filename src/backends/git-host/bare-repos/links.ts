@@ -1,32 +1,76 @@
 /** Whether the symbolic links of a tree stay inside it. Pure; follows links through links, as the kernel would. */
 
 const MAX_HOPS = 40;
+/** Parts of paths, over all links: a few links of links can make more of them than anybody could wait for. */
+const MAX_STEPS = 5_000_000;
 
-/** Paths of the links that would lead out of the tree. `links` maps the path of each link to its target. */
-export function escapingLinks(links: ReadonlyMap<string, string>): string[] {
-  return [...links.keys()].filter((path) => !staysInside(path, links));
+/** A place in the tree that is a link, or on the way to one. */
+interface Place {
+  readonly inner: Map<string, Place>;
+  target: readonly string[] | null;
+  isAbsolute: boolean;
 }
 
-function staysInside(link: string, links: ReadonlyMap<string, string>): boolean {
+/**
+ * Paths of the links that would lead out of the tree; null when that would take too long to tell. `links` maps the path of
+ * each link to its target.
+ */
+export function escapingLinks(links: ReadonlyMap<string, string>): string[] | null {
+  const root = placesOf(links);
+  const leaving: string[] = [];
+  let left = MAX_STEPS;
+  for (const path of links.keys()) {
+    const { isInside, steps } = follow(path, root, left);
+    left -= steps;
+    if (left <= 0) return null;
+    if (!isInside) leaving.push(path);
+  }
+  return leaving;
+}
+
+function placesOf(links: ReadonlyMap<string, string>): Place {
+  const root = newPlace();
+  for (const [path, target] of links) {
+    let place = root;
+    for (const part of path.split('/')) {
+      const inner = place.inner.get(part) ?? newPlace();
+      place.inner.set(part, inner);
+      place = inner;
+    }
+    place.target = target.split('/').reverse();
+    place.isAbsolute = target.startsWith('/');
+  }
+  return root;
+}
+
+function newPlace(): Place {
+  return { inner: new Map(), target: null, isAbsolute: false };
+}
+
+function follow(link: string, root: Place, most: number): { isInside: boolean; steps: number } {
   const left = link.split('/').reverse();
-  const at: string[] = [];
+  /** Null: below it there is no link. */
+  const at: (Place | null)[] = [root];
   let hops = 0;
-  for (let part = left.pop(); part !== undefined; part = left.pop()) {
+  let steps = 0;
+  for (let part = left.pop(); part !== undefined && steps < most; part = left.pop()) {
+    steps += 1;
     if (part === '' || part === '.') continue;
     if (part === '..') {
-      if (at.pop() === undefined) return false;
+      at.pop();
+      if (at.length === 0) return { isInside: false, steps };
       continue;
     }
-    const target = links.get([...at, part].join('/'));
-    if (target === undefined) {
-      at.push(part);
+    const place: Place | null = at.at(-1)?.inner.get(part) ?? null;
+    if (place?.target == null) {
+      at.push(place);
       continue;
     }
-    if (target.startsWith('/')) return false;
+    if (place.isAbsolute) return { isInside: false, steps };
     hops += 1;
     // A loop leads nowhere, and so not out.
-    if (hops > MAX_HOPS) return true;
-    left.push(...target.split('/').reverse());
+    if (hops > MAX_HOPS) return { isInside: true, steps };
+    for (const next of place.target) left.push(next);
   }
-  return true;
+  return { isInside: true, steps };
 }

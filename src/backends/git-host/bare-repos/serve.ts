@@ -43,6 +43,7 @@ export async function serve(git: Git, repository: string, request: ServeRequest)
   };
   const child = spawnGit(git, [request.service.slice('git-'.length), ...strict, ...flags, '--', repository], {
     env,
+    isBounded: request.service === 'git-receive-pack',
     stdio: ['pipe', 'pipe', 'pipe', ...(hooked ? (['pipe', 'pipe'] as const) : [])],
   });
   const exited = exitOf(child);

@@ -56,6 +56,19 @@ describe('tailOutput', () => {
     expect(delays.sort((a, b) => a - b)[5]).toBeLessThan(100);
   });
 
+  it('skips what no one could ever read, and says how much', async () => {
+    appendFileSync(path, 'first\n');
+    truncateSync(path, 1e13);
+    appendFileSync(path, '\nlast\n');
+    const tail = follow();
+    await expect.poll(() => tail.lines.at(-1), { timeout: 10_000 }).toBe('last');
+    expect(tail.lines[0]).toMatch(/^\(99999\d+ bytes of output were skipped/);
+    appendFileSync(path, 'more\n');
+    await expect.poll(() => tail.lines.at(-1)).toBe('more');
+    expect(tail.offsets.at(-1)).toBe(statSync(path).size);
+    await tail.stop();
+  });
+
   it('names offsets from which a later reader goes on without gap or repetition', async () => {
     appendFileSync(path, 'a\nb\npart');
     const first = follow();

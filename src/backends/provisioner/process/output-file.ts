@@ -20,6 +20,11 @@ const POLL_MS = 500;
 const UNWATCHED_POLL_MS = 20;
 const BLOCK_BYTES = 4_096;
 const MIN_HOLE_BYTES = 1024 * 1024;
+/** Of what waits to be read: far more than is kept of any log. A unit can make its file as long as it likes without writing. */
+const MAX_BEHIND_BYTES = 256 * 1024 * 1024;
+const KEPT_BEHIND_BYTES = 16 * 1024 * 1024;
+/** Between two looks at how much waits. */
+const LOOK_EVERY_BYTES = 1024 * 1024;
 
 export interface TailOptions {
   readonly path: string;
@@ -48,12 +53,23 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<OutputCh
       const at = new Date().toISOString();
       return { lines: texts.map((text) => ({ at, text })), offset: position - splitter.pending };
     };
+    let unlooked = LOOK_EVERY_BYTES;
     for (;;) {
       if (signal.aborted) return;
       const wasGone = isGone;
+      if (unlooked >= LOOK_EVERY_BYTES) {
+        unlooked = 0;
+        const skipped = (await file.stat()).size - position - KEPT_BEHIND_BYTES;
+        if (skipped > MAX_BEHIND_BYTES) {
+          position += skipped;
+          splitter = new LineSplitter(await endsInsideLine(file, position));
+          yield chunk([`(${skipped} bytes of output were skipped: there was more of it than can be read in time)`]);
+        }
+      }
       const bytes = await readAt(file, position, READ_BYTES);
       if (bytes.length > 0) {
         position += bytes.length;
+        unlooked += bytes.length;
         lastData = Date.now();
         const lines = splitter.push(bytes);
         if (lines.length > 0) yield chunk(lines);

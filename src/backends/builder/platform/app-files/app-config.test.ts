@@ -63,11 +63,14 @@ describe('parseAppConfig', () => {
     ['healthcheck:\n  path: "/a b"', /line 2: healthcheck.path must be a path such as \/health/],
     ['processes: [web]', /line 1: processes must be a mapping of process names to commands/],
     ['processes:\n  "a b": x', /line 2: processes.a b must be named with letters/],
+    ['processes:\n  tancho: x', /line 2: processes.tancho must be named .* not tancho/],
     ['processes:\n  web:', /line 2: processes.web must be a command.*found nothing/],
     [
       'healthcheck: {path: /a}\nhealthcheck: {path: /b}',
       /tancho.yaml line 2: this is not YAML: Map keys must be unique/,
     ],
+    ['- '.repeat(5_000), /tancho.yaml line 1: the file is nested too deeply/],
+    ['#'.repeat(40_000), /tancho.yaml line 1: the file is longer than 32768 bytes/],
   ])('names file, line, key and expectation: %j', (text, message) => {
     expect(() => parse(text)).toThrow(message);
   });

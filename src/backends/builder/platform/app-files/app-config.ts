@@ -115,7 +115,7 @@ function processMap(node: YamlNode): Record<string, string> {
   return Object.fromEntries(
     entries.map(([name, command]) => {
       if (!PROCESS_NAME.test(name))
-        throw command.mistake('named with letters, digits, - and _ only, starting with a letter');
+        throw command.mistake('named with letters, digits, - and _ only, starting with a letter, and not tancho');
       return [name, command.text('a command such as "node server.js"')];
     }),
   );

@@ -17,6 +17,7 @@ describe('parseProcfile', () => {
     ['# x\nweb:', /line 2: the process "web" has no command/],
     ['2nd: x', /line 1: the process name "2nd" must start with a letter/],
     ['__proto__: x', /line 1: the process name/],
+    ['tancho: x', /line 1: the process name "tancho" must .* not be tancho/],
     [`web: ${'x'.repeat(5000)}`, /line 1: the command of "web" is longer/],
     [Array.from({ length: 51 }, (_, index) => `p${index}: x`).join('\n'), /more than 50 processes/],
   ])('names the line of a mistake: %j', (text, message) => {

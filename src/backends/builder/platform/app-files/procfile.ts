@@ -1,7 +1,8 @@
 /** Procfile: one `name: command` per line. */
 import { Failure } from '../../../../domain/apps/rollout.ts';
 
-export const PROCESS_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/;
+/** Not the one under which the platform itself speaks in the log of an app. */
+export const PROCESS_NAME = /^(?!tancho$)[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 export const MAX_PROCESSES = 50;
 const MAX_COMMAND = 4096;
 
@@ -18,7 +19,7 @@ export function parseProcfile(text: string): Record<string, string> {
     if (!PROCESS_NAME.test(name)) {
       throw mistake(
         index,
-        `the process name ${JSON.stringify(name)} must start with a letter and have only letters, digits, - and _`,
+        `the process name ${JSON.stringify(name)} must start with a letter, have only letters, digits, - and _, and not be tancho`,
       );
     }
     if (command === '') throw mistake(index, `the process "${name}" has no command`);

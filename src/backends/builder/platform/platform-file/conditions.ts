@@ -12,6 +12,9 @@ export type Condition =
 
 export type Facts = ReadonlyMap<string, Condition>;
 
+/** Patterns look at one line at a time, and only so far: over a whole file some would take hours, and nothing can stop them. */
+const MAX_LINE = 1_000;
+const MAX_FILES = 100;
 const KINDS = ['file', 'json', 'text', 'not', 'any', 'all'];
 
 /** Text names a fact, a list means all of it, a mapping has one of the keys in KINDS. A fact must be known already. */
@@ -56,11 +59,14 @@ export async function holds(condition: Condition | null, files: SourceFiles, fac
     case 'json': {
       const value = await files.jsonValue(condition.file, condition.has);
       if (isEmpty(value)) return false;
-      return condition.matches === null || (typeof value === 'string' && condition.matches.test(value));
+      return (
+        condition.matches === null ||
+        (typeof value === 'string' && value.length <= MAX_LINE && condition.matches.test(value))
+      );
     }
     case 'text':
-      return some(await files.findAll(condition.file), async (file) =>
-        condition.matches.test((await files.text(file)) ?? ''),
+      return some((await files.findAll(condition.file)).slice(0, MAX_FILES), async (file) =>
+        hasLine((await files.beginning(file)) ?? '', condition.matches),
       );
     case 'not':
       return !(await holds(condition.of, files, facts));
@@ -69,6 +75,10 @@ export async function holds(condition: Condition | null, files: SourceFiles, fac
     case 'all':
       return !(await some(condition.of, async (one) => !(await holds(one, files, facts))));
   }
+}
+
+function hasLine(text: string, pattern: RegExp): boolean {
+  return text.split(/\r\n|\n|\r/).some((line) => pattern.test(line.slice(0, MAX_LINE)));
 }
 
 async function some<T>(items: readonly T[], test: (item: T) => Promise<boolean>): Promise<boolean> {

@@ -24,6 +24,12 @@ describe('LineSplitter', () => {
     const many = Array.from({ length: 100 }, () => 'x'.repeat(10_000));
     expect(split(...many)[0]?.length).toBeLessThanOrEqual(64 * 1024 + 10_000);
   });
+
+  it('is not held up by a line of carriage returns', () => {
+    const begun = performance.now();
+    expect(split(`${'\r'.repeat(200_000)}a\n`)).toEqual(['a']);
+    expect(performance.now() - begun).toBeLessThan(2_000);
+  });
 });
 
 describe('BuildOutput', () => {

@@ -1,0 +1,110 @@
+/** Whoever loses a right loses it at once: also for what waits for its turn, and for what goes on. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createShells } from '../../src/domain/apps/shells.ts';
+import type { Caller, UserCaller } from '../../src/domain/caller.ts';
+import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
+
+const BOB: UserCaller = { ...ANN, email: 'bob@example.com' };
+const say = (): void => {};
+
+let world: DomainWorld;
+let stop: AbortController;
+
+beforeEach(async () => {
+  stop = new AbortController();
+  world = await startDomain();
+  const { email } = BOB;
+  await world.machine.store.transact(async (tx) => {
+    await tx.insertUser({ email, passwordHash: '', isAdmin: false, createdAt: '2024-01-01T00:00:00.000Z' });
+    await tx.addMember('crew', email);
+  });
+  await world.createApp('shop');
+  await world.deploy('shop');
+});
+afterEach(async () => {
+  stop.abort();
+  await world.dispose();
+});
+
+const leaveTeam = () => world.machine.store.transact((tx) => tx.removeMember('crew', BOB.email));
+const append = (message: string) => world.parts.journal.note('shop', message, 'web');
+
+async function follow(caller: Caller): Promise<{ seen: string[]; over: Promise<void> }> {
+  const seen: string[] = [];
+  const batches = await world.useCases.logs.follow(caller, 'shop', { lines: 1, source: 'web' }, stop.signal);
+  const over = (async () => {
+    for await (const batch of batches) seen.push(...batch.map(({ message }) => message));
+  })();
+  return { seen, over };
+}
+
+it.each([
+  ['the team', leaveTeam],
+  ['the account', () => world.machine.store.transact((tx) => tx.deleteUser(BOB.email))],
+])('a change that waits is refused when its caller has lost %s', async (_, lose) => {
+  const held = world.faults.hold('provisioner.ready');
+  const restarting = world.restart('shop');
+  await held.reached;
+  const { useCases } = world;
+  const waiting = [useCases.cnames.add(BOB, 'shop', ['www.example.com']), useCases.apps.remove(BOB, 'shop', say)].map(
+    (work) => work.then(() => 'done').catch((error: { code: string }) => error.code),
+  );
+  await lose();
+  held.release();
+  await restarting;
+  for (const code of await Promise.all(waiting)) expect(code).toMatch(/^(?:access\.denied|auth\.required)$/);
+  const { app } = await useCases.apps.info(ANN, 'shop');
+  expect(app.cname).toEqual([]);
+});
+
+it('a change that waits does not reach an app that has come to belong to others', async () => {
+  const held = world.faults.hold('provisioner.ready');
+  const restarting = world.restart('shop').catch(() => 'gone');
+  await held.reached;
+  const waiting = world.useCases.cnames
+    .add(BOB, 'shop', ['www.example.com'])
+    .catch((error: { code: string }) => error.code);
+  await world.machine.store.transact(async (tx) => {
+    await tx.insertTeam({ name: 'others', createdAt: '', members: [ANN.email] });
+    await tx.updateApp('shop', { teams: ['others'], teamOwner: 'others' });
+  });
+  held.release();
+  await restarting;
+  expect(await waiting).toBe('access.denied');
+});
+
+it('a followed log ends before the first entry that its reader may not see', async () => {
+  const { seen, over } = await follow(BOB);
+  await append('one');
+  await expect.poll(() => seen).toContain('one');
+  await leaveTeam();
+  await append('two');
+  await over;
+  expect(seen).not.toContain('two');
+});
+
+it('a log followed with a token ends with the token', async () => {
+  const { store } = world.machine;
+  const [createdAt, expiresAt] = ['2024-01-01T00:00:00.000Z', '9999-01-01T00:00:00.000Z'];
+  const token = { tokenHash: 'ff', app: 'shop', by: ANN.email, createdAt, expiresAt };
+  await store.transact((tx) => tx.insertAppToken(token));
+  const { seen, over } = await follow({ kind: 'app', app: 'shop', tokenHash: 'ff', address: '' });
+  await append('one');
+  await expect.poll(() => seen).toContain('one');
+  await store.transact((tx) => tx.deleteAppTokens('shop'));
+  await append('two');
+  await over;
+  expect(seen).not.toContain('two');
+});
+
+it('an open shell ends, and says why', async () => {
+  const { machine, parts } = world;
+  const { store, settings, now } = machine;
+  const shells = createShells({ ...parts, store, settings, now, recheckMs: 10 });
+  const input = { unit: '', width: '', height: '', term: '', isTerminal: true, output: say, signal: stop.signal };
+  const shell = await shells.open(BOB, 'shop', input);
+  expect(shell.reason()).toBe('');
+  await leaveTeam();
+  expect(await shell.ended).toEqual({ code: null, signal: 'SIGKILL' });
+  expect(shell.reason()).toContain('no access');
+});
