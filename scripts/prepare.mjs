@@ -4,12 +4,15 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
 const OLDEST_NODE = [20, 19];
+/** What was installed, and built, last. */
+const INSTALLED = 'node_modules/.tancho-installed';
+const BUILT = 'dist/.stamp';
 
 /** An expected failure: told without a stack. */
 export class SetupError extends Error {
@@ -45,12 +48,59 @@ export function checkTools() {
   }
 }
 
+/** Nothing to install, nothing to build. */
+export function isPrepared() {
+  return read(INSTALLED) === hash(read('package-lock.json')) && read(BUILT) === hash(fingerprint());
+}
+
+/** One at a time: two that install or build in the same clone would pull the files away from under each other. */
+export async function alone(work) {
+  const lock = join(root, '.tancho-preparing');
+  for (let told = false; !takeLock(lock);) {
+    if (!told) process.stderr.write('Waiting for another one that installs or builds here ...\n');
+    told = true;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+  }
+  const release = () => rmSync(lock, { force: true });
+  process.once('exit', release);
+  try {
+    return await work();
+  } finally {
+    release();
+    process.off('exit', release);
+  }
+}
+
+/** The lock holds the process that has it; one whose process is gone counts for nothing. */
+function takeLock(lock) {
+  try {
+    writeFileSync(lock, String(process.pid), { flag: 'wx' });
+    return true;
+  } catch (error) {
+    if (error.code !== 'EEXIST') throw error;
+  }
+  const holder = Number(read('.tancho-preparing') ?? 0);
+  // Empty: whoever has made it just now has not written yet, or was killed before.
+  const age = Date.now() - (statSync(lock, { throwIfNoEntry: false })?.mtimeMs ?? Date.now());
+  if (holder > 0 ? isAlive(holder) : age < 2_000) return false;
+  rmSync(lock, { force: true });
+  return takeLock(lock);
+}
+
+function isAlive(pid) {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return error.code === 'EPERM';
+  }
+}
+
 /** `npm ci`, when node_modules is missing or does not match package-lock.json. */
 export async function ensureInstalled() {
   const lock = read('package-lock.json');
-  const stamp = 'node_modules/.tancho-installed';
   const wanted = hash(lock);
-  if (read(stamp) === wanted) return;
+  if (read(INSTALLED) === wanted) return;
   const isLink = lstatSync(join(root, 'node_modules'), { throwIfNoEntry: false })?.isSymbolicLink() === true;
   if (!matchesInstalled(lock)) {
     if (isLink) {
@@ -65,7 +115,7 @@ export async function ensureInstalled() {
       hint: 'Check the network and the npm registry, then try again.',
     });
   }
-  if (!isLink) write(stamp, wanted);
+  if (!isLink) write(INSTALLED, wanted);
 }
 
 /** Compares the lockfile with the one npm leaves inside node_modules: somebody may have run npm ci by hand. */
@@ -81,11 +131,10 @@ function matchesInstalled(lock) {
 
 /** `tsc`, when a source is newer or other than what dist was made from. */
 export async function ensureBuilt() {
-  const stamp = 'dist/.stamp';
   const wanted = hash(fingerprint());
-  if (read(stamp) === wanted) return;
+  if (read(BUILT) === wanted) return;
   await compile('Building', 'tsconfig.build.json');
-  write(stamp, wanted);
+  write(BUILT, wanted);
 }
 
 export async function checkTypes() {

@@ -1,12 +1,16 @@
 /** `npm start`: makes a clone ready, then becomes the server (in this very process). */
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { checkTools, ensureBuilt, ensureInstalled, root, tellAndExit } from './prepare.mjs';
+import { alone, checkTools, ensureBuilt, ensureInstalled, isPrepared, root, tellAndExit } from './prepare.mjs';
 
 try {
   checkTools();
-  await ensureInstalled();
-  await ensureBuilt();
+  if (!isPrepared()) {
+    await alone(async () => {
+      await ensureInstalled();
+      await ensureBuilt();
+    });
+  }
 } catch (error) {
   tellAndExit(error);
 }

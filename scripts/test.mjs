@@ -3,13 +3,15 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { checkTools, checkTypes, ensureBuilt, ensureInstalled, root, tellAndExit } from './prepare.mjs';
+import { alone, checkTools, checkTypes, ensureBuilt, ensureInstalled, root, tellAndExit } from './prepare.mjs';
 
 try {
   checkTools();
-  await ensureInstalled();
-  await checkTypes();
-  await ensureBuilt();
+  await alone(async () => {
+    await ensureInstalled();
+    await checkTypes();
+    await ensureBuilt();
+  });
 } catch (error) {
   tellAndExit(error);
 }

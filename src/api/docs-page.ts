@@ -46,6 +46,13 @@ ${found.length === 0 ? '<p>Nothing here has all of these words.</p>' : ''}
 `;
 }
 
+/** What is shown, for those who do not know that the interface has two published variants. */
+const SERVED: Readonly<Record<string, string>> = {
+  '': 'what is served without a prefix: all paths of both published variants of this interface, and what common clients need besides',
+  '/a': 'exactly the published variant A, served below <code>/a</code>',
+  '/b': 'exactly the published variant B, served below <code>/b</code>',
+};
+
 function head({ prefix, variants, query, version }: DocsPage, found: number, all: number): string {
   const links = variants.map((variant) => {
     const current = variant.prefix === prefix ? ' aria-current="page"' : '';
@@ -56,7 +63,7 @@ function head({ prefix, variants, query, version }: DocsPage, found: number, all
 <h1>Tancho API ${text(version)}</h1>
 <span class="variants">${links.join('')}</span>
 <p>Log in with <code>POST /users/&lt;email&gt;/tokens</code> and send the token as <code>Authorization: bearer &lt;token&gt;</code>.
-For programs there is <a href="${prefix}/openapi.json">openapi.json</a>. ${count}.</p>
+Here is ${SERVED[prefix] ?? SERVED['']}. For programs there is <a href="${prefix}/openapi.json">openapi.json</a>. ${count}.</p>
 <form method="get" action="${prefix}/docs" role="search">
 <input type="search" name="q" value="${text(query)}" placeholder="Search: a path, a field, an error code" aria-label="Search">
 <button>Search</button>

@@ -17,6 +17,7 @@ describe.each(VARIANTS)('the OpenAPI document of $name', (variant) => {
       expect(page).toContain(`<code>${path}</code>`);
       expect(page.split(`<code>${path}</code>`)).toHaveLength(Object.keys(item).length + 1);
     }
+    expect(page).toMatch(/Here is (?:what is served without a prefix|exactly the published variant [AB])/);
     expect(page).not.toMatch(/<script|javascript:|\son\w+=|https?:\/\/|style=/i);
   });
 });

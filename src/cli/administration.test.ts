@@ -61,7 +61,7 @@ describe('administration', () => {
       { ...plan, name: 'small', memory: 67108864, cpumilli: 250 },
     ];
     const { out } = await against({ 'GET /plans': json(list) }, ['plan', 'list']);
-    expect(out).toMatch(/^default +default +no limit +no limit\nsmall +64 MiB +0\.25$/m);
+    expect(out).toMatch(/^default +yes +no limit +no limit\nsmall +64 MiB +0\.25$/m);
   });
 
   it('lists the tokens of an app', async () => {

@@ -97,7 +97,7 @@ describe('operations on an app', () => {
       { Name: 'south', Teams: ['red'], Public: false, Default: false },
     ];
     const { out } = await against({ 'GET /1.0/pools': json(list) }, ['pool', 'list']);
-    expect(out).toMatch(/^default +default +all\nsouth +red$/m);
+    expect(out).toMatch(/^default +yes +all\nsouth +red$/m);
   });
 
   it('app update wants something to change', async () => {

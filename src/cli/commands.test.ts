@@ -126,7 +126,28 @@ describe('env', () => {
     expect((await cli.against(replies, ['env', 'get', '-a', 'shop', '--json'])).out).not.toContain('hush');
     const revealed = await cli.against(replies, ['env', 'get', '-a', 'shop', '--reveal', 'A', 'B']);
     expect(revealed.out).toContain('B=hush');
+    expect(revealed.out).not.toContain('(private)');
     expect(revealed.lines).toEqual(['GET /apps/shop/env?env=A&env=B']);
+  });
+
+  it('get says which of the named ones there are not', async () => {
+    const replies = { 'GET /apps/shop/env': json([]) };
+    const { code, out, err } = await cli.against(replies, ['env', 'get', '-a', 'shop', 'A', 'B']);
+    expect({ code, out, err }).toEqual({ code: 1, out: '', err: 'Not set: A, B\n' });
+  });
+
+  it('get prints what set takes from a file', async () => {
+    const pem = json([{ name: 'PEM', value: 'a\nb', public: true }]);
+    const { out } = await cli.against({ 'GET /apps/shop/env': pem }, ['env', 'get', '-a', 'shop']);
+    expect(out).toBe('PEM="a\\nb"\n');
+    const argv = ['env', 'set', '-a', 'shop', '--file', '-', 'B=2'];
+    const { asked } = await cli.against({ 'POST /apps/shop/env': empty }, argv, { stdin: `# c\n${out}` });
+    expect(JSON.parse(asked[0]?.body ?? '')).toEqual({ PEM: 'a\nb', B: '2' });
+  });
+
+  it('set names a file that is not there', async () => {
+    const { code, err } = await cli.against({}, ['env', 'set', '-a', 'shop', '-f', 'no.env']);
+    expect({ code, err }).toEqual({ code: 1, err: expect.stringContaining('The file no.env cannot be read') });
   });
 
   it('set sends all values at once, one of them from standard input', async () => {
@@ -221,10 +242,26 @@ describe('failures', () => {
     expect(err).toMatch(/Request id: req-1/);
   });
 
+  it('of the user have none, whatever their status', async () => {
+    const taken = problem(500, 'service.name_taken', 'Service with name db already exists.');
+    const { err } = await cli.against({ 'POST /services': taken }, ['service', 'create', '-'], { stdin: 'id: db\n' });
+    expect(err).toContain('already exists');
+    expect(err).not.toContain('Request id');
+  });
+
   it('of a missing login say how to log in', async () => {
     const replies = { 'GET /apps': problem(401, 'auth.required', 'You must log in.', 'Send a token.') };
-    const { err, url } = await cli.against(replies, ['app', 'list']);
-    expect(err).toBe(`Error: You must log in.\n  Hint: Log in: tancho login ${url}\n`);
+    const { err, url } = await cli.against(replies, ['app', 'list'], { env: { TANCHO_TOKEN: '' } });
+    const text = `You are not logged in to ${url}, or the login has ended.\n  Hint: Log in: tancho login ${url}`;
+    expect(err).toBe(`Error: ${text}\n`);
+  });
+
+  it('of a token that is not taken name where it comes from', async () => {
+    const replies = { 'GET /apps': problem(401, 'auth.required', 'You must log in.', 'Send a token.') };
+    const { err, url } = await cli.against(replies, ['app', 'list'], { env: { TANCHO_TOKEN: 'old' } });
+    expect(err).toBe(
+      `Error: ${url} does not accept the token in TANCHO_TOKEN.\n  Hint: Give it another one, or unset it.\n`,
+    );
   });
 });
 

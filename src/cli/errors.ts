@@ -22,6 +22,9 @@ export class UsageError extends CliError {
   }
 }
 
+/** Codes that the specification wants answered with 500, though nothing is wrong with the server. */
+const OWN_MISTAKES: ReadonlySet<string> = new Set(['service.name_taken', 'manifest.invalid']);
+
 /** Prints what was thrown and gives the exit code. Errors of the server's parts are recognised by their fields. */
 export function report(context: CliContext, thrown: unknown): number {
   const error = thrown instanceof Error ? thrown : new Error(String(thrown));
@@ -31,7 +34,8 @@ export function report(context: CliContext, thrown: unknown): number {
   const lines = [`${paint(context.stderr, context.env, 'red', 'Error:')} ${message}`];
   if (hint !== null && hint !== '')
     lines.push(`  ${paint(context.stderr, context.env, 'dim', 'Hint:')} ${printable(hint)}`);
-  if (requestId !== '' && (status >= 500 || code === 'internal')) lines.push(`  Request id: ${printable(requestId)}`);
+  if (requestId !== '' && (status >= 500 || code === 'internal') && !OWN_MISTAKES.has(code))
+    lines.push(`  Request id: ${printable(requestId)}`);
   if (!expected) lines.push('  Hint: This is a fault of the program. TANCHO_DEBUG=1 shows where it happened.');
   if (context.env['TANCHO_DEBUG'] === '1') lines.push(error.stack ?? '', describeCause(error.cause));
   context.stderr.write(`${lines.filter((line) => line !== '').join('\n')}\n`);

@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { Writable } from 'node:stream';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CliWorld } from '../../test/support/cli-world.ts';
 import { cliDocs } from './docs.ts';
-import { COMMANDS, createProgram } from './program.ts';
+import { COMMANDS, createProgram, runCli } from './program.ts';
 
 const golden = new URL('../../test/golden/cli-help/', import.meta.url);
 const page = new URL('../../docs/cli.md', import.meta.url);
@@ -54,21 +55,47 @@ describe('help (UPDATE_GOLDEN=1 writes the expected texts)', () => {
   });
 });
 
+it('help is no wider than the terminal, and 100 columns in a pipe', async () => {
+  const widest = async (columns?: number): Promise<number> => {
+    let text = '';
+    const stdout = Object.assign(new Writable({ write: (piece, _, done) => (done(), (text += String(piece))) }), {
+      isTTY: columns !== undefined,
+      columns: columns ?? 0,
+    });
+    await runCli(['app', '--help'], { ...world.context(), stdout });
+    return Math.max(...text.split('\n').map((line) => line.length));
+  };
+  expect(await widest(60)).toBeLessThanOrEqual(60);
+  expect(await widest(300)).toBe(await widest());
+  expect(await widest()).toBeGreaterThan(80);
+});
+
 describe('wrong use ends with 2 and says how it is right', () => {
   it.each<[string, string[], RegExp]>([
     ['no command', [], /Usage: tancho/],
     ['a noun without a verb', ['app'], /Usage: tancho app/],
     ['an unknown command', ['frobnicate'], /Error: Unknown command 'frobnicate'\.\n {2}Hint: tancho --help/],
-    ['a near miss', ['ap'], /Hint: Did you mean app\?/],
+    ['a near miss', ['deplyo'], /Hint: Did you mean tancho deploy\?/],
+    ['a near miss of a verb', ['app', 'restrat'], /Hint: Did you mean tancho app restart\?/],
+    ['a near miss of an option', ['app', 'list', '--nam', 'x'], /Hint: Did you mean tancho app list --name\?/],
+    ['an option before the verb', ['env', '-a', 'shop'], /Hint: tancho env --help/],
+    ['a word of other platforms', ['logs', '-a', 'x'], /Hint: That is here: tancho app log\n/],
+    ['a verb of apps alone', ['shell'], /Hint: That is here: tancho app shell\n/],
+    ['a plural', ['apps'], /Hint: That is here: tancho app list\n/],
+    ['two words in one', ['config:set', 'A=1'], /Hint: That is here: tancho env set\n/],
+    ['a verb of other platforms', ['app', 'destroy', 'x'], /Hint: That is here: tancho app remove\n/],
+    ['a verb that another noun has', ['env', 'ls'], /Hint: That is here: tancho env get\n/],
     ['an unknown verb', ['app', 'frobnicate'], /Hint: tancho app --help/],
     [
       'a missing argument',
       ['app', 'create', 'x'],
       /Missing required argument 'platform'\.\n {2}Hint: tancho app create --help/,
     ],
+    ['one word too many', ['user', 'list', 'x'], /Too many arguments .* got 1\.\n/],
     ['an unknown option', ['app', 'list', '--bogus'], /Unknown option '--bogus'/],
     ['options of a command without --', ['app', 'run', '-a', 'x', 'ls', '-l'], /Put -- before the command/],
     ['a bad number', ['app', 'log', '-a', 'x', '-n', 'many'], /--lines must be a whole number/],
+    ['no variable', ['env', 'set', '-a', 'x'], /No variable is given/],
     ['no KEY=VALUE', ['env', 'set', '-a', 'x', 'secret'], /Variables are written KEY=VALUE/],
     ['an unknown shell', ['completion', 'csh'], /There is no completion for "csh"/],
     ['an address that is none', ['app', 'list', '--target', 'ftp://x'], /is not the address of a platform/],

@@ -44,7 +44,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   manifest: 'sample',
   paths: 'sample',
   release: 'v1',
-  names: 'A',
+  names: 'sample',
 };
 /** Commands that do nothing without an option. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {

@@ -1,8 +1,8 @@
 /** The tree of commands. Only the noun that is used is loaded, so that the command line starts fast. */
 import { Command } from 'commander';
 import { Cli, type GlobalOptions } from './cli.ts';
-import type { CliContext } from './context.ts';
-import { CliError, UsageError } from './errors.ts';
+import type { CliContext, Output } from './context.ts';
+import { CliError } from './errors.ts';
 
 /** Adds the verbs of a noun, or the action of a plain command. */
 export type Register = (command: Command, cli: Cli) => void;
@@ -87,6 +87,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   },
 };
 
+/** Columns of a help text; in fewer than these it would be no easier to read. */
+const MIN_WIDTH = 40;
+const MAX_WIDTH = 100;
+
 export interface Program {
   readonly root: Command;
   readonly cli: Cli;
@@ -102,14 +106,14 @@ export async function createProgram(context: CliContext, wanted: ReadonlySet<str
     .option('--json', 'print the result as JSON')
     .helpOption('-h, --help', 'show help')
     .helpCommand(false)
-    .configureHelp({ showGlobalOptions: true, helpWidth: 100 })
+    .configureHelp({ showGlobalOptions: true, helpWidth: helpWidth(context.stdout), minWidthToWrap: 20 })
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void context.stdout.write(text),
       writeErr: (text) => void context.stderr.write(text),
       outputError: () => {},
-      getOutHelpWidth: () => 100,
-      getErrHelpWidth: () => 100,
+      getOutHelpWidth: () => helpWidth(context.stdout),
+      getErrHelpWidth: () => helpWidth(context.stderr),
       getOutHasColors: () => false,
       getErrHasColors: () => false,
     })
@@ -124,6 +128,11 @@ export async function createProgram(context: CliContext, wanted: ReadonlySet<str
     else command.action(() => {});
   }
   return { root, cli };
+}
+
+/** In a pipe always the same. */
+function helpWidth({ isTTY, columns = 0 }: Output): number {
+  return isTTY === true && columns >= MIN_WIDTH ? Math.min(columns, MAX_WIDTH) : MAX_WIDTH;
 }
 
 async function wholeTree(context: CliContext): Promise<Command> {
@@ -158,7 +167,7 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
     await root.parseAsync(words, { from: 'user' });
     return cli.exitCode;
   } catch (error) {
-    const failure = fromCommander(error, words);
+    const failure = await fromCommander(error, words, context);
     if (typeof failure === 'number') return failure;
     const { report } = await import('./errors.ts');
     return report(context, await explain(cli, failure));
@@ -166,56 +175,30 @@ export async function runCli(argv: readonly string[], context: CliContext): Prom
 }
 
 /** Commander ends by throwing: 0 after --help and --version, 2 after a noun without a verb, else wrong use. */
-function fromCommander(error: unknown, words: readonly string[]): unknown {
+async function fromCommander(error: unknown, words: readonly string[], context: CliContext): Promise<unknown> {
   const { code = '', message = '' } = error instanceof Error ? (error as Error & { code?: unknown }) : {};
   if (typeof code !== 'string' || !code.startsWith('commander.')) return error;
   if (code === 'commander.helpDisplayed' || code === 'commander.version') return 0;
   if (code === 'commander.help') return 2;
-  const [first = '', ...rest] = message.replace(/^error: /, '').split('\n');
-  const suggestion = rest
-    .join(' ')
-    .trim()
-    .replace(/^\((.*)\)$/, '$1');
-  // Words after the verb, and a verb that does not exist, are no part of the command to ask about.
-  const depth = code === 'commander.unknownCommand' ? verbDepth(words) - 1 : verbDepth(words);
-  const path = words.filter((word) => !word.startsWith('-')).slice(0, Math.max(depth, 0));
-  const isWord = nounOf(words) === 'app' && path[1] === 'run' && code === 'commander.unknownOption';
-  const help = isWord
-    ? 'Put -- before the command, for example: tancho app run -a shop -- ls -l'
-    : `${['tancho', ...path].join(' ')} --help shows how to use it.`;
-  return new UsageError(`${first.charAt(0).toUpperCase()}${first.slice(1)}.`, suggestion === '' ? help : suggestion);
-}
-
-/** How many words name a command: noun and verb, or one. */
-function verbDepth(words: readonly string[]): number {
-  const noun = nounOf(words);
-  if (!(noun in COMMANDS)) return 0;
-  const nouns = [
-    'user',
-    'key',
-    'token',
-    'team',
-    'app',
-    'unit',
-    'cname',
-    'env',
-    'service',
-    'instance',
-    'deploy',
-    'platform',
-    'plan',
-    'pool',
-    'provider',
-    'healer',
-  ];
-  return nouns.includes(noun) ? 2 : 1;
+  const { wrongUse } = await import('./wrong-use.ts');
+  return wrongUse(code, message, words, await wholeTree(context));
 }
 
 /** A refused login is answered by the command that logs in. */
 async function explain(cli: Cli, thrown: unknown): Promise<unknown> {
-  if (!(thrown instanceof Error) || (thrown as { status?: unknown }).status !== 401) return thrown;
-  if (thrown instanceof CliError) return thrown;
-  const { url } = await cli.chosen();
+  if (!(thrown instanceof Error) || thrown instanceof CliError) return thrown;
+  if ((thrown as { code?: unknown }).code !== 'auth.required') return thrown;
+  const url = await cli.chosen().then(
+    (chosen) => chosen.url,
+    () => '',
+  );
   if (url === '') return thrown;
-  return new CliError(thrown.message, `Log in: tancho login ${url}`, { cause: thrown });
+  if ((cli.context.env['TANCHO_TOKEN'] ?? '') !== '') {
+    return new CliError(`${url} does not accept the token in TANCHO_TOKEN.`, 'Give it another one, or unset it.', {
+      cause: thrown,
+    });
+  }
+  return new CliError(`You are not logged in to ${url}, or the login has ended.`, `Log in: tancho login ${url}`, {
+    cause: thrown,
+  });
 }

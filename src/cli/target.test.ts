@@ -110,6 +110,23 @@ describe('login', () => {
     expect(await readFile(path, 'utf8')).not.toContain('secret');
   });
 
+  it('that is refused is told where no platform was in use before', async () => {
+    const { url } = await platform('s');
+    const { code, err } = await login(url, 'you@b.cc');
+    expect({ code, err }).toEqual({ code: 1, err: 'Error: Authentication failed, wrong password.\n' });
+  });
+
+  it('at something else says so', async () => {
+    const other = await startPlatform({
+      'POST /users/me%40b.cc/tokens': (_, response) => {
+        response.statusCode = 404;
+        response.end('404 Not Found\n\nNo app answers here.\n');
+      },
+    });
+    closers.push(other.close);
+    expect((await login(other.url)).err).toMatch(/What answers there is no Tancho API\.\n {2}Hint: .*8080/);
+  });
+
   it('that is refused changes nothing', async () => {
     const { url } = await platform('s');
     await login(url);

@@ -1,4 +1,5 @@
 /** A shell of an app, over a websocket. */
+import { connect } from 'node:net';
 import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 import { ClientError, errorFromBody } from './errors.ts';
@@ -54,6 +55,8 @@ export async function openShell(
     headers: { accept: 'application/json', ...(token !== undefined && { authorization: `bearer ${token}` }) },
     handshakeTimeout: CONNECT_MS,
     perMessageDeflate: false,
+    // The "ws+unix" addresses of the library percent-encode what is not ASCII, and a space.
+    ...('socketPath' in target && { createConnection: () => connect(target.socketPath) }),
   });
   socket.on('message', (data: RawData) =>
     options.output(Array.isArray(data) ? Buffer.concat(data) : new Uint8Array(data)),
@@ -97,8 +100,7 @@ function opened(socket: WebSocket, name: string): Promise<void> {
 }
 
 function baseOf(target: Target): string {
-  // The first colon ends the path of the socket.
-  if ('socketPath' in target) return `ws+unix:${target.socketPath}:`;
+  if ('socketPath' in target) return 'ws://localhost';
   return target.baseUrl.replace(/\/+$/, '').replace(/^http/, 'ws');
 }
 

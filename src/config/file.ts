@@ -2,6 +2,7 @@
 import type { YAMLMap } from 'yaml';
 import { readFile, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { nearest } from '../lib/nearest.ts';
 import { ConfigError } from './config-error.ts';
 import { SETTINGS, type Setting } from './schema.ts';
 
@@ -162,21 +163,7 @@ function noValue(path: string, line: number, key: string): ConfigError {
 }
 
 function unknownKey(path: string, line: number, key: string): ConfigError {
-  const near = [...KEYS].find((known) => distance(known, key) <= 2);
+  const near = nearest(key, KEYS);
   const hint = near === undefined ? 'See docs/config.md for the keys there are.' : `Did you mean "${near}"?`;
   return new ConfigError(`${path}:${line}: unknown key "${key}".`, hint);
-}
-
-/** Levenshtein distance; keys are short. */
-function distance(left: string, right: string): number {
-  let row = Array.from({ length: right.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= left.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= right.length; j += 1) {
-      const replace = (row[j - 1] ?? 0) + (left[i - 1] === right[j - 1] ? 0 : 1);
-      next.push(Math.min(replace, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
-    }
-    row = next;
-  }
-  return row[right.length] ?? 0;
 }

@@ -34,7 +34,8 @@ export const SETTINGS: Settings = {
     key: 'api.listen',
     variable: 'TANCHO_API_LISTEN',
     default: '127.0.0.1:8080',
-    description: 'Address and port of the API, the dashboard and git over HTTP. Port 0 takes any free port.',
+    description:
+      'Address and port of the API, its description for people (`/docs`) and git over HTTP. Port 0 takes any free port.',
     parse: parse.listen,
   },
   edgeListen: {

@@ -35,10 +35,12 @@ import { createPools } from '../domain/pools/pools.ts';
 import { createQuotas } from '../domain/quotas/quotas.ts';
 import type { recover } from '../domain/recovery.ts';
 import { createRetention } from '../domain/retention.ts';
+import { createBindingAttempts } from '../domain/services/binding-attempts.ts';
 import { createBindings } from '../domain/services/bindings.ts';
 import { createInstances } from '../domain/services/instances.ts';
 import { Orphans } from '../domain/services/orphans.ts';
 import { Provider } from '../domain/services/provider.ts';
+import { createRestoreBindings } from '../domain/services/restored-bindings.ts';
 import { createServiceProxy } from '../domain/services/service-proxy.ts';
 import { createServices } from '../domain/services/services.ts';
 import { UnitBindings } from '../domain/services/unit-bindings.ts';
@@ -104,7 +106,9 @@ export function createDomain(config: Config, backends: Backends, options: Domain
   const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
-  const deploys = createDeploys({ store, builder, gitHost, pipeline, act, logger, now });
+  const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
+  const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
+  const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, restore, logger, now });
   const parts = { collector, leases, orphans, rollouts, removal, routes, supervisor, units };
   const healers = createHealers({
     healers: ownHealers({ ...backends, ...parts, logger, now }),
@@ -150,7 +154,7 @@ export function createDomain(config: Config, backends: Backends, options: Domain
     appTokens: createAppTokens({ store, act, now }),
     services: createServices({ store, provider, act, now }),
     instances: createInstances({ store, provider, orphans, act, now }),
-    bindings: createBindings({ store, provider, orphans, leases, rollouts, journal, act, settings, now }),
+    bindings: createBindings({ store, attempts, orphans, leases, rollouts, journal, act, now }),
     serviceProxy: createServiceProxy({ store, provider, act }),
   };
   return {

@@ -25,6 +25,11 @@ describe('createRedactor', () => {
     expect(redact('second line, with-an-end, secret-1-and-more secret-1')).toBe('***, ***, *** ***');
   });
 
+  it('hides the password in an address, however it is written', () => {
+    const redact = createRedactor(['postgres://ann:pass%2Fword@db/shop', 'redis://:an0ther-one@db']);
+    expect(redact('pass/word or pass%2Fword of ann, an0ther-one')).toBe('*** or *** of ann, ***');
+  });
+
   it('leaves short values alone', () => {
     expect(createRedactor(['on'])('going on')).toBe('going on');
   });

@@ -3,17 +3,19 @@ const SHORTEST = 6;
 
 export type Redactor = (text: string) => string;
 
+/** The password of an address, as it is written and as it is meant. */
+const PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]*?:([^\s/?#]+)@/i;
 /** Lines of values that are looked for beside the values themselves: each is looked for in whatever is printed. */
 const MAX_LINES = 2_000;
 
 /**
- * Each line of a value with several lines is a secret too, and white space around one is not part of it; nor does it matter
- * whether it is printed as it is or inside JSON. Of more lines than anybody's keys have the longest are looked for.
+ * Each line of a value with several lines is a secret too, and the password in an address; white space around one is not part of it;
+ * nor does it matter whether it is printed as it is or inside JSON. Of more lines than anybody's keys have the longest are looked for.
  */
 export function createRedactor(secrets: Iterable<string>): Redactor {
   const values = [...secrets];
-  const whole = needlesOf(values);
-  const lines = needlesOf(values.flatMap((value) => value.split(/\r?\n/))).slice(0, MAX_LINES);
+  const whole = needlesOf(withPasswords(values));
+  const lines = needlesOf(withPasswords(values.flatMap((value) => value.split(/\r?\n/)))).slice(0, MAX_LINES);
   const needles = byLength(new Set([...whole, ...lines]));
   const shortest = needles.at(-1)?.length ?? Infinity;
   return (text) => {
@@ -24,6 +26,20 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     }
     return result;
   };
+}
+
+export function passwordsIn(address: string): string[] {
+  const written = PASSWORD.exec(address)?.[1];
+  if (written === undefined) return [];
+  try {
+    return [written, decodeURIComponent(written)];
+  } catch {
+    return [written];
+  }
+}
+
+function withPasswords(texts: readonly string[]): string[] {
+  return texts.flatMap((text) => [text, ...passwordsIn(text.trim())]);
 }
 
 /** The texts, each as `redact` answers it, at the price of looking through one. */

@@ -242,8 +242,9 @@ export function servicesContract(getTarget: () => Target): void {
         for (const foreign of [
           '/resources/other/status',
           `/resources/${name}`,
+          `/resources/${name}/`,
           `/resources/${name}/bind-app`,
-          `/resources/${name}/Bind`,
+          `/resources/${name}/Bind-App/`,
           '/echo',
         ]) {
           expect(verdict(await as(ann, 'GET', own + foreign)), foreign).toEqual([403, 'access.denied']);

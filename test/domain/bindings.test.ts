@@ -1,5 +1,6 @@
 /** Instances and bindings on a well-behaved provider: what the app, its environment and the provider have afterwards. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { Fault } from '../../src/backends/service-endpoint/memory/faults.ts';
 import { envRecord } from '../../src/domain/apps/unit-spec.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
@@ -108,20 +109,98 @@ it('are undone at the provider when the app does not start with them', async () 
   await expectSoundServices(world);
 });
 
-it('are as they are now after going back to an older release', async () => {
+const back = (image: string, lines: string[] = [], by = ANN) =>
+  world.useCases.deploys.rollback(by, 'shop', image, (line) => void lines.push(line));
+const boundAtProvider = (): string[] =>
+  [...world.machine.endpoint.instances.values()]
+    .flatMap(({ name, bindings }) => (bindings.size > 0 ? [name] : []))
+    .sort();
+
+it('come back with an older release, with credentials that work, and those since then go', async () => {
   await deployed('shop');
   await create('one');
   await create('two');
-  await bind('one', 'shop');
+  const one = await bind('one', 'shop');
   await world.deploy('shop');
   await unbind('one', 'shop');
-  const two = await bind('two', 'shop');
-  await world.useCases.deploys.rollback(ANN, 'shop', 'v2', say);
+  await bind('two', 'shop');
+  await back('v2');
   const now = await env('shop');
-  expect(now).toMatchObject(two);
-  expect(now).not.toHaveProperty('ONE_URL');
-  expect(JSON.parse(now['TSURU_SERVICES'] ?? '')).toEqual({ db: [{ instance_name: 'two', envs: two }] });
+  expect(Object.keys(now)).toEqual(['ONE_PASSWORD', 'ONE_URL', 'OWN', 'TANCHO_SERVICES', 'TSURU_SERVICES']);
+  expect(now['ONE_PASSWORD']).not.toBe(one['ONE_PASSWORD']);
+  expect(boundAtProvider()).toEqual(['one']);
   await expectSound(world);
+  await expectSoundServices(world);
+  await back('previous');
+  expect(boundAtProvider()).toEqual(['two']);
+  await back('v1');
+  expect(await env('shop')).toEqual({ OWN: 'kept' });
+  expect(boundAtProvider()).toEqual([]);
+  await expectSound(world);
+  await expectSoundServices(world);
+});
+
+it('that are still bound keep their credentials when an older release comes back', async () => {
+  await deployed('shop');
+  await create('one');
+  const one = await bind('one', 'shop');
+  const [binding] = await world.machine.store.bindings();
+  await world.setEnv('shop', { OWN: 'new' });
+  await back('v2');
+  expect(await env('shop')).toMatchObject({ ...one, OWN: 'kept' });
+  expect((await world.machine.store.bindings()).map(({ id }) => id)).toEqual([binding?.id]);
+  await expectSoundServices(world);
+});
+
+it('of instances that are gone, were made anew, or belong to others now do not come back, which is said', async () => {
+  await deployed('shop');
+  for (const name of ['one', 'two', 'three']) {
+    await create(name);
+    await bind(name, 'shop');
+  }
+  await world.deploy('shop');
+  for (const name of ['one', 'two', 'three']) await unbind(name, 'shop');
+  await world.useCases.instances.remove(ANN, 'one');
+  await world.useCases.instances.remove(ANN, 'two');
+  await create('two');
+  const [three] = (await world.machine.store.instances()).filter(({ name }) => name === 'three');
+  await world.machine.store.transact((tx) => tx.updateInstance(three?.id ?? '', { teams: [] }));
+  const lines: string[] = [];
+  await back('v5', lines, { ...ANN, isAdmin: false });
+  expect(lines.filter((line) => line.includes('Not bound again')).sort()).toEqual([
+    ` !     Not bound again: ${ANN.email} has no access to three.`,
+    ' !     Not bound again: one is not there any more.',
+    ' !     Not bound again: two is not there any more.',
+  ]);
+  expect(await env('shop')).toEqual({ OWN: 'kept' });
+  await expectSoundServices(world);
+});
+
+it('that cannot come back keep the release from coming back, and nothing is changed', async () => {
+  await deployed('shop');
+  for (const name of ['one', 'two']) {
+    await create(name);
+    await bind(name, 'shop');
+  }
+  for (const name of ['one', 'two']) await unbind(name, 'shop');
+  const before = await world.machine.store.app('shop');
+  for (const [fault, code] of [
+    ['refuses', 'provider.failed'],
+    ['hangs after', 'provider.failed'],
+  ] as const) {
+    world.machine.deadlines = { createMs: 40, changeMs: 40, lookMs: 40 };
+    world = await world.next();
+    const coming: Fault[] = ['none', fault];
+    world.machine.fault = () => coming.shift() ?? 'none';
+    await expect(back('v3')).rejects.toMatchObject({ code });
+  }
+  world.faults.on('provisioner.ensure', () => {
+    throw new Error('no room');
+  });
+  await expect(back('v3')).rejects.toMatchObject({ code: 'deploy.failed' });
+  expect((await world.machine.store.app('shop'))?.release).toBe(before?.release);
+  expect(await env('shop')).toEqual({ OWN: 'kept' });
+  expect(boundAtProvider()).toEqual([]);
   await expectSoundServices(world);
 });
 

@@ -1,8 +1,10 @@
 /** Going back to an older release: code, environment and processes as they were. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { crashAtEveryStep } from '../support/crash-at-every-step.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
+import { expectSoundServices } from '../support/service-invariants.ts';
 
 const say = (): void => {};
 
@@ -61,16 +63,6 @@ describe('rollback', () => {
     await world.setEnv('shop', { A: '1' });
     await back('previous');
     expect(await world.machine.store.env('shop')).toEqual([]);
-    await expectSound(world);
-  });
-
-  it('leaves what service instances have set as it is', async () => {
-    await world.deploy('shop');
-    const bound = { name: 'DB', value: 'here', public: false, managedBy: 'db' };
-    await world.machine.store.transact((tx) => tx.setEnv('shop', [bound]));
-    await world.setEnv('shop', { DB2: 'x' });
-    await back('v1');
-    expect(await world.machine.store.env('shop')).toEqual([bound]);
     await expectSound(world);
   });
 
@@ -144,5 +136,34 @@ crashAtEveryStep({
     expect((await store.env(app)).map(({ value }) => value)).toEqual([isBack ? 'old' : 'new']);
     if (acknowledged) expect(isBack).toBe(true);
     for (const { artifact } of await store.artifacts([app])) expect(builder.artifacts.has(artifact)).toBe(true);
+  },
+});
+
+crashAtEveryStep({
+  name: 'a rollback to other bindings',
+  isFresh: true,
+  async prepare(world, app) {
+    const { services, instances, bindings } = world.useCases;
+    if ((await world.machine.store.service('db')) === null) {
+      const manifest = 'id: db\npassword: s\nendpoint:\n  production: http://x\n';
+      await services.create(ANN, parseManifest(manifest));
+      for (const name of ['one', 'two']) await instances.create(ANN, { name, service: 'db' });
+    }
+    await world.createApp(app);
+    await world.deploy(app);
+    await bindings.bind(ANN, 'one', app, {}, say);
+    await bindings.unbind(ANN, 'one', app, {}, say);
+    await bindings.bind(ANN, 'two', app, {}, say);
+  },
+  operation: (world, app) => world.useCases.deploys.rollback(ANN, app, 'v2', say),
+  async check(world, app, { acknowledged }) {
+    await expectSoundServices(world);
+    const { store } = world.machine;
+    const release = await store.release(app, (await store.app(app))?.release ?? 0);
+    const isBack = release?.reason === 'rollback';
+    const bound = await store.bindings({ app });
+    const names = await Promise.all(bound.map(async ({ instance }) => (await store.instanceById(instance))?.name));
+    expect(names).toEqual([isBack ? 'one' : 'two']);
+    if (acknowledged) expect(isBack).toBe(true);
   },
 });

@@ -1,8 +1,10 @@
 /** What a provider that fails does to whom: to the one who asked, to nobody else, and to no secret. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Fault } from '../../src/backends/service-endpoint/memory/faults.ts';
+import { envRecord } from '../../src/domain/apps/unit-spec.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
+import { EndpointFailure } from '../../src/domain/services/service-endpoint.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { expectSoundServices } from '../support/service-invariants.ts';
@@ -102,6 +104,49 @@ it('a provider that hangs keeps no start waiting, and no other app', async () =>
   expect(Date.now() - begun).toBeLessThan(2_500);
   expect(await world.parts.orphans.find()).toHaveLength(1);
   failing();
+  await expectSoundServices(world);
+});
+
+it('what the provider gives is struck out of its own words, however late they come', async () => {
+  const { URL: url = '' } = await bind();
+  world.machine.endpoint.info = () =>
+    Promise.resolve([
+      { label: 'Where', value: 'db://admin:s3cret@one' },
+      { label: 'Name', value: 'one' },
+    ]);
+  expect((await world.useCases.instances.info(ANN, 'one')).info).toEqual([
+    { label: 'Where', value: 'db://***@one' },
+    { label: 'Name', value: 'one' },
+  ]);
+  const undo = world.faults.on('endpoint.unbind', () => {
+    throw new EndpointFailure('refused', `cannot drop ${url}`, { mayHaveHappened: true });
+  });
+  const said: string[] = [];
+  await world.useCases.bindings.unbind(ANN, 'one', 'shop', {}, (line) => said.push(line));
+  world = await world.next();
+  world.faults.on('endpoint.unbind', () => {
+    throw new EndpointFailure('refused', `cannot drop ${url}`, { mayHaveHappened: true });
+  });
+  await world.parts.orphans.heal();
+  const [orphan] = await world.parts.orphans.find();
+  expect(orphan?.problem).toBe('cannot drop ***');
+  expect(said.join()).toContain('cannot drop ***');
+  expect(said.join()).not.toContain(CANARY);
+  undo();
+});
+
+it('a service may be called what every object has, and what does not fit into one variable is refused', async () => {
+  const { services, instances, bindings } = world.useCases;
+  await services.create(ANN, parseManifest('id: constructor\npassword: s\nendpoint:\n  production: http://x\n'));
+  await instances.create(ANN, { name: 'odd', service: 'constructor' });
+  await bindings.bind(ANN, 'odd', 'shop', {}, say);
+  const env = envRecord(await world.machine.store.env('shop'));
+  expect(Object.keys(JSON.parse(env['TANCHO_SERVICES'] ?? '') as object)).toEqual(['constructor']);
+  await bindings.unbind(ANN, 'odd', 'shop', {}, say);
+  world.machine.endpoint.variables = () => ({ A: 'x'.repeat(65_000), B: 'x'.repeat(65_000) });
+  await expect(bindings.bind(ANN, 'one', 'shop', { noRestart: true }, say)).rejects.toMatchObject({
+    code: 'env.invalid',
+  });
   await expectSoundServices(world);
 });
 

@@ -5,35 +5,18 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { FAULTS, type Fault } from '../../src/backends/service-endpoint/memory/faults.ts';
-import type { ErrorCode } from '../../src/domain/errors.ts';
-import { isPlatformError } from '../../src/domain/errors.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { expectSoundServices, unlisted } from '../support/service-invariants.ts';
+import { operate, isRefusal, type Step, step } from '../support/service-steps.ts';
 
 const SLOW = process.env['TANCHO_TEST_SLOW'] === '1';
 const RUNS = SLOW ? 500 : 60;
 const LONGEST = 8;
-const say = (): void => {};
-
-type Step =
-  | { readonly kind: 'create' | 'remove' | 'force'; readonly instance: string }
-  | { readonly kind: 'bind' | 'unbind'; readonly instance: string; readonly app: string }
-  | { readonly kind: 'deploy' | 'remove app'; readonly app: string };
-
 /** What happens at the same time: the provider's ways of failing, call by call, and whether control is killed. */
 type Trouble = { readonly faults: readonly Fault[]; readonly crashAt: number; readonly after: boolean };
 
-const instance = fc.constantFrom('one', 'two');
-const app = fc.constantFrom('app', 'other');
-const step: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('create' as const), instance }) },
-  { weight: 5, arbitrary: fc.record({ kind: fc.constant('bind' as const), instance, app }) },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constant('unbind' as const), instance, app }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('remove' as const), instance }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('deploy' as const, 'remove app' as const), app }) },
-);
 const trouble: fc.Arbitrary<Trouble> = fc.record({
   faults: fc.array(fc.constantFrom(...FAULTS), { maxLength: 3 }),
   crashAt: fc.oneof(
@@ -43,44 +26,6 @@ const trouble: fc.Arbitrary<Trouble> = fc.record({
   after: fc.boolean(),
 });
 
-const REFUSALS: readonly ErrorCode[] = [
-  'instance.not_found',
-  'instance.name_taken',
-  'instance.bound',
-  'instance.not_ready',
-  'binding.exists',
-  'binding.not_found',
-  'provider.failed',
-  'app.not_found',
-  'app.busy',
-];
-
-/** One that was removed comes back first, under the same name. */
-async function deployed(world: DomainWorld, name: string): Promise<void> {
-  const known = await world.machine.store.app(name);
-  if (known === null) await world.createApp(name);
-  if (known?.removing !== true) await world.deploy(name);
-}
-
-function operate(world: DomainWorld, one: Step): Promise<unknown> {
-  const { instances, bindings } = world.useCases;
-  switch (one.kind) {
-    case 'create':
-      return instances.create(ANN, { name: one.instance, service: 'db' });
-    case 'remove':
-    case 'force':
-      return instances.remove(ANN, one.instance, { force: one.kind === 'force' });
-    case 'bind':
-      return bindings.bind(ANN, one.instance, one.app, {}, say);
-    case 'unbind':
-      return bindings.unbind(ANN, one.instance, one.app, {}, say);
-    case 'deploy':
-      return deployed(world, one.app);
-    case 'remove app':
-      return one.app === 'other' ? world.remove('other') : Promise.resolve();
-  }
-}
-
 async function run(world: DomainWorld, one: Step, { faults, crashAt, after }: Trouble): Promise<DomainWorld> {
   const coming = [...faults];
   world.machine.fault = () => coming.shift() ?? 'none';
@@ -88,7 +33,7 @@ async function run(world: DomainWorld, one: Step, { faults, crashAt, after }: Tr
   const over = operate(world, one).then(
     () => 'over' as const,
     (error: unknown) => {
-      if (REFUSALS.some((code) => isPlatformError(error, code))) return 'over' as const;
+      if (isRefusal(error)) return 'over' as const;
       throw error;
     },
   );

@@ -31,8 +31,10 @@ import { createPlans } from '../../src/domain/plans/plans.ts';
 import { createPools } from '../../src/domain/pools/pools.ts';
 import { recover, type Recovered } from '../../src/domain/recovery.ts';
 import { misbehaving } from '../../src/backends/service-endpoint/memory/faults.ts';
+import { createBindingAttempts } from '../../src/domain/services/binding-attempts.ts';
 import { createBindings } from '../../src/domain/services/bindings.ts';
 import { createInstances } from '../../src/domain/services/instances.ts';
+import { createRestoreBindings } from '../../src/domain/services/restored-bindings.ts';
 import { Orphans } from '../../src/domain/services/orphans.ts';
 import { Provider } from '../../src/domain/services/provider.ts';
 import { createServiceProxy } from '../../src/domain/services/service-proxy.ts';
@@ -179,7 +181,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     gitHost: faults.wrap('gitHost', machine.gitHost),
     endpoint: faults.wrap(
       'endpoint',
-      misbehaving(machine.endpoint, (method) => machine.fault(method)),
+      machine.remote ?? misbehaving(machine.endpoint, (method) => machine.fault(method)),
     ),
   };
   const all = { ...backends, settings, logger, now };
@@ -197,7 +199,9 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
   const rollouts = new Rollouts({ ...all, units, routes, patienceMs: PATIENCE_MS });
   const removal = createRemoval({ ...all, units, routes, orphans });
   const pipeline = new Pipeline({ ...all, rollouts, journal });
-  const deploys = createDeploys({ ...all, pipeline, act });
+  const attempts = createBindingAttempts({ ...all, provider, orphans });
+  const restore = createRestoreBindings({ ...all, leases, orphans, attempts, journal });
+  const deploys = createDeploys({ ...all, pipeline, act, leases, restore });
   const useCases = {
     apps: createApps({ ...all, rollouts, removal, journal, act }),
     env: createEnv({ ...all, rollouts, journal, act }),
@@ -217,7 +221,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     uploads: createUploads({ ...all, deploys, archiveSource: createHttpArchives(LOOPBACK) }),
     services: createServices({ ...all, provider, act }),
     instances: createInstances({ ...all, provider, orphans, act }),
-    bindings: createBindings({ ...all, provider, orphans, leases, rollouts, journal, act }),
+    bindings: createBindings({ ...all, attempts, orphans, leases, rollouts, journal, act }),
     serviceProxy: createServiceProxy({ ...all, provider, act }),
     healers: createHealers({
       ...all,

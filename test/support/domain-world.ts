@@ -11,6 +11,7 @@ import { createMemoryProvisioner, MemoryMachine } from '../../src/backends/provi
 import { createMemoryRouter } from '../../src/backends/router/memory/memory-router.ts';
 import { createSqlStore } from '../../src/backends/store/sql/index.ts';
 import type { Fault, Method } from '../../src/backends/service-endpoint/memory/faults.ts';
+import type { ServiceEndpoint } from '../../src/domain/services/service-endpoint.ts';
 import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memory-endpoint.ts';
 import type { Provisioner, UnitSpec } from '../../src/domain/apps/provisioner.ts';
 import { Failure } from '../../src/domain/apps/rollout.ts';
@@ -38,6 +39,8 @@ export interface Machine {
   readonly gitHost: MemoryRepositories;
   /** The provider of every service. */
   readonly endpoint: MemoryEndpoint;
+  /** Asked in its place when there is one. */
+  remote: ServiceEndpoint | null;
   /** How it misbehaves at the next call; not at all by default. */
   fault: (method: Method) => Fault;
   deadlines: Deadlines;
@@ -96,6 +99,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     builder,
     gitHost: new MemoryRepositories(),
     endpoint: new MemoryEndpoint(),
+    remote: null,
     fault: () => 'none',
     deadlines: { createMs: 2_000, changeMs: 2_000, lookMs: 1_000 },
     settings: {

@@ -21,6 +21,20 @@ tools:
   - program: no-such-program
     when: { file: needs-more.txt }
     install: { apt-get: apt-get install -y no-such-package }
+  - program: nowhere
+    when: { file: bring.txt }
+    install: { apt-get: apt-get install -y nowhere }
+    versions:
+      wanted: { file: app.json, key: packager, prefix: nowhere@ }
+      otherwise: '97'
+      available: [echo, '["97.1.0", "97.2.0", "98.0.0"]']
+      install: [mkdir, -p, '{directory}/bin/{version}']
+      bin: bin
+  - program: git
+    when: { file: wanted.txt }
+    install: { apt-get: apt-get install -y git }
+    asked: [{ file: wanted.txt, matches: '^([^#].*)' }]
+    others: [no-such-git, node]
 shared-tools:
   - name: shared
     per: cp
@@ -46,6 +60,8 @@ dependencies:
       - { name: use what is shared, run: [cp, -R, '{shared}/made', '{layer}/shared'] }
 steps:
   - { name: compile, when: compiles, run: [cp, compile.txt, compiled.txt] }
+notes:
+  - { text: compiling is slow, when: compiles }
 processes:
   - { name: web, when: { file: default.txt }, command: './start {app}' }
 `;

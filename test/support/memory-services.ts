@@ -6,6 +6,7 @@ import type { Rollouts } from '../../src/domain/apps/rollouts.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { Leases } from '../../src/domain/leases.ts';
 import type { Journal } from '../../src/domain/logs/journal.ts';
+import { createBindingAttempts } from '../../src/domain/services/binding-attempts.ts';
 import { createBindings } from '../../src/domain/services/bindings.ts';
 import { createInstances } from '../../src/domain/services/instances.ts';
 import { Orphans } from '../../src/domain/services/orphans.ts';
@@ -89,15 +90,16 @@ export function createMemoryServices({ act, now, teams, apps, putEnv }: MemorySe
   const provider = new Provider(endpoint);
   const leases = new Leases(store, 'memory');
   const orphans = new Orphans({ store, provider, leases, logger: SILENT });
+  const settings = { domain: 'apps.test' };
+  const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
   const journal = { note: async () => {} } as unknown as Journal;
   const rollouts = {} as Rollouts;
-  const settings = { domain: 'apps.test' };
   return {
     endpoint,
     useCases: {
       services: createServices({ store, provider, act, now }),
       instances: createInstances({ store, provider, orphans, act, now }),
-      bindings: createBindings({ store, provider, orphans, leases, rollouts, journal, act, settings, now }),
+      bindings: createBindings({ store, attempts, orphans, leases, rollouts, journal, act, now }),
       serviceProxy: createServiceProxy({ store, provider, act }),
     },
   };

@@ -19,7 +19,7 @@ export function answerNotFound(routes: readonly Route[], request: FastifyRequest
 }
 
 export function nothingHere(): PlatformError {
-  const hint = 'GET /openapi.json lists what this server serves.';
+  const hint = 'GET /openapi.json lists what this server serves, /docs explains it.';
   return new PlatformError('route.not_found', 'There is nothing at this path.', { hint });
 }
 

@@ -2,11 +2,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Endpoint, type EndpointCall, EndpointFailure } from '../../domain/services/service-endpoint.ts';
+import { withoutCredentials } from '../../lib/credentials-in-text.ts';
 import { withDeadline } from '../../lib/deadline.ts';
 import type { AddressGuard } from '../../lib/guarded/address-guard.ts';
 import { openRequest, readAnswer, RequestFailure } from '../../lib/guarded/guarded-request.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { createRedactor } from '../../lib/redact.ts';
+import { isPage } from '../../lib/web-page.ts';
+import { wordsIn } from './answer-words.ts';
 
 /** Milliseconds. */
 export interface Deadlines {
@@ -181,7 +184,7 @@ export function refusal(
 
 function excerptOf(endpoint: Endpoint, request: ProviderRequest, text: string): string {
   const redact = createRedactor([endpoint.password, basicAuth(endpoint), ...(request.secrets ?? [])]);
-  const words = redact(text)
+  const words = withoutCredentials(redact(wordsIn(text)))
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
   return words.length > MAX_EXCERPT ? words.slice(0, MAX_EXCERPT).replace(/[\ud800-\udbff]$/, '') : words;
@@ -198,6 +201,11 @@ export function invalidAnswer(
     mayHaveHappened: request.changes,
     status,
   });
+}
+
+/** A 2xx with a web page is what a proxy or a login says, not the provider: nobody knows what was done behind it. */
+export function demandNoPage(endpoint: Endpoint, request: ProviderRequest, answer: ProviderAnswer): void {
+  if (isPage(answer.text)) throw invalidAnswer(endpoint, request, answer.status, 'with a web page');
 }
 
 export function jsonOf(endpoint: Endpoint, request: ProviderRequest, answer: ProviderAnswer): unknown {

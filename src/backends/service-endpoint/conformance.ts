@@ -30,7 +30,7 @@ interface World {
 }
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 22;
+const CASES = 24;
 
 export const INSTANCE: EndpointInstance = {
   id: '5f0c1f0e-6f6e-4b7a-9b0d-0f4f4f1d7a01',
@@ -238,6 +238,27 @@ function failureCases(test: Test): void {
     const failure = await failureOf(endpoints.bind(endpoint, INSTANCE, BINDING, callOf()));
     expect(failure).toMatchObject({ code: 'invalid_answer', mayHaveHappened: true });
     expect(failure.message).not.toContain('half');
+  });
+
+  test('an error that shows the variables keeps them', async ({ provider, endpoints, endpoint }) => {
+    await endpoints.create(endpoint, INSTANCE, callOf());
+    provider.fail('leak', changing);
+    const failure = await failureOf(endpoints.bind(endpoint, INSTANCE, BINDING, callOf()));
+    expect(failure).toMatchObject({ code: 'refused', mayHaveHappened: true });
+    expect(failure.message).toMatch(/answered 500\.$/);
+  });
+
+  test('a web page is the answer of somebody else', async ({ provider, endpoints, endpoint }) => {
+    provider.fail('page', changing);
+    const asking = [
+      () => endpoints.create(endpoint, INSTANCE, callOf()),
+      () => endpoints.bind(endpoint, INSTANCE, BINDING, callOf()),
+      () => endpoints.unbind(endpoint, INSTANCE, BINDING, callOf()),
+      () => endpoints.remove(endpoint, INSTANCE, callOf()),
+    ];
+    for (const ask of asking) {
+      expect(await failureOf(ask())).toMatchObject({ code: 'invalid_answer', mayHaveHappened: true });
+    }
   });
 
   test('an answer without end is not read to its end', async ({ provider, endpoints, endpoint }) => {

@@ -31,6 +31,7 @@ describe('app create', () => {
     cli.world.git('remote', 'add', 'tancho', 'ssh://git@h:2222/other.git');
     const { out } = await cli.against(replies, ['app', 'create', 'shop', 'nodejs']);
     expect(out).toMatch(/is another app .*git remote set-url tancho ssh:\/\/git@h:2222\/shop\.git/);
+    expect(out).toMatch(/To deploy: git push ssh:\/\/git@h:2222\/shop\.git HEAD:main\n$/);
     expect(cli.world.git('remote', 'get-url', 'tancho')).toBe('ssh://git@h:2222/other.git');
   });
 

@@ -41,7 +41,7 @@ async function create(cli: Cli, name: string, platform: string, options: CreateO
   const keys = await cli.during('Asking for your keys', () => client.keys.list());
   const overHttp = Object.keys(keys).length === 0 && url !== '';
   const address = overHttp ? `${url}/git/${encodeURIComponent(name)}.git` : created.repository_url;
-  const remote = options.remote ? await addRemote(cli, address) : { added: false, lines: [] };
+  const remote = options.remote ? await addRemote(cli, address) : { added: false, isOther: false, lines: [] };
   cli.show({ ...created, name, remote: address, remote_added: remote.added }, () => {
     const lines = [
       `App ${name} created.`,
@@ -53,22 +53,32 @@ async function create(cli: Cli, name: string, platform: string, options: CreateO
     ];
     if (!remote.added && remote.lines.length === 0) lines.push(`In your code: git remote add ${REMOTE} ${address}`);
     if (!overHttp && Object.keys(keys).length === 0) lines.push('You have no SSH key yet; add yours: tancho key add');
-    lines.push(`To deploy: git push ${REMOTE} HEAD:main`);
+    lines.push(`To deploy: git push ${remote.isOther ? address : REMOTE} HEAD:main`);
     return lines.join('\n');
   });
 }
 
+interface Remote {
+  readonly added: boolean;
+  /** Whether the remote of that name leads to another app. */
+  readonly isOther: boolean;
+  readonly lines: readonly string[];
+}
+
 /** Says what it did; an existing remote is never changed. */
-async function addRemote(cli: Cli, address: string): Promise<{ added: boolean; lines: string[] }> {
+async function addRemote(cli: Cli, address: string): Promise<Remote> {
   const top = await workTree(cli);
-  if (top === null) return { added: false, lines: [] };
+  if (top === null) return { added: false, isOther: false, lines: [] };
   // Whoever tries the platform out from its own clone does not want to push that clone.
-  if ((await realpath(top)) === (await realpath(cli.context.packageRoot))) return { added: false, lines: [] };
+  if ((await realpath(top)) === (await realpath(cli.context.packageRoot)))
+    return { added: false, isOther: false, lines: [] };
   const before = await git(cli, ['remote', 'get-url', '--', REMOTE]);
-  if (before === address) return { added: true, lines: [`The git remote "${REMOTE}" is already there.`] };
+  if (before === address)
+    return { added: true, isOther: false, lines: [`The git remote "${REMOTE}" is already there.`] };
   if (before !== null) {
     return {
       added: false,
+      isOther: true,
       lines: [
         `The git remote "${REMOTE}" is another app (${before}). To change it: git remote set-url ${REMOTE} ${address}`,
       ],
@@ -76,6 +86,6 @@ async function addRemote(cli: Cli, address: string): Promise<{ added: boolean; l
   }
   const added = (await git(cli, ['remote', 'add', '--', REMOTE, address])) !== null;
   return added
-    ? { added, lines: [`Added the git remote "${REMOTE}" to ${top}.`] }
-    : { added, lines: [`The git remote could not be added: git remote add ${REMOTE} ${address}`] };
+    ? { added, isOther: false, lines: [`Added the git remote "${REMOTE}" to ${top}.`] }
+    : { added, isOther: false, lines: [`The git remote could not be added: git remote add ${REMOTE} ${address}`] };
 }

@@ -5,6 +5,16 @@ import { APP_OPTION } from '../apps/app-option.ts';
 
 export function registerCname(cname: Command, cli: Cli): void {
   cname
+    .command('list')
+    .description('List the extra host names of an app')
+    .option(...APP_OPTION)
+    .action(async (options: { app?: string }) => {
+      const app = await appName(cli, options.app);
+      const client = await cli.client();
+      const { cname: names = [] } = await cli.during('Asking', () => client.apps.info(app));
+      cli.show(names, () => (names.length === 0 ? `${app} has no extra host names.` : names.join('\n')));
+    });
+  cname
     .command('add')
     .description('Let an app answer at further host names')
     .argument('<name...>', 'such as www.example.com or *.example.com')
@@ -19,7 +29,7 @@ export function registerCname(cname: Command, cli: Cli): void {
   cname
     .command('remove')
     .description('Take host names away from an app')
-    .argument('<name...>', 'as "tancho app info" shows them')
+    .argument('<name...>', 'as "tancho cname list" shows them')
     .option(...APP_OPTION)
     .action(async (names: string[], options: { app?: string }) => {
       const app = await appName(cli, options.app);

@@ -68,7 +68,18 @@ it('sends the archive with its message, and prints what the platform says', asyn
   await platform.close();
 });
 
-it('shows why a deploy was refused, and its own use without a path', async () => {
+it('says that it sends when that takes long', async () => {
+  const platform = await startPlatform({
+    'POST /apps/shop/deploy': (asked, response) => {
+      setTimeout(() => stream({ Message: 'building\n' })(asked, response), 1_200);
+    },
+  });
+  const ran = await world.run(['deploy', '-a', 'shop'], { env: { TANCHO_TARGET: platform.url, TANCHO_TOKEN: 'tok' } });
+  expect(ran.out).toMatch(/^-----> Sending \d+ files\nbuilding\nshop is deployed\.\n$/);
+  await platform.close();
+});
+
+it('shows why a deploy was refused, and takes the directory it is in without a path', async () => {
   const platform = await startPlatform({
     'POST /apps/shop/deploy': (asked, response) => {
       problem(400, 'deploy.invalid_source', 'There is no Procfile.', 'Add one.')(asked, response);
@@ -78,7 +89,9 @@ it('shows why a deploy was refused, and its own use without a path', async () =>
   const ran = await world.run(['deploy', '.', '-a', 'shop'], { env });
   expect([ran.code, ran.err]).toEqual([1, expect.stringMatching(/There is no Procfile\.\n.*Add one\./)]);
   const bare = await world.run(['deploy'], { env });
-  expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('tancho deploy')]);
+  expect([bare.code, bare.err]).toEqual([2, expect.stringContaining('No app is named')]);
+  const here = await world.run(['deploy', '-a', 'shop'], { env });
+  expect([here.code, here.err]).toEqual([1, expect.stringContaining('There is no Procfile.')]);
   const missing = await world.run(['deploy', 'lst', '-a', 'shop'], { env });
   expect([missing.code, missing.err]).toEqual([1, expect.stringContaining('no file or directory "lst"')]);
   await platform.close();

@@ -1,10 +1,20 @@
 import type { Command } from 'commander';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { APP_OPTION } from '../apps/app-option.ts';
 import type { Cli } from '../cli.ts';
-import { UsageError } from '../errors.ts';
+import { CliError, UsageError } from '../errors.ts';
 import { appName } from '../git.ts';
 import { printable } from '../output.ts';
 import { readInput } from '../prompt.ts';
+import { envFileValue, readEnvFile } from './env-file.ts';
+
+interface SetOptions {
+  readonly app?: string;
+  readonly file?: string;
+  readonly private?: boolean;
+  readonly restart: boolean;
+}
 
 export function registerEnv(env: Command, cli: Cli): void {
   env
@@ -17,13 +27,12 @@ export function registerEnv(env: Command, cli: Cli): void {
   env
     .command('set')
     .description('Set variables; the app restarts once with all of them')
-    .argument('<KEY=VALUE...>', 'the variables; KEY=- takes the value from standard input')
+    .argument('[KEY=VALUE...]', 'the variables; KEY=- takes the value from standard input')
     .option(...APP_OPTION)
+    .option('-f, --file <file>', 'a file with one KEY=VALUE per line, such as .env; - is standard input')
     .option('-p, --private', 'keep the values out of logs and lists')
     .option('--no-restart', 'let them take effect with the next restart')
-    .action((pairs: string[], options: { app?: string; private?: boolean; restart: boolean }) =>
-      set(cli, pairs, options),
-    );
+    .action((pairs: string[], options: SetOptions) => set(cli, pairs, options));
   env
     .command('unset')
     .description('Remove variables')
@@ -36,7 +45,7 @@ export function registerEnv(env: Command, cli: Cli): void {
       await cli.during(`Removing from ${name}`, (say) =>
         client.env.unset(name, names, { noRestart: !options.restart, say, signal: cli.context.signal }),
       );
-      cli.show({ app: name, unset: names }, () => `Removed ${names.join(', ')} from ${name}.`);
+      cli.show({ app: name, unset: names }, () => `${name} has no ${names.join(', ')} any more.`);
     });
 }
 
@@ -45,19 +54,27 @@ async function get(cli: Cli, names: readonly string[], options: { app?: string; 
   const client = await cli.client();
   const all = await cli.during('Asking', () => client.env.get(name, names.length === 0 ? undefined : names));
   const shown = all.map((one) => (one.public || options.reveal === true ? one : { ...one, value: '***' }));
+  const missing = names.filter((one) => !all.some((found) => found.name === one));
+  if (missing.length > 0) {
+    cli.context.stderr.write(`Not set: ${missing.map(printable).join(', ')}\n`);
+    cli.exitCode = 1;
+    if (all.length === 0 && cli.options.json !== true) return;
+  }
   cli.show(shown, () => {
-    if (shown.length === 0) return names.length === 0 ? `${name} has no variables.` : 'There are no such variables.';
-    return shown.map((one) => `${one.name}=${printable(one.value)}${one.public ? '' : '  (private)'}`).join('\n');
+    if (shown.length === 0) return `${name} has no variables.`;
+    const hidden = (one: { public: boolean }): boolean => !one.public && options.reveal !== true;
+    return shown
+      .map((one) => `${one.name}=${printable(envFileValue(one.value))}${hidden(one) ? '  (private)' : ''}`)
+      .join('\n');
   });
 }
 
-async function set(
-  cli: Cli,
-  pairs: readonly string[],
-  options: { app?: string; private?: boolean; restart: boolean },
-): Promise<void> {
+async function set(cli: Cli, pairs: readonly string[], options: SetOptions): Promise<void> {
+  if (pairs.length === 0 && options.file === undefined) {
+    throw new UsageError('No variable is given.', 'For example: tancho env set -a shop COLOUR=red');
+  }
   const name = await appName(cli, options.app);
-  const values = await valuesOf(cli, pairs);
+  const values = await valuesOf(cli, pairs, options.file);
   const client = await cli.client();
   const change = { noRestart: !options.restart, private: options.private === true, signal: cli.context.signal };
   await cli.during(`Setting variables of ${name}`, (say) => client.env.set(name, values, { ...change, say }));
@@ -68,9 +85,9 @@ async function set(
   });
 }
 
-async function valuesOf(cli: Cli, pairs: readonly string[]): Promise<Record<string, string>> {
-  const values = new Map<string, string>();
-  let fromInput = '';
+async function valuesOf(cli: Cli, pairs: readonly string[], file: string | undefined): Promise<Record<string, string>> {
+  const values = file === undefined ? new Map<string, string>() : readEnvFile(await contents(cli, file), file);
+  let fromInput = file === '-' ? 'the file' : '';
   for (const pair of pairs) {
     const cut = pair.indexOf('=');
     const key = pair.slice(0, Math.max(cut, 0));
@@ -86,4 +103,15 @@ async function valuesOf(cli: Cli, pairs: readonly string[]): Promise<Record<stri
     values.set(key, value === '-' ? (await readInput(cli)).replace(/\r?\n$/, '') : value);
   }
   return Object.fromEntries(values);
+}
+
+/** What a file holds, or standard input; `file` is relative to the working directory. */
+async function contents(cli: Cli, file: string): Promise<string> {
+  if (file === '-') return readInput(cli);
+  try {
+    return await readFile(resolve(cli.context.cwd, file), 'utf8');
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    throw new CliError(`The file ${file} cannot be read: ${reason}.`, 'Check its name.', { cause });
+  }
 }

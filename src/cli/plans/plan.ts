@@ -17,11 +17,11 @@ export function registerPlan(plan: Command, cli: Cli): void {
       const plans = await cli.during('Asking', () => client.plans.list());
       const rows = plans.map((one) => [
         one.name,
-        one.default ? 'default' : '',
+        one.default ? 'yes' : '',
         one.memory === 0 ? 'no limit' : `${Math.round(one.memory / 1024 ** 2)} MiB`,
         one.cpumilli === 0 ? 'no limit' : `${one.cpumilli / 1000}`,
       ]);
-      cli.show(plans, () => table(['NAME', '', 'MEMORY', 'PROCESSORS'], rows));
+      cli.show(plans, () => table(['NAME', 'DEFAULT', 'MEMORY', 'PROCESSORS'], rows));
     });
   plan
     .command('create')

@@ -10,12 +10,8 @@ export function registerPool(pool: Command, cli: Cli): void {
     .action(async () => {
       const client = await cli.client();
       const pools = await cli.during('Asking', () => client.pools.list());
-      const rows = pools.map((one) => [
-        one.Name,
-        one.Default ? 'default' : '',
-        one.Public ? 'all' : one.Teams.join(', '),
-      ]);
-      cli.show(pools, () => table(['NAME', '', 'TEAMS'], rows));
+      const rows = pools.map((one) => [one.Name, one.Default ? 'yes' : '', one.Public ? 'all' : one.Teams.join(', ')]);
+      cli.show(pools, () => table(['NAME', 'DEFAULT', 'TEAMS'], rows));
     });
   pool
     .command('create')

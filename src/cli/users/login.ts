@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { createClient } from '../../client/client.ts';
 import type { Cli } from '../cli.ts';
+import { CliError } from '../errors.ts';
 import { ask, askPassword } from '../prompt.ts';
 import { readTargets, writeTargets } from '../target-store.ts';
 import { DEFAULT_URL, normalUrl } from '../target.ts';
@@ -23,9 +24,19 @@ async function login(cli: Cli, given: string | undefined, givenEmail: string | u
   const email = givenEmail ?? (await ask(cli, `E-mail for ${url}`, '--email'));
   const password = await askPassword(cli, 'Password');
   const client = createClient({ baseUrl: url });
-  const token = await cli.during('Logging in', () => client.users.login(email, password));
+  const token = await cli.during('Logging in', () => client.users.login(email, password)).catch(refused);
   await writeTargets(env, { current: url, targets: { ...saved.targets, [url]: { email, token } } });
   cli.show({ target: url, email }, () => `Logged in to ${url} as ${email}.`);
+}
+
+/** "Log in" is no advice to somebody who just does. */
+function refused(error: unknown): never {
+  const { code = '', status = 0 } =
+    error instanceof Error ? (error as Error & { code?: unknown; status?: unknown }) : {};
+  if (!(error instanceof Error) || code !== 'client.bad_answer' || status !== 404) throw error;
+  throw new CliError('What answers there is no Tancho API.', 'The API has a port of its own, 8080 unless changed.', {
+    cause: error,
+  });
 }
 
 /** Plain HTTP to another machine. */

@@ -28,6 +28,10 @@ export function registerReset(user: Command, cli: Cli): void {
     .argument('<email>', 'e-mail of the user')
     .option('--token <token>', 'the token of the mail')
     .option('--random', 'with --token: have a random password mailed')
+    .addHelpText(
+      'after',
+      '\nA platform without a mail server keeps its letters as files: mail/ in the home of the server.',
+    )
     .addHelpText('after', '\nWithout a terminal the new password is read from the first line of standard input.')
     .action((email: string, options: { token?: string; random?: boolean }) => reset(cli, email, options));
 }

@@ -6,7 +6,7 @@ import type { Builder } from '../deploys/builder.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { demandPlan } from '../plans/demand-plan.ts';
-import { demandPlatform } from '../platforms/demand-platform.ts';
+import { broughtNow, demandPlatform } from '../platforms/demand-platform.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
 import type { Say } from '../say.ts';
 import type { Store, StoreWriter } from '../store.ts';
@@ -73,10 +73,9 @@ export function createAppChanges({ store, builder, rollouts, journal, act, now }
       const app = await demandApp(store, name);
       demand(caller, 'app.update', { app });
       const { description, platform, teamOwner, pool, plan } = change;
-      const fields: Edit = {
-        ...(description !== undefined && { description: checkDescription(description) }),
-        ...(platform !== undefined && { platform: await demandPlatform({ store, builder }, platform) }),
-      };
+      const fields: Edit = { ...(description !== undefined && { description: checkDescription(description) }) };
+      const brought = platform === undefined ? null : await broughtNow(builder);
+      if (brought !== null) await demandPlatform({ store, builder: brought }, platform);
       const given = Object.entries(change).filter(([, value]) => value !== undefined);
       const detail = given.map(([field]) => field).join(' ');
       const make: MakeEdit = async (current, tx) => {
@@ -84,7 +83,9 @@ export function createAppChanges({ store, builder, rollouts, journal, act, now }
         const teams = [...new Set([...current.teams, owner])].sort();
         const moved = pool === undefined ? current.pool : (await demandUsablePool(tx, pool, owner)).name;
         const planned = plan === undefined ? current.plan : await demandPlan(tx, plan);
-        return { ...fields, teamOwner: owner, teams, pool: moved, plan: planned };
+        const source = brought === null ? null : { store: tx, builder: brought };
+        const built = source === null ? current.platform : await demandPlatform(source, platform);
+        return { ...fields, platform: built, teamOwner: owner, teams, pool: moved, plan: planned };
       };
       await edit(caller, 'app.update', name, detail, make, say);
     },

@@ -20,6 +20,47 @@ describe('creating an app', () => {
   });
 });
 
+describe('what an app is to be for, taken away while it is created or changed', () => {
+  const NOW = '2026-01-01T00:00:00.000Z';
+  const ROW = { name: 'odd', definition: 'x', isDisabled: false, createdAt: NOW };
+
+  /** Once they have been looked at, and before the transaction. */
+  function takenAway(): void {
+    const undo = world.faults.on('store.lease', async () => {
+      undo();
+      await world.machine.store.transact(async (tx) => {
+        await tx.deletePlatform('odd');
+        await tx.deletePool('odd');
+      });
+    });
+  }
+
+  beforeEach(() =>
+    world.machine.store.transact(async (tx) => {
+      await tx.putPlatform(ROW);
+      await tx.insertPool({ name: 'odd', isPublic: true, teams: [], createdAt: NOW });
+    }),
+  );
+
+  it.each([
+    [{ platform: 'odd' }, 'platform.not_found'],
+    [{ platform: 'any', pool: 'odd' }, 'pool.not_found'],
+  ])('is missed in time: %j', async (what, code) => {
+    takenAway();
+    await expect(world.useCases.apps.create(ANN, { name: 'shop', ...what })).rejects.toMatchObject({ code });
+    expect(await world.machine.store.app('shop')).toBeNull();
+  });
+
+  it('is missed in time by a change, too', async () => {
+    await world.createApp('shop');
+    takenAway();
+    await expect(world.useCases.appChanges.change(ANN, 'shop', { platform: 'odd' })).rejects.toMatchObject({
+      code: 'platform.not_found',
+    });
+    expect((await world.machine.store.app('shop'))?.platform).not.toBe('odd');
+  });
+});
+
 describe('removing an app', () => {
   it('that failed half-way can be repeated', async () => {
     await world.createApp('shop');

@@ -10,7 +10,7 @@ import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { defaultPlan, demandPlan, limitsFor } from '../plans/demand-plan.ts';
 import { builtInPlan, type Plan } from '../plans/plan.ts';
-import { demandPlatform } from '../platforms/demand-platform.ts';
+import { broughtNow, demandPlatform } from '../platforms/demand-platform.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
 import { DEFAULT_POOL } from '../pools/pool.ts';
 import { reserveApp } from '../quotas/quota.ts';
@@ -116,7 +116,8 @@ export function createApps(deps: AppsDeps): Apps {
     async create(caller, input) {
       demand(caller, 'app.create');
       const name = checkAppName(input.name, RESERVED);
-      const platform = await demandPlatform({ store, builder }, input.platform);
+      const brought = await broughtNow(builder);
+      const platform = await demandPlatform({ store, builder: brought }, input.platform);
       const teamOwner = await owningTeam(store, caller, input.teamOwner);
       const pool = await demandUsablePool(store, input.pool ?? DEFAULT_POOL.name, teamOwner);
       const app: App = {
@@ -149,6 +150,9 @@ export function createApps(deps: AppsDeps): Apps {
           if ((await store.app(name)) === null) await gitHost.remove(name);
           await store.transact(async (tx) => {
             if (caller.kind === 'user') await reserveApp(tx, app.owner, settings.defaultLimits);
+            // Judged once more where nobody can take them away in between.
+            await demandPlatform({ store: tx, builder: brought }, app.platform);
+            await demandUsablePool(tx, app.pool, app.teamOwner);
             await demandPlan(tx, app.plan);
             await tx.insertApp(app);
           });

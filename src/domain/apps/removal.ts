@@ -59,7 +59,7 @@ export function createRemoval(deps: RemovalDeps): Removal {
 
 /** From here on its bindings are the providers' to undo. */
 async function unbindAll(tx: StoreWriter, app: string): Promise<void> {
-  for (const { id } of await tx.bindings({ app })) await tx.updateBinding(id, { state: 'unbinding', vars: {} });
+  for (const { id } of await tx.bindings({ app })) await tx.updateBinding(id, { state: 'unbinding' });
 }
 
 /** The app that it is swapped with answers at its own names again. */

@@ -175,3 +175,27 @@ describe('a control that lost the lease of the app to another one', () => {
     expect((await world.machine.store.app('shop'))?.release).toBe(1);
   });
 });
+
+describe('what is said', () => {
+  const deploySaying = async (processes: Record<string, string>): Promise<string[]> => {
+    const said: string[] = [];
+    await world.deploy('shop', { processes }, { say: (line) => said.push(line) });
+    return said;
+  };
+
+  it('while a unit takes its time, is for which one everything waits', async () => {
+    const held = world.faults.hold('provisioner.ready');
+    const said: string[] = [];
+    const deploying = world.deploy('shop', { processes: { web: 'serve' } }, { say: (line) => said.push(line) });
+    await until(() => said.includes('       waiting for web shop/0 to be ready'), { timeoutMs: 5_000, what: 'a word' });
+    held.release();
+    await deploying;
+  });
+
+  it('of a release without a process for requests does not promise that it answers', async () => {
+    expect((await deploySaying({ worker: 'stay' })).at(-1)).toBe(
+      '-----> Release 1 runs; without a process "web" nothing answers at http://shop.apps.test',
+    );
+    expect((await deploySaying({ web: 'serve' })).at(-1)).toBe('-----> Release 2 answers at http://shop.apps.test');
+  });
+});

@@ -24,6 +24,8 @@ import { exchangeUnits, powerOf, stayingUnits, unitsOf } from './partial-rollout
 import { missingCounts, wantedCounts } from './wanted-units.ts';
 
 const PATIENCE_MS = 1_500;
+/** So long nothing is said while units start. */
+const SILENCE_MS = 2_000;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
 export interface RolloutsDeps {
@@ -181,12 +183,18 @@ export class Rollouts {
     const signal = AbortSignal.any([plan.signal, stop.signal]);
     const results = await Promise.allSettled(
       units.map(async (unit) => {
+        const waiting = setTimeout(
+          () => plan.say(`       waiting for ${unit.process} ${unitName(unit)} to be ready`),
+          SILENCE_MS,
+        );
         try {
           await this.#deps.units.start(unit, plan.release, signal);
           plan.say(`       ${unit.process} ${unitName(unit)} is up`);
         } catch (error) {
           stop.abort();
           throw error;
+        } finally {
+          clearTimeout(waiting);
         }
       }),
     );

@@ -13,6 +13,13 @@ beforeEach(async () => {
 afterEach(() => world.dispose());
 
 describe('the route table', () => {
+  it('says why nothing answers', async () => {
+    const note = (): string | undefined => world.machine.table().routes[0]?.note;
+    expect(note()).toBe('');
+    await world.deploy('shop', { processes: { worker: 'stay' } });
+    expect(note()).toBe('The app "shop" has no process "web" that would answer requests.');
+  });
+
   it('is taken after a restart with the clock set back, and set forward again', async () => {
     for (const ms of [-DAY_MS, 2 * DAY_MS, -DAY_MS]) {
       world.machine.pass(ms);

@@ -152,14 +152,17 @@ export function routeOf(app: App, units: readonly Unit[], domain: string): Route
     app: app.name,
     hosts: [`${hostLabel(app)}.${domain}`, ...app.cname],
     targets,
-    note: noteOf(app, targets.length),
+    note: noteOf(app, units, targets.length),
   };
 }
 
-function noteOf(app: App, targets: number): string {
+function noteOf(app: App, units: readonly Unit[], targets: number): string {
   if (targets > 0) return '';
   if (app.release === null) return `The app "${app.name}" has not been deployed yet.`;
   if (app.desired === 'stopped' || app.stoppedProcesses.includes(ROUTED_PROCESS))
     return `The app "${app.name}" is stopped.`;
+  const serving = units.filter((unit) => unit.rollout === app.rollout);
+  if (serving.length > 0 && serving.every((unit) => unit.process !== ROUTED_PROCESS))
+    return `The app "${app.name}" has no process "${ROUTED_PROCESS}" that would answer requests.`;
   return `No unit of the app "${app.name}" is able to answer right now.`;
 }

@@ -3,12 +3,14 @@ import { timeOrderedId } from '../../lib/ids.ts';
 import { demand, may } from '../access.ts';
 import type { Act } from '../act.ts';
 import type { Say } from '../say.ts';
-import type { App } from '../apps/app.ts';
+import type { App, Release } from '../apps/app.ts';
 import { demandApp } from '../apps/demand-app.ts';
 import { demandRelease } from '../apps/demand-release.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import type { Leases } from '../leases.ts';
 import { limitsFor } from '../plans/demand-plan.ts';
+import type { RestoreBindings, RestoredBindings } from '../services/restored-bindings.ts';
 import type { Deploy, NewCode } from './deploy.ts';
 import type { GitHost } from './git-host.ts';
 import { closeInterrupted, type InterruptedDeps, isCommitted } from './interrupted.ts';
@@ -16,6 +18,7 @@ import type { Pipeline } from './pipeline.ts';
 import { backTo, findRelease, pastArtifacts } from './rollback.ts';
 
 const MAX_LIST = 1_000;
+const LEASE_WAIT_MS = 30_000;
 
 export interface ListedDeploy {
   readonly deploy: Deploy;
@@ -47,20 +50,29 @@ export interface Deploys {
    */
   deploy(caller: Caller, app: string, code: NewCode, say: Say, signal: AbortSignal): Promise<Deploy>;
   /**
-   * A deploy whose release is equal to an older one: its code, environment and processes. `image` as findRelease() takes it.
-   * Errors: those of deploy, and app.not_deployed, release.not_found.
+   * A deploy whose release is equal to an older one: its code, environment, processes and what was bound. `image` as findRelease() takes it.
+   * Errors: those of deploy, and app.not_deployed, release.not_found, provider.failed.
    */
   rollback(caller: Caller, app: string, image: string, say: Say): Promise<Deploy>;
+}
+
+interface Wanted {
+  readonly caller: Caller;
+  readonly app: App;
+  readonly image: string;
+  readonly say: Say;
 }
 
 export interface DeploysDeps extends InterruptedDeps {
   readonly gitHost: GitHost;
   readonly pipeline: Pipeline;
   readonly act: Act;
+  readonly leases: Leases;
+  readonly restore: RestoreBindings;
 }
 
 export function createDeploys(deps: DeploysDeps): Deploys {
-  const { store, gitHost, pipeline, act, now } = deps;
+  const { store, gitHost, pipeline, act, leases, restore, now } = deps;
 
   async function visibleApps(caller: Caller, name: string | undefined): Promise<string[] | undefined> {
     if (name !== undefined && name !== '') {
@@ -96,6 +108,46 @@ export function createDeploys(deps: DeploysDeps): Deploys {
   async function closeAbandoned(app: string): Promise<void> {
     const open = (await store.unfinishedDeploys()).filter((deploy) => deploy.app === app && !isCommitted(deploy));
     for (const deploy of open) await closeInterrupted(deps, deploy);
+  }
+
+  /** Once nobody is at work on the app: `previous` is of the release that serves then. */
+  function meant(caller: Caller, app: string, image: string): Promise<Release> {
+    const options = { waitMs: LEASE_WAIT_MS, holder: `app.rollback by ${callerName(caller)}` };
+    return leases.hold(`app:${app}`, options, async () => {
+      const current = await demandApp(store, app);
+      await demandRelease(store, current);
+      return findRelease(store, current, image);
+    });
+  }
+
+  function goBack({ caller, app, image, say }: Wanted, meantOne: Release, restored: RestoredBindings): Promise<Deploy> {
+    const { name } = app;
+    const options = { target: `app:${name}`, lease: `app:${name}`, detail: image.slice(0, 200) };
+    return act(caller, 'app.rollback', { app }, options, async () => {
+      const by = callerName(caller);
+      const current = await demandApp(store, name);
+      const old = await findRelease(store, current, image);
+      if (old.number !== meantOne.number) throw changedMeanwhile(name);
+      const deploy = newDeploy(name, { commit: old.commit, origin: 'rollback' }, by, now());
+      const limits = await limitsFor(store, current);
+      const env = await restored.env(old.env.filter((variable) => variable.managedBy === ''));
+      const back = backTo(old, { env, limits, deployId: deploy.id, by, at: now() });
+      await closeAbandoned(name);
+      await store.transact((tx) => tx.insertDeploy(deploy));
+      say(`---- Going back to release ${old.number} ----`);
+      const { signal } = new AbortController();
+      // Private values of either environment may be printed.
+      const either = [...(await store.env(name)), ...env];
+      return pipeline.run({
+        deploy,
+        app: current,
+        env: either,
+        what: { back, write: restored.write },
+        by,
+        say,
+        signal,
+      });
+    });
   }
 
   return {
@@ -147,23 +199,11 @@ export function createDeploys(deps: DeploysDeps): Deploys {
 
     async rollback(caller, appName, image, say) {
       const app = await demandApp(store, appName);
-      const options = { target: `app:${appName}`, lease: `app:${appName}`, detail: image.slice(0, 200) };
-      return act(caller, 'app.rollback', { app }, options, async () => {
-        const by = callerName(caller);
-        const current = await demandApp(store, appName);
-        await demandRelease(store, current);
-        const old = await findRelease(store, current, image);
-        const env = await store.env(appName);
-        const deploy = newDeploy(appName, { commit: old.commit, origin: 'rollback' }, by, now());
-        const limits = await limitsFor(store, current);
-        const back = backTo(old, { env, limits, deployId: deploy.id, by, at: now() });
-        await closeAbandoned(appName);
-        await store.transact((tx) => tx.insertDeploy(deploy));
-        say(`---- Going back to release ${old.number} ----`);
-        const { signal } = new AbortController();
-        // Private values of either environment may be printed.
-        return pipeline.run({ deploy, app: current, env: [...env, ...back.env], what: { back }, by, say, signal });
-      });
+      demand(caller, 'app.rollback', { app });
+      const release = await meant(caller, appName, image);
+      return restore.around({ caller, app: appName, release, say }, (restored) =>
+        goBack({ caller, app, image, say }, release, restored),
+      );
     },
   };
 }
@@ -187,4 +227,10 @@ function newDeploy(app: string, code: Pick<NewCode, 'commit' | 'origin'>, by: st
     failedRequests: 0,
     removedAt: null,
   };
+}
+
+function changedMeanwhile(app: string): PlatformError {
+  return new PlatformError('app.busy', `${app} was changed meanwhile.`, {
+    hint: 'Look at the app as it is now, then try again.',
+  });
 }

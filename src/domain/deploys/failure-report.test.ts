@@ -23,6 +23,10 @@ it('does not claim that an older version serves when there is none', () => {
   expect(failureReport({ ...facts, serving: null }).join('\n')).toContain('Nothing of "shop" serves yet.');
 });
 
+it('does not repeat what a build has just printed', () => {
+  expect(failureReport({ ...facts, cause: 'build_failed' }).join('\n')).not.toContain('oops');
+});
+
 it('shows at most fifty lines, the last ones', () => {
   const lines = Array.from({ length: 120 }, (_, n) => `line ${n}`);
   const shown = failureReport({ ...facts, lines }).filter((line) => line.includes('| line'));

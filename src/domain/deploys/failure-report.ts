@@ -14,7 +14,10 @@ export interface FailureFacts {
 }
 
 export function failureReport(facts: FailureFacts): string[] {
-  const last = facts.lines.slice(-MAX_LINES);
+  // What a build printed stands right above.
+  const isBuild = facts.cause === 'build_failed';
+  const last = isBuild ? [] : facts.lines.slice(-MAX_LINES);
+  const more = isBuild ? '' : ` More: tancho app log -a ${facts.app}`;
   return [
     '',
     ` !     Deploy failed (${facts.cause}): ${facts.message}`,
@@ -23,7 +26,7 @@ export function failureReport(facts: FailureFacts): string[] {
     facts.serving === null
       ? ` !     Nothing of "${facts.app}" serves yet.`
       : ` !     Your previous version (release ${facts.serving}) is still serving.`,
-    ` !     Next: fix it, commit, push again. More: tancho app log -a ${facts.app}`,
+    ` !     Next: fix it, commit, push again.${more}`,
     '',
   ];
 }

@@ -5,7 +5,7 @@
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Redactor } from '../../lib/redact.ts';
-import { type App, type EnvVar, hostLabel } from '../apps/app.ts';
+import { type App, type EnvVar, hostLabel, ROUTED_PROCESS } from '../apps/app.ts';
 import type { NewRelease } from '../apps/next-release.ts';
 import { privateValues } from '../apps/private-values.ts';
 import { Failure, type FailureCause } from '../apps/rollout.ts';
@@ -43,10 +43,16 @@ export interface PipelineRun {
   /** The app's environment. */
   readonly env: readonly EnvVar[];
   /** What is to serve: code to be built, or a release equal to an older one. */
-  readonly what: { readonly code: NewCode } | { readonly back: NewRelease };
+  readonly what: { readonly code: NewCode } | GoingBack;
   readonly by: string;
   readonly say: (line: string) => void;
   readonly signal: AbortSignal;
+}
+
+export interface GoingBack {
+  readonly back: NewRelease;
+  /** In the transaction that makes it serve. */
+  readonly write: (tx: StoreWriter) => Promise<void>;
 }
 
 export class Pipeline {
@@ -84,17 +90,22 @@ export class Pipeline {
     }
     let deploy: Deploy = { ...run.deploy, state: 'routing', artifact: release.artifact, release: serving };
     await bestEffort(logger, 'closing a deploy', async () => {
-      await this.#succeeded(run, serving, transcript);
+      await this.#succeeded(run, serving, ROUTED_PROCESS in release.processes, transcript);
       deploy = (await store.deploy(run.deploy.id)) ?? deploy;
     });
     return deploy;
   }
 
-  async #succeeded(run: PipelineRun, release: number, transcript: Transcript): Promise<void> {
+  async #succeeded(run: PipelineRun, release: number, answers: boolean, transcript: Transcript): Promise<void> {
     const { journal, logger, settings } = this.#deps;
     const { name } = run.app;
     transcript.say('');
-    transcript.say(`-----> Release ${release} answers at http://${appAddress(hostLabel(run.app), settings)}`);
+    const address = `http://${appAddress(hostLabel(run.app), settings)}`;
+    transcript.say(
+      answers
+        ? `-----> Release ${release} answers at ${address}`
+        : `-----> Release ${release} runs; without a process "${ROUTED_PROCESS}" nothing answers at ${address}`,
+    );
     await transcript.flush();
     await journal.note(name, `release ${release} (commit ${shortCommit(run.deploy)}) deployed by ${run.by}`);
     await bestEffort(logger, 'removing old releases', () => pruneReleases(this.#deps, name));
@@ -172,7 +183,10 @@ export class Pipeline {
       await tx.updateApp(deploy.app, { deploys: (app?.deploys ?? 0) + 1 });
       // Not before now: what a deploy that is cut off names as its own is thrown away.
       await tx.updateDeploy(deploy.id, { ...change, release, artifact });
-      if ('back' in what) await restoreEnv(tx, what.back);
+      if ('back' in what) {
+        await restoreEnv(tx, what.back);
+        await what.write(tx);
+      }
     } else if (state === 'done') {
       await tx.updateDeploy(deploy.id, { ...change, failedRequests, finishedAt: this.#deps.now().toISOString() });
     } else {

@@ -46,17 +46,13 @@ async function ofDeploy(
   return deploy === null ? undefined : kept.find((release) => release.artifact === deploy.artifact);
 }
 
-/** Equal in code, environment and processes; what service instances have set, and what units may use, is as it is now. */
+/** Equal in code and processes; `env` has its own variables and what bindings give now, and what units may use is as it is now. */
 export function backTo(
   old: Release,
   now: Surroundings & { readonly deployId: string; readonly by: string; readonly at: Date },
 ): NewRelease {
   const { number: _number, ...same } = old;
-  const managed = now.env.filter((variable) => variable.managedBy !== '');
-  const names = new Set(managed.map((variable) => variable.name));
-  const own = old.env.filter((variable) => variable.managedBy === '' && !names.has(variable.name));
-  const env = [...own, ...managed].sort((a, b) => (a.name < b.name ? -1 : 1));
-  const { limits, deployId, by, at } = now;
+  const { env, limits, deployId, by, at } = now;
   return { ...same, env, limits, deployId, reason: 'rollback', by, createdAt: at.toISOString() };
 }
 

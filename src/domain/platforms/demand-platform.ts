@@ -7,6 +7,12 @@ export interface PlatformSource {
   readonly builder: Pick<Builder, 'platforms'>;
 }
 
+/** What the builder brings, asked once: for the judgement in a transaction, which must not wait for anything but the store. */
+export async function broughtNow(builder: Pick<Builder, 'platforms'>): Promise<Pick<Builder, 'platforms'>> {
+  const brought = await builder.platforms();
+  return { platforms: () => Promise.resolve(brought) };
+}
+
 /** A platform that a new app may be for. Throws `platform.not_found`, `platform.disabled`. */
 export async function demandPlatform({ store, builder }: PlatformSource, name: unknown): Promise<string> {
   const [brought, records] = await Promise.all([builder.platforms(), store.platformRecords()]);

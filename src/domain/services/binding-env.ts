@@ -2,10 +2,12 @@
 import type { EnvVar } from '../apps/app.ts';
 import { checkTotal, checkVariable } from '../apps/env-rules.ts';
 import { isPlatformError, PlatformError } from '../errors.ts';
-import type { StoreWriter } from '../store.ts';
+import type { StoreReader, StoreWriter } from '../store.ts';
 
 /** All bindings of an app as JSON: the name existing libraries look for, and our own. */
 export const SERVICES_VARIABLES = ['TSURU_SERVICES', 'TANCHO_SERVICES'] as const;
+/** No process starts with a variable of 128 KiB or more, whatever the others take. */
+const MAX_DESCRIPTION_BYTES = 130_000;
 /** No instance can be called this. */
 const PLATFORM = 'tancho:services';
 
@@ -38,11 +40,19 @@ export function withBindings(env: readonly EnvVar[], bindings: readonly BoundVar
 
 /** `{service: [{instance_name, envs}]}` */
 function describeAll(bindings: readonly BoundVars[]): string {
-  const services: Record<string, { instance_name: string; envs: Readonly<Record<string, string>> }[]> = {};
+  // A service may be called what every object has, such as "constructor".
+  const services = new Map<string, { instance_name: string; envs: Readonly<Record<string, string>> }[]>();
   for (const { service, instance, vars } of bindings) {
-    (services[service] ??= []).push({ instance_name: instance, envs: vars });
+    const listed = services.get(service) ?? [];
+    services.set(service, [...listed, { instance_name: instance, envs: vars }]);
   }
-  return JSON.stringify(services);
+  const value = JSON.stringify(Object.fromEntries(services));
+  if (Buffer.byteLength(value) <= MAX_DESCRIPTION_BYTES) return value;
+  throw new PlatformError(
+    'env.invalid',
+    `All that is bound to an app may take at most ${MAX_DESCRIPTION_BYTES} bytes, as JSON.`,
+    { hint: 'Unbind what is not needed, or ask the owner of the service for smaller variables.' },
+  );
 }
 
 /** Refuses what a provider must not set, and what the app has set itself: nothing of its own is overwritten. */
@@ -80,4 +90,19 @@ export async function storeBoundEnv(tx: StoreWriter, app: string, env: readonly 
     gone.map((variable) => variable.name),
   );
   await tx.setEnv(app, managed);
+}
+
+/** What is bound to the app, the oldest binding first. */
+export async function boundVars(
+  store: StoreReader,
+  app: string,
+  without: ReadonlySet<string> = new Set(),
+): Promise<BoundVars[]> {
+  const bindings = (await store.bindings({ app })).filter(({ id, state }) => state === 'bound' && !without.has(id));
+  const found: BoundVars[] = [];
+  for (const { instance: id, vars } of bindings) {
+    const instance = await store.instanceById(id);
+    if (instance !== null) found.push({ instance: instance.name, service: instance.service, vars });
+  }
+  return found;
 }

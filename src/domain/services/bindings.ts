@@ -2,26 +2,22 @@
  * Binding an app to an instance and unbinding it (specification 4.3): all of it or nothing, over the provider, the record, the
  * app's environment and its units. Each step is recorded before it is begun; what is cut off is undone by orphans.ts.
  */
-import { randomUUID } from 'node:crypto';
 import { type Action, demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import type { App } from '../apps/app.ts';
 import { demandApp } from '../apps/demand-app.ts';
-import type { Unit } from '../apps/unit.ts';
 import { changeEnv, type EnvChangeDeps } from '../apps/env-change.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Say } from '../say.ts';
-import type { Settings } from '../settings.ts';
-import type { StoreReader, StoreWriter } from '../store.ts';
-import { type BoundVars, checkBoundVars, storeBoundEnv, withBindings } from './binding-env.ts';
-import { demandInstance, demandService } from './demand-service.ts';
+import type { StoreWriter } from '../store.ts';
+import { type Answered, type BindingAttempts, commitBinding } from './binding-attempts.ts';
+import { type BoundVars, boundVars, checkBoundVars, storeBoundEnv, withBindings } from './binding-env.ts';
+import { demandInstance } from './demand-service.ts';
 import { bindingLease, type Orphans } from './orphans.ts';
-import { type Provider, providerFailed } from './provider.ts';
 import type { Binding, Instance } from './service.ts';
-import { EndpointFailure } from './service-endpoint.ts';
 
 export interface BindOptions {
   /** The units that run go on without the change until the next restart. */
@@ -49,18 +45,17 @@ export interface Bindings {
 }
 
 export interface BindingsDeps extends EnvChangeDeps {
-  readonly provider: Provider;
+  readonly attempts: BindingAttempts;
   readonly orphans: Orphans;
   readonly leases: Leases;
   readonly journal: Journal;
   readonly act: Act;
-  readonly settings: Pick<Settings, 'domain'>;
 }
 
 const LEASE_WAIT_MS = 30_000;
 
 export function createBindings(deps: BindingsDeps): Bindings {
-  const { store, provider, orphans, leases, journal, act, settings, now } = deps;
+  const { store, attempts, orphans, leases, journal, act } = deps;
 
   /** The app as it is to be, stored together with what `write` stores, and its units replaced. */
   function restart(
@@ -82,80 +77,22 @@ export function createBindings(deps: BindingsDeps): Bindings {
     });
   }
 
-  /** What an earlier attempt may have left at the provider must be gone first: it would be taken for the new one later. */
-  async function clearPair(instance: Instance, app: string): Promise<void> {
-    const [left] = await store.bindings({ app, instance: instance.id });
-    if (left === undefined) return;
-    if (left.state === 'bound') {
-      throw new PlatformError('binding.exists', 'This app is already bound to this service instance.');
-    }
-    const failure = await orphans.undoBinding(left.id);
-    if (failure === null) return;
-    const what = 'An earlier binding of this app is not undone yet';
-    throw providerFailed(failure, what, instance.name);
-  }
-
-  async function begin(caller: Caller, { id }: Instance, app: string): Promise<Binding> {
-    const binding: Binding = {
-      id: randomUUID(),
-      instance: id,
-      app,
-      state: 'binding',
-      appHost: `${app}.${settings.domain}`,
-      user: callerName(caller),
-      vars: {},
-      unitHosts: [],
-      createdAt: now().toISOString(),
-      attempts: 0,
-      problem: '',
-    };
-    await store.transact(async (tx) => {
-      await demandApp(tx, app);
-      const current = await tx.instanceById(id);
-      if (current?.state !== 'ready') throw notReady(current);
-      demand(caller, 'instance.bind', { instance: current });
-      await tx.insertBinding(binding);
-    });
-    return { ...binding, unitHosts: await unitHosts(store, app) };
-  }
-
-  /** Whatever goes wrong, the binding is undone; what cannot be undone now stays recorded. */
-  async function finish(
+  async function give(
     caller: Caller,
     instance: Instance,
-    binding: Binding,
+    on: { readonly binding: Binding; readonly answered: Answered },
     options: BindOptions & { readonly say: Say },
   ): Promise<Record<string, string>> {
-    const { app } = binding;
-    let mayBeThere = true;
-    try {
-      const service = await demandService(store, instance.service);
-      const answered = await provider.bind(service, instance, binding).catch((thrown: unknown) => {
-        if (!(thrown instanceof EndpointFailure)) throw thrown;
-        mayBeThere = thrown.mayHaveHappened;
-        throw providerFailed(
-          thrown,
-          `Failed to bind the instance "${instance.name}" to the app "${app}"`,
-          instance.name,
-        );
-      });
-      const holder = `app.bind by ${callerName(caller)}`;
-      let vars: Record<string, string> = {};
-      await restart(caller, app, { ...options, holder }, async () => {
-        vars = checkBoundVars(await store.env(app), answered, instance.name);
-        const mine = { instance: instance.name, service: instance.service, vars };
-        const write = async (tx: StoreWriter): Promise<void> => {
-          if ((await tx.binding(binding.id))?.state !== 'binding') throw takenOver(app);
-          await tx.updateBinding(binding.id, { state: 'bound', vars });
-        };
-        return { bindings: [...(await boundVars(store, app)), mine], write };
-      });
-      return vars;
-    } catch (error) {
-      if (mayBeThere) await orphans.undoBinding(binding.id);
-      else await store.transact((tx) => tx.deleteBinding(binding.id));
-      throw error;
-    }
+    const { app } = on.binding;
+    const holder = `app.bind by ${callerName(caller)}`;
+    let vars: Record<string, string> = {};
+    await restart(caller, app, { ...options, holder }, async () => {
+      vars = checkBoundVars(await store.env(app), on.answered, instance.name);
+      const mine = { instance: instance.name, service: instance.service, vars };
+      const write = (tx: StoreWriter): Promise<void> => commitBinding(tx, on.binding, vars);
+      return { bindings: [...(await boundVars(store, app)), mine], write };
+    });
+    return vars;
   }
 
   async function under<T>(
@@ -176,9 +113,9 @@ export function createBindings(deps: BindingsDeps): Bindings {
       const instance = await demandInstance(store, instanceName, options.service);
       demand(caller, 'instance.bind', { instance });
       return under(caller, 'app.bind', { app, instance }, async () => {
-        await clearPair(instance, appName);
-        const binding = await begin(caller, instance, appName);
-        const vars = await orphans.during(binding.id, () => finish(caller, instance, binding, { ...options, say }));
+        const vars = await attempts.attempt(caller, instance, appName, (binding, answered) =>
+          give(caller, instance, { binding, answered }, { ...options, say }),
+        );
         await journal.note(appName, `bound to ${instance.name} by ${callerName(caller)}`);
         return vars;
       });
@@ -197,8 +134,8 @@ export function createBindings(deps: BindingsDeps): Bindings {
           if (binding.state === 'bound') {
             const holder = `app.unbind by ${callerName(caller)}`;
             await restart(caller, appName, { ...options, say, holder }, async () => ({
-              bindings: await boundVars(store, appName, binding.id),
-              write: (tx) => tx.updateBinding(binding.id, { state: 'unbinding', vars: {} }),
+              bindings: await boundVars(store, appName, new Set([binding.id])),
+              write: (tx) => tx.updateBinding(binding.id, { state: 'unbinding' }),
             }));
           }
           const failure = await orphans.undoBinding(binding.id);
@@ -211,42 +148,4 @@ export function createBindings(deps: BindingsDeps): Bindings {
       });
     },
   };
-}
-
-/** What is bound to the app, the oldest binding first. */
-async function boundVars(store: StoreReader, app: string, without?: string): Promise<BoundVars[]> {
-  const bindings = (await store.bindings({ app })).filter(({ id, state }) => state === 'bound' && id !== without);
-  const found: BoundVars[] = [];
-  for (const { instance: id, vars } of bindings) {
-    const instance = await store.instanceById(id);
-    if (instance !== null) found.push({ instance: instance.name, service: instance.service, vars });
-  }
-  return found;
-}
-
-/** Where the serving units of an app are. */
-export async function unitHosts(store: StoreReader, name: string): Promise<string[]> {
-  const app = await store.app(name);
-  return app === null ? [] : servingHosts(app, await store.units(name));
-}
-
-export function servingHosts(app: Pick<App, 'rollout'>, units: readonly Unit[]): string[] {
-  return units
-    .filter((unit) => unit.rollout === app.rollout && unit.state === 'started')
-    .flatMap(({ address }) => (address === null ? [] : [`${address.host}:${address.port}`]))
-    .sort();
-}
-
-function notReady(instance: Instance | null): PlatformError {
-  if (instance === null || instance.state === 'removing') {
-    return new PlatformError('instance.not_found', 'service instance not found');
-  }
-  const message = 'You cannot bind any app to this service instance because it is not ready yet.';
-  return new PlatformError('instance.not_ready', message, { hint: 'Try again in a while.' });
-}
-
-function takenOver(app: string): PlatformError {
-  return new PlatformError('app.busy', `The binding of ${app} was undone before it was finished.`, {
-    hint: 'Try again.',
-  });
 }

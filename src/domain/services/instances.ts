@@ -6,6 +6,7 @@ import { checkDescription, demandOwner } from '../apps/app-fields.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
+import { secretsOf } from './binding-secrets.ts';
 import { demandInstance, demandService } from './demand-service.ts';
 import { checkParameters, checkPlan, checkTags } from './instance-fields.ts';
 import { createInstanceRemoval, type InstanceRemoval } from './instance-removal.ts';
@@ -84,7 +85,9 @@ export function createInstances(deps: InstancesDeps): Instances {
     const bindings = await store.bindings({ instance: instance.id });
     const apps = bindings.filter(({ state }) => state === 'bound').map(({ app }) => app);
     const isThere = isAsked && instance.state === 'ready';
-    const info = isThere ? await provider.info(service, instance, callerName(caller)).catch(orNull) : null;
+    const told = isThere ? await provider.info(service, instance, callerName(caller)).catch(orNull) : null;
+    const redact = secretsOf(bindings);
+    const info = told?.map(({ label, value }) => ({ label, value: redact(value) })) ?? null;
     return { instance, apps: apps.sort(), info };
   }
 

@@ -72,9 +72,25 @@ describe('a manifest', () => {
       `${GOOD}kind: soap\nrestricted: maybe\n`,
       [expect.stringMatching(/^line 6: kind/), expect.stringMatching(/^line 7/)],
     ],
-    ['id: [1]\npassword: {a: b}', [1, 2, 1, 1].map((line) => expect.stringMatching(`^line ${line}: `) as string)],
+    ['id: [1]\npassword: {a: b}', [1, 1, 2].map((line) => expect.stringMatching(`^line ${line}: `) as string)],
+    [
+      'id: db\npasword: x\nEndpoint:\n  production: http://x',
+      ['line 2: this looks like the key password', 'line 3: You must provide a production endpoint'].map(
+        (text) => expect.stringContaining(text) as string,
+      ),
+    ],
+    [
+      'id: db\npassword: *nowhere\nendpoint:\n  production: http://x',
+      [expect.stringMatching(/^line 2: password must be/)],
+    ],
   ])('with mistakes: %j', (text, expected) => {
     expect(mistakes(text)).toEqual(expected);
+  });
+
+  it('may use anchors', () => {
+    const text =
+      'where: &here\n  production: http://x\nsecret: &secret s\nid: db\npassword: *secret\nendpoint: *here\n';
+    expect(parseManifest(text)).toMatchObject({ id: 'db', password: 's', url: 'http://x' });
   });
 
   it('that is no YAML is named by line too, and no mistake repeats what is written', () => {

@@ -1,5 +1,6 @@
 /** Reads the manifest of a service (specification 2, "Service metadata"): every mistake at once, each with its line. */
-import { isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from 'yaml';
+import { type Document, isAlias, isMap, isScalar, LineCounter, parseDocument, type YAMLMap } from 'yaml';
+import { nearest } from '../../lib/nearest.ts';
 import { beyondYamlBounds } from '../../lib/yaml-bounds.ts';
 import { PlatformError } from '../errors.ts';
 import { isServiceName } from './service.ts';
@@ -20,6 +21,18 @@ export interface Manifest {
 }
 
 const MAX_TEXT = 4_096;
+const KEYS: ReadonlySet<string> = new Set([
+  'id',
+  'username',
+  'password',
+  'endpoint',
+  'production',
+  'team',
+  'kind',
+  'restricted',
+]);
+/** In place of a position. */
+const SAID = -1;
 const MAX_ERRORS = 20;
 
 /** Throws PlatformError `manifest.invalid`. Keys that are not known mean nothing: other platforms have more. */
@@ -36,14 +49,14 @@ export function parseManifest(text: string): Manifest {
   if (!isMap(document.contents)) {
     throw invalid(['line 1: expected a mapping such as "id: <name>"']);
   }
-  const reader = new Reader(lines);
+  const reader = new Reader(lines, document);
   return reader.read(document.contents);
 }
 
 /** The same from the fields of a form. */
 export function manifestOf(fields: Readonly<Record<string, string>>): Manifest {
   const { id = '', endpoint = '', username = '', password = '', team = '', kind = '', restricted = '' } = fields;
-  const reader = new Reader(null);
+  const reader = new Reader(null, null);
   return reader.check({ id, url: endpoint, username, password, team, kind, restricted }, {});
 }
 
@@ -51,22 +64,27 @@ type Fields = Readonly<Record<'id' | 'url' | 'username' | 'password' | 'team' | 
 
 class Reader {
   readonly #lines: LineCounter | null;
-  readonly #mistakes: string[] = [];
+  readonly #document: Document | null;
+  readonly #mistakes: { readonly offset: number; readonly message: string }[] = [];
 
-  constructor(lines: LineCounter | null) {
+  constructor(lines: LineCounter | null, document: Document | null) {
     this.#lines = lines;
+    this.#document = document;
   }
 
   read(root: YAMLMap): Manifest {
-    const endpoint = root.get('endpoint', true) as unknown;
+    const endpoint = this.#valueOf(root, 'endpoint');
     const isMapping = isMap(endpoint);
     if (endpoint !== undefined && !isMapping) {
       this.#mistake(offsetOf(root, 'endpoint'), 'endpoint must be a mapping with the key production');
     }
     const positions: Record<string, number | undefined> = {};
     const text = (map: YAMLMap, key: string, field: string): string => {
-      positions[field] = offsetOf(map, key);
-      return this.#text(map, key);
+      positions[field] = offsetOf(map, key) ?? misspelt(map, key);
+      const found = this.#text(map, key);
+      // Said already: that it is missing as well would be no news.
+      if (found === null) positions[field] = SAID;
+      return found ?? '';
     };
     const fields = {
       id: text(root, 'id', 'id'),
@@ -77,14 +95,21 @@ class Reader {
       kind: text(root, 'kind', 'kind'),
       restricted: text(root, 'restricted', 'restricted'),
     };
+    // Left out they are allowed, so a slip of the pen would go unnoticed.
+    for (const key of ['password', 'username']) {
+      const slip = offsetOf(root, key) === undefined ? misspelt(root, key) : undefined;
+      if (slip !== undefined) this.#mistake(slip, `this looks like the key ${key}, but is written differently`);
+    }
     if (isMapping) positions['url'] ??= offsetOf(root, 'endpoint');
-    else if (endpoint !== undefined) positions['url'] = -1;
+    else positions['url'] = endpoint === undefined ? misspelt(root, 'endpoint') : SAID;
     return this.check(fields, positions);
   }
 
   check(fields: Fields, positions: Readonly<Record<string, number | undefined>>): Manifest {
     const { id, username, password, team, kind, restricted } = fields;
-    const wrong = (field: string, message: string): void => this.#mistake(positions[field], message);
+    const wrong = (field: string, message: string): void => {
+      if (positions[field] !== SAID) this.#mistake(positions[field], message);
+    };
     if (id === '') wrong('id', 'You must provide an id in the manifest file.');
     else if (!isServiceName(id)) {
       wrong(
@@ -94,7 +119,7 @@ class Reader {
     }
     let url = '';
     if (fields.url === '') {
-      if (positions['url'] !== -1) wrong('url', 'You must provide a production endpoint in the manifest file.');
+      wrong('url', 'You must provide a production endpoint in the manifest file.');
     } else {
       url = normalUrl(fields.url);
       if (url === '') wrong('url', 'the production endpoint must be an address such as https://db.example.com');
@@ -103,25 +128,39 @@ class Reader {
     const isKnown = kind === '' || isKind(kind);
     if (!isKnown) wrong('kind', `kind must be one of: ${ENDPOINT_KINDS.join(', ')}`);
     if (!['', 'true', 'false'].includes(restricted)) wrong('restricted', 'restricted must be true or false');
-    if (this.#mistakes.length > 0 || !isKnown) throw invalid(this.#mistakes);
+    if (this.#mistakes.length > 0 || !isKnown) throw invalid(this.#found());
     const isRestricted = restricted === '' ? null : restricted === 'true';
     return { id, kind: kind === '' ? null : kind, url, username: username || id, password, team, isRestricted };
   }
 
-  #text(map: YAMLMap, key: string): string {
-    const node = map.get(key, true) as unknown;
+  /** '' when it is not there, null when it is a mistake. */
+  #text(map: YAMLMap, key: string): string | null {
+    const node = this.#valueOf(map, key);
     if (node === undefined) return '';
     const value = isScalar(node) ? node.value : undefined;
     if (value === null) return '';
     const text = typeof value === 'object' || value === undefined ? null : written(node, value);
     if (text !== null && text.length <= MAX_TEXT && !text.includes('\0')) return text.trim();
     this.#mistake(offsetOf(map, key), `${key} must be text of at most ${MAX_TEXT} characters`);
-    return '';
+    return null;
+  }
+
+  /** What an alias stands for; null for one of an anchor that is not there. */
+  #valueOf(map: YAMLMap, key: string): unknown {
+    const node = map.get(key, true) as unknown;
+    return isAlias(node) && this.#document !== null ? (node.resolve(this.#document) ?? null) : node;
   }
 
   #mistake(offset: number | undefined, message: string): void {
-    if (this.#lines === null) this.#mistakes.push(message);
-    else this.#mistakes.push(at(this.#lines, offset ?? 0, message));
+    this.#mistakes.push({ offset: offset ?? 0, message });
+  }
+
+  #found(): string[] {
+    const lines = this.#lines;
+    if (lines === null) return this.#mistakes.map(({ message }) => message);
+    return [...this.#mistakes]
+      .sort((a, b) => a.offset - b.offset)
+      .map(({ offset, message }) => at(lines, offset, message));
   }
 }
 
@@ -129,6 +168,15 @@ class Reader {
 function written(node: unknown, value: unknown): string {
   const source = isScalar(node) ? node.source : undefined;
   return typeof value === 'string' ? value : (source ?? String(value));
+}
+
+/** Where a key is that was probably meant to be this one. */
+function misspelt(map: YAMLMap, key: string): number | undefined {
+  const unknown = map.items.flatMap(({ key: node }) =>
+    isScalar(node) && typeof node.value === 'string' && !KEYS.has(node.value) ? [node.value] : [],
+  );
+  const near = nearest(key, unknown);
+  return near === undefined ? undefined : offsetOf(map, near);
 }
 
 function offsetOf(map: YAMLMap, key: string): number | undefined {

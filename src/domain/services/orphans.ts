@@ -141,7 +141,7 @@ export class Orphans {
     const { store, provider, logger } = this.#deps;
     const binding = await store.binding(id);
     if (binding === null || binding.state === 'bound') return null;
-    await store.transact((tx) => tx.updateBinding(id, { state: 'unbinding', vars: {} }));
+    await store.transact((tx) => tx.updateBinding(id, { state: 'unbinding' }));
     const instance = await store.instanceById(binding.instance);
     const service = instance === null ? null : await store.service(instance.service);
     if (instance !== null && service !== null) {

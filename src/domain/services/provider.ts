@@ -58,40 +58,44 @@ export class Provider {
   }
 
   create(service: Service, instance: Instance): Promise<void> {
-    const asked = { key: `${instance.id}:create`, user: instance.user, deadlineMs: this.#deadlines.createMs };
-    return this.#ask(service, { ...asked, secrets: Object.values(instance.parameters) }, (endpoint, call) =>
+    const deadlineMs = this.#deadlines.createMs;
+    const asked = { key: `${instance.id}:create`, user: instance.user, deadlineMs, secrets: secretsOf(instance) };
+    return this.#ask(service, asked, (endpoint, call) =>
       this.#endpoint.create(endpoint, instanceFacts(instance), call),
     );
   }
 
   info(service: Service, instance: Instance, user: string): Promise<EndpointFact[]> {
-    const asked = { key: randomHex(32), user, deadlineMs: this.#deadlines.lookMs };
+    const asked = { key: randomHex(32), user, deadlineMs: this.#deadlines.lookMs, secrets: secretsOf(instance) };
     return this.#ask(service, asked, (endpoint, call) => this.#endpoint.info(endpoint, instanceFacts(instance), call));
   }
 
   status(service: Service, instance: Instance, user: string): Promise<InstanceStatus> {
-    const asked = { key: randomHex(32), user, deadlineMs: this.#deadlines.lookMs };
+    const asked = { key: randomHex(32), user, deadlineMs: this.#deadlines.lookMs, secrets: secretsOf(instance) };
     return this.#ask(service, asked, (endpoint, call) =>
       this.#endpoint.status(endpoint, instanceFacts(instance), call),
     );
   }
 
   remove(service: Service, instance: Instance): Promise<void> {
-    const asked = { key: `${instance.id}:remove`, user: '', deadlineMs: this.#deadlines.changeMs };
+    const deadlineMs = this.#deadlines.changeMs;
+    const asked = { key: `${instance.id}:remove`, user: '', deadlineMs, secrets: secretsOf(instance) };
     return this.#ask(service, asked, (endpoint, call) =>
       this.#endpoint.remove(endpoint, instanceFacts(instance), call),
     );
   }
 
   bind(service: Service, instance: Instance, binding: Binding): Promise<ReadonlyMap<string, string>> {
-    const asked = { key: `${binding.id}:bind`, user: binding.user, deadlineMs: this.#deadlines.changeMs };
+    const deadlineMs = this.#deadlines.changeMs;
+    const asked = { key: `${binding.id}:bind`, user: binding.user, deadlineMs, secrets: secretsOf(instance, binding) };
     return this.#ask(service, asked, (endpoint, call) =>
       this.#endpoint.bind(endpoint, instanceFacts(instance), bindingFacts(binding), call),
     );
   }
 
   unbind(service: Service, instance: Instance, binding: Binding): Promise<void> {
-    const asked = { key: `${binding.id}:unbind`, user: '', deadlineMs: this.#deadlines.changeMs };
+    const secrets = secretsOf(instance, binding);
+    const asked = { key: `${binding.id}:unbind`, user: '', deadlineMs: this.#deadlines.changeMs, secrets };
     return this.#ask(service, asked, (endpoint, call) =>
       this.#endpoint.unbind(endpoint, instanceFacts(instance), bindingFacts(binding), call),
     );
@@ -99,7 +103,8 @@ export class Provider {
 
   /** Tells of a unit that has come, or of one that has gone. */
   unit(what: 'bindUnit' | 'unbindUnit', on: BoundTo, unitHost: string): Promise<void> {
-    const asked = { key: randomHex(32), user: '', deadlineMs: this.#deadlines.lookMs };
+    const secrets = secretsOf(on.instance, on.binding);
+    const asked = { key: randomHex(32), user: '', deadlineMs: this.#deadlines.lookMs, secrets };
     return this.#ask(on.service, asked, (endpoint, call) =>
       this.#endpoint[what](endpoint, instanceFacts(on.instance), bindingFacts(on.binding), unitHost, call),
     );
@@ -161,6 +166,11 @@ export function providerFailed(failure: EndpointFailure, what: string, instance:
     return new PlatformError('provider.failed', `${instance} api is down.`, { hint: failure.message, details });
   }
   return new PlatformError('provider.failed', `${what}: ${failure.message}`, { details });
+}
+
+/** What neither of them was meant to show: a provider may quote it in its errors. */
+function secretsOf(instance: Instance, binding?: Binding): string[] {
+  return [...Object.values(instance.parameters), ...Object.values(binding?.vars ?? {})];
 }
 
 function endpointOf(service: Service): Endpoint {

@@ -15,8 +15,11 @@ export interface ServiceProxy {
   service(caller: Caller, name: string, request: ProxyRequest): Promise<ProxyAnswer>;
 }
 
-/** What a provider does for the platform: binding by this way would leave what nobody knows of. */
-const RESERVED = /^\/(?:bind(?:-app)?(?:\/|$)|hostname\/|binds\/)/i;
+/**
+ * What a provider does for the platform: binding or removing by this way would leave what nobody knows of. Read as the most lenient of
+ * servers would: some take a slash at the end for none, or do not tell small letters from capitals.
+ */
+const RESERVED = /^\/+$|^\/(?:bind(?:-app)?(?:\/|$)|hostname\/|binds\/)/i;
 
 export function createServiceProxy(deps: {
   readonly store: Store;

@@ -67,7 +67,7 @@ export interface Binding {
   /** The app's name for providers, which stays the same when addresses are swapped. */
   readonly appHost: string;
   readonly user: string;
-  /** What the provider answered, sealed at rest; empty until `bound`. */
+  /** What the provider answered, sealed at rest; kept until the provider has confirmed the end, so that none of its words show them. */
   readonly vars: Readonly<Record<string, string>>;
   /** Addresses of units that the provider has been told of, or with a + in front may have been; sorted. */
   readonly unitHosts: readonly string[];

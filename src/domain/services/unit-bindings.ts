@@ -8,11 +8,11 @@ import { isPlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
-import { servingHosts, unitHosts } from './bindings.ts';
 import { bindingLease } from './orphans.ts';
 import type { BoundTo, Provider } from './provider.ts';
 import { toldHosts, UNTOLD } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
+import { servingHosts, unitHosts } from './unit-hosts.ts';
 
 export interface UnitBindingsDeps {
   readonly store: Store;

@@ -84,6 +84,13 @@ describe('what does not hold is found', () => {
     expect(named(report, 'fails').join('\n')).toContain(name);
   });
 
+  it('a lie about remove names all that is still there', async () => {
+    const { report, mock } = await against({ on: 'remove', do: 'lie' });
+    const left = /is gone: remove by hand: (.*)$/m.exec(named(report, 'fails').join('\n'))?.[1]?.split(', ') ?? [];
+    expect(mock.instances.size).toBeGreaterThan(1);
+    expect(left.sort()).toEqual([...mock.instances.keys()].sort());
+  });
+
   it('a lie about unbind, which no answer gives away, at least makes it suspicious', async () => {
     const { report } = await against({ on: 'unbind', do: 'lie' });
     expect(named(report, 'fails')).toEqual([
@@ -101,6 +108,9 @@ describe('what does not hold is found', () => {
     [{ on: 'create', do: 'fail', status: 503 }, /^create: an instance: status 503: told to fail$/m],
     [{ on: 'info', do: 'wrong-types' }, /^info: .*not a list/m],
     [{ on: 'plans', do: 'garbage' }, /^plans: .*not JSON/m],
+    [{ on: 'create', do: 'garbage' }, /^create: an instance: status 201 with a web page$/m],
+    [{ on: 'unbind', do: 'garbage' }, /^unbind-app: the binding goes: status 200 with a web page$/m],
+    [{ on: 'remove', do: 'garbage' }, /^remove: the instance goes: status 200 with a web page$/m],
     [{ on: 'remove', do: 'fail-after' }, /^remove: the instance goes: status 500/m],
     [{ on: 'unbind', do: 'die-after' }, /^unbind-app: the binding goes: /m],
     [{ on: 'bindUnit', do: 'fail' }, /^bind: told of a unit: status 500/m],

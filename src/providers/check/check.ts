@@ -19,7 +19,8 @@ const CLEANING: Check = {
   needs: ['it answers'],
   async work(run) {
     for (const name of [...run.made]) await run.remove(name);
-    if (run.made.size > 0) throw new Broken(`remove by hand: ${[...run.made].join(', ')}`);
+    const left = [...run.made, ...(await run.remaining())];
+    if (left.length > 0) throw new Broken(`remove by hand: ${left.join(', ')}`);
   },
 };
 

@@ -1,4 +1,5 @@
 /** What an answer has to look like; each function throws a Broken that says what it looks like instead. */
+import { isPage } from '../../lib/web-page.ts';
 import type { Reply } from './caller.ts';
 
 /** The contract does not hold; the message says in which way. */
@@ -31,6 +32,7 @@ export function shown(reply: Reply): string {
 
 export function mustSucceed(reply: Reply): void {
   if (!isSuccess(reply)) throw new Broken(shown(reply));
+  if (isPage(reply.text)) throw new Broken(`${shown(reply)} with a web page`);
 }
 
 export function mustBe(reply: Reply, ...statuses: readonly number[]): void {
@@ -43,7 +45,7 @@ export function mustRefuse(reply: Reply, what: string): void {
 }
 
 export function jsonOf(reply: Reply): unknown {
-  mustSucceed(reply);
+  if (!isSuccess(reply)) throw new Broken(shown(reply));
   try {
     return JSON.parse(reply.text);
   } catch {

@@ -29,6 +29,8 @@ export class Run {
   readonly results: CheckResult[] = [];
   /** Instances that may be there. */
   readonly made = new Set<string>();
+  /** All that ever were. */
+  readonly #everMade = new Set<string>();
   /** Plans the provider offers. */
   plans: readonly string[] = [];
   /** Whether the provider answers at bind-app; else variables come from bind. */
@@ -62,6 +64,7 @@ export class Run {
 
   create(instance: string, more: { plan?: string; key?: string } = {}): Promise<Reply> {
     this.made.add(instance);
+    this.#everMade.add(instance);
     const plan = more.plan ?? this.plans[0] ?? '';
     const fields = { name: instance, user: 'check@example.com', team: 'check', ...(plan === '' ? {} : { plan }) };
     const headers = this.#ids(instance);
@@ -107,6 +110,20 @@ export class Run {
     });
     if ((reply.status >= 200 && reply.status < 300) || [404, 410].includes(reply.status)) this.made.delete(instance);
     return reply;
+  }
+
+  /** Those that the provider tells of, though it said that they are gone. */
+  async remaining(): Promise<string[]> {
+    const knownTo = async (name: string): Promise<boolean> => {
+      const { status } = await this.call('GET', pathOf(name));
+      return status >= 200 && status < 300;
+    };
+    if (await knownTo(this.name('never-made'))) return [];
+    const found: string[] = [];
+    // Of what was refused, "plans" and ".." are other resources.
+    const own = [...this.#everMade].filter((name) => name.startsWith('check-') && !this.made.has(name));
+    for (const name of own) if (await knownTo(name)) found.push(name);
+    return found;
   }
 
   async perform(check: Check): Promise<void> {

@@ -12,6 +12,8 @@ const PIECE = 'x'.repeat(64 * 1024);
 export interface MisdeedOptions {
   /** Ends the process of its own; absent where it is not its own. */
   readonly exit?: () => void;
+  /** All it knows. */
+  readonly forget: () => void;
   /** What a liar answers to this call. */
   readonly lie: (exchange: Exchange) => Answer;
 }
@@ -37,6 +39,15 @@ export async function misbehave(
       return options.lie(exchange);
     case 'redirect':
       return { status: 302, headers: { location: rule.to ?? 'http://169.254.169.254/' } };
+    case 'late':
+      await delay(rule.ms ?? 1_000);
+      break;
+    case 'forget':
+      options.forget();
+      break;
+    case 'twice':
+      await run();
+      break;
     default:
   }
   const answer = await run();
@@ -55,6 +66,11 @@ export async function misbehave(
     case 'slow':
       await delay(rule.ms ?? 1_000);
       return answer;
+    case 'page':
+      response.writeHead(200, { 'content-type': 'text/html' }).end('<!doctype html><title>Back soon</title>');
+      return null;
+    case 'leak':
+      return { status: 500, ...(answer.body !== undefined && { body: answer.body }) };
     case 'garbage':
       response.writeHead(answer.status, { 'content-type': 'application/json' }).end('<html>{"half": ');
       return null;

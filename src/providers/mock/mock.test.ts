@@ -57,6 +57,30 @@ describe('as a library', () => {
     expect(provider.instances.get('db')?.bindings.size).toBe(bindings);
   });
 
+  it('does it late, twice, behind a page, with everything in the error, or after it has forgotten everything', async () => {
+    const provider = await started();
+    await send(provider, 'POST', '/resources', 'name=db');
+    provider.tell({ on: 'bind', do: 'late', ms: 50, times: 1 });
+    const late = request(provider.url, 'POST', '/resources/db/bind-app', {
+      headers: { authorization: `Basic ${Buffer.from(`mock:${provider.password}`).toString('base64')}` },
+      body: 'app-host=late.example.com',
+    });
+    expect(provider.instances.get('db')?.bindings.size).toBe(0);
+    expect((await late).status).toBe(201);
+    provider.tell({ on: 'bind', do: 'leak', times: 1 });
+    expect(await bind(provider)).toMatchObject({ status: 500, text: expect.stringContaining('MOCK_PASSWORD') });
+    provider.tell({ on: 'unbind', do: 'page', times: 1 });
+    const page = await send(provider, 'DELETE', '/resources/db/bind-app?app-host=a.example.com');
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining('<!doctype html>')]);
+    expect([...(provider.instances.get('db')?.bindings.keys() ?? [])]).toEqual(['late.example.com']);
+    provider.tell({ on: 'remove', do: 'twice', times: 1 });
+    expect((await send(provider, 'DELETE', '/resources/db')).status).toBe(404);
+    await send(provider, 'POST', '/resources', 'name=other');
+    provider.tell({ on: 'bind', do: 'forget', times: 1 });
+    expect((await send(provider, 'POST', '/resources/other/bind-app', 'app-host=a.example.com')).status).toBe(404);
+    expect(provider.instances.size).toBe(0);
+  });
+
   it('what hangs ends with the mock', async () => {
     const provider = await started();
     provider.tell({ on: 'all', do: 'hang' });

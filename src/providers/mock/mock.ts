@@ -68,6 +68,8 @@ export interface MockOptions extends Partial<Credentials> {
   /** Default 0: any free port. */
   readonly port?: number;
   readonly rules?: readonly Rule[];
+  /** Of a new binding; some of its own when absent. */
+  readonly variables?: (instance: string, app: string) => Readonly<Record<string, string>>;
   readonly log?: (line: string) => void;
   /** Ends this process; absent where it is not the mock's own. */
   readonly exit?: () => void;
@@ -93,7 +95,12 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
     if (asked.length > MOST_ASKED) asked.shift();
     log(describe(exchange, rule));
     if (rule === null) return run();
-    return misbehave(rule, exchange, run, { lie, ...(options.exit === undefined ? {} : { exit: options.exit }) });
+    const forget = (): void => instances.clear();
+    return misbehave(rule, exchange, run, {
+      lie,
+      forget,
+      ...(options.exit === undefined ? {} : { exit: options.exit }),
+    });
   }
 
   async function control(request: IncomingMessage, path: string): Promise<Answer | null> {
@@ -116,7 +123,7 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
     return { status: 200, body: { rules: rules.list(), instances: [...instances.values()].map(plain), asked } };
   }
 
-  const handlers = memoryHandlers(instances);
+  const handlers = memoryHandlers(instances, options.variables ?? variablesFor);
   const { host = '127.0.0.1', port = 0 } = options;
   const server = await serveProvider({ host, port, username, password, handlers, around, beyond: control, stopMs: 0 });
   return { ...server, username, password, instances, asked, tell: rules.add, behave: rules.clear };
@@ -141,7 +148,10 @@ async function bodyOf(request: IncomingMessage): Promise<string> {
   return text;
 }
 
-function memoryHandlers(instances: Map<string, MockInstance>): ProviderHandlers {
+function memoryHandlers(
+  instances: Map<string, MockInstance>,
+  variablesOf: NonNullable<MockOptions['variables']>,
+): ProviderHandlers {
   const undone = new Set<string>();
   const find = (name: string): MockInstance => {
     const instance = instances.get(name);
@@ -184,7 +194,7 @@ function memoryHandlers(instances: Map<string, MockInstance>): ProviderHandlers 
         found.id = id || found.id;
         return found.variables;
       }
-      const variables = variablesFor(name);
+      const variables = variablesOf(name, app);
       bindings.set(app, { app, key, id, variables, units: new Set() });
       return variables;
     },

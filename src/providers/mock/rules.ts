@@ -10,9 +10,14 @@ export const MISDEEDS = {
   'die-after': 'does it and closes the connection',
   exit: 'does it and ends the whole process (only where the process is its own)',
   slow: 'does it and answers after a while (ms, default 1000)',
+  late: 'waits (ms, default 1000), then does it and answers, even when nobody waits any more',
+  twice: 'does it twice, as when a proxy has repeated the call, and answers what it says the second time',
+  forget: 'forgets all it knows before, as after a restart without its data',
   drip: 'does it and sends its answer byte by byte, for ever',
   lie: 'says that it has been done, with an answer that looks right, and does nothing',
   garbage: 'does it and answers what is no JSON',
+  page: 'does it and answers 200 with a web page, as a proxy does',
+  leak: 'does it and answers 500 with what should have been the answer',
   'wrong-types': 'does it and answers JSON of another shape',
   'bad-names': 'does it and answers variables whose names or values no environment can have',
   huge: 'does it and answers 64 MB',
@@ -67,7 +72,12 @@ export function ruleOfText(text: string): Rule {
   if (match === null)
     throw new Error(`"${text}" is no rule; one is for example bind=hang, create=fail:503, all=slow:200*3.`);
   const [, on, misdeed, number, times] = match;
-  const amount = number === undefined ? {} : misdeed === 'slow' ? { ms: Number(number) } : { status: Number(number) };
+  const amount =
+    number === undefined
+      ? {}
+      : misdeed === 'slow' || misdeed === 'late'
+        ? { ms: Number(number) }
+        : { status: Number(number) };
   return parseRule({ on, do: misdeed, ...amount, ...(times === undefined ? {} : { times: Number(times) }) });
 }
 

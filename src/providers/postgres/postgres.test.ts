@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../../../test/support/postgres.ts';
@@ -295,6 +297,37 @@ describe.skipIf(database === null).each(['superuser', 'role with CREATEDB and CR
     ]);
     await expect.poll(() => provider.status('hardy').catch(() => 'away'), { timeout: 5_000 }).toBe('up');
     expect(await query(await bound('hardy'), 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
+  });
+
+  it('outlives a connection that breaks in the middle of its work', async () => {
+    const sockets = new Set<Socket>();
+    const { hostname, port } = new URL(url);
+    const way = createServer((near) => {
+      const far = connect(Number(port), hostname);
+      for (const socket of [near, far]) sockets.add(socket.on('error', () => undefined));
+      near.pipe(far).pipe(near);
+    });
+    await new Promise<void>((resolve) => way.listen(0, '127.0.0.1', resolve));
+    const through = new URL(url);
+    through.host = `127.0.0.1:${(way.address() as AddressInfo).port}`;
+    const other = await createPostgresProvider({ url: through.href, service });
+    const blocker = new pg.Client({ connectionString: catalogUrl() });
+    try {
+      await provider.create(create('busy'));
+      await blocker.connect();
+      const lock = createHash('sha256').update('busy').digest().readInt32BE();
+      await blocker.query('SELECT pg_advisory_lock(1, $1)', [lock]);
+      const binding = other.bind(bind('busy')).catch((error: unknown) => error);
+      const waiting = `SELECT 1 FROM pg_stat_activity WHERE application_name = 'tancho-provider' AND wait_event_type = 'Lock'`;
+      await expect.poll(() => query(catalogUrl(), waiting).then((rows) => rows.length)).toBe(1);
+      for (const socket of sockets) socket.destroy();
+      expect(await binding).toMatchObject({ code: 'unavailable' });
+    } finally {
+      await blocker.end();
+      await other.close();
+      way.close();
+    }
+    expect(await query(await bound('busy'), 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
   });
 
   it('no password is in the catalog or in a statement', async () => {

@@ -55,6 +55,8 @@ export function connectServer(url: string, homeDatabase: string): PostgresServer
   });
   // Of a connection that nobody uses: the next one who needs one gets another.
   pool.on('error', () => undefined);
+  // Of one that is in use: the statement under way fails, and without a listener the process would end as well.
+  pool.on('connect', (client) => void client.on('error', () => undefined));
   return {
     in: (database, work) => inSession(settings(database), work),
     async home(work) {

@@ -7,6 +7,8 @@ const rules = (major: number, minor: number): string[] => aclRules('abc', 'p:', 
 it('Redis 6.0 has no channels in its rules, no COPY and no functions', () => {
   expect(rules(6, 0)).not.toContain('&p:*');
   expect(rules(6, 0)).not.toContain('-copy');
+  expect(rules(6, 0)).toContain('-@pubsub');
+  expect(rules(6, 2)).not.toContain('-@pubsub');
   expect(rules(6, 2)).toEqual(expect.arrayContaining(['&p:*', '-copy']));
   expect(rules(6, 2)).not.toContain('-function');
 });

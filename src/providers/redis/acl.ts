@@ -14,7 +14,8 @@ export function aclRules(passwordHash: string, prefix: string, { major, minor }:
   const whole = ['client', 'memory', 'acl', 'script', 'cluster', 'module', 'latency'];
   const on = ['info', 'client|setname', 'client|getname', 'client|id', 'client|reply', 'memory|usage', 'acl|whoami'];
   const isFrom62 = major > 6 || minor >= 2;
-  if (isFrom62) off.push('copy');
+  // Before, a channel cannot be closed to anybody: a binding gets none, or it would hear those of all the others.
+  off.push(isFrom62 ? 'copy' : '@pubsub');
   if (major >= 7) whole.push('function', 'fcall', 'fcall_ro');
   if (major > 7 || (major === 7 && minor >= 2)) on.push('client|setinfo');
   const channels = isFrom62 ? [`&${prefix}*`] : [];

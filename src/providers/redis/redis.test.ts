@@ -226,12 +226,14 @@ describe.skipIf(isMissing).each([...servers.keys()])('%s', (kind) => {
   it('users that belong to no binding are removed at the start', async () => {
     const admin = connect(url);
     await admin.call('ACL', 'SETUSER', `tancho.${service}.stray`, 'on', '>x', '~*', '+@all');
+    await admin.call('ACL', 'SETUSER', `tancho.${service}.two.other`, 'on', '>x', '~*', '+@all');
     await admin.call('ACL', 'SETUSER', 'somebody', 'on', '>x', '~*', '+@all');
     const restarted = await createRedisProvider({ url, service });
     restarted.close();
     const users = await admin.call('ACL', 'USERS');
     expect(users).not.toContain(`tancho.${service}.stray`);
     expect(users).toContain('somebody');
+    expect(users).toContain(`tancho.${service}.two.other`);
   });
 
   it('no password lies about in Redis', async () => {

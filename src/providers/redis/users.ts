@@ -45,7 +45,10 @@ export function createUsers(server: RedisServer, records: Records, service: stri
       // Users first: a record is written before its user is made, and removed after it is gone.
       const all = (await call('ACL', 'USERS')) as string[];
       const wanted = new Set((await records.bindings()).map(({ user }) => user));
-      return all.filter((user) => user.startsWith(userPrefix(service)) && !wanted.has(user));
+      const prefix = userPrefix(service);
+      // Those of another service whose name begins like this one's have a dot more.
+      const isOurs = (user: string): boolean => user.startsWith(prefix) && !user.slice(prefix.length).includes('.');
+      return all.filter((user) => isOurs(user) && !wanted.has(user));
     },
     save,
     persistent: () => isPersistent,

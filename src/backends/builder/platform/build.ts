@@ -37,12 +37,16 @@ export async function buildSlug(
   const appFiles = await readAppFiles(files, { platform: platform.name, options: platform.options, note });
   // Who configures a platform means it, even when its files are only made by a hook.
   if (Object.keys(appFiles.config.options).length === 0) await checkSource(request.app, platform, platforms, files);
-  const programs = await findPrograms(workshop, platform, files);
+  const programs = await findPrograms(workshop, platform, files, note);
   const installed = { workshop, request, platform, place, files, programs, output, signal };
   const brought = await bringVersions({ ...installed, brought: [] });
-  const versions = programs.map((program, index) => `${program.program} ${brought[index]?.version ?? program.version}`);
-  output.say(`Building ${request.app} with ${platform.name} (${versions.join(', ')})`);
-  const build: RunningBuild = { ...installed, brought: brought.filter((tool) => tool !== null) };
+  const used = new Map(programs.map(({ program, version }) => [program, version]));
+  for (const [program, { version }] of brought) used.set(program, version);
+  const versions = [...used].map(([program, version]) => `${program} ${version}`);
+  const tools = versions.length === 0 ? '' : ` (${versions.join(', ')})`;
+  output.say(`Building ${request.app} with ${platform.name}${tools}`);
+  for (const { when, text } of platform.notes) if (await holds(when, files, platform.facts)) output.say(text);
+  const build: RunningBuild = { ...installed, brought: [...brought.values()] };
   await copyPlatformFiles(platform, place);
   await workshop.sandbox.own(place.code, request.app);
   const layer = await runSteps(build, appFiles);

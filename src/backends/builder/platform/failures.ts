@@ -1,5 +1,6 @@
 /** What went wrong in a build, in the words of the contract. */
 import { Failure } from '../../../domain/apps/rollout.ts';
+import type { BuildOutput } from './steps/output.ts';
 import type { Ended } from './steps/run-step.ts';
 
 const NO_SPACE = /ENOSPC|no space left on device|disk quota exceeded/i;
@@ -7,7 +8,13 @@ const NO_SPACE = /ENOSPC|no space left on device|disk quota exceeded/i;
 /** Why the build was ended from outside. */
 export type Stopped = 'cancelled' | 'timeout' | null;
 
-export function stepFailure(step: string, ended: Ended, lines: readonly string[], memoryBytes: number): Failure {
+export function stepFailure(
+  step: string,
+  ended: Ended,
+  output: Pick<BuildOutput, 'tail' | 'advice'>,
+  memoryBytes: number,
+): Failure {
+  const lines = [...output.tail];
   if (lines.some((line) => NO_SPACE.test(line))) return diskFull(lines);
   if (ended.outOfMemory) {
     const limit = memoryBytes > 0 ? ` (builds here may use ${Math.round(memoryBytes / 1024 / 1024)} MiB)` : '';
@@ -22,7 +29,7 @@ export function stepFailure(step: string, ended: Ended, lines: readonly string[]
   }
   const how = ended.signal === null ? `failed with exit code ${ended.code}` : `was ended by the signal ${ended.signal}`;
   return new Failure('build_failed', `The step "${step}" ${how}.`, {
-    hint: 'The last lines it printed say why; correct the code, commit and push again.',
+    hint: output.advice ?? 'What it printed says why; correct the code, commit and push again.',
     lines,
   });
 }

@@ -76,6 +76,16 @@ describe('a platform that was added', () => {
   });
 });
 
+describe('notes of a platform', () => {
+  it('are said where they apply', async () => {
+    const { build, lines } = await world();
+    await build({ source: treeOf(APP) });
+    expect(lines).not.toContain('compiling is slow');
+    await build({ source: treeOf({ ...APP, 'compile.txt': '' }) });
+    expect(lines).toContain('compiling is slow');
+  });
+});
+
 describe('a slug', () => {
   it('says what its units need, and its process knows the name of the app', async () => {
     const { build, manifest } = await world();
@@ -192,6 +202,23 @@ describe('tools', () => {
     expect((await readdir(join(home, 'toolchains'))).sort()).toEqual(['cp']);
   });
 
+  it('that are missing are brought where the platform says how, in the version that is asked for', async () => {
+    const { build, manifest, lines, home } = await world();
+    const source = (json: string) => treeOf({ ...APP, 'bring.txt': '', 'app.json': json });
+    const slug = await manifest(await build({ source: source('{}') }));
+    expect(slug).toMatchObject({ path: [join(home, 'toolchains/nowhere/97.2.0/tree/bin')] });
+    expect(lines).toContain('nowhere is not installed here: 97.2.0 is used');
+    await build({ source: source('{"packager":"nowhere@97.1.0+sha512.abc"}') });
+    expect(lines).toContain('app.json asks for nowhere 97.1.0: 97.1.0 is used');
+    expect(lines).toContainEqual(expect.stringMatching(/^Building shop with fake \(cp .*, nowhere 97\.1\.0\)$/));
+    await build({ source: source('{"packager":"other@1.0.0"}') });
+    expect(lines.at(-1)).toContain('nowhere 97.2.0)');
+    await expect(build({ source: source('{"packager":"nowhere@5.0.0"}') })).rejects.toMatchObject({
+      message: 'No version of nowhere matches "5.0.0".',
+      hint: expect.stringContaining('Installed here: none; available: 97.2.0, 98.0.0') as string,
+    });
+  });
+
   it('of a version that does not exist are refused with those that do', async () => {
     const { build } = await world();
     const wanting = (range: string) =>
@@ -203,6 +230,37 @@ describe('tools', () => {
     });
     await expect(wanting('newest')).rejects.toMatchObject({ code: 'invalid_config' });
     await expect(wanting(`${'>=97 || '.repeat(100)}>=97`)).rejects.toMatchObject({ code: 'invalid_config' });
+  });
+});
+
+describe('a version that the source names', () => {
+  const wanting = (text: string) => treeOf({ ...APP, 'wanted.txt': `# comment\n${text}\n` });
+
+  it('is looked for among all that are installed', async () => {
+    const { build, lines } = await world();
+    await build({ source: wanting('>=18, <100') });
+    const { node } = process.versions;
+    expect(lines).toContain(`wanted.txt asks for git >=18, <100: ${node} is used`);
+    expect(lines).toContainEqual(expect.stringContaining(`git ${node})`));
+  });
+
+  it('and is not here is refused with those that are', async () => {
+    const { build } = await world();
+    await expect(build({ source: wanting('99.1') })).rejects.toMatchObject({
+      code: 'toolchain_missing',
+      message: 'wanted.txt asks for git 99.1, which this server does not have.',
+      hint: expect.stringMatching(
+        RegExp(`^Installed here: 2\\.[\\d.]+, ${process.versions.node}\\. Change wanted\\.txt`),
+      ) as string,
+    });
+  });
+
+  it('in words that mean none is passed over, and said', async () => {
+    const { build, lines } = await world();
+    await build({ source: wanting('pypy3.9') });
+    expect(lines).toContainEqual(
+      expect.stringMatching(/^wanted\.txt asks for "pypy3\.9", which is no version of git: 2/),
+    );
   });
 });
 

@@ -73,6 +73,17 @@ describe('the contract of providers', () => {
     });
   });
 
+  it("takes what is bound already for its own, and an instance that exists already for somebody else's", async () => {
+    await withProvider(async (provider, endpoint) => {
+      provider.fail('twice', ({ method }) => method === 'POST');
+      const made = await failureOf(endpoints.create(endpoint, INSTANCE, callOf()));
+      expect(made).toMatchObject({ code: 'exists', mayHaveHappened: false });
+      provider.isStrict = true;
+      const bound = await failureOf(endpoints.bind(endpoint, INSTANCE, BINDING, callOf()));
+      expect(bound).toMatchObject({ code: 'exists', mayHaveHappened: true });
+    });
+  });
+
   it('announces units, and takes them back', async () => {
     await withProvider(async (provider, endpoint) => {
       await endpoints.create(endpoint, INSTANCE, callOf());

@@ -11,6 +11,7 @@ import type {
 import { EndpointFailure } from '../../../domain/services/service-endpoint.ts';
 import {
   type Deadlines,
+  demandNoPage,
   headerText,
   invalidAnswer,
   isRecord,
@@ -40,7 +41,9 @@ const NOT_OFFERED = new Set([404, 405, 501]);
 export function createHttpEndpoint(send: Send, deadlines: Deadlines): Omit<ServiceEndpoint, 'proxy'> {
   async function ask(endpoint: Endpoint, call: EndpointCall, what: Ask): Promise<Asked> {
     const request = requestOf(call, what);
-    return { request, answer: await send(endpoint, request, call) };
+    const answer = await send(endpoint, request, call);
+    if (request.changes && isSuccess(answer)) demandNoPage(endpoint, request, answer);
+    return { request, answer };
   }
 
   const read = (path: string, ids: Ask['ids']): Ask => {
@@ -145,7 +148,8 @@ export function createHttpEndpoint(send: Send, deadlines: Deadlines): Omit<Servi
       // A provider of the time before apps were bound as a whole.
       if (asked.answer.status === 404 || asked.answer.status === 405) asked = await at('bind');
       const { request, answer } = asked;
-      if (answer.status === 409) throw existsAlready(endpoint);
+      // The instance is ours and nobody else is at work on the pair: it is what an earlier attempt left, or this one sent twice on its way.
+      if (answer.status === 409) throw existsAlready(endpoint, true);
       if (!isSuccess(answer)) throw refusal(endpoint, request, answer);
       if (answer.status === 204) return new Map();
       const invalid = (why: string): EndpointFailure => invalidAnswer(endpoint, request, answer.status, why);
@@ -262,9 +266,10 @@ function isSuccess(answer: ProviderAnswer): boolean {
   return answer.status >= 200 && answer.status < 300;
 }
 
-function existsAlready(endpoint: Endpoint): EndpointFailure {
+/** An instance of that name may be somebody else's, and is not to be undone. */
+function existsAlready(endpoint: Endpoint, isOurs = false): EndpointFailure {
   const message = `The provider of the service "${endpoint.service}" says that it has this already.`;
-  return new EndpointFailure('exists', message, { mayHaveHappened: false, status: 409 });
+  return new EndpointFailure('exists', message, { mayHaveHappened: isOurs, status: 409 });
 }
 
 function notHere(endpoint: Endpoint, status: number): EndpointFailure {

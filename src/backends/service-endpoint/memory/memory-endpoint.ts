@@ -86,7 +86,7 @@ export class MemoryEndpoint implements ServiceEndpoint {
     const known = bindings.get(binding.appHost);
     if (known?.boundBy === call.idempotencyKey) return known.vars;
     if (known !== undefined) {
-      throw new EndpointFailure('exists', `${binding.appHost} is bound already.`, { mayHaveHappened: false });
+      throw new EndpointFailure('exists', `${binding.appHost} is bound already.`, { mayHaveHappened: true });
     }
     const vars = new Map(Object.entries(this.variables(instance, binding, (this.#serial += 1))));
     const kept = { app: binding.app, boundBy: call.idempotencyKey, vars, units: new Set<string>() };

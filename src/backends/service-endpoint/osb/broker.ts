@@ -24,6 +24,8 @@ const VERSION = '2.17';
 export const PLATFORM = 'tancho';
 const LONGEST_PAUSE_MS = 60_000;
 const MAX_OPERATION = 10_000;
+/** 412: not that the instance is not ready yet, as elsewhere. */
+const UNKNOWN_VERSION = 412;
 
 export interface Ask {
   readonly method: 'GET' | 'PUT' | 'DELETE';
@@ -239,7 +241,10 @@ export function lastState(answer: ProviderAnswer): string | null {
 /** Words of a refusal that the specification gives a meaning to, and what the broker adds. */
 export function refusalOf(endpoint: Endpoint, { request, answer }: Asked): EndpointFailure {
   const words = [errorCode(answer), descriptionOf(answer)].filter((part) => part !== '').join(': ');
-  return refusal(endpoint, request, answer, words === '' ? undefined : words);
+  const failure = refusal(endpoint, request, answer, words === '' ? undefined : words);
+  if (answer.status !== UNKNOWN_VERSION) return failure;
+  const message = `${failure.message} It does not speak version ${VERSION} of the Open Service Broker API.`;
+  return new EndpointFailure('refused', message, { mayHaveHappened: false, status: answer.status });
 }
 
 export function refused(message: string): EndpointFailure {

@@ -58,6 +58,15 @@ describe('a broker', () => {
     });
   });
 
+  it('that speaks another version says so, and is not one that is not ready yet', async () => {
+    await withBroker(async (broker, endpoint) => {
+      broker.version = '1.0';
+      const failure = await failureOf(endpoints.bind(endpoint, INSTANCE, BINDING, callOf()));
+      expect(failure).toMatchObject({ code: 'refused', mayHaveHappened: false, status: 412 });
+      expect(failure.message).toContain('version 2.17');
+    });
+  });
+
   it('may work on after its answer', async () => {
     await withBroker(async (broker, endpoint) => {
       broker.polls = 3;

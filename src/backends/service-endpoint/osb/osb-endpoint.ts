@@ -8,7 +8,7 @@ import {
   type EndpointInstance,
   type ServiceEndpoint,
 } from '../../../domain/services/service-endpoint.ts';
-import { type Deadlines, invalidAnswer, isRecord, jsonOf, type Send } from '../calls.ts';
+import { type Deadlines, demandNoPage, invalidAnswer, isRecord, jsonOf, type Send } from '../calls.ts';
 import { checkVariables } from '../variables.ts';
 import { type Asked, createBroker, lastState, PLATFORM, refusalOf, refused } from './broker.ts';
 import type { Offering, Plan } from './catalog.ts';
@@ -51,7 +51,8 @@ export function createOsbEndpoint(send: Send, deadlines: Deadlines): Omit<Servic
       timeoutMs: deadlines.long,
     });
     const { status } = asked.answer;
-    if (status === 200 || status === 410 || status === 404) return;
+    if (status === 200) return demandNoPage(endpoint, asked.request, asked.answer);
+    if (status === 410 || status === 404) return;
     if (status !== 202) throw refusalOf(endpoint, asked);
     const { maxPollingSeconds } = plan;
     await broker.follow(endpoint, call, { asked, path, query, maxPollingSeconds, deletes: true });

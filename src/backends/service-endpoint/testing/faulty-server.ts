@@ -10,6 +10,12 @@ export type Fault =
   | 'reset after'
   /** Does it, and answers what is not JSON. */
   | 'garbage'
+  /** Does it, and a proxy in front of it answers 200 with a page of its own. */
+  | 'page'
+  /** Does it, and answers 500 with what should have been the answer. */
+  | 'leak'
+  /** Does it twice, as when a proxy has sent it again, and answers what it says then. */
+  | 'twice'
   /** Does it, and never stops answering. */
   | 'endless'
   /** 500 or 400 with everything it knows in the body. */
@@ -68,8 +74,11 @@ export async function startFaultyServer(answer: (request: Request) => Answer): P
       response.writeHead(fault === 'tell all' ? 500 : 400);
       return void response.end(`no: ${PASSWORD} ${headers.authorization ?? ''} ${body}\u0007${'x'.repeat(2_000)}`);
     }
+    if (fault === 'twice') answer(request);
     const found = isAuthorized(headers) ? answer(request) : { status: 401, body: {} };
     if (fault === 'reset after') return void incoming.socket.resetAndDestroy();
+    if (fault === 'page') return void response.writeHead(200).end('<!doctype html><title>Back soon</title>');
+    if (fault === 'leak') return void response.writeHead(500).end(JSON.stringify(found.body));
     response.writeHead(found.status, { 'content-type': 'application/json', ...found.headers });
     if (fault === 'endless') return endless(response);
     if (fault === 'garbage') return void response.end('{"half": "of');

@@ -12,6 +12,8 @@ export interface HttpProvider extends FaultyServer {
   isOld: boolean;
   /** Knows nothing of plans, info, status and units. */
   isPlain: boolean;
+  /** Says so when an app is bound already. */
+  isStrict: boolean;
   state: number;
 }
 
@@ -29,6 +31,7 @@ export async function startHttpProvider(): Promise<HttpProvider> {
     const key = isUnit ? `${name} ${host} ${form.get('unit-host') ?? ''}` : `${name} ${host}`;
     if (request.method === 'DELETE') return { status: bindings.delete(key) ? 200 : 404 };
     if (host === '') return { status: 400 };
+    if (provider.isStrict && bindings.has(key)) return { status: 409 };
     bindings.add(key);
     return { status: 201, body: provider.variables };
   }
@@ -62,6 +65,7 @@ export async function startHttpProvider(): Promise<HttpProvider> {
     variables: { DB_URL: 'db://user:secret@host/name', DB_PORT: '5432' },
     isOld: false,
     isPlain: false,
+    isStrict: false,
     state: 204,
   };
   return provider;

@@ -20,6 +20,8 @@ export interface OsbBroker extends FaultyServer {
   /** Refuses so many changes as busy. */
   busy: number;
   credentials: unknown;
+  /** The only one it speaks. */
+  version: string;
   readonly service: Record<string, unknown>;
 }
 
@@ -72,7 +74,7 @@ export async function startOsbBroker(): Promise<OsbBroker> {
 
   function answer(request: Request): Answer {
     if (request.path.startsWith('/echo')) return { status: 200, body: { method: request.method, body: request.body } };
-    if (request.headers['x-broker-api-version'] !== '2.17') return { status: 412, body: {} };
+    if (request.headers['x-broker-api-version'] !== broker.version) return { status: 412, body: {} };
     if (request.path === '/v2/catalog') return { status: 200, body: { services: [broker.service] } };
     const [, instance = '', binding, poll] = INSTANCE.exec(request.path) ?? [];
     const key = binding ?? instance;
@@ -102,6 +104,7 @@ export async function startOsbBroker(): Promise<OsbBroker> {
     polls: 0,
     fails: false,
     busy: 0,
+    version: '2.17',
     credentials: { url: 'db://user:secret@host/name', port: 5432 },
     service: {
       name: 'db',

@@ -60,6 +60,10 @@ function refuseReaching(tool: YamlNode): void {
   for (const [key, node] of tool.entries()) {
     if (key === 'program' && !PROGRAM.test(node.text()))
       throw node.mistake('the name of a program, without a directory');
+    if (key === 'others') {
+      const strange = node.list().find((name) => !PROGRAM.test(name.text()));
+      if (strange !== undefined) throw strange.mistake('the name of a program, without a directory');
+    }
     if (key === 'versions') throw node.wrong('is only for platforms that come with the server');
   }
 }

@@ -50,6 +50,13 @@ describe('the platform of an app', () => {
     );
   });
 
+  it('says how to deploy the directory in which the app lies', async () => {
+    await expect(check('nodejs', { 'README.md': '', 'api/package.json': '{}' })).rejects.toMatchObject({
+      message: expect.stringMatching(/There is api\/package\.json, but the app must lie at the top\./) as string,
+      hint: 'Deploy that directory: tancho deploy api -a shop   or: git subtree push --prefix api <remote> main',
+    });
+  });
+
   it('says which platforms there are', async () => {
     await expect(check('cobol', {})).rejects.toMatchObject({
       hint: 'Platforms of this server: go, nodejs, python, static.',

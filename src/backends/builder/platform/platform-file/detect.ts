@@ -25,7 +25,23 @@ export async function checkSource(
     const found = await firstMatch(other, files);
     if (found !== null) others.push(`${other.name} (it has ${found})`);
   }
-  throw mismatch(app, platform, others);
+  throw others.length === 0 ? await nothing(app, platform, files) : mismatch(app, platform, others);
+}
+
+/** Somebody may have pushed a repository whose app lies in a directory. */
+async function nothing(app: string, platform: Platform, files: SourceFiles): Promise<Failure> {
+  const message = `The app ${app} is of the platform ${platform.name}, but the source has none of: ${platform.detect.join(', ')}.`;
+  for (const pattern of platform.detect) {
+    const found = await files.find(`*/${pattern}`);
+    const directory = found?.split('/')[0] ?? '';
+    if (!/^[\w.-]+$/.test(directory) || directory.startsWith('-')) continue;
+    return new Failure('no_platform', `${message} There is ${found}, but the app must lie at the top.`, {
+      hint: `Deploy that directory: tancho deploy ${directory} -a ${app}   or: git subtree push --prefix ${directory} <remote> main`,
+    });
+  }
+  return new Failure('no_platform', message, {
+    hint: `Add one of these files at the top of the repository, commit and push again. An app of another platform is made with: tancho app create <name> <platform>`,
+  });
 }
 
 async function firstMatch(platform: Platform, files: SourceFiles): Promise<string | null> {
@@ -38,16 +54,7 @@ async function firstMatch(platform: Platform, files: SourceFiles): Promise<strin
 
 function mismatch(app: string, platform: Platform, others: readonly string[]): Failure {
   const wanted = platform.detect.join(', ');
-  const other = others[0];
-  if (other === undefined) {
-    return new Failure(
-      'no_platform',
-      `The app ${app} is of the platform ${platform.name}, but the source has none of: ${wanted}.`,
-      {
-        hint: `Add one of these files at the top of the repository, commit and push again. An app of another platform is made with: tancho app create <name> <platform>`,
-      },
-    );
-  }
+  const other = others[0] ?? '';
   const better = other.slice(0, other.indexOf(' '));
   return new Failure(
     'no_platform',

@@ -23,6 +23,8 @@ export interface Platform {
   readonly steps: readonly Step[];
   readonly processes: readonly DefaultProcess[];
   readonly environment: readonly Variable[];
+  /** Said in the build, for what people may expect and the platform does not do. */
+  readonly notes: readonly { readonly when: Condition | null; readonly text: string }[];
   /** A command that could start such an app, shown to people whose app says nowhere how it starts. */
   readonly example: string;
 }
@@ -41,12 +43,18 @@ export interface Tool {
   /** True when units need the program too, not only builds. */
   readonly runtime: boolean;
   readonly versions: OtherVersions | null;
+  /** Where the source may say which version it is for: the first file that matches counts, its first group is what it says. */
+  readonly asked: readonly { readonly file: string; readonly matches: RegExp }[];
+  /** Names under which other versions of the program may be installed, in the order in which they are tried. */
+  readonly others: readonly string[];
 }
 
 /** How other versions of a tool are brought to this machine. */
 export interface OtherVersions {
-  /** Where the source says which versions it wants (a semver range). */
-  readonly wanted: { readonly file: string; readonly key: string };
+  /** Where the source says which versions it wants (a semver range); only behind the prefix when there is one, as in yarn@4.1.0. */
+  readonly wanted: { readonly file: string; readonly key: string; readonly prefix: string };
+  /** The range to take from when the tool is not installed and the source wants none; null when it must be installed. */
+  readonly otherwise: string | null;
   /** Prints a JSON list of versions. */
   readonly available: readonly string[];
   /** Written into the directory first. */

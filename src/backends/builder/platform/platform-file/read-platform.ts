@@ -19,7 +19,7 @@ import type {
 
 const KEYS = [
   ...['description', 'detect', 'facts', 'tools', 'shared-tools', 'inherit', 'ask', 'options', 'files', 'dependencies'],
-  ...['steps', 'processes', 'environment', 'example'],
+  ...['steps', 'processes', 'environment', 'example', 'notes'],
 ];
 const MANAGERS = ['apt-get', 'apk', 'dnf', 'brew', 'npm'];
 const STEP_NAMES = ['app', 'code', 'downloads', 'layer'];
@@ -56,6 +56,10 @@ export function readPlatform(name: string, path: string, text: string): Platform
     steps: each(fields, 'steps', (node) => readStep(node, facts, names)),
     processes: each(fields, 'processes', (node) => readProcess(node, facts)),
     environment: each(fields, 'environment', (node) => readVariable(node, facts)),
+    notes: each(fields, 'notes', (node) => {
+      const note = node.fields(['when', 'text']);
+      return { when: when(note, facts), text: required(node, note, 'text').text() };
+    }),
     example: required(root, fields, 'example').text(),
   };
 }
@@ -82,7 +86,18 @@ function argv(node: YamlNode, names: readonly string[]): string[] {
 }
 
 function readTool(node: YamlNode, facts: Facts): Tool {
-  const fields = node.fields(['program', 'version', 'minimum', 'check', 'install', 'when', 'runtime', 'versions']);
+  const fields = node.fields([
+    'program',
+    'version',
+    'minimum',
+    'check',
+    'install',
+    'when',
+    'runtime',
+    'versions',
+    'asked',
+    'others',
+  ]);
   const minimum = fields.get('minimum');
   if (minimum !== undefined && valid(minimum.text()) === null) throw minimum.mistake("a version such as '18.0.0'");
   const check = fields.get('check');
@@ -97,14 +112,32 @@ function readTool(node: YamlNode, facts: Facts): Tool {
     when: when(fields, facts),
     runtime: fields.get('runtime')?.flag() ?? false,
     versions: versions === undefined ? null : readVersions(versions),
+    asked: each(fields, 'asked', readAsked),
+    others: fields.get('others')?.texts() ?? [],
+  };
+}
+
+function readAsked(node: YamlNode): { file: string; matches: RegExp } {
+  const fields = node.fields(['file', 'matches']);
+  return {
+    file: required(node, fields, 'file').text('a path'),
+    matches: required(node, fields, 'matches').regex('m'),
   };
 }
 
 function readVersions(node: YamlNode): OtherVersions {
-  const fields = node.fields(['wanted', 'available', 'files', 'install', 'companions', 'bin']);
+  const fields = node.fields(['wanted', 'otherwise', 'available', 'files', 'install', 'companions', 'bin']);
+  const wanted = required(node, fields, 'wanted').fields(['file', 'key', 'prefix']);
+  const otherwise = fields.get('otherwise');
+  if (otherwise !== undefined && validRange(otherwise.text()) === null) throw otherwise.mistake("a range such as '4'");
   const files = fields.get('files')?.entries() ?? [];
   return {
-    wanted: readJsonKey(required(node, fields, 'wanted')),
+    wanted: {
+      file: required(node, wanted, 'file').text('a path'),
+      key: required(node, wanted, 'key').text('a key'),
+      prefix: wanted.get('prefix')?.text() ?? '',
+    },
+    otherwise: otherwise?.text() ?? null,
     available: argv(required(node, fields, 'available'), []),
     files: Object.fromEntries(files.map(([path, content]) => [path, content.text()])),
     install: argv(required(node, fields, 'install'), ['directory', 'version']),

@@ -2,6 +2,7 @@
 import { StringDecoder } from 'node:string_decoder';
 import { createRedactor, type Redactor } from '../../../../lib/redact.ts';
 import { withoutTrailing } from '../../../../lib/without-trailing.ts';
+import { Advice } from './advice.ts';
 
 const MAX_LINE = 4096;
 const MAX_PENDING = 64 * 1024;
@@ -48,6 +49,7 @@ export class BuildOutput {
   readonly #line: (text: string) => void;
   readonly #redact: Redactor;
   #tail: string[] = [];
+  #advice = new Advice();
   #count = 0;
 
   constructor(line: (text: string) => void, secrets: readonly string[]) {
@@ -64,6 +66,7 @@ export class BuildOutput {
   printed(raw: string): void {
     const text = this.#redact(raw.replace(TERMINAL, '').replace(CONTROL, '')).trimEnd();
     const shown = text.length > MAX_LINE ? `${text.slice(0, MAX_LINE)} ...` : text;
+    this.#advice.look(shown);
     this.#tail.push(shown);
     if (this.#tail.length > TAIL) this.#tail.shift();
     this.#count += 1;
@@ -74,6 +77,12 @@ export class BuildOutput {
   /** A new step begins: its last lines are its own. */
   begin(): void {
     this.#tail = [];
+    this.#advice = new Advice();
+  }
+
+  /** What to do about what the step that runs or ran has printed; null when that is not known. */
+  get advice(): string | null {
+    return this.#advice.text;
   }
 
   /** The last lines of the step that runs or ran. */

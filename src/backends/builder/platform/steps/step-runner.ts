@@ -54,7 +54,7 @@ export class StepRunner {
       stdout: print,
       stderr: print,
     });
-    if (ended.code !== 0) throw stepFailure(name, ended, [...output.tail], workshop.limits.memoryBytes);
+    if (ended.code !== 0) throw stepFailure(name, ended, output, workshop.limits.memoryBytes);
   }
 
   async #broughtProgram(name: string): Promise<string | null> {

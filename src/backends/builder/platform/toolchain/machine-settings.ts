@@ -50,7 +50,8 @@ export class MachineSettings {
     try {
       const { stdout } = await run(path, args, { timeout: ASK_MS, env: { ...this.#environment }, cwd: '/' });
       const value = stdout.trim();
-      return value === '' || value === 'undefined' || value.includes('\n') || hasCredentials(value) ? null : value;
+      const isNone = ['', 'undefined', 'null'].includes(value);
+      return isNone || value.includes('\n') || hasCredentials(value) ? null : value;
     } catch {
       return null;
     }

@@ -10,7 +10,7 @@ import { randomHex } from '../../../../lib/ids.ts';
 import { KeyedQueue } from '../../../../lib/keyed-queue.ts';
 import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
 import { isThere, seal } from '../cache/copy-tree.ts';
-import type { SharedTool, Tool } from '../platform-file/platform-file.ts';
+import type { OtherVersions, SharedTool, Tool } from '../platform-file/platform-file.ts';
 import type { SourceFiles } from '../source-files.ts';
 import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';
@@ -55,19 +55,20 @@ export class Toolchains {
   }
 
   /**
-   * The version the source asks for when the installed one does not do; null when it does or none is asked for.
+   * The version the source asks for when the installed one does not do, or there is none; null when it does, or none is asked for.
    * Throws Failure `invalid_config` (not a range), `toolchain_missing` (no such version).
    */
   async wanted(
     tool: Tool,
-    installed: Program,
+    installed: Program | null,
     files: SourceFiles,
     prepare: () => Promise<ToolContext>,
   ): Promise<Brought | null> {
     if (tool.versions === null) return null;
     const { file, key } = tool.versions.wanted;
-    const asked = await files.jsonValue(file, key);
-    if (asked === undefined || asked === null || asked === '') return null;
+    const own = await askedBy(files, tool.versions.wanted);
+    const asked = own ?? (installed === null ? tool.versions.otherwise : null);
+    if (asked === null) return null;
     const range = typeof asked === 'string' && asked.length <= MAX_RANGE ? validRange(asked) : null;
     if (range === null) {
       throw new Failure(
@@ -78,7 +79,7 @@ export class Toolchains {
         },
       );
     }
-    if (satisfies(installed.version, range)) return null;
+    if (installed !== null && satisfies(installed.version, range)) return null;
     const context = await prepare();
     const versions = await this.#available(tool, context).catch(async (error: unknown) => {
       // Without the registry, what was brought before still serves.
@@ -88,12 +89,16 @@ export class Toolchains {
     });
     const version = maxSatisfying(versions, range);
     if (version === null) throw noVersion(tool, String(asked), installed, versions);
+    const instead = installed === null ? '' : ` instead of the installed ${installed.version}`;
     context.say(
-      `${file} asks for ${tool.program} ${String(asked)}: ${version} is used instead of the installed ${installed.version}`,
+      own === null
+        ? `${tool.program} is not installed here: ${version} is used`
+        : `${file} asks for ${tool.program} ${String(asked)}: ${version} is used${instead}`,
     );
     const { install, companions, files: seeds, bin } = tool.versions;
     const extra = companions.filter((one) => satisfies(version, one.for)).map((one) => one.argument);
-    const tree = await this.#make(join(tool.program, version), context, async (directory) => {
+    const made = { name: join(tool.program, version), what: `${tool.program} ${version}` };
+    const tree = await this.#make(made, context, async (directory) => {
       for (const [path, content] of Object.entries(seeds)) await writeFile(join(directory, path), content);
       return [[...fillAll(install, { directory, version }), ...extra]];
     });
@@ -102,13 +107,15 @@ export class Toolchains {
 
   /** The directory of a tool that the builds of all apps share. */
   async shared(tool: SharedTool, version: string, context: ToolContext): Promise<string> {
-    return this.#make(join(tool.name, version), context, async (directory) =>
+    const what = `${tool.name} for ${tool.per} ${version}`;
+    return this.#make({ name: join(tool.name, version), what }, context, async (directory) =>
       tool.steps.map((step) => fillAll(step, { directory })),
     );
   }
 
+  /** `what` is how people call it. */
   async #make(
-    name: string,
+    { name, what }: { name: string; what: string },
     context: ToolContext,
     prepare: (directory: string) => Promise<string[][]>,
   ): Promise<string> {
@@ -118,13 +125,13 @@ export class Toolchains {
       name,
       async () => {
         if (await isThere(join(home, 'ready'))) return tree;
-        context.say(`preparing ${name.replace('/', ' ')} (once, for all apps)`);
+        context.say(`preparing ${what} (once, for all apps)`);
         await removeTree(home);
         await mkdir(tree, { recursive: true, mode: 0o755 });
         try {
           const commands = await prepare(tree);
           await this.#sandbox.own(tree, TOOLCHAIN_TENANT);
-          for (const argv of commands) await this.#run(argv, name, tree, context);
+          for (const argv of commands) await this.#run(argv, what, tree, context);
           await seal(tree);
           await writeFile(join(home, 'ready'), '');
           return tree;
@@ -145,7 +152,8 @@ export class Toolchains {
   }
 
   async #available(tool: Tool, context: ToolContext): Promise<string[]> {
-    const known = this.#lists.get(tool.program);
+    const key = (tool.versions?.available ?? []).join(' ');
+    const known = this.#lists.get(key);
     if (known !== undefined && Date.now() - known.at < LIST_MS) return known.versions;
     const directory = await this.#temporary();
     const text = await this.#run(
@@ -160,7 +168,7 @@ export class Toolchains {
         lines: text.split('\n').slice(-50),
       });
     }
-    this.#lists.set(tool.program, { versions, at: Date.now() });
+    this.#lists.set(key, { versions, at: Date.now() });
     return versions;
   }
 
@@ -222,11 +230,19 @@ function versionList(text: string): string[] {
   }
 }
 
-function noVersion(tool: Tool, asked: string, installed: Program, versions: readonly string[]): Failure {
+/** What the source says; null when it says nothing of this tool. A hash behind the version is no part of it. */
+async function askedBy(files: SourceFiles, { file, key, prefix }: OtherVersions['wanted']): Promise<unknown> {
+  const value = await files.jsonValue(file, key);
+  if (value === undefined || value === null || value === '') return null;
+  if (prefix === '') return value;
+  return typeof value === 'string' && value.startsWith(prefix) ? value.slice(prefix.length).split('+')[0] : null;
+}
+
+function noVersion(tool: Tool, asked: string, installed: Program | null, versions: readonly string[]): Failure {
   const latest = new Map<string, string>();
   for (const version of versions) if (!version.includes('-')) latest.set(version.split('.')[0] ?? '', version);
   const offered = [...latest.values()].slice(-12).join(', ');
   return new Failure('toolchain_missing', `No version of ${tool.program} matches "${asked}".`, {
-    hint: `Installed here: ${installed.version}; available: ${offered}. Change ${tool.versions?.wanted.key} in ${tool.versions?.wanted.file}.`,
+    hint: `Installed here: ${installed?.version ?? 'none'}; available: ${offered}. Change ${tool.versions?.wanted.key} in ${tool.versions?.wanted.file}.`,
   });
 }

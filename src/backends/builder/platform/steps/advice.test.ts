@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { Advice } from './advice.ts';
+
+function adviceFor(...lines: string[]): string | null {
+  const advice = new Advice();
+  for (const line of lines) advice.look(line);
+  return advice.text;
+}
+
+it.each([
+  [
+    'npm error `npm ci` can only install packages when your package.json and package-lock.json or npm-shrinkwrap.json are in sync.',
+    /^package-lock\.json does not fit/,
+  ],
+  ['error Your lockfile needs to be updated, but yarn was run with `--frozen-lockfile`.', /^yarn\.lock/],
+  ['YN0028: The lockfile would have been modified by this install, which is explicitly forbidden.', /^yarn\.lock/],
+  ['ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile"', /^pnpm-lock\.yaml/],
+  ['npm error code E404', /NPM_TOKEN/],
+  ['npm error fatal: Could not read from remote repository.', /https address/],
+  ['ERROR: No matching distribution found for nope==9', /version of Python/],
+])('knows what to do about: %s', (line, expected) => {
+  expect(adviceFor('before', line, 'after')).toMatch(expected);
+});
+
+it('takes the particular one, and none for what it does not know', () => {
+  expect(adviceFor('npm error code E404', 'npm error code ERESOLVE')).toMatch(/^Packages want/);
+  expect(adviceFor('npm error code ELIFECYCLE', 'x is not in sync with y')).toBeNull();
+});

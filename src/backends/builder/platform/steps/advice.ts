@@ -1,0 +1,56 @@
+/** Pure: what to do about mistakes that package managers word for those who know them. */
+
+interface Known {
+  readonly says: RegExp;
+  readonly advice: string;
+}
+
+const OUTDATED = (lock: string, command: string): string =>
+  `${lock} does not fit package.json. Run "${command}" in the app, commit ${lock} and push again.`;
+
+/** The first one that some line fits is taken, so the particular ones come first. */
+const KNOWN: readonly Known[] = [
+  {
+    says: /package\.json and package-lock\.json .*in sync|package-lock\.json .*are not in sync/,
+    advice: OUTDATED('package-lock.json', 'npm install'),
+  },
+  {
+    says: /Your lockfile needs to be updated|YN0028|lockfile would have been modified by this install/,
+    advice: OUTDATED('yarn.lock', 'yarn install'),
+  },
+  { says: /ERR_PNPM_OUTDATED_LOCKFILE/, advice: OUTDATED('pnpm-lock.yaml', 'pnpm install') },
+  {
+    says: /npm error code ERESOLVE/,
+    advice:
+      'Packages want versions of each other that do not fit. Make "npm install" work in the app, commit package-lock.json and push again.',
+  },
+  {
+    says: /Permission denied \(publickey\)|Host key verification failed|Could not read from remote repository|could not read Username for/,
+    advice:
+      'A package comes from a git repository that wants a login, and builds have no keys. Use its https address with a token, or a registry.',
+  },
+  {
+    says: /npm error code E(?:401|403|404|NEEDAUTH)|ERR_PNPM_FETCH_40[134]|error .*Request failed "40[134]|YN0035/,
+    advice:
+      'A package is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${NPM_TOKEN}) and set it: tancho env set -p NPM_TOKEN=...',
+  },
+  {
+    says: /No matching distribution found for/,
+    advice:
+      'Check the name and the version of the package that is named, and that it exists for this version of Python; then push again.',
+  },
+];
+
+/** Looks at lines as they come. */
+export class Advice {
+  #rank = KNOWN.length;
+
+  look(line: string): void {
+    const rank = KNOWN.findIndex(({ says }) => says.test(line));
+    if (rank !== -1 && rank < this.#rank) this.#rank = rank;
+  }
+
+  get text(): string | null {
+    return KNOWN[this.#rank]?.advice ?? null;
+  }
+}

@@ -1,0 +1,182 @@
+/**
+ * Going back to an older release brings back what was bound then: credentials die with a binding, so an instance that is not bound any
+ * more is bound anew, and one that was bound since is unbound. All or nothing with the release; see binding-attempts.ts for the first half.
+ */
+import { may } from '../access.ts';
+import type { EnvVar, Release } from '../apps/app.ts';
+import { type Caller, callerName } from '../caller.ts';
+import { PlatformError } from '../errors.ts';
+import type { Leases } from '../leases.ts';
+import type { Journal } from '../logs/journal.ts';
+import type { Say } from '../say.ts';
+import type { Store, StoreWriter } from '../store.ts';
+import { type Answered, type BindingAttempts, commitBinding } from './binding-attempts.ts';
+import { boundVars, checkBoundVars, SERVICES_VARIABLES, withBindings } from './binding-env.ts';
+import { bindingLease, type Orphans } from './orphans.ts';
+import type { Binding, Instance } from './service.ts';
+
+export interface RestoredBindings {
+  /** The release's own variables and those of what is bound then. Throws `binding.conflict`. */
+  env(own: readonly EnvVar[]): Promise<EnvVar[]>;
+  /** In the transaction that makes the release serve. */
+  write(tx: StoreWriter): Promise<void>;
+}
+
+export interface RestoreRequest {
+  readonly caller: Caller;
+  readonly app: string;
+  readonly release: Release;
+  readonly say: Say;
+}
+
+export interface RestoreBindings {
+  /**
+   * Resolves with what `work` makes of it, which is to hold the app's lease. Errors: provider.failed, app.busy, those of `work`; then
+   * what is bound is as before.
+   */
+  around<T>(request: RestoreRequest, work: (restored: RestoredBindings) => Promise<T>): Promise<T>;
+}
+
+export interface RestoreDeps {
+  readonly store: Store;
+  readonly leases: Leases;
+  readonly orphans: Orphans;
+  readonly attempts: BindingAttempts;
+  readonly journal: Journal;
+}
+
+interface Plan {
+  /** To be bound anew. */
+  readonly coming: readonly Instance[];
+  readonly leaving: readonly { readonly binding: Binding; readonly instance: Instance }[];
+  /** Why others stay away. */
+  readonly notes: readonly string[];
+}
+
+interface Made {
+  readonly binding: Binding;
+  readonly instance: Instance;
+  readonly answered: Answered;
+}
+
+const LEASE_WAIT_MS = 30_000;
+
+export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
+  const { store, leases, orphans, attempts, journal } = deps;
+
+  async function planFor({ caller, app, release }: RestoreRequest): Promise<Plan> {
+    const wanted = boundIn(release);
+    const bindings = (await store.bindings({ app })).filter(({ state }) => state === 'bound');
+    const bound = new Set(bindings.map(({ instance }) => instance));
+    const coming: Instance[] = [];
+    const notes: string[] = [];
+    for (const { name, service } of wanted) {
+      const instance = await store.instance(name);
+      if (instance !== null && bound.has(instance.id)) continue;
+      // One of the same name that was made later is another one.
+      const isSame = instance?.service === service && instance.createdAt <= release.createdAt;
+      if (instance === null || !isSame || instance.state !== 'ready') notes.push(`${name} is not there any more`);
+      else if (!may(caller, 'instance.bind', { instance }))
+        notes.push(`${callerName(caller)} has no access to ${name}`);
+      else coming.push(instance);
+    }
+    const leaving: Plan['leaving'][number][] = [];
+    for (const binding of bindings) {
+      const instance = await store.instanceById(binding.instance);
+      if (instance === null) continue;
+      if (!wanted.some(({ name, service }) => name === instance.name && service === instance.service))
+        leaving.push({ binding, instance });
+    }
+    return { coming, leaving, notes };
+  }
+
+  const keysOf = (app: string, { coming, leaving }: Plan): string[] =>
+    [...coming, ...leaving.map(({ instance }) => instance)].map(({ id }) => bindingLease(id, app)).sort();
+
+  function holding<T>(keys: readonly string[], holder: string, work: () => Promise<T>): Promise<T> {
+    const [key, ...others] = keys;
+    if (key === undefined) return work();
+    return leases.hold(key, { waitMs: LEASE_WAIT_MS, holder }, () => holding(others, holder, work));
+  }
+
+  function making<T>(
+    request: RestoreRequest,
+    coming: readonly Instance[],
+    made: readonly Made[],
+    work: (made: readonly Made[]) => Promise<T>,
+  ): Promise<T> {
+    const [instance, ...others] = coming;
+    if (instance === undefined) return work(made);
+    return attempts.attempt(request.caller, instance, request.app, (binding, answered) =>
+      making(request, others, [...made, { binding, instance, answered }], work),
+    );
+  }
+
+  /** The app runs without them now. */
+  async function unbind({ app, say }: RestoreRequest, leaving: Plan['leaving']): Promise<void> {
+    for (const { binding, instance } of leaving) {
+      const failure = await orphans.undoBinding(binding.id);
+      await journal.note(app, `unbound from ${instance.name} with the release that serves`);
+      if (failure === null) continue;
+      say(
+        ` !     The provider of ${instance.name} did not confirm it (${failure.message}); it is asked again until it does.`,
+      );
+    }
+  }
+
+  return {
+    async around(request, work) {
+      const { caller, app, say } = request;
+      const keys = keysOf(app, await planFor(request));
+      return holding(keys, `app.rollback by ${callerName(caller)}`, async () => {
+        const plan = await planFor(request);
+        if (keysOf(app, plan).some((key) => !keys.includes(key))) throw changedMeanwhile(app);
+        for (const note of plan.notes) say(` !     Not bound again: ${note}.`);
+        for (const { name } of plan.coming) say(`---- Binding "${name}" again ----`);
+        return making(request, plan.coming, [], async (made) => {
+          const result = await work(restoredBy(store, app, plan, made));
+          for (const { instance } of made)
+            await journal.note(app, `bound to ${instance.name} with the release that serves`);
+          await unbind(request, plan.leaving);
+          return result;
+        });
+      });
+    },
+  };
+}
+
+function restoredBy(store: Store, app: string, { leaving }: Plan, made: readonly Made[]): RestoredBindings {
+  const given = new Map<string, Record<string, string>>();
+  return {
+    async env(own) {
+      const kept = await boundVars(store, app, new Set(leaving.map(({ binding }) => binding.id)));
+      const fresh = made.map(({ binding, instance, answered }) => {
+        const vars = checkBoundVars(own, answered, instance.name);
+        given.set(binding.id, vars);
+        return { instance: instance.name, service: instance.service, vars };
+      });
+      return withBindings(own, [...kept, ...fresh]);
+    },
+    async write(tx) {
+      for (const { binding } of made) await commitBinding(tx, binding, given.get(binding.id) ?? {});
+      for (const { binding } of leaving) {
+        if ((await tx.binding(binding.id))?.state === 'bound')
+          await tx.updateBinding(binding.id, { state: 'unbinding' });
+      }
+    },
+  };
+}
+
+/** What was bound to an app when it had this release. */
+function boundIn({ env }: Pick<Release, 'env'>): { readonly name: string; readonly service: string }[] {
+  const described =
+    env.find(({ name, managedBy }) => managedBy !== '' && name === SERVICES_VARIABLES[1])?.value ?? '{}';
+  const services = JSON.parse(described) as Record<string, { instance_name: string }[]>;
+  return Object.entries(services).flatMap(([service, instances]) =>
+    instances.map(({ instance_name: name }) => ({ name, service })),
+  );
+}
+
+function changedMeanwhile(app: string): PlatformError {
+  return new PlatformError('app.busy', `What is bound to ${app} has changed meanwhile.`, { hint: 'Try again.' });
+}

@@ -1,0 +1,17 @@
+/** Where the units of an app are, as providers are told. */
+import type { App } from '../apps/app.ts';
+import type { Unit } from '../apps/unit.ts';
+import type { StoreReader } from '../store.ts';
+
+/** Where the serving units of an app are. */
+export async function unitHosts(store: StoreReader, name: string): Promise<string[]> {
+  const app = await store.app(name);
+  return app === null ? [] : servingHosts(app, await store.units(name));
+}
+
+export function servingHosts(app: Pick<App, 'rollout'>, units: readonly Unit[]): string[] {
+  return units
+    .filter((unit) => unit.rollout === app.rollout && unit.state === 'started')
+    .flatMap(({ address }) => (address === null ? [] : [`${address.host}:${address.port}`]))
+    .sort();
+}
