@@ -39,6 +39,18 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     }
   });
 
+  it.runIf(process.platform === 'linux')('has room for others, however many connections one address has', async () => {
+    const sockets = Array.from({ length: 140 }, () => connect(world.ssh.port, '127.0.0.1').on('error', () => {}));
+    let refused = 0;
+    for (const socket of sockets) socket.resume().once('close', () => (refused += 1));
+    await expect.poll(() => refused).toBe(12);
+    const elsewhere = connect({ port: world.ssh.port, host: '127.0.0.1', localAddress: '127.0.0.2' });
+    const [greeting] = (await once(elsewhere, 'data')) as [Buffer];
+    expect(greeting.toString()).toContain('SSH-2.0-tancho');
+    for (const socket of [...sockets, elsewhere]) socket.destroy();
+    await Promise.all(sockets.map((socket) => (socket.closed ? null : once(socket, 'close'))));
+  });
+
   it('denies an unknown key and logs its fingerprint', async () => {
     const { code, stderr } = await ssh(world.key('ed25519'), [`git-upload-pack 'shop.git'`]);
     expect(code).toBe(255);
