@@ -5,6 +5,7 @@ import type { Provisioner } from '../domain/apps/provisioner.ts';
 import type { Router } from '../domain/apps/router.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
+import type { ImageSource } from '../domain/deploys/image-source.ts';
 import type { ExternalHealers } from '../domain/healers/external-healer.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
 import type { ServiceEndpoint } from '../domain/services/service-endpoint.ts';
@@ -19,6 +20,7 @@ import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
 import { createHttpHealers } from './external-healer/http/http-healers.ts';
 import { type BareRepos, createBareRepos } from './git-host/bare-repos/bare-repos.ts';
 import { createSqlLogStore } from './log-store/sql/index.ts';
+import { createRegistryImages } from './image-source/registry/registry-images.ts';
 import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
 import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
@@ -35,6 +37,7 @@ export interface Backends {
   readonly gitHost: BareRepos;
   readonly mailer: Mailer;
   readonly archiveSource: ArchiveSource;
+  readonly imageSource: ImageSource;
   readonly serviceEndpoint: ServiceEndpoint;
   readonly externalHealers: ExternalHealers;
   /**
@@ -122,6 +125,12 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const outward = {
       serviceEndpoint: createServiceEndpoints({ ...addresses, logger }),
       archiveSource: createHttpArchives(addresses),
+      imageSource: createRegistryImages({
+        addresses,
+        slugs: home('slugs'),
+        logins: config.registries,
+        timeoutMs: config.buildTimeoutSeconds * 1000,
+      }),
       externalHealers: createHttpHealers({ guard: createAddressGuard(addresses) }),
     };
     return { ...stores, ...engine, ...router, ...gitHost, mailer, ...outward, close };

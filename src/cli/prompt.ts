@@ -1,5 +1,6 @@
 /** Questions to people; where nobody can answer, the value is taken from standard input or refused. */
 import type { Cli } from './cli.ts';
+import type { Input, Output } from './context.ts';
 import { CliError, UsageError } from './errors.ts';
 
 const MAX_INPUT = 1024 * 1024;
@@ -8,16 +9,14 @@ const MAX_INPUT = 1024 * 1024;
 export async function ask(cli: Cli, question: string, flag: string): Promise<string> {
   if (!cli.interactive) throw new UsageError(`${question} is missing.`, `Give it with ${flag}.`);
   const { text } = await import('@clack/prompts');
-  const { stdin, stderr } = cli.context;
-  return answered(await text({ message: question, input: stdin, output: stderr }));
+  return answered(await text({ message: question, ...terminal(cli) }));
 }
 
 /** A password: typed unseen, or the first line of standard input. */
 export async function askPassword(cli: Cli, question: string): Promise<string> {
-  const { stdin, stderr } = cli.context;
   if (cli.interactive) {
     const { password } = await import('@clack/prompts');
-    return answered(await password({ message: question, input: stdin, output: stderr }));
+    return answered(await password({ message: question, ...terminal(cli) }));
   }
   const line = (await readInput(cli)).split(/\r?\n/)[0] ?? '';
   if (line === '') throw new UsageError('The password is missing.', 'Give it as the first line of standard input.');
@@ -28,8 +27,7 @@ export async function askPassword(cli: Cli, question: string): Promise<string> {
 export async function confirm(cli: Cli, question: string, flag: string): Promise<void> {
   if (!cli.interactive) throw new UsageError('This needs a confirmation.', `Confirm it with ${flag}.`);
   const { confirm: asked } = await import('@clack/prompts');
-  const { stdin, stderr } = cli.context;
-  const yes = await asked({ message: question, initialValue: false, input: stdin, output: stderr });
+  const yes = await asked({ message: question, initialValue: false, ...terminal(cli) });
   if (yes !== true) throw new CliError('Nothing was done.');
 }
 
@@ -44,6 +42,12 @@ export async function readInput(cli: Cli): Promise<string> {
     chunks.push(bytes);
   }
   return Buffer.concat(chunks).toString('utf8');
+}
+
+/** A terminal that does not know its size says 0, and would get each letter on a line of its own. */
+function terminal({ context: { stdin, stderr } }: Cli): { input: Input; output: Output } {
+  if (stderr.columns === 0) Object.defineProperty(stderr, 'columns', { value: 80, configurable: true, writable: true });
+  return { input: stdin, output: stderr };
 }
 
 function answered(value: string | symbol | undefined): string {

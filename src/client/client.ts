@@ -72,6 +72,8 @@ export interface DeploysClient {
     code: { readonly archive: Readable; readonly message: string },
     progress?: Progress,
   ): Promise<void>;
+  /** `image`: its name in a registry. */
+  image(app: string, image: string, progress?: Progress): Promise<void>;
   /** `image`: the Image or ID of a deploy, a release (`v3`), or `previous`. */
   rollback(app: string, image: string, progress?: Progress): Promise<void>;
 }
@@ -135,6 +137,8 @@ export function createClient(target: Target, token?: string): Client {
           { query: { origin: 'app-deploy', message: message === '' ? undefined : message }, archive },
           progress,
         ),
+      image: (app, image, progress = {}) =>
+        calls.progress('POST', path`/apps/${app}/deploy`, { form: { image, origin: 'image' } }, progress),
       rollback: (app, image, progress = {}) =>
         during('deploys.rollback', { params: { app }, body: { image } }, progress),
     },

@@ -20,6 +20,8 @@ export interface Config {
   readonly registration: 'auto' | 'open' | 'closed';
   /** Hosts and networks of providers that may be called although their addresses are private. */
   readonly providersAllow: readonly string[];
+  /** Who we are at registries of images: host -> user and password. */
+  readonly registries: ReadonlyMap<string, { readonly user: string; readonly password: string }>;
   /** Healers of others: name -> address. */
   readonly healers: ReadonlyMap<string, string>;
   /** Seconds between two rounds of the healers; 0: they run on demand only. */

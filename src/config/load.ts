@@ -65,6 +65,7 @@ function valuesOf(read: Read): Values {
     mailUrl: read(SETTINGS.mailUrl),
     mailFrom: read(SETTINGS.mailFrom),
     providersAllow: read(SETTINGS.providersAllow),
+    registries: read(SETTINGS.registries),
     healers: read(SETTINGS.healers),
     healingIntervalSeconds: read(SETTINGS.healingIntervalSeconds),
     edgeWorkers: read(SETTINGS.edgeWorkers),

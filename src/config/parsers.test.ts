@@ -129,3 +129,22 @@ describe('addresses that may be called', () => {
     }
   });
 });
+
+describe('registryLogins', () => {
+  it('reads hosts with their users and passwords, whatever a password holds', () => {
+    const text = 'registry.example.com=ann:a,b:c=d, LOCALHOST:5000=ci:x , [::1]:5000=ci:y';
+    expect([...parse.registryLogins(text)]).toEqual([
+      ['registry.example.com', { user: 'ann', password: 'a,b:c=d' }],
+      ['localhost:5000', { user: 'ci', password: 'x' }],
+      ['[::1]:5000', { user: 'ci', password: 'y' }],
+    ]);
+    expect(parse.registryLogins(' ').size).toBe(0);
+  });
+
+  it.each(['registry.example.com', 'a=b', 'a=b:', 'a=:c', 'a=b:c,a=d:e', 'https://a=b:c', 'a/b=c:d'])(
+    'refuses %s without repeating it',
+    (text) => {
+      expect(() => parse.registryLogins(text)).toThrow(/^must be host=user:password/);
+    },
+  );
+});

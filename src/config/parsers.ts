@@ -160,6 +160,26 @@ export const namedUrls: Parser<ReadonlyMap<string, string>> = (text) => {
   return urls;
 };
 
+const REGISTRY = /^(?=.{1,260}$)(?:[a-z0-9](?:[a-z0-9.-]*[a-z0-9])?|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/;
+
+/** `host=user:password` with commas between them; a password may hold commas. */
+export const registryLogins: Parser<ReadonlyMap<string, { user: string; password: string }>> = (text) => {
+  const logins = new Map<string, { user: string; password: string }>();
+  const entries = text.split(/,(?=\s*[^,=\s]+=[^,:]+:)/).map((entry) => entry.trim());
+  if (entries.join('') === '') return logins;
+  for (const entry of entries) {
+    const [, name = '', user = '', password = ''] = /^([^=\s]+)\s*=\s*([^:\s]+):(\S+)$/.exec(entry) ?? [];
+    const host = name.toLowerCase();
+    if (!REGISTRY.test(host) || password === '' || logins.has(host)) {
+      throw new BadValue(
+        'must be host=user:password with commas between them, for example registry.example.com=ann:secret, each host once',
+      );
+    }
+    logins.set(host, { user, password });
+  }
+  return logins;
+};
+
 /** Names, addresses and networks with commas between them. */
 export const allowedAddresses: Parser<readonly string[]> = (text) => {
   const entries = text.split(',').map((entry) => entry.trim());

@@ -136,6 +136,16 @@ export const SETTINGS: Settings = {
       'Providers of services at private addresses that may be called: host names, addresses and CIDR networks with commas between them, for example db.internal, 10.0.0.0/8. None: public addresses only, and loopback while the API itself listens on loopback only. Link-local and metadata addresses and the ports of this server are never called.',
     parse: parse.allowedAddresses,
   },
+  registries: {
+    key: 'registries',
+    variable: 'TANCHO_REGISTRIES',
+    default: '',
+    description:
+      'Users and passwords for registries of images, as host=user:password with commas between them, or in the file one line "host: user:password" each below "registries:". Whoever may deploy an app may pull what they can read. The rules of providers.allow hold for registries, too.',
+    isMap: true,
+    secret: true,
+    parse: parse.registryLogins,
+  },
   healers: {
     key: 'healers',
     variable: 'TANCHO_HEALERS',

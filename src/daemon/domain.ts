@@ -78,7 +78,7 @@ interface DomainOptions {
 
 export function createDomain(config: Config, backends: Backends, options: DomainOptions): Domain {
   const { settings, logger, now, owner } = options;
-  const { store, logStore, provisioner, router, builder, gitHost } = backends;
+  const { store, logStore, provisioner, router, builder, gitHost, imageSource } = backends;
   const journal = new Journal({ logStore, now, logger });
   const collector = new Collector({ provisioner, logStore, journal, logger });
   const leases = new Leases(store, owner);
@@ -103,7 +103,7 @@ export function createDomain(config: Config, backends: Backends, options: Domain
     settings,
     logger,
   });
-  const pipeline = new Pipeline({ store, builder, rollouts, journal, settings, logger, now });
+  const pipeline = new Pipeline({ store, builder, imageSource, rollouts, journal, settings, logger, now });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
   const attempts = createBindingAttempts({ store, provider, orphans, settings, now });

@@ -156,11 +156,25 @@ describe('an upload', () => {
     expect(await newest(app)).toBeUndefined();
   });
 
-  it('of an image says what to do instead, where images do not run', async () => {
-    const path = `/1.0/apps/${owner.app}/deploy`;
-    const image = { body: 'image=registry%2Fapp%3A1&origin=image', headers: FORM };
-    expect(await expectRefused('POST', path, image, [501, 'unsupported'])).toContain('tancho deploy .');
+  it('of an image is a deploy like any other, named by the image', async () => {
+    const app = await newApp();
+    const path = `/1.0/apps/${app}/deploy`;
+    const digest = `sha256:${'5'.repeat(64)}`;
+    api.world.machine.images.images.set('registry.test/app:1', { digest });
+    const image = { body: 'image=registry.test%2Fapp%3A1&origin=image', headers: FORM };
+    const answer = await call('POST', path, image);
+    expect([answer.status, answer.text]).toEqual([200, expect.stringMatching(/Pulling registry\.test[^]*\nOK\n$/)]);
+    const name = `registry.test/app:1@${digest}`;
+    const listed = await newest(app);
+    expect(listed).toMatchObject({ Origin: 'image', Image: name, Commit: '', Error: '' });
+    expect((await call('GET', `/deploys/${String(listed?.['ID'])}`)).json).toMatchObject({ Image: name, Diff: '' });
     await expectRefused('POST', path, { ...image, token: stranger }, [403, 'access.denied']);
+    const bad = { body: 'image=http%3A%2F%2Fregistry.test%2Fapp', headers: FORM };
+    expect(await expectRefused('POST', path, bad, [400, 'input.invalid'])).toContain('is not the name of an image');
+    const odd = { body: 'image=registry.test%2Fapp%3A1&origin=git', headers: FORM };
+    await expectRefused('POST', path, odd, [400, 'input.invalid']);
+    const unknown = await call('POST', path, { body: 'image=registry.test%2Fother', headers: FORM });
+    expect(unknown.text).toContain('Deploy failed (pull_failed)');
   });
 
   it("is for the app's teams and its own token, who may name somebody", async () => {

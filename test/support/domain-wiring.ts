@@ -178,6 +178,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     provisioner: faults.wrap('provisioner', provisioner),
     router: faults.wrap('router', machine.router),
     builder: faults.wrap('builder', machine.builder),
+    imageSource: faults.wrap('imageSource', machine.images),
     gitHost: faults.wrap('gitHost', machine.gitHost),
     endpoint: faults.wrap(
       'endpoint',

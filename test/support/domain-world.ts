@@ -25,7 +25,7 @@ import type { Store } from '../../src/domain/store.ts';
 import { newSealKey, Sealer } from '../../src/lib/seal.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import { type ControlOptions, createWorld, type DomainWorld } from './domain-wiring.ts';
-import { MemoryBuilder, MemoryRepositories } from './memory-builds.ts';
+import { MemoryBuilder, MemoryImages, MemoryRepositories } from './memory-builds.ts';
 
 export type { DomainWorld } from './domain-wiring.ts';
 
@@ -36,6 +36,7 @@ export interface Machine {
   readonly units: MemoryMachine;
   readonly router: Router;
   readonly builder: MemoryBuilder;
+  readonly images: MemoryImages;
   readonly gitHost: MemoryRepositories;
   /** The provider of every service. */
   readonly endpoint: MemoryEndpoint;
@@ -97,6 +98,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     router,
     table,
     builder,
+    images: new MemoryImages(builder),
     gitHost: new MemoryRepositories(),
     endpoint: new MemoryEndpoint(),
     remote: null,

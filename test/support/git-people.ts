@@ -97,6 +97,7 @@ function deployed(name: string, code: NewCode): Deploy {
     durationMs: 0,
     release: 1,
     artifact: 'a',
+    image: '',
     cause: null,
     error: '',
     phases: {},

@@ -2,6 +2,7 @@
 import type { HealthCheck, Hooks } from '../../src/domain/apps/app.ts';
 import { Failure, type FailureCause } from '../../src/domain/apps/rollout.ts';
 import type { Artifact, Builder, BuildRequest, SourceTree } from '../../src/domain/deploys/builder.ts';
+import type { ImageSource, PulledImage, PullRequest } from '../../src/domain/deploys/image-source.ts';
 import type { ArchiveUpload, GitHost, ImportedArchive } from '../../src/domain/deploys/git-host.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { randomHex } from '../../src/lib/ids.ts';
@@ -79,6 +80,40 @@ export class MemoryBuilder implements Builder {
 
   list(): Promise<{ readonly id: string; readonly app: string }[]> {
     return Promise.resolve([...this.artifacts].map(([id, { app }]) => ({ id, app })));
+  }
+}
+
+/** Knows the images it was told of, by their complete names. What it makes are artifacts of the builder. */
+export class MemoryImages implements ImageSource {
+  readonly images = new Map<string, Recipe & { readonly digest: string }>();
+  /** The digest of each artifact. */
+  readonly pulled = new Map<string, string>();
+  readonly #builder: MemoryBuilder;
+
+  constructor(builder: MemoryBuilder) {
+    this.#builder = builder;
+  }
+
+  async pull(request: PullRequest, line: (text: string) => void, signal: AbortSignal): Promise<PulledImage> {
+    const { app, deployId, kept, image } = request;
+    const recipe = this.images.get(image.full);
+    for (const text of recipe?.lines ?? ['pulled']) line(text);
+    await new Promise((resolve) => setImmediate(resolve));
+    if (signal.aborted) throw new Failure('cancelled', 'The pull was cancelled.');
+    if (recipe === undefined) throw new Failure('pull_failed', 'The registry does not have it.');
+    if (recipe.failure !== undefined) throw new Failure(recipe.failure, 'The pull failed.');
+    const same = kept.find((id) => this.pulled.get(id) === recipe.digest);
+    const id = same ?? `${app}/${deployId}`;
+    if (same === undefined) this.#builder.artifacts.set(id, { app });
+    this.pulled.set(id, recipe.digest);
+    return {
+      id,
+      processes: recipe.processes ?? { web: 'serve' },
+      healthCheck: recipe.healthCheck ?? null,
+      hooks: { restartBefore: [], restartAfter: [] },
+      image: `${image.full}@${recipe.digest}`,
+      isNew: same === undefined,
+    };
   }
 }
 

@@ -51,6 +51,7 @@ export function finishedDeploy(app: string, by: string): Deploy {
     durationMs: 2_000,
     release: 1,
     artifact: 'slug-1',
+    image: '',
     cause: null,
     error: '',
     phases: {},

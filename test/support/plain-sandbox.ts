@@ -13,6 +13,7 @@ export class PlainSandbox implements Sandbox {
   readonly level;
   readonly description = 'for tests';
   readonly limits = { memory: false, cpu: false, processes: false };
+  readonly roots = false;
   /** The requests seen, in order. */
   readonly requests: SandboxRequest[] = [];
   /** Tenants whose user was given back. */

@@ -8,7 +8,7 @@ import { OPTIONS_BODY, readOptions } from './options-input.ts';
 const section = '4.10';
 
 const UPLOAD_FORM = Type.Object({
-  file: Type.String(),
+  file: Type.Optional(Type.String()),
   message: queryText,
   origin: queryText,
   user: queryText,
@@ -51,7 +51,7 @@ export const deployOperations: readonly Operation[] = [
   upload({
     id: 'deploys.create',
     section: null,
-    summary: 'Deploy an archive of the source.',
+    summary: 'Deploy an archive of the source, or an image.',
     method: 'POST',
     path: '/apps/:app/deploy',
     also: [{ method: 'POST', path: '/apps/:app/repository/clone' }],
@@ -74,7 +74,11 @@ export const deployOperations: readonly Operation[] = [
       const body = await pending.read();
       const given = (name: keyof typeof query): string => body.field(name) || (query[name] ?? '');
       const image = body.field('image');
-      if (body.archive === null && image !== '') return useCases.uploads.image(caller, params.app, image);
+      if (body.archive === null && image !== '') {
+        const by = { user: given('user'), origin: given('origin') };
+        await useCases.uploads.image(caller, params.app, image, by, say, signal);
+        return;
+      }
       const details = () => ({
         message: given('message'),
         user: given('user'),

@@ -44,7 +44,7 @@ function toWire(deploy: Deploy) {
     Duration: Math.round(deploy.durationMs * NANOSECONDS),
     Commit: deploy.commit,
     Error: deploy.error,
-    Image: deploy.artifact,
+    Image: deploy.image === '' ? deploy.artifact : deploy.image,
     Origin: deploy.origin,
     User: deploy.by,
     State: deploy.state,

@@ -52,13 +52,19 @@ async function list(cli: Cli, options: { app?: string; all?: boolean; limit: str
   cli.show(deploys, () =>
     deploys.length === 0
       ? 'There are no deploys yet. To deploy: git push tancho HEAD:main'
-      : table(['ID', 'APP', 'RELEASE', 'TIME', 'TOOK', 'COMMIT', 'RESULT'], deploys.map(row)),
+      : table(['ID', 'APP', 'RELEASE', 'TIME', 'TOOK', 'CODE', 'RESULT'], deploys.map(row)),
   );
 }
 
 function row(deploy: DeploySummary): string[] {
-  const { ID, App, Timestamp, Duration, Commit } = deploy;
-  return [ID, App, version(deploy), when(Timestamp), howLong(Duration), Commit.slice(0, 10), result(deploy)];
+  const { ID, App, Timestamp, Duration } = deploy;
+  return [ID, App, version(deploy), when(Timestamp), howLong(Duration), code(deploy), result(deploy)];
+}
+
+/** The beginning of a commit, or the last part of an image's name. */
+function code({ Commit, Image = '' }: DeploySummary): string {
+  if (Commit !== '' || !Image.includes('@')) return Commit.slice(0, 10);
+  return Image.replace(/@.*$/, '').split('/').at(-1) ?? '';
 }
 
 /** With a mark where it can be gone back to. */

@@ -9,7 +9,7 @@ const MAX_MESSAGE = 2_000;
 /** So long nothing is said of an upload. */
 const SILENCE_MS = 1_000;
 
-/** Makes `command` the one that deploys what lies in this machine's directories. */
+/** Makes `command` the one that deploys what lies in this machine's directories, or an image. */
 export function addUpload(command: Command, cli: Cli): Command {
   return command
     .argument(
@@ -18,16 +18,35 @@ export function addUpload(command: Command, cli: Cli): Command {
     )
     .option('-a, --app <app>', 'the app (default: that of the git remote "tancho")')
     .option('-m, --message <text>', 'why; kept with the deploy')
+    .option('-i, --image <name>', 'deploy this image of a registry instead of files')
     .addHelpText(
       'after',
-      '\nWhat git ignores is left out, and what .tanchoignore or .tsuruignore names.\n\nExample:\n  tancho deploy -a shop -m "new prices"',
+      '\nWhat git ignores is left out, and what .tanchoignore or .tsuruignore names.\n\nExample:\n  tancho deploy -a shop -m "new prices"\n  tancho deploy -a shop --image registry.example.com/team/shop:2',
     )
-    .action((paths: string[], options: { app?: string; message?: string }) =>
-      upload(cli, paths.length === 0 ? ['.'] : paths, options),
+    .action((paths: string[], options: UploadOptions) =>
+      options.image === undefined
+        ? upload(cli, paths.length === 0 ? ['.'] : paths, options)
+        : image(cli, options.image, paths, options),
     );
 }
 
-async function upload(cli: Cli, paths: string[], options: { app?: string; message?: string }): Promise<void> {
+interface UploadOptions {
+  readonly app?: string;
+  readonly message?: string;
+  readonly image?: string;
+}
+
+async function image(cli: Cli, name: string, paths: string[], options: UploadOptions): Promise<void> {
+  if (paths.length > 0) throw new UsageError('Deploy either an image or files, not both.');
+  if (options.message !== undefined) throw new UsageError('--message is kept with files only, not with an image.');
+  const app = await appName(cli, options.app);
+  const { signal } = cli.context;
+  const client = await cli.client();
+  await cli.during(`Deploying ${name} to ${app}`, (say) => client.deploys.image(app, name, { say, signal }));
+  cli.show({ app, image: name }, () => `${app} is deployed.`);
+}
+
+async function upload(cli: Cli, paths: string[], options: UploadOptions): Promise<void> {
   const { message = '' } = options;
   if (message.length > MAX_MESSAGE) throw new UsageError(`--message has at most ${MAX_MESSAGE} characters.`);
   const app = await appName(cli, options.app);

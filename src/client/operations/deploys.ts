@@ -2,7 +2,7 @@
 export interface DeploysTypes {
   /** Say whether the caller may deploy to an app. */
   'deploys.available': { readonly params: { readonly app: string }; readonly answer: void };
-  /** Deploy an archive of the source. */
+  /** Deploy an archive of the source, or an image. */
   'deploys.create': {
     readonly params: { readonly app: string };
     readonly query: {
@@ -12,7 +12,7 @@ export interface DeploysTypes {
       readonly commit?: string | number | boolean | undefined;
     };
     readonly body: {
-      readonly file: string;
+      readonly file?: string | undefined;
       readonly message?: string | undefined;
       readonly origin?: string | undefined;
       readonly user?: string | undefined;

@@ -92,6 +92,8 @@ export interface Release {
   readonly artifact: string;
   readonly deployId: string | null;
   readonly commit: string;
+  /** Name and digest of the image that its units run; '' for built code. */
+  readonly image: string;
   readonly env: readonly EnvVar[];
   /** By process name; see ROUTED_PROCESS. */
   readonly processes: Readonly<Record<string, ProcessType>>;

@@ -15,7 +15,10 @@ export interface UnitSpec {
   readonly process: string;
   /** The builder's artifact, see Builder. */
   readonly artifact: string;
-  /** Command line of the process type; run by a shell inside the unit's own sandbox, as the app's user. */
+  /**
+   * Command line of the process type; run by a shell inside the unit's own sandbox, as the app's user. Of an image it is a list
+   * of arguments (lib/argv-text.ts), run without a shell.
+   */
   readonly command: string;
   /** The complete environment of the app; the provisioner adds PORT, HOME, TMPDIR, PATH and TANCHO_*. */
   readonly env: Readonly<Record<string, string>>;
@@ -115,8 +118,8 @@ export interface Shell {
 /** What an engine can do, as data. */
 export interface Supports {
   readonly shell: boolean;
-  /** Units that run an image made elsewhere. No engine does so far; the first that does widens this, and the compiler then asks uploads.ts for the way of such a deploy. */
-  readonly images: false;
+  /** Units that run an image made elsewhere: they have a root file system of their own. */
+  readonly images: boolean;
   readonly memoryLimit: boolean;
   readonly cpuLimit: boolean;
 }

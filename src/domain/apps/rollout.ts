@@ -22,6 +22,7 @@ export interface Rollout {
 /** Why a deploy or rollout failed; closed, public (docs/errors.md). */
 export const FAILURE_CAUSES = [
   'invalid_source',
+  'pull_failed',
   'no_platform',
   'no_process',
   'invalid_config',

@@ -1,6 +1,7 @@
 /** A deploy: new code on its way to an app, from the push to the last drained request. */
 import type { FailureCause } from '../apps/rollout.ts';
 import type { SourceTree } from './builder.ts';
+import type { ImageName } from './image-name.ts';
 
 export const DEPLOY_STATES = [
   'received',
@@ -29,6 +30,8 @@ export interface Deploy {
   readonly durationMs: number;
   readonly release: number | null;
   readonly artifact: string;
+  /** Name and digest of the image; '' for code that was built. */
+  readonly image: string;
   readonly cause: FailureCause | null;
   /** One sentence for people; empty when none. */
   readonly error: string;
@@ -42,9 +45,10 @@ export interface Deploy {
 
 export const FINISHED: ReadonlySet<DeployState> = new Set(['done', 'failed']);
 
-/** What a door brings. */
-export interface NewCode {
-  readonly source: SourceTree;
+/** What a door brings: source to be built, or the name of an image to be brought. */
+export type NewCode = CodeFacts & ({ readonly source: SourceTree } | { readonly image: ImageName });
+
+interface CodeFacts {
   readonly commit: string;
   readonly origin: DeployOrigin;
   /** What the caller must be allowed to do; absent: `app.push`. */

@@ -128,7 +128,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       const current = await demandApp(store, name);
       const old = await findRelease(store, current, image);
       if (old.number !== meantOne.number) throw changedMeanwhile(name);
-      const deploy = newDeploy(name, { commit: old.commit, origin: 'rollback' }, by, now());
+      const deploy = newDeploy(name, { commit: old.commit, image: old.image, origin: 'rollback' }, by, now());
       const limits = await limitsFor(store, current);
       const env = await restored.env(old.env.filter((variable) => variable.managedBy === ''));
       const back = backTo(old, { env, limits, deployId: deploy.id, by, at: now() });
@@ -186,9 +186,11 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       const action = code.action ?? 'app.push';
       const by = code.by ?? callerName(caller);
       const app = await demandApp(store, appName);
-      const detail = code.commit === '' ? code.origin : `${code.origin} ${code.commit}`;
+      const version = 'image' in code ? code.image.full : code.commit;
+      const detail = version === '' ? code.origin : `${code.origin} ${version}`;
       return act(caller, action, { app }, { target: `app:${appName}`, lease: `app:${appName}`, detail }, async () => {
-        const deploy = newDeploy(appName, code, by, now());
+        const named = 'image' in code ? code.image.full : '';
+        const deploy = newDeploy(appName, { ...code, image: named }, by, now());
         const current = await demandApp(store, appName);
         const env = await store.env(appName);
         await closeAbandoned(appName);
@@ -208,7 +210,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
   };
 }
 
-function newDeploy(app: string, code: Pick<NewCode, 'commit' | 'origin'>, by: string, at: Date): Deploy {
+function newDeploy(app: string, code: Pick<Deploy, 'commit' | 'origin' | 'image'>, by: string, at: Date): Deploy {
   return {
     id: timeOrderedId(at.getTime()),
     app,
@@ -221,6 +223,7 @@ function newDeploy(app: string, code: Pick<NewCode, 'commit' | 'origin'>, by: st
     durationMs: 0,
     release: null,
     artifact: '',
+    image: code.image,
     cause: null,
     error: '',
     phases: {},

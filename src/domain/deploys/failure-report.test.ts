@@ -8,6 +8,7 @@ const facts = {
   hint: 'Look at line 1.',
   lines: ['oops'],
   serving: 4,
+  isImage: false,
 } as const;
 
 it('says the cause, the last words, what still serves and what to do', () => {

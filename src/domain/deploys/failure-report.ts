@@ -11,6 +11,8 @@ export interface FailureFacts {
   readonly lines: readonly string[];
   /** The release that still serves; null when the app has none. */
   readonly serving: number | null;
+  /** Its code was not built from source. */
+  readonly isImage: boolean;
 }
 
 export function failureReport(facts: FailureFacts): string[] {
@@ -26,7 +28,7 @@ export function failureReport(facts: FailureFacts): string[] {
     facts.serving === null
       ? ` !     Nothing of "${facts.app}" serves yet.`
       : ` !     Your previous version (release ${facts.serving}) is still serving.`,
-    ` !     Next: fix it, commit, push again.${more}`,
+    ` !     Next: fix it, ${facts.isImage ? 'then deploy it again' : 'commit, push again'}.${more}`,
     '',
   ];
 }

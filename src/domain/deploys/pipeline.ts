@@ -1,6 +1,6 @@
 /**
  * The way of a deploy, in the one place where its order is written:
- * received -> building -> releasing -> starting -> routing -> draining -> done | failed.
+ * received -> building (or pulling an image) -> releasing -> starting -> routing -> draining -> done | failed.
  * A rollback goes the same way but for the building: its code is there.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
@@ -17,10 +17,12 @@ import type { Journal } from '../logs/journal.ts';
 import { limitsFor } from '../plans/demand-plan.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
-import type { Artifact, Builder } from './builder.ts';
+import type { Artifact, Builder, SourceTree } from './builder.ts';
 import type { Deploy, DeployState } from './deploy.ts';
 import type { NewCode } from './deploy.ts';
 import { failureReport } from './failure-report.ts';
+import type { ImageName } from './image-name.ts';
+import type { ImageSource } from './image-source.ts';
 import { INTERRUPTED } from './interrupted.ts';
 import { PhaseClock } from './phase-clock.ts';
 import { pruneReleases } from './prune.ts';
@@ -30,6 +32,7 @@ import { Transcript } from './transcript.ts';
 export interface PipelineDeps {
   readonly store: Store;
   readonly builder: Builder;
+  readonly imageSource: ImageSource;
   readonly rollouts: Rollouts;
   readonly journal: Journal;
   readonly settings: Settings;
@@ -80,25 +83,29 @@ export class Pipeline {
         release = run.what.back;
         await this.#step(run.deploy.id, clock, 'releasing');
       } else {
-        artifact = await this.#build(run, run.what.code, transcript, clock);
-        await this.#step(run.deploy.id, clock, 'releasing', { artifact: artifact.id });
-        release = await this.#release(run, artifact);
+        const { made, image, isNew } = await this.#make(run, run.what.code, transcript, clock);
+        if (isNew) artifact = made;
+        // What a deploy that is cut off names as its own is thrown away.
+        await this.#step(run.deploy.id, clock, 'releasing', { image, ...(isNew && { artifact: made.id }) });
+        release = await this.#release(run, made, image);
       }
       serving = await this.#roll(run, release, transcript, clock);
     } catch (thrown) {
       throw await this.#fail({ run, transcript, clock, artifact, facts: failureFacts(thrown, redact), thrown });
     }
-    let deploy: Deploy = { ...run.deploy, state: 'routing', artifact: release.artifact, release: serving };
+    const { artifact: id, image } = release;
+    let deploy: Deploy = { ...run.deploy, state: 'routing', artifact: id, image, release: serving };
     await bestEffort(logger, 'closing a deploy', async () => {
-      await this.#succeeded(run, serving, ROUTED_PROCESS in release.processes, transcript);
+      await this.#succeeded(run, deploy, ROUTED_PROCESS in release.processes, transcript);
       deploy = (await store.deploy(run.deploy.id)) ?? deploy;
     });
     return deploy;
   }
 
-  async #succeeded(run: PipelineRun, release: number, answers: boolean, transcript: Transcript): Promise<void> {
+  async #succeeded(run: PipelineRun, deploy: Deploy, answers: boolean, transcript: Transcript): Promise<void> {
     const { journal, logger, settings } = this.#deps;
     const { name } = run.app;
+    const { release } = deploy;
     transcript.say('');
     const address = `http://${appAddress(hostLabel(run.app), settings)}`;
     transcript.say(
@@ -107,30 +114,45 @@ export class Pipeline {
         : `-----> Release ${release} runs; without a process "${ROUTED_PROCESS}" nothing answers at ${address}`,
     );
     await transcript.flush();
-    await journal.note(name, `release ${release} (commit ${shortCommit(run.deploy)}) deployed by ${run.by}`);
+    await journal.note(name, `release ${release} (${versionOf(deploy)}) deployed by ${run.by}`);
     await bestEffort(logger, 'removing old releases', () => pruneReleases(this.#deps, name));
   }
 
-  async #build(run: PipelineRun, code: NewCode, transcript: Transcript, clock: PhaseClock): Promise<Artifact> {
+  async #make(run: PipelineRun, code: NewCode, transcript: Transcript, clock: PhaseClock): Promise<Made> {
+    await this.#step(run.deploy.id, clock, 'building');
+    for (const note of code.notes ?? []) transcript.say(note);
+    if ('image' in code) return this.#pull(run, code.image, transcript);
+    return { made: await this.#build(run, code.source, transcript), image: '', isNew: true };
+  }
+
+  async #pull(run: PipelineRun, image: ImageName, transcript: Transcript): Promise<Made> {
+    const { store, imageSource } = this.#deps;
+    const { name: app } = run.app;
+    transcript.say(`-----> Pulling ${image.full}`);
+    const kept = [...new Set((await store.artifacts([app])).map(({ artifact }) => artifact))];
+    const request = { app, deployId: run.deploy.id, image, kept };
+    const made = await imageSource.pull(request, (line) => transcript.say(`       ${line}`), run.signal);
+    return { made, image: made.image, isNew: made.isNew };
+  }
+
+  async #build(run: PipelineRun, source: SourceTree, transcript: Transcript): Promise<Artifact> {
     const { env } = run;
     const platform = await this.#deps.store.platformRecord(run.app.platform);
     const definition = platform?.definition ?? null;
-    await this.#step(run.deploy.id, clock, 'building');
-    for (const note of code.notes ?? []) transcript.say(note);
     transcript.say(`-----> Building ${run.app.name} (${run.app.platform})`);
     const request = {
       app: run.app.name,
       deployId: run.deploy.id,
       platform: run.app.platform,
       ...(definition !== null && { definition }),
-      source: code.source,
+      source,
       env: envRecord(env),
       privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
     };
     return this.#deps.builder.build(request, (line) => transcript.say(`       ${line}`), run.signal);
   }
 
-  async #release(run: PipelineRun, artifact: Artifact): Promise<NewRelease> {
+  async #release(run: PipelineRun, artifact: Artifact, image: string): Promise<NewRelease> {
     const { store, now } = this.#deps;
     const serving = run.app.release === null ? null : await store.release(run.app.name, run.app.release);
     const processes = Object.entries(artifact.processes).map(([name, command]) => {
@@ -141,6 +163,7 @@ export class Pipeline {
       artifact: artifact.id,
       deployId: run.deploy.id,
       commit: run.deploy.commit,
+      image,
       env: run.env,
       processes: Object.fromEntries(processes),
       healthCheck: artifact.healthCheck,
@@ -212,7 +235,8 @@ export class Pipeline {
     await bestEffort(logger, 'looking up what serves', async () => {
       serving = (await store.app(app.name))?.release ?? null;
     });
-    for (const line of failureReport({ app: app.name, ...facts, serving })) transcript.say(line);
+    for (const line of failureReport({ app: app.name, ...facts, serving, isImage: deploy.image !== '' }))
+      transcript.say(line);
     await transcript.flush();
     clock.enter('failed');
     const end = { state: 'failed', cause: facts.cause, error: facts.message, finishedAt: now().toISOString() } as const;
@@ -235,8 +259,17 @@ async function demandOpen(tx: StoreWriter, id: string): Promise<void> {
   throw new PlatformError('app.busy', INTERRUPTED, { hint: 'Look at the app as it is now, then push again.' });
 }
 
-function shortCommit({ commit }: Deploy): string {
-  return commit === '' ? 'none' : commit.slice(0, 7);
+function versionOf({ commit, image }: Deploy): string {
+  if (image !== '') return `image ${image}`;
+  return `commit ${commit === '' ? 'none' : commit.slice(0, 7)}`;
+}
+
+interface Made {
+  readonly made: Artifact;
+  /** As Deploy.image. */
+  readonly image: string;
+  /** False: releases name it, so it is not to be thrown away with a deploy that fails. */
+  readonly isNew: boolean;
 }
 
 interface Facts {

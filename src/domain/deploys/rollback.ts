@@ -10,7 +10,7 @@ const SCAN = 500;
 const VERSION = /^(?:\S*:)?v?(\d{1,9})$/;
 
 /**
- * `image`: the artifact of a deploy or the deploy's id, the number of a release, or `previous`: the one that served before.
+ * `image`: the artifact of a deploy, its image with or without the digest, or the deploy's id, the number of a release, or `previous`: the one that served before.
  * Throws `input.invalid` for an empty one, `release.not_found`.
  */
 export async function findRelease(
@@ -28,13 +28,18 @@ export async function findRelease(
   const found =
     wanted === 'previous'
       ? kept.find((release) => release.number < (app.release ?? 0))
-      : (kept.find((release) => release.artifact === wanted) ??
+      : (kept.find((release) => isNamed(release, wanted)) ??
         (await ofDeploy(store, kept, wanted)) ??
         kept.find((release) => release.number === Number(VERSION.exec(wanted)?.[1] ?? 0)));
   if (found !== undefined) return found;
   throw new PlatformError('release.not_found', `invalid image for app ${app.name}: ${wanted.slice(0, 200)}`, {
     hint: `The releases there are: ${kept.map(({ number }) => `v${number}`).join(', ')}.`,
   });
+}
+
+/** An image also by its name alone: the newest that was meant by it. */
+function isNamed({ artifact, image }: Release, wanted: string): boolean {
+  return artifact === wanted || image === wanted || image.startsWith(`${wanted}@`);
 }
 
 async function ofDeploy(

@@ -1,6 +1,6 @@
 /**
  * A slug: the built output on the process engine, at `<slugs>/<artifact>/` with the code in `code/` and this manifest in
- * `slug.json`. Written by the builder, read by the provisioner.
+ * `slug.json`. Written by the builder or from an image, read by the provisioner.
  */
 export interface SlugManifest {
   readonly format: 1;
@@ -11,4 +11,24 @@ export interface SlugManifest {
   readonly env: Readonly<Record<string, string>>;
   /** Absolute directories outside the slug that its units must see, read-only (toolchains, dependency layers). */
   readonly binds: readonly string[];
+  /** There when `code/` is a whole root file system. Command lines are then lists of arguments (lib/argv-text.ts), not for a shell. */
+  readonly image?: SlugImage;
+}
+
+/** Where processes of an image find files of the machine; /etc/hosts and /etc/resolv.conf of the image are links to there. */
+export const MACHINE_FILES = '/.tancho';
+
+export interface SlugImage {
+  /** Of the manifest for this machine's kind of processor, such as `sha256:...`. */
+  readonly digest: string;
+  /** Absolute, within the root. */
+  readonly directory: string;
+  readonly home: string;
+  /** As which processes see themselves. */
+  readonly uid: number;
+  readonly gid: number;
+  /** TCP ports that the image says it listens on: good for advice only. */
+  readonly ports: readonly number[];
+  /** Which of /bin/sh, /bin/bash and /usr/bin/setsid are there. */
+  readonly programs: readonly string[];
 }

@@ -13,6 +13,7 @@ import type { ArchiveSource } from './archive-source.ts';
 import type { Deploy, DeployOrigin } from './deploy.ts';
 import type { Deploys } from './deploys.ts';
 import type { GitHost } from './git-host.ts';
+import { parseImageName } from './image-name.ts';
 
 export interface UploadDetails {
   /** Why; becomes the message of the commit. */
@@ -46,8 +47,15 @@ export interface Uploads {
     say: Say,
     signal: AbortSignal,
   ): Promise<Deploy>;
-  /** Errors: unsupported, where units do not run images. */
-  image(caller: Caller, app: string, image: string): Promise<never>;
+  /** The way of Deploys.deploy for an image in a registry. Errors: those of deploy, and input.invalid; unsupported, where units do not run images. */
+  image(
+    caller: Caller,
+    app: string,
+    image: string,
+    details: Omit<UploadDetails, 'message' | 'commit'>,
+    say: Say,
+    signal: AbortSignal,
+  ): Promise<Deploy>;
   /** Whether the caller may deploy to the app now. Errors: app.not_found, access.denied. */
   available(caller: Caller, app: string): Promise<void>;
 }
@@ -57,7 +65,7 @@ export interface UploadsDeps {
   readonly gitHost: Pick<GitHost, 'create' | 'importArchive' | 'source'>;
   readonly deploys: Pick<Deploys, 'deploy'>;
   readonly archiveSource: ArchiveSource;
-  readonly provisioner: Pick<Provisioner, 'name' | 'supports'>;
+  readonly provisioner: Pick<Provisioner, 'description' | 'supports'>;
 }
 
 const ORIGINS: readonly DeployOrigin[] = ['app-deploy', 'drag-and-drop', 'git'];
@@ -111,28 +119,40 @@ export function createUploads(deps: UploadsDeps): Uploads {
       );
     },
 
-    async image(caller, appName, image) {
+    async image(caller, appName, image, details, say, signal) {
       await allowed(caller, appName);
-      if (!provisioner.supports.images) {
-        throw new PlatformError(
-          'unsupported',
-          `This platform builds apps from source: its engine (${provisioner.name}) cannot run the image ${image.slice(0, MAX_NAME)}.`,
-          { hint: 'Deploy the source instead: "git push tancho HEAD:main", or "tancho deploy ." in its directory.' },
-        );
-      }
-      return provisioner.supports.images;
+      if (!provisioner.supports.images) throw noImages(provisioner);
+      const { user } = checked({ ...details, message: '', commit: '' }, ['image']);
+      const code = {
+        image: parseImageName(image),
+        commit: '',
+        origin: 'image',
+        action: 'app.deploy',
+        ...(caller.kind === 'app' && user !== '' ? { by: user } : {}),
+      } as const;
+      return deploys.deploy(caller, appName, code, say, signal);
     },
 
     available: allowed,
   };
 }
 
+function noImages({ description }: Pick<Provisioner, 'description'>): PlatformError {
+  return new PlatformError(
+    'unsupported',
+    `This server cannot run images: its units have no root file system of their own (${description}).`,
+    {
+      hint: 'An operator can install bubblewrap on the server and restart it. Or deploy the source: "git push tancho HEAD:main", or "tancho deploy ." in its directory.',
+    },
+  );
+}
+
 /** Throws `input.invalid`. */
-function checked(details: UploadDetails): UploadDetails {
+function checked(details: UploadDetails, origins: readonly DeployOrigin[] = ORIGINS): UploadDetails {
   const { user, origin, commit } = details;
-  if (origin !== '' && !ORIGINS.some((known) => known === origin)) {
-    throw new PlatformError('input.invalid', `An upload cannot have the origin "${origin.slice(0, MAX_NAME)}".`, {
-      hint: `Use one of ${ORIGINS.join(', ')}, or none.`,
+  if (origin !== '' && !origins.some((known) => known === origin)) {
+    throw new PlatformError('input.invalid', `Such a deploy cannot have the origin "${origin.slice(0, MAX_NAME)}".`, {
+      hint: `Use ${origins.length > 1 ? 'one of ' : ''}${origins.join(', ')}, or none.`,
     });
   }
   for (const [name, value] of Object.entries({ user, commit })) {

@@ -10,6 +10,7 @@ import { admit, handOver } from './ownership.ts';
 import { planBubblewrap, planPlain, planUser } from './plan.ts';
 import type { Programs, SystemView } from './plan.ts';
 import { isAlive, readProcess } from './processes.ts';
+import { rootEntries } from './root-entries.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest, SandboxTree } from './sandbox.ts';
 import type { Tenants } from './tenants.ts';
 import { signalTree, treeAlive, treePids } from './tree.ts';
@@ -32,12 +33,15 @@ export interface LadderOptions {
   readonly cgroups: Cgroups | null;
   readonly stateDir: string;
   readonly description: string;
+  /** Whether tryRoot() has worked. */
+  readonly roots: boolean;
 }
 
 export class LadderSandbox implements Sandbox {
   readonly level: SandboxLevel;
   readonly description: string;
   readonly limits: Sandbox['limits'];
+  readonly roots: boolean;
   readonly #rung: Rung;
   readonly #cgroups: Cgroups | null;
   readonly #facts: TreeFacts;
@@ -50,6 +54,7 @@ export class LadderSandbox implements Sandbox {
     const { rung, cgroups } = options;
     this.level = rung.level;
     this.description = options.description;
+    this.roots = options.roots;
     this.limits = {
       memory: cgroups?.has('memory') ?? false,
       cpu: cgroups?.has('cpu') ?? false,
@@ -79,13 +84,15 @@ export class LadderSandbox implements Sandbox {
 
   async #launch(request: SandboxRequest): Promise<SandboxProcess> {
     const { programs, tenants, system } = this.#rung;
+    if (request.root !== undefined && system === null) throw new Error(`${this.level} has no root file systems.`);
     const uid = tenants?.uid(request.tenant) ?? null;
     if (system !== null) {
+      const entries = request.root === undefined ? [] : await rootEntries(request.root.directory);
       return launchBubblewrap({
         request,
         statusFile: this.#statusFile(request.id),
         cgroups: this.#cgroups,
-        plan: (fds) => planBubblewrap(request, { programs, system, uid, fds }),
+        plan: (fds) => planBubblewrap(request, { programs, system, uid, entries, fds }),
       });
     }
     const plan = uid === null ? planPlain(request, programs) : planUser(request, programs, uid);

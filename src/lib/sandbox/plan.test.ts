@@ -74,6 +74,38 @@ describe('bubblewrap', () => {
     expect(privileged.env).toEqual(plan.env);
     expect(privileged.args.join(' ')).toContain(' -- /usr/bin/env LD_PRELOAD=/app/evil.so /bin/sh');
   });
+
+  it('gives up privileges before it enters a root of its own', () => {
+    const root = { directory: '/home/tancho/slugs/a/code', uid: 33, gid: 34 };
+    const binds = [
+      { path: '/home/tancho/units/u1/tmp', writable: true, at: '/tmp' },
+      { path: '/etc/hosts', writable: false, at: '/.tancho/hosts' },
+    ];
+    const entries = [
+      { name: 'bin', target: 'usr/bin' },
+      { name: 'proc', target: '/elsewhere' },
+      { name: 'tmp', target: null },
+      { name: 'usr', target: null },
+    ];
+    const changes = { root, binds, cwd: '/srv', argv: ['/app'], env: { A: 'b', LD_PRELOAD: 'x.so' } };
+    const plan = planBubblewrap(request(changes), { programs, system, uid: 70_001, entries, fds });
+    const inner = (place: (path: string, short: string) => string): string =>
+      '--unshare-pid --unshare-ipc --unshare-uts --new-session --unshare-user --uid 33 --gid 34 --symlink usr/bin /bin ' +
+      `--bind ${place('/home/tancho/slugs/a/code', 'root')}/usr /usr --proc /proc --dev /dev ` +
+      '--perms 1777 --size 536870912 --tmpfs /dev/shm --perms 0755 --dir /.tancho ' +
+      `--ro-bind ${place('/etc/hosts', '1')} /.tancho/hosts --bind ${place('/home/tancho/units/u1/tmp', '0')} /tmp ` +
+      '--remount-ro / --chdir /srv --setenv LD_PRELOAD x.so --info-fd 3 --json-status-fd 4 --block-fd 5 -- /app';
+    expect([plan.file, ...plan.args].join(' ')).toBe(
+      '/usr/bin/bwrap --ro-bind /usr /usr --ro-bind /etc /etc --symlink usr/bin /bin --bind /proc /proc --dev-bind /dev /dev ' +
+        '--perms 0755 --dir /tmp --perms 0755 --dir /.sandbox --bind /home/tancho/units/u1/tmp /.sandbox/0 ' +
+        '--ro-bind /etc/hosts /.sandbox/1 --bind /home/tancho/slugs/a/code /.sandbox/root ' +
+        '--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP --cap-add CAP_DAC_READ_SEARCH ' +
+        `--chdir / -- ${asTenant} -- /usr/bin/bwrap ${inner((_, short) => `/.sandbox/${short}`)}`,
+    );
+    expect(plan.env).toEqual({ A: 'b', TANCHO_SANDBOX: 'u1' });
+    const own = planBubblewrap(request(changes), { programs, system, uid: null, entries, fds });
+    expect([own.file, ...own.args].join(' ')).toBe(`/usr/bin/bwrap ${inner((path) => path)}`);
+  });
 });
 
 describe('user', () => {

@@ -1,6 +1,8 @@
 /** Pure: which argv and environment a request becomes at each level. Nothing here touches the machine. */
+import { join } from 'node:path';
 import { SANDBOX_MARK } from './processes.ts';
-import type { SandboxRequest } from './sandbox.ts';
+import type { RootEntry } from './root-entries.ts';
+import type { SandboxRequest, SandboxRoot } from './sandbox.ts';
 
 /** Absolute paths of the programs a level is made of; null: not on this machine. */
 export interface Programs {
@@ -27,10 +29,20 @@ export interface BubblewrapFacts {
   readonly system: SystemView;
   /** Null: the process keeps the uid of whoever runs the platform. */
   readonly uid: number | null;
+  /** Of the request's root. */
+  readonly entries?: readonly RootEntry[];
   readonly fds: { readonly info: number; readonly status: number; readonly block: number };
 }
 
 const TMPFS_BYTES = 512 * 1024 * 1024;
+/** Those by which a program becomes a tenant and enters what is the tenant's. */
+const KEPT_CAPABILITIES = [
+  '--cap-drop',
+  'ALL',
+  ...['SETUID', 'SETGID', 'SETPCAP', 'DAC_READ_SEARCH'].flatMap((name) => ['--cap-add', `CAP_${name}`]),
+];
+/** Where a tenant finds what lies in directories that it may not enter. */
+const WITHIN_REACH = '/.sandbox';
 /** Stops a fork bomb where there is no pids cgroup. Counts per uid, so it is far above what one unit needs. */
 const PROCESSES_PER_UID = 4096;
 
@@ -42,28 +54,82 @@ const LOADER_VARIABLE =
   /^(?:LD_.*|MALLOC_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MUSL_LOCPATH|NIS_PATH|NLSPATH|RESOLV_HOST_CONF|RES_OPTIONS|TZDIR)$/;
 
 export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts): Plan {
+  if (request.root !== undefined) return planRoot(request, request.root, facts);
   const { programs, system, uid, fds } = facts;
-  const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--new-session'];
-  if (request.dieWithParent) args.push('--die-with-parent');
-  for (const directory of system.directories) args.push('--ro-bind', directory, directory);
-  for (const link of system.links) args.push('--symlink', link.target, link.path);
+  const args = [...namespaces(request), ...systemArguments(system)];
   args.push('--proc', '/proc', '--dev', '/dev');
   for (const path of ['/tmp', '/dev/shm']) args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', path);
   args.push(...bindArguments(request.binds));
-  if (uid !== null) {
-    args.push('--cap-drop', 'ALL');
-    for (const capability of ['SETUID', 'SETGID', 'SETPCAP', 'DAC_READ_SEARCH']) {
-      args.push('--cap-add', `CAP_${capability}`);
-    }
-  }
+  if (uid !== null) args.push(...KEPT_CAPABILITIES);
   args.push('--chdir', request.cwd);
   const { early, late } = splitEnvironment(request.env);
   // bubblewrap reads its own environment outside of the sandbox that it makes.
-  if (uid === null) for (const [name, value] of late) args.push('--setenv', name, value);
+  if (uid === null) args.push(...assigned(late));
   const inner =
     uid === null ? { argv: [...limited(programs), ...request.argv], env: early } : asUser(request, programs, uid);
-  args.push('--info-fd', `${fds.info}`, '--json-status-fd', `${fds.status}`, '--block-fd', `${fds.block}`, '--');
+  args.push(...descriptors(fds), '--');
   return { file: required(programs.bwrap), args: [...args, ...inner.argv], env: marked(inner.env, request.id) };
+}
+
+/**
+ * Nothing is mounted by a privileged program below what the tenant may change, for a link there would lead it astray: that is done
+ * as the tenant, which a user namespace makes possible. What the tenant cannot reach by itself is put before it first.
+ */
+function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapFacts): Plan {
+  const { programs, uid } = facts;
+  const { early } = splitEnvironment(request.env);
+  if (uid === null) {
+    const args = rootArguments(request, root, facts);
+    return { file: required(programs.bwrap), args, env: marked(early, request.id) };
+  }
+  const near = { ...root, directory: join(WITHIN_REACH, 'root') };
+  const binds = request.binds.map((bind, index) => {
+    return { path: join(WITHIN_REACH, `${index}`), writable: bind.writable, at: bind.at ?? bind.path };
+  });
+  const inner = [required(programs.bwrap), ...rootArguments({ ...request, binds }, near, facts)];
+  const moved = [
+    { path: root.directory, writable: true, at: near.directory },
+    ...request.binds.map(({ path, writable }, index) => ({ path, writable, at: binds[index]?.path ?? path })),
+  ];
+  const { argv, env } = asUser({ ...request, argv: inner, env: early }, programs, uid);
+  const args = [...systemArguments(facts.system), '--bind', '/proc', '/proc', '--dev-bind', '/dev', '/dev'];
+  // Where bubblewrap itself puts a root together.
+  args.push('--perms', '0755', '--dir', '/tmp', ...bindArguments(moved), ...KEPT_CAPABILITIES, '--chdir', '/');
+  if (request.dieWithParent) args.push('--die-with-parent');
+  return { file: required(programs.bwrap), args: [...args, '--', ...argv], env: marked(env, request.id) };
+}
+
+function rootArguments(request: SandboxRequest, root: SandboxRoot, { fds, entries = [] }: BubblewrapFacts): string[] {
+  const args = [...namespaces(request), '--unshare-user', '--uid', `${root.uid}`, '--gid', `${root.gid}`];
+  const covered = new Set(['proc', 'dev', ...request.binds.map(({ path, at = path }) => at.split('/')[1])]);
+  for (const { name, target } of entries.filter((entry) => !covered.has(entry.name))) {
+    if (target === null) args.push('--bind', join(root.directory, name), `/${name}`);
+    else args.push('--symlink', target, `/${name}`);
+  }
+  args.push('--proc', '/proc', '--dev', '/dev');
+  args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', '/dev/shm', ...bindArguments(request.binds));
+  args.push('--remount-ro', '/', '--chdir', request.cwd, ...assigned(splitEnvironment(request.env).late));
+  return [...args, ...descriptors(fds), '--', ...request.argv];
+}
+
+function systemArguments({ directories, links }: SystemView): string[] {
+  return [
+    ...directories.flatMap((directory) => ['--ro-bind', directory, directory]),
+    ...links.flatMap((link) => ['--symlink', link.target, link.path]),
+  ];
+}
+
+function assigned(late: readonly (readonly [string, string])[]): string[] {
+  return late.flatMap(([name, value]) => ['--setenv', name, value]);
+}
+
+function namespaces({ dieWithParent }: SandboxRequest): string[] {
+  const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--new-session'];
+  return dieWithParent ? [...args, '--die-with-parent'] : args;
+}
+
+function descriptors({ info, status, block }: BubblewrapFacts['fds']): string[] {
+  return ['--info-fd', `${info}`, '--json-status-fd', `${status}`, '--block-fd', `${block}`];
 }
 
 export function planUser(request: SandboxRequest, programs: Programs, uid: number): Plan {
@@ -108,14 +174,14 @@ function splitEnvironment(env: SandboxRequest['env']): { early: Record<string, s
 function bindArguments(binds: SandboxRequest['binds']): string[] {
   const args: string[] = [];
   const made = new Set(['/']);
-  const sorted = [...binds].sort((a, b) => (a.path < b.path ? -1 : 1));
-  for (const { path, writable } of sorted) {
-    for (const parent of parentsOf(path)) {
+  const places = binds.map(({ path, writable, at = path }) => ({ path, writable, at }));
+  for (const { path, writable, at } of places.sort((a, b) => (a.at < b.at ? -1 : 1))) {
+    for (const parent of parentsOf(at)) {
       if (made.has(parent)) continue;
       made.add(parent);
       args.push('--perms', '0755', '--dir', parent);
     }
-    args.push(writable ? '--bind' : '--ro-bind', path, path);
+    args.push(writable ? '--bind' : '--ro-bind', path, at);
   }
   return args;
 }

@@ -15,7 +15,7 @@ import type { Sandbox, SandboxLevel } from './sandbox.ts';
 import { systemView } from './system-view.ts';
 import { Tenants, uidRange } from './tenants.ts';
 import type { UidRange } from './tenants.ts';
-import { tryRung } from './try-rung.ts';
+import { tryRoot, tryRung } from './try-rung.ts';
 
 export interface ProbeOptions {
   /** Where the ladder keeps its notes: uids of tenants, exit codes. */
@@ -43,8 +43,10 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
     const rung = makeRung(level, options, programs, isRoot);
     const problem = typeof rung === 'string' ? rung : await attempt(rung, options, cgroups);
     if (typeof rung !== 'string' && problem === null) {
-      const description = describe(rung, cgroups, why, reasons);
-      const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description });
+      const noRoots = await attemptRoot(rung, options, cgroups);
+      const description = describe(rung, { cgroups, why, noRoots }, reasons);
+      const roots = noRoots === null;
+      const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description, roots });
       await sandbox.sweep();
       return sandbox;
     }
@@ -95,7 +97,7 @@ function makeRung(level: SandboxLevel, options: ProbeOptions, programs: Programs
 }
 
 async function attempt(rung: Rung, options: ProbeOptions, cgroups: Cgroups | null): Promise<string | null> {
-  const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description: '' });
+  const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description: '', roots: false });
   const directory = mkdtempSync(join(options.home, '.probe-'));
   try {
     return await tryRung(sandbox, directory, PROBE_TENANT);
@@ -104,13 +106,34 @@ async function attempt(rung: Rung, options: ProbeOptions, cgroups: Cgroups | nul
   }
 }
 
-function describe(rung: Rung, cgroups: Cgroups | null, why: string, reasons: readonly string[]): string {
+/** Null when processes can have a root file system of their own, else why not; '' where that is plain from the level. */
+async function attemptRoot(rung: Rung, options: ProbeOptions, cgroups: Cgroups | null): Promise<string | null> {
+  const { system } = rung;
+  if (system === null) return '';
+  const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description: '', roots: true });
+  const directory = mkdtempSync(join(options.home, '.probe-'));
+  try {
+    return await tryRoot(sandbox, join(directory, 'root'), PROBE_TENANT, system);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+interface Found {
+  readonly cgroups: Cgroups | null;
+  /** Why there are no limits. */
+  readonly why: string;
+  readonly noRoots: string | null;
+}
+
+function describe(rung: Rung, { cgroups, why, noRoots }: Found, reasons: readonly string[]): string {
   const parts = [ISOLATION[rung.level]];
   if (rung.tenants !== null) parts.push('one system user per app');
   else parts.push(`apps run as the platform's own user${process.getuid?.() === 0 ? ' (root!)' : ''}`);
   const limits = (['memory', 'cpu', 'pids'] as const).filter((name) => cgroups?.has(name));
   if (cgroups === null || limits.length === 0) parts.push(`no kernel limits: ${why}`);
   else parts.push(`limits by control groups v${cgroups.version}: ${limits.join(', ')}`);
+  if (noRoots) parts.push(`images do not run: ${noRoots}`);
   return [`${rung.level}: ${parts.join('; ')}`, ...reasons].join('; ');
 }
 

@@ -15,13 +15,30 @@ export interface SandboxRequest {
   /** Whose user the process runs as (one uid per tenant at the levels that have it); an app's name. */
   readonly tenant: string;
   /** Directories visible to the process, beside the system's read-only ones. Everything else of TANCHO_HOME is hidden where the level allows. */
-  readonly binds: readonly { readonly path: string; readonly writable: boolean }[];
+  readonly binds: readonly SandboxBind[];
+  /** Absent: the system's directories. Only where Sandbox.roots is true. */
+  readonly root?: SandboxRoot;
   readonly limits: { readonly memoryBytes: number; readonly cpuMillis: number; readonly processes: number };
   readonly stdio: StdioOptions;
   /** True: the process dies with its parent (builds, one-off commands); false: it outlives it (units). */
   readonly dieWithParent: boolean;
   /** Unique name for cgroups and the like. */
   readonly id: string;
+}
+
+export interface SandboxBind {
+  readonly path: string;
+  readonly writable: boolean;
+  /** Where the process sees it; absent: where it is. Heeded with a root only; then nothing below what stands at the root's top. */
+  readonly at?: string;
+}
+
+/** A root file system of the process's own; it must belong to the tenant, who may change everything below what stands at its top. */
+export interface SandboxRoot {
+  readonly directory: string;
+  /** As which the process sees itself; outside it is the tenant's user all the same. Not 0. */
+  readonly uid: number;
+  readonly gid: number;
 }
 
 export interface SandboxProcess {
@@ -49,6 +66,8 @@ export interface Sandbox {
   /** One line for people: the level, the limits in force, and why not more. */
   readonly description: string;
   readonly limits: { readonly memory: boolean; readonly cpu: boolean; readonly processes: boolean };
+  /** Whether a process can have a root file system of its own. */
+  readonly roots: boolean;
   /** Resolves once the process is set to run; listeners added to `child` at once miss neither output nor exit. */
   spawn(request: SandboxRequest): Promise<SandboxProcess>;
   /** Makes a directory tree belong to the tenant (owner only) where the level has tenants; else nothing. */

@@ -1,8 +1,9 @@
 /** One trial run at a rung: can a process of a tenant enter a directory of TANCHO_HOME and read a file there? */
-import { writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomHex } from '../ids.ts';
-import type { Sandbox } from './sandbox.ts';
+import type { SystemView } from './plan.ts';
+import type { Sandbox, SandboxRequest } from './sandbox.ts';
 
 const TRIAL_DEADLINE_MS = 10_000;
 const EXPECTED = 'reachable';
@@ -14,7 +15,8 @@ export async function tryRung(sandbox: Sandbox, directory: string, tenant: strin
     const file = join(directory, 'file');
     writeFileSync(file, EXPECTED);
     await sandbox.own(directory, tenant);
-    const { code, output, errors } = await run(sandbox, { directory, file, tenant, id });
+    const binds = [{ path: directory, writable: true }];
+    const { code, output, errors } = await run(sandbox, { cwd: directory, binds, file, tenant, id });
     if (code === 0 && output === EXPECTED) return null;
     if (sandbox.level === 'user' && /permission denied/i.test(errors)) {
       return `other users cannot enter ${directory.replace(/\/[^/]*$/, '')} (put TANCHO_HOME where they can, such as /var/lib/tancho with mode 0711, or install bubblewrap)`;
@@ -27,20 +29,43 @@ export async function tryRung(sandbox: Sandbox, directory: string, tenant: strin
   }
 }
 
-interface Trial {
-  readonly directory: string;
+/** The same with a root file system of its own, which here is the system's again. Throws nothing. */
+export async function tryRoot(
+  sandbox: Sandbox,
+  directory: string,
+  tenant: string,
+  system: SystemView,
+): Promise<string | null> {
+  const id = `probe-${randomHex(12)}`;
+  try {
+    mkdirSync(directory);
+    writeFileSync(join(directory, 'file'), EXPECTED);
+    for (const { path, target } of system.links) symlinkSync(target, join(directory, path));
+    await sandbox.own(directory, tenant);
+    const root = { directory, uid: 1000, gid: 1000 };
+    const binds = system.directories.map((path) => ({ path, writable: false }));
+    const { code, output, errors } = await run(sandbox, { cwd: '/', root, binds, file: '/file', tenant, id });
+    if (code === 0 && output === EXPECTED) return null;
+    return `a trial run ended with code ${code}: ${errors.trim().slice(0, 300) || 'no message'}`;
+  } catch (error) {
+    return `a trial run failed: ${error instanceof Error ? error.message : String(error)}`;
+  } finally {
+    await sandbox.release(id).catch(() => undefined);
+  }
+}
+
+interface Trial extends Pick<SandboxRequest, 'cwd' | 'binds' | 'root' | 'tenant' | 'id'> {
   readonly file: string;
-  readonly tenant: string;
-  readonly id: string;
 }
 
 async function run(sandbox: Sandbox, trial: Trial): Promise<{ code: number | null; output: string; errors: string }> {
   const started = await sandbox.spawn({
     argv: ['/bin/cat', trial.file],
-    cwd: trial.directory,
+    cwd: trial.cwd,
     env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
     tenant: trial.tenant,
-    binds: [{ path: trial.directory, writable: true }],
+    binds: trial.binds,
+    ...(trial.root !== undefined && { root: trial.root }),
     limits: { memoryBytes: 64 * 1024 * 1024, cpuMillis: 1000, processes: 64 },
     stdio: ['ignore', 'pipe', 'pipe'],
     dieWithParent: true,

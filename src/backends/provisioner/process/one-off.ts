@@ -3,6 +3,7 @@ import type { ExecRequest, ExecResult } from '../../../domain/apps/provisioner.t
 import { Failure } from '../../../domain/apps/rollout.ts';
 import { exitStatus } from './exit-status.ts';
 import { type Beside, inPlace, type Place } from './one-off-place.ts';
+import { surroundings } from './surroundings.ts';
 import { oneOffArgv, unitEnvironment } from './unit-command.ts';
 
 /** For output still on its way after everything that could write it is dead. */
@@ -21,18 +22,13 @@ export async function runOneOff(options: OneOff): Promise<ExecResult> {
 
 async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
   const { request, sandbox, slug, port } = options;
-  const { home, tmp, id } = place;
+  const { id } = place;
+  const { home, tmp, ...around } = surroundings(slug, place);
   const started = await sandbox.spawn({
-    argv: oneOffArgv(request.command),
-    cwd: slug.code,
+    argv: oneOffArgv(request.command, slug.manifest),
+    ...around,
     env: unitEnvironment({ spec: request.unit, manifest: slug.manifest, home, tmp, port }),
     tenant: request.unit.app,
-    binds: [
-      { path: slug.code, writable: true },
-      { path: home, writable: true },
-      { path: tmp, writable: true },
-      ...slug.manifest.binds.map((path) => ({ path, writable: false })),
-    ],
     limits: request.unit.limits,
     stdio: ['ignore', 'pipe', 'pipe'],
     dieWithParent: true,

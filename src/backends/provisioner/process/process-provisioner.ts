@@ -81,7 +81,8 @@ class ProcessProvisioner implements Provisioner {
   constructor(options: ProcessProvisionerOptions) {
     this.#options = options;
     this.#sandbox = options.sandbox;
-    this.supports = { shell: true, images: false, memoryLimit: true, cpuLimit: options.sandbox.limits.cpu };
+    const { roots: images, limits } = options.sandbox;
+    this.supports = { shell: true, images, memoryLimit: true, cpuLimit: limits.cpu };
     this.#every(LIFE_POLL_MS, (unit) => unit.check());
     if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, (unit) => unit.checkMemory());
   }
@@ -123,7 +124,7 @@ class ProcessProvisioner implements Provisioner {
     const port = spec.listens ? await this.#portFor(existing) : null;
     try {
       await makeUnitDirectories(paths);
-      const record = newRecord(spec, port, existing?.record.freed ?? 0);
+      const record = newRecord(spec, slug, port, existing?.record.freed ?? 0);
       const unit = existing ?? this.#adopt(paths, { ...record, state: 'dead' });
       unit.revive();
       await unit.save(record);
@@ -167,6 +168,7 @@ class ProcessProvisioner implements Provisioner {
       gone: unit.gone,
       pids: () => this.#sandbox.pids(unit.tree),
       lastLines: () => this.lastLines(id, QUOTED_LINES),
+      exposed: unit.record.exposed ?? [],
     };
     return waitReady(candidate, check, { signal, limits: this.#options.readiness ?? DEFAULT_READINESS });
   }

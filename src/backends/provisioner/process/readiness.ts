@@ -17,6 +17,8 @@ export interface Candidate {
   readonly gone: Promise<Omit<UnitExited, 'id'>>;
   pids(): Promise<number[]>;
   lastLines(): Promise<string[]>;
+  /** TCP ports that its image says it listens on; absent or empty where nothing is known of any. */
+  readonly exposed?: readonly number[];
 }
 
 export interface ReadinessLimits {
@@ -165,7 +167,8 @@ class Wait {
     return this.#failure(
       'wrong_port',
       `The process "${name}" listens on port ${wrong.port}, but it was told to listen on port ${port}.`,
-      'Listen on the port given in the environment variable PORT ($PORT), not on a fixed one.',
+      imageAdvice(this.#unit.exposed) ??
+        'Listen on the port given in the environment variable PORT ($PORT), not on a fixed one.',
     );
   }
 
@@ -180,7 +183,8 @@ class Wait {
     return this.#failure(
       'no_listener',
       `The process "${this.#unit.process}" runs but did not listen on port ${port} ${waited}.`,
-      'Make it listen on $PORT; if it needs longer to start, raise the health check time-out; if it serves no requests, do not call it "web".',
+      imageAdvice(this.#unit.exposed) ??
+        'Make it listen on $PORT; if it needs longer to start, raise the health check time-out; if it serves no requests, do not call it "web".',
     );
   }
 
@@ -211,7 +215,8 @@ class Wait {
     if (this.#stop.kind === 'cancelled') {
       throw await this.#failure('cancelled', `Waiting for the process "${this.#unit.process}" was cancelled.`, '');
     }
-    throw exitFailure(this.#unit.process, this.#stop.exit ?? NO_EXIT, await this.#unit.lastLines());
+    const lines = await this.#unit.lastLines();
+    throw exitFailure(this.#unit.process, this.#stop.exit ?? NO_EXIT, lines, this.#unit.exposed);
   }
 
   async #failure(code: FailureCause, message: string, hint: string): Promise<Failure> {
@@ -232,7 +237,19 @@ class Wait {
 
 const NO_EXIT = { code: null, signal: null, outOfMemory: false };
 
-export function exitFailure(process: string, exit: Omit<UnitExited, 'id'>, lines: readonly string[]): Failure {
+/** Null where there is none to give. */
+function imageAdvice(exposed: readonly number[] = []): string | null {
+  if (exposed.length === 0) return null;
+  const ports = `${exposed.length === 1 ? 'port' : 'ports'} ${exposed.slice(0, 5).join(', ')}`;
+  return `The image exposes ${ports}, but units share the machine's network, so each gets a port of its own in the variable PORT: make the image's command listen on $PORT, push it and deploy again.`;
+}
+
+export function exitFailure(
+  process: string,
+  exit: Omit<UnitExited, 'id'>,
+  lines: readonly string[],
+  exposed: readonly number[] = [],
+): Failure {
   if (exit.outOfMemory) {
     return new Failure(
       'out_of_memory',
@@ -250,7 +267,9 @@ export function exitFailure(process: string, exit: Omit<UnitExited, 'id'>, lines
         ? `by signal ${exit.signal}`
         : '(code unknown)';
   return new Failure('exited', `The process "${process}" ended ${how} before it was ready.`, {
-    hint: 'Its last lines say more; try the command locally with the same environment.',
+    hint: ['Its last lines say more; try the command locally with the same environment.', imageAdvice(exposed) ?? '']
+      .join(' ')
+      .trim(),
     lines,
   });
 }

@@ -5,10 +5,12 @@ import type { Readable, Writable } from 'node:stream';
 import type { ExecResult, Shell, ShellRequest } from '../../../domain/apps/provisioner.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
 import { drained } from '../../../lib/drained.ts';
+import type { SandboxProcess } from '../../../lib/sandbox/sandbox.ts';
 import { exitStatus } from './exit-status.ts';
 import { cancelled, withinDrainTime } from './one-off.ts';
 import { type Beside, inPlace, type Place } from './one-off-place.ts';
 import { type OpenTerminal, openTerminal } from './terminal.ts';
+import { surroundings } from './surroundings.ts';
 import { unitEnvironment } from './unit-command.ts';
 
 export interface ShellOptions extends Beside {
@@ -16,6 +18,7 @@ export interface ShellOptions extends Beside {
 }
 
 const BASH = '/bin/bash';
+const SH = '/bin/sh';
 /** Gives a session a terminal to control; part of the standard system tools. */
 const SETSID = '/usr/bin/setsid';
 
@@ -74,32 +77,34 @@ async function live(
   }
 }
 
-function start(options: ShellOptions, { id, home, tmp }: Place, terminal: OpenTerminal | null) {
+async function start(options: ShellOptions, place: Place, terminal: OpenTerminal | null): Promise<SandboxProcess> {
   const { request, sandbox, slug, port } = options;
-  const hasBash = existsSync(BASH);
-  const program = hasBash ? [BASH, '--norc', '--noprofile'] : ['/bin/sh'];
-  const prompt = hasBash ? `${request.unit.app} \\W \\$ ` : `${request.unit.app} $ `;
-  const control = terminal !== null && existsSync(SETSID) ? [SETSID, '--ctty', '--wait'] : [];
+  const { home, tmp, ...around } = surroundings(slug, place);
+  const has = (program: string): boolean => slug.manifest.image?.programs.includes(program) ?? existsSync(program);
+  if (!has(BASH) && !has(SH)) throw noShell();
+  const program = has(BASH) ? [BASH, '--norc', '--noprofile'] : [SH];
+  const prompt = has(BASH) ? `${request.unit.app} \\W \\$ ` : `${request.unit.app} $ `;
+  const control = terminal !== null && has(SETSID) ? [SETSID, '--ctty', '--wait'] : [];
   const end = terminal?.theirs ?? 'pipe';
   return sandbox.spawn({
     argv: terminal === null ? program : [...control, ...program, '-i'],
-    cwd: slug.code,
+    ...around,
     env: {
       ...unitEnvironment({ spec: request.unit, manifest: slug.manifest, home, tmp, port }),
       TERM: request.term,
       PS1: prompt,
     },
     tenant: request.unit.app,
-    binds: [
-      { path: slug.code, writable: true },
-      { path: home, writable: true },
-      { path: tmp, writable: true },
-      ...slug.manifest.binds.map((path) => ({ path, writable: false })),
-    ],
     limits: request.unit.limits,
     stdio: [end, end, end],
     dieWithParent: true,
-    id,
+    id: place.id,
+  });
+}
+
+function noShell(): Failure {
+  return new Failure('exited', 'There is no shell in the image of this app.', {
+    hint: 'Run one of its programs with "tancho app run".',
   });
 }
 

@@ -33,13 +33,24 @@ export async function openSlug({ slugs, artifact, app, sandbox, queue }: SlugReq
     if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) throw missing(artifact);
     throw error;
   }
+  if (manifest.image !== undefined && !sandbox.roots) throw noRoots();
   // In turn, for a second hand-over during the first would take the tree away from a unit that has just started.
   await queue.run(`slug:${artifact}`, async () => {
     await sandbox.own(code, app);
     if (sandbox.level !== 'plain') await chmod(directory, 0o711);
   });
-  const { platform = '', path = [], env = {}, binds = [] } = manifest;
-  return { code, manifest: { format: 1, platform, path, env, binds } };
+  const { platform = '', path = [], env = {}, binds = [], image } = manifest;
+  return { code, manifest: { format: 1, platform, path, env, binds, ...(image !== undefined && { image }) } };
+}
+
+function noRoots(): Failure {
+  return new Failure(
+    'internal',
+    'This app runs an image, and units here have no root file system of their own any more.',
+    {
+      hint: 'An operator can install the package "bubblewrap" and restart the server; or deploy the source.',
+    },
+  );
 }
 
 function missing(artifact: string): Failure {

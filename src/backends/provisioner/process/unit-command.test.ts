@@ -6,7 +6,7 @@ describe('isSimpleCommand', () => {
     'lets the shell step aside for: %s',
     (command) => {
       expect(isSimpleCommand(command)).toBe(true);
-      expect(unitArgv(` ${command}`)).toEqual(['/bin/sh', '-c', `exec ${command}`]);
+      expect(unitArgv(` ${command}`, {})).toEqual(['/bin/sh', '-c', `exec ${command}`]);
     },
   );
 
@@ -26,11 +26,36 @@ describe('isSimpleCommand', () => {
     '',
   ])('keeps the shell for: %s', (command) => {
     expect(isSimpleCommand(command)).toBe(false);
-    expect(unitArgv(command)).toEqual(['/bin/sh', '-c', command]);
+    expect(unitArgv(command, {})).toEqual(['/bin/sh', '-c', command]);
   });
 
   it('joins both outputs of a one-off command', () => {
-    expect(oneOffArgv('echo hi')[2]).toBe('exec 2>&1\necho hi');
+    expect(oneOffArgv('echo hi', {})[2]).toBe('exec 2>&1\necho hi');
+  });
+});
+
+describe('of an image', () => {
+  const image = {
+    digest: 'sha256:1',
+    directory: '/srv',
+    home: '/',
+    uid: 33,
+    gid: 33,
+    ports: [],
+    programs: [] as string[],
+  };
+
+  it('the command is a list of arguments, and no shell sees it', () => {
+    expect(unitArgv(`/app --name 'a b; $(x)' \\$PORT`, { image })).toEqual(['/app', '--name', 'a b; $(x)', '$PORT']);
+  });
+
+  it('a one-off command is read by the shell of the image, or is a list where there is none', () => {
+    const withShell = { image: { ...image, programs: ['/bin/sh'] } };
+    expect(oneOffArgv('a | b', withShell)).toEqual(['/bin/sh', '-c', 'exec 2>&1\na | b']);
+    expect(oneOffArgv(`/app 'x y'`, { image })).toEqual(['/app', 'x y']);
+    for (const command of ['a | b', 'a; b', 'echo $HOME', "a 'b", ' ', 'a\nb']) {
+      expect(() => oneOffArgv(command, { image }), command).toThrow('There is no shell in the image');
+    }
   });
 });
 

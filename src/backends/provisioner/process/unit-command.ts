@@ -1,6 +1,8 @@
 /** Pure: what a unit's process is told - its command line and its environment. */
 import type { UnitSpec } from '../../../domain/apps/provisioner.ts';
 import type { SlugManifest } from '../../../domain/deploys/slug.ts';
+import { Failure } from '../../../domain/apps/rollout.ts';
+import { argvOf } from '../../../lib/argv-text.ts';
 
 const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
@@ -23,13 +25,22 @@ export function isSimpleCommand(command: string): boolean {
   return !/[;&|<>()`\n\r#!\\]/.test(command);
 }
 
-export function unitArgv(command: string): string[] {
+type Slugs = Pick<SlugManifest, 'image'>;
+
+/** An image is started without a shell, for there may be none in it. */
+export function unitArgv(command: string, { image }: Slugs): string[] {
+  if (image !== undefined) return argvOf(command) ?? [];
   return ['/bin/sh', '-c', isSimpleCommand(command) ? `exec ${command.trim()}` : command];
 }
 
-/** A one-off command: both its outputs are one stream. */
-export function oneOffArgv(command: string): string[] {
-  return ['/bin/sh', '-c', `exec 2>&1\n${command}`];
+/** A one-off command: both its outputs are one stream. Throws Failure `exited` when there is no shell that could read it. */
+export function oneOffArgv(command: string, { image }: Slugs): string[] {
+  if (image === undefined || image.programs.includes('/bin/sh')) return ['/bin/sh', '-c', `exec 2>&1\n${command}`];
+  const argv = argvOf(command);
+  if (argv !== null && argv.length > 0 && !/[;&|<>()`\n$]/.test(command)) return argv;
+  throw new Failure('exited', 'There is no shell in the image of this app that could read such a command.', {
+    hint: 'Give one program of the image with its arguments, such as "/app --version".',
+  });
 }
 
 export interface EnvironmentFacts {

@@ -7,10 +7,12 @@ import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../lib/sandb
 import type { ExitStatus } from './exit-status.ts';
 import type { LiveUnit } from './live-unit.ts';
 import type { Slug } from './slug.ts';
+import { surroundings } from './surroundings.ts';
 import { isSimpleCommand, unitArgv, unitEnvironment } from './unit-command.ts';
 import type { UnitRecord } from './unit-record.ts';
 
-export function newRecord(spec: UnitSpec, port: number | null, freed: number): UnitRecord {
+export function newRecord(spec: UnitSpec, slug: Slug, port: number | null, freed: number): UnitRecord {
+  const { image } = slug.manifest;
   return {
     format: 1,
     id: spec.id,
@@ -19,7 +21,8 @@ export function newRecord(spec: UnitSpec, port: number | null, freed: number): U
     artifact: spec.artifact,
     port,
     memoryBytes: spec.limits.memoryBytes,
-    isSimple: isSimpleCommand(spec.command),
+    isSimple: image !== undefined || isSimpleCommand(spec.command),
+    ...(image !== undefined && { exposed: image.ports }),
     state: 'starting',
     bootId: bootId(),
     rootPid: 0,
@@ -70,18 +73,12 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
 }
 
 function unitRequest({ unit, spec, slug }: UnitLaunch, output: number): SandboxRequest {
-  const { home, tmp } = unit.paths;
+  const { home, tmp, ...around } = surroundings(slug, unit.paths);
   return {
-    argv: unitArgv(spec.command),
-    cwd: slug.code,
+    argv: unitArgv(spec.command, slug.manifest),
     env: unitEnvironment({ spec, manifest: slug.manifest, home, tmp, port: unit.record.port }),
     tenant: spec.app,
-    binds: [
-      { path: slug.code, writable: true },
-      { path: home, writable: true },
-      { path: tmp, writable: true },
-      ...slug.manifest.binds.map((path) => ({ path, writable: false })),
-    ],
+    ...around,
     limits: spec.limits,
     stdio: ['ignore', output, output],
     dieWithParent: false,

@@ -13,6 +13,8 @@ export interface UnitRecord {
   readonly memoryBytes: number;
   /** The main process is the app itself, with no shell before it. */
   readonly isSimple: boolean;
+  /** TCP ports that the unit's image says it listens on; absent where it runs none. */
+  readonly exposed?: readonly number[];
   /** `starting`: written before the process exists, so its pids are not known yet. */
   readonly state: 'starting' | 'running' | 'dead';
   readonly bootId: string;

@@ -103,6 +103,7 @@ function toRow(deploy: Partial<Changeable>): { [C in keyof ChangeableColumns]: C
     duration_ms: deploy.durationMs === undefined ? undefined : Math.round(deploy.durationMs),
     release: deploy.release,
     artifact: deploy.artifact,
+    image: deploy.image,
     cause: deploy.cause,
     // May quote what the user's program printed.
     error: deploy.error?.replaceAll('\0', '\uFFFD'),
@@ -125,6 +126,7 @@ function fromRow(row: DeploysTable): Deploy {
     durationMs: row.duration_ms,
     release: row.release,
     artifact: row.artifact,
+    image: row.image,
     cause: row.cause as FailureCause | null,
     error: row.error,
     phases: JSON.parse(row.phases_json) as Deploy['phases'],

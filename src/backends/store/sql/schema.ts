@@ -78,6 +78,7 @@ export interface ReleasesTable {
   app: string;
   number: number;
   artifact: string;
+  image: string;
   deploy_id: string | null;
   commit_id: string;
   /** The whole environment as JSON, sealed. */
@@ -130,6 +131,7 @@ export interface DeploysTable {
   duration_ms: number;
   release: number | null;
   artifact: string;
+  image: string;
   cause: string | null;
   error: string;
   phases_json: string;

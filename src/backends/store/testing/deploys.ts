@@ -11,6 +11,7 @@ export const deployCases: StoreCases = {
       origin: 'rollback',
       release: 2,
       artifact: 'slug-2',
+      image: 'registry.example.com/shop:2',
       phases: { building: 1.5, routing: 20 },
       error: 'It "died"',
     });

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { treeOf } from '../../../../../test/support/source-trees.ts';
 import { SourceFiles } from '../source-files.ts';
+import { holds } from './conditions.ts';
 import { checkSource, findPlatform } from './detect.ts';
 import { loadPlatforms } from './load-platforms.ts';
 import type { Platform } from './platform-file.ts';
@@ -23,6 +24,26 @@ async function check(platform: string, files: Record<string, string>): Promise<v
   await treeOf(files).extract(directory, new AbortController().signal);
   await checkSource('shop', findPlatform('shop', platform, platforms), platforms, new SourceFiles(directory));
 }
+
+it('what platforms ask of a source is answered soon, whatever it holds', async () => {
+  const directory = await mkdtemp(join(root, 'tree-'));
+  const names = ['requirements.txt', '.python-version', 'runtime.txt', 'pyproject.toml', 'tancho.yaml', 'app.py'];
+  const blank = '\n'.repeat(300_000);
+  const files = Object.fromEntries(names.map((name) => [name, blank]));
+  await treeOf({ ...files, 'package.json': '{"scripts":{"build":"x"}}' }).extract(
+    directory,
+    new AbortController().signal,
+  );
+  const source = new SourceFiles(directory);
+  const begun = performance.now();
+  for (const { facts, notes, steps, processes, dependencies, tools } of platforms.values()) {
+    const conditions = [...facts.values(), ...[...notes, ...steps, ...processes].map(({ when }) => when)];
+    for (const one of [...conditions, ...dependencies.map(({ neverKept }) => neverKept)])
+      await holds(one, source, facts);
+    for (const { file, matches } of tools.flatMap(({ asked }) => asked)) matches.test((await source.text(file)) ?? '');
+  }
+  expect(performance.now() - begun).toBeLessThan(2_000);
+});
 
 describe('the platform of an app', () => {
   it.each([

@@ -1,6 +1,7 @@
 /** Walks through a tar file, one entry at a time, and writes nothing anywhere: what becomes of an entry is the sink's. */
-import { Parser, type ReadEntry } from 'tar';
+import type { ReadEntry } from 'tar';
 import type { PlatformError } from '../../../../domain/errors.ts';
+import { readTar, TarError } from '../../../../lib/tar-entries.ts';
 import { invalidSource } from '../tree-listing.ts';
 import { archivePath, isGitDirectory, refused } from './archive-path.ts';
 import { type ArchiveLimits, damaged, inflated } from './inflate.ts';
@@ -19,7 +20,6 @@ export interface ArchiveContent {
   readonly notes: readonly string[];
 }
 
-const MAX_META_BYTES = 64 * 1024;
 const MAX_LINK_BYTES = 4_096;
 const FILES: ReadonlySet<string> = new Set(['File', 'OldFile', 'ContiguousFile']);
 const DIRECTORIES: ReadonlySet<string> = new Set(['Directory', 'GNUDumpDir']);
@@ -32,67 +32,17 @@ export async function readArchive(
   signal: AbortSignal,
 ): Promise<ArchiveContent> {
   const content = new Content(sink, limits);
-  const stop = new AbortController();
-  let fail: (error: unknown) => void = () => {};
-  const failed = new Promise<never>((_, reject) => (fail = reject));
-  failed.catch(() => {});
-  const onAbort = (): void => fail(signal.reason);
-  signal.addEventListener('abort', onAbort, { once: true });
-  // The next entry is announced before the one before it is wholly taken.
-  let turn = Promise.resolve();
-  const onReadEntry = (entry: ReadEntry): void => {
-    turn = turn.then(() => content.take(entry));
-    turn.catch(fail);
-  };
-  const parser = new Parser({ strict: true, maxMetaEntrySize: MAX_META_BYTES, noResume: true, onReadEntry });
-  const over = new Promise<void>((resolve) => parser.once('end', resolve));
-  let isEnded = false;
-  parser.on('eof', () => (isEnded = true));
-  // An archive without entries is no archive to the parser.
-  parser.on('error', (error: Error) => fail(isEnded ? nothing() : damaged(`${error.message}.`)));
-  parser.on('ignoredEntry', (entry: ReadEntry) => fail(refused(entry.path, 'is of a kind that is not known here')));
   try {
-    signal.throwIfAborted();
-    await Promise.race([failed, feed(parser, inflated(bytes, limits), stop.signal)]);
-    await Promise.race([failed, over]);
-    await Promise.race([failed, turn]);
-    return content.whole();
-  } finally {
-    stop.abort();
-    signal.removeEventListener('abort', onAbort);
+    if (!(await readTar(inflated(bytes, limits), (entry) => content.take(entry), signal))) throw nothing();
+  } catch (error) {
+    if (!(error instanceof TarError)) throw error;
+    throw error.fault === 'unknown_kind' ? refused(error.path, error.message) : damaged(error.message);
   }
-}
-
-async function feed(parser: Parser, chunks: AsyncIterable<Buffer>, stop: AbortSignal): Promise<void> {
-  let isFirst = true;
-  for await (const chunk of chunks) {
-    // The parser would unpack a second layer by itself, without these limits.
-    if (isFirst && isCompressed(chunk)) throw damaged('it is compressed more than once, or not with gzip.');
-    isFirst = false;
-    if (stop.aborted) return;
-    if (!parser.write(chunk)) await drained(parser, stop);
-  }
-  parser.end();
-}
-
-function drained(parser: Parser, stop: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = (): void => {
-      parser.off('drain', done);
-      stop.removeEventListener('abort', done);
-      resolve();
-    };
-    parser.on('drain', done);
-    stop.addEventListener('abort', done);
-  });
+  return content.whole();
 }
 
 function nothing(): PlatformError {
   return invalidSource('There is no file in the archive.', 'Pack the files of the app, not an empty directory.');
-}
-
-function isCompressed(start: Buffer): boolean {
-  return ['1f8b', '28b5', '425a', 'fd37', '504b'].includes(start.subarray(0, 2).toString('hex'));
 }
 
 class Content {

@@ -6,6 +6,7 @@ import { appOperations } from './0003-app-operations.ts';
 import { services } from './0004-services.ts';
 import { plansAndPlatforms } from './0005-plans-and-platforms.ts';
 import { customData } from './0006-custom-data.ts';
+import { images } from './0007-images.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -18,6 +19,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0004_services': services(kind),
       '0005_plans_and_platforms': plansAndPlatforms(kind),
       '0006_custom_data': customData(kind),
+      '0007_images': images(kind),
     },
   };
 }

@@ -1,0 +1,82 @@
+/**
+ * Who an image's processes are. On this machine they are always the app's own user, who owns every file of the image; what is
+ * found here is only as whom they see themselves.
+ */
+import { unfit } from './failures.ts';
+import type { RootTree } from './root-tree.ts';
+
+export interface RunsAs {
+  readonly uid: number;
+  readonly gid: number;
+  readonly home: string;
+}
+
+interface Entry {
+  readonly name: string;
+  readonly uid: number;
+  readonly gid: number;
+  readonly home: string;
+}
+
+/** For images that would run as root: without its rights, programs that find themselves to be root go wrong. */
+const ORDINARY = 1000;
+const MAX_ID = 2_147_483_647;
+const MAX_FILE_BYTES = 1024 * 1024;
+const PASSWD = ['etc', 'passwd'];
+const GROUP = ['etc', 'group'];
+
+/** Adds the user to the image's /etc/passwd where that has none of the number. Throws Failure `invalid_source`. */
+export async function runsAs(tree: RootTree, wanted: string): Promise<RunsAs> {
+  const entries = passwdEntries((await tree.read(PASSWD, MAX_FILE_BYTES)) ?? '');
+  const [, name = '', group] = /^([^:]*)(?::(.*))?$/s.exec(wanted.trim()) ?? [];
+  const number = numberOf(name);
+  const entry = entries.find((one) => (number === null ? one.name === name : one.uid === number));
+  if (name !== '' && number === null && entry === undefined) {
+    const hint = 'Name its USER by number, or add it to the image.';
+    throw unfit(`its user ${JSON.stringify(name.slice(0, 100))} is not in its /etc/passwd.`, hint);
+  }
+  const uid = number ?? entry?.uid ?? 0;
+  const home = await existing(tree, entry?.home ?? (uid === 0 ? '/root' : '/'));
+  if (uid === 0) return known(tree, entries, { uid: ORDINARY, gid: ORDINARY, home });
+  const gid = group === undefined || group === '' ? (entry?.gid ?? uid) : await groupId(tree, group);
+  return known(tree, entries, { uid, gid, home });
+}
+
+async function known(tree: RootTree, entries: readonly Entry[], user: RunsAs): Promise<RunsAs> {
+  const { uid, gid, home } = user;
+  if (entries.some((entry) => entry.uid === uid)) return user;
+  const name = entries.some((entry) => entry.name === 'app') ? `app${uid}` : 'app';
+  const place = /[:\n]/.test(home) ? '/' : home;
+  const text = (await tree.read(PASSWD, MAX_FILE_BYTES)) ?? '';
+  const separator = text === '' || text.endsWith('\n') ? '' : '\n';
+  await tree.append(PASSWD, `${separator}${name}:x:${uid}:${gid}::${place}:/bin/sh\n`);
+  return user;
+}
+
+async function existing(tree: RootTree, home: string): Promise<string> {
+  if (!home.startsWith('/')) return '/';
+  const found = await tree.locate(home.split('/'));
+  return found?.facts.isDirectory() === true ? home : '/';
+}
+
+async function groupId(tree: RootTree, group: string): Promise<number> {
+  const number = numberOf(group);
+  if (number !== null) return number;
+  const lines = ((await tree.read(GROUP, MAX_FILE_BYTES)) ?? '').split('\n').map((line) => line.split(':'));
+  const found = numberOf(lines.find(([name]) => name === group)?.[2] ?? '');
+  if (found !== null) return found;
+  throw unfit(`its group ${JSON.stringify(group.slice(0, 100))} is not in its /etc/group.`);
+}
+
+function passwdEntries(text: string): Entry[] {
+  return text.split('\n').flatMap((line) => {
+    const [name = '', , uid = '', gid = '', , home = ''] = line.split(':');
+    const [user, group] = [numberOf(uid), numberOf(gid)];
+    return user === null || group === null || name === '' ? [] : [{ name, uid: user, gid: group, home }];
+  });
+}
+
+/** Null for what is no number, or none that a user may have. */
+function numberOf(text: string): number | null {
+  return /^\d{1,10}$/.test(text) && Number(text) <= MAX_ID ? Number(text) : null;
+}

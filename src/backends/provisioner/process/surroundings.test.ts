@@ -1,0 +1,31 @@
+import { existsSync, realpathSync } from 'node:fs';
+import { expect, it } from 'vitest';
+import { surroundings } from './surroundings.ts';
+
+const own = { home: '/units/u1/home', tmp: '/units/u1/tmp' };
+const manifest = { format: 1, platform: 'node', path: [], env: {}, binds: ['/layers/1'] } as const;
+
+it('of built code is the code, what is the process’s own and what the slug needs, each where it is', () => {
+  expect(surroundings({ code: '/slugs/a/code', manifest }, own)).toEqual({
+    cwd: '/slugs/a/code',
+    binds: [
+      { path: '/slugs/a/code', writable: true },
+      { path: own.home, writable: true },
+      { path: own.tmp, writable: true },
+      { path: '/layers/1', writable: false },
+    ],
+    ...own,
+  });
+});
+
+it('of an image is its root, where the machine gives a directory for temporary files and how names are found', () => {
+  const image = { digest: 'sha256:1', directory: '/srv', home: '/root', uid: 33, gid: 34, ports: [], programs: [] };
+  const found = surroundings({ code: '/slugs/a/code', manifest: { ...manifest, image } }, own);
+  expect(found).toMatchObject({ cwd: '/srv', home: '/root', tmp: '/tmp' });
+  expect(found.root).toEqual({ directory: '/slugs/a/code', uid: 33, gid: 34 });
+  const names = ['resolv.conf', 'hosts'].filter((name) => existsSync(`/etc/${name}`));
+  expect(found.binds).toEqual([
+    { path: own.tmp, writable: true, at: '/tmp' },
+    ...names.map((name) => ({ path: realpathSync(`/etc/${name}`), writable: false, at: `/.tancho/${name}` })),
+  ]);
+});

@@ -1,0 +1,38 @@
+/** Pure but for names of this machine: what processes of a slug see and where they begin. One for units, commands and shells. */
+import { existsSync, realpathSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { MACHINE_FILES, type SlugImage } from '../../../domain/deploys/slug.ts';
+import type { SandboxBind, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
+import type { Slug } from './slug.ts';
+
+export interface Surroundings extends Pick<SandboxRequest, 'cwd' | 'binds' | 'root'> {
+  /** As the process is told. */
+  readonly home: string;
+  readonly tmp: string;
+}
+
+/** How names of hosts are found is the machine's, for so is its network. */
+const NAME_FILES = ['/etc/resolv.conf', '/etc/hosts'];
+
+/** `home` and `tmp` are directories of the process's own. */
+export function surroundings(slug: Slug, { home, tmp }: { home: string; tmp: string }): Surroundings {
+  const { code, manifest } = slug;
+  if (manifest.image !== undefined) return inImage(code, manifest.image, tmp);
+  const binds = [
+    { path: code, writable: true },
+    { path: home, writable: true },
+    { path: tmp, writable: true },
+    ...manifest.binds.map((path) => ({ path, writable: false })),
+  ];
+  return { cwd: code, binds, home, tmp };
+}
+
+function inImage(code: string, image: SlugImage, tmp: string): Surroundings {
+  const names = NAME_FILES.filter((path) => existsSync(path));
+  const binds: SandboxBind[] = [
+    { path: tmp, writable: true, at: '/tmp' },
+    ...names.map((path) => ({ path: realpathSync(path), writable: false, at: join(MACHINE_FILES, basename(path)) })),
+  ];
+  const { uid, gid, directory: cwd, home } = image;
+  return { cwd, binds, root: { directory: code, uid, gid }, home, tmp: '/tmp' };
+}
