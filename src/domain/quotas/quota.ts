@@ -68,7 +68,7 @@ export async function reserveUnits(
 ): Promise<void> {
   const quota = await appQuota(tx, app, defaults);
   if (quota.limit === null || wanted <= quota.limit || wanted <= quota.inUse) return;
-  const hint = `The app ${app} may have ${quota.limit} units; run fewer, or ask an admin for more.`;
+  const hint = `The app ${app} may have ${quota.limit} ${quota.limit === 1 ? 'unit' : 'units'}; run fewer, or ask an admin for more.`;
   throw exceeded(Math.max(0, quota.limit - quota.inUse), wanted - quota.inUse, hint);
 }
 
