@@ -88,7 +88,7 @@ export const SETTINGS: Settings = {
     variable: 'TANCHO_AUTH_REGISTRATION',
     default: 'auto',
     description:
-      'Who may create an account: open (anybody), closed (admins only), auto (anybody on this machine while the API listens on loopback only; behind a reverse proxy choose closed).',
+      'Who may create an account: open (anybody), closed (admins only), auto (anybody on this machine, the apps on it included, while the API listens on loopback only; behind a reverse proxy choose closed).',
     parse: parse.choice('auto', 'open', 'closed'),
   },
   sessionDays: {

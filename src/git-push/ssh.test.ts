@@ -39,6 +39,25 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     }
   });
 
+  it.runIf(process.platform === 'linux')('has room for others, however many connections one address has', async () => {
+    const sockets = Array.from({ length: 140 }, () => connect(world.ssh.port, '127.0.0.1').on('error', () => {}));
+    let refused = 0;
+    for (const socket of sockets) socket.resume().once('close', () => (refused += 1));
+    await expect.poll(() => refused).toBe(12);
+    const greets = async (localAddress: string): Promise<boolean> => {
+      const socket = connect({ port: world.ssh.port, host: '127.0.0.1', localAddress });
+      const said = once(socket, 'data').then(([greeting]) => String(greeting).includes('SSH-2.0-tancho'));
+      const answer = await Promise.race([said, once(socket, 'close').then(() => false)]).catch(() => false);
+      socket.destroy();
+      return answer;
+    };
+    expect(await greets('127.0.0.2')).toBe(true);
+    expect(await greets('127.0.0.1')).toBe(false);
+    for (const socket of sockets) socket.destroy();
+    // The server has seen the last of them when it takes another.
+    await expect.poll(() => greets('127.0.0.1')).toBe(true);
+  });
+
   it('denies an unknown key and logs its fingerprint', async () => {
     const { code, stderr } = await ssh(world.key('ed25519'), [`git-upload-pack 'shop.git'`]);
     expect(code).toBe(255);

@@ -38,6 +38,8 @@ const IDLE_TIMEOUT_MS = 600_000;
 const KEEPALIVE_MS = 15_000;
 const SILENCE_MS = 4 * KEEPALIVE_MS;
 const MAX_CONNECTIONS = 512;
+/** Whoever holds as many as there may be would keep everybody else out, without any key. */
+const MAX_PER_ADDRESS = 128;
 const MAX_SESSIONS_PER_CONNECTION = 8;
 /** Agents hold many keys, and each is one attempt. */
 const MAX_ATTEMPTS = 20;
@@ -75,7 +77,9 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
   protocol.on('error', (error: Error) => logger.warn({ err: error }, 'ssh door'));
 
   const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
-    if (sockets.size >= maxConnections) {
+    const { remoteAddress } = socket;
+    const others = [...sockets].filter((other) => other.remoteAddress === remoteAddress).length;
+    if (sockets.size >= maxConnections || others >= MAX_PER_ADDRESS) {
       socket.destroy();
       return;
     }

@@ -167,7 +167,8 @@ export function createDeploys(deps: DeploysDeps): Deploys {
 
     async info(caller, id) {
       const deploy = /^[0-9a-f]{24}$/.test(id) ? await store.deploy(id) : null;
-      const app = deploy === null ? null : await store.app(deploy.app);
+      // An app of the name that there is now may belong to others than the one that is gone.
+      const app = deploy === null || deploy.removedAt !== null ? null : await store.app(deploy.app);
       const visible = app === null ? caller.kind === 'user' && caller.isAdmin : may(caller, 'deploy.info', { app });
       // A deploy that the caller may not see and one that is not there look the same.
       if (deploy === null || !visible) {

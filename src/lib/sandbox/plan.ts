@@ -65,7 +65,8 @@ export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts):
   const { early, late } = splitEnvironment(request.env);
   // bubblewrap reads its own environment outside of the sandbox that it makes.
   if (uid === null) args.push(...assigned(late));
-  const inner = uid === null ? { argv: request.argv, env: early } : asUser(request, programs, uid);
+  const inner =
+    uid === null ? { argv: [...limited(programs), ...request.argv], env: early } : asUser(request, programs, uid);
   args.push(...descriptors(fds), '--');
   return { file: required(programs.bwrap), args: [...args, ...inner.argv], env: marked(inner.env, request.id) };
 }
@@ -145,8 +146,7 @@ export function planPlain(request: SandboxRequest, programs: Programs): Plan {
 
 /** The request's argv behind the programs that become the uid and give up every privilege. */
 function asUser(request: SandboxRequest, programs: Programs, uid: number): Pick<SandboxRequest, 'argv' | 'env'> {
-  const argv: string[] = [];
-  if (programs.prlimit !== null) argv.push(programs.prlimit, '--core=0', `--nproc=${PROCESSES_PER_UID}`, '--');
+  const argv = limited(programs);
   argv.push(required(programs.setpriv), `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs');
   argv.push('--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all');
   if (request.dieWithParent) argv.push('--pdeathsig', 'KILL');
@@ -154,6 +154,10 @@ function asUser(request: SandboxRequest, programs: Programs, uid: number): Pick<
   const { early, late } = splitEnvironment(request.env);
   if (late.length > 0) argv.push(required(programs.env), ...late.map(([name, value]) => `${name}=${value}`));
   return { argv: [...argv, ...request.argv], env: early };
+}
+
+function limited({ prlimit }: Programs): string[] {
+  return prlimit === null ? [] : [prlimit, '--core=0', `--nproc=${PROCESSES_PER_UID}`, '--'];
 }
 
 /** What the wrapper programs may have, and what only the app itself gets. */

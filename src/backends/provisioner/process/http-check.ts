@@ -5,10 +5,14 @@ import type { HealthCheck } from '../../../domain/apps/app.ts';
 import type { Address } from '../../../domain/apps/unit.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
-const MATCH_LIMIT_MS = 200;
+const MATCH_LIMIT_MS = 100;
 
-/** `unreachable`: no complete answer, worth another try; `wrong`: an answer other than the expected one. */
-export type CheckResult = { readonly kind: 'ok' } | { readonly kind: 'unreachable' | 'wrong'; readonly detail: string };
+/**
+ * `unreachable`: no complete answer, worth another try; `wrong`: an answer other than the expected one; `hopeless`: the pattern
+ * takes too long to try it again.
+ */
+export type CheckResult =
+  { readonly kind: 'ok' } | { readonly kind: 'unreachable' | 'wrong' | 'hopeless'; readonly detail: string };
 
 export async function checkOnce(address: Address, check: HealthCheck, options: RequestLimits): Promise<CheckResult> {
   let answer: Answer;
@@ -22,10 +26,10 @@ export async function checkOnce(address: Address, check: HealthCheck, options: R
   if (status !== null && answer.status !== status) {
     return { kind: 'wrong', detail: `it answered ${answer.status} instead of ${status}` };
   }
-  if (check.match !== undefined && !matches(check.match, answer.body)) {
-    return { kind: 'wrong', detail: `the body of its answer (status ${answer.status}) does not match ${check.match}` };
-  }
-  return { kind: 'ok' };
+  const isMatch = check.match === undefined ? true : matches(check.match, answer.body);
+  if (isMatch === null) return { kind: 'hopeless', detail: `the pattern ${check.match} takes too long` };
+  if (isMatch) return { kind: 'ok' };
+  return { kind: 'wrong', detail: `the body of its answer (status ${answer.status}) does not match ${check.match}` };
 }
 
 export interface RequestLimits {
@@ -70,14 +74,14 @@ async function ask(address: Address, check: HealthCheck, options: RequestLimits)
   });
 }
 
-/** The pattern is a user's: it runs with a time limit, for a bad one can take for ever. */
-function matches(pattern: string, body: string): boolean {
+/** Null: not within the time limit. The pattern is a user's, a bad one can take for ever, and nothing else runs meanwhile. */
+function matches(pattern: string, body: string): boolean | null {
   const context = createContext({ pattern, body });
   try {
     return (
       new Script("new RegExp(pattern, 's').test(body)").runInContext(context, { timeout: MATCH_LIMIT_MS }) === true
     );
-  } catch {
-    return false;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? null : false;
   }
 }

@@ -197,6 +197,7 @@ class Wait {
       await this.#throwIfStopped();
       if (result.kind === 'ok') return;
       this.#lastDetail = result.detail;
+      if (result.kind === 'hopeless') break;
       if (result.kind === 'wrong' && (this.#wrongAnswers += 1) > (check.allowedFailures ?? 0)) break;
       if (Date.now() >= deadline) break;
       await this.#pause(HEALTH_PAUSE_MS);
