@@ -49,7 +49,7 @@ describe('an account', () => {
     await tancho(create, { token: key });
     const appToken = await tancho(['app', 'token-create', 'shop', '--export'], { token: key });
     expect(await tancho(['env', 'get', '-a', 'shop', '--reveal'], { token: appToken })).toBe(
-      `TANCHO_APP_TOKEN=${appToken}  (private)`,
+      `TANCHO_APP_TOKEN=${appToken}`,
     );
     const stay = await world.cli(['user', 'remove', '--yes'], { env });
     expect(stay.stderr).toMatch(/owns apps and cannot be removed: blog, shop\./);
