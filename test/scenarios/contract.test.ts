@@ -1,8 +1,8 @@
 /**
  * The contract over the built program, with really deployed apps: all of it on SQLite, and what touches the database on
- * PostgreSQL too where there is one.
+ * PostgreSQL too where there is one and time for it.
  */
-import { afterAll, beforeAll, describe } from 'vitest';
+import { afterAll, beforeAll, describe, it } from 'vitest';
 import { generatedChecks } from '../contract/generated.ts';
 import { openGitDeploys, type GitDeploys } from '../contract/git-deploys.ts';
 import { coverageChecks } from '../contract/coverage.ts';
@@ -12,7 +12,8 @@ import { letterIn } from '../support/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-const database = await createTestDatabase();
+const SLOW = process.env['TANCHO_TEST_SLOW'] === '1';
+const database = SLOW ? await createTestDatabase() : null;
 
 function contractOn(given: TestDatabase | null): void {
   let world: World | undefined;
@@ -44,4 +45,8 @@ function contractOn(given: TestDatabase | null): void {
 }
 
 describe('on SQLite', () => contractOn(null));
-describe.skipIf(database === null)('on PostgreSQL', () => contractOn(database));
+if (database !== null) describe('on PostgreSQL', () => contractOn(database));
+else {
+  const why = SLOW ? 'there is no PostgreSQL' : 'the store is tested on it anyway; TANCHO_TEST_SLOW=1 runs it';
+  it('on PostgreSQL', ({ skip }) => skip(why));
+}
