@@ -111,7 +111,9 @@ const CASES: readonly Case[] = [
 
 describe.concurrent('the start is refused with', { timeout: 60_000 }, () => {
   it.each(CASES)('$name', async ({ name, says, hints, given, needsModes }) => {
-    const home = path.join(folder, `home${CASES.findIndex((each) => each.name === name)}`);
+    // No home's path begins with another's: processes are found by it.
+    const index = String(CASES.findIndex((each) => each.name === name)).padStart(2, '0');
+    const home = path.join(folder, `home${index}`);
     const env = {
       PATH: process.env['PATH'] ?? '',
       HOME: folder,
