@@ -1,8 +1,7 @@
 /** Lays the layers of an image over each other: files, links, and the marks of what a layer takes away. */
 import { createReadStream } from 'node:fs';
-import { createGunzip } from 'node:zlib';
 import type { ReadEntry } from 'tar';
-import { drained } from '../../../lib/drained.ts';
+import { gunzipped } from '../../../lib/gunzipped.ts';
 import { readTar, TarError } from '../../../lib/tar-entries.ts';
 import { unfit } from './failures.ts';
 import { type ImageLimits, mib } from './limits.ts';
@@ -117,7 +116,7 @@ async function* unpacked(file: string): AsyncGenerator<Buffer> {
     const start = first.value.subarray(0, 4).toString('hex');
     if (start === '28b52ffd') throw zstd();
     const all = withFirst(first.value, chunks);
-    yield* start.startsWith('1f8b') ? gunzipped(all) : all;
+    yield* start.startsWith('1f8b') ? gunzipped(all, (why) => damaged(`${why}.`)) : all;
   } finally {
     source.destroy();
   }
@@ -126,26 +125,4 @@ async function* unpacked(file: string): AsyncGenerator<Buffer> {
 async function* withFirst(first: Buffer, rest: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   yield first;
   for (let next = await rest.next(); next.done !== true; next = await rest.next()) yield next.value;
-}
-
-async function* gunzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const gunzip = createGunzip();
-  void (async () => {
-    try {
-      for await (const chunk of chunks) {
-        if (!gunzip.write(chunk)) await drained(gunzip);
-        if (gunzip.destroyed) return;
-      }
-      gunzip.end();
-    } catch (error) {
-      gunzip.destroy(error as Error);
-    }
-  })();
-  try {
-    yield* gunzip as AsyncIterable<Buffer>;
-  } catch (error) {
-    throw damaged(`${(error as Error).message}.`);
-  } finally {
-    gunzip.destroy();
-  }
 }

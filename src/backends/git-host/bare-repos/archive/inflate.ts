@@ -1,7 +1,6 @@
 /** The bytes of a tar file, whether it comes gzipped or not; bounded in size and in how much comes out of how little. */
-import { createGunzip } from 'node:zlib';
 import { PlatformError } from '../../../../domain/errors.ts';
-import { drained } from '../../../../lib/drained.ts';
+import { gunzipped } from '../../../../lib/gunzipped.ts';
 import { invalidSource } from '../tree-listing.ts';
 
 export interface ArchiveLimits {
@@ -32,7 +31,7 @@ export async function* inflated(bytes: AsyncIterable<Uint8Array>, limits: Archiv
   const { first, rest } = await head(input, 2);
   if (first.length === 0) throw damaged('it is empty.');
   const isGzip = first[0] === 0x1f && first[1] === 0x8b;
-  const chunks = isGzip ? gunzipped(rest) : rest;
+  const chunks = isGzip ? gunzipped(rest, damaged) : rest;
   const most = limits.maxBytes + limits.maxEntries * OVERHEAD_BYTES;
   let total = 0;
   for await (const chunk of chunks) {
@@ -85,30 +84,4 @@ async function head(
     yield* chunks;
   }
   return { first, rest: all() };
-}
-
-async function* gunzipped(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
-  const gunzip = createGunzip();
-  let fault: unknown = null;
-  // Whoever stops reading does not wait for the bytes that are still to come.
-  void (async () => {
-    try {
-      for await (const chunk of chunks) {
-        if (!gunzip.write(chunk)) await drained(gunzip);
-        if (gunzip.destroyed) return;
-      }
-      gunzip.end();
-    } catch (error) {
-      fault = error;
-      gunzip.destroy(error as Error);
-    }
-  })();
-  try {
-    yield* gunzip as AsyncIterable<Buffer>;
-  } catch (error) {
-    if (fault !== null) throw fault;
-    throw damaged((error as Error).message);
-  } finally {
-    gunzip.destroy();
-  }
 }
