@@ -104,15 +104,17 @@ export class Faults {
 
   async #call(name: string, given: readonly unknown[], real: () => unknown): Promise<unknown> {
     if (this.#isCrashed) return never();
-    const counts = this.#target.only === undefined ? EFFECTS.has(name) : name === this.#target.only;
-    const isTarget = counts && this.calls.push(name) === this.#target.call;
-    if (isTarget && this.#target.moment === 'before') this.crash();
+    const target = this.#target;
+    const counts = target.only === undefined ? EFFECTS.has(name) : name === target.only;
+    const isTarget = counts && this.calls.push(name) === target.call;
+    if (isTarget && target.moment === 'before') this.crash();
     if (this.#isCrashed) return never();
     for (const hook of this.#hooks.get(name) ?? []) await hook(given);
     try {
       return await real();
     } finally {
-      if (isTarget) this.crash();
+      // A call in the background may outlast what the crash was meant for.
+      if (isTarget && target === this.#target) this.crash();
       if (this.#isCrashed) await never();
     }
   }
