@@ -63,7 +63,7 @@ export function parseRequestHead(text: string): RequestHead | Refusal {
 
   const fields = parseFields(text, lineEnd + 2);
   if (fields instanceof Refusal) return fields;
-  const gathered = gather(fields, minorVersion);
+  const gathered = gather(text, fields, minorVersion);
   const { framing, connection } = gathered;
   if (framing.refusal !== null) return framing.refusal;
   if (gathered.hosts > 1) return new Refusal(400, 'There is more than one Host.');
@@ -102,7 +102,7 @@ function badVersion(version: string): Refusal {
     : new Refusal(400, 'The request line is malformed.');
 }
 
-function gather(fields: readonly Field[], minorVersion: number): Gathered {
+function gather(text: string, fields: readonly Field[], minorVersion: number): Gathered {
   const gathered: Gathered = {
     host: null,
     hosts: 0,
@@ -113,7 +113,8 @@ function gather(fields: readonly Field[], minorVersion: number): Gathered {
     accept: '',
     framing: new Framing(),
   };
-  for (const { name, value } of fields) {
+  for (const field of fields) {
+    const { name, value } = field;
     switch (name) {
       case 'host':
         gathered.host = value;
@@ -124,10 +125,10 @@ function gather(fields: readonly Field[], minorVersion: number): Gathered {
           gathered.connection === NO_NAMES ? listOf(value) : [...gathered.connection, ...listOf(value)];
         break;
       case 'content-length':
-        gathered.framing.contentLength(value);
+        gathered.framing.contentLength(text, field);
         break;
       case 'transfer-encoding':
-        gathered.framing.transferEncoding(value, minorVersion);
+        gathered.framing.transferEncoding(text, field, minorVersion);
         break;
       case 'upgrade':
         gathered.upgrade = value;

@@ -35,9 +35,10 @@ export function parseResponseHead(text: string, method: string): ResponseHead | 
   const framing = new Framing();
   let connection = NO_NAMES;
   let keepAliveSeconds: number | null = null;
-  for (const { name, value } of fields) {
-    if (name === 'content-length') framing.contentLength(value);
-    else if (name === 'transfer-encoding') framing.transferEncoding(value, minorVersion);
+  for (const field of fields) {
+    const { name, value } = field;
+    if (name === 'content-length') framing.contentLength(text, field);
+    else if (name === 'transfer-encoding') framing.transferEncoding(text, field, minorVersion);
     else if (name === 'connection')
       connection = connection.length === 0 ? listOf(value) : [...connection, ...listOf(value)];
     else if (name === 'keep-alive') {
