@@ -162,6 +162,8 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
     },
     async next() {
       world.crash();
+      // A build in memory that was under way ends before anybody looks: nothing goes on in a process that was killed.
+      await new Promise((resolve) => setImmediate(resolve));
       return machine.start(options.owner === undefined ? {} : { owner: options.owner });
     },
     dispose: () => machine.dispose(),

@@ -110,6 +110,7 @@ export class Faults {
     if (isTarget && target.moment === 'before') this.crash();
     if (this.#isCrashed) return never();
     for (const hook of this.#hooks.get(name) ?? []) await hook(given);
+    if (this.#isCrashed) return never();
     try {
       return await real();
     } finally {
