@@ -59,7 +59,7 @@ export function createAppEdit(deps: { store: Store; rollouts: Rollouts; now: () 
           },
         });
       } catch (error) {
-        throw unitFailed(error, { app: name, serving: app.release, redact: privateValues(env) });
+        throw unitFailed(error, { app, redact: privateValues(env) });
       }
     },
   };

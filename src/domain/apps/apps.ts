@@ -233,7 +233,7 @@ export function createApps(deps: AppsDeps): Apps {
         try {
           await rollouts.roll({ app: current, release, ...replaced, reason: 'restart', by, say, signal });
         } catch (error) {
-          throw unitFailed(error, { app: name, serving: current.release, redact: privateValues(env) });
+          throw unitFailed(error, { app: current, redact: privateValues(env) });
         }
         await journal.note(name, `restarted by ${by}`);
       });

@@ -47,6 +47,6 @@ export async function changeEnv(deps: EnvChangeDeps, change: ChangedEnv): Promis
   try {
     await rollouts.roll({ app, release, reason: 'env', by, say, signal, onStep });
   } catch (error) {
-    throw unitFailed(error, { app: app.name, serving: app.release, redact: privateValues(env) });
+    throw unitFailed(error, { app, redact: privateValues(env) });
   }
 }

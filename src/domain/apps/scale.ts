@@ -63,7 +63,7 @@ export function createScale(deps: ScaleDeps): Scale {
     try {
       await rollouts.roll({ app, release, replaced: [], reason: 'scale', by, say, signal });
     } catch (error) {
-      throw unitFailed(error, { app: app.name, serving: app.release, redact: privateValues(release.env) });
+      throw unitFailed(error, { app, redact: privateValues(release.env) });
     }
   }
 

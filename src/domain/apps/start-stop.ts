@@ -45,7 +45,7 @@ export function createStartStop(deps: StartStopDeps): StartStop {
     try {
       await rollouts.roll({ app, release, ...replaced, power, reason, by, say, signal });
     } catch (error) {
-      throw unitFailed(error, { app: app.name, serving: app.release, redact: privateValues(env) });
+      throw unitFailed(error, { app, redact: privateValues(env) });
     }
   }
 

@@ -27,6 +27,7 @@ import { INTERRUPTED } from './interrupted.ts';
 import { PhaseClock } from './phase-clock.ts';
 import { pruneReleases } from './prune.ts';
 import { restoreEnv } from './rollback.ts';
+import { type StillThere, stillThere } from './still-there.ts';
 import { Transcript } from './transcript.ts';
 
 export interface PipelineDeps {
@@ -231,11 +232,11 @@ export class Pipeline {
     const { run, transcript, clock, artifact, facts, thrown } = failed;
     const { app, deploy } = run;
     if (facts.cause === 'internal') logger.error({ err: thrown, app: app.name, deploy: deploy.id }, 'a deploy failed');
-    let serving = app.release;
+    let still: StillThere = { release: app.release, is: app.desired === 'stopped' ? 'stopped' : 'up' };
     await bestEffort(logger, 'looking up what serves', async () => {
-      serving = (await store.app(app.name))?.release ?? null;
+      still = await stillThere(store, app.name);
     });
-    for (const line of failureReport({ app: app.name, ...facts, serving, isImage: deploy.image !== '' }))
+    for (const line of failureReport({ app: app.name, ...facts, still, isImage: deploy.image !== '' }))
       transcript.say(line);
     await transcript.flush();
     clock.enter('failed');
@@ -282,6 +283,7 @@ interface Facts {
 const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
   'app.busy': 'interrupted',
   'app.not_found': 'interrupted',
+  'deploy.invalid_source': 'invalid_source',
   'quota.exceeded': 'quota_exceeded',
 };
 
