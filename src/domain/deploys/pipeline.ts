@@ -200,7 +200,8 @@ export class Pipeline {
   ): Promise<void> {
     const { state, release, failedRequests = 0 } = step;
     clock.enter(state);
-    const change = { state, phases: clock.phases, durationMs: clock.totalMs };
+    // A deploy takes until the new version serves; how long old requests last is not its own.
+    const change = { state, phases: clock.phases, ...(state !== 'done' && { durationMs: clock.totalMs }) };
     if (state === 'starting' || state === 'routing') await demandOpen(tx, deploy.id);
     if (state === 'routing') {
       const app = await tx.app(deploy.app);
