@@ -187,6 +187,29 @@ describe.skipIf(!hasGit)('bare repositories', () => {
     await other.dispose();
   });
 
+  it('clears away what a git that was killed leaves, once nobody else writes there', async () => {
+    const { host, root } = here;
+    await host.create('killed');
+    const repository = join(root, 'repositories', 'killed.git');
+    const lock = join(repository, 'refs', 'heads', 'main.lock');
+    const receive = { service: 'git-receive-pack', mode: 'stream', protocol: '', by: 'a@b' } as const;
+    const [one, other] = [await host.serve('killed', receive), await host.serve('killed', receive)];
+    for (const { hook, output } of [one, other]) {
+      hook?.requests.on('error', () => {});
+      output.resume();
+    }
+    await writeFile(lock, '');
+    await mkdir(join(repository, 'objects', 'tmp_objdir-incoming-abc'));
+    one.end();
+    expect(await one.exited).toBeLessThan(0);
+    expect(await stat(lock)).toBeDefined();
+    other.input.end('0000');
+    expect(await other.exited).toBe(0);
+    await expect(stat(lock)).rejects.toThrow('ENOENT');
+    expect(await readdir(join(repository, 'objects'))).not.toContain('tmp_objdir-incoming-abc');
+    await host.remove('killed');
+  });
+
   it('says in one line that git is missing or too old', async () => {
     expect(await here.host.checkGit()).toMatch(/^\d+\.\d+/);
     const old = join(here.root, 'old-git');
