@@ -166,6 +166,22 @@ describe.skipIf(!hasGit)('bare repositories', () => {
     expect(notes).toEqual(['Submodules are not deployed, left empty: vendor']);
   });
 
+  it('says that files kept with Git LFS are only pointers', async () => {
+    const notes = async (attributes: string): Promise<string[]> => {
+      const said: string[] = [];
+      const tree = await mkdtemp(join(here.root, 'tree-'));
+      const commit = here.commitTree('shop', `100644 blob ${here.blob('shop', attributes)}\t.gitattributes\n`);
+      await here.host
+        .source('shop', commit, undefined, (line) => said.push(line))
+        .extract(tree, new AbortController().signal);
+      return said;
+    };
+    expect(await notes('*.txt text\n*.bin filter=lfs diff=lfs merge=lfs -text\n')).toEqual([
+      expect.stringContaining('Git LFS'),
+    ]);
+    expect(await notes('*.txt text\n# *.bin filter=lfs\n')).toEqual([]);
+  });
+
   it('leaves nothing of its own behind', async () => {
     const left = await readdir(join(here.root, 'repositories', '.platform'));
     expect(left.sort()).toEqual(['.gitconfig', 'hooks']);
