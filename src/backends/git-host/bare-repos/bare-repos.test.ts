@@ -203,6 +203,18 @@ describe.skipIf(!hasGit)('bare repositories', () => {
     await other.dispose();
   });
 
+  it('makes a repository whole that has lost its HEAD, with what it still has', async () => {
+    const { host, root, git } = here;
+    await host.create('headless');
+    const commit = here.commitTree('headless', `100644 blob ${here.blob('headless', 'x')}\tx\n`);
+    git('headless', ['update-ref', 'refs/heads/main', commit]);
+    await rm(join(root, 'repositories', 'headless.git', 'HEAD'));
+    expect(await host.exists('headless')).toBe(false);
+    await host.create('headless');
+    expect(await host.ref('headless', 'refs/heads/main')).toBe(commit);
+    expect(git('headless', ['rev-parse', 'HEAD'])).toBe(commit);
+  });
+
   it('clears away what a git that was killed leaves, once nobody else writes there', async () => {
     const { host, root } = here;
     await host.create('killed');

@@ -144,11 +144,19 @@ export async function createRepository(git: Git, root: string, app: string): Pro
   try {
     await mustRunGit(git, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--', fresh]);
     await rename(fresh, path).catch(async (error: unknown) => {
-      if (!(await hasRepository(root, app))) throw error;
+      if (await hasRepository(root, app)) return;
+      if (!isTaken(error)) throw error;
+      // One that has lost its HEAD: made whole in place, with what it still has.
+      await mustRunGit(git, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--', path]);
     });
   } finally {
     await rm(fresh, { recursive: true, force: true });
   }
+}
+
+function isTaken(error: unknown): boolean {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'ENOTEMPTY' || code === 'EEXIST';
 }
 
 export async function removeRepository(root: string, app: string): Promise<void> {
