@@ -78,3 +78,13 @@ async function processStat(pid: number): Promise<{ state: string; start: string 
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return { state: fields[0] ?? '', start: fields[19] ?? '' };
 }
+
+/** Of a process whose start time nobody has noted: whether it may be a part of a server at all. */
+export async function looksLikeServer(pid: number): Promise<boolean> {
+  try {
+    const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
+    return command.some((word) => /tancho|[/\\](main|edge|daemon|start|worker)\.m?[jt]s$/.test(word));
+  } catch {
+    return process.platform !== 'linux';
+  }
+}
