@@ -12,7 +12,7 @@ import type { Store, StoreWriter } from '../store.ts';
 import { demandService } from './demand-service.ts';
 import { isOver, type Orphans } from './orphans.ts';
 import { type Provider, providerFailed } from './provider.ts';
-import type { Binding, Instance } from './service.ts';
+import { type Binding, type Instance, UNTOLD } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 import { unitHosts } from './unit-hosts.ts';
 
@@ -86,9 +86,14 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
       return orphans.during(binding.id, async () => {
         let mayBeThere = true;
         let isAnswered = true;
+        const told: string[] = [];
+        const telling = (unitHost: string): Promise<void> => {
+          told.push(unitHost);
+          return store.transact((tx) => tx.updateBinding(binding.id, { unitHosts: [UNTOLD + unitHost] }));
+        };
         try {
           const service = await demandService(store, instance.service);
-          const answered = await provider.bind(service, instance, binding).catch((thrown: unknown) => {
+          const answered = await provider.bind(service, instance, binding, telling).catch((thrown: unknown) => {
             if (!(thrown instanceof EndpointFailure)) throw thrown;
             mayBeThere = thrown.mayHaveHappened;
             isAnswered = isOver(thrown);
@@ -98,7 +103,9 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
               instance.name,
             );
           });
-          await store.transact((tx) => tx.updateBinding(binding.id, { vars: Object.fromEntries(answered) }));
+          await store.transact((tx) =>
+            tx.updateBinding(binding.id, { vars: Object.fromEntries(answered), unitHosts: told }),
+          );
           return await work(binding, answered);
         } catch (error) {
           if (mayBeThere) await orphans.undoBinding(binding.id, { isOver: isAnswered });

@@ -87,11 +87,16 @@ export class Provider {
     );
   }
 
-  bind(service: Service, instance: Instance, binding: Binding): Promise<ReadonlyMap<string, string>> {
+  bind(
+    service: Service,
+    instance: Instance,
+    binding: Binding,
+    telling: (unitHost: string) => Promise<void>,
+  ): Promise<ReadonlyMap<string, string>> {
     const deadlineMs = this.#deadlines.changeMs;
     const asked = { key: `${binding.id}:bind`, user: binding.user, deadlineMs, secrets: secretsOf(instance, binding) };
     return this.#ask(service, asked, (endpoint, call) =>
-      this.#endpoint.bind(endpoint, instanceFacts(instance), bindingFacts(binding), call),
+      this.#endpoint.bind(endpoint, instanceFacts(instance), bindingFacts(binding), { ...call, telling }),
     );
   }
 
