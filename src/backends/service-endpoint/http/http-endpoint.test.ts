@@ -118,6 +118,15 @@ describe('the contract of providers', () => {
     });
   });
 
+  it('refuses what no environment could hold as it was given', async () => {
+    await withProvider(async (provider, endpoint) => {
+      await endpoints.create(endpoint, INSTANCE, callOf());
+      provider.variables = { HALF: '\ud800' };
+      const failure = await failureOf(endpoints.bind(endpoint, INSTANCE, BINDING, callOf()));
+      expect(failure).toMatchObject({ code: 'invalid_answer', message: expect.stringContaining('HALF') });
+    });
+  });
+
   it('does without what a provider does not offer', async () => {
     await withProvider(async (provider, endpoint) => {
       provider.isPlain = true;
