@@ -16,6 +16,8 @@ import { type Binding, type Instance, UNTOLD } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 import { unitHosts } from './unit-hosts.ts';
 
+const NOT_READY = 'You cannot bind any app to this service instance because it is not ready yet.';
+
 export type Answered = ReadonlyMap<string, string>;
 
 export interface BindingAttempts {
@@ -101,6 +103,7 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
               thrown,
               `Failed to bind the instance "${instance.name}" to the app "${app}"`,
               instance.name,
+              NOT_READY,
             );
           });
           await store.transact((tx) =>
@@ -135,6 +138,5 @@ function notReady(instance: Instance | null): PlatformError {
   if (instance === null || instance.state === 'removing') {
     return new PlatformError('instance.not_found', 'service instance not found');
   }
-  const message = 'You cannot bind any app to this service instance because it is not ready yet.';
-  return new PlatformError('instance.not_ready', message, { hint: 'Try again in a while.' });
+  return new PlatformError('instance.not_ready', NOT_READY, { hint: 'Try again in a while.' });
 }

@@ -105,9 +105,21 @@ export function createInstances(deps: InstancesDeps): Instances {
     });
   }
 
-  async function make(instance: Instance): Promise<void> {
-    await clearName(instance.name);
-    const service = await demandService(store, instance.service);
+  /** A broker's plans may become more: what was made by the only one there was stays of that one. */
+  async function withPlan(service: Service, instance: Instance): Promise<Instance> {
+    if (service.kind !== 'osb' || instance.plan !== '') return instance;
+    const plans = await provider.plans(service, instance.user).catch((thrown: unknown) => {
+      if (!(thrown instanceof EndpointFailure)) throw thrown;
+      throw providerFailed(thrown, `Failed to create the instance ${instance.name}`, instance.name);
+    });
+    const [only] = plans;
+    return only === undefined || plans.length > 1 ? instance : { ...instance, plan: only.name };
+  }
+
+  async function make(asked: Instance): Promise<void> {
+    await clearName(asked.name);
+    const service = await demandService(store, asked.service);
+    const instance = await withPlan(service, asked);
     await store.transact((tx) => tx.insertInstance(instance));
     await orphans.during(instance.id, async () => {
       try {
