@@ -160,7 +160,13 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
         return await provider.plans(service, callerName(caller));
       } catch (thrown) {
         if (!(thrown instanceof EndpointFailure)) throw thrown;
-        throw providerFailed(thrown, `Failed to get the plans of ${name}`, name);
+        // There is no instance here that might not be ready.
+        const { message, status, mayHaveHappened } = thrown;
+        const isEarly = thrown.code === 'precondition_failed';
+        const failure = isEarly
+          ? new EndpointFailure('refused', message, { mayHaveHappened, ...(status !== null && { status }) })
+          : thrown;
+        throw providerFailed(failure, `Failed to get the plans of ${name}`, name);
       }
     },
   };
