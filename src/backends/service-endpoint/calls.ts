@@ -167,6 +167,9 @@ export function endpointFailure(
   }
 }
 
+/** Says that something took too long: it may go on, so like a 5xx it leaves open what was done. */
+const TIMED_OUT = 408;
+
 /** An answer that says no. A 5xx leaves open what was done before it. */
 export function refusal(
   endpoint: Endpoint,
@@ -178,7 +181,7 @@ export function refusal(
   const excerpt = excerptOf(endpoint, request, description ?? answer.text);
   const said = `The provider of the service "${endpoint.service}" answered ${status}${excerpt === '' ? '.' : `: ${excerpt}`}`;
   const code = status === 412 ? 'precondition_failed' : status === 404 || status === 410 ? 'not_found' : 'refused';
-  const mayHaveHappened = request.changes && (status >= 500 || status < 300);
+  const mayHaveHappened = request.changes && (status >= 500 || status < 300 || status === TIMED_OUT);
   return new EndpointFailure(code, said, { mayHaveHappened, status });
 }
 
