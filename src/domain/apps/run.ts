@@ -1,5 +1,6 @@
 /** Use case: run a command in the app's sandbox (specification 4.1, /run). */
 import { randomHex } from '../../lib/ids.ts';
+import { Tally } from '../../lib/tally.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -43,22 +44,20 @@ export interface RunDeps {
 
 export function createRun(deps: RunDeps): Run {
   const { store, provisioner, journal, act, settings } = deps;
-  const running = new Map<string, number>();
+  const running = new Tally();
 
   async function counted<T>(app: string, work: () => Promise<T>): Promise<T> {
-    const others = running.get(app) ?? 0;
+    const others = running.of(app);
     if (others >= MAX_PER_APP) {
       throw new PlatformError('unavailable', `There are ${others} commands of ${app} running.`, {
         hint: 'Wait until one of them has ended.',
       });
     }
-    running.set(app, others + 1);
+    const leave = running.enter(app);
     try {
       return await work();
     } finally {
-      const left = (running.get(app) ?? 1) - 1;
-      if (left === 0) running.delete(app);
-      else running.set(app, left);
+      leave();
     }
   }
 

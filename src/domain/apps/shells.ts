@@ -4,6 +4,7 @@
  */
 import { randomHex } from '../../lib/ids.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
+import { Tally } from '../../lib/tally.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -72,13 +73,7 @@ const TERM = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
 export function createShells(deps: ShellsDeps): Shells {
   const { store, provisioner, journal, act, settings, now, idleMs = IDLE_MS, recheckMs = RECHECK_MS } = deps;
-  const open = new Map<string, number>();
-
-  function count(app: string, by: 1 | -1): void {
-    const left = (open.get(app) ?? 0) + by;
-    if (left > 0) open.set(app, left);
-    else open.delete(app);
-  }
+  const open = new Tally();
 
   async function specOf(app: App, wanted: string): Promise<UnitSpec> {
     const units = (await store.units(app.name)).filter((unit) => unit.rollout === app.rollout);
@@ -113,12 +108,12 @@ export function createShells(deps: ShellsDeps): Shells {
       }
       return act(caller, 'app.shell', { app }, { target: `app:${appName}` }, async () => {
         const unit = await specOf(app, input.unit);
-        if ((open.get(appName) ?? 0) >= MAX_PER_APP) {
+        if (open.of(appName) >= MAX_PER_APP) {
           throw new PlatformError('app.busy', `There are ${MAX_PER_APP} open shells of ${appName}.`, {
             hint: 'Close one of them first.',
           });
         }
-        count(appName, 1);
+        const leave = open.enter(appName);
         const silence = new Silence(idleMs);
         const revoked = new AbortController();
         // A store that cannot be asked now is asked again.
@@ -130,7 +125,7 @@ export function createShells(deps: ShellsDeps): Shells {
         const end = (): void => {
           silence.end();
           void stopChecking();
-          count(appName, -1);
+          leave();
         };
         try {
           const shell = await provisioner.shell({
