@@ -10,10 +10,6 @@ export function fromHere(address: { readonly host: string; readonly port: number
   return { host: loopback[address.host] ?? address.host, port: address.port };
 }
 
-export function place(address: { readonly host: string; readonly port: number }): string {
-  return `${address.host.includes(':') ? `[${address.host}]` : address.host}:${address.port}`;
-}
-
 export function portOf(listen: string): number {
   return Number(listen.slice(listen.lastIndexOf(':') + 1));
 }

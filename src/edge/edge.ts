@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RouteTable } from '../domain/apps/router.ts';
+import { hostPort } from '../lib/host-port.ts';
 import { ControlServer } from './control/control-server.ts';
 import type { EdgeRequest } from './control/operations.ts';
 import { perform } from './control/operations.ts';
@@ -46,7 +47,7 @@ export class Edge {
     const { host } = this.#options;
     this.#endPredecessor();
     const port = await this.#patiently(() => this.#serving.listen(host, this.#options.port));
-    this.#bound = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    this.#bound = hostPort({ host, port });
     await this.#patiently(() => this.#control.listen(join(this.#options.runDir, 'edge.sock')));
     await writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 });
     this.#journal.line(`serving on ${this.#bound}, table ${this.#table.version}`);
