@@ -1,7 +1,9 @@
 /** Addresses as text, and which of them are this machine's. */
+import { isIPv4 } from 'node:net';
 
+/** Of a host to listen on. Of a name such as `127.example.com` nobody knows where it leads. */
 export function isLoopback(host: string): boolean {
-  return /^(?:127\.|::1$|localhost$)/.test(host);
+  return host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));
 }
 
 /** An address that can be connected to on this machine: a door bound to every address is also behind loopback. */
