@@ -93,9 +93,11 @@ describe('sizes, times, numbers', () => {
     expect(() => parse.seconds(1, 3600)(text)).toThrow(parse.BadValue);
   });
 
-  it('a password has 6 to 50 bytes or is none', () => {
+  it('a password has 6 to 50 characters or is none', () => {
     expect(parse.passwordOrNone('')).toBeNull();
     expect(parse.passwordOrNone('secret')).toBe('secret');
+    expect(parse.passwordOrNone('ä'.repeat(50))).toBe('ä'.repeat(50));
+    expect(() => parse.passwordOrNone('äöü')).toThrow(parse.BadValue);
     expect(() => parse.passwordOrNone('short')).toThrow(parse.BadValue);
     expect(() => parse.passwordOrNone('x'.repeat(51))).toThrow(parse.BadValue);
   });

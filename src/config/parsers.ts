@@ -106,8 +106,8 @@ export const email: Parser<string> = (text) => {
 /** Empty: none. The limits are those of every password of the platform (specification section 8). */
 export const passwordOrNone: Parser<string | null> = (text) => {
   if (text === '') return null;
-  const bytes = Buffer.byteLength(text);
-  if (bytes < 6 || bytes > 50) throw new BadValue('must have 6 to 50 characters');
+  const characters = [...text].length;
+  if (characters < 6 || characters > 50) throw new BadValue('must have 6 to 50 characters');
   return text;
 };
 
