@@ -25,6 +25,7 @@ import { isSameAround, withSurroundings } from './next-release.ts';
 import { privateValues } from './private-values.ts';
 import type { Removal } from './removal.ts';
 import type { Rollouts } from './rollouts.ts';
+import type { Routes } from './routes.ts';
 import { appState, type Unit } from './unit.ts';
 import { unitFailed } from './unit-failed.ts';
 
@@ -89,6 +90,7 @@ export interface AppsDeps {
   readonly gitHost: GitHost;
   readonly rollouts: Rollouts;
   readonly removal: Removal;
+  readonly routes: Routes;
   readonly journal: Journal;
   readonly act: Act;
   readonly settings: Settings;
@@ -99,7 +101,7 @@ export interface AppsDeps {
 const RESERVED: ReadonlySet<string> = new Set(['tancho', 'tsr']);
 
 export function createApps(deps: AppsDeps): Apps {
-  const { store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now } = deps;
+  const { store, builder, gitHost, rollouts, removal, routes, journal, act, settings, logger, now } = deps;
 
   function view(app: App, units: readonly Unit[]): AppView {
     const serving = units.filter((unit) => unit.rollout === app.rollout);
@@ -164,7 +166,7 @@ export function createApps(deps: AppsDeps): Apps {
           }
         },
       );
-      await removal.routes.publish();
+      await routes.publish();
       await journal.note(name, `created by ${callerName(caller)} on platform ${platform}`);
       return view(app, []);
     },
