@@ -26,7 +26,7 @@ import { privateValues } from './private-values.ts';
 import type { Removal } from './removal.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { Routes } from './routes.ts';
-import { appState, type Unit } from './unit.ts';
+import { appState, servingUnits, type Unit } from './unit.ts';
 import { unitFailed } from './unit-failed.ts';
 
 export interface AppView {
@@ -104,7 +104,7 @@ export function createApps(deps: AppsDeps): Apps {
   const { store, builder, gitHost, rollouts, removal, routes, journal, act, settings, logger, now } = deps;
 
   function view(app: App, units: readonly Unit[]): AppView {
-    const serving = units.filter((unit) => unit.rollout === app.rollout);
+    const serving = servingUnits(app, units);
     return {
       app,
       units: serving,

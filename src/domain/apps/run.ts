@@ -11,6 +11,7 @@ import type { Store } from '../store.ts';
 import { demandApp } from './demand-app.ts';
 import type { Provisioner } from './provisioner.ts';
 import { Failure } from './rollout.ts';
+import { servingUnits } from './unit.ts';
 import { commandSpec } from './unit-spec.ts';
 
 const MAX_COMMAND = 32_768;
@@ -82,7 +83,7 @@ export function createRun(deps: RunDeps): Run {
           });
         }
         await journal.note(appName, `${callerName(caller)} runs a command`);
-        const units = (await store.units(appName)).filter((unit) => unit.rollout === app.rollout);
+        const units = servingUnits(app, await store.units(appName));
         const times = request.once ? 1 : Math.max(1, units.length);
         let code = 0;
         for (let n = 0; n < times && code === 0; n++) {

@@ -17,7 +17,7 @@ import { demandApp } from './demand-app.ts';
 import { mayStill } from './may-still.ts';
 import type { Provisioner, Shell, TerminalSize, UnitSpec } from './provisioner.ts';
 import { runFailed } from './run.ts';
-import { type Unit, unitName } from './unit.ts';
+import { servingUnits, type Unit, unitName } from './unit.ts';
 import { commandSpec, unitSpec } from './unit-spec.ts';
 
 export interface ShellInput {
@@ -76,7 +76,7 @@ export function createShells(deps: ShellsDeps): Shells {
   const open = new Tally();
 
   async function specOf(app: App, wanted: string): Promise<UnitSpec> {
-    const units = (await store.units(app.name)).filter((unit) => unit.rollout === app.rollout);
+    const units = servingUnits(app, await store.units(app.name));
     const unit = wanted === '' ? null : findUnit(app.name, units, wanted);
     const number = unit?.release ?? app.release;
     const release = number === null ? null : await store.release(app.name, number);
