@@ -6,6 +6,7 @@ import { checkDescription, demandOwner } from '../apps/app-fields.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
+import { demandTeam } from '../teams/demand-team.ts';
 import { secretsOf } from './binding-secrets.ts';
 import { demandInstance, demandService } from './demand-service.ts';
 import { checkParameters, checkPlan, checkTags } from './instance-fields.ts';
@@ -269,9 +270,4 @@ export function createInstances(deps: InstancesDeps): Instances {
 function orNull(thrown: unknown): null {
   if (thrown instanceof EndpointFailure) return null;
   throw thrown;
-}
-
-async function demandTeam(tx: Pick<StoreWriter, 'team'>, name: string): Promise<void> {
-  if ((await tx.team(name)) !== null) return;
-  throw new PlatformError('team.not_found', 'Team not found', { hint: 'Check the spelling of its name.' });
 }

@@ -5,6 +5,7 @@ import { demandOwner } from '../apps/app-fields.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
+import { demandTeam } from '../teams/demand-team.ts';
 import { demandService } from './demand-service.ts';
 import type { Manifest } from './manifest.ts';
 import { type Provider, providerFailed } from './provider.ts';
@@ -173,11 +174,6 @@ async function owners(store: Pick<Store, 'team'>, caller: Caller, team: string):
   throw new PlatformError('access.denied', 'In order to create a service, you should be member of at least one team', {
     hint: 'Name the team in the manifest, or join one.',
   });
-}
-
-async function demandTeam(tx: Pick<StoreWriter, 'team'>, name: string): Promise<void> {
-  if ((await tx.team(name)) !== null) return;
-  throw new PlatformError('team.not_found', 'Team not found', { hint: 'Check the spelling of its name.' });
 }
 
 function hasInstances(instances: readonly Instance[]): PlatformError {
