@@ -173,9 +173,8 @@ export function createApps(deps: AppsDeps): Apps {
 
     async list(caller, filter = {}) {
       demand(caller, 'app.list');
-      const seesAll = caller.kind === 'platform' || (caller.kind === 'user' && caller.isAdmin);
       const [apps, units] = await Promise.all([
-        store.apps(seesAll || caller.kind !== 'user' ? undefined : caller.teams),
+        store.apps(caller.kind === 'user' && !caller.isAdmin ? caller.teams : undefined),
         store.allUnits(),
       ]);
       const byApp = groupBy(units, (unit) => unit.app);
