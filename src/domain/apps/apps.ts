@@ -22,12 +22,11 @@ import { checkDescription, owningTeam } from './app-fields.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
-import { privateValues } from './private-values.ts';
+import { replaceUnits } from './replace-units.ts';
 import type { Removal } from './removal.ts';
 import type { Rollouts } from './rollouts.ts';
 import type { Routes } from './routes.ts';
 import { appState, servingUnits, type Unit } from './unit.ts';
-import { unitFailed } from './unit-failed.ts';
 
 export interface AppView {
   readonly app: App;
@@ -225,17 +224,12 @@ export function createApps(deps: AppsDeps): Apps {
         demandRunning(current, process);
         say(`---- Restarting ${process === '' ? '' : `the process "${process}" of `}the app "${name}" ----`);
         const by = callerName(caller);
-        const signal = new AbortController().signal;
         const env = await store.env(name);
         // Beside units that stay there can be no other environment or limits than theirs.
         const around = { env, limits: await limitsFor(store, current) };
         const isSame = process !== '' || isSameAround(around, serving);
         const release = isSame ? serving : withSurroundings(serving, { ...around, reason: 'env', by, at: now() });
-        try {
-          await rollouts.roll({ app: current, release, ...replaced, reason: 'restart', by, say, signal });
-        } catch (error) {
-          throw unitFailed(error, { app: name, serving: current.release, redact: privateValues(env) });
-        }
+        await replaceUnits(rollouts, { app: current, release, ...replaced, reason: 'restart', by, say });
         await journal.note(name, `restarted by ${by}`);
       });
     },
