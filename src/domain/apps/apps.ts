@@ -20,7 +20,7 @@ import type { Store } from '../store.ts';
 import { type App, checkAppName, hostLabel } from './app.ts';
 import { checkDescription, owningTeam } from './app-fields.ts';
 import { demandApp } from './demand-app.ts';
-import { demandProcess } from './demand-release.ts';
+import { demandProcess, demandRelease } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
 import { replaceUnits } from './replace-units.ts';
 import type { Removal } from './removal.ts';
@@ -210,16 +210,8 @@ export function createApps(deps: AppsDeps): Apps {
       const subject: Subject = { app };
       await act(caller, 'app.restart', subject, { target: `app:${name}`, lease: `app:${name}` }, async () => {
         const current = await demandApp(store, name);
-        const serving = current.release === null ? null : await store.release(name, current.release);
-        if (serving === null) {
-          throw new PlatformError(
-            'app.not_deployed',
-            `App ${name} has not been deployed yet, there is nothing to restart.`,
-            {
-              hint: `Push code to it first: git push ${view(app, []).repositoryUrl} main`,
-            },
-          );
-        }
+        const none = `App ${name} has not been deployed yet, there is nothing to restart.`;
+        const serving = await demandRelease(store, current, none);
         const replaced = process === '' ? {} : { replaced: [demandProcess(serving, process)] };
         demandRunning(current, process);
         say(`---- Restarting ${process === '' ? '' : `the process "${process}" of `}the app "${name}" ----`);

@@ -9,11 +9,14 @@ import type { Journal } from '../logs/journal.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { demandApp } from './demand-app.ts';
+import { demandRelease } from './demand-release.ts';
 import type { Provisioner } from './provisioner.ts';
 import { Failure } from './rollout.ts';
 import { servingUnits } from './unit.ts';
 import { commandSpec } from './unit-spec.ts';
 
+/** What those are told who want a command or a shell beside the units. */
+export const NOT_DEPLOYED = 'App must be available to run commands';
 const MAX_COMMAND = 32_768;
 /** Each may use as much of the machine as a unit. */
 const MAX_PER_APP = 20;
@@ -76,12 +79,7 @@ export function createRun(deps: RunDeps): Run {
         throw new PlatformError('input.invalid', `A command has at most ${MAX_COMMAND} characters and no NUL.`);
       }
       return act(caller, 'app.run', { app }, { target: `app:${appName}` }, async () => {
-        const release = app.release === null ? null : await store.release(appName, app.release);
-        if (release === null) {
-          throw new PlatformError('app.not_deployed', 'App must be available to run commands', {
-            hint: 'Push code to the app first.',
-          });
-        }
+        const release = await demandRelease(store, app, NOT_DEPLOYED);
         await journal.note(appName, `${callerName(caller)} runs a command`);
         const units = servingUnits(app, await store.units(appName));
         const times = request.once ? 1 : Math.max(1, units.length);

@@ -14,9 +14,10 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { App } from './app.ts';
 import { demandApp } from './demand-app.ts';
+import { demandRelease } from './demand-release.ts';
 import { mayStill } from './may-still.ts';
 import type { Provisioner, Shell, TerminalSize, UnitSpec } from './provisioner.ts';
-import { runFailed } from './run.ts';
+import { NOT_DEPLOYED, runFailed } from './run.ts';
 import { servingUnits, type Unit, unitName } from './unit.ts';
 import { commandSpec, unitSpec } from './unit-spec.ts';
 
@@ -78,13 +79,7 @@ export function createShells(deps: ShellsDeps): Shells {
   async function specOf(app: App, wanted: string): Promise<UnitSpec> {
     const units = servingUnits(app, await store.units(app.name));
     const unit = wanted === '' ? null : findUnit(app.name, units, wanted);
-    const number = unit?.release ?? app.release;
-    const release = number === null ? null : await store.release(app.name, number);
-    if (release === null) {
-      throw new PlatformError('app.not_deployed', 'App must be available to run commands', {
-        hint: 'Push code to the app first.',
-      });
-    }
+    const release = await demandRelease(store, { ...app, release: unit?.release ?? app.release }, NOT_DEPLOYED);
     return unit === null
       ? commandSpec(randomHex(12), release, settings.unitLimits)
       : unitSpec(unit, release, settings.unitLimits);
