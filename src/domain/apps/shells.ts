@@ -15,10 +15,11 @@ import type { Store } from '../store.ts';
 import type { App } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import { demandRelease } from './demand-release.ts';
+import { findUnit, unitNotFound } from './find-unit.ts';
 import { mayStill } from './may-still.ts';
 import type { Provisioner, Shell, TerminalSize, UnitSpec } from './provisioner.ts';
 import { NOT_DEPLOYED, runFailed } from './run.ts';
-import { servingUnits, type Unit, unitName } from './unit.ts';
+import { servingUnits, type Unit } from './unit.ts';
 import { commandSpec, unitSpec } from './unit-spec.ts';
 
 export interface ShellInput {
@@ -78,7 +79,7 @@ export function createShells(deps: ShellsDeps): Shells {
 
   async function specOf(app: App, wanted: string): Promise<UnitSpec> {
     const units = servingUnits(app, await store.units(app.name));
-    const unit = wanted === '' ? null : findUnit(app.name, units, wanted);
+    const unit = wanted === '' ? null : demandUnit(app.name, units, wanted);
     const release = await demandRelease(store, { ...app, release: unit?.release ?? app.release }, NOT_DEPLOYED);
     return unit === null
       ? commandSpec(randomHex(12), release, settings.unitLimits)
@@ -178,14 +179,10 @@ class Silence {
   }
 }
 
-function findUnit(app: string, units: readonly Unit[], wanted: string): Unit {
-  const found =
-    units.find((unit) => unitName(unit) === wanted || unit.id === wanted || String(unit.index) === wanted) ??
-    (/^[0-9a-f]{4,}$/.test(wanted) ? units.find((unit) => unit.id.startsWith(wanted)) : undefined);
+function demandUnit(app: string, units: readonly Unit[], wanted: string): Unit {
+  const found = units.find((unit) => String(unit.index) === wanted) ?? findUnit(units, wanted);
   if (found !== undefined) return found;
-  throw new PlatformError('unit.not_found', `unit "${wanted.slice(0, 100)}" not found`, {
-    hint: `List them with "tancho app info ${app}".`,
-  });
+  throw unitNotFound(wanted, `List them with "tancho app info ${app}".`);
 }
 
 /** Throws `input.invalid`. */
