@@ -106,7 +106,7 @@ export function createInstances(deps: InstancesDeps): Instances {
     });
   }
 
-  async function make(instance: Instance): Promise<void> {
+  async function provision(instance: Instance): Promise<void> {
     await clearName(instance.name);
     const service = await demandService(store, instance.service);
     await store.transact((tx) => tx.insertInstance(instance));
@@ -131,14 +131,14 @@ export function createInstances(deps: InstancesDeps): Instances {
     caller: Caller,
     action: 'instance.update' | 'instance.grant' | 'instance.revoke',
     on: { readonly name: string; readonly service: string; readonly detail: string },
-    make_: (instance: Instance, tx: StoreWriter) => Promise<Partial<Instance>>,
+    make: (instance: Instance, tx: StoreWriter) => Promise<Partial<Instance>>,
   ): Promise<void> {
     const { name, service, detail } = on;
-    const instance = await demandInstance(store, name, service || undefined);
+    const instance = await demandInstance(store, name, service);
     await act(caller, action, { instance }, { target: `instance:${name}`, detail: detail.slice(0, 200) }, () =>
       store.transact(async (tx) => {
-        const current = await demandInstance(tx, name, service || undefined);
-        await tx.updateInstance(current.id, await make_(current, tx));
+        const current = await demandInstance(tx, name, service);
+        await tx.updateInstance(current.id, await make(current, tx));
       }),
     );
   }
@@ -167,7 +167,7 @@ export function createInstances(deps: InstancesDeps): Instances {
         problem: '',
       };
       const options = { target: `instance:${name}`, lease: instanceLease(name), detail: service.name };
-      await act(caller, 'instance.create', { service }, options, () => make(instance));
+      await act(caller, 'instance.create', { service }, options, () => provision(instance));
       return { ...instance, state: 'ready' };
     },
 
@@ -210,7 +210,7 @@ export function createInstances(deps: InstancesDeps): Instances {
     },
 
     async info(caller, name, service = '') {
-      const instance = await demandInstance(store, name, service || undefined);
+      const instance = await demandInstance(store, name, service);
       demand(caller, 'instance.info', { instance });
       return view(caller, await demandService(store, instance.service), instance, true);
     },
@@ -232,7 +232,7 @@ export function createInstances(deps: InstancesDeps): Instances {
     },
 
     async status(caller, name, service = '') {
-      const instance = await demandInstance(store, name, service || undefined);
+      const instance = await demandInstance(store, name, service);
       demand(caller, 'instance.info', { instance });
       if (instance.state === 'creating') return 'pending';
       try {
