@@ -13,7 +13,7 @@ import { checkParameters, checkPlan, checkTags } from './instance-fields.ts';
 import { createInstanceRemoval, type InstanceRemoval } from './instance-removal.ts';
 import { instanceTeams } from './instance-teams.ts';
 import { instanceLease, isOver, type Orphans } from './orphans.ts';
-import { type Provider, providerFailed } from './provider.ts';
+import { answerOf, type Provider, providerFailed } from './provider.ts';
 import { checkInstanceName, type Instance, type Service } from './service.ts';
 import { EndpointFailure, type EndpointFact, type InstanceStatus } from './service-endpoint.ts';
 
@@ -235,12 +235,8 @@ export function createInstances(deps: InstancesDeps): Instances {
       const instance = await demandInstance(store, name, service);
       demand(caller, 'instance.info', { instance });
       if (instance.state === 'creating') return 'pending';
-      try {
-        return await provider.status(await demandService(store, instance.service), instance, callerName(caller));
-      } catch (thrown) {
-        if (!(thrown instanceof EndpointFailure)) throw thrown;
-        throw providerFailed(thrown, 'Could not retrieve status of service instance, error', name);
-      }
+      const asking = provider.status(await demandService(store, instance.service), instance, callerName(caller));
+      return answerOf(asking, 'Could not retrieve status of service instance, error', name);
     },
 
     grant: (caller, name, team, service = '') =>

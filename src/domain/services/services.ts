@@ -8,9 +8,9 @@ import type { Store, StoreWriter } from '../store.ts';
 import { demandTeam } from '../teams/demand-team.ts';
 import { demandService } from './demand-service.ts';
 import type { Manifest } from './manifest.ts';
-import { type Provider, providerFailed } from './provider.ts';
+import { answerOf, type Provider } from './provider.ts';
 import type { Instance, Service } from './service.ts';
-import { EndpointFailure, type EndpointPlan } from './service-endpoint.ts';
+import type { EndpointPlan } from './service-endpoint.ts';
 
 export interface OwnedService {
   readonly service: Service;
@@ -157,12 +157,7 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
     async plans(caller, name) {
       const service = await demandService(store, name);
       demand(caller, 'service.info', { service });
-      try {
-        return await provider.plans(service, callerName(caller));
-      } catch (thrown) {
-        if (!(thrown instanceof EndpointFailure)) throw thrown;
-        throw providerFailed(thrown, `Failed to get the plans of ${name}`, name);
-      }
+      return answerOf(provider.plans(service, callerName(caller)), `Failed to get the plans of ${name}`, name);
     },
   };
 }
