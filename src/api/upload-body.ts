@@ -6,8 +6,7 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { PlatformError } from '../domain/errors.ts';
-import { decodeBody } from './body.ts';
-import { readBodyFields } from './operations/options-input.ts';
+import { decodeBody, readBodyFields, scalarText } from './body.ts';
 
 export interface UploadBody {
   /** The file, when there is one; to be read to its end before `field` knows what comes after it. */
@@ -54,15 +53,9 @@ export function pendingUpload(request: IncomingMessage, contentType: string): Pe
         return { archive: withFirst(start, chunks), field: () => '' };
       }
       const fields = readBodyFields(decodeBody(await joined(start, chunks), contentType));
-      return { archive: null, field: (name) => fieldText(name, fields.get(name)?.at(-1)) };
+      return { archive: null, field: (name) => scalarText(name, fields.get(name)?.at(-1)) };
     },
   };
-}
-
-function fieldText(name: string, value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value !== 'object') return String(value);
-  throw new PlatformError('input.invalid', `"${name}" must be text.`, { hint: `Send ${name}=<value>.` });
 }
 
 async function* withFirst(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
