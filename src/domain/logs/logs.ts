@@ -108,7 +108,7 @@ function parseLines(lines: unknown): number {
       hint: 'Ask for example with ?lines=100.',
     });
   }
-  const count = typeof lines === 'number' ? lines : /^\d{1,9}$/.test(String(lines)) ? Number(lines) : Number.NaN;
+  const count = typeof lines === 'number' ? lines : /^\d+$/.test(String(lines)) ? Number(lines) : Number.NaN;
   if (!Number.isSafeInteger(count) || count < 0) {
     throw new PlatformError('input.invalid', 'Parameter "lines" must be an integer.', {
       hint: 'Give a whole number; 0 asks for everything that is kept.',
