@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type RequestListener, type Server }
 import { connect, type AddressInfo, type ListenOptions } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PlatformError } from '../domain/errors.ts';
+import { hostPort } from '../lib/host-port.ts';
 
 export interface Listen {
   readonly host: string;
@@ -26,7 +27,7 @@ export interface Handlers {
 /** Throws PlatformError `config.invalid` when the address cannot be had. */
 export async function listenOnTcp(handler: Handlers, listen: Listen): Promise<{ server: Server; address: Listen }> {
   const server = httpServer(handler);
-  await opened(server, { host: listen.host, port: listen.port }, `${listen.host}:${listen.port}`, 'TANCHO_API_LISTEN');
+  await opened(server, { host: listen.host, port: listen.port }, hostPort(listen), 'TANCHO_API_LISTEN');
   const { address, port } = server.address() as AddressInfo;
   return { server, address: { host: address, port } };
 }
