@@ -8,6 +8,7 @@ import type { Apps } from '../domain/apps/apps.ts';
 import { type Caller, callerName } from '../domain/caller.ts';
 import type { Deploys } from '../domain/deploys/deploys.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
+import { atMost } from '../lib/deadline.ts';
 import type { Logger } from '../lib/logger.ts';
 import { Tally } from '../lib/tally.ts';
 import { Pushes } from './pushes.ts';
@@ -114,17 +115,11 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
     async close() {
       closing.abort(beingStopped());
       const ended = Promise.allSettled(running);
-      await within(CLOSE_GRACE_MS, ended);
+      await atMost(CLOSE_GRACE_MS, ended);
       cut.abort();
-      await within(CLOSE_GRACE_MS, ended);
+      await atMost(CLOSE_GRACE_MS, ended);
     },
   };
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
-  clearTimeout(timer);
 }
 
 function beingStopped(): PlatformError {

@@ -1,6 +1,7 @@
 /** Runs one command beside the units: same code, environment and user, own process, own home. */
 import type { ExecRequest, ExecResult } from '../../../domain/apps/provisioner.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
+import { atMost } from '../../../lib/deadline.ts';
 import { exitStatus } from './exit-status.ts';
 import { type Beside, inPlace, type Place } from './one-off-place.ts';
 import { surroundings } from './surroundings.ts';
@@ -65,13 +66,8 @@ async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
 }
 
 /** What is still on its way, but no longer than it may take. */
-export async function withinDrainTime(closed: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, DRAIN_MS);
-  });
-  await Promise.race([closed, late]);
-  clearTimeout(timer);
+export function withinDrainTime(closed: Promise<void>): Promise<void> {
+  return atMost(DRAIN_MS, closed);
 }
 
 export function cancelled(): Failure {

@@ -1,5 +1,6 @@
 /** Runs one command in the sandbox to its end, and leaves no process of it behind. */
 import { once } from 'node:events';
+import { atMost } from '../../../../lib/deadline.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../../lib/sandbox/sandbox.ts';
 import { LineSplitter } from './output.ts';
@@ -73,7 +74,7 @@ async function watch(
   try {
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     await kill();
-    await within(closed, CLOSE_MS);
+    await atMost(CLOSE_MS, closed);
   } finally {
     command.signal.removeEventListener('abort', onAbort);
     child.stdout?.destroy();
@@ -82,13 +83,4 @@ async function watch(
   command.signal.throwIfAborted();
   for (const splitter of splitters) splitter.end();
   return { code: child.exitCode, signal: child.signalCode };
-}
-
-async function within(promise: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }
