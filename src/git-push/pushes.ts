@@ -6,6 +6,7 @@
 import type { Caller } from '../domain/caller.ts';
 import type { Deploys } from '../domain/deploys/deploys.ts';
 import { isPlatformError } from '../domain/errors.ts';
+import type { Say } from '../domain/say.ts';
 import { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/logger.ts';
 import { Tally } from '../lib/tally.ts';
@@ -135,8 +136,6 @@ export class Pushes {
     logger.warn({ app, commit: update.to, code }, 'a deploy succeeded but git could not move the branch');
   }
 }
-
-type Say = (text: string) => void;
 
 interface Pusher {
   readonly say: Say;

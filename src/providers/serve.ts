@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { atMost, inTime } from '../lib/deadline.ts';
+import { hostPort } from '../lib/host-port.ts';
+import { listening } from '../lib/listening.ts';
 import { type Answer, errorAnswer, send, statusAnswer } from './answer.ts';
 import { bindRequest, createRequest, type Fields, first, type Target, targetOf, unitRequest } from './calls.ts';
 import { type Operation, type ProviderCall, ProviderError, type ProviderHandlers } from './contract.ts';
@@ -58,17 +60,11 @@ export async function serveProvider(options: ServeOptions): Promise<RunningProvi
   const listener = createListener(options);
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 }, listener);
   server.maxConnections = 2 * MOST_CALLS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  const { address, port, family } = server.address() as AddressInfo;
+  await listening(server, { port: options.port, host: options.host });
+  const { address, port } = server.address() as AddressInfo;
   let stopping: Promise<void> | null = null;
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    url: `http://${hostPort({ host: address, port })}`,
     stop: () => (stopping ??= closed(server, options.stopMs ?? STOP_MS)),
   };
 }
