@@ -183,7 +183,8 @@ class Visit {
     });
     // Accepted before anything is awaited: a client that ends its input at once would find the session closed otherwise.
     session.on('exec', (accept, _reject, { command }) => {
-      this.#track(this.#run(accept(), command, protocol));
+      const failed = (error: unknown): void => this.#options.logger.error({ err: error }, 'git over ssh');
+      this.#track(this.#run(accept(), command, protocol).catch(failed));
     });
   }
 
