@@ -89,7 +89,7 @@ function groupOf({ id }: Operation): string {
 }
 
 /** Every code the operation can end with. */
-export function errorsOf(operation: Operation): ErrorCode[] {
+function errorsOf(operation: Operation): ErrorCode[] {
   const access: ErrorCode[] = [
     ...(operation.access === 'public' ? [] : (['auth.required'] as const)),
     // What changes something is refused to pages of other sites.

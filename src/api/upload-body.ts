@@ -22,7 +22,7 @@ export interface PendingUpload {
   read(): Promise<UploadBody>;
 }
 
-export const MAX_UPLOAD_BYTES = 512 * 1024 * 1024;
+const MAX_UPLOAD_BYTES = 512 * 1024 * 1024;
 const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_FORM_BYTES = 256 * 1024;

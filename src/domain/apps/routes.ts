@@ -144,7 +144,7 @@ export class Routes {
 }
 
 /** Only units of the app's serving rollout that are started and have an address are targets. */
-export function routeOf(app: App, units: readonly Unit[], domain: string): Route {
+function routeOf(app: App, units: readonly Unit[], domain: string): Route {
   const serving = servingUnits(app, units);
   const targets = serving.flatMap(({ id, state, address }) =>
     state === 'started' && address !== null ? [{ unit: id, host: address.host, port: address.port }] : [],
