@@ -187,6 +187,15 @@ describe.skipIf(!hasGit)('bare repositories', () => {
     await other.dispose();
   });
 
+  it('says so where git goes missing while the platform runs', async () => {
+    const program = join(here.root, 'none');
+    const host = await createBareRepos({ root: join(here.root, 'gone'), preReceive: HOOK, logger: SILENT, program });
+    const tree = await mkdtemp(join(here.root, 'tree-'));
+    const laidOut = host.source('shop', 'a'.repeat(40)).extract(tree, new AbortController().signal);
+    await expect(laidOut).rejects.toMatchObject({ code: 'unavailable' });
+    await host.close();
+  });
+
   it('says in one line that git is missing or too old', async () => {
     expect(await here.host.checkGit()).toMatch(/^\d+\.\d+/);
     const old = join(here.root, 'old-git');
