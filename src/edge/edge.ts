@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RouteTable } from '../domain/apps/router.ts';
+import { hostPort } from '../lib/host-port.ts';
 import { ControlServer } from './control/control-server.ts';
 import type { EdgeRequest } from './control/operations.ts';
 import { perform } from './control/operations.ts';
@@ -48,7 +49,7 @@ export class Edge {
     const { host } = this.#options;
     this.#endPredecessor();
     const port = await this.#patiently(() => this.#serving.listen(host, this.#options.port));
-    this.#bound = `${host.includes(':') ? `[${host}]` : host}:${port}`;
+    this.#bound = hostPort({ host, port });
     const reachable = this.#patiently(() => this.#control.listen(join(this.#options.runDir, 'edge.sock')));
     this.#announced = reachable.then(() => writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 }));
     await this.#announced;

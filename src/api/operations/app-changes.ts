@@ -2,9 +2,9 @@
 import { empty, type Operation, progress } from '../operation.ts';
 import { Type } from '../schema.ts';
 import { appParams, optionalText } from './fields.ts';
-import { planName, planText, readChange, textOf } from './app-change-input.ts';
-import { optionsBody, readBare, readBodyFields } from './options-input.ts';
-import type { RawBody } from '../body.ts';
+import { planName, planText, readChange } from './app-change-input.ts';
+import { optionsBody, readBare } from './options-input.ts';
+import { type RawBody, readBodyFields, textOf } from '../body.ts';
 
 const teamParams = Type.Object({ app: Type.String(), team: Type.String() });
 const bareText = { mediaType: 'text/plain', schema: Type.String() };
