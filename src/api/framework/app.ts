@@ -10,7 +10,7 @@ import { decodeBody, readFields } from '../body.ts';
 import { Call } from '../call.ts';
 import { admit, identify, refuseCrossSite } from '../caller.ts';
 import { documents } from '../documents.ts';
-import { addressOf, limitBodyTime, requestId } from '../incoming.ts';
+import { addressOf, endsInSlash, limitBodyTime, requestId } from '../incoming.ts';
 import { changes } from '../operation.ts';
 import type { Route } from '../routes.ts';
 import type { StandingAnswers } from '../standing-answers.ts';
@@ -128,9 +128,11 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, stand
     url: route.path,
     schema,
     exposeHeadRoute: operation.answer === 'json' && !changes(operation),
-    onRequest: async ({ call, headers, params }) => {
+    onRequest: async ({ call, headers, params, url }) => {
       // The framework takes `/apps//env` for an app without a name.
       if (Object.values(params as Record<string, string>).includes('')) throw nothingHere();
+      // `DELETE /teams/x/` is a member without a name, and must not become the removal of the team.
+      if (route.method !== 'GET' && endsInSlash(url)) throw nothingHere();
       call.route = route;
       if (changes(operation)) refuseCrossSite(headers['sec-fetch-site']);
       if (operation.access === 'public' && !changes(operation)) return;
