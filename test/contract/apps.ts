@@ -183,6 +183,10 @@ export function appsContract(getTarget: () => Target): void {
         headers: FORM,
       });
       expect(form.text).toBe('{"Message":"a b\\n"}\n');
+      for (const body of ['echo a b', '"echo a b"', '{"command": "echo a b"}']) {
+        const labelled = { body, headers: { 'content-type': 'application/json' } };
+        expect((await call('POST', `${app}/run?once=true`, labelled)).text, body).toBe('{"Message":"a b\\n"}\n');
+      }
     });
   });
 
