@@ -25,12 +25,22 @@ export function readOptions<N extends string>(body: RawBody, query: Query, names
   return Object.fromEntries(values) as Record<N, string>;
 }
 
-/** A body that is the value itself, or has it in a field. Throws `input.invalid_json`, `input.invalid`. */
-export function readBare(body: RawBody, name: string): string {
-  const given = readBodyFields(body).get(name)?.at(-1);
-  if (given === undefined) return isJson(body) ? '' : body.text.trim();
-  if (typeof given === 'string' || given === null) return given ?? '';
-  throw new PlatformError('input.invalid', `"${name}" must be text.`, { hint: `Send ${name}=<value>.` });
+/**
+ * A body that is the name itself, whatever its label, or a JSON text, or has it in a field: `field`, else `name`, in any case.
+ * '' when there is none. Throws `input.invalid_json`, `input.invalid`.
+ */
+export function readBare(body: RawBody, field: string): string {
+  const name = bareValue(body, field) ?? '';
+  if (typeof name === 'string') return name;
+  throw new PlatformError('input.invalid', `"${field}" must be text.`, { hint: `Send ${field}=<name>.` });
+}
+
+function bareValue(body: RawBody, field: string): unknown {
+  const text = body.text.trim();
+  if (text.startsWith('"')) return parseJson(body);
+  if (!/^[[{]/.test(text) && !isFormText(text)) return text;
+  const fields = new Map([...readBodyFields(body)].map(([name, values]) => [name.toLowerCase(), values.at(-1)]));
+  return fields.get(field.toLowerCase()) ?? fields.get('name');
 }
 
 /** Every value of a name, from the query and the body; a JSON array is several values. */
@@ -41,9 +51,13 @@ export function readValues(body: RawBody, query: Query, name: string): unknown[]
 
 export function readBodyFields(body: RawBody): Map<string, unknown[]> {
   const fields = new Map<string, unknown[]>();
-  const pairs = isJson(body) ? jsonPairs(parseJson(body)) : /^[\w.%+-]+=/.test(body.text) ? formPairs(body) : [];
+  const pairs = isJson(body) ? jsonPairs(parseJson(body)) : isFormText(body.text) ? formPairs(body) : [];
   for (const [name, value] of pairs) fields.set(name, [...(fields.get(name) ?? []), ...[value].flat()]);
   return fields;
+}
+
+function isFormText(text: string): boolean {
+  return /^[\w.%+-]+=/.test(text);
 }
 
 function formPairs(body: RawBody): [string, unknown][] {
