@@ -166,8 +166,12 @@ export function appsContract(getTarget: () => Target): void {
       }
     });
 
-    it('says why it cannot restart or run what was never deployed [apps.restart apps.run]', async () => {
-      expect((await call('GET', `${app}/restart`)).code).toBe('app.not_deployed');
+    it('says that there is nothing to restart or run where nothing was deployed [apps.restart apps.run]', async () => {
+      const restarted = await call('GET', `${app}/restart`);
+      expect([restarted.status, JSON.parse(restarted.text)]).toEqual([
+        200,
+        { Message: `App ${owner.app} has not been deployed yet, there is nothing to restart.\n` },
+      ]);
       expect((await call('POST', `${app}/run?once=true`, { body: 'echo x' })).code).toBe('app.not_deployed');
       expect((await call('POST', `${app}/run`, { body: '' })).code).toBe('run.command_required');
       expect((await call('POST', `${app}/run?once=maybe`, { body: 'echo x' })).code).toBe('input.invalid');
