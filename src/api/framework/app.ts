@@ -85,7 +85,9 @@ function createApp(options: AppOptions): FastifyInstance {
     for (const route of routes) if (route.operation.answer === 'upload') addRoute(uploads, route, options, null);
   });
   for (const { path, headers, render } of documents(options.version)) {
-    app.get(path, async ({ query }, reply) => reply.headers(headers).send(render(query as Record<string, unknown>)));
+    app.get(path, { exposeHeadRoute: true }, async ({ query }, reply) =>
+      reply.headers(headers).send(render(query as Record<string, unknown>)),
+    );
   }
   return app;
 }
