@@ -6,7 +6,7 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { RequestListener } from 'node:http';
 import type { Logger } from '../../lib/logger.ts';
 import { commonHeaders } from '../answer-headers.ts';
-import { decodeBody, readFields } from '../body.ts';
+import { decodeBody, inCaseOf, readFields } from '../body.ts';
 import { Call } from '../call.ts';
 import { admit, identify, refuseCrossSite } from '../caller.ts';
 import { documents } from '../documents.ts';
@@ -85,7 +85,9 @@ function createApp(options: AppOptions): FastifyInstance {
     for (const route of routes) if (route.operation.answer === 'upload') addRoute(uploads, route, options, null);
   });
   for (const { path, headers, render } of documents(options.version)) {
-    app.get(path, async ({ query }, reply) => reply.headers(headers).send(render(query as Record<string, unknown>)));
+    app.get(path, { exposeHeadRoute: true }, async ({ query }, reply) =>
+      reply.headers(headers).send(render(query as Record<string, unknown>)),
+    );
   }
   return app;
 }
@@ -111,7 +113,9 @@ function readBody(call: Call, bytes: Buffer): unknown {
   if (operation?.body === undefined && operation?.rawBody === undefined) return undefined;
   const body = decodeBody(bytes, call.contentType);
   if (operation.body === undefined) return body;
-  return body.text.trim() === '' ? undefined : readFields(body, operation.body);
+  if (body.text.trim() === '') return undefined;
+  const fields = readFields(body, operation.body);
+  return operation.bodyInAnyCase === true ? inCaseOf(operation.body, fields) : fields;
 }
 
 function addRoute(app: FastifyInstance, route: Route, options: AppOptions, standing: StandingAnswers | null): void {
