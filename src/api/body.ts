@@ -50,6 +50,18 @@ export function readFields(body: RawBody, schema: TSchema): unknown {
   return parseJson(body);
 }
 
+/** Fields get the names that the schema has for them; what is written exactly like that counts first. */
+export function inCaseOf(schema: TSchema, fields: unknown): unknown {
+  if (typeof fields !== 'object' || fields === null || Array.isArray(fields)) return fields;
+  const { properties = {} } = schema as { properties?: Record<string, unknown> };
+  const known = new Map(Object.keys(properties).map((name) => [name.toLowerCase(), name]));
+  const renamed = Object.entries(fields).map(
+    ([name, value]) => [known.get(name.toLowerCase()) ?? name, value] as const,
+  );
+  const exact = Object.entries(fields).filter(([name]) => Object.hasOwn(properties, name));
+  return Object.fromEntries([...renamed, ...exact]);
+}
+
 function formFields(form: URLSearchParams, schema: TSchema): Record<string, unknown> {
   const properties = (schema as { properties?: Record<string, { type?: unknown }> }).properties ?? {};
   const booleans = new Set(Object.keys(properties).filter((name) => properties[name]?.type === 'boolean'));

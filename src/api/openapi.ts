@@ -142,7 +142,9 @@ function answer({ operation, variant }: Route): Json {
     const { schema } = variant.shapes[operation.shape];
     return { description: 'The document.', content: { 'application/json': { schema } } };
   }
-  if (operation.answer === 'proxied') return { description: 'What the provider answers, with its status.' };
+  if (operation.answer === 'proxied') {
+    return { description: 'What the provider answers, with its status.', content: { '*/*': { schema: {} } } };
+  }
   if (operation.answer === 'text') return { description: 'One line.', content: TEXT };
   const frame = {
     type: 'object',

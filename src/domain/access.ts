@@ -204,7 +204,7 @@ export function demand(caller: Caller, action: Action, subject: Subject = {}): v
   if (action === 'service.create') {
     throw new PlatformError(
       'access.denied',
-      'In order to create a service, you should be member of at least one team',
+      'In order to create or change a service, you should be member of at least one team',
       { hint: 'Create a team, or ask a member of one to add you.' },
     );
   }

@@ -31,6 +31,8 @@ export class Edge {
   #table: RouteTable = { version: 0, routes: [] };
   #persisted = true;
   #applying: Promise<unknown> = Promise.resolve();
+  /** Others find this process by its pid file. */
+  #announced: Promise<void> = Promise.resolve();
 
   constructor(options: EdgeOptions, serving: Serving, journal: Journal) {
     this.#options = options;
@@ -48,8 +50,9 @@ export class Edge {
     this.#endPredecessor();
     const port = await this.#patiently(() => this.#serving.listen(host, this.#options.port));
     this.#bound = hostPort({ host, port });
-    await this.#patiently(() => this.#control.listen(join(this.#options.runDir, 'edge.sock')));
-    await writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 });
+    const reachable = this.#patiently(() => this.#control.listen(join(this.#options.runDir, 'edge.sock')));
+    this.#announced = reachable.then(() => writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 }));
+    await this.#announced;
     this.#journal.line(`serving on ${this.#bound}, table ${this.#table.version}`);
     return this.#bound;
   }
@@ -98,6 +101,7 @@ export class Edge {
 
   async #answer(request: EdgeRequest): Promise<unknown> {
     if (request.op === 'hello') {
+      await this.#announced;
       const { host, port, fingerprint } = this.#options;
       return { pid: process.pid, fingerprint, host, port, bound: this.#bound, version: this.#table.version };
     }

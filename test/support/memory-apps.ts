@@ -50,7 +50,8 @@ export function appsIn(memory: Memory): Apps {
       say('---- Done removing application ----');
     },
     async restart(caller, name, say) {
-      memory.running(memory.allowed(caller, 'app.restart', name));
+      memory.allowed(caller, 'app.restart', name);
+      if (!memory.units.has(name)) return say(`App ${name} has not been deployed yet, there is nothing to restart.`);
       say(`---- Restarting the app "${name}" ----`);
     },
   };

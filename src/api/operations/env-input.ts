@@ -22,7 +22,7 @@ const UNSET_MESSAGE = 'You must provide the list of environment variables, in JS
 const FORM_FIELD = /^Envs\.(\d+)\.(Name|Value|Private)$/i;
 const OPTIONS = new Set(['private', 'norestart', 'managedby', 'pruneunused']);
 
-/** JSON object name -> value, JSON or form in the later `Envs` style, a plain form, or the oldest clients' text `A=b C=d`. */
+/** JSON object name -> value, a JSON list as it is listed, JSON or form in the later `Envs` style, a plain form, or the oldest clients' text `A=b C=d`. */
 export function readEnvSet(body: RawBody, query: Query): EnvSet {
   if (isJson(body)) return fromJson(parseJson(body, SET_MESSAGE), query);
   if (!isForm(body)) throw new PlatformError('input.invalid_json', SET_MESSAGE, { hint: SET_HINT });
@@ -65,22 +65,25 @@ interface Found {
   readonly name: unknown;
   readonly value: unknown;
   readonly private?: unknown;
+  /** As a listing shows it; absent: it is. */
+  readonly public?: unknown;
 }
 
 function envSet(found: readonly Found[], query: Query, beside: Pairs): EnvSet {
   if (found.length === 0) throw new PlatformError('input.invalid', SET_MESSAGE, { hint: SET_HINT });
   const isPrivate = option('private', query, beside);
   return {
-    vars: found.map(({ name, value, private: own }) => ({
+    vars: found.map(({ name, value, private: own, public: shown = true }) => ({
       name,
       value: asText(name, value),
-      public: !(isPrivate || readFlag('private', own)),
+      public: !isPrivate && !readFlag('private', own) && readFlag('public', shown),
     })),
     noRestart: option('noRestart', query, beside),
   };
 }
 
 function fromJson(value: unknown, query: Query): EnvSet {
+  if (Array.isArray(value) && value.every(isRecord)) return envSet(value.map(lowerCased), query, []);
   if (!isRecord(value)) throw new PlatformError('input.invalid', SET_MESSAGE, { hint: SET_HINT });
   const pairs = Object.entries(value);
   const list = pairs.find(([name]) => name.toLowerCase() === 'envs')?.[1];

@@ -11,13 +11,21 @@ export function readNewInstance(body: RawBody, service: string): NewInstance {
   const fields = instanceFields(body);
   return {
     name: fields['name'],
-    service: service === '' ? textOf('service_name', fields['service_name']) : service,
+    service: service === '' ? serviceName(fields['service_name']) : service,
     plan: fields['plan'],
     owner: textOf('owner', fields['owner'] ?? fields['teamOwner']),
     description: fields['description'],
     tags: fields['tags'] ?? fields['tag'],
     parameters: fields['parameters'],
   };
+}
+
+function serviceName(given: unknown): string {
+  const name = textOf('service_name', given);
+  if (name !== '') return name;
+  throw new PlatformError('input.invalid', 'You must provide the name of the service.', {
+    hint: 'Send it as "service_name".',
+  });
 }
 
 /** Empty fields mean as before: the clients send them all. */

@@ -1,7 +1,17 @@
 /** Options that clients of different ages put into the query, a form or JSON; what is none of these is not looked at. */
 import type { TSchema } from 'typebox';
 import { Type } from '../schema.ts';
-import { FORM, isJson, type RawBody, readBodyFields, scalarText, textOf } from '../body.ts';
+import {
+  FORM,
+  isForm,
+  isJson,
+  parseJson,
+  type RawBody,
+  readBodyFields,
+  readLowerCased,
+  scalarText,
+  textOf,
+} from '../body.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -24,10 +34,17 @@ export function readOptions<N extends string>(body: RawBody, query: Query, names
   return Object.fromEntries(values) as Record<N, string>;
 }
 
-/** A body that is the value itself, or has it in a field. Throws `input.invalid_json`, `input.invalid`. */
-export function readBare(body: RawBody, name: string): string {
-  const given = readBodyFields(body).get(name)?.at(-1);
-  return given === undefined && !isJson(body) ? body.text.trim() : textOf(name, given);
+/**
+ * A body that is the name itself, whatever its label, or a JSON text, or has it in a field: `field`, else `name`, in any case.
+ * '' when there is none. Throws `input.invalid_json`, `input.invalid`.
+ */
+export function readBare(body: RawBody, field: string): string {
+  const text = body.text.trim();
+  const unlabelled = { text, mediaType: '' };
+  if (text.startsWith('"')) return textOf(field, parseJson(unlabelled));
+  if (!isJson(unlabelled) && !isForm(unlabelled)) return text;
+  const fields = readLowerCased(unlabelled);
+  return textOf(field, fields.get(field.toLowerCase()) ?? fields.get('name'));
 }
 
 /** Every value of a name, from the query and the body; a JSON array is several values. */

@@ -31,8 +31,8 @@ export interface AppChange {
 
 export interface AppChanges {
   /**
-   * All of it or nothing. Errors: platform.not_found, platform.disabled, team.not_found, pool.not_found, plan.not_found; for another plan of a
-   * running app also quota.exceeded, unit.failed.
+   * All of it or nothing. Errors: platform.not_found, platform.disabled, team.not_found, pool.not_found, plan.not_found, input.invalid for
+   * empty names; for another plan of a running app also quota.exceeded, unit.failed.
    */
   change(caller: Caller, app: string, change: AppChange, say?: Say): Promise<void>;
   /** Gives a team access. Errors: team.not_found, team.access_exists. */
@@ -73,6 +73,7 @@ export function createAppChanges({ store, builder, rollouts, journal, act, now }
     async change(caller, name, change, say) {
       const app = await demandApp(store, name);
       demand(caller, 'app.update', { app });
+      demandNames(change);
       const { description, platform, teamOwner, pool, plan } = change;
       const fields: Edit = { ...(description !== undefined && { description: checkDescription(description) }) };
       const brought = platform === undefined ? null : await broughtNow(builder);
@@ -114,4 +115,12 @@ export function createAppChanges({ store, builder, rollouts, journal, act, now }
         return { teams: app.teams.filter((other) => other !== team) };
       }),
   };
+}
+
+function demandNames(change: AppChange): void {
+  const field = (['platform', 'teamOwner', 'pool', 'plan'] as const).find((name) => change[name] === '');
+  if (field === undefined) return;
+  throw new PlatformError('input.invalid', `"${field}" is empty.`, {
+    hint: 'Send the name of the one that is wanted.',
+  });
 }

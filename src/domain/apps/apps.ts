@@ -77,8 +77,8 @@ export interface Apps {
   remove(caller: Caller, name: string, say: Say, force?: boolean): Promise<void>;
   /**
    * New units of the same release, switched without a failed request; changes of the environment that were to wait for a restart
-   * take effect. With a process only its units are replaced, by equal ones.
-   * Errors: app.not_deployed, app.stopped, process.not_found, unit.failed.
+   * take effect. With a process only its units are replaced, by equal ones. Without code there is nothing to do, and it says so.
+   * Errors: app.not_deployed for a process of an app without code, app.stopped, process.not_found, unit.failed.
    */
   restart(caller: Caller, name: string, say: Say, process?: string): Promise<void>;
 }
@@ -203,6 +203,8 @@ export function createApps(deps: AppsDeps): Apps {
       await act(caller, 'app.restart', subject, { target: `app:${name}`, lease: `app:${name}` }, async () => {
         const current = await demandApp(store, name);
         const none = `App ${name} has not been deployed yet, there is nothing to restart.`;
+        // Specification 4.1 knows no restart that is refused, and nothing is left as it was not asked to be.
+        if (process === '' && current.release === null) return say(none);
         const serving = await demandRelease(store, current, none);
         const replaced = process === '' ? {} : { replaced: [demandProcess(serving, process)] };
         demandRunning(current, process);

@@ -22,9 +22,9 @@ export async function replaceUnits(rollouts: Rollouts, plan: Omit<RolloutPlan, '
 function unitFailed(failure: Failure, { app, release }: Pick<RolloutPlan, 'app' | 'release'>): PlatformError {
   const { code, message, hint, lines } = failure;
   const redact = privateValues(release.env);
-  const still = app.release === null ? '' : ` Nothing has changed: release ${app.release} still serves.`;
-  const what = `The new units of ${app.name} did not come up (${code}): ${redact(message)}${still}`;
-  return new PlatformError('unit.failed', what, {
+  const still = app.desired === 'stopped' ? 'the app stays stopped' : `release ${app.release} still serves`;
+  const what = `The new units of ${app.name} did not come up (${code}): ${redact(message)}`;
+  return new PlatformError('unit.failed', `${what} Nothing has changed: ${still}.`, {
     cause: failure,
     hint: hint === '' ? `See "tancho app log -a ${app.name}".` : hint,
     details: { cause: code, lastLines: lines.slice(-MAX_LINES).map(redact) },

@@ -100,10 +100,13 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
     },
 
     async demandOwned(caller, name) {
+      demand(caller, 'service.create');
       demand(caller, 'service.update', { service: await demandService(store, name) });
     },
 
     async update(caller, { id, kind, url, username, password, isRestricted, team }) {
+      // Specification 5: who is in no team is told so, whatever the manifest names.
+      demand(caller, 'service.create');
       await edit(caller, 'service.update', { name: id }, async (_service, tx) => ({
         url,
         username,

@@ -267,7 +267,11 @@ function exitFailure(
         ? `by signal ${exit.signal}`
         : '(code unknown)';
   return new Failure('exited', `The process "${process}" ended ${how} before it was ready.`, {
-    hint: ['Its last lines say more; try the command locally with the same environment.', imageAdvice(exposed) ?? '']
+    hint: [
+      lines.length === 0 ? 'It printed nothing; try' : 'Its last lines say more; try',
+      'the command locally with the same environment.',
+      imageAdvice(exposed) ?? '',
+    ]
       .join(' ')
       .trim(),
     lines,

@@ -63,6 +63,7 @@ async function live(
       opened(terminal === null ? overPipes(child, request) : overTerminal(terminal, request));
       const { code, signal } = await ended;
       await sandbox.kill({ ...started, id: place.id }, 'SIGKILL');
+      terminal?.over();
       // Held output is given in any case.
       for (const stream of [terminal?.output, child.stdout, child.stderr]) stream?.resume();
       await withinDrainTime(closed);
