@@ -122,7 +122,7 @@ export function createDomain(config: Config, backends: Backends, options: Domain
   });
   const rounds = new HealerRounds({ healers, everyMs: config.healingIntervalSeconds * 1000, logger, now });
   const useCases: UseCases = {
-    apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
+    apps: createApps({ store, builder, gitHost, rollouts, removal, routes, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
     shells: createShells({ store, provisioner, journal, act, settings, now }),

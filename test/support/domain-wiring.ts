@@ -212,7 +212,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
   const restore = createRestoreBindings({ ...all, leases, orphans, attempts, journal });
   const deploys = createDeploys({ ...all, pipeline, act, leases, restore });
   const useCases = {
-    apps: createApps({ ...all, rollouts, removal, journal, act }),
+    apps: createApps({ ...all, rollouts, removal, routes, journal, act }),
     env: createEnv({ ...all, rollouts, journal, act }),
     run: createRun({ ...all, journal, act }),
     shells: createShells({ ...all, journal, act }),

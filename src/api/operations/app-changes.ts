@@ -3,8 +3,8 @@ import { empty, type Operation, progress } from '../operation.ts';
 import { Type } from '../schema.ts';
 import { appParams, optionalText } from './fields.ts';
 import { planName, planText, readChange } from './app-change-input.ts';
-import { optionsBody, readBare, readBodyFields } from './options-input.ts';
-import type { RawBody } from '../body.ts';
+import { optionsBody, readBare } from './options-input.ts';
+import { type RawBody, readLowerCased } from '../body.ts';
 
 const teamParams = Type.Object({ app: Type.String(), team: Type.String() });
 const bareText = { mediaType: 'text/plain', schema: Type.String() };
@@ -113,6 +113,6 @@ export const appChangeOperations: readonly Operation[] = [
 
 /** `{"name": "small", ...}`, `plan=small`, or the bare name. */
 function readPlan(body: RawBody): string {
-  const plan = body.text.trimStart().startsWith('{') ? readBodyFields(body).get('plan')?.at(-1) : undefined;
+  const plan = body.text.trimStart().startsWith('{') ? readLowerCased(body).get('plan') : undefined;
   return planName(plan) || readBare(body, 'plan');
 }

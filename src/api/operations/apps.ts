@@ -65,7 +65,6 @@ export const appOperations: readonly Operation[] = [
       'platform.disabled',
       'plan.not_found',
       'pool.not_found',
-      'quota.exceeded',
       'team.required',
       'team.ambiguous',
       'team.not_found',

@@ -1,6 +1,6 @@
 /** The forms in which clients of different ages send changes of an app's environment (specification 4.1: not shown). */
 import { PlatformError } from '../../domain/errors.ts';
-import { FORM, isJson, parseJson, type RawBody, readFlag } from '../body.ts';
+import { FORM, isForm, isJson, parseJson, type RawBody, readFlag } from '../body.ts';
 
 export interface EnvSet {
   readonly vars: readonly { name: unknown; value: unknown; public: boolean }[];
@@ -24,13 +24,13 @@ const OPTIONS = new Set(['private', 'norestart', 'managedby', 'pruneunused']);
 /** JSON object name -> value, a JSON list as it is listed, JSON or form in the later `Envs` style, a plain form, or the oldest clients' text `A=b C=d`. */
 export function readEnvSet(body: RawBody, query: Query): EnvSet {
   if (isJson(body)) return fromJson(parseJson(body, SET_MESSAGE), query);
-  if (!/^[\w.%+-]+=/.test(body.text)) throw new PlatformError('input.invalid_json', SET_MESSAGE, { hint: SET_HINT });
-  return isForm(body) ? fromForm([...new URLSearchParams(body.text)], query) : fromText(body.text, query);
+  if (!isForm(body)) throw new PlatformError('input.invalid_json', SET_MESSAGE, { hint: SET_HINT });
+  return isEnvForm(body) ? fromForm([...new URLSearchParams(body.text)], query) : fromText(body.text, query);
 }
 
 /** JSON array of names, repeated query `env`, the same as a form, or the oldest clients' text `A B`. */
 export function readEnvUnset(body: RawBody, query: Query): EnvUnset {
-  const form = isForm(body) ? [...new URLSearchParams(body.text)] : [];
+  const form = isEnvForm(body) ? [...new URLSearchParams(body.text)] : [];
   const names = [...readNames(body), ...asList(query['env']), ...form.filter(([n]) => n === 'env').map(([, v]) => v)];
   if (names.length === 0) {
     throw new PlatformError('input.invalid', UNSET_MESSAGE, { hint: 'Send a JSON array such as ["NAME"].' });
@@ -52,7 +52,7 @@ export function readEnvFilter(body: RawBody, query: Query): string[] | undefined
 
 function readNames(body: RawBody): unknown[] {
   const text = body.text.trim();
-  if (text === '' || isForm(body)) return [];
+  if (text === '' || isEnvForm(body)) return [];
   if (/^[A-Z_][A-Z0-9_]*(?: [A-Z_][A-Z0-9_]*)*$/.test(text)) return text.split(' ');
   const value = parseJson(body, UNSET_MESSAGE);
   if (value === null) return [];
@@ -137,7 +137,8 @@ function option(name: string, query: Query, beside: Pairs): boolean {
   return readFlag(name, given?.[1]);
 }
 
-function isForm(body: RawBody): boolean {
+/** True for a form whose fields are those of later clients; the text of the oldest ones looks like another. */
+function isEnvForm(body: RawBody): boolean {
   return !isJson(body) && (body.mediaType === FORM || /^(?:Envs\.\d+\.\w+|env|noRestart|private)=/i.test(body.text));
 }
 

@@ -1,14 +1,13 @@
 /** What clients of different ages send to make or change an instance: JSON or a form. */
 import { PlatformError } from '../../domain/errors.ts';
 import type { InstanceChange, NewInstance } from '../../domain/services/instances.ts';
-import { isJson, parseJson, type RawBody } from '../body.ts';
-import { textOf } from './app-change-input.ts';
+import { isForm, parseJson, type RawBody, textOf } from '../body.ts';
 
 const PARAMETER = /^parameters\.(.+)$/;
 
 /** `service`: from the path; '' when the body names it. Throws `input.invalid`, `input.invalid_json`. */
 export function readNewInstance(body: RawBody, service: string): NewInstance {
-  const fields = readFields(body);
+  const fields = instanceFields(body);
   return {
     name: fields['name'],
     service: service === '' ? serviceName(fields['service_name']) : service,
@@ -30,7 +29,7 @@ function serviceName(given: unknown): string {
 
 /** Empty fields mean as before: the clients send them all. */
 export function readInstanceChange(body: RawBody): InstanceChange {
-  const fields = readFields(body);
+  const fields = instanceFields(body);
   const given = (value: unknown): unknown => (value === '' || value === null ? undefined : value);
   if (given(fields['plan']) !== undefined) {
     throw new PlatformError('unsupported', 'The plan of an instance cannot be changed.', {
@@ -47,9 +46,8 @@ export function readInstanceChange(body: RawBody): InstanceChange {
   };
 }
 
-function readFields(body: RawBody): Record<string, unknown> {
-  const isForm = !isJson(body) && /^[\w.%+-]+=/.test(body.text);
-  if (isForm) return formFields(new URLSearchParams(body.text));
+function instanceFields(body: RawBody): Record<string, unknown> {
+  if (isForm(body)) return formFields(new URLSearchParams(body.text));
   const value = parseJson(body);
   if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
   throw new PlatformError('input.invalid', 'The request body must be a JSON object.', {

@@ -9,7 +9,8 @@ import { demandPlan } from '../plans/demand-plan.ts';
 import { broughtNow, demandPlatform } from '../platforms/demand-platform.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
 import type { Say } from '../say.ts';
-import type { Store, StoreWriter } from '../store.ts';
+import type { Store } from '../store.ts';
+import { demandTeam } from '../teams/demand-team.ts';
 import { checkDescription, demandOwner } from './app-fields.ts';
 import { createAppEdit, type Edit, type MakeEdit } from './app-edit.ts';
 import { demandApp } from './demand-app.ts';
@@ -122,9 +123,4 @@ function demandNames(change: AppChange): void {
   throw new PlatformError('input.invalid', `"${field}" is empty.`, {
     hint: 'Send the name of the one that is wanted.',
   });
-}
-
-async function demandTeam(tx: Pick<StoreWriter, 'team'>, name: string): Promise<void> {
-  if ((await tx.team(name)) !== null) return;
-  throw new PlatformError('team.not_found', 'Team not found', { hint: 'Check the spelling of its name.' });
 }

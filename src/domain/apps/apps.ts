@@ -20,13 +20,13 @@ import type { Store } from '../store.ts';
 import { type App, checkAppName, hostLabel } from './app.ts';
 import { checkDescription, owningTeam } from './app-fields.ts';
 import { demandApp } from './demand-app.ts';
-import { demandProcess } from './demand-release.ts';
+import { demandProcess, demandRelease } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
-import { privateValues } from './private-values.ts';
+import { replaceUnits } from './replace-units.ts';
 import type { Removal } from './removal.ts';
 import type { Rollouts } from './rollouts.ts';
-import { appState, type Unit } from './unit.ts';
-import { unitFailed } from './unit-failed.ts';
+import type { Routes } from './routes.ts';
+import { appState, servingUnits, type Unit } from './unit.ts';
 
 export interface AppView {
   readonly app: App;
@@ -89,6 +89,7 @@ export interface AppsDeps {
   readonly gitHost: GitHost;
   readonly rollouts: Rollouts;
   readonly removal: Removal;
+  readonly routes: Routes;
   readonly journal: Journal;
   readonly act: Act;
   readonly settings: Settings;
@@ -99,10 +100,10 @@ export interface AppsDeps {
 const RESERVED: ReadonlySet<string> = new Set(['tancho', 'tsr']);
 
 export function createApps(deps: AppsDeps): Apps {
-  const { store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now } = deps;
+  const { store, builder, gitHost, rollouts, removal, routes, journal, act, settings, logger, now } = deps;
 
   function view(app: App, units: readonly Unit[]): AppView {
-    const serving = units.filter((unit) => unit.rollout === app.rollout);
+    const serving = servingUnits(app, units);
     return {
       app,
       units: serving,
@@ -164,16 +165,15 @@ export function createApps(deps: AppsDeps): Apps {
           }
         },
       );
-      await removal.routes.publish();
+      await routes.publish();
       await journal.note(name, `created by ${callerName(caller)} on platform ${platform}`);
       return view(app, []);
     },
 
     async list(caller, filter = {}) {
       demand(caller, 'app.list');
-      const seesAll = caller.kind === 'platform' || (caller.kind === 'user' && caller.isAdmin);
       const [apps, units] = await Promise.all([
-        store.apps(seesAll || caller.kind !== 'user' ? undefined : caller.teams),
+        store.apps(caller.kind === 'user' && !caller.isAdmin ? caller.teams : undefined),
         store.allUnits(),
       ]);
       const byApp = groupBy(units, (unit) => unit.app);
@@ -210,29 +210,20 @@ export function createApps(deps: AppsDeps): Apps {
       const subject: Subject = { app };
       await act(caller, 'app.restart', subject, { target: `app:${name}`, lease: `app:${name}` }, async () => {
         const current = await demandApp(store, name);
-        const serving = current.release === null ? null : await store.release(name, current.release);
-        if (serving === null) {
-          // Specification 4.1 knows no restart that is refused, and nothing is left as it was not asked to be.
-          if (process === '') return say(`App ${name} has not been deployed yet, there is nothing to restart.`);
-          throw new PlatformError('app.not_deployed', `App ${name} has not been deployed yet.`, {
-            hint: `Push code to it first: git push ${view(app, []).repositoryUrl} main`,
-          });
-        }
+        const none = `App ${name} has not been deployed yet, there is nothing to restart.`;
+        // Specification 4.1 knows no restart that is refused, and here nothing is left undone.
+        if (current.release === null && process === '') return say(none);
+        const serving = await demandRelease(store, current, none);
         const replaced = process === '' ? {} : { replaced: [demandProcess(serving, process)] };
         demandRunning(current, process);
         say(`---- Restarting ${process === '' ? '' : `the process "${process}" of `}the app "${name}" ----`);
         const by = callerName(caller);
-        const signal = new AbortController().signal;
         const env = await store.env(name);
         // Beside units that stay there can be no other environment or limits than theirs.
         const around = { env, limits: await limitsFor(store, current) };
         const isSame = process !== '' || isSameAround(around, serving);
         const release = isSame ? serving : withSurroundings(serving, { ...around, reason: 'env', by, at: now() });
-        try {
-          await rollouts.roll({ app: current, release, ...replaced, reason: 'restart', by, say, signal });
-        } catch (error) {
-          throw unitFailed(error, { app: name, serving: current.release, redact: privateValues(env) });
-        }
+        await replaceUnits(rollouts, { app: current, release, ...replaced, reason: 'restart', by, say });
         await journal.note(name, `restarted by ${by}`);
       });
     },

@@ -5,11 +5,12 @@ import { demandOwner } from '../apps/app-fields.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
+import { demandTeam } from '../teams/demand-team.ts';
 import { demandService } from './demand-service.ts';
 import type { Manifest } from './manifest.ts';
-import { type Provider, providerFailed } from './provider.ts';
+import { answerOf, type Provider } from './provider.ts';
 import type { Instance, Service } from './service.ts';
-import { EndpointFailure, type EndpointPlan } from './service-endpoint.ts';
+import type { EndpointPlan } from './service-endpoint.ts';
 
 export interface OwnedService {
   readonly service: Service;
@@ -159,12 +160,7 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
     async plans(caller, name) {
       const service = await demandService(store, name);
       demand(caller, 'service.info', { service });
-      try {
-        return await provider.plans(service, callerName(caller));
-      } catch (thrown) {
-        if (!(thrown instanceof EndpointFailure)) throw thrown;
-        throw providerFailed(thrown, `Failed to get the plans of ${name}`, name);
-      }
+      return answerOf(provider.plans(service, callerName(caller)), `Failed to get the plans of ${name}`, name);
     },
   };
 }
@@ -176,11 +172,6 @@ async function owners(store: Pick<Store, 'team'>, caller: Caller, team: string):
   throw new PlatformError('access.denied', 'In order to create a service, you should be member of at least one team', {
     hint: 'Name the team in the manifest, or join one.',
   });
-}
-
-async function demandTeam(tx: Pick<StoreWriter, 'team'>, name: string): Promise<void> {
-  if ((await tx.team(name)) !== null) return;
-  throw new PlatformError('team.not_found', 'Team not found', { hint: 'Check the spelling of its name.' });
 }
 
 function hasInstances(instances: readonly Instance[]): PlatformError {

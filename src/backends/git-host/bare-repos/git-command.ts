@@ -42,7 +42,7 @@ const KILL_AFTER_MS = 3_000;
 export const CONFIG_FILE = '.gitconfig';
 
 /** The complete environment of a git process. HOME and GIT_CONFIG_GLOBAL name the same file: git before 2.32 knows only HOME. */
-export function gitEnvironment(git: Git): Record<string, string> {
+function gitEnvironment(git: Git): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     HOME: git.home,

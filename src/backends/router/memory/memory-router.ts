@@ -7,6 +7,8 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AppTraffic, Route, Router, RouteTable, Target } from '../../../domain/apps/router.ts';
+import { hostPort } from '../../../lib/host-port.ts';
+import { listening } from '../../../lib/listening.ts';
 
 const POLL_MS = 5;
 const ANSWER_MS = 60_000;
@@ -31,11 +33,8 @@ class MemoryRouter implements Router {
   readonly #server: Server = createServer((request, response) => this.#serve(request, response));
 
   async start(host: string, port: number): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, resolve);
-    });
-    this.listen = `${host}:${(this.#server.address() as AddressInfo).port}`;
+    await listening(this.#server, { host, port });
+    this.listen = hostPort({ host, port: (this.#server.address() as AddressInfo).port });
   }
 
   apply(table: RouteTable): Promise<void> {

@@ -11,7 +11,7 @@ import type { ArchiveLimits } from './inflate.ts';
 import { type ArchiveSink, readArchive } from './read-archive.ts';
 
 /** Below it lies one reference per upload, named so that they sort by age. */
-export const UPLOADS = 'refs/tancho/uploads';
+const UPLOADS = 'refs/tancho/uploads';
 const KEPT_UPLOADS = 50;
 const MAX_STDERR = 8 * 1024;
 
