@@ -66,6 +66,45 @@ it('what cannot be undone now is listed, keeps its name, and is undone later', a
   await expectSoundServices(world);
 });
 
+it('what cannot be undone for long keeps nothing newer waiting', async () => {
+  world.machine.pauses = { firstMs: 20, longestMs: 60_000 };
+  world = await world.next();
+  failing('dies after', ...Array<Fault>(6).fill('away'));
+  await expect(bind()).rejects.toThrow();
+  const left = async (): Promise<number> => (await world.parts.orphans.find()).length;
+  await until(async () => (await left()) === 0, { timeoutMs: WAIT_MS, what: 'the first to be undone' });
+  failing('dies after', 'away');
+  await expect(bind()).rejects.toThrow();
+  await until(async () => (await left()) === 0, { timeoutMs: 400, what: 'the second to be undone soon' });
+});
+
+it('a provider that is not ready is told of in the words of what was asked', async () => {
+  world.faults.on('endpoint.remove', () => {
+    throw new EndpointFailure('precondition_failed', 'Not now.', { mayHaveHappened: false, status: 412 });
+  });
+  await expect(world.useCases.instances.remove(ANN, 'one')).rejects.toMatchObject({
+    code: 'instance.not_ready',
+    message: 'Failed to remove the instance one: Not now.',
+  });
+});
+
+it('no instance is called what its provider would take for the list of plans', async () => {
+  const asked = world.useCases.instances.create(ANN, { name: 'plans', service: 'db' });
+  await expect(asked).rejects.toMatchObject({ code: 'instance.invalid_name' });
+});
+
+it('an instance of the only plan of a broker stays of that plan', async () => {
+  const { endpoint } = world.machine;
+  const manifest = parseManifest('id: broker\nkind: osb\nendpoint:\n  production: http://x\n');
+  await world.useCases.services.create(ANN, manifest);
+  endpoint.plans = async () => [{ name: 'only', description: '' }];
+  await world.useCases.instances.create(ANN, { name: 'first', service: 'broker' });
+  endpoint.plans = async () => ['only', 'more'].map((name) => ({ name, description: '' }));
+  await world.useCases.instances.create(ANN, { name: 'second', service: 'broker' });
+  expect((await world.machine.store.instance('first'))?.plan).toBe('only');
+  expect((await world.machine.store.instance('second'))?.plan).toBe('');
+});
+
 it('an instance whose removal is in doubt is gone for users, and its name is free as soon as the provider confirms', async () => {
   failing('dies after', ...Array<Fault>(5).fill('away'));
   await world.useCases.instances.remove(ANN, 'one');

@@ -198,7 +198,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     provider,
     leases,
     lateMs: machine.lateMs,
-    pauses: { firstMs: 20, longestMs: 100 },
+    pauses: machine.pauses,
   });
   const unitBindings = new UnitBindings({ ...all, provider, leases, journal, gatherMs: 5, retryMs: 20 });
   const onPublished = (): void => unitBindings.changed();

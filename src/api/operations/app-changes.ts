@@ -4,7 +4,7 @@ import { Type } from '../schema.ts';
 import { appParams, optionalText } from './fields.ts';
 import { planName, planText, readChange } from './app-change-input.ts';
 import { optionsBody, readBare } from './options-input.ts';
-import { type RawBody, readLowerCased } from '../body.ts';
+import { type RawBody, readBodyFields } from '../body.ts';
 
 const teamParams = Type.Object({ app: Type.String(), team: Type.String() });
 const bareText = { mediaType: 'text/plain', schema: Type.String() };
@@ -113,6 +113,6 @@ export const appChangeOperations: readonly Operation[] = [
 
 /** `{"name": "small", ...}`, `plan=small`, or the bare name. */
 function readPlan(body: RawBody): string {
-  const plan = body.text.trimStart().startsWith('{') ? readLowerCased(body).get('plan') : undefined;
+  const plan = body.text.trimStart().startsWith('{') ? readBodyFields(body).get('plan')?.at(-1) : undefined;
   return planName(plan) || readBare(body, 'plan');
 }

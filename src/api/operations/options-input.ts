@@ -1,7 +1,17 @@
 /** Options that clients of different ages put into the query, a form or JSON; what is none of these is not looked at. */
 import type { TSchema } from 'typebox';
 import { Type } from '../schema.ts';
-import { FORM, isForm, parseJson, type RawBody, readBodyFields, readLowerCased, scalarText, textOf } from '../body.ts';
+import {
+  FORM,
+  isForm,
+  isJson,
+  parseJson,
+  type RawBody,
+  readBodyFields,
+  readLowerCased,
+  scalarText,
+  textOf,
+} from '../body.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -30,9 +40,10 @@ export function readOptions<N extends string>(body: RawBody, query: Query, names
  */
 export function readBare(body: RawBody, field: string): string {
   const text = body.text.trim();
-  if (text.startsWith('"')) return textOf(field, parseJson(body));
-  if (!/^[[{]/.test(text) && !isForm(body)) return text;
-  const fields = readLowerCased(body);
+  const unlabelled = { text, mediaType: '' };
+  if (text.startsWith('"')) return textOf(field, parseJson(unlabelled));
+  if (!isJson(unlabelled) && !isForm(unlabelled)) return text;
+  const fields = readLowerCased(unlabelled);
   return textOf(field, fields.get(field.toLowerCase()) ?? fields.get('name'));
 }
 

@@ -30,7 +30,7 @@ interface World {
 }
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 24;
+const CASES = 25;
 
 export const INSTANCE: EndpointInstance = {
   id: '5f0c1f0e-6f6e-4b7a-9b0d-0f4f4f1d7a01',
@@ -271,6 +271,12 @@ function failureCases(test: Test): void {
     provider.fail('not http');
     const failure = await failureOf(endpoints.plans(endpoint, callOf()));
     expect(failure).toMatchObject({ code: 'invalid_answer', mayHaveHappened: false });
+  });
+
+  test('whoever goes on with another protocol has not answered', async ({ provider, endpoints, endpoint }) => {
+    provider.fail('other protocol', changing);
+    const failure = await failureOf(endpoints.create(endpoint, INSTANCE, callOf()));
+    expect(failure).toMatchObject({ code: 'invalid_answer', mayHaveHappened: true });
   });
 
   test('variables that no app can have are refused, without their values', async (world) => {

@@ -212,7 +212,7 @@ export function createApps(deps: AppsDeps): Apps {
         const current = await demandApp(store, name);
         const none = `App ${name} has not been deployed yet, there is nothing to restart.`;
         // Specification 4.1 knows no restart that is refused, and here nothing is left undone.
-        if (current.release === null && process === '') return say(none);
+        if (process === '' && current.release === null) return say(none);
         const serving = await demandRelease(store, current, none);
         const replaced = process === '' ? {} : { replaced: [demandProcess(serving, process)] };
         demandRunning(current, process);

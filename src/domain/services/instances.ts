@@ -106,9 +106,19 @@ export function createInstances(deps: InstancesDeps): Instances {
     });
   }
 
-  async function provision(instance: Instance): Promise<void> {
-    await clearName(instance.name);
-    const service = await demandService(store, instance.service);
+  /** A broker's plans may become more: what was made by the only one there was stays of that one. */
+  async function withPlan(service: Service, instance: Instance): Promise<Instance> {
+    if (service.kind !== 'osb' || instance.plan !== '') return instance;
+    const what = `Failed to create the instance ${instance.name}`;
+    const plans = await answerOf(provider.plans(service, instance.user), what, instance.name);
+    const [only] = plans;
+    return only === undefined || plans.length > 1 ? instance : { ...instance, plan: only.name };
+  }
+
+  async function provision(asked: Instance): Promise<void> {
+    await clearName(asked.name);
+    const service = await demandService(store, asked.service);
+    const instance = await withPlan(service, asked);
     await store.transact((tx) => tx.insertInstance(instance));
     await orphans.during(instance.id, async () => {
       try {

@@ -121,7 +121,7 @@ export class Orphans {
     try {
       return await work();
     } catch (error) {
-      this.#later();
+      this.#schedule(this.#pauseMs);
       throw error;
     } finally {
       this.#busy.delete(id);
@@ -143,13 +143,13 @@ export class Orphans {
       if (failure !== null) {
         const { attempts } = instance;
         await store.transact((tx) => tx.updateInstance(id, { attempts: attempts + 1, problem: failure.message }));
-        this.#later();
+        this.#later(attempts);
         return failure;
       }
     }
     if (this.#mayComeLate(instance, options)) {
       await store.transact((tx) => tx.updateInstance(id, { attempts: instance.attempts + 1, problem: LATE }));
-      this.#later();
+      this.#later(instance.attempts);
     } else await store.transact((tx) => tx.deleteInstance(id));
     return null;
   }
@@ -179,14 +179,14 @@ export class Orphans {
       if (failure !== null) {
         const { attempts } = binding;
         await store.transact((tx) => tx.updateBinding(id, { attempts: attempts + 1, problem: failure.message }));
-        this.#later();
+        this.#later(attempts);
         return failure;
       }
     }
     const isAnswered = Object.keys(binding.vars).length > 0;
     if (!isAnswered && this.#mayComeLate(binding, options)) {
       await store.transact((tx) => tx.updateBinding(id, { attempts: binding.attempts + 1, problem: LATE }));
-      this.#later();
+      this.#later(binding.attempts);
     } else await store.transact((tx) => tx.deleteBinding(id));
     return null;
   }
@@ -203,7 +203,13 @@ export class Orphans {
     return this.#deps.pauses ?? PAUSES;
   }
 
-  #later(): void {
+  /** The first pause is short for each of them, however long those are of what has failed for hours. */
+  #later(attempts: number): void {
+    if (attempts === 0) {
+      this.#pauseMs = this.#pauses.firstMs;
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      this.#timer = null;
+    }
     this.#schedule(this.#pauseMs);
   }
 

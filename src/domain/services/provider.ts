@@ -87,11 +87,16 @@ export class Provider {
     );
   }
 
-  bind(service: Service, instance: Instance, binding: Binding): Promise<ReadonlyMap<string, string>> {
+  bind(
+    service: Service,
+    instance: Instance,
+    binding: Binding,
+    telling: (unitHost: string) => Promise<void>,
+  ): Promise<ReadonlyMap<string, string>> {
     const deadlineMs = this.#deadlines.changeMs;
     const asked = { key: `${binding.id}:bind`, user: binding.user, deadlineMs, secrets: secretsOf(instance, binding) };
     return this.#ask(service, asked, (endpoint, call) =>
-      this.#endpoint.bind(endpoint, instanceFacts(instance), bindingFacts(binding), call),
+      this.#endpoint.bind(endpoint, instanceFacts(instance), bindingFacts(binding), { ...call, telling }),
     );
   }
 
@@ -158,12 +163,16 @@ export interface BoundTo {
   readonly binding: Binding;
 }
 
-/** What people are told of a provider that failed. `what`: e.g. `Failed to create the instance db`. */
-export function providerFailed(failure: EndpointFailure, what: string, instance: string): PlatformError {
+/** What people are told of a provider that failed. `what`: e.g. `Failed to create the instance db`; `notReady`: in place of it all. */
+export function providerFailed(
+  failure: EndpointFailure,
+  what: string,
+  instance: string,
+  notReady = `${what}: ${failure.message}`,
+): PlatformError {
   const details = { reason: failure.code, ...(failure.status !== null && { providerStatus: failure.status }) };
   if (failure.code === 'precondition_failed') {
-    const message = 'You cannot bind any app to this service instance because it is not ready yet.';
-    return new PlatformError('instance.not_ready', message, { hint: 'Try again in a while.', details });
+    return new PlatformError('instance.not_ready', notReady, { hint: 'Try again in a while.', details });
   }
   if (failure.code === 'unreachable') {
     return new PlatformError('provider.failed', `${instance} api is down.`, { hint: failure.message, details });

@@ -81,19 +81,25 @@ function bounded({ program, maxMemoryBytes }: Git): string[] {
   return [prlimit, `--data=${maxMemoryBytes}`, '--'];
 }
 
+/** What is left of the group of a process that has ended. */
+export function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) signalGroup(pid, 'SIGKILL');
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** Ends a process and everything it started: asks first, so that git removes its lock files, then insists. */
 export function endGroup(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  const send = (signal: NodeJS.Signals): void => {
-    try {
-      process.kill(-pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  };
-  send('SIGTERM');
-  const insist = setTimeout(() => send('SIGKILL'), KILL_AFTER_MS);
+  signalGroup(pid, 'SIGTERM');
+  const insist = setTimeout(() => signalGroup(pid, 'SIGKILL'), KILL_AFTER_MS);
   child.once('exit', () => clearTimeout(insist));
 }
 

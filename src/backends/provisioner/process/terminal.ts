@@ -45,7 +45,7 @@ export async function openTerminal(size: TerminalSize): Promise<OpenTerminal | n
     child.kill('SIGKILL');
     return null;
   }
-  const theirs = openSync(place, constants.O_RDWR | constants.O_NOCTTY);
+  const theirs = openEnd(place, child);
   let isOpen = true;
   const taken = (): void => {
     if (!isOpen) return;
@@ -65,6 +65,15 @@ export async function openTerminal(size: TerminalSize): Promise<OpenTerminal | n
       child.kill('SIGKILL');
     },
   };
+}
+
+function openEnd(place: string, holder: ChildProcess): number {
+  try {
+    return openSync(place, constants.O_RDWR | constants.O_NOCTTY);
+  } catch (error) {
+    holder.kill('SIGKILL');
+    throw error;
+  }
 }
 
 /** The path of the terminal; null when there is none. */

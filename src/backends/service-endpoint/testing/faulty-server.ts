@@ -22,7 +22,9 @@ export type Fault =
   | 'tell all'
   | 'say no'
   | 'redirect'
-  | 'not http';
+  | 'not http'
+  /** Says that it goes on with another protocol. */
+  | 'other protocol';
 
 export interface Request {
   readonly method: string;
@@ -69,6 +71,11 @@ export async function startFaultyServer(answer: (request: Request) => Answer): P
     if (fault === 'hang') return;
     if (fault === 'reset before') return void incoming.socket.resetAndDestroy();
     if (fault === 'not http') return void incoming.socket.end('hello, what do you want\r\n');
+    if (fault === 'other protocol') {
+      return void incoming.socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
+      );
+    }
     if (fault === 'redirect') return void response.writeHead(307, { location: REDIRECT_TARGET }).end();
     if (fault === 'tell all' || fault === 'say no') {
       response.writeHead(fault === 'tell all' ? 500 : 400);
