@@ -4,6 +4,7 @@
  */
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../domain/caller.ts';
+import type { RunRequest } from '../domain/apps/run.ts';
 import type { OpenShell } from '../domain/apps/shells.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { LogEntry } from '../domain/logs/entry.ts';
@@ -58,6 +59,8 @@ interface Declaration {
   readonly stands?: true;
   /** A JSON object or the same fields as a form; validated. */
   readonly body?: TSchema;
+  /** Where the specification does not show the body: its fields are known in any case, as other servers take them. */
+  readonly bodyInAnyCase?: true;
   /** True when clients may leave the whole body out; it then counts as one without fields. */
   readonly isBodyOptional?: boolean;
   /** A body that the handler reads itself, because clients send it in several forms; the schema documents the published one. */
@@ -109,10 +112,12 @@ export interface ShellOperation extends Declaration {
   handle(context: Context, input: AnyInput, output: (bytes: Uint8Array) => void): Promise<OpenShell>;
 }
 
+export type CommandOutput = RunRequest['output'];
+
 /** Answers the output of a command; resolves to its exit code. */
 export interface OutputOperation extends Declaration {
   readonly answer: 'output';
-  handle(context: Context, input: AnyInput, output: (bytes: Uint8Array) => void): Promise<number>;
+  handle(context: Context, input: AnyInput, output: CommandOutput): Promise<number>;
 }
 
 /** Answers log entries: an array, or batch after batch for as long as the client listens. */
@@ -227,7 +232,7 @@ export function shell<P extends TSchema, Q extends TSchema>(
 
 export function output<P extends TSchema, Q extends TSchema, B extends TSchema>(
   operation: Typed<OutputOperation, P, Q, B> & {
-    handle(context: Context, input: InputOf<P, Q, B>, output: (bytes: Uint8Array) => void): Promise<number>;
+    handle(context: Context, input: InputOf<P, Q, B>, output: CommandOutput): Promise<number>;
   },
 ): Operation {
   return { ...operation, answer: 'output' };

@@ -68,6 +68,19 @@ describe('draining', () => {
     await world.settled();
     expect(await world.machine.store.deploy(next.id)).toMatchObject({ state: 'done', failedRequests: 0 });
   });
+
+  it('is not counted as time of the deploy', async () => {
+    await world.deploy('shop');
+    const draining = world.faults.hold('router.drained');
+    const { id } = await world.deploy('shop');
+    world.machine.pass(25_000);
+    draining.release();
+    await world.settled();
+    const deploy = await world.machine.store.deploy(id);
+    expect(deploy).toMatchObject({ state: 'done', durationMs: expect.any(Number) });
+    expect(deploy?.durationMs).toBeLessThan(20_000);
+    expect(deploy?.phases.draining).toBeGreaterThan(20_000);
+  });
 });
 
 describe('what is committed', () => {

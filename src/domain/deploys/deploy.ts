@@ -27,6 +27,7 @@ export interface Deploy {
   readonly by: string;
   readonly startedAt: string;
   readonly finishedAt: string | null;
+  /** Until the new version served, or the deploy failed. */
   readonly durationMs: number;
   readonly release: number | null;
   readonly artifact: string;

@@ -7,7 +7,7 @@ const facts = {
   message: 'web exited with code 3.',
   hint: 'Look at line 1.',
   lines: ['oops'],
-  serving: 4,
+  still: { release: 4, is: 'up' },
   isImage: false,
 } as const;
 
@@ -21,7 +21,17 @@ it('says the cause, the last words, what still serves and what to do', () => {
 });
 
 it('does not claim that an older version serves when there is none', () => {
-  expect(failureReport({ ...facts, serving: null }).join('\n')).toContain('Nothing of "shop" serves yet.');
+  const none = { release: null, is: 'down' } as const;
+  expect(failureReport({ ...facts, still: none }).join('\n')).toContain('Nothing of "shop" serves yet.');
+});
+
+it.each([
+  ['stopped', 'The app stays stopped, with your previous version (release 4).'],
+  ['down', 'release 4) is still in place, but none of its units runs'],
+] as const)('does not claim that anything serves when the app is %s', (is, says) => {
+  const text = failureReport({ ...facts, still: { release: 4, is } }).join('\n');
+  expect(text).toContain(says);
+  expect(text).not.toContain('still serving');
 });
 
 it('does not repeat what a build has just printed', () => {

@@ -1,5 +1,6 @@
 /** What a pusher reads when a deploy failed: the cause, the last words of what died, what still serves, what to do next. */
 import type { FailureCause } from '../apps/rollout.ts';
+import { type StillThere, stillThereText } from './still-there.ts';
 
 const MAX_LINES = 50;
 
@@ -9,8 +10,7 @@ export interface FailureFacts {
   readonly message: string;
   readonly hint: string;
   readonly lines: readonly string[];
-  /** The release that still serves; null when the app has none. */
-  readonly serving: number | null;
+  readonly still: StillThere;
   /** Its code was not built from source. */
   readonly isImage: boolean;
 }
@@ -25,9 +25,7 @@ export function failureReport(facts: FailureFacts): string[] {
     ` !     Deploy failed (${facts.cause}): ${facts.message}`,
     ...(last.length === 0 ? [] : [' !     Its last lines:', ...last.map((line) => `       | ${line}`)]),
     ...(facts.hint === '' ? [] : [` !     ${facts.hint}`]),
-    facts.serving === null
-      ? ` !     Nothing of "${facts.app}" serves yet.`
-      : ` !     Your previous version (release ${facts.serving}) is still serving.`,
+    ` !     ${stillThereText(facts.app, facts.still)}`,
     ` !     Next: fix it, ${facts.isImage ? 'then deploy it again' : 'commit, push again'}.${more}`,
     '',
   ];

@@ -19,7 +19,7 @@ export class PhaseClock {
   enter(state: DeployState): void {
     if (state === this.#state) return;
     const now = this.#now().getTime();
-    this.#phases[this.#state] = (this.#phases[this.#state] ?? 0) + (now - this.#since);
+    this.#phases[this.#state] = (this.#phases[this.#state] ?? 0) + Math.max(now - this.#since, 0);
     this.#state = state;
     this.#since = now;
   }
@@ -29,6 +29,7 @@ export class PhaseClock {
   }
 
   get totalMs(): number {
-    return this.#now().getTime() - this.#startedAt;
+    // The clock may be set back meanwhile.
+    return Math.max(this.#now().getTime() - this.#startedAt, 0);
   }
 }

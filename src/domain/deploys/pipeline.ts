@@ -15,11 +15,11 @@ import { envRecord } from '../apps/unit-spec.ts';
 import { type ErrorCode, PlatformError, toPlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { limitsFor } from '../plans/demand-plan.ts';
+import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { Artifact, Builder, SourceTree } from './builder.ts';
-import type { Deploy, DeployState } from './deploy.ts';
-import type { NewCode } from './deploy.ts';
+import type { Deploy, DeployState, NewCode } from './deploy.ts';
 import { failureReport } from './failure-report.ts';
 import type { ImageName } from './image-name.ts';
 import type { ImageSource } from './image-source.ts';
@@ -27,6 +27,7 @@ import { INTERRUPTED } from './interrupted.ts';
 import { PhaseClock } from './phase-clock.ts';
 import { pruneReleases } from './prune.ts';
 import { restoreEnv } from './rollback.ts';
+import { type StillThere, stillThere } from './still-there.ts';
 import { Transcript } from './transcript.ts';
 
 export interface PipelineDeps {
@@ -48,7 +49,7 @@ export interface PipelineRun {
   /** What is to serve: code to be built, or a release equal to an older one. */
   readonly what: { readonly code: NewCode } | GoingBack;
   readonly by: string;
-  readonly say: (line: string) => void;
+  readonly say: Say;
   readonly signal: AbortSignal;
 }
 
@@ -199,7 +200,8 @@ export class Pipeline {
   ): Promise<void> {
     const { state, release, failedRequests = 0 } = step;
     clock.enter(state);
-    const change = { state, phases: clock.phases, durationMs: clock.totalMs };
+    // A deploy takes until the new version serves; how long old requests last is not its own.
+    const change = { state, phases: clock.phases, ...(state !== 'done' && { durationMs: clock.totalMs }) };
     if (state === 'starting' || state === 'routing') await demandOpen(tx, deploy.id);
     if (state === 'routing') {
       const app = await tx.app(deploy.app);
@@ -231,11 +233,11 @@ export class Pipeline {
     const { run, transcript, clock, artifact, facts, thrown } = failed;
     const { app, deploy } = run;
     if (facts.cause === 'internal') logger.error({ err: thrown, app: app.name, deploy: deploy.id }, 'a deploy failed');
-    let serving = app.release;
+    let still: StillThere = { release: app.release, is: app.desired === 'stopped' ? 'stopped' : 'up' };
     await bestEffort(logger, 'looking up what serves', async () => {
-      serving = (await store.app(app.name))?.release ?? null;
+      still = await stillThere(store, app.name);
     });
-    for (const line of failureReport({ app: app.name, ...facts, serving, isImage: deploy.image !== '' }))
+    for (const line of failureReport({ app: app.name, ...facts, still, isImage: deploy.image !== '' }))
       transcript.say(line);
     await transcript.flush();
     clock.enter('failed');
@@ -282,6 +284,7 @@ interface Facts {
 const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
   'app.busy': 'interrupted',
   'app.not_found': 'interrupted',
+  'deploy.invalid_source': 'invalid_source',
   'quota.exceeded': 'quota_exceeded',
 };
 

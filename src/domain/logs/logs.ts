@@ -1,5 +1,5 @@
 /** Use cases of logs (specification 4.1, log): everything that was logged comes out here. */
-import { once } from '../../lib/once.ts';
+import { Tally } from '../../lib/tally.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -48,7 +48,7 @@ const MAX_FOLLOWED = 50;
 
 export function createLogs(deps: LogsDeps): Logs {
   const { store, logStore, journal, act, now } = deps;
-  const following = new Map<string, number>();
+  const following = new Tally();
 
   async function permitted(caller: Caller, appName: string, query: LogQuery): Promise<{ app: App; filter: LogFilter }> {
     const lines = parseLines(query.lines);
@@ -65,16 +65,11 @@ export function createLogs(deps: LogsDeps): Logs {
 
   /** Throws `unavailable` for who follows too many already; the answer is to be called at the end, however often. */
   function enter(who: string, signal: AbortSignal): () => void {
-    const others = following.get(who) ?? 0;
+    const others = following.of(who);
     if (others >= MAX_FOLLOWED) {
       throw new PlatformError('unavailable', `You follow ${others} logs already.`, { hint: 'End some of them first.' });
     }
-    following.set(who, others + 1);
-    const leave = once(() => {
-      const left = (following.get(who) ?? 1) - 1;
-      if (left === 0) following.delete(who);
-      else following.set(who, left);
-    });
+    const leave = following.enter(who);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     return leave;
@@ -113,7 +108,7 @@ function parseLines(lines: unknown): number {
       hint: 'Ask for example with ?lines=100.',
     });
   }
-  const count = typeof lines === 'number' ? lines : /^\d{1,9}$/.test(String(lines)) ? Number(lines) : Number.NaN;
+  const count = typeof lines === 'number' ? lines : /^\d+$/.test(String(lines)) ? Number(lines) : Number.NaN;
   if (!Number.isSafeInteger(count) || count < 0) {
     throw new PlatformError('input.invalid', 'Parameter "lines" must be an integer.', {
       hint: 'Give a whole number; 0 asks for everything that is kept.',

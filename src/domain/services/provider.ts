@@ -180,6 +180,15 @@ export function providerFailed(
   return new PlatformError('provider.failed', `${what}: ${failure.message}`, { details });
 }
 
+/** What the provider answers. Throws providerFailed() for what it is to blame for. */
+export async function answerOf<T>(asking: Promise<T>, what: string, instance: string): Promise<T> {
+  try {
+    return await asking;
+  } catch (thrown) {
+    throw thrown instanceof EndpointFailure ? providerFailed(thrown, what, instance) : thrown;
+  }
+}
+
 /** What neither of them was meant to show: a provider may quote it in its errors. */
 function secretsOf(instance: Instance, binding?: Binding): string[] {
   return [...Object.values(instance.parameters), ...Object.values(binding?.vars ?? {})];

@@ -70,7 +70,7 @@ export interface EndpointFact {
 export type InstanceStatus = 'up' | 'pending' | 'down' | 'unknown';
 
 /** Closed list of what can go wrong between the platform and a provider. */
-export const ENDPOINT_FAILURES = [
+const ENDPOINT_FAILURES = [
   /** The address may not be called (docs/providers.md, "Which addresses are called"). */
   'forbidden_address',
   /** No connection, or it broke. */

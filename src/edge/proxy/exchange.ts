@@ -234,7 +234,7 @@ export class Exchange implements Applicant, ClientUser {
     this.#unit = null;
     this.#search.handOver();
     this.#client.write(interimHead(head, this.#requestId, protocol));
-    const tunnel = new Tunnel(this.#plane, this.#client, unit);
+    const tunnel = new Tunnel(this.#plane, this.#client, unit, protocol);
     if (rest.length > 0) tunnel.forward(rest);
     this.#client.pump();
   }

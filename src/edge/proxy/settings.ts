@@ -27,7 +27,7 @@ export interface Timeouts {
   readonly silenceMs: number;
   /** What is still read of a client after the last answer on its connection. */
   readonly lingerMs: number;
-  /** For an answer to a client that has closed its sending side. */
+  /** For an answer, or more of a websocket, to a client that has closed its sending side. */
   readonly halfClosedMs: number;
   /** A pooled connection to a unit, unless the unit's Keep-Alive names less. */
   readonly unitIdleMs: number;

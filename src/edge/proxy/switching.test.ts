@@ -114,6 +114,21 @@ describe('switching', () => {
     await client.rest();
   });
 
+  it('ends a websocket whose client has left, although the unit does not notice', async () => {
+    const rig = await start({ timeouts: { halfClosedMs: 40 } });
+    const handshake = 'HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n';
+    const unit = await rig.rawUnit((socket) => {
+      socket.allowHalfOpen = true;
+      socket.once('data', () => socket.write(handshake));
+    });
+    await rig.route(unit);
+    const client = await rig.client();
+    client.send(UPGRADE);
+    await client.until(/\r\n\r\n/);
+    client.socket.end();
+    expect(await rig.plane.drained([unit.unit], 5_000)).toBe(0);
+  });
+
   it('keeps the websockets of a target that stays', async () => {
     const rig = await start({ timeouts: { tunnelDrainMs: 20 } });
     const unit = await socketUnit(rig);

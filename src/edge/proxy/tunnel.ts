@@ -10,9 +10,14 @@ export class Tunnel implements ClientUser, UnitUser, Closable {
   readonly #plane: Plane;
   readonly #client: ClientConnection;
   readonly #unit: UnitConnection;
+  readonly #halfClosedMs: number;
+  #clientHasEnded = false;
   #closed = false;
 
-  constructor(plane: Plane, client: ClientConnection, unit: UnitConnection) {
+  constructor(plane: Plane, client: ClientConnection, unit: UnitConnection, protocol: string) {
+    const { halfClosedMs, stallMs } = plane.settings.timeouts;
+    // Nothing is left to say to a websocket's client that has ended its side; a unit that does not notice would hold up its own drain.
+    this.#halfClosedMs = protocol.toLowerCase() === 'websocket' ? halfClosedMs : stallMs;
     this.#plane = plane;
     this.#client = client;
     this.#unit = unit;
@@ -38,7 +43,8 @@ export class Tunnel implements ClientUser, UnitUser, Closable {
 
   clientEnded(): void {
     this.#unit.end();
-    this.#client.arm(this.#plane.settings.timeouts.stallMs);
+    this.#clientHasEnded = true;
+    this.#touch();
   }
 
   clientGone(): void {
@@ -87,6 +93,6 @@ export class Tunnel implements ClientUser, UnitUser, Closable {
   }
 
   #touch(): void {
-    this.#client.arm(this.#plane.settings.timeouts.silenceMs);
+    this.#client.arm(this.#clientHasEnded ? this.#halfClosedMs : this.#plane.settings.timeouts.silenceMs);
   }
 }

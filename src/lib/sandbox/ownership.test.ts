@@ -71,6 +71,25 @@ describe.skipIf(!isRoot)('handOver', () => {
     expect(ownerAndMode(shared)).toEqual([0, 0o644]);
   });
 
+  it('gives names that are no UTF-8 as well', async () => {
+    const odd = (directory: string): Buffer => Buffer.concat([Buffer.from(`${directory}/`), Buffer.from([0xe9, 0xff])]);
+    mkdirSync(odd(code));
+    const inner = Buffer.concat([odd(code), Buffer.from([0x2f, 0xfe])]);
+    writeFileSync(inner, '', { mode: 0o755 });
+    writeFileSync(odd(join(code, 'inner')), '', { mode: 0o644 });
+    symlinkSync('/etc/passwd', Buffer.concat([odd(code), Buffer.from('/link')]));
+    await handOver(code, UID);
+    for (const [path, mode] of [
+      [odd(code), 0o700],
+      [inner, 0o700],
+      [odd(join(code, 'inner')), 0o600],
+    ] as const) {
+      expect([lstatSync(path).uid, lstatSync(path).mode & 0o777]).toEqual([UID, mode]);
+    }
+    expect(lstatSync(Buffer.concat([odd(code), Buffer.from('/link')])).uid).toBe(UID);
+    expect(lstatSync('/etc/passwd').uid).toBe(0);
+  });
+
   it('takes a tree over from another uid', async () => {
     await handOver(code, OTHER);
     chownSync(join(code, 'inner', 'file'), 0, 0);

@@ -1,6 +1,7 @@
 /** Hands a directory tree to a tenant, or lets it in. */
+import { isUtf8 } from 'node:buffer';
 import { execFile } from 'node:child_process';
-import { chmod, chown, lstat, readdir } from 'node:fs/promises';
+import { chmod, chown, lchown, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -22,7 +23,7 @@ export async function handOver(path: string, uid: number): Promise<void> {
   if (top.isDirectory()) {
     await chown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
     await chmod(path, mode);
-    const entries = (await readdir(path)).map((name) => join(path, name));
+    const { entries, odd } = await inside(path);
     const batches: string[][] = [];
     for (let first = 0; first < entries.length; first += BATCH) batches.push(entries.slice(first, first + BATCH));
     // Modes first: once the files are the tenant's, a link may stand in the place of each.
@@ -31,9 +32,36 @@ export async function handOver(path: string, uid: number): Promise<void> {
       if (kept.length > 0) await run('chmod', ['-R', 'u+rwX,go-rwx', '--', ...kept]);
     }
     for (const batch of batches) await run('chown', ['-R', '-h', '-P', '--', `${uid}:${uid}`, ...batch]);
+    for (const entry of odd) await handOverBytes(entry, uid);
   }
   await chmod(path, mode);
   await chown(path, uid, uid);
+}
+
+/** `odd`: what no argument of a program can name, because it is no UTF-8, as names made in another encoding are. */
+async function inside(directory: string): Promise<{ entries: string[]; odd: Buffer[] }> {
+  const entries: string[] = [];
+  const odd: Buffer[] = [];
+  for (const name of await readdir(directory, { encoding: 'buffer' })) {
+    if (isUtf8(name)) entries.push(join(directory, name.toString()));
+    else odd.push(below(Buffer.from(directory), name));
+  }
+  return { entries, odd };
+}
+
+/** By path names, which is safe as long as the top of the tree lets nobody in. */
+async function handOverBytes(path: Buffer, uid: number): Promise<void> {
+  const stats = await lstat(path);
+  if (stats.isDirectory()) {
+    for (const name of await readdir(path, { encoding: 'buffer' })) await handOverBytes(below(path, name), uid);
+  }
+  const isProgram = stats.isDirectory() || (stats.mode & 0o111) !== 0;
+  if (!stats.isSymbolicLink()) await chmod(path, isProgram ? 0o700 : 0o600);
+  await lchown(path, uid, uid);
+}
+
+function below(directory: Buffer, name: Buffer): Buffer {
+  return Buffer.concat([directory, Buffer.from('/'), name]);
 }
 
 /** A tenant's uid and gid are one number, so the group of a directory can be a single tenant. */

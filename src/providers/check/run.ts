@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { randomHex } from '../../lib/ids.ts';
 import { type Caller, type CallerOptions, createCaller, type Reply } from './caller.ts';
-import { Broken, Skipped } from './expect.ts';
+import { Broken, isSuccess, Skipped } from './expect.ts';
 
 export interface CheckResult {
   readonly name: string;
@@ -123,16 +123,13 @@ export class Run {
       headers: this.#ids(instance),
       idempotencyKey: this.key(),
     });
-    if ((reply.status >= 200 && reply.status < 300) || [404, 410].includes(reply.status)) this.made.delete(instance);
+    if (isSuccess(reply) || [404, 410].includes(reply.status)) this.made.delete(instance);
     return reply;
   }
 
   /** Those that the provider tells of, though it said that they are gone. */
   async remaining(): Promise<string[]> {
-    const knownTo = async (name: string): Promise<boolean> => {
-      const { status } = await this.call('GET', pathOf(name));
-      return status >= 200 && status < 300;
-    };
+    const knownTo = async (name: string): Promise<boolean> => isSuccess(await this.call('GET', pathOf(name)));
     if (await knownTo(this.name('never-made'))) return [];
     const found: string[] = [];
     // Of what was refused, "plans" and ".." are other resources.

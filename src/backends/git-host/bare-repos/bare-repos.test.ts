@@ -166,6 +166,22 @@ describe.skipIf(!hasGit)('bare repositories', () => {
     expect(notes).toEqual(['Submodules are not deployed, left empty: vendor']);
   });
 
+  it('says that files kept with Git LFS are only pointers', async () => {
+    const notes = async (attributes: string): Promise<string[]> => {
+      const said: string[] = [];
+      const tree = await mkdtemp(join(here.root, 'tree-'));
+      const commit = here.commitTree('shop', `100644 blob ${here.blob('shop', attributes)}\t.gitattributes\n`);
+      await here.host
+        .source('shop', commit, undefined, (line) => said.push(line))
+        .extract(tree, new AbortController().signal);
+      return said;
+    };
+    expect(await notes('*.txt text\n*.bin filter=lfs diff=lfs merge=lfs -text\n')).toEqual([
+      expect.stringContaining('Git LFS'),
+    ]);
+    expect(await notes('*.txt text\n# *.bin filter=lfs\n')).toEqual([]);
+  });
+
   it('leaves nothing of its own behind', async () => {
     const left = await readdir(join(here.root, 'repositories', '.platform'));
     expect(left.sort()).toEqual(['.gitconfig', 'hooks']);
@@ -185,6 +201,38 @@ describe.skipIf(!hasGit)('bare repositories', () => {
     expect(await readdir(join(repositories, 'shop.git', 'refs', 'heads'))).toEqual([]);
     expect(await readdir(join(repositories, 'shop.git', 'objects'))).not.toContain('tmp_objdir-incoming-abc');
     await other.dispose();
+  });
+
+  it('says so where git goes missing while the platform runs', async () => {
+    const program = join(here.root, 'none');
+    const host = await createBareRepos({ root: join(here.root, 'gone'), preReceive: HOOK, logger: SILENT, program });
+    const tree = await mkdtemp(join(here.root, 'tree-'));
+    const laidOut = host.source('shop', 'a'.repeat(40)).extract(tree, new AbortController().signal);
+    await expect(laidOut).rejects.toMatchObject({ code: 'unavailable' });
+    await host.close();
+  });
+
+  it('clears away what a git that was killed leaves, once nobody else writes there', async () => {
+    const { host, root } = here;
+    await host.create('killed');
+    const repository = join(root, 'repositories', 'killed.git');
+    const lock = join(repository, 'refs', 'heads', 'main.lock');
+    const receive = { service: 'git-receive-pack', mode: 'stream', protocol: '', by: 'a@b' } as const;
+    const [one, other] = [await host.serve('killed', receive), await host.serve('killed', receive)];
+    for (const { hook, output } of [one, other]) {
+      hook?.requests.on('error', () => {});
+      output.resume();
+    }
+    await writeFile(lock, '');
+    await mkdir(join(repository, 'objects', 'tmp_objdir-incoming-abc'));
+    one.end();
+    expect(await one.exited).toBeLessThan(0);
+    expect(await stat(lock)).toBeDefined();
+    other.input.end('0000');
+    expect(await other.exited).toBe(0);
+    await expect(stat(lock)).rejects.toThrow('ENOENT');
+    expect(await readdir(join(repository, 'objects'))).not.toContain('tmp_objdir-incoming-abc');
+    await host.remove('killed');
   });
 
   it('says in one line that git is missing or too old', async () => {

@@ -21,6 +21,7 @@ import {
   repositoryPath,
 } from './layout.ts';
 import { serve, type ServeRequest, type ServiceProcess } from './serve.ts';
+import { Writers } from './writers.ts';
 
 export interface BareReposOptions {
   /** Absolute; made when missing. */
@@ -73,9 +74,29 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
   const archive = { ...limits, maxArchiveBytes: options.maxArchiveBytes ?? 512 * MIB };
   const { maxMemoryBytes = 1024 * MIB } = options;
   const git = await prepareLayout({ root, program, preReceive, maxPushBytes, maxMemoryBytes });
-  const packing = new Packing(git, logger);
+  const writers = new Writers(logger);
+  const packing = new Packing(git, { logger, writers });
   const diffs = new KeyedQueue();
   const at = (app: string): string => repositoryPath(root, app);
+
+  async function serveTidily(app: string, request: ServeRequest): Promise<ServiceProcess> {
+    if (request.service !== 'git-receive-pack' || request.mode === 'advertise') return serve(git, at(app), request);
+    const leave = await writers.enter(at(app));
+    try {
+      const started = await serve(git, at(app), request);
+      const exited = started.exited.finally(() =>
+        started.exited.then(
+          (code) => leave(code < 0),
+          () => leave(true),
+        ),
+      );
+      exited.catch(() => {});
+      return { ...started, exited };
+    } catch (error) {
+      await leave(true);
+      throw error;
+    }
+  }
 
   return {
     name: 'bare-repos',
@@ -89,13 +110,13 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
     source: (app, commit, quarantine, note = () => {}) =>
       commitSource(git, { repository: at(app), commit, quarantine, limits, timeoutMs: EXTRACT_TIMEOUT_MS, note }),
     async importArchive(app, upload) {
-      const imported = await importArchive(git, at(app), upload, archive);
+      const imported = await writers.during(at(app), () => importArchive(git, at(app), upload, archive));
       if (await isScattered(at(app))) packing.start(app, at(app));
       return imported;
     },
     // Some differences take long to find: however often they are asked for, an app has one process at it.
     diff: (app, from, to) => diffs.run(app, () => diff(git, at(app), from, to)),
-    serve: (app, request) => serve(git, at(app), request),
+    serve: serveTidily,
     ref: (app, name) => readRef(git, at(app), name),
     async settle(app, branch) {
       const head = await readFile(join(at(app), 'HEAD'), 'utf8');
@@ -143,20 +164,25 @@ async function isScattered(repository: string): Promise<boolean> {
 class Packing {
   readonly #git: Git;
   readonly #logger: Logger;
+  readonly #writers: Writers;
   readonly #queue = new KeyedQueue();
   readonly #running = new Map<string, Promise<void>>();
   readonly #closing = new AbortController();
 
-  constructor(git: Git, logger: Logger) {
+  constructor(git: Git, { logger, writers }: { logger: Logger; writers: Writers }) {
     this.#git = git;
     this.#logger = logger;
+    this.#writers = writers;
   }
 
   start(app: string, repository: string): void {
     if (this.#running.has(app) || this.#closing.signal.aborted) return;
     const options = { timeoutMs: PACK_TIMEOUT_MS, signal: this.#closing.signal };
+    const gc = [`--git-dir=${repository}`, 'gc', '--auto', '--quiet'];
     const task = this.#queue.run('gc', () =>
-      runGit(this.#git, [`--git-dir=${repository}`, 'gc', '--auto', '--quiet'], options),
+      this.#writers.during(repository, async () => {
+        if ((await runGit(this.#git, gc, options)).code < 0) throw new Error('git gc was killed');
+      }),
     );
     const done = bestEffort(this.#logger, `packing the repository of ${app}`, async () => {
       await task.catch((error: unknown) => {

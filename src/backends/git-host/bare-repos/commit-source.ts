@@ -1,12 +1,13 @@
 /** Lays out the tree of one commit in a directory: looked through first, then written by git itself. */
-import { rm, unlink } from 'node:fs/promises';
+import { lstat, readFile, rm, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Failure } from '../../../domain/apps/rollout.ts';
 import type { SourceTree } from '../../../domain/deploys/builder.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { type Git, runGit } from './git-command.ts';
+import { invalidSource } from './invalid-source.ts';
 import { escapingLinks } from './links.ts';
-import { invalidSource, listTree, type TreeLimits, unknownCommit } from './tree-listing.ts';
+import { listTree, type TreeLimits, unknownCommit } from './tree-listing.ts';
 
 export interface CommitSource {
   readonly repository: string;
@@ -19,6 +20,7 @@ export interface CommitSource {
   readonly note: (line: string) => void;
 }
 
+const MAX_ATTRIBUTES_BYTES = 256 * 1024;
 const COMMIT = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/;
 const QUARANTINE = /^(?:tmp_objdir-)?incoming-[A-Za-z0-9]+$/;
 
@@ -61,6 +63,16 @@ async function extract(git: Git, source: CommitSource, directory: string, signal
   for (const path of leaving) await unlink(Buffer.concat([Buffer.from(`${directory}/`), Buffer.from(path, 'latin1')]));
   noteLeftOut(source, 'Links that lead out of the repository are left out', leaving);
   noteLeftOut(source, 'Submodules are not deployed, left empty', listing.submodules);
+  if (await keepsFilesElsewhere(directory))
+    source.note('Files kept with Git LFS are not fetched: the app gets the small pointers in their place.');
+}
+
+/** Looks at the top only, where such a repository says it. */
+async function keepsFilesElsewhere(directory: string): Promise<boolean> {
+  const path = join(directory, '.gitattributes');
+  const found = await lstat(path).catch(() => null);
+  if (found === null || !found.isFile() || found.size > MAX_ATTRIBUTES_BYTES) return false;
+  return /^[^#\n]*\sfilter=lfs(?:\s|$)/m.test(await readFile(path, 'latin1'));
 }
 
 function noteLeftOut(source: CommitSource, what: string, paths: readonly string[]): void {

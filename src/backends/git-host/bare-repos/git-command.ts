@@ -42,7 +42,7 @@ const KILL_AFTER_MS = 3_000;
 export const CONFIG_FILE = '.gitconfig';
 
 /** The complete environment of a git process. HOME and GIT_CONFIG_GLOBAL name the same file: git before 2.32 knows only HOME. */
-export function gitEnvironment(git: Git): Record<string, string> {
+function gitEnvironment(git: Git): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     HOME: git.home,
@@ -81,28 +81,36 @@ function bounded({ program, maxMemoryBytes }: Git): string[] {
   return [prlimit, `--data=${maxMemoryBytes}`, '--'];
 }
 
+/** What is left of the group of a process that has ended. */
+export function killGroup({ pid }: ChildProcess): void {
+  if (pid !== undefined) signalGroup(pid, 'SIGKILL');
+}
+
+function signalGroup(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}
+
 /** Ends a process and everything it started: asks first, so that git removes its lock files, then insists. */
 export function endGroup(child: ChildProcess): void {
   const { pid } = child;
   if (pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
-  const send = (signal: NodeJS.Signals): void => {
-    try {
-      process.kill(-pid, signal);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-    }
-  };
-  send('SIGTERM');
-  const insist = setTimeout(() => send('SIGKILL'), KILL_AFTER_MS);
+  signalGroup(pid, 'SIGTERM');
+  const insist = setTimeout(() => signalGroup(pid, 'SIGKILL'), KILL_AFTER_MS);
   child.once('exit', () => clearTimeout(insist));
 }
 
-/** Waits for the end of a process; a program that could not be started is `unavailable`. */
+/** The end of a process; a program that could not be started is `unavailable`, also where nobody has asked for the end yet. */
 export function exitOf(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<number>((resolve, reject) => {
     child.once('error', (error) => reject(notStarted(error)));
     child.once('close', (code) => resolve(code ?? -1));
   });
+  ended.catch(() => {});
+  return ended;
 }
 
 export function notStarted(error: Error): PlatformError {

@@ -117,7 +117,8 @@ async function clearRemains(root: string): Promise<void> {
   }
 }
 
-async function clearRepository(repository: string): Promise<void> {
+/** Locks and quarantines; only while nobody writes there. A repository that is gone needs none of it. */
+export async function clearRepository(repository: string): Promise<void> {
   for (const name of await readdir(repository)) {
     if (name.endsWith('.lock')) await rm(join(repository, name), { force: true });
   }

@@ -1,7 +1,7 @@
 /** Starts git's own services (receive-pack, upload-pack) on a repository. */
 import { once } from 'node:events';
 import type { Duplex, Readable, Writable } from 'node:stream';
-import { endGroup, exitOf, type Git, notStarted, spawnGit } from './git-command.ts';
+import { endGroup, exitOf, type Git, killGroup, notStarted, spawnGit } from './git-command.ts';
 
 export interface ServeRequest {
   readonly service: 'git-receive-pack' | 'git-upload-pack';
@@ -47,12 +47,13 @@ export async function serve(git: Git, repository: string, request: ServeRequest)
     stdio: ['pipe', 'pipe', 'pipe', ...(hooked ? (['pipe', 'pipe'] as const) : [])],
   });
   const exited = exitOf(child);
-  exited.catch(() => {});
   const { stdin: input, stdout: output, stderr: errors } = child;
   if (input === null || output === null || errors === null) throw notStarted(new Error('no pipes'));
   const hook = hooked ? { requests: child.stdio[3] as Duplex, lines: child.stdio[4] as Writable } : null;
   // Nobody is left to talk to, and an open end would keep `exited` waiting.
-  child.once('exit', () => {
+  child.once('exit', (_, signal) => {
+    // Whoever killed git alone has left what it had started.
+    if (signal !== null) killGroup(child);
     hook?.requests.destroy();
     hook?.lines.destroy();
   });

@@ -8,7 +8,11 @@ let server: Server;
 let address: { host: string; port: number };
 
 beforeAll(async () => {
-  server = createServer((_, response) => response.end(`${'a'.repeat(50_000)}!`));
+  server = createServer((request, response) => {
+    if (request.url === '/never') return;
+    if (request.url === '/hangs-up') return void request.socket.destroy();
+    response.end(`${'a'.repeat(50_000)}!`);
+  });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   address = { host: '127.0.0.1', port: (server.address() as AddressInfo).port };
 });
@@ -26,4 +30,12 @@ it.each([
   const begun = performance.now();
   expect(await checkOnce(address, { path: '/', match }, limits)).toMatchObject({ kind });
   expect(performance.now() - begun).toBeLessThan(2_000);
+});
+
+it.each([
+  ['/never', /^no answer came within 0\.3 seconds$/],
+  ['/hangs-up', /^it closed the connection without an answer$/],
+])('tells of %s in words for people', async (path, detail) => {
+  const result = await checkOnce(address, { path }, { ...limits, timeoutMs: 300 });
+  expect(result).toEqual({ kind: 'unreachable', detail: expect.stringMatching(detail) });
 });

@@ -19,7 +19,7 @@ export async function checkOnce(address: Address, check: HealthCheck, options: R
   try {
     answer = await ask(address, check, options);
   } catch (error) {
-    return { kind: 'unreachable', detail: error instanceof Error ? error.message : String(error) };
+    return { kind: 'unreachable', detail: whyNoAnswer(error, options) };
   }
   // With a pattern and no status, the pattern alone decides.
   const status = check.status ?? (check.match === undefined ? 200 : null);
@@ -30,6 +30,14 @@ export async function checkOnce(address: Address, check: HealthCheck, options: R
   if (isMatch === null) return { kind: 'hopeless', detail: `the pattern ${check.match} takes too long` };
   if (isMatch) return { kind: 'ok' };
   return { kind: 'wrong', detail: `the body of its answer (status ${answer.status}) does not match ${check.match}` };
+}
+
+function whyNoAnswer(error: unknown, { signal, timeoutMs }: RequestLimits): string {
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  if (name === 'AbortError' && !signal.aborted)
+    return `no answer came within ${Math.ceil(timeoutMs / 100) / 10} seconds`;
+  if (code === 'ECONNRESET') return 'it closed the connection without an answer';
+  return message;
 }
 
 export interface RequestLimits {

@@ -244,7 +244,7 @@ function imageAdvice(exposed: readonly number[] = []): string | null {
   return `The image exposes ${ports}, but units share the machine's network, so each gets a port of its own in the variable PORT: make the image's command listen on $PORT, push it and deploy again.`;
 }
 
-export function exitFailure(
+function exitFailure(
   process: string,
   exit: Omit<UnitExited, 'id'>,
   lines: readonly string[],
@@ -267,7 +267,11 @@ export function exitFailure(
         ? `by signal ${exit.signal}`
         : '(code unknown)';
   return new Failure('exited', `The process "${process}" ended ${how} before it was ready.`, {
-    hint: ['Its last lines say more; try the command locally with the same environment.', imageAdvice(exposed) ?? '']
+    hint: [
+      lines.length === 0 ? 'It printed nothing; try' : 'Its last lines say more; try',
+      'the command locally with the same environment.',
+      imageAdvice(exposed) ?? '',
+    ]
       .join(' ')
       .trim(),
     lines,

@@ -28,6 +28,16 @@ describe.skipIf(!isRoot)('seal', () => {
     expect(lstatSync(outside).mode & 0o777).toBe(0o600);
   });
 
+  it('takes names that are no UTF-8 as well', async () => {
+    const odd = Buffer.concat([Buffer.from(`${tree}/`), Buffer.from([0xe9])]);
+    mkdirSync(odd);
+    const inner = Buffer.concat([odd, Buffer.from([0x2f, 0xff])]);
+    writeFileSync(inner, '');
+    for (const path of [inner, odd]) chownSync(path, 71_234, 71_234);
+    await seal(tree);
+    expect([lstatSync(odd).uid, lstatSync(inner).uid]).toEqual([0, 0]);
+  });
+
   it('has few files open at a time, however wide the tree is', async () => {
     for (let a = 0; a < 33; a++)
       for (let b = 0; b < 33; b++) mkdirSync(join(tree, `${a}`, `${b}`), { recursive: true });

@@ -52,15 +52,15 @@ export async function linkFiles(from: string, to: string): Promise<boolean> {
 export async function seal(path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
   // Level by level: a bounded number of files is open at a time, however wide and deep the tree is.
-  for (let level = [path]; level.length > 0;) {
-    const below: string[][] = [];
+  for (let level: Buffer[] = [Buffer.from(path)]; level.length > 0;) {
+    const below: Buffer[][] = [];
     await inTurns(level, async (entry) => void below.push(await sealOne(entry)));
     level = below.flat();
   }
 }
 
-/** Returns what is directly inside. */
-async function sealOne(path: string): Promise<string[]> {
+/** Returns what is directly inside. Paths are bytes: whoever made the tree may have used names that are no UTF-8. */
+async function sealOne(path: Buffer): Promise<Buffer[]> {
   const stats = await lstat(path);
   if (stats.isDirectory()) {
     const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
@@ -70,7 +70,8 @@ async function sealOne(path: string): Promise<string[]> {
     } finally {
       await directory.close();
     }
-    return (await readdir(path)).map((name) => join(path, name));
+    const names = await readdir(path, { encoding: 'buffer' });
+    return names.map((name) => Buffer.concat([path, Buffer.from('/'), name]));
   }
   await lchown(path, 0, 0);
   if (stats.isFile()) await chmod(path, (stats.mode & 0o100) === 0 ? 0o644 : 0o755);

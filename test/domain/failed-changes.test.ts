@@ -1,0 +1,34 @@
+/** What somebody whose change failed is told of its cause, and of what is there now. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { PlatformError } from '../../src/domain/errors.ts';
+import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
+
+let world: DomainWorld;
+let said: string[];
+const say = (line: string): void => void said.push(line);
+beforeEach(async () => {
+  said = [];
+  world = await startDomain();
+  await world.createApp('shop');
+  await world.deploy('shop');
+});
+afterEach(() => world.dispose());
+
+it('code that cannot be laid out is the cause, and nothing broke inside the platform', async () => {
+  world.faults.on('builder.build', () => {
+    throw new PlatformError('deploy.invalid_source', 'What was pushed is not a commit.', { hint: 'Push a branch.' });
+  });
+  await expect(world.deploy('shop', {}, { say })).rejects.toMatchObject({ details: { cause: 'invalid_source' } });
+  expect(said.join('\n')).toContain('Deploy failed (invalid_source): What was pushed is not a commit.');
+  expect(said.join('\n')).toContain('Push a branch.');
+});
+
+it('of an app that is stopped nobody says that it serves', async () => {
+  const { startStop } = world.useCases;
+  await startStop.stop(ANN, 'shop', '', say);
+  const deploying = world.deploy('shop', { processes: { web: 'exit 3' } }, { say });
+  await expect(deploying).rejects.toMatchObject({ code: 'deploy.failed' });
+  expect(said.join('\n')).toContain('The app stays stopped, with your previous version (release 1).');
+  world.machine.builder.artifacts.clear();
+  await expect(startStop.start(ANN, 'shop', '', say)).rejects.toThrow(/Nothing has changed: the app stays stopped\.$/);
+});
