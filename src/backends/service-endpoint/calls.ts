@@ -7,7 +7,7 @@ import { withDeadline } from '../../lib/deadline.ts';
 import type { AddressGuard } from '../../lib/guarded/address-guard.ts';
 import { openRequest, readAnswer, RequestFailure } from '../../lib/guarded/guarded-request.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { createRedactor } from '../../lib/redact.ts';
+import { createRedactor, withEncoded } from '../../lib/redact.ts';
 import { isPage } from '../../lib/web-page.ts';
 import { wordsIn } from './answer-words.ts';
 
@@ -186,7 +186,7 @@ export function refusal(
 }
 
 function excerptOf(endpoint: Endpoint, request: ProviderRequest, text: string): string {
-  const redact = createRedactor([endpoint.password, basicAuth(endpoint), ...(request.secrets ?? [])]);
+  const redact = createRedactor(withEncoded([endpoint.password, basicAuth(endpoint), ...(request.secrets ?? [])]));
   const words = withoutCredentials(redact(wordsIn(text)))
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
