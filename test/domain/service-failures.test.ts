@@ -212,6 +212,8 @@ it('what is in case it comes late keeps nobody from trying again', async () => {
   world = await world.next();
   failing('hangs');
   await expect(bind()).rejects.toMatchObject({ code: 'provider.failed' });
+  const report = await world.useCases.healers.run({ ...ANN, isAdmin: true }, 'services');
+  expect(report.found).toMatchObject([{ outcome: 'healed', action: expect.stringContaining('stays listed') }]);
   await bind();
   failing('dies after');
   await expect(world.useCases.instances.create(ANN, { name: 'two', service: 'db' })).rejects.toThrow();
