@@ -283,6 +283,7 @@ export function servicesContract(getTarget: () => Target): void {
         expect((await as(ann, 'POST', `/1.0/services/${id}/instances`, made)).status).toBe(200);
         const path = `/1.0/services/${id}/instances/${name}`;
         expect((await as(ann, 'PUT', path, 'description=newdesc&plan=&teamowner=')).status).toBe(200);
+        expect(verdict(await as(ann, 'PUT', path, { plan: 5 }))).toEqual([400, 'input.invalid']);
         const info = (await as(ann, 'GET', path)).json;
         expect(info).toMatchObject({ name, Description: 'newdesc', PlanName: 'small', Tags: ['a', 'b'] });
         expect((await as(ann, 'GET', `/1.0/services/${id}/plans`)).json).toContainEqual(

@@ -32,7 +32,7 @@ function serviceName(given: unknown): string {
 export function readInstanceChange(body: RawBody): InstanceChange {
   const fields = instanceFields(body);
   const given = (value: unknown): unknown => (value === '' || value === null ? undefined : value);
-  if (given(fields['plan']) !== undefined) {
+  if (textOf('plan', fields['plan']) !== '') {
     throw new PlatformError('unsupported', 'The plan of an instance cannot be changed.', {
       hint: 'Create another instance with that plan.',
     });

@@ -203,7 +203,7 @@ export function createApps(deps: AppsDeps): Apps {
       await act(caller, 'app.restart', subject, { target: `app:${name}`, lease: `app:${name}` }, async () => {
         const current = await demandApp(store, name);
         const none = `App ${name} has not been deployed yet, there is nothing to restart.`;
-        // Specification 4.1 knows no restart that is refused, and nothing is left as it was not asked to be.
+        // Specification 4.1 knows no restart that is refused, and here nothing is left undone.
         if (process === '' && current.release === null) return say(none);
         const serving = await demandRelease(store, current, none);
         const replaced = process === '' ? {} : { replaced: [demandProcess(serving, process)] };
