@@ -1,6 +1,7 @@
 /** Reads request bodies whatever their Content-Type says: clients of every age mislabel them or do not label them at all. */
 import type { TSchema } from 'typebox';
 import { PlatformError } from '../domain/errors.ts';
+import { isRecord } from '../lib/is-record.ts';
 
 export interface RawBody {
   readonly text: string;
@@ -82,7 +83,7 @@ export function readLowerCased(body: RawBody): Map<string, unknown> {
 }
 
 function jsonPairs(value: unknown): [string, unknown][] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
+  return isRecord(value) ? Object.entries(value) : [];
 }
 
 /** Absent and null are ''. Throws `input.invalid`. */

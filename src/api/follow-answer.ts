@@ -1,7 +1,10 @@
-/** Log entries for as long as the client listens: each batch is a JSON array on a line of its own. */
+/** Log entries for as long as the client listens: JSON arrays, each on a line of its own. */
 import type { LogEntry } from '../domain/logs/entry.ts';
 import type { ResponseStream } from './response-stream.ts';
 import type { Shape } from './shapes/shape.ts';
+
+/** Of messages in one array: far less than a client may leave unread, so that whoever reads on is never cut off. */
+const PIECE_CHARACTERS = 128 * 1024;
 
 export async function answerFollow(
   stream: ResponseStream,
@@ -12,11 +15,27 @@ export async function answerFollow(
   stream.start({ 'content-type': 'application/json; charset=utf-8' });
   try {
     for await (const batch of batches) {
-      if (signal.aborted) break;
-      stream.write(`${JSON.stringify(shape.toWire(batch))}\n`);
-      await stream.drained();
+      for (const piece of piecesOf(batch)) {
+        if (signal.aborted) return;
+        stream.write(`${JSON.stringify(shape.toWire(piece))}\n`);
+        await stream.drained();
+      }
     }
   } finally {
     stream.end();
   }
+}
+
+/** A batch may be all that is kept of a log. An empty one is passed on: it tells that nothing was there. */
+function* piecesOf(batch: readonly LogEntry[]): Generator<readonly LogEntry[]> {
+  let from = 0;
+  let size = 0;
+  for (const [at, { message }] of batch.entries()) {
+    size += message.length;
+    if (size < PIECE_CHARACTERS) continue;
+    yield batch.slice(from, at + 1);
+    from = at + 1;
+    size = 0;
+  }
+  if (from < batch.length || batch.length === 0) yield batch.slice(from);
 }

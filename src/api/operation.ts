@@ -4,6 +4,7 @@
  */
 import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../domain/caller.ts';
+import type { RunRequest } from '../domain/apps/run.ts';
 import type { OpenShell } from '../domain/apps/shells.ts';
 import type { ErrorCode } from '../domain/errors.ts';
 import type { LogEntry } from '../domain/logs/entry.ts';
@@ -111,10 +112,12 @@ export interface ShellOperation extends Declaration {
   handle(context: Context, input: AnyInput, output: (bytes: Uint8Array) => void): Promise<OpenShell>;
 }
 
+export type CommandOutput = RunRequest['output'];
+
 /** Answers the output of a command; resolves to its exit code. */
 export interface OutputOperation extends Declaration {
   readonly answer: 'output';
-  handle(context: Context, input: AnyInput, output: (bytes: Uint8Array) => void): Promise<number>;
+  handle(context: Context, input: AnyInput, output: CommandOutput): Promise<number>;
 }
 
 /** Answers log entries: an array, or batch after batch for as long as the client listens. */
@@ -229,7 +232,7 @@ export function shell<P extends TSchema, Q extends TSchema>(
 
 export function output<P extends TSchema, Q extends TSchema, B extends TSchema>(
   operation: Typed<OutputOperation, P, Q, B> & {
-    handle(context: Context, input: InputOf<P, Q, B>, output: (bytes: Uint8Array) => void): Promise<number>;
+    handle(context: Context, input: InputOf<P, Q, B>, output: CommandOutput): Promise<number>;
   },
 ): Operation {
   return { ...operation, answer: 'output' };

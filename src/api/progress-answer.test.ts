@@ -2,6 +2,7 @@ import { createServer, get, type IncomingMessage, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PlatformError } from '../domain/errors.ts';
+import type { CommandOutput } from './operation.ts';
 import { answerOutput, answerProgress } from './progress-answer.ts';
 import { ResponseStream } from './response-stream.ts';
 
@@ -109,7 +110,7 @@ describe('progress', () => {
 });
 
 describe('output', () => {
-  const output = (raw: boolean, work: (write: (bytes: Uint8Array) => void) => Promise<number>) =>
+  const output = (raw: boolean, work: (write: CommandOutput) => Promise<number>) =>
     serve((stream) => answerOutput(stream, work, { onLateError, raw }));
   const messages = (text: string): string =>
     text
@@ -125,6 +126,16 @@ describe('output', () => {
       return 0;
     });
     expect(messages((await got).text)).toBe('naïve 🦩\n');
+  });
+
+  it('of any length comes whole, when the command prints no faster than the client reads', async () => {
+    const piece = Buffer.alloc(64 * 1024, 'x');
+    const { got } = await output(true, async (write) => {
+      for (let n = 0; n < 400; n++) await write(piece);
+      return 0;
+    });
+    const { text, trailers } = await got;
+    expect([text.length, trailers['x-exit-code']]).toEqual([400 * piece.length, '0']);
   });
 
   it('reports an exit code as an error line after the output', async () => {

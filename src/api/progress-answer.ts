@@ -1,6 +1,7 @@
 /** Answers of operations that tell what they do (restart, env, removal) and of commands: JSON stream lines, or raw output. */
 import { toPlatformError } from '../domain/errors.ts';
 import { errorText } from './error-body.ts';
+import type { CommandOutput } from './operation.ts';
 import type { ResponseStream } from './response-stream.ts';
 
 export const JSON_STREAM = 'application/x-json-stream';
@@ -93,18 +94,19 @@ export async function answerDeploy(
 /** The output of a command as it comes. A command that ran is a success of the request, whatever its exit code. */
 export async function answerOutput(
   stream: ResponseStream,
-  work: (output: (bytes: Uint8Array) => void) => Promise<number>,
+  work: (output: CommandOutput) => Promise<number>,
   options: AnswerOptions & { readonly raw: boolean },
 ): Promise<void> {
   const headers = options.raw
     ? { 'content-type': 'text/plain; charset=utf-8', trailer: 'X-Exit-Code, X-Tancho-Error' }
     : { 'content-type': JSON_STREAM };
   const decoder = new TextDecoder();
-  const send = (bytes: Uint8Array): void => {
+  const send: CommandOutput = (bytes) => {
     stream.start(headers);
     const text = options.raw ? '' : decoder.decode(bytes, { stream: true });
     if (options.raw) stream.write(bytes);
     else if (text !== '') stream.write(frame(text));
+    return stream.isBehind ? stream.drained() : undefined;
   };
   const finish = (message: string, trailers: Readonly<Record<string, string>>): void => {
     stream.start(headers);

@@ -35,6 +35,11 @@ export class ResponseStream {
     if (this.#response.writableLength > MAX_UNREAD_BYTES) this.#response.destroy();
   }
 
+  /** The client has not read enough of what was written for more to be sent. */
+  get isBehind(): boolean {
+    return !this.#response.destroyed && this.#response.writableNeedDrain;
+  }
+
   /** Resolves when what was written has left, or never will. */
   drained(): Promise<void> {
     return drained(this.#response);

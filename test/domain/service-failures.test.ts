@@ -86,6 +86,36 @@ it('a provider that is not ready is told of in the words of what was asked', asy
     code: 'instance.not_ready',
     message: 'Failed to remove the instance one: Not now.',
   });
+  world.faults.on('endpoint.plans', () => {
+    throw new EndpointFailure('precondition_failed', 'Not now.', { mayHaveHappened: false, status: 412 });
+  });
+  const asked = world.useCases.services.plans(ANN, 'db');
+  await expect(asked).rejects.toMatchObject({
+    code: 'provider.failed',
+    message: 'Failed to get the plans of db: Not now.',
+  });
+});
+
+it('a provider that was away at first is told of the units that have gone, too', async () => {
+  const units = (): string[] =>
+    [...world.machine.endpoint.instances.values()].flatMap(({ bindings }) =>
+      [...bindings.values()].flatMap((binding) => [...binding.units]),
+    );
+  await bind();
+  await until(async () => units().length === 1, { timeoutMs: WAIT_MS, what: 'the unit to be told of' });
+  const untold: string[] = [];
+  world.faults.on('endpoint.unbindUnit', () => {
+    untold.push('asked');
+    if (untold.length === 1) throw new EndpointFailure('unreachable', 'Nothing.', { mayHaveHappened: false });
+  });
+  let away = true;
+  world.faults.on('endpoint.unbind', () => {
+    if (away) throw new EndpointFailure('unreachable', 'Nothing.', { mayHaveHappened: false });
+  });
+  await world.useCases.bindings.unbind(ANN, 'one', 'shop', { noRestart: true }, say);
+  away = false;
+  await until(async () => (await world.machine.store.bindings()).length === 0, { timeoutMs: WAIT_MS, what: 'the end' });
+  expect(untold).toEqual(['asked', 'asked']);
 });
 
 it('no instance is called what its provider would take for the list of plans', async () => {

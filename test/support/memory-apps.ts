@@ -1,6 +1,6 @@
 /** Apps in memory: records without anything that runs, and a unit that says it does. */
 import { demand } from '../../src/domain/access.ts';
-import { type App, checkAppName } from '../../src/domain/apps/app.ts';
+import { type App, checkAppName, NEW_APP } from '../../src/domain/apps/app.ts';
 import type { Apps } from '../../src/domain/apps/apps.ts';
 import type { Unit } from '../../src/domain/apps/unit.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
@@ -59,6 +59,7 @@ export function appsIn(memory: Memory): Apps {
 
 function newApp(name: string, owner: string, team: string, description: string): App {
   return {
+    ...NEW_APP,
     name,
     platform: PLATFORM.name,
     owner,
@@ -67,16 +68,7 @@ function newApp(name: string, owner: string, team: string, description: string):
     pool: 'default',
     plan: 'default',
     description,
-    cname: [],
     createdAt: new Date().toISOString(),
-    release: null,
-    rollout: null,
-    desired: 'running',
-    stoppedProcesses: [],
-    swappedWith: null,
-    customData: null,
-    deploys: 0,
-    removing: false,
   };
 }
 

@@ -1,5 +1,6 @@
 /** The forms in which clients of different ages send changes of an app's environment (specification 4.1: not shown). */
 import { PlatformError } from '../../domain/errors.ts';
+import { isRecord } from '../../lib/is-record.ts';
 import { FORM, isForm, isJson, parseJson, type RawBody, readFlag } from '../body.ts';
 
 export interface EnvSet {
@@ -82,8 +83,8 @@ function envSet(found: readonly Found[], query: Query, beside: Pairs): EnvSet {
 }
 
 function fromJson(value: unknown, query: Query): EnvSet {
-  if (Array.isArray(value) && value.every(isObject)) return envSet(value.map(lowerCased), query, []);
-  if (!isObject(value)) throw new PlatformError('input.invalid', SET_MESSAGE, { hint: SET_HINT });
+  if (Array.isArray(value) && value.every(isRecord)) return envSet(value.map(lowerCased), query, []);
+  if (!isRecord(value)) throw new PlatformError('input.invalid', SET_MESSAGE, { hint: SET_HINT });
   const pairs = Object.entries(value);
   const list = pairs.find(([name]) => name.toLowerCase() === 'envs')?.[1];
   if (Array.isArray(list)) return envSet(list.map(lowerCased), query, pairs);
@@ -122,7 +123,7 @@ function asText(name: unknown, value: unknown): string {
 }
 
 function lowerCased(item: unknown): Found {
-  const fields = isObject(item) ? item : {};
+  const fields = isRecord(item) ? item : {};
   return {
     name: undefined,
     value: undefined,
@@ -140,10 +141,6 @@ function option(name: string, query: Query, beside: Pairs): boolean {
 /** True for a form whose fields are those of later clients; the text of the oldest ones looks like another. */
 function isEnvForm(body: RawBody): boolean {
   return !isJson(body) && (body.mediaType === FORM || /^(?:Envs\.\d+\.\w+|env|noRestart|private)=/i.test(body.text));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function asList(value: unknown): unknown[] {

@@ -1,6 +1,7 @@
 /** What clients of different ages send to make or change an instance: JSON or a form. */
 import { PlatformError } from '../../domain/errors.ts';
 import type { InstanceChange, NewInstance } from '../../domain/services/instances.ts';
+import { isRecord } from '../../lib/is-record.ts';
 import { isForm, parseJson, type RawBody, textOf } from '../body.ts';
 
 const PARAMETER = /^parameters\.(.+)$/;
@@ -49,7 +50,7 @@ export function readInstanceChange(body: RawBody): InstanceChange {
 function instanceFields(body: RawBody): Record<string, unknown> {
   if (isForm(body)) return formFields(new URLSearchParams(body.text));
   const value = parseJson(body);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  if (isRecord(value)) return value;
   throw new PlatformError('input.invalid', 'The request body must be a JSON object.', {
     hint: 'Send for example {"name": "<instance>", "service_name": "<service>"}.',
   });

@@ -215,7 +215,3 @@ export function jsonOf(endpoint: Endpoint, request: ProviderRequest, answer: Pro
     throw invalidAnswer(endpoint, request, answer.status, 'something that is not JSON');
   }
 }
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
-}

@@ -30,7 +30,7 @@ interface World {
 }
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 25;
+const CASES = 26;
 
 export const INSTANCE: EndpointInstance = {
   id: '5f0c1f0e-6f6e-4b7a-9b0d-0f4f4f1d7a01',
@@ -346,6 +346,16 @@ function proxyCases(test: Test): void {
     expect(seen?.headers.authorization).toMatch(/^Basic /);
     expect(seen?.headers).not.toHaveProperty('cookie');
     expect(seen?.headers).not.toHaveProperty('x-hop');
+  });
+
+  test('says itself who asks', async ({ provider, endpoints, endpoint }) => {
+    const claimed = ['X-Tsuru-User', 'x_tsuru_user', 'x-tancho-instance-id', 'x-broker-api-originating-identity'];
+    const headers = Object.fromEntries([...claimed, 'x-request-id'].map((name) => [name, 'somebody else']));
+    const call = callOf();
+    const answer = await endpoints.proxy(endpoint, { method: 'GET', path: '/echo/', headers, body: null }, call);
+    answer.body.destroy();
+    expect(JSON.stringify(provider.requests[0]?.headers)).not.toContain('somebody else');
+    expect(provider.requests[0]?.headers).toMatchObject({ 'x-tsuru-user': call.user, 'x-request-id': call.requestId });
   });
 
   test('hands nothing on above the endpoint, and answers redirects', async ({ provider, endpoints, endpoint }) => {

@@ -17,7 +17,7 @@ import { reserveApp } from '../quotas/quota.ts';
 import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import { type App, checkAppName, hostLabel } from './app.ts';
+import { type App, checkAppName, hostLabel, NEW_APP } from './app.ts';
 import { checkDescription, owningTeam } from './app-fields.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
@@ -122,6 +122,7 @@ export function createApps(deps: AppsDeps): Apps {
       const teamOwner = await owningTeam(store, caller, input.teamOwner);
       const pool = await demandUsablePool(store, input.pool ?? DEFAULT_POOL.name, teamOwner);
       const app: App = {
+        ...NEW_APP,
         name,
         platform,
         owner: callerName(caller),
@@ -130,16 +131,7 @@ export function createApps(deps: AppsDeps): Apps {
         pool: pool.name,
         plan: await (input.plan === undefined ? defaultPlan(store) : demandPlan(store, input.plan)),
         description: checkDescription(input.description),
-        cname: [],
         createdAt: now().toISOString(),
-        release: null,
-        rollout: null,
-        desired: 'running',
-        stoppedProcesses: [],
-        swappedWith: null,
-        customData: null,
-        deploys: 0,
-        removing: false,
       };
       await act(
         caller,

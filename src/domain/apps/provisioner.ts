@@ -77,8 +77,8 @@ export interface ExecRequest {
   readonly unit: UnitSpec;
   /** Command line, run by a shell inside the sandbox. */
   readonly command: string;
-  /** Called with raw output, in order; standard output and error are one stream. */
-  readonly output: (bytes: Uint8Array) => void;
+  /** Called with raw output, in order; standard output and error are one stream. A promise holds back what follows until it settles. */
+  readonly output: (bytes: Uint8Array) => void | Promise<void>;
   readonly signal: AbortSignal;
   readonly timeoutMs: number;
 }

@@ -10,7 +10,7 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { demandApp } from './demand-app.ts';
 import { demandRelease } from './demand-release.ts';
-import type { Provisioner } from './provisioner.ts';
+import type { ExecRequest, Provisioner } from './provisioner.ts';
 import { Failure } from './rollout.ts';
 import { servingUnits } from './unit.ts';
 import { commandSpec } from './unit-spec.ts';
@@ -25,7 +25,8 @@ export interface RunRequest {
   readonly command: unknown;
   /** True: in one unit; false: once per unit of the app. */
   readonly once: boolean;
-  readonly output: (bytes: Uint8Array) => void;
+  /** As ExecRequest.output. */
+  readonly output: ExecRequest['output'];
   readonly signal: AbortSignal;
 }
 

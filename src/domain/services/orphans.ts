@@ -6,7 +6,7 @@ import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { isPlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
 import type { Store } from '../store.ts';
-import type { Provider } from './provider.ts';
+import type { BoundTo, Provider } from './provider.ts';
 import { type Binding, type Instance, toldHosts } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 
@@ -161,20 +161,14 @@ export class Orphans {
 
   /** The same for a binding that is not bound; the caller holds the lease of the pair. The app is no longer concerned. */
   async undoBinding(id: string, options: UndoOptions = {}): Promise<EndpointFailure | null> {
-    const { store, provider, logger } = this.#deps;
+    const { store, provider } = this.#deps;
     const binding = await store.binding(id);
     if (binding === null || binding.state === 'bound') return null;
     await store.transact((tx) => tx.updateBinding(id, { state: 'unbinding' }));
     const instance = await store.instanceById(binding.instance);
     const service = instance === null ? null : await store.service(instance.service);
     if (instance !== null && service !== null) {
-      const on = { service, instance, binding };
-      if (binding.unitHosts.length > 0) {
-        const tell = (host: string): Promise<void> =>
-          bestEffort(logger, 'telling a provider that a unit has gone', () => provider.unit('unbindUnit', on, host));
-        await Promise.all(toldHosts(binding).map(tell));
-        await store.transact((tx) => tx.updateBinding(id, { unitHosts: [] }));
-      }
+      const told = await this.#untell({ service, instance, binding }, toldHosts(binding));
       const failure = await failureOf(provider.unbind(service, instance, binding));
       if (failure !== null) {
         const { attempts } = binding;
@@ -182,6 +176,7 @@ export class Orphans {
         this.#later(attempts);
         return failure;
       }
+      await this.#untell({ service, instance, binding }, told);
     }
     const isAnswered = Object.keys(binding.vars).length > 0;
     if (!isAnswered && this.#mayComeLate(binding, options)) {
@@ -189,6 +184,21 @@ export class Orphans {
       this.#later(binding.attempts);
     } else await store.transact((tx) => tx.deleteBinding(id));
     return null;
+  }
+
+  /** Tells that units have gone, and answers those that the provider may still know. They keep no binding from going away. */
+  async #untell(on: BoundTo, hosts: readonly string[]): Promise<string[]> {
+    const { store, provider, logger } = this.#deps;
+    if (hosts.length === 0) return [];
+    const left = new Set(hosts);
+    const tell = (host: string): Promise<void> =>
+      bestEffort(logger, 'telling a provider that a unit has gone', async () => {
+        await provider.unit('unbindUnit', on, host);
+        left.delete(host);
+      });
+    await Promise.all(hosts.map(tell));
+    await store.transact((tx) => tx.updateBinding(on.binding.id, { unitHosts: [...left] }));
+    return [...left];
   }
 
   /** What is left is found again after the next start. Providers that hang are to be given up before (Provider.close). */

@@ -10,7 +10,7 @@ import { demandService } from './demand-service.ts';
 import type { Manifest } from './manifest.ts';
 import { answerOf, type Provider } from './provider.ts';
 import type { Instance, Service } from './service.ts';
-import type { EndpointPlan } from './service-endpoint.ts';
+import { EndpointFailure, type EndpointPlan } from './service-endpoint.ts';
 
 export interface OwnedService {
   readonly service: Service;
@@ -160,9 +160,19 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
     async plans(caller, name) {
       const service = await demandService(store, name);
       demand(caller, 'service.info', { service });
-      return answerOf(provider.plans(service, callerName(caller)), `Failed to get the plans of ${name}`, name);
+      const asking = provider.plans(service, callerName(caller)).catch((thrown: unknown) => {
+        throw withoutInstance(thrown);
+      });
+      return answerOf(asking, `Failed to get the plans of ${name}`, name);
     },
   };
+}
+
+/** Where no instance is asked about, there is none that might not be ready: the provider has just refused. */
+function withoutInstance(thrown: unknown): unknown {
+  if (!(thrown instanceof EndpointFailure) || thrown.code !== 'precondition_failed') return thrown;
+  const { message, status, mayHaveHappened } = thrown;
+  return new EndpointFailure('refused', message, { mayHaveHappened, ...(status !== null && { status }) });
 }
 
 /** The team that the manifest names, one of the caller's own; without one all of the caller's teams. */

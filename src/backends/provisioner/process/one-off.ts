@@ -5,6 +5,7 @@ import { atMost } from '../../../lib/deadline.ts';
 import { childEnd } from '../../../lib/sandbox/child-end.ts';
 import { exitStatus } from './exit-status.ts';
 import { type Beside, inPlace, type Place } from './one-off-place.ts';
+import { PacedOutput } from './paced-output.ts';
 import { surroundings } from './surroundings.ts';
 import { oneOffArgv, unitEnvironment } from './unit-command.ts';
 
@@ -47,14 +48,13 @@ async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
   request.signal.addEventListener('abort', onAbort);
   if (request.signal.aborted) onAbort();
   const timer = setTimeout(() => stop(timedOut(request.timeoutMs)), request.timeoutMs);
-  child.stdout?.on('data', request.output);
-  child.stderr?.on('data', request.output);
+  const output = new PacedOutput([child.stdout, child.stderr], request.output);
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   try {
     const { code, signal } = await ended;
     // What it left in the background would hold its output open.
     await sandbox.kill({ ...started, id }, 'SIGKILL');
-    await withinDrainTime(closed);
+    await output.drained(closed, () => stopped !== null);
     if (stopped !== null) throw stopped as Failure;
     return exitStatus(code, signal);
   } finally {

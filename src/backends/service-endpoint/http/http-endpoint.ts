@@ -9,12 +9,12 @@ import type {
   ServiceEndpoint,
 } from '../../../domain/services/service-endpoint.ts';
 import { EndpointFailure } from '../../../domain/services/service-endpoint.ts';
+import { isRecord } from '../../../lib/is-record.ts';
 import {
   type Deadlines,
   demandNoPage,
   headerText,
   invalidAnswer,
-  isRecord,
   jsonOf,
   type ProviderAnswer,
   type ProviderRequest,

@@ -31,7 +31,6 @@ export async function importArchive(
   const args = [`--git-dir=${repository}`, 'fast-import', '--quiet', '--done', '--date-format=raw'];
   const child = spawnGit(git, args, { env: {}, stdio: ['pipe', 'ignore', 'pipe'] });
   const exited = exitOf(child);
-  exited.catch(() => {});
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(0, MAX_STDERR)));
   const input = child.stdin as Writable;
