@@ -30,7 +30,7 @@ interface World {
 }
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 26;
+const CASES = 27;
 
 export const INSTANCE: EndpointInstance = {
   id: '5f0c1f0e-6f6e-4b7a-9b0d-0f4f4f1d7a01',
@@ -271,6 +271,12 @@ function failureCases(test: Test): void {
     provider.fail('not http');
     const failure = await failureOf(endpoints.plans(endpoint, callOf()));
     expect(failure).toMatchObject({ code: 'invalid_answer', mayHaveHappened: false });
+  });
+
+  test('what took too long may have been done all the same', async ({ provider, endpoints, endpoint }) => {
+    provider.fail('took too long', changing);
+    const failure = await failureOf(endpoints.create(endpoint, INSTANCE, callOf()));
+    expect(failure).toMatchObject({ code: 'refused', mayHaveHappened: true, status: 408 });
   });
 
   test('whoever goes on with another protocol has not answered', async ({ provider, endpoints, endpoint }) => {

@@ -56,9 +56,9 @@ export interface UndoOptions {
   readonly isOver?: boolean;
 }
 
-/** Whether the provider is done with what has failed; who stands before it answers 502 or 504 in its place. */
+/** Whether the provider is done with what has failed; who stands before it answers 408, 502 or 504 in its place. */
 export function isOver({ status }: EndpointFailure): boolean {
-  return status !== null && status !== 502 && status !== 504;
+  return status !== null && ![408, 502, 504].includes(status);
 }
 
 export function instanceLease(name: string): string {

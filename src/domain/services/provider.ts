@@ -3,7 +3,7 @@
  * every failure is an EndpointFailure without the secrets that were sent.
  */
 import { randomHex } from '../../lib/ids.ts';
-import { createRedactor } from '../../lib/redact.ts';
+import { createRedactor, withEncoded } from '../../lib/redact.ts';
 import { PlatformError } from '../errors.ts';
 import { type Binding, type Instance, type Service, toldHosts } from './service.ts';
 import {
@@ -215,6 +215,6 @@ function withoutSecrets(thrown: unknown, service: Service, secrets: readonly str
     return new EndpointFailure('unreachable', message, { mayHaveHappened: true, cause: thrown });
   }
   const { code, mayHaveHappened, status } = thrown;
-  const message = createRedactor([service.password, ...secrets])(thrown.message).slice(0, MAX_PROBLEM);
+  const message = createRedactor(withEncoded([service.password, ...secrets]))(thrown.message).slice(0, MAX_PROBLEM);
   return new EndpointFailure(code, message, { mayHaveHappened, ...(status !== null && { status }) });
 }

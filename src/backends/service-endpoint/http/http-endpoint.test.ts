@@ -118,6 +118,16 @@ describe('the contract of providers', () => {
     });
   });
 
+  it('quotes no secret from a request that a provider quotes', async () => {
+    await withProvider(async (provider, endpoint) => {
+      provider.fail('say no');
+      const parameters = { seed: 'canary 1&=%/+', other: 'änother canary\n2' };
+      const { message } = await failureOf(endpoints.create(endpoint, { ...INSTANCE, parameters }, callOf()));
+      expect(message).toContain('parameters.seed=***');
+      expect(message).not.toContain('canary');
+    });
+  });
+
   it('refuses what no environment could hold as it was given', async () => {
     await withProvider(async (provider, endpoint) => {
       await endpoints.create(endpoint, INSTANCE, callOf());

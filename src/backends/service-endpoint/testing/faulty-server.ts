@@ -21,6 +21,8 @@ export type Fault =
   /** 500 or 400 with everything it knows in the body. */
   | 'tell all'
   | 'say no'
+  /** 408. */
+  | 'took too long'
   | 'redirect'
   | 'not http'
   /** Says that it goes on with another protocol. */
@@ -81,6 +83,7 @@ export async function startFaultyServer(answer: (request: Request) => Answer): P
       response.writeHead(fault === 'tell all' ? 500 : 400);
       return void response.end(`no: ${PASSWORD} ${headers.authorization ?? ''} ${body}\u0007${'x'.repeat(2_000)}`);
     }
+    if (fault === 'took too long') return void response.writeHead(408).end();
     if (fault === 'twice') answer(request);
     const found = isAuthorized(headers) ? answer(request) : { status: 401, body: {} };
     if (fault === 'reset after') return void incoming.socket.resetAndDestroy();
