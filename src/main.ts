@@ -29,7 +29,7 @@ async function startServer(): Promise<RunningServer> {
       stop: (how) => daemon.stop(how),
     };
   } catch (error) {
-    throw explainListen(error, config);
+    throw await explainDisk(explainListen(error, config), config);
   }
 }
 
@@ -76,6 +76,16 @@ function explainListen(error: unknown, config: Config): unknown {
   return new CliError(
     `Cannot listen on ${hostPort(listen)}: ${reasons[code ?? ''] ?? code ?? 'unknown reason'}.`,
     `Is a server running already (tancho server status)? Else choose another place: ${variable}=127.0.0.1:${listen.port + 10}`,
+    { cause: error },
+  );
+}
+
+async function explainDisk(error: unknown, { home }: Config): Promise<unknown> {
+  const { isDiskFull } = await import('./domain/errors.ts');
+  if (!isDiskFull(error)) return error;
+  return new CliError(
+    `The disk of ${home} is full.`,
+    'Make room there, then start again. What runs goes on running meanwhile.',
     { cause: error },
   );
 }

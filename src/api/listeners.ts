@@ -1,11 +1,11 @@
 /** The HTTP listeners of the API: TCP, and a unix socket that only the owner of the machine can open. */
 import { lstat, unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import type { AddressInfo, ListenOptions } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PlatformError } from '../domain/errors.ts';
 import { hostPort } from '../lib/host-port.ts';
-import { listening } from '../lib/listening.ts';
+import { listening, listeningPrivately } from '../lib/listening.ts';
 import { isSocketTaken } from '../lib/socket-problem.ts';
 
 export interface Listen {
@@ -29,7 +29,7 @@ export interface Handlers {
 /** Throws PlatformError `config.invalid` when the address cannot be had. */
 export async function listenOnTcp(handler: Handlers, listen: Listen): Promise<{ server: Server; address: Listen }> {
   const server = httpServer(handler);
-  await opened(server, { host: listen.host, port: listen.port }, hostPort(listen), 'TANCHO_API_LISTEN');
+  await opened(listening(server, { host: listen.host, port: listen.port }), hostPort(listen), 'TANCHO_API_LISTEN');
   const { address, port } = server.address() as AddressInfo;
   return { server, address: { host: address, port } };
 }
@@ -43,14 +43,7 @@ export async function listenOnSocket(handler: Handlers, path: string): Promise<S
   }
   await removeStale(path);
   const server = httpServer(handler);
-  const before = process.umask(0o177);
-  let done: Promise<void>;
-  try {
-    done = opened(server, { path }, path, 'TANCHO_HOME');
-  } finally {
-    process.umask(before);
-  }
-  await done;
+  await opened(listeningPrivately(server, path), path, 'TANCHO_HOME');
   return server;
 }
 
@@ -101,9 +94,9 @@ function withoutOffer(name: string, value: string): string {
   return kept.length === 0 ? 'keep-alive' : kept.join(',');
 }
 
-async function opened(server: Server, options: ListenOptions, name: string, setting: string): Promise<void> {
+async function opened(opening: Promise<void>, name: string, setting: string): Promise<void> {
   try {
-    await listening(server, options);
+    await opening;
   } catch (error) {
     throw cannotListen(error as NodeJS.ErrnoException, name, setting);
   }

@@ -113,9 +113,7 @@ function checkListeners({ apiListen, edgeListen, sshListen }: Config): void {
     [SETTINGS.sshListen, sshListen],
   ];
   for (const [index, [setting, listen]] of doors.entries()) {
-    const twin = doors
-      .slice(0, index)
-      .find(([, other]) => other.port !== 0 && hostPort(other) === hostPort(listen));
+    const twin = doors.slice(0, index).find(([, other]) => other.port !== 0 && hostPort(other) === hostPort(listen));
     if (twin === undefined) continue;
     throw new ConfigError(
       `${twin[0].key} and ${setting.key} are both ${hostPort(listen)}.`,

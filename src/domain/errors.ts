@@ -133,10 +133,22 @@ export class PlatformError extends Error {
 /** The one funnel for thrown values: what is not a PlatformError becomes `internal`, its text kept in `cause` only. */
 export function toPlatformError(thrown: unknown): PlatformError {
   if (thrown instanceof PlatformError) return thrown;
+  if (isDiskFull(thrown)) {
+    return new PlatformError('unavailable', 'The disk of the server is full.', {
+      cause: thrown,
+      hint: 'Ask the operator to make room, then try again.',
+    });
+  }
   return new PlatformError('internal', 'Something went wrong inside the platform.', {
     cause: thrown,
     hint: 'The server log has the details under this request id.',
   });
+}
+
+/** As the system tells it: no room, or none for this user. */
+export function isDiskFull(thrown: unknown): boolean {
+  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
+  return code === 'ENOSPC' || code === 'EDQUOT';
 }
 
 export function isPlatformError(thrown: unknown, code?: ErrorCode): thrown is PlatformError {

@@ -10,3 +10,14 @@ export function listening(server: Server, options: ListenOptions): Promise<void>
     });
   });
 }
+
+/** At a unix socket that only this user can open, from the first moment on. */
+export function listeningPrivately(server: Server, path: string): Promise<void> {
+  // The socket is made before listen() returns, so nothing else gets this mask.
+  const before = process.umask(0o177);
+  try {
+    return listening(server, { path });
+  } finally {
+    process.umask(before);
+  }
+}

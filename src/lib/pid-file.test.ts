@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
@@ -20,6 +20,13 @@ it('names this process, which runs', async () => {
   expect(record !== null && (await isRunning(record))).toBe(true);
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect(await readFile(path, 'utf8')).toBe(`${process.pid}\n`);
+});
+
+it('leaves nothing beside it when it cannot be written', async () => {
+  const path = join(folder, 'x.pid');
+  await mkdir(`${path}.start`);
+  await expect(writePidFile(path)).rejects.toThrow();
+  expect(await readdir(folder)).toEqual(['x.pid.start']);
 });
 
 it('a pid that another process has since is not running', async ({ skip }) => {

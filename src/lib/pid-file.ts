@@ -20,8 +20,13 @@ export async function writePidFile(path: string, pid: number = process.pid): Pro
 
 async function replace(path: string, text: string): Promise<void> {
   const fresh = `${path}.${process.pid}`;
-  await writeFile(fresh, text, { mode: 0o600 });
-  await rename(fresh, path);
+  try {
+    await writeFile(fresh, text, { mode: 0o600 });
+    await rename(fresh, path);
+  } catch (error) {
+    await rm(fresh, { force: true });
+    throw error;
+  }
 }
 
 export async function removePidFile(path: string): Promise<void> {

@@ -6,6 +6,8 @@ import type { Logger } from './logger.ts';
 
 const TURN_OVER_BYTES = 16 * 1024 * 1024;
 const LOOK_EVERY_MS = 60_000;
+/** Of lines that cannot be written for now; what comes then is lost. */
+const MOST_WAITING_BYTES = 1024 * 1024;
 
 export interface ServerLog {
   readonly logger: Logger;
@@ -15,7 +17,9 @@ export interface ServerLog {
 export async function openServerLog(directory: string): Promise<ServerLog> {
   await mkdir(directory, { recursive: true, mode: 0o700 });
   const file = path.join(directory, 'control.log');
-  const destination = pino.destination({ dest: file, sync: true, mkdir: true });
+  const destination = pino.destination({ dest: file, sync: true, mkdir: true, maxLength: MOST_WAITING_BYTES });
+  // A full disk: there is no other place to tell of it, and the platform goes on. The lines wait for the next one.
+  destination.on('error', () => {});
   const logger = pino({ base: null, level: 'info', timestamp: pino.stdTimeFunctions.isoTime }, destination);
   const turnOver = async (): Promise<void> => {
     const { size } = await stat(file);
@@ -33,8 +37,8 @@ export async function openServerLog(directory: string): Promise<ServerLog> {
     logger,
     async close() {
       clearInterval(timer);
-      destination.flushSync();
-      destination.end();
+      // Each line is written at once. Only a full disk makes some wait, and flushing would wait for room without end.
+      destination.destroy();
     },
   };
 }

@@ -1,6 +1,6 @@
 /** What somebody whose change failed is told of its cause, and of what is there now. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { PlatformError } from '../../src/domain/errors.ts';
+import { PlatformError, toPlatformError } from '../../src/domain/errors.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 
 let world: DomainWorld;
@@ -31,4 +31,19 @@ it('of an app that is stopped nobody says that it serves', async () => {
   expect(said.join('\n')).toContain('The app stays stopped, with your previous version (release 1).');
   world.machine.builder.artifacts.clear();
   await expect(startStop.start(ANN, 'shop', '', say)).rejects.toThrow(/Nothing has changed: the app stays stopped\.$/);
+});
+
+it('a full disk is told as one, of a deploy and of any other change', async () => {
+  const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+  const undo = world.faults.on('builder.build', () => Promise.reject(full));
+  await expect(world.deploy('shop', {}, { say })).rejects.toMatchObject({ details: { cause: 'disk_full' } });
+  undo();
+  expect(said.join('\n')).toContain('Deploy failed (disk_full): The disk of the server is full.');
+  world.faults.on('provisioner.ensure', () => Promise.reject(full));
+  await expect(
+    world.restart('shop').catch((error: unknown) => Promise.reject(toPlatformError(error))),
+  ).rejects.toMatchObject({
+    code: 'unavailable',
+    message: 'The disk of the server is full.',
+  });
 });

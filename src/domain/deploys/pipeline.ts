@@ -12,7 +12,7 @@ import { Failure, type FailureCause } from '../apps/rollout.ts';
 import type { RolloutStep } from '../apps/rollout-plan.ts';
 import type { Rollouts } from '../apps/rollouts.ts';
 import { envRecord } from '../apps/unit-spec.ts';
-import { type ErrorCode, PlatformError, toPlatformError } from '../errors.ts';
+import { type ErrorCode, isDiskFull, PlatformError, toPlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { limitsFor } from '../plans/demand-plan.ts';
 import type { Say } from '../say.ts';
@@ -294,7 +294,7 @@ function failureFacts(thrown: unknown, redact: Redactor): Facts {
     return { cause: code, message: redact(message), hint: redact(hint), lines: lines.map(redact) };
   }
   const error = toPlatformError(thrown);
-  const cause = CAUSES[error.code] ?? 'internal';
+  const cause = isDiskFull(thrown) ? 'disk_full' : (CAUSES[error.code] ?? 'internal');
   return { cause, message: error.message, hint: error.hint ?? '', lines: [] };
 }
 

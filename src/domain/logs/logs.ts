@@ -1,4 +1,5 @@
 /** Use cases of logs (specification 4.1, log): everything that was logged comes out here. */
+import { repeatedly } from '../../lib/repeatedly.ts';
 import { Tally } from '../../lib/tally.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
@@ -41,13 +42,16 @@ export interface LogsDeps {
   readonly journal: Journal;
   readonly act: Act;
   readonly now: () => Date;
+  /** How often it is asked whether who follows a log in which nothing happens may still see it. */
+  readonly recheckMs?: number;
 }
 
+const RECHECK_MS = 3_000;
 /** By one caller at a time: each of them asks the store for every new entry. */
 const MAX_FOLLOWED = 50;
 
 export function createLogs(deps: LogsDeps): Logs {
-  const { store, logStore, journal, act, now } = deps;
+  const { store, logStore, journal, act, now, recheckMs = RECHECK_MS } = deps;
   const following = new Tally();
 
   async function permitted(caller: Caller, appName: string, query: LogQuery): Promise<{ app: App; filter: LogFilter }> {
@@ -84,7 +88,7 @@ export function createLogs(deps: LogsDeps): Logs {
       const { app, filter } = await permitted(caller, appName, query);
       const isAllowed = (): Promise<boolean> => mayStill(store, caller, 'app.log', app, now().toISOString());
       const leave = enter(callerName(caller), signal);
-      return leaving(followEntries({ logStore, journal, isAllowed }, filter, signal), leave);
+      return leaving(followEntries({ logStore, journal, isAllowed, recheckMs }, filter, signal), leave);
     },
     async push(caller, appName, push) {
       const app = await demandApp(store, appName);
@@ -127,7 +131,7 @@ async function* leaving<T>(items: AsyncIterable<T>, leave: () => void): AsyncGen
 
 /** Followers hold no entries: they remember the last seq and read on when woken, so a slow one costs no memory. */
 async function* followEntries(
-  deps: { logStore: LogStore; journal: Journal; isAllowed: () => Promise<boolean> },
+  deps: { logStore: LogStore; journal: Journal; isAllowed: () => Promise<boolean>; recheckMs: number },
   filter: LogFilter,
   signal: AbortSignal,
 ): AsyncGenerator<LogEntry[]> {
@@ -139,6 +143,10 @@ async function* followEntries(
   };
   const stop = deps.journal.follow(filter.app, ring);
   signal.addEventListener('abort', ring);
+  // An app that is gone says nothing more. A store that cannot be asked now is asked again.
+  const stopChecking = repeatedly(deps.recheckMs, async () => {
+    if (!(await deps.isAllowed().catch(() => true))) ring();
+  });
   try {
     // Asked for first: what comes between the two queries is in the second, or after the cursor.
     const newest = await newestSeq(deps.logStore, filter.app);
@@ -155,6 +163,7 @@ async function* followEntries(
     }
   } finally {
     stop();
+    void stopChecking();
     signal.removeEventListener('abort', ring);
   }
 }

@@ -1,6 +1,6 @@
-import { chmod, rm } from 'node:fs/promises';
+import { rm } from 'node:fs/promises';
 import { createServer, type Server, type Socket } from 'node:net';
-import { listening } from '../../lib/listening.ts';
+import { listeningPrivately } from '../../lib/listening.ts';
 import { isSocketTaken } from '../../lib/socket-problem.ts';
 import { checkRequest, type EdgeRequest } from './operations.ts';
 
@@ -29,13 +29,7 @@ export class ControlServer {
     if (await isSocketTaken(path))
       throw Object.assign(new Error(`an edge already answers at ${path}`), { code: 'EADDRINUSE' });
     await rm(path, { force: true });
-    const umask = process.umask(0o177);
-    try {
-      await listening(this.#server, { path });
-    } finally {
-      process.umask(umask);
-    }
-    await chmod(path, 0o600);
+    await listeningPrivately(this.#server, path);
   }
 
   /** Removes the path, too. */

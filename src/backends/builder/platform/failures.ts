@@ -1,5 +1,6 @@
 /** What went wrong in a build, in the words of the contract. */
 import { Failure } from '../../../domain/apps/rollout.ts';
+import { isDiskFull } from '../../../domain/errors.ts';
 import type { BuildOutput } from './steps/output.ts';
 import type { Ended } from './steps/run-step.ts';
 
@@ -47,8 +48,7 @@ export function asFailure(thrown: unknown, stopped: Stopped, lines: readonly str
       },
     );
   }
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-  return code === 'ENOSPC' || code === 'EDQUOT' ? diskFull(lines) : thrown;
+  return isDiskFull(thrown) ? diskFull(lines) : thrown;
 }
 
 function diskFull(lines: readonly string[]): Failure {

@@ -138,7 +138,8 @@ async function checkOut(git: Git, source: CommitSource, directory: string, signa
       signal,
     });
     if (code === 0) return;
-    if (stderr.includes('No space left on device')) {
+    // Of a large file git tells no reason, but there is hardly another one.
+    if (/No space left on device|Disk quota exceeded|unable to write file/.test(stderr)) {
       throw new Failure('disk_full', 'The disk of the server is full.', { hint: 'Ask the operator to make room.' });
     }
     throw invalidSource(

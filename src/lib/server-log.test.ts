@@ -1,0 +1,33 @@
+import { existsSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { openServerLog } from './server-log.ts';
+
+/** Whatever is written there, the disk is full. */
+const FULL = '/dev/full';
+const hasFull = existsSync(FULL);
+if (!hasFull) console.warn('a log on a full disk is not tested: there is no /dev/full');
+
+let directory = '';
+beforeEach(() => {
+  directory = mkdtempSync(join(tmpdir(), 'tancho-log-'));
+});
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+it('writes JSON lines', async () => {
+  const log = await openServerLog(directory);
+  log.logger.info({ app: 'shop' }, 'made');
+  await log.close();
+  const [line = ''] = readFileSync(join(directory, 'control.log'), 'utf8').split('\n');
+  expect(JSON.parse(line)).toMatchObject({ app: 'shop', msg: 'made' });
+});
+
+it.skipIf(!hasFull)('ends nothing when the disk is full, and keeps a bounded number of lines in memory', async () => {
+  symlinkSync(FULL, join(directory, 'control.log'));
+  const log = await openServerLog(directory);
+  const before = process.memoryUsage().heapUsed;
+  for (let n = 0; n < 20_000; n++) log.logger.info({ n, text: 'x'.repeat(1_000) }, 'made');
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(15_000_000);
+  await log.close();
+});
