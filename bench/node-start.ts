@@ -1,9 +1,9 @@
 /** The floor of every start of an app: `node server.js` by itself, from spawning to its first answer. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
 import { firstAnswer } from './first-answer.ts';
 import { isStart } from './sample-apps.ts';
+import { freePort } from '../test/support/free-port.ts';
 
 export async function nodeStartMs(directory: string): Promise<number> {
   const port = await freePort();
@@ -25,13 +25,4 @@ export async function nodeStartMs(directory: string): Promise<number> {
     child.kill('SIGKILL');
     await ended;
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -1,5 +1,6 @@
 /** What a process uses, as the kernel tells it (Linux). */
-import { readdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
+import { allProcesses, familyOf } from '../src/lib/sandbox/processes.ts';
 
 export interface Memory {
   readonly rssMb: number;
@@ -13,27 +14,14 @@ export async function memoryOf(pid: number): Promise<Memory> {
   return { rssMb: megabytes('Rss'), pssMb: megabytes('Pss') };
 }
 
-/** Milliseconds of processor time since the process was started. Clock ticks are hundredths of a second on Linux. */
+/** Milliseconds of processor time since the process was started: user and system ticks, hundredths of a second on Linux. */
 export async function cpuMs(pid: number): Promise<number> {
-  const { userTicks, systemTicks } = await statOf(pid);
-  return (userTicks + systemTicks) * 10;
+  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
 
 /** The process and all below it. */
-export async function family(pid: number): Promise<number[]> {
-  const parents = new Map<number, number>();
-  for (const name of await readdir('/proc')) {
-    if (!/^\d+$/.test(name)) continue;
-    const found = await statOf(Number(name)).catch(() => null);
-    if (found !== null) parents.set(Number(name), found.parent);
-  }
-  const members = [pid];
-  for (const member of members) for (const [child, parent] of parents) if (parent === member) members.push(child);
-  return members;
-}
-
-async function statOf(pid: number): Promise<{ parent: number; userTicks: number; systemTicks: number }> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { parent: Number(fields[1]), userTicks: Number(fields[11]), systemTicks: Number(fields[12]) };
+export function family(pid: number): number[] {
+  return familyOf(pid, allProcesses());
 }

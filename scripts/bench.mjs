@@ -1,13 +1,15 @@
 /** `npm run bench`: makes a clone ready, compiles the benchmarks beside the program, runs them; arguments go to them. */
 import { spawn } from 'node:child_process';
 import { join } from 'node:path';
-import { checkTools, compile, ensureBuilt, ensureInstalled, root, tellAndExit } from './prepare.mjs';
+import { alone, checkTools, compile, ensureBuilt, ensureInstalled, root, tellAndExit } from './prepare.mjs';
 
 try {
   checkTools();
-  await ensureInstalled();
-  await ensureBuilt();
-  await compile('Building the benchmarks', 'tsconfig.bench.json');
+  await alone(async () => {
+    await ensureInstalled();
+    await ensureBuilt();
+    await compile('Building the benchmarks', 'tsconfig.bench.json');
+  });
 } catch (error) {
   tellAndExit(error);
 }

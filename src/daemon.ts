@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Backends, openBackends } from './backends/registry.ts';
 import type { Config } from './config/config.ts';
-import { fromHere, isLoopback, place } from './daemon/addresses.ts';
+import { fromHere, isLoopback } from './daemon/addresses.ts';
 import { createDomain } from './daemon/domain.ts';
 import { type Doors, openDoors } from './daemon/doors.ts';
 import { settingsOf } from './daemon/settings.ts';
@@ -16,6 +16,7 @@ import { takeSeat } from './domain/seat.ts';
 import { ensureFirstAdmin } from './domain/users/first-admin.ts';
 import { PRE_RECEIVE } from './git-push/hook.ts';
 import { claimHome } from './lib/home-claim.ts';
+import { hostPort } from './lib/host-port.ts';
 import type { Logger } from './lib/logger.ts';
 import { ownName } from './lib/own-name.ts';
 import { repeatedly } from './lib/repeatedly.ts';
@@ -93,9 +94,9 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
 
   return {
     ready: {
-      apiUrl: `http://${place(fromHere(api.address))}`,
+      apiUrl: `http://${hostPort(fromHere(api.address))}`,
       edgeAddress: backends.router.listen,
-      sshAddress: place(fromHere(ssh.address)),
+      sshAddress: hostPort(fromHere(ssh.address)),
     },
     firstAdmin,
     isolation: backends.provisioner.description,

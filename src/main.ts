@@ -8,6 +8,7 @@ import { runCli } from './cli/program.ts';
 import type { RunningServer, ServerDoor, StopSignal } from './cli/server/door.ts';
 import type { Config, Listen } from './config/config.ts';
 import { homeOf } from './config/home.ts';
+import { hostPort } from './lib/host-port.ts';
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as { version: string };
@@ -67,14 +68,13 @@ function explainListen(error: unknown, config: Config): unknown {
   ];
   const [variable, listen] = doors.find(([, door]) => door.port === port) ?? [];
   if (variable === undefined || listen === undefined) return error;
-  const place = `${listen.host.includes(':') ? `[${listen.host}]` : listen.host}:${listen.port}`;
   const reasons: Readonly<Record<string, string>> = {
     EADDRINUSE: 'another program already listens there',
     EACCES: 'this user may not use that port',
     EADDRNOTAVAIL: 'this machine does not have that address',
   };
   return new CliError(
-    `Cannot listen on ${place}: ${reasons[code ?? ''] ?? code ?? 'unknown reason'}.`,
+    `Cannot listen on ${hostPort(listen)}: ${reasons[code ?? ''] ?? code ?? 'unknown reason'}.`,
     `Is a server running already (tancho server status)? Else choose another place: ${variable}=127.0.0.1:${listen.port + 10}`,
     { cause: error },
   );

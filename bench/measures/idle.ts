@@ -30,7 +30,7 @@ export const idle: Measure = {
 
 async function publishMemory(bench: Bench, world: World, when: string): Promise<void> {
   const control = await memoryOf(world.pid);
-  const edges = await Promise.all((await family(await edgePid(world))).map(memoryOf));
+  const edges = await Promise.all(family(await edgePid(world)).map(memoryOf));
   const edge = { rssMb: sum(edges, 'rssMb'), pssMb: sum(edges, 'pssMb') };
   for (const [name, { rssMb, pssMb }] of [
     ['control', control],

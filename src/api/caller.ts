@@ -8,7 +8,7 @@ import type { Access } from './operation.ts';
 export const SOCKET_ADDRESS = 'unix';
 
 /** '' when there is no token; any scheme word before it is ignored. */
-export function tokenOf(authorization: string | undefined): string {
+function tokenOf(authorization: string | undefined): string {
   const parts = (authorization ?? '').trim().split(/ +/);
   return parts.length > 2 ? '' : (parts.at(-1) ?? '');
 }

@@ -4,7 +4,6 @@ type Json = Readonly<Record<string, unknown>>;
 
 export interface DocumentedOperation {
   readonly id: string;
-  readonly anchor: string;
   readonly group: string;
   readonly method: string;
   readonly path: string;
@@ -51,7 +50,6 @@ function documented(method: string, path: string, source: Source): DocumentedOpe
   const responses = Object.entries(source.responses);
   return {
     id: source.operationId,
-    anchor: source.operationId,
     group: source.tags[0] ?? '',
     method,
     path,

@@ -3,6 +3,7 @@
  * from elsewhere; the search is a form.
  */
 import { escapeHtml as text } from '../lib/escape-html.ts';
+import { groupBy } from '../lib/group-by.ts';
 import { curlOf, describeSchema, type DocumentedOperation, operationsOf, wordsOf } from './docs-operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -21,8 +22,7 @@ export function docsPage(page: DocsPage): string {
   const all = operationsOf(page.document);
   const words = page.query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = all.filter((operation) => words.every((word) => wordsOf(operation).includes(word)));
-  const groups = new Map<string, DocumentedOperation[]>();
-  for (const one of found) groups.set(one.group, [...(groups.get(one.group) ?? []), one]);
+  const groups = groupBy(found, (one) => one.group);
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -74,7 +74,7 @@ Here is ${SERVED[prefix] ?? SERVED['']}. For programs there is <a href="${prefix
 function list(groups: ReadonlyMap<string, readonly DocumentedOperation[]>): string {
   const lists = [...groups].map(([group, operations]) => {
     const items = operations.map(
-      (one) => `<li><a href="#${text(one.anchor)}">${method(one.method)} ${text(one.path)}</a></li>`,
+      (one) => `<li><a href="#${text(one.id)}">${method(one.method)} ${text(one.path)}</a></li>`,
     );
     return `<h2>${text(group)}</h2><ul>${items.join('')}</ul>`;
   });
@@ -86,12 +86,12 @@ function method(name: string): string {
 }
 
 function section(operation: DocumentedOperation, { prefix }: DocsPage): string {
-  const { anchor, path, summary, access, section: specified, parameters, bodies, answers, errors } = operation;
+  const { id, path, summary, access, section: specified, parameters, bodies, answers, errors } = operation;
   const origin = specified === null ? 'beyond the specification' : `specification ${specified}`;
-  return `<section id="${text(anchor)}">
-<h3><a href="#${text(anchor)}">${method(operation.method)} <code>${text(path)}</code></a></h3>
+  return `<section id="${text(id)}">
+<h3><a href="#${text(id)}">${method(operation.method)} <code>${text(path)}</code></a></h3>
 <p>${text(summary)}</p>
-<p class="facts">${text(ACCESS[access] ?? access)}; ${text(origin)}; <code>${text(operation.id)}</code></p>
+<p class="facts">${text(ACCESS[access] ?? access)}; ${text(origin)}; <code>${text(id)}</code></p>
 ${table('Parameters', ['Name', 'In', 'Type', '', 'Meaning'], parameters)}
 ${requests(bodies)}
 ${answers.map(({ status, mediaType, schema, note }) => shape(`Answer ${status}${mediaType === '' ? '' : `, ${mediaType}`}`, mediaType === '' ? note : describeSchema(schema))).join('\n')}

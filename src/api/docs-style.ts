@@ -32,7 +32,6 @@ section { border-bottom: 1px solid var(--line); padding: 1.2rem 0; }
 h3 { font-size: 1rem; margin: 0; overflow-wrap: anywhere; }
 h3 a { color: inherit; }
 h4 { color: var(--soft); font-size: .85rem; margin: 1rem 0 .3rem; }
-.also { color: var(--soft); font-size: .875rem; margin: .2rem 0 0; }
 code, pre { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9em; }
 pre { background: var(--field); border: 1px solid var(--line); border-radius: 6px; margin: .3rem 0; overflow-x: auto; padding: .6rem .8rem; }
 .method { display: inline-block; font: 600 .8rem ui-monospace, Menlo, Consolas, monospace; min-width: 3.6rem; }

@@ -24,6 +24,11 @@ export function requestId(request: IncomingMessage): string {
   return typeof given === 'string' && /^[\w.-]{8,64}$/.test(given) ? given : randomHex(16);
 }
 
+/** Of the path of a URL. */
+export function endsInSlash(url: string): boolean {
+  return (url.split('?', 1)[0] ?? '').endsWith('/');
+}
+
 /** The returned function ends the limit. Nobody reads a body of no bytes, so what has arrived is not only what was read to its end. */
 export function limitBodyTime(request: IncomingMessage, ms: number = BODY_TIMEOUT_MS): () => void {
   if (request.headers['transfer-encoding'] === undefined && request.headers['content-length'] === undefined)

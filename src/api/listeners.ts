@@ -1,9 +1,12 @@
 /** The HTTP listeners of the API: TCP, and a unix socket that only the owner of the machine can open. */
 import { lstat, unlink } from 'node:fs/promises';
 import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
-import { connect, type AddressInfo, type ListenOptions } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PlatformError } from '../domain/errors.ts';
+import { hostPort } from '../lib/host-port.ts';
+import { listening, listeningPrivately } from '../lib/listening.ts';
+import { isSocketTaken } from '../lib/socket-problem.ts';
 
 export interface Listen {
   readonly host: string;
@@ -26,7 +29,7 @@ export interface Handlers {
 /** Throws PlatformError `config.invalid` when the address cannot be had. */
 export async function listenOnTcp(handler: Handlers, listen: Listen): Promise<{ server: Server; address: Listen }> {
   const server = httpServer(handler);
-  await opened(server, { host: listen.host, port: listen.port }, `${listen.host}:${listen.port}`, 'TANCHO_API_LISTEN');
+  await opened(listening(server, { host: listen.host, port: listen.port }), hostPort(listen), 'TANCHO_API_LISTEN');
   const { address, port } = server.address() as AddressInfo;
   return { server, address: { host: address, port } };
 }
@@ -40,14 +43,7 @@ export async function listenOnSocket(handler: Handlers, path: string): Promise<S
   }
   await removeStale(path);
   const server = httpServer(handler);
-  const before = process.umask(0o177);
-  let done: Promise<void>;
-  try {
-    done = opened(server, { path }, path, 'TANCHO_HOME');
-  } finally {
-    process.umask(before);
-  }
-  await done;
+  await opened(listeningPrivately(server, path), path, 'TANCHO_HOME');
   return server;
 }
 
@@ -98,11 +94,12 @@ function withoutOffer(name: string, value: string): string {
   return kept.length === 0 ? 'keep-alive' : kept.join(',');
 }
 
-function opened(server: Server, options: ListenOptions, name: string, setting: string): Promise<void> {
-  return new Promise((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => reject(cannotListen(error, name, setting)));
-    server.listen(options, resolve);
-  });
+async function opened(opening: Promise<void>, name: string, setting: string): Promise<void> {
+  try {
+    await opening;
+  } catch (error) {
+    throw cannotListen(error as NodeJS.ErrnoException, name, setting);
+  }
 }
 
 function cannotListen(error: NodeJS.ErrnoException, name: string, setting: string): PlatformError {
@@ -127,7 +124,7 @@ async function removeStale(path: string): Promise<void> {
     if ((error as NodeJS.ErrnoException).code === 'ENOENT') return;
     throw error;
   }
-  if (!isSocket || (await answers(path))) {
+  if (!isSocket || (await isSocketTaken(path))) {
     throw new PlatformError(
       'config.invalid',
       `${path} is ${isSocket ? 'the socket of a running server' : 'not a socket'}.`,
@@ -137,15 +134,4 @@ async function removeStale(path: string): Promise<void> {
     );
   }
   await unlink(path);
-}
-
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    socket.once('connect', () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once('error', () => resolve(false));
-  });
 }

@@ -1,6 +1,7 @@
 /** The OpenAPI 3.1 document of a variant, from the table of operations. */
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../domain/errors.ts';
+import { groupBy } from '../lib/group-by.ts';
 import { FORM } from './body.ts';
 import { changes, type Operation } from './operation.ts';
 import { wordsForParameter } from './parameter-words.ts';
@@ -88,7 +89,7 @@ function groupOf({ id }: Operation): string {
 }
 
 /** Every code the operation can end with. */
-export function errorsOf(operation: Operation): ErrorCode[] {
+function errorsOf(operation: Operation): ErrorCode[] {
   const access: ErrorCode[] = [
     ...(operation.access === 'public' ? [] : (['auth.required'] as const)),
     // What changes something is refused to pages of other sites.
@@ -141,7 +142,9 @@ function answer({ operation, variant }: Route): Json {
     const { schema } = variant.shapes[operation.shape];
     return { description: 'The document.', content: { 'application/json': { schema } } };
   }
-  if (operation.answer === 'proxied') return { description: 'What the provider answers, with its status.' };
+  if (operation.answer === 'proxied') {
+    return { description: 'What the provider answers, with its status.', content: { '*/*': { schema: {} } } };
+  }
   if (operation.answer === 'text') return { description: 'One line.', content: TEXT };
   const frame = {
     type: 'object',
@@ -165,8 +168,7 @@ function answer({ operation, variant }: Route): Json {
 }
 
 function failures(operation: Operation): Json {
-  const byStatus = new Map<number, ErrorCode[]>();
-  for (const code of errorsOf(operation)) byStatus.set(STATUS[code], [...(byStatus.get(STATUS[code]) ?? []), code]);
+  const byStatus = groupBy(errorsOf(operation), (code) => STATUS[code]);
   const content = {
     ...TEXT,
     'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },

@@ -60,6 +60,8 @@ interface Declaration {
   readonly stands?: true;
   /** A JSON object or the same fields as a form; validated. */
   readonly body?: TSchema;
+  /** Where the specification does not show the body: its fields are known in any case, as other servers take them. */
+  readonly bodyInAnyCase?: true;
   /** True when clients may leave the whole body out; it then counts as one without fields. */
   readonly isBodyOptional?: boolean;
   /** A body that the handler reads itself, because clients send it in several forms; the schema documents the published one. */

@@ -1,5 +1,5 @@
 /** Answers of operations that tell what they do (restart, env, removal) and of commands: JSON stream lines, or raw output. */
-import { isPlatformError, toPlatformError } from '../domain/errors.ts';
+import { toPlatformError } from '../domain/errors.ts';
 import { errorText } from './error-body.ts';
 import type { CommandOutput } from './operation.ts';
 import type { ResponseStream } from './response-stream.ts';
@@ -119,20 +119,11 @@ export async function answerOutput(
     const code = await work(send);
     finish(code === 0 ? '' : `exit code ${code}`, { 'X-Exit-Code': String(code) });
   } catch (thrown) {
-    const code = exitCodeOf(thrown);
-    if (code !== null) return finish(`exit code ${code}`, { 'X-Exit-Code': code });
     if (!stream.started) throw thrown;
     options.onLateError(thrown);
     const error = toPlatformError(thrown);
     finish(errorText(error), { 'X-Tancho-Error': error.code });
   }
-}
-
-/** A command that ended with another exit code than 0 is reported by run.failed with the code in its details. */
-function exitCodeOf(thrown: unknown): string | null {
-  if (!isPlatformError(thrown, 'run.failed')) return null;
-  const code = thrown.details['exitCode'] ?? thrown.details['code'];
-  return code === undefined ? null : String(code);
 }
 
 function frame(message: string): string {

@@ -3,6 +3,7 @@
  * fails before that is still answered with a proper status. A client that does not read is cut off, never buffered without end.
  */
 import type { OutgoingHttpHeaders, ServerResponse } from 'node:http';
+import { drained } from '../lib/drained.ts';
 
 const MAX_UNREAD_BYTES = 4 * 1024 * 1024;
 
@@ -40,18 +41,8 @@ export class ResponseStream {
   }
 
   /** Resolves when what was written has left, or never will. */
-  async drained(): Promise<void> {
-    const response = this.#response;
-    if (response.destroyed || !response.writableNeedDrain) return;
-    await new Promise<void>((resolve) => {
-      const done = (): void => {
-        response.off('drain', done);
-        response.off('close', done);
-        resolve();
-      };
-      response.on('drain', done);
-      response.on('close', done);
-    });
+  drained(): Promise<void> {
+    return drained(this.#response);
   }
 
   end(trailers?: Readonly<Record<string, string>>): void {

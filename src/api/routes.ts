@@ -70,16 +70,23 @@ const ANY_WORD = '/apps/:app/:team';
 export function methodsAt(routes: readonly Route[], path: string): Method[] {
   const parts = path.replace(/\/$/, '').split('/');
   const methods = routes
-    .filter((route) => route.path !== ANY_WORD && matches(route.path.split('/'), parts))
+    .filter((route) => route.path !== ANY_WORD && paramsOf(route, parts) !== null)
     .map((route) => route.method);
   return [...new Set(methods)];
 }
 
-function matches(pattern: readonly string[], parts: readonly string[]): boolean {
-  return (
-    pattern.length === parts.length &&
-    pattern.every((part, i) => (part.startsWith(':') ? parts[i] !== '' : part === parts[i]))
-  );
+/** What stands where the route's path has parameters, as it is written there; null when this is another path. */
+export function paramsOf({ path }: Pick<Route, 'path'>, parts: readonly string[]): Record<string, string> | null {
+  const pattern = path.split('/');
+  if (pattern.length !== parts.length) return null;
+  const params: Record<string, string> = {};
+  const fits = pattern.every((part, at) => {
+    const given = parts[at] ?? '';
+    if (!part.startsWith(':')) return part === given;
+    params[part.slice(1)] = given;
+    return given !== '';
+  });
+  return fits ? params : null;
 }
 
 /** By character code, so that the listing does not depend on the machine's language. */

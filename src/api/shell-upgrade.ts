@@ -14,7 +14,7 @@ import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite } from './caller.ts';
 import { errorAnswer } from './error-body.ts';
 import type { ShellOperation } from './operation.ts';
-import { type Route, withoutVersion } from './routes.ts';
+import { paramsOf, type Route, withoutVersion } from './routes.ts';
 import { Buffered, refuseShell, SHELL_PROTOCOL, ShellSocket } from './shell-socket.ts';
 import { STATUS } from './status.ts';
 
@@ -71,15 +71,11 @@ function askedFor(routes: readonly Route[], request: IncomingMessage): Asked | n
   const parts = withoutVersion(url.pathname).replace(/\/$/, '').split('/');
   for (const route of routes) {
     const { operation } = route;
-    const pattern = route.path.split('/');
-    if (operation.answer !== 'shell' || pattern.length !== parts.length) continue;
-    const params: Record<string, string> = {};
-    const fits = pattern.every((part, at) => {
-      if (!part.startsWith(':')) return part === parts[at];
-      params[part.slice(1)] = decoded(parts[at] ?? '');
-      return parts[at] !== '';
-    });
-    if (fits) return { route, operation, params, query: Object.fromEntries(url.searchParams) };
+    if (operation.answer !== 'shell') continue;
+    const found = paramsOf(route, parts);
+    if (found === null) continue;
+    const params = Object.fromEntries(Object.entries(found).map(([name, text]) => [name, decoded(text)]));
+    return { route, operation, params, query: Object.fromEntries(url.searchParams) };
   }
   return null;
 }

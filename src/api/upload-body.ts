@@ -6,8 +6,8 @@ import { Busboy, type BusboyHeaders } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { PlatformError } from '../domain/errors.ts';
-import { decodeBody } from './body.ts';
-import { readBodyFields } from './operations/options-input.ts';
+import { inTime } from '../lib/deadline.ts';
+import { decodeBody, readBodyFields, scalarText } from './body.ts';
 
 export interface UploadBody {
   /** The file, when there is one; to be read to its end before `field` knows what comes after it. */
@@ -22,7 +22,7 @@ export interface PendingUpload {
   read(): Promise<UploadBody>;
 }
 
-export const MAX_UPLOAD_BYTES = 512 * 1024 * 1024;
+const MAX_UPLOAD_BYTES = 512 * 1024 * 1024;
 const MAX_FIELDS = 50;
 const MAX_FIELD_BYTES = 64 * 1024;
 const MAX_FORM_BYTES = 256 * 1024;
@@ -38,14 +38,16 @@ export function demandSize(request: IncomingMessage): void {
   });
 }
 
-export function pendingUpload(request: IncomingMessage, contentType: string): PendingUpload {
+/** `stallMs`: how long the client may send nothing. */
+export function pendingUpload(request: IncomingMessage, contentType: string, stallMs = STALL_MS): PendingUpload {
   const mediaType = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
   return {
     async read() {
-      if (mediaType.startsWith('multipart/')) return readMultipart(request, contentType);
+      if (mediaType.startsWith('multipart/')) return readMultipart(request, contentType, stallMs);
       const chunks = steadily(
         request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>,
         endedEarly,
+        stallMs,
       );
       const first = await chunks.next();
       const start = first.done === true ? new Uint8Array() : first.value;
@@ -54,15 +56,9 @@ export function pendingUpload(request: IncomingMessage, contentType: string): Pe
         return { archive: withFirst(start, chunks), field: () => '' };
       }
       const fields = readBodyFields(decodeBody(await joined(start, chunks), contentType));
-      return { archive: null, field: (name) => fieldText(name, fields.get(name)?.at(-1)) };
+      return { archive: null, field: (name) => scalarText(name, fields.get(name)?.at(-1)) };
     },
   };
-}
-
-function fieldText(name: string, value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value !== 'object') return String(value);
-  throw new PlatformError('input.invalid', `"${name}" must be text.`, { hint: `Send ${name}=<value>.` });
 }
 
 async function* withFirst(first: Uint8Array, rest: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -86,15 +82,17 @@ async function joined(first: Uint8Array, rest: AsyncIterable<Uint8Array>): Promi
 }
 
 /** Resolves at the file, or at the end of a form without one. */
-function readMultipart(request: IncomingMessage, contentType: string): Promise<UploadBody> {
+function readMultipart(request: IncomingMessage, contentType: string, stallMs: number): Promise<UploadBody> {
   const fields = new Map<string, string>();
   const field = (name: string): string => fields.get(name) ?? '';
   return new Promise((resolve, reject) => {
     const parser = multipartParser(contentType);
     let file: Readable | null = null;
+    let endWatch = (): void => {};
     const finished = new Promise<void>((done, failed) => {
       parser.once('finish', done);
       const stop = (error: Error): void => {
+        endWatch();
         request.unpipe(parser);
         file?.destroy(error);
         failed(error);
@@ -103,17 +101,23 @@ function readMultipart(request: IncomingMessage, contentType: string): Promise<U
       parser.once('error', (error) => stop(malformed((error as Error).message)));
       request.once('error', () => stop(endedEarly()));
       request.once('aborted', () => stop(endedEarly()));
+      endWatch = watchFor(request, stallMs, () => stop(halted()));
     });
     finished.then(
-      () => resolve({ archive: null, field }),
+      () => {
+        endWatch();
+        resolve({ archive: null, field });
+      },
       () => {},
     );
     parser.on('field', (name, value) => fields.set(name, value));
     parser.on('file', (_name, stream) => {
       file = stream;
+      // From here on it is read as fast as it is used, so silence may be ours.
+      endWatch();
       // Told to whoever reads it.
       stream.on('error', () => {});
-      resolve({ archive: fileOf(stream, finished), field });
+      resolve({ archive: fileOf(stream, finished, stallMs), field });
     });
     request.pipe(parser);
   });
@@ -135,33 +139,39 @@ function multipartParser(contentType: string): InstanceType<typeof Busboy> {
   }
 }
 
-async function* fileOf(stream: Readable, finished: Promise<void>): AsyncGenerator<Uint8Array> {
+/** Calls `silent` when nothing has come for so long; the answer ends the watch. */
+function watchFor(request: IncomingMessage, stallMs: number, silent: () => void): () => void {
+  const timer = setTimeout(silent, stallMs);
+  const heard = (): void => void timer.refresh();
+  request.on('data', heard);
+  return () => {
+    request.off('data', heard);
+    clearTimeout(timer);
+  };
+}
+
+async function* fileOf(stream: Readable, finished: Promise<void>, stallMs: number): AsyncGenerator<Uint8Array> {
   const chunks = stream.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>;
-  yield* steadily(chunks, malformed);
+  yield* steadily(chunks, malformed, stallMs);
   if ((stream as Readable & { truncated?: boolean }).truncated === true) {
     throw new PlatformError('input.too_large', 'The upload is too large.');
   }
-  await finished;
+  await inTime(stallMs, finished, halted);
 }
 
 /** Gives up on who sends nothing any more. */
 async function* steadily(
   chunks: AsyncIterableIterator<Uint8Array>,
   failure: (why: string) => PlatformError,
+  stallMs: number,
 ): AsyncGenerator<Uint8Array, undefined> {
   for (;;) {
-    let timer: NodeJS.Timeout | undefined;
-    const stalled = new Promise<never>((_, reject) => {
-      timer = setTimeout(() => reject(new PlatformError('timeout', 'The upload has come to a halt.')), STALL_MS);
-    });
     try {
-      const next = await Promise.race([chunks.next(), stalled]);
+      const next = await inTime(stallMs, chunks.next(), halted);
       if (next.done === true) return;
       yield next.value;
     } catch (error) {
       throw error instanceof PlatformError ? error : failure((error as Error).message);
-    } finally {
-      clearTimeout(timer);
     }
   }
 }
@@ -170,6 +180,10 @@ function malformed(why: string): PlatformError {
   return new PlatformError('input.invalid', `The form cannot be read: ${why}.`, {
     hint: 'Send multipart/form-data with the archive as the part "file".',
   });
+}
+
+function halted(): PlatformError {
+  return new PlatformError('timeout', 'The upload has come to a halt.', { hint: 'Send it again.' });
 }
 
 function endedEarly(): PlatformError {

@@ -82,7 +82,7 @@ describe('administration', () => {
     const updated = await against(replies, ['platform', 'update', 'ruby', 'ruby.yaml']);
     expect([updated.lines, updated.asked[0]?.body]).toEqual([['PUT /platforms/ruby'], 'description: Ruby\n']);
     const missing = await against(replies, ['platform', 'add', 'ruby', 'no-such.yaml']);
-    expect([missing.code, missing.lines]).toEqual([2, []]);
+    expect([missing.code, missing.lines]).toEqual([1, []]);
     expect(missing.err).toContain('no-such.yaml cannot be read');
   });
 

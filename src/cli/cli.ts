@@ -46,6 +46,12 @@ export class Cli {
     (this.options.json === true ? this.context.stderr : this.context.stdout).write(`${text}\n`);
   }
 
+  /** What should be known beside the result, on standard error. */
+  warn(text: string): void {
+    const { stderr, env } = this.context;
+    stderr.write(`${paint(stderr, env, 'yellow', 'Warning:')} ${text}\n`);
+  }
+
   /** The result, in the form that was asked for. */
   show(value: unknown, text: () => string): void {
     this.print(this.options.json === true ? JSON.stringify(value, null, 2) : text());

@@ -84,15 +84,24 @@ describe('which app', () => {
 describe('operations that report', () => {
   it('print what the platform tells', async () => {
     const frames = stream({ Message: 'Starting shop/1\n' }, { Message: 'Draining shop/0\n' });
-    const { code, out } = await cli.against({ 'POST /apps/shop/restart': frames }, ['app', 'restart', 'shop']);
+    const replies = { 'GET /apps/shop': json({ deploys: 1 }), 'POST /apps/shop/restart': frames };
+    const { code, out } = await cli.against(replies, ['app', 'restart', 'shop']);
     expect({ code, out }).toEqual({ code: 0, out: 'Starting shop/1\nDraining shop/0\nApp shop restarted.\n' });
   });
 
   it('fail with the message and the hint of the error frame', async () => {
     const frames = stream({ Message: 'a\n' }, { Message: '', Error: 'The unit died.\nLook at the log.' });
-    const { code, out, err } = await cli.against({ 'POST /apps/shop/restart': frames }, ['app', 'restart', 'shop']);
+    const replies = { 'GET /apps/shop': json({ deploys: 1 }), 'POST /apps/shop/restart': frames };
+    const { code, out, err } = await cli.against(replies, ['app', 'restart', 'shop']);
     expect({ code, out }).toEqual({ code: 1, out: 'a\n' });
     expect(err).toBe('Error: The unit died.\n  Hint: Look at the log.\n');
+  });
+
+  it('restart nothing that was never deployed, and say what to do first', async () => {
+    const replies = { 'GET /apps/shop': json({ deploys: 0, Repository: 'ssh://git@example.com/shop.git' }) };
+    const { code, err, lines } = await cli.against(replies, ['app', 'restart', 'shop']);
+    expect(err).toMatch(/nothing to restart\.\n {2}Hint: Push code to it first: git push ssh:\S+shop\.git HEAD:main/);
+    expect({ code, lines }).toEqual({ code: 1, lines: ['GET /apps/shop'] });
   });
 
   it('keep the report out of the JSON', async () => {

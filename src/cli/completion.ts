@@ -32,7 +32,7 @@ Names (of apps, teams, units ...) are asked from the platform; without an answer
     });
 }
 
-export function wordOf(command: Command): Word {
+function wordOf(command: Command): Word {
   const options = [...command.options, ...(command.parent === null ? [] : rootOf(command).options)];
   const long = options
     .filter(({ hidden, long: name }) => !hidden && name !== '--version')

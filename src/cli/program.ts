@@ -140,7 +140,7 @@ async function wholeTree(context: CliContext): Promise<Command> {
 }
 
 /** The noun of a command line: its first word that is no option. */
-export function nounOf(argv: readonly string[]): string {
+function nounOf(argv: readonly string[]): string {
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? '';
     if (word === '--target') index += 1;

@@ -2,8 +2,7 @@
 import type { Cli } from './cli.ts';
 import type { Input, Output } from './context.ts';
 import { CliError, UsageError } from './errors.ts';
-
-const MAX_INPUT = 1024 * 1024;
+import { readInput } from './input.ts';
 
 /** One line of text from a person; `flag` is what to use where there is none. */
 export async function ask(cli: Cli, question: string, flag: string): Promise<string> {
@@ -29,19 +28,6 @@ export async function confirm(cli: Cli, question: string, flag: string): Promise
   const { confirm: asked } = await import('@clack/prompts');
   const yes = await asked({ message: question, initialValue: false, ...terminal(cli) });
   if (yes !== true) throw new CliError('Nothing was done.');
-}
-
-/** All of standard input. */
-export async function readInput(cli: Cli): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of cli.context.stdin as AsyncIterable<Buffer | string>) {
-    const bytes = Buffer.from(chunk);
-    size += bytes.length;
-    if (size > MAX_INPUT) throw new CliError('Standard input is larger than 1 MiB.');
-    chunks.push(bytes);
-  }
-  return Buffer.concat(chunks).toString('utf8');
 }
 
 /** A terminal that does not know its size says 0, and would get each letter on a line of its own. */

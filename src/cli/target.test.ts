@@ -127,6 +127,13 @@ describe('login', () => {
     expect((await login(other.url)).err).toMatch(/What answers there is no Tancho API\.\n {2}Hint: .*8080/);
   });
 
+  it('warns of a password that goes to another machine in the clear', async () => {
+    for (const url of ['http://127.example.invalid', 'http://paas.invalid:8080']) {
+      expect((await login(url)).err).toContain(`Warning: ${url} is not encrypted`);
+    }
+    expect((await login('https://paas.invalid')).err).not.toContain('Warning');
+  });
+
   it('that is refused changes nothing', async () => {
     const { url } = await platform('s');
     await login(url);

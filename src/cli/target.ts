@@ -1,7 +1,7 @@
 /** Which platform a command goes to, and as whom: --target, TANCHO_TARGET, the saved login, the machine's own socket. */
-import { connect } from 'node:net';
 import { join } from 'node:path';
 import { type Client, createClient } from '../client/client.ts';
+import { socketProblem } from '../lib/socket-problem.ts';
 import type { CliContext } from './context.ts';
 import { CliError, UsageError } from './errors.ts';
 import { readTargets } from './target-store.ts';
@@ -51,18 +51,4 @@ export function normalUrl(text: string): string {
     throw new UsageError('The address of a platform must not hold a password.', 'Log in with: tancho login <url>');
   }
   return url.href.replace(/\/+$/, '');
-}
-
-/** Null when somebody answers at the socket, else the system's reason. */
-function socketProblem(path: string): Promise<string | null> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    const settle = (problem: string | null): void => {
-      socket.destroy();
-      resolve(problem);
-    };
-    socket.setTimeout(2000, () => settle('ETIMEDOUT'));
-    socket.once('connect', () => settle(null));
-    socket.once('error', (error: NodeJS.ErrnoException) => settle(error.code ?? 'unknown'));
-  });
 }

@@ -1,8 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cp, mkdir, readdir, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { CliWorld, type Ran } from '../../test/support/cli-world.ts';
 import { type GitHttp, startGitHttp } from '../../test/support/git-http.ts';
 import { empty, json, problem, type Reply, startPlatform } from '../../test/support/scripted-platform.ts';
@@ -24,6 +23,7 @@ beforeEach(async () => {
   closers.push(git.close);
 });
 afterEach(async () => {
+  vi.unstubAllEnvs();
   for (const close of closers.splice(0)) await close();
   world.dispose();
 });
@@ -78,7 +78,10 @@ describe('the first start', () => {
       asked += 1;
       response.writeHead(asked < 3 ? 503 : 200).end();
     };
-    const before = (await readdir(tmpdir())).filter((name) => name.startsWith('tancho-hello-'));
+    // Not the machine's own, where others start platforms, too.
+    const own = join(world.folder, 'tmp');
+    await mkdir(own);
+    vi.stubEnv('TMPDIR', own);
     const { code, out, err, lines, bodies, hosts } = await welcome({}, late);
     expect({ code, err }).toEqual({ code: 0, err: '' });
     expect(lines).toEqual(['GET /platforms', 'GET /teams', 'POST /apps', 'GET /apps/hello']);
@@ -90,7 +93,7 @@ describe('the first start', () => {
     expect(files).toBe('server.js\n');
     expect(hosts).toEqual(['hello.localhost:8000', 'hello.localhost:8000', 'hello.localhost:8000']);
     expect(out).toContain('The sample app answers: http://hello.localhost:8000\n');
-    expect((await readdir(tmpdir())).filter((name) => name.startsWith('tancho-hello-'))).toEqual(before);
+    expect(await readdir(own)).toEqual([]);
   });
 
   it('prints three commands for an own app, with the remote as git takes it', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, createClient } from '../client/client.ts';
 import { ClientError } from '../client/errors.ts';
+import { bareHost } from '../lib/host-port.ts';
 import type { Cli } from './cli.ts';
 import { CliError } from './errors.ts';
 import { printableOutput } from './output.ts';
@@ -145,7 +146,7 @@ async function firstAnswer(edgeAddress: string, host: string, signal: AbortSigna
 function statusOf(edgeAddress: string, host: string, signal: AbortSignal): Promise<number> {
   const edge = new URL(`http://${edgeAddress}`);
   const options = {
-    hostname: edge.hostname.replace(/^\[|\]$/g, ''),
+    hostname: bareHost(edge),
     port: edge.port,
     headers: { host },
     signal,

@@ -83,7 +83,7 @@ export function instancesClient({ request, progress: during }: Requests): Instan
     list: (filter = {}) => request('instances.list', { query: { ...filter } }),
     create({ name, service, plan, team, description, tags, parameters }) {
       const body = { name, service_name: service, plan, owner: team, description, tags, parameters };
-      return request('instances.create', { body: body });
+      return request('instances.create', { body });
     },
     info: (instance) => request('instances.info', { params: { instance } }),
     async update(instance, { team, ...fields }) {

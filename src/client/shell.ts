@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { type RawData, WebSocket } from 'ws';
 import { ClientError, errorFromBody } from './errors.ts';
 import { path } from './path.ts';
-import { badAnswer, readAll, type Target } from './transport.ts';
+import { badAnswer, nameOf, readAll, type Target } from './transport.ts';
 
 export interface ShellSize {
   readonly width: number;
@@ -102,10 +102,6 @@ function opened(socket: WebSocket, name: string): Promise<void> {
 function baseOf(target: Target): string {
   if ('socketPath' in target) return 'ws://localhost';
   return target.baseUrl.replace(/\/+$/, '').replace(/^http/, 'ws');
-}
-
-function nameOf(target: Target): string {
-  return 'baseUrl' in target ? target.baseUrl : `the socket ${target.socketPath}`;
 }
 
 function broken(code: number, reason: string): ClientError {

@@ -7,7 +7,7 @@ import { type Answer, badAnswer, chunksOf } from './transport.ts';
 const MAX_LINE = 16 * 1024 * 1024;
 
 /** Complete lines, without blank ones (a server sends those to keep the connection alive). */
-export async function* linesOf(answer: Answer, name: string): AsyncGenerator<string> {
+async function* linesOf(answer: Answer, name: string): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   for await (const chunk of chunksOf(answer.body, name)) {

@@ -32,7 +32,7 @@ const CONNECT_MS = 10_000;
 const MAX_ERROR_BYTES = 1024 * 1024;
 
 export function createTransport(target: Target, token: string | undefined): Transport {
-  const name = 'baseUrl' in target ? target.baseUrl.replace(/\/+$/, '') : `the socket ${target.socketPath}`;
+  const name = nameOf(target);
   const base = 'baseUrl' in target ? parseBase(target.baseUrl) : null;
   return {
     name,
@@ -54,6 +54,11 @@ export function createTransport(target: Target, token: string | undefined): Tran
       throw errorFromBody(status, text, requestId);
     },
   };
+}
+
+/** How the target is called in messages. */
+export function nameOf(target: Target): string {
+  return 'baseUrl' in target ? target.baseUrl.replace(/\/+$/, '') : `the socket ${target.socketPath}`;
 }
 
 function parseBase(text: string): URL {

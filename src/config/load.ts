@@ -1,10 +1,11 @@
 /** Home, config.yaml, environment -> Config. What cannot be used is a ConfigError; nothing is guessed or skipped. */
 import { mkdir, open } from 'node:fs/promises';
+import { hostPort } from '../lib/host-port.ts';
 import type { Config, Listen } from './config.ts';
 import { ConfigError } from './config-error.ts';
 import { configPath, configTemplate, type FileValue, parseConfigText, readConfigText } from './file.ts';
 import { checkHomeLength, homeOf } from './home.ts';
-import { BadValue, listenText } from './parsers.ts';
+import { BadValue } from './parsers.ts';
 import { SETTINGS, type Setting, type Values } from './schema.ts';
 
 /**
@@ -112,12 +113,10 @@ function checkListeners({ apiListen, edgeListen, sshListen }: Config): void {
     [SETTINGS.sshListen, sshListen],
   ];
   for (const [index, [setting, listen]] of doors.entries()) {
-    const twin = doors
-      .slice(0, index)
-      .find(([, other]) => other.port !== 0 && listenText(other) === listenText(listen));
+    const twin = doors.slice(0, index).find(([, other]) => other.port !== 0 && hostPort(other) === hostPort(listen));
     if (twin === undefined) continue;
     throw new ConfigError(
-      `${twin[0].key} and ${setting.key} are both ${listenText(listen)}.`,
+      `${twin[0].key} and ${setting.key} are both ${hostPort(listen)}.`,
       `Give one of them another port: ${twin[0].variable} or ${setting.variable}.`,
     );
   }

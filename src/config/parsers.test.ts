@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { hostPort } from '../lib/host-port.ts';
 import * as parse from './parsers.ts';
 
 const port = fc.integer({ min: 0, max: 65_535 });
@@ -7,10 +8,10 @@ const label = fc.stringMatching(/^[a-z](?:[a-z0-9-]{0,20}[a-z0-9])?$/);
 const name = fc.array(label, { minLength: 1, maxLength: 4 }).map((labels) => labels.join('.'));
 
 describe('listen', () => {
-  it('reads every host name, IPv4 and IPv6 address with every port, and listenText is its inverse', () => {
+  it('reads every host name, IPv4 and IPv6 address with every port, and hostPort is its inverse', () => {
     fc.assert(
       fc.property(fc.oneof(name, fc.ipV4(), fc.ipV6()), port, (host, number) => {
-        const listen = parse.listen(parse.listenText({ host, port: number }));
+        const listen = parse.listen(hostPort({ host, port: number }));
         expect(listen).toEqual({ host, port: number });
       }),
     );
@@ -92,9 +93,11 @@ describe('sizes, times, numbers', () => {
     expect(() => parse.seconds(1, 3600)(text)).toThrow(parse.BadValue);
   });
 
-  it('a password has 6 to 50 bytes or is none', () => {
+  it('a password has 6 to 50 characters or is none', () => {
     expect(parse.passwordOrNone('')).toBeNull();
     expect(parse.passwordOrNone('secret')).toBe('secret');
+    expect(parse.passwordOrNone('ä'.repeat(50))).toBe('ä'.repeat(50));
+    expect(() => parse.passwordOrNone('äöü')).toThrow(parse.BadValue);
     expect(() => parse.passwordOrNone('short')).toThrow(parse.BadValue);
     expect(() => parse.passwordOrNone('x'.repeat(51))).toThrow(parse.BadValue);
   });

@@ -1,5 +1,5 @@
 /** Text of one setting -> value. A parser throws BadValue with what it wants to see; it never repeats the text it was given. */
-import { isIPv6 } from 'node:net';
+import { isIPv4, isIPv6 } from 'node:net';
 import { allowEntry } from '../lib/guarded/allow-list.ts';
 import type { Listen } from './config.ts';
 
@@ -33,16 +33,6 @@ export const listen: Parser<Listen> = (text) => {
   if (/^[0-9.]+$/.test(host) && !isIPv4(host)) throw new BadValue('must have a valid IPv4 address');
   return { host, port };
 };
-
-function isIPv4(text: string): boolean {
-  const parts = text.split('.');
-  return parts.length === 4 && parts.every((part) => /^[0-9]{1,3}$/.test(part) && Number(part) <= 255);
-}
-
-/** The inverse of listen(). */
-export function listenText({ host, port }: Listen): string {
-  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`;
-}
 
 export const hostName: Parser<string> = (text) => {
   const name = text.trim().toLowerCase();
@@ -116,8 +106,8 @@ export const email: Parser<string> = (text) => {
 /** Empty: none. The limits are those of every password of the platform (specification section 8). */
 export const passwordOrNone: Parser<string | null> = (text) => {
   if (text === '') return null;
-  const bytes = Buffer.byteLength(text);
-  if (bytes < 6 || bytes > 50) throw new BadValue('must have 6 to 50 characters');
+  const characters = [...text].length;
+  if (characters < 6 || characters > 50) throw new BadValue('must have 6 to 50 characters');
   return text;
 };
 

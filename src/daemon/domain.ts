@@ -2,7 +2,7 @@
 import type { Backends } from '../backends/registry.ts';
 import type { Config } from '../config/config.ts';
 import { createAppTokens } from '../domain/app-tokens/app-tokens.ts';
-import { createAct } from '../domain/act.ts';
+import { type Act, createAct } from '../domain/act.ts';
 import { createUnitReports } from '../domain/apps/unit-reports.ts';
 import { createAppChanges } from '../domain/apps/app-changes.ts';
 import { createAppUpkeep } from '../domain/apps/app-upkeep.ts';
@@ -20,6 +20,7 @@ import { createSwap } from '../domain/apps/swap.ts';
 import { Supervisor } from '../domain/apps/supervisor.ts';
 import { Units } from '../domain/apps/units.ts';
 import { createDeploys } from '../domain/deploys/deploys.ts';
+import type { GitHost } from '../domain/deploys/git-host.ts';
 import { Pipeline } from '../domain/deploys/pipeline.ts';
 import { createUploads } from '../domain/deploys/uploads.ts';
 import { createHealers } from '../domain/healers/healers.ts';
@@ -39,7 +40,7 @@ import { createBindingAttempts } from '../domain/services/binding-attempts.ts';
 import { createBindings } from '../domain/services/bindings.ts';
 import { createInstances } from '../domain/services/instances.ts';
 import { Orphans } from '../domain/services/orphans.ts';
-import { Provider } from '../domain/services/provider.ts';
+import { type Deadlines, Provider } from '../domain/services/provider.ts';
 import { createRestoreBindings } from '../domain/services/restored-bindings.ts';
 import { createServiceProxy } from '../domain/services/service-proxy.ts';
 import { createServices } from '../domain/services/services.ts';
@@ -58,14 +59,37 @@ const RETAIN_EVERY_MS = 10 * 60_000;
 export interface Domain {
   readonly useCases: UseCases;
   readonly rounds: HealerRounds;
+  /** What works behind the use cases. */
   readonly parts: Pick<
     Parameters<typeof recover>[0],
     'collector' | 'leases' | 'orphans' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
-  >;
+  > & { readonly act: Act; readonly journal: Journal; readonly unitBindings: UnitBindings };
   pruneLogs(): Promise<void>;
   /** Removes what is too old, now and then, until the returned function is called and resolves. */
   startRetention(): () => Promise<void>;
   close(how: 'all' | 'leave-units'): Promise<void>;
+}
+
+export type DomainConfig = Pick<
+  Config,
+  | 'apiListen'
+  | 'healers'
+  | 'healingIntervalSeconds'
+  | 'logBytesPerApp'
+  | 'logEntriesPerApp'
+  | 'registration'
+  | 'sessionDays'
+>;
+
+export type DomainBackends = Omit<Backends, 'gitHost' | 'close'> & { readonly gitHost: GitHost };
+
+/** How long parts wait; each has its own answer where nothing is said. */
+export interface Timing {
+  readonly deadlines?: Deadlines;
+  readonly orphans?: Pick<ConstructorParameters<typeof Orphans>[0], 'lateMs' | 'pauses'>;
+  readonly unitBindings?: Pick<ConstructorParameters<typeof UnitBindings>[0], 'gatherMs' | 'retryMs'>;
+  readonly routes?: Pick<ConstructorParameters<typeof Routes>[0], 'giveUpMs'>;
+  readonly rollouts?: Pick<ConstructorParameters<typeof Rollouts>[0], 'patienceMs'>;
 }
 
 interface DomainOptions {
@@ -74,23 +98,24 @@ interface DomainOptions {
   readonly now: () => Date;
   /** Of leases. The home is claimed, so whoever had the same name before is dead and its leases are ours at once. */
   readonly owner: string;
+  readonly timing?: Timing;
 }
 
-export function createDomain(config: Config, backends: Backends, options: DomainOptions): Domain {
-  const { settings, logger, now, owner } = options;
+export function createDomain(config: DomainConfig, backends: DomainBackends, options: DomainOptions): Domain {
+  const { settings, logger, now, owner, timing = {} } = options;
   const { store, logStore, provisioner, router, builder, gitHost, imageSource } = backends;
   const journal = new Journal({ logStore, now, logger });
   const collector = new Collector({ provisioner, logStore, journal, logger });
   const leases = new Leases(store, owner);
   const act = createAct({ store, leases, logger, now });
-  const provider = new Provider(backends.serviceEndpoint);
-  const orphans = new Orphans({ store, provider, leases, logger, now });
-  const unitBindings = new UnitBindings({ store, provider, leases, journal, logger });
+  const provider = new Provider(backends.serviceEndpoint, timing.deadlines);
+  const orphans = new Orphans({ store, provider, leases, logger, now, ...timing.orphans });
+  const unitBindings = new UnitBindings({ store, provider, leases, journal, logger, ...timing.unitBindings });
   const onPublished = (): void => unitBindings.changed();
-  const routes = new Routes({ store, router, domain: config.domain, logger, now, onPublished });
+  const routes = new Routes({ store, router, domain: settings.domain, logger, now, onPublished, ...timing.routes });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
-  const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now });
+  const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now, ...timing.rollouts });
   const removal = createRemoval({
     store,
     units,
@@ -109,7 +134,8 @@ export function createDomain(config: Config, backends: Backends, options: Domain
   const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
   const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, restore, logger, now });
-  const parts = { collector, leases, orphans, rollouts, removal, routes, supervisor, units };
+  const workers = { collector, leases, orphans, rollouts, removal, routes, supervisor, units };
+  const parts = { ...workers, act, journal, unitBindings };
   const healers = createHealers({
     healers: ownHealers({ ...backends, ...parts, logger, now }),
     external: [...config.healers].map(([name, url]) => ({ name, url })),
@@ -122,7 +148,7 @@ export function createDomain(config: Config, backends: Backends, options: Domain
   });
   const rounds = new HealerRounds({ healers, everyMs: config.healingIntervalSeconds * 1000, logger, now });
   const useCases: UseCases = {
-    apps: createApps({ store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now }),
+    apps: createApps({ store, builder, gitHost, rollouts, removal, routes, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
     shells: createShells({ store, provisioner, journal, act, settings, now }),
@@ -182,12 +208,12 @@ export function createDomain(config: Config, backends: Backends, options: Domain
 }
 
 /** The units' records stay, so the next start brings them back. */
-async function stopUnits(backends: Backends, graceMs: number): Promise<void> {
+async function stopUnits(backends: DomainBackends, graceMs: number): Promise<void> {
   const running = (await backends.provisioner.list()).filter((unit) => unit.running);
   await Promise.all(running.map((unit) => backends.provisioner.stop(unit.id, graceMs)));
 }
 
-function registrationOf(config: Config): { registrationOpen: boolean; registrationFromHereOnly: boolean } {
+function registrationOf(config: DomainConfig): { registrationOpen: boolean; registrationFromHereOnly: boolean } {
   const isAuto = config.registration === 'auto';
   return {
     registrationOpen: isAuto ? isLoopback(config.apiListen.host) : config.registration === 'open',

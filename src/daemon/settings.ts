@@ -3,7 +3,8 @@ import { availableParallelism, totalmem } from 'node:os';
 import type { Backends } from '../backends/registry.ts';
 import type { Config } from '../config/config.ts';
 import type { Settings } from '../domain/settings.ts';
-import { place, portOf } from './addresses.ts';
+import { hostPort } from '../lib/host-port.ts';
+import { portOf } from './addresses.ts';
 
 const KEPT_RELEASES = 10;
 const RUN_TIMEOUT_MS = 60 * 60_000;
@@ -13,7 +14,7 @@ export function settingsOf(config: Config, backends: Backends, sshPort: () => nu
   return {
     domain: config.domain,
     edgePort: () => portOf(backends.router.listen),
-    sshAddress: () => place({ host: publicHost(config), port: sshPort() }),
+    sshAddress: () => hostPort({ host: publicHost(config), port: sshPort() }),
     startTimeoutMs: config.startTimeoutSeconds * 1000,
     drainTimeoutMs: config.drainTimeoutSeconds * 1000,
     stopGraceMs: config.stopGraceSeconds * 1000,

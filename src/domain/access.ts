@@ -3,7 +3,7 @@
  * does not compile. Judged in one place, by every door.
  */
 import type { App } from './apps/app.ts';
-import { type Caller, callerName } from './caller.ts';
+import { type Caller, callerName, isAdmin } from './caller.ts';
 import { PlatformError } from './errors.ts';
 import type { Instance, Service } from './services/service.ts';
 import type { Team } from './teams/team.ts';
@@ -22,7 +22,7 @@ export interface Subject {
 type Rule = (caller: Caller, subject: Subject) => boolean;
 
 const anyone: Rule = () => true;
-const admin: Rule = (caller) => caller.kind === 'platform' || (caller.kind === 'user' && caller.isAdmin);
+const admin: Rule = (caller) => isAdmin(caller);
 const user: Rule = (caller) => caller.kind === 'user' || admin(caller, {});
 const appTeam: Rule = (caller, { app }) =>
   admin(caller, {}) ||
@@ -204,7 +204,7 @@ export function demand(caller: Caller, action: Action, subject: Subject = {}): v
   if (action === 'service.create') {
     throw new PlatformError(
       'access.denied',
-      'In order to create a service, you should be member of at least one team',
+      'In order to create or change a service, you should be member of at least one team',
       { hint: 'Create a team, or ask a member of one to add you.' },
     );
   }

@@ -11,7 +11,7 @@ import type { Store } from './store.ts';
 export interface ActOptions {
   /** e.g. `app:shop`. */
   readonly target: string;
-  /** Key of the lease to hold meanwhile, or several: they are taken in the order of their names. Absent: none. */
+  /** Key of the lease to hold meanwhile, or several. Absent: none. */
   readonly lease?: string | readonly string[];
   /** For the event; free of secrets. */
   readonly detail?: string;
@@ -60,17 +60,11 @@ export function createAct(deps: { store: Store; leases: Leases; logger: Logger; 
     demand(caller, action, subject);
     try {
       const holder = `${action} by ${callerName(caller)}`;
-      const keys = [...new Set([options.lease ?? []].flat())].sort();
-      // The last key is taken innermost, so everybody takes them in the same order and nobody waits in a circle.
-      const inTurn = async (): ReturnType<typeof work> => {
+      const keys = [options.lease ?? []].flat();
+      const result = await leases.holdAll(keys, { waitMs: LEASE_WAIT_MS, holder }, async () => {
         if (keys.length > 0) await demandStill(caller, action, subject);
         return work();
-      };
-      const held = keys.reduceRight<() => ReturnType<typeof work>>(
-        (inner, key) => () => leases.hold(key, { waitMs: LEASE_WAIT_MS, holder }, inner),
-        inTurn,
-      );
-      const result = await held();
+      });
       await bestEffort(logger, 'recording an event', () => record(caller, action, options, ''));
       return result;
     } catch (thrown) {

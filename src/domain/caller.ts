@@ -3,7 +3,7 @@ export type Caller =
   | { readonly kind: 'anonymous'; readonly address: string }
   | UserCaller
   | AppCaller
-  /** The platform itself: healers, the reconciler, recovery. */
+  /** The platform itself: healers and recovery. */
   | { readonly kind: 'platform' };
 
 /** An app token (specification 4.9): acts on its own app only. */
@@ -28,6 +28,11 @@ export interface UserCaller {
 }
 
 export const PLATFORM: Caller = { kind: 'platform' };
+
+/** May do what admins may: an admin, or the platform itself. */
+export function isAdmin(caller: Caller): boolean {
+  return caller.kind === 'platform' || (caller.kind === 'user' && caller.isAdmin);
+}
 
 /** How a caller is named in events, deploys and log lines. */
 export function callerName(caller: Caller): string {

@@ -59,6 +59,13 @@ export class Leases {
     }
   }
 
+  /** Several are taken in the order of their names, so that nobody waits in a circle. */
+  holdAll<T>(keys: readonly string[], options: LeaseOptions, work: () => Promise<T>): Promise<T> {
+    const ordered = [...new Set(keys)].sort();
+    const held = ordered.reduceRight((inner, key) => () => this.hold(key, options, inner), work);
+    return held();
+  }
+
   /** Whether an operation of this process has the lease now. */
   isHeld(key: string): boolean {
     return this.#holders.has(key);

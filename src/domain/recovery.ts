@@ -50,7 +50,6 @@ export interface Recovered {
 const REVIVAL_PATIENCE_MS = 700;
 const STRAY_GRACE_MS = 1_000;
 const LEASE_WAIT_MS = 60_000;
-const ALL_RELEASES = 1_000_000;
 
 /** Resolves when the platform may serve. What takes long (removals, strays) goes on after that, in `background`. */
 export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonly background: Promise<void> }> {
@@ -143,7 +142,7 @@ async function removeStrayUnits(deps: RecoveryDeps): Promise<void> {
 /** What no release names now will never be named: what is built from here on has other names. */
 async function removeStraySlugs(deps: RecoveryDeps, app: string, artifacts: Found['artifacts']): Promise<void> {
   const { store, builder, logger } = deps;
-  const named = new Set((await store.releases(app, ALL_RELEASES)).map((release) => release.artifact));
+  const named = new Set((await store.artifacts([app])).map(({ artifact }) => artifact));
   for (const { id } of artifacts) {
     if (!named.has(id)) await bestEffort(logger, 'removing a stray slug', () => builder.remove(id));
   }

@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { RouteTable } from '../domain/apps/router.ts';
+import { hostPort } from '../lib/host-port.ts';
 import { ControlServer } from './control/control-server.ts';
 import type { EdgeRequest } from './control/operations.ts';
 import { perform } from './control/operations.ts';
@@ -30,6 +31,8 @@ export class Edge {
   #table: RouteTable = { version: 0, routes: [] };
   #persisted = true;
   #applying: Promise<unknown> = Promise.resolve();
+  /** Others find this process by its pid file. */
+  #announced: Promise<void> = Promise.resolve();
 
   constructor(options: EdgeOptions, serving: Serving, journal: Journal) {
     this.#options = options;
@@ -46,9 +49,10 @@ export class Edge {
     const { host } = this.#options;
     this.#endPredecessor();
     const port = await this.#patiently(() => this.#serving.listen(host, this.#options.port));
-    this.#bound = `${host.includes(':') ? `[${host}]` : host}:${port}`;
-    await this.#patiently(() => this.#control.listen(join(this.#options.runDir, 'edge.sock')));
-    await writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 });
+    this.#bound = hostPort({ host, port });
+    const reachable = this.#patiently(() => this.#control.listen(join(this.#options.runDir, 'edge.sock')));
+    this.#announced = reachable.then(() => writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 }));
+    await this.#announced;
     this.#journal.line(`serving on ${this.#bound}, table ${this.#table.version}`);
     return this.#bound;
   }
@@ -97,6 +101,7 @@ export class Edge {
 
   async #answer(request: EdgeRequest): Promise<unknown> {
     if (request.op === 'hello') {
+      await this.#announced;
       const { host, port, fingerprint } = this.#options;
       return { pid: process.pid, fingerprint, host, port, bound: this.#bound, version: this.#table.version };
     }

@@ -10,6 +10,7 @@ import { type ErrorCode, PlatformError, toPlatformError } from '../domain/errors
 import type { Users } from '../domain/users/users.ts';
 import type { Logger } from '../lib/logger.ts';
 import { callerOf } from './http-caller.ts';
+import { packetLine } from './packet-line.ts';
 import { printableName } from './printable.ts';
 import { appOfPath, refusalText } from './refusal.ts';
 import type { GitServiceName } from './repositories.ts';
@@ -104,7 +105,7 @@ async function serve(request: IncomingMessage, response: ServerResponse, exchang
       'x-accel-buffering': 'no',
     });
     if (mode === 'advertise' && !isVersion2(service, protocol))
-      response.write(`${packet(`# service=${service}\n`)}0000`);
+      response.write(`${packetLine(`# service=${service}\n`)}0000`);
     return { input: bodyOf(request), output: response, errors, signal };
   });
   response.end();
@@ -113,10 +114,6 @@ async function serve(request: IncomingMessage, response: ServerResponse, exchang
 /** In version 2 of the fetch protocol the answer begins without naming the service. */
 function isVersion2(service: GitServiceName, protocol: string): boolean {
   return service === 'git-upload-pack' && protocol.split(':').includes('version=2');
-}
-
-function packet(text: string): string {
-  return (text.length + 4).toString(16).padStart(4, '0') + text;
 }
 
 function bodyOf(request: IncomingMessage): Readable {

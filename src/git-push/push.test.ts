@@ -4,7 +4,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANN } from '../../test/support/git-people.ts';
 import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
-import { gate, missingPrograms, until } from '../../test/support/programs.ts';
+import { gate, missingPrograms } from '../../test/support/programs.ts';
+import { until } from '../../test/support/until.ts';
 import { PlatformError } from '../domain/errors.ts';
 
 const missing = missingPrograms();
@@ -99,7 +100,7 @@ describe.skipIf(missing.length > 0)('a push', () => {
         await push.shows('remote: building');
         push.interrupt();
         await push.done;
-        await until(() => cancelled, 'the signal to abort');
+        await until(() => cancelled, { timeoutMs: 10_000, what: 'the signal to abort' });
         expect(await world.host.ref('shop', 'refs/heads/main')).toBe(before);
         world.onDeploy = async () => {};
         const again = await world.git(work, ['push', '--force', url('shop'), 'main'], key);

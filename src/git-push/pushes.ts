@@ -6,8 +6,10 @@
 import type { Caller } from '../domain/caller.ts';
 import type { Deploys } from '../domain/deploys/deploys.ts';
 import { isPlatformError } from '../domain/errors.ts';
+import type { Say } from '../domain/say.ts';
 import { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/logger.ts';
+import { Tally } from '../lib/tally.ts';
 import { ACCEPTED, type HookRequest, readHookRequest, REFUSED, type RefUpdate } from './hook.ts';
 import { printableLines } from './printable.ts';
 import { isNone, planPush, shortName } from './ref-updates.ts';
@@ -35,7 +37,7 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 export class Pushes {
   readonly #options: PushesOptions;
   readonly #queue = new KeyedQueue();
-  readonly #deploying = new Map<string, number>();
+  readonly #deploying = new Tally();
 
   constructor(options: PushesOptions) {
     this.#options = options;
@@ -90,15 +92,12 @@ export class Pushes {
 
   async #inTurn(push: Push, git: Pusher, work: () => Promise<void>): Promise<void> {
     const { app } = push;
-    const before = this.#deploying.get(app) ?? 0;
-    if (before > 0) git.say(`Another push to ${app} is being deployed; waiting for it to end.`);
-    this.#deploying.set(app, before + 1);
+    if (this.#deploying.of(app) > 0) git.say(`Another push to ${app} is being deployed; waiting for it to end.`);
+    const leave = this.#deploying.enter(app);
     try {
       await this.#queue.run(app, work, AbortSignal.any([push.signal, push.closing]));
     } finally {
-      const left = (this.#deploying.get(app) ?? 1) - 1;
-      if (left === 0) this.#deploying.delete(app);
-      else this.#deploying.set(app, left);
+      leave();
     }
   }
 
@@ -137,8 +136,6 @@ export class Pushes {
     logger.warn({ app, commit: update.to, code }, 'a deploy succeeded but git could not move the branch');
   }
 }
-
-type Say = (text: string) => void;
 
 interface Pusher {
   readonly say: Say;

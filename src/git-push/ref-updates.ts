@@ -1,7 +1,7 @@
 /** What a push means, judged from its reference updates alone. Pure. */
 import type { RefUpdate } from './hook.ts';
 
-export const DEPLOY_BRANCHES: readonly string[] = ['refs/heads/main', 'refs/heads/master'];
+const DEPLOY_BRANCHES: readonly string[] = ['refs/heads/main', 'refs/heads/master'];
 
 export interface PushPlan {
   /** The update to deploy, if any. */

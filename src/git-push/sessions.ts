@@ -8,7 +8,9 @@ import type { Apps } from '../domain/apps/apps.ts';
 import { type Caller, callerName } from '../domain/caller.ts';
 import type { Deploys } from '../domain/deploys/deploys.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
+import { atMost } from '../lib/deadline.ts';
 import type { Logger } from '../lib/logger.ts';
+import { Tally } from '../lib/tally.ts';
 import { Pushes } from './pushes.ts';
 import { appNotFound } from './refusal.ts';
 import type { GitMode, GitServiceName, GitServiceProcess, Repositories } from './repositories.ts';
@@ -113,17 +115,11 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
     async close() {
       closing.abort(beingStopped());
       const ended = Promise.allSettled(running);
-      await within(CLOSE_GRACE_MS, ended);
+      await atMost(CLOSE_GRACE_MS, ended);
       cut.abort();
-      await within(CLOSE_GRACE_MS, ended);
+      await atMost(CLOSE_GRACE_MS, ended);
     },
   };
-}
-
-async function within(ms: number, work: Promise<unknown>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  await Promise.race([work, new Promise((resolve) => (timer = setTimeout(resolve, ms)))]);
-  clearTimeout(timer);
 }
 
 function beingStopped(): PlatformError {
@@ -134,7 +130,7 @@ function beingStopped(): PlatformError {
 class Slots {
   readonly #all: number;
   readonly #each: number;
-  readonly #taken = new Map<string, number>();
+  readonly #taken = new Tally();
   #total = 0;
 
   constructor(all: number, each: number) {
@@ -143,19 +139,17 @@ class Slots {
   }
 
   take(user: string): () => void {
-    const own = this.#taken.get(user) ?? 0;
+    const own = this.#taken.of(user);
     if (this.#total >= this.#all || own >= this.#each) {
       const whose =
         own >= this.#each ? 'You have too many git requests running.' : 'Too many git requests are running.';
       throw new PlatformError('unavailable', whose, { hint: 'Try again in a moment.' });
     }
-    this.#taken.set(user, own + 1);
+    const leave = this.#taken.enter(user);
     this.#total += 1;
     return () => {
       this.#total -= 1;
-      const left = (this.#taken.get(user) ?? 1) - 1;
-      if (left === 0) this.#taken.delete(user);
-      else this.#taken.set(user, left);
+      leave();
     };
   }
 }

@@ -1,8 +1,8 @@
 /** Who is at the other end of an SSH connection: recognised by the fingerprint of a key, believed for its signature. */
-import { createHash } from 'node:crypto';
 import ssh2, { type AuthContext, type ParsedKey, type PublicKeyAuthContext } from 'ssh2';
 import type { UserCaller } from '../domain/caller.ts';
 import type { Users } from '../domain/users/users.ts';
+import { keyFingerprint } from '../lib/key-fingerprint.ts';
 import type { Logger } from '../lib/logger.ts';
 
 export interface KeyCheck {
@@ -33,7 +33,7 @@ export async function keyOwner(context: AuthContext, check: KeyCheck): Promise<K
   if (context.method !== 'publickey') return null;
   const key = acceptableKey(context);
   if (key === null) return null;
-  const fingerprint = `SHA256:${createHash('sha256').update(context.key.data).digest('base64').replace(/=+$/, '')}`;
+  const fingerprint = keyFingerprint(context.key.data);
   const isSigned = context.signature !== undefined && context.blob !== undefined;
   if (context.signature !== undefined && context.blob !== undefined) {
     if (key.verify(context.blob, context.signature, context.hashAlgo) !== true) {

@@ -7,8 +7,10 @@ import ssh2, { type AuthContext, type Connection, type ServerChannel, type Sessi
 import type { UserCaller } from '../domain/caller.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
+import { listening } from '../lib/listening.ts';
 import type { Logger } from '../lib/logger.ts';
 import { loadHostKey } from './host-key.ts';
+import { packetLine } from './packet-line.ts';
 import { appOfPath, refusalText } from './refusal.ts';
 import type { GitSessions } from './sessions.ts';
 import { parseSshCommand } from './ssh-command.ts';
@@ -89,13 +91,7 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
     socket.setTimeout(SILENCE_MS, () => socket.destroy());
     protocol.injectSocket(socket);
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(listen.port, listen.host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
+  await listening(server, { port: listen.port, host: listen.host });
   server.on('error', (error) => logger.error({ err: error }, 'ssh door'));
 
   const { address, port } = server.address() as AddressInfo;
@@ -192,7 +188,8 @@ class Visit {
     });
     // Accepted before anything is awaited: a client that ends its input at once would find the session closed otherwise.
     session.on('exec', (accept, _reject, { command }) => {
-      this.#track(this.#run(accept(), command, protocol));
+      const failed = (error: unknown): void => this.#options.logger.error({ err: error }, 'git over ssh');
+      this.#track(this.#run(accept(), command, protocol).catch(failed));
     });
   }
 
@@ -227,18 +224,14 @@ class Visit {
     channel.on('error', () => {});
     const command = parseSshCommand(text);
     const owner = this.#owner;
-    if (owner === null && command !== null) {
-      channel.write(errorPacket(CANNOT_TELL));
-      leave(channel, 1);
-      return;
-    }
-    if (command === null || owner === null) {
+    if (command === null) {
       this.#greet(channel);
       return;
     }
     const gone = new AbortController();
     channel.once('close', () => gone.abort());
     try {
+      if (owner === null) throw new PlatformError('unavailable', CANNOT_TELL);
       const caller = await this.#callerNow(owner);
       const app = appOfPath(command.path);
       const code = await this.#options.sessions.serve(
@@ -253,16 +246,11 @@ class Visit {
       leave(channel, code < 0 ? 1 : code);
     } catch (error) {
       if (gone.signal.aborted) return;
-      channel.write(errorPacket(refusalText(error, this.#options.logger)));
+      // What git shows as `fatal: remote error: ...`, instead of guessing about access rights.
+      channel.write(packetLine(`ERR ${refusalText(error, this.#options.logger)}\n`));
       leave(channel, 1);
     }
   }
-}
-
-/** What git shows as `fatal: remote error: ...`, instead of guessing about access rights. */
-function errorPacket(text: string): string {
-  const line = `ERR ${text}\n`;
-  return (Buffer.byteLength(line) + 4).toString(16).padStart(4, '0') + line;
 }
 
 function leave(channel: ServerChannel, code: number): void {

@@ -20,3 +20,29 @@ export async function withDeadline<T>(
     signal?.removeEventListener('abort', giveUp);
   }
 }
+
+/** Resolves when `work` has ended well, or after `ms`; rejects when it has failed before. */
+export async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  try {
+    await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** What `work` gives; rejects with what `late` makes when that takes longer than `ms`. The work itself goes on. */
+export async function inTime<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(late()), ms);
+  });
+  try {
+    return await Promise.race([work, over]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -3,6 +3,7 @@
  * holds the kernel's start time of that process, so that a pid that has been given to another process since is recognised.
  */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { readProcess } from './sandbox/processes.ts';
 
 export interface PidRecord {
   readonly pid: number;
@@ -12,7 +13,7 @@ export interface PidRecord {
 
 /** Names a process, this one by default. Atomic; replaces what was there. */
 export async function writePidFile(path: string, pid: number = process.pid): Promise<void> {
-  const start = (await processStat(pid))?.start ?? '';
+  const start = readProcess(pid)?.start ?? '';
   await replace(startFile(path), `${pid} ${start}\n`);
   await replace(path, `${pid}\n`);
 }
@@ -61,22 +62,10 @@ export async function isRunning({ pid, start }: PidRecord): Promise<boolean> {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'EPERM') return false;
   }
-  const stat = await processStat(pid);
-  if (stat === null) return process.platform !== 'linux';
-  return stat.state !== 'Z' && (start === '' || stat.start === start);
-}
-
-async function processStat(pid: number): Promise<{ state: string; start: string } | null> {
-  let text: string;
-  try {
-    text = await readFile(`/proc/${pid}/stat`, 'utf8');
-  } catch {
-    // Gone, or a system without /proc.
-    return null;
-  }
-  // The command's name is in parentheses and may hold anything, parentheses too.
-  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-  return { state: fields[0] ?? '', start: fields[19] ?? '' };
+  const found = readProcess(pid);
+  // Gone meanwhile, or a system without /proc.
+  if (found === null) return process.platform !== 'linux';
+  return !found.zombie && (start === '' || found.start === start);
 }
 
 /** Of a process whose start time nobody has noted: whether it may be a part of a server at all. */

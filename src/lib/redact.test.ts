@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, redactAll } from './redact.ts';
+import { createRedactor, redactAll, withEncoded } from './redact.ts';
 
 describe('createRedactor', () => {
   it('replaces every occurrence of a secret, wherever it stands', () => {
@@ -64,4 +64,12 @@ describe('redactAll', () => {
     }
     expect(redactAll(redact, ['first line', 'second line'])).toEqual(['***', '***']);
   });
+});
+
+it('what is asked for in the ways of a request is struck out in each', () => {
+  const secret = 'a b&c=\u00fc/+%';
+  const redact = createRedactor(withEncoded([secret, '\ud800 half of it']));
+  for (const text of [secret, new URLSearchParams({ k: secret }).toString(), `k=${encodeURIComponent(secret)}`]) {
+    expect(redact(text).replace('k=', '')).toBe('***');
+  }
 });

@@ -28,6 +28,16 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   };
 }
 
+/** The values, and how each is written in a form, a query and a path: whoever quotes a request quotes them so. */
+export function withEncoded(values: readonly string[]): string[] {
+  const forms = values.flatMap((value) => {
+    // Half a character cannot be encoded.
+    const text = Buffer.from(value).toString();
+    return [new URLSearchParams([['', text]]).toString().slice(1), encodeURIComponent(text)];
+  });
+  return [...new Set([...values, ...forms])];
+}
+
 export function passwordsIn(address: string): string[] {
   const written = PASSWORD.exec(address)?.[1];
   if (written === undefined) return [];

@@ -29,7 +29,7 @@ export async function openServerLog(directory: string): Promise<ServerLog> {
   };
   await turnOver();
   const timer = setInterval(
-    () => void turnOver().catch((error: unknown) => logger.warn({ err: error }, 'log')),
+    () => void turnOver().catch((error: unknown) => logger.warn({ err: error }, 'the log could not be turned over')),
     LOOK_EVERY_MS,
   );
   timer.unref();

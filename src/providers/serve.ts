@@ -5,7 +5,9 @@
 import { createHash } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
+import { atMost, inTime } from '../lib/deadline.ts';
+import { hostPort } from '../lib/host-port.ts';
+import { listening } from '../lib/listening.ts';
 import { type Answer, errorAnswer, send, statusAnswer } from './answer.ts';
 import { bindRequest, createRequest, type Fields, first, type Target, targetOf, unitRequest } from './calls.ts';
 import { type Operation, type ProviderCall, ProviderError, type ProviderHandlers } from './contract.ts';
@@ -58,17 +60,11 @@ export async function serveProvider(options: ServeOptions): Promise<RunningProvi
   const listener = createListener(options);
   const server = createServer({ headersTimeout: 10_000, requestTimeout: 30_000, keepAliveTimeout: 5_000 }, listener);
   server.maxConnections = 2 * MOST_CALLS;
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject);
-    server.listen(options.port, options.host, () => {
-      server.off('error', reject);
-      resolve();
-    });
-  });
-  const { address, port, family } = server.address() as AddressInfo;
+  await listening(server, { port: options.port, host: options.host });
+  const { address, port } = server.address() as AddressInfo;
   let stopping: Promise<void> | null = null;
   return {
-    url: `http://${family === 'IPv6' ? `[${address}]` : address}:${port}`,
+    url: `http://${hostPort({ host: address, port })}`,
     stop: () => (stopping ??= closed(server, options.stopMs ?? STOP_MS)),
   };
 }
@@ -76,10 +72,7 @@ export async function serveProvider(options: ServeOptions): Promise<RunningProvi
 async function closed(server: Server, patienceMs: number): Promise<void> {
   const end = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
-  const patience = new AbortController();
-  const late = delay(patienceMs, undefined, { signal: patience.signal }).catch(() => undefined);
-  await Promise.race([end, late]);
-  patience.abort();
+  await atMost(patienceMs, end);
   server.closeAllConnections();
   await end;
 }
@@ -130,7 +123,7 @@ function createListener(options: ServeOptions): (request: IncomingMessage, respo
       };
       const isRead = ['plans', 'info', 'status'].includes(target.operation);
       const started = isRead || idempotencyKey === '' ? work() : joined.run(stepOf(exchange), work);
-      return inTime(started, options.callMs ?? CALL_MS);
+      return inTime(options.callMs ?? CALL_MS, started, takesLonger);
     };
     const onFault = (error: unknown): void => log(`${method} ${path}: ${faultText(error)}`);
     const told = (): Promise<Answer> => run().catch((error: unknown) => errorAnswer(error, onFault));
@@ -195,17 +188,8 @@ async function perform(handlers: ProviderHandlers, target: Target, call: Provide
 }
 
 /** The work itself goes on; whoever asks again with the same key waits for it. */
-async function inTime(work: Promise<Answer>, callMs: number): Promise<Answer> {
-  const patience = new AbortController();
-  const late = delay(callMs, null, { signal: patience.signal }).catch(() => null);
-  try {
-    const answer = await Promise.race([work, late]);
-    if (answer !== null) return answer;
-    work.catch(() => undefined);
-    throw new ProviderError('unavailable', 'This takes longer; ask again with the same Idempotency-Key.');
-  } finally {
-    patience.abort();
-  }
+function takesLonger(): ProviderError {
+  return new ProviderError('unavailable', 'This takes longer; ask again with the same Idempotency-Key.');
 }
 
 /** The key alone would let one step answer for another when a caller uses it twice. */

@@ -89,7 +89,7 @@ export function administrationContract(getTarget: () => Target): void {
         await ok(asOwner('POST', `/1.0/apps/${owner.app}`, { body: json }));
         expect((await asOwner('GET', `/apps/${owner.app}`)).json).toMatchObject({ plan: { name } });
         await ok(asOwner('POST', `/apps/${owner.app}/plan`, { body: 'default' }));
-        await refused(asOwner('POST', `/apps/${owner.app}/plan`, { body: '' }), [404, 'plan.not_found']);
+        await refused(asOwner('POST', `/apps/${owner.app}/plan`, { body: '' }), [400, 'input.invalid']);
         const [platform] = (await asOwner('GET', '/platforms')).json as { Name: string }[];
         const app = { name: unique('app-'), platform: platform?.Name, teamOwner: owner.team };
         await refused(asOwner('POST', '/apps', { body: { ...app, plan: 'no-such' } }), [404, 'plan.not_found']);

@@ -77,7 +77,7 @@ export function appRecordsContract(getTarget: () => Target): void {
         await ok('DELETE', `/apps/${owner.app}/${second}`);
         await expectRefused('POST', path, { body: bob.team }, [403, 'access.denied']);
         await expectRefused('POST', path, { body: 'no-such-team' }, [404, 'team.not_found']);
-        await expectRefused('POST', path, { body: '' }, [404, 'team.not_found']);
+        await expectRefused('POST', path, { body: '' }, [400, 'input.invalid']);
       });
     });
 
@@ -127,7 +127,17 @@ export function appRecordsContract(getTarget: () => Target): void {
         expect((await move('', { pool: 'default' })).status).toBe(200);
         expect((await move('', 'no-such-pool')).code).toBe('pool.not_found');
         expect((await move('', { pool: 5 })).code).toBe('input.invalid');
-        expect((await move('', '')).code).toBe('pool.not_found');
+        for (const none of ['', '{}', '""', 'pool=', { pool: null }]) {
+          expect((await move('/a', none)).code).toBe('input.invalid');
+        }
+        for (const same of ['"default"', { Pool: 'default' }, { name: 'default' }, 'pool=default']) {
+          expect((await move('/a', same)).status).toBe(200);
+        }
+        await ok('POST', `/apps/${owner.app}/pool`, {
+          body: 'default',
+          headers: { 'content-type': 'application/json' },
+        });
+        await expectRefused('POST', '/apps/no-such-app/pool', { body: '' }, [404, 'app.not_found']);
         await ok('DELETE', `/pools/${name}/team?team=${owner.team}`, as);
         expect((await move('', name)).code).toBe('access.denied');
         await expectRefused('POST', `/pools/${name}/team?team=no-such-team`, as, [404, 'team.not_found']);

@@ -34,6 +34,9 @@ export function appTokensContract(getTarget: () => Target): void {
         AppName: owner.app,
       });
       expect(answer.text).toContain('"Expires":31536000000000000');
+      for (const body of [{ AppName: owner.app }, { app: owner.app }, { Client: owner.app, Export: false }]) {
+        expect((await create(body)).json, Object.keys(body)[0]).toMatchObject({ AppName: owner.app });
+      }
       const day = Date.parse(`${(answer.json as AppToken).Creation.replaceAll('/', '-')}T00:00:00Z`);
       expect(Math.abs(Date.now() - day)).toBeLessThan(2 * 86_400_000);
     });

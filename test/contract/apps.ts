@@ -72,14 +72,16 @@ export function appsContract(getTarget: () => Target): void {
       if (variant !== 'union') expect(Object.keys(platforms[0] ?? {})).toEqual(['Name']);
       for (const body of [
         { name: unique('a'), framework: platform, units: 1 },
+        { Name: unique('a'), Framework: platform, TeamOwner: owner.team },
         { name: unique('a'), platform, memory: '0', swap: '0', teamOwner: owner.team, plan: { name: '' }, pool: '' },
       ]) {
         const created = await call('POST', `${prefix}/apps`, { body });
         expect(created.status, created.text).toBe(200);
         expect(created.json).toMatchObject({ status: 'success', repository_url: expect.any(String) as string });
         expect(Object.values(created.json as object).every((value) => typeof value === 'string')).toBe(true);
-        expect((await call('DELETE', `${prefix}/apps/${body.name}`)).status).toBe(200);
-        expect((await call('GET', `${prefix}/apps/${body.name}`)).status).toBe(404);
+        const path = `${prefix}/apps/${body.name ?? body.Name}`;
+        expect((await call('DELETE', path)).status).toBe(200);
+        expect((await call('GET', path)).status).toBe(404);
       }
     });
 
@@ -134,7 +136,18 @@ export function appsContract(getTarget: () => Target): void {
     });
 
     it('refuses environments that are none [env.set env.unset]', async () => {
-      for (const body of ['not json', '[]', '{}', '{"A":1}', '{"A":null}', '""', '{"1A":"x"}', '']) {
+      for (const body of [
+        'not json',
+        '[]',
+        '[1]',
+        '[{"value":"x"}]',
+        '{}',
+        '{"A":1}',
+        '{"A":null}',
+        '""',
+        '{"1A":"x"}',
+        '',
+      ]) {
         expect((await call('POST', `${app}/env`, { body })).status, body).toBe(400);
       }
       for (const body of ['not json', '[]', '{}', '[1]', '']) {
@@ -153,8 +166,12 @@ export function appsContract(getTarget: () => Target): void {
       }
     });
 
-    it('says why it cannot restart or run what was never deployed [apps.restart apps.run]', async () => {
-      expect((await call('GET', `${app}/restart`)).code).toBe('app.not_deployed');
+    it('says that there is nothing to restart or run where nothing was deployed [apps.restart apps.run]', async () => {
+      const restarted = await call('GET', `${app}/restart`);
+      expect([restarted.status, JSON.parse(restarted.text)]).toEqual([
+        200,
+        { Message: `App ${owner.app} has not been deployed yet, there is nothing to restart.\n` },
+      ]);
       expect((await call('POST', `${app}/run?once=true`, { body: 'echo x' })).code).toBe('app.not_deployed');
       expect((await call('POST', `${app}/run`, { body: '' })).code).toBe('run.command_required');
       expect((await call('POST', `${app}/run?once=maybe`, { body: 'echo x' })).code).toBe('input.invalid');
@@ -183,6 +200,10 @@ export function appsContract(getTarget: () => Target): void {
         headers: FORM,
       });
       expect(form.text).toBe('{"Message":"a b\\n"}\n');
+      for (const body of ['echo a b', '"echo a b"', '{"command": "echo a b"}']) {
+        const labelled = { body, headers: { 'content-type': 'application/json' } };
+        expect((await call('POST', `${app}/run?once=true`, labelled)).text, body).toBe('{"Message":"a b\\n"}\n');
+      }
     });
   });
 

@@ -85,6 +85,15 @@ export function deploysContract(getTarget: () => Target): void {
       expect((await ask(target, 'POST', `${prefix}/docs`)).code).toBe('route.method_not_allowed');
     });
 
+    it('answers HEAD like GET, without the body', async () => {
+      for (const path of ['/openapi.json', '/docs', '/platforms', '/apps']) {
+        const head = await ask(target, 'HEAD', prefix + path, { token: owner.token });
+        const whole = await get(path);
+        expect([head.status, head.text], path).toEqual([200, '']);
+        for (const name of ['content-type', 'content-length']) expect(head.headers[name]).toBe(whole.headers[name]);
+      }
+    });
+
     it('has nothing at unknown paths, and says where to look', async () => {
       const answer = await get('/no/such/path');
       expect([answer.status, answer.code]).toEqual([404, 'route.not_found']);

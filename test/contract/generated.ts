@@ -123,6 +123,17 @@ export function generatedChecks(getTarget: () => Target): void {
         expect([answer.status, answer.code], named(operation)).toEqual([413, 'input.too_large']);
       }));
 
+    it('does not take a path whose last name is missing for the shorter one', () =>
+      each(
+        ({ method }) => method !== 'GET',
+        async (operation) => {
+          for (const end of ['/', '/?force=true']) {
+            const answer = await ask(target, operation.method, pathOf(operation) + end, { token });
+            expect([answer.status, answer.code], named(operation)).toEqual([404, 'route.not_found']);
+          }
+        },
+      ));
+
     it('answers a wrong method with 405 and the right ones', () =>
       each(
         () => true,

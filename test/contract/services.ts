@@ -78,6 +78,9 @@ export function servicesContract(getTarget: () => Target): void {
       expect(verdict(await as(bob, 'PUT', '/services', manifest(id)))).toEqual([403, 'access.denied']);
       expect(verdict(await as(ann, 'PUT', '/services', manifest(unique('db-'))))).toEqual([404, 'service.not_found']);
       expect(verdict(await as(ann, 'PUT', '/services', 'id: {'))).toEqual([500, 'manifest.invalid']);
+      for (const name of [id, unique('db-')]) {
+        expect(verdict(await as(eve, 'PUT', '/services', manifest(name)))).toEqual([403, 'access.denied']);
+      }
     });
 
     it('takes a manifest of the published keys alone, which changes no password [services.create services.update]', async () => {
@@ -148,7 +151,7 @@ export function servicesContract(getTarget: () => Target): void {
       const bad = { name: '1', service_name: service };
       expect(verdict(await as(ann, 'POST', '/services/instances', bad))).toEqual([400, 'instance.invalid_name']);
       expect(verdict(await as(ann, 'POST', '/services/instances', '{"name"'))).toEqual([400, 'input.invalid_json']);
-      for (const wrong of [{ service_name: 5 }, { service_name: service, owner: 5 }, []]) {
+      for (const wrong of [{}, { service_name: '' }, { service_name: 5 }, { service_name: service, owner: 5 }, []]) {
         const body = Array.isArray(wrong) ? wrong : { name: unique('i-'), ...wrong };
         expect(verdict(await as(ann, 'POST', '/services/instances', body))).toEqual([400, 'input.invalid']);
       }
@@ -280,6 +283,7 @@ export function servicesContract(getTarget: () => Target): void {
         expect((await as(ann, 'POST', `/1.0/services/${id}/instances`, made)).status).toBe(200);
         const path = `/1.0/services/${id}/instances/${name}`;
         expect((await as(ann, 'PUT', path, 'description=newdesc&plan=&teamowner=')).status).toBe(200);
+        expect(verdict(await as(ann, 'PUT', path, { plan: 5 }))).toEqual([400, 'input.invalid']);
         const info = (await as(ann, 'GET', path)).json;
         expect(info).toMatchObject({ name, Description: 'newdesc', PlanName: 'small', Tags: ['a', 'b'] });
         expect((await as(ann, 'GET', `/1.0/services/${id}/plans`)).json).toContainEqual(

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Fault } from '../../src/backends/service-endpoint/memory/faults.ts';
 import { envRecord } from '../../src/domain/apps/unit-spec.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
+import { unitHosts } from '../../src/domain/services/unit-hosts.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { expectSoundServices } from '../support/service-invariants.ts';
@@ -254,4 +255,17 @@ it('tell the provider of units that come and go', async () => {
   expect(kept?.units.size).toBe(3);
   await world.restart('shop');
   await expectSoundServices(world);
+});
+
+it('take back the unit that a provider was told of on the way', async () => {
+  await deployed('shop');
+  await create('one');
+  world.machine.endpoint.isOld = true;
+  await bind('one', 'shop');
+  await expectSoundServices(world);
+  const [kept] = [...([...world.machine.endpoint.instances.values()][0]?.bindings.values() ?? [])];
+  const [serving] = await unitHosts(world.machine.store, 'shop');
+  expect([...(kept?.units ?? [])]).toEqual([serving]);
+  await unbind('one', 'shop');
+  expect(kept?.units.size).toBe(0);
 });

@@ -1,6 +1,7 @@
 /** Whoever loses a right loses it at once: also for what waits for its turn, and for what goes on. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { createShells } from '../../src/domain/apps/shells.ts';
+import { createLogs } from '../../src/domain/logs/logs.ts';
 import type { Caller, UserCaller } from '../../src/domain/caller.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 
@@ -95,6 +96,20 @@ it('a log followed with a token ends with the token', async () => {
   await append('two');
   await over;
   expect(seen).not.toContain('two');
+});
+
+it.each([
+  ['the team', leaveTeam],
+  ['the app', () => world.remove('shop')],
+])('a followed log in which nothing happens ends with %s', async (_, lose) => {
+  const { machine, parts } = world;
+  const logs = createLogs({ ...parts, ...machine, recheckMs: 10 });
+  const batches = await logs.follow(BOB, 'shop', { lines: 0, source: 'web' }, stop.signal);
+  const over = (async () => {
+    for await (const _batch of batches);
+  })();
+  await lose();
+  await over;
 });
 
 it('an open shell ends, and says why', async () => {

@@ -66,6 +66,75 @@ it('what cannot be undone now is listed, keeps its name, and is undone later', a
   await expectSoundServices(world);
 });
 
+it('what cannot be undone for long keeps nothing newer waiting', async () => {
+  world.machine.pauses = { firstMs: 20, longestMs: 60_000 };
+  world = await world.next();
+  failing('dies after', ...Array<Fault>(6).fill('away'));
+  await expect(bind()).rejects.toThrow();
+  const left = async (): Promise<number> => (await world.parts.orphans.find()).length;
+  await until(async () => (await left()) === 0, { timeoutMs: WAIT_MS, what: 'the first to be undone' });
+  failing('dies after', 'away');
+  await expect(bind()).rejects.toThrow();
+  await until(async () => (await left()) === 0, { timeoutMs: 400, what: 'the second to be undone soon' });
+});
+
+it('a provider that is not ready is told of in the words of what was asked', async () => {
+  world.faults.on('endpoint.remove', () => {
+    throw new EndpointFailure('precondition_failed', 'Not now.', { mayHaveHappened: false, status: 412 });
+  });
+  await expect(world.useCases.instances.remove(ANN, 'one')).rejects.toMatchObject({
+    code: 'instance.not_ready',
+    message: 'Failed to remove the instance one: Not now.',
+  });
+  world.faults.on('endpoint.plans', () => {
+    throw new EndpointFailure('precondition_failed', 'Not now.', { mayHaveHappened: false, status: 412 });
+  });
+  const asked = world.useCases.services.plans(ANN, 'db');
+  await expect(asked).rejects.toMatchObject({
+    code: 'provider.failed',
+    message: 'Failed to get the plans of db: Not now.',
+  });
+});
+
+it('a provider that was away at first is told of the units that have gone, too', async () => {
+  const units = (): string[] =>
+    [...world.machine.endpoint.instances.values()].flatMap(({ bindings }) =>
+      [...bindings.values()].flatMap((binding) => [...binding.units]),
+    );
+  await bind();
+  await until(async () => units().length === 1, { timeoutMs: WAIT_MS, what: 'the unit to be told of' });
+  const untold: string[] = [];
+  world.faults.on('endpoint.unbindUnit', () => {
+    untold.push('asked');
+    if (untold.length === 1) throw new EndpointFailure('unreachable', 'Nothing.', { mayHaveHappened: false });
+  });
+  let away = true;
+  world.faults.on('endpoint.unbind', () => {
+    if (away) throw new EndpointFailure('unreachable', 'Nothing.', { mayHaveHappened: false });
+  });
+  await world.useCases.bindings.unbind(ANN, 'one', 'shop', { noRestart: true }, say);
+  away = false;
+  await until(async () => (await world.machine.store.bindings()).length === 0, { timeoutMs: WAIT_MS, what: 'the end' });
+  expect(untold).toEqual(['asked', 'asked']);
+});
+
+it('no instance is called what its provider would take for the list of plans', async () => {
+  const asked = world.useCases.instances.create(ANN, { name: 'plans', service: 'db' });
+  await expect(asked).rejects.toMatchObject({ code: 'instance.invalid_name' });
+});
+
+it('an instance of the only plan of a broker stays of that plan', async () => {
+  const { endpoint } = world.machine;
+  const manifest = parseManifest('id: broker\nkind: osb\nendpoint:\n  production: http://x\n');
+  await world.useCases.services.create(ANN, manifest);
+  endpoint.plans = async () => [{ name: 'only', description: '' }];
+  await world.useCases.instances.create(ANN, { name: 'first', service: 'broker' });
+  endpoint.plans = async () => ['only', 'more'].map((name) => ({ name, description: '' }));
+  await world.useCases.instances.create(ANN, { name: 'second', service: 'broker' });
+  expect((await world.machine.store.instance('first'))?.plan).toBe('only');
+  expect((await world.machine.store.instance('second'))?.plan).toBe('');
+});
+
 it('an instance whose removal is in doubt is gone for users, and its name is free as soon as the provider confirms', async () => {
   failing('dies after', ...Array<Fault>(5).fill('away'));
   await world.useCases.instances.remove(ANN, 'one');
@@ -143,6 +212,8 @@ it('what is in case it comes late keeps nobody from trying again', async () => {
   world = await world.next();
   failing('hangs');
   await expect(bind()).rejects.toMatchObject({ code: 'provider.failed' });
+  const report = await world.useCases.healers.run({ ...ANN, isAdmin: true }, 'services');
+  expect(report.found).toMatchObject([{ outcome: 'healed', action: expect.stringContaining('stays listed') }]);
   await bind();
   failing('dies after');
   await expect(world.useCases.instances.create(ANN, { name: 'two', service: 'db' })).rejects.toThrow();

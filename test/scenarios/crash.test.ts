@@ -13,7 +13,7 @@ import { createLoad } from '../support/load.ts';
 import { until } from '../support/until.ts';
 import { edgePid, startWorld, type World } from '../support/world.ts';
 
-/** Every step of every operation is cut off in test/domain/crash.test.ts; here it is real processes. */
+/** Every step of every operation is cut off in test/domain/crash-*.test.ts; here it is real processes. */
 const ROUNDS = process.env['TANCHO_TEST_SLOW'] === '1' ? 40 : 6;
 
 let world: World;

@@ -1,45 +1,11 @@
-/** One control process of a domain world: wires the domain like daemon/, with every backend behind a border of faults. */
+/** One control process of a domain world: the domain as daemon/ wires it, with every backend behind a border of faults. */
 import { createHttpArchives } from '../../src/backends/archive-source/http/http-archives.ts';
-import { createAct } from '../../src/domain/act.ts';
-import { createUnitReports } from '../../src/domain/apps/unit-reports.ts';
-import { createAppChanges } from '../../src/domain/apps/app-changes.ts';
-import { createAppUpkeep } from '../../src/domain/apps/app-upkeep.ts';
-import { type AppView, createApps } from '../../src/domain/apps/apps.ts';
-import { createCnames } from '../../src/domain/apps/cnames.ts';
-import { createEnv } from '../../src/domain/apps/env.ts';
-import { createRemoval } from '../../src/domain/apps/removal.ts';
-import { Rollouts } from '../../src/domain/apps/rollouts.ts';
-import { Routes } from '../../src/domain/apps/routes.ts';
-import { createRun } from '../../src/domain/apps/run.ts';
-import { createScale } from '../../src/domain/apps/scale.ts';
-import { createShells } from '../../src/domain/apps/shells.ts';
-import { createStartStop } from '../../src/domain/apps/start-stop.ts';
-import { createSwap } from '../../src/domain/apps/swap.ts';
-import { Supervisor } from '../../src/domain/apps/supervisor.ts';
-import { Units } from '../../src/domain/apps/units.ts';
-import type { Deploy } from '../../src/domain/deploys/deploy.ts';
-import { createDeploys } from '../../src/domain/deploys/deploys.ts';
-import { Pipeline } from '../../src/domain/deploys/pipeline.ts';
-import { createUploads } from '../../src/domain/deploys/uploads.ts';
-import { createHealers } from '../../src/domain/healers/healers.ts';
-import { ownHealers } from '../../src/domain/healers/own-healers.ts';
-import { Leases } from '../../src/domain/leases.ts';
-import { Collector } from '../../src/domain/logs/collector.ts';
-import { Journal } from '../../src/domain/logs/journal.ts';
-import { createLogs } from '../../src/domain/logs/logs.ts';
-import { createPlans } from '../../src/domain/plans/plans.ts';
-import { createPools } from '../../src/domain/pools/pools.ts';
-import { recover, type Recovered } from '../../src/domain/recovery.ts';
 import { misbehaving } from '../../src/backends/service-endpoint/memory/faults.ts';
-import { createBindingAttempts } from '../../src/domain/services/binding-attempts.ts';
-import { createBindings } from '../../src/domain/services/bindings.ts';
-import { createInstances } from '../../src/domain/services/instances.ts';
-import { createRestoreBindings } from '../../src/domain/services/restored-bindings.ts';
-import { Orphans } from '../../src/domain/services/orphans.ts';
-import { Provider } from '../../src/domain/services/provider.ts';
-import { createServiceProxy } from '../../src/domain/services/service-proxy.ts';
-import { createServices } from '../../src/domain/services/services.ts';
-import { UnitBindings } from '../../src/domain/services/unit-bindings.ts';
+import { createDomain, type Domain, type DomainConfig } from '../../src/daemon/domain.ts';
+import type { AppView } from '../../src/domain/apps/apps.ts';
+import type { Provisioner } from '../../src/domain/apps/provisioner.ts';
+import type { Deploy } from '../../src/domain/deploys/deploy.ts';
+import { recover, type Recovered } from '../../src/domain/recovery.ts';
 import type { UseCases } from '../../src/domain/use-cases.ts';
 import { randomHex } from '../../src/lib/ids.ts';
 import type { Logger } from '../../src/lib/logger.ts';
@@ -50,31 +16,9 @@ import { PLATFORM_NAME, type Recipe } from './memory-builds.ts';
 export interface DomainWorld {
   readonly machine: Machine;
   readonly faults: Faults;
-  readonly useCases: Pick<
-    UseCases,
-    | 'apps'
-    | 'env'
-    | 'run'
-    | 'unitReports'
-    | 'shells'
-    | 'scale'
-    | 'startStop'
-    | 'swap'
-    | 'cnames'
-    | 'appChanges'
-    | 'appUpkeep'
-    | 'plans'
-    | 'pools'
-    | 'healers'
-    | 'logs'
-    | 'deploys'
-    | 'uploads'
-    | 'services'
-    | 'instances'
-    | 'bindings'
-    | 'serviceProxy'
-  >;
-  readonly parts: ReturnType<typeof wire>['parts'];
+  readonly useCases: UseCases;
+  /** `provisioner` without the border, to be closed at the moment of a crash. */
+  readonly parts: Domain['parts'] & { readonly provisioner: Provisioner };
   readonly recovered: Recovered;
   /** What the domain logged as a warning or an error. */
   readonly complaints: readonly string[];
@@ -96,8 +40,15 @@ export interface DomainWorld {
 }
 
 const LOOPBACK = { allow: [], allowLoopback: true, ownPorts: () => [] };
-const ROUTER_GIVE_UP_MS = 400;
-const PATIENCE_MS = 300;
+const CONFIG: DomainConfig = {
+  apiListen: { host: '127.0.0.1', port: 0 },
+  registration: 'closed',
+  sessionDays: 1,
+  logEntriesPerApp: 10_000,
+  logBytesPerApp: 10_000_000,
+  healingIntervalSeconds: 0,
+  healers: new Map([['elsewhere', 'http://healer.test/heal']]),
+};
 
 export interface DeployOptions {
   readonly say?: (line: string) => void;
@@ -117,9 +68,9 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
   options.prepare?.(faults);
   const complaints: string[] = [];
   // As with a claimed home: a restarted control goes by the name of the one before.
-  const { useCases, parts, backends } = wire(machine, faults, options.owner ?? 'control', loggerInto(complaints));
   const logger = loggerInto(complaints);
-  const recovering = recover({ ...backends, ...parts, logger, now: machine.now });
+  const { useCases, parts, backends } = wire(machine, faults, options.owner ?? 'control', logger);
+  const recovering = recover({ ...parts, ...backends, logger, now: machine.now });
   const nothing = { adopted: 0, revived: 0, interrupted: 0, background: Promise.resolve() };
   const { background, ...recovered } = await Promise.race([recovering, faults.crashed.then(() => nothing)]);
   const say = (): void => {};
@@ -172,7 +123,7 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
 }
 
 function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
-  const { settings, now } = machine;
+  const { settings, now, deadlines, lateMs, pauses } = machine;
   const provisioner = machine.provisioner();
   const backends = {
     store: faults.wrap('store', machine.store),
@@ -182,69 +133,23 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     builder: faults.wrap('builder', machine.builder),
     imageSource: faults.wrap('imageSource', machine.images),
     gitHost: faults.wrap('gitHost', machine.gitHost),
-    endpoint: faults.wrap(
+    serviceEndpoint: faults.wrap(
       'endpoint',
       machine.remote ?? misbehaving(machine.endpoint, (method) => machine.fault(method)),
     ),
+    archiveSource: createHttpArchives(LOOPBACK),
+    externalHealers: { call: async ({ url }: { url: string }) => `called ${url}` },
+    mailer: { description: 'nowhere', send: async () => {} },
   };
-  const all = { ...backends, settings, logger, now };
-  const journal = new Journal(all);
-  const collector = new Collector({ ...all, journal });
-  const leases = new Leases(backends.store, owner);
-  const act = createAct({ ...all, leases });
-  const provider = new Provider(backends.endpoint, machine.deadlines);
-  const orphans = new Orphans({
-    ...all,
-    provider,
-    leases,
-    lateMs: machine.lateMs,
-    pauses: { firstMs: 20, longestMs: 100 },
-  });
-  const unitBindings = new UnitBindings({ ...all, provider, leases, journal, gatherMs: 5, retryMs: 20 });
-  const onPublished = (): void => unitBindings.changed();
-  const routes = new Routes({ ...all, domain: settings.domain, giveUpMs: ROUTER_GIVE_UP_MS, onPublished });
-  const units = new Units({ ...all, collector, journal });
-  const supervisor = new Supervisor({ ...all, routes, units, journal });
-  const rollouts = new Rollouts({ ...all, units, routes, patienceMs: PATIENCE_MS });
-  const removal = createRemoval({ ...all, units, routes, orphans });
-  const pipeline = new Pipeline({ ...all, rollouts, journal });
-  const attempts = createBindingAttempts({ ...all, provider, orphans });
-  const restore = createRestoreBindings({ ...all, leases, orphans, attempts, journal });
-  const deploys = createDeploys({ ...all, pipeline, act, leases, restore });
-  const useCases = {
-    apps: createApps({ ...all, rollouts, removal, journal, act }),
-    env: createEnv({ ...all, rollouts, journal, act }),
-    run: createRun({ ...all, journal, act }),
-    shells: createShells({ ...all, journal, act }),
-    scale: createScale({ ...all, rollouts, journal, act }),
-    startStop: createStartStop({ ...all, rollouts, journal, act }),
-    swap: createSwap({ ...all, routes, journal, act }),
-    cnames: createCnames({ ...all, routes, journal, act }),
-    appChanges: createAppChanges({ ...all, rollouts, journal, act }),
-    appUpkeep: createAppUpkeep({ ...all, routes, act }),
-    plans: createPlans({ ...all, act }),
-    pools: createPools({ ...all, act }),
-    unitReports: createUnitReports({ ...all, journal }),
-    logs: createLogs({ ...all, journal, act }),
-    deploys,
-    uploads: createUploads({ ...all, deploys, archiveSource: createHttpArchives(LOOPBACK) }),
-    services: createServices({ ...all, provider, act }),
-    instances: createInstances({ ...all, provider, orphans, act }),
-    bindings: createBindings({ ...all, attempts, orphans, leases, rollouts, journal, act }),
-    serviceProxy: createServiceProxy({ ...all, provider, act }),
-    healers: createHealers({
-      ...all,
-      healers: ownHealers({ ...all, rollouts, removal, routes, supervisor, units, orphans }),
-      external: [{ name: 'elsewhere', url: 'http://healer.test/heal' }],
-      externalHealers: { call: async ({ url }) => `called ${url}` },
-      act,
-      leases,
-    }),
+  const timing = {
+    deadlines,
+    orphans: { lateMs, pauses },
+    unitBindings: { gatherMs: 5, retryMs: 20 },
+    routes: { giveUpMs: 400 },
+    rollouts: { patienceMs: 300 },
   };
-  // `provisioner` without the border, to be closed at the moment of the crash.
-  const doing = { collector, rollouts, removal, routes, supervisor, units, journal, leases, orphans, unitBindings };
-  const parts = { act, provisioner, ...doing };
-  return { useCases, parts, backends };
+  const domain = createDomain(CONFIG, backends, { settings, logger, now, owner, timing });
+  return { useCases: domain.useCases, parts: { ...domain.parts, provisioner }, backends };
 }
 
 function loggerInto(complaints: string[]): Logger {

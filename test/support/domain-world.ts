@@ -44,6 +44,7 @@ export interface Machine {
   remote: ServiceEndpoint | null;
   /** How long what a provider has not answered may still come to pass there; none of those in memory does. */
   lateMs: number;
+  pauses: { readonly firstMs: number; readonly longestMs: number };
   /** How it misbehaves at the next call; not at all by default. */
   fault: (method: Method) => Fault;
   deadlines: Deadlines;
@@ -105,6 +106,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     endpoint: new MemoryEndpoint(),
     remote: null,
     lateMs: 0,
+    pauses: { firstMs: 20, longestMs: 100 },
     fault: () => 'none',
     deadlines: { createMs: 2_000, changeMs: 2_000, lookMs: 1_000 },
     settings: {

@@ -1,6 +1,6 @@
 /** Users, apps and deploys, small and in memory, as the git doors need them. */
 import { demand } from '../../src/domain/access.ts';
-import type { App } from '../../src/domain/apps/app.ts';
+import { type App, NEW_APP } from '../../src/domain/apps/app.ts';
 import type { Apps } from '../../src/domain/apps/apps.ts';
 import type { Say } from '../../src/domain/say.ts';
 import type { Caller, UserCaller } from '../../src/domain/caller.ts';
@@ -31,6 +31,7 @@ function user(email: string, via: UserCaller['via']): UserCaller {
 
 function app(name: string): App {
   return {
+    ...NEW_APP,
     name,
     platform: 'static',
     owner: ANN,
@@ -39,16 +40,7 @@ function app(name: string): App {
     pool: 'default',
     plan: 'default',
     description: '',
-    cname: [],
     createdAt: new Date(0).toISOString(),
-    release: null,
-    rollout: null,
-    desired: 'running',
-    stoppedProcesses: [],
-    swappedWith: null,
-    customData: null,
-    deploys: 0,
-    removing: false,
   };
 }
 

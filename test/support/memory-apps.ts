@@ -1,6 +1,6 @@
 /** Apps in memory: records without anything that runs, and a unit that says it does. */
 import { demand } from '../../src/domain/access.ts';
-import { type App, checkAppName } from '../../src/domain/apps/app.ts';
+import { type App, checkAppName, NEW_APP } from '../../src/domain/apps/app.ts';
 import type { Apps } from '../../src/domain/apps/apps.ts';
 import type { Unit } from '../../src/domain/apps/unit.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
@@ -50,7 +50,8 @@ export function appsIn(memory: Memory): Apps {
       say('---- Done removing application ----');
     },
     async restart(caller, name, say) {
-      memory.running(memory.allowed(caller, 'app.restart', name));
+      memory.allowed(caller, 'app.restart', name);
+      if (!memory.units.has(name)) return say(`App ${name} has not been deployed yet, there is nothing to restart.`);
       say(`---- Restarting the app "${name}" ----`);
     },
   };
@@ -58,6 +59,7 @@ export function appsIn(memory: Memory): Apps {
 
 function newApp(name: string, owner: string, team: string, description: string): App {
   return {
+    ...NEW_APP,
     name,
     platform: PLATFORM.name,
     owner,
@@ -66,16 +68,7 @@ function newApp(name: string, owner: string, team: string, description: string):
     pool: 'default',
     plan: 'default',
     description,
-    cname: [],
     createdAt: new Date().toISOString(),
-    release: null,
-    rollout: null,
-    desired: 'running',
-    stoppedProcesses: [],
-    swappedWith: null,
-    customData: null,
-    deploys: 0,
-    removing: false,
   };
 }
 

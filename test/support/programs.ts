@@ -1,6 +1,7 @@
 /** Starting programs as a person in a terminal would, and waiting for what they show. */
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { ANN } from './git-people.ts';
+import { until } from './until.ts';
 
 export interface Finished {
   readonly code: number | null;
@@ -30,14 +31,6 @@ function missing(program: string): boolean {
 /** The programs these tests need and this machine lacks; a suite prints them and is skipped. */
 export function missingPrograms(): string[] {
   return ['git', 'ssh'].filter(missing);
-}
-
-export async function until(condition: () => boolean | Promise<boolean>, what: string, ms = 10_000): Promise<void> {
-  const deadline = Date.now() + ms;
-  while (!(await condition())) {
-    if (Date.now() > deadline) throw new Error(`waited in vain for ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
-  }
 }
 
 export function start(
@@ -80,11 +73,14 @@ export function start(
       if (child.pid !== undefined) process.kill(-child.pid, 'SIGINT');
     },
     shows: (text) =>
-      until(() => {
-        if (stderr.includes(text)) return true;
-        if (child.exitCode !== null) throw new Error(`ended without showing "${text}":\n${stderr}`);
-        return false;
-      }, `"${text}"`),
+      until(
+        () => {
+          if (stderr.includes(text)) return true;
+          if (child.exitCode !== null) throw new Error(`ended without showing "${text}":\n${stderr}`);
+          return false;
+        },
+        { timeoutMs: 10_000, everyMs: 5, what: `"${text}"` },
+      ),
   };
 }
 

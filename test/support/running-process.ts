@@ -1,9 +1,8 @@
 /** Starts a process type of a slug the way a unit is started, for tests. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer } from 'node:net';
-import type { AddressInfo } from 'node:net';
 import type { SlugManifest } from '../../src/domain/deploys/slug.ts';
+import { freePort } from './free-port.ts';
 
 export interface RunningProcess {
   readonly url: string;
@@ -57,13 +56,4 @@ export async function answer(running: RunningProcess, path = '/'): Promise<Respo
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }

@@ -6,11 +6,11 @@ import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, 
 import type { RequestListener } from 'node:http';
 import type { Logger } from '../../lib/logger.ts';
 import { commonHeaders } from '../answer-headers.ts';
-import { decodeBody, readFields } from '../body.ts';
+import { decodeBody, inCaseOf, readFields } from '../body.ts';
 import { Call } from '../call.ts';
 import { admit, identify, refuseCrossSite } from '../caller.ts';
 import { documents } from '../documents.ts';
-import { addressOf, limitBodyTime, requestId } from '../incoming.ts';
+import { addressOf, endsInSlash, limitBodyTime, requestId } from '../incoming.ts';
 import { changes } from '../operation.ts';
 import type { Route } from '../routes.ts';
 import type { StandingAnswers } from '../standing-answers.ts';
@@ -85,7 +85,9 @@ function createApp(options: AppOptions): FastifyInstance {
     for (const route of routes) if (route.operation.answer === 'upload') addRoute(uploads, route, options, null);
   });
   for (const { path, headers, render } of documents(options.version)) {
-    app.get(path, async ({ query }, reply) => reply.headers(headers).send(render(query as Record<string, unknown>)));
+    app.get(path, { exposeHeadRoute: true }, async ({ query }, reply) =>
+      reply.headers(headers).send(render(query as Record<string, unknown>)),
+    );
   }
   return app;
 }
@@ -111,7 +113,9 @@ function readBody(call: Call, bytes: Buffer): unknown {
   if (operation?.body === undefined && operation?.rawBody === undefined) return undefined;
   const body = decodeBody(bytes, call.contentType);
   if (operation.body === undefined) return body;
-  return body.text.trim() === '' ? undefined : readFields(body, operation.body);
+  if (body.text.trim() === '') return undefined;
+  const fields = readFields(body, operation.body);
+  return operation.bodyInAnyCase === true ? inCaseOf(operation.body, fields) : fields;
 }
 
 function addRoute(app: FastifyInstance, route: Route, options: AppOptions, standing: StandingAnswers | null): void {
@@ -128,9 +132,11 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, stand
     url: route.path,
     schema,
     exposeHeadRoute: operation.answer === 'json' && !changes(operation),
-    onRequest: async ({ call, headers, params }) => {
+    onRequest: async ({ call, headers, params, url }) => {
       // The framework takes `/apps//env` for an app without a name.
       if (Object.values(params as Record<string, string>).includes('')) throw nothingHere();
+      // `DELETE /teams/x/` is a member without a name, and must not become the removal of the team.
+      if (route.method !== 'GET' && endsInSlash(url)) throw nothingHere();
       call.route = route;
       if (changes(operation)) refuseCrossSite(headers['sec-fetch-site']);
       if (operation.access === 'public' && !changes(operation)) return;

@@ -1,9 +1,7 @@
 /** Reads how clients of different ages change an app's record: a form, or JSON with fields in any case. */
 import type { AppChange } from '../../domain/apps/app-changes.ts';
-import { PlatformError } from '../../domain/errors.ts';
-import type { RawBody } from '../body.ts';
+import { type RawBody, readLowerCased, textOf } from '../body.ts';
 import { Type } from '../schema.ts';
-import { readBodyFields } from './options-input.ts';
 
 export interface ChangeInput {
   readonly change: AppChange;
@@ -16,7 +14,7 @@ export const planText = Type.Optional(Type.Unsafe<string | object | null>({ type
 
 /** Clients send every field, most of them empty: what is empty stays as it is. */
 export function readChange(body: RawBody): ChangeInput {
-  const fields = new Map([...readBodyFields(body)].map(([name, values]) => [name.toLowerCase(), values.at(-1)]));
+  const fields = readLowerCased(body);
   const text = (name: string): string | undefined => textOf(name, fields.get(name)) || undefined;
   const cname = fields.get('cname');
   if (!Array.isArray(cname)) textOf('cname', cname);
@@ -37,11 +35,4 @@ export function planName(plan: unknown): string {
   if (typeof plan !== 'object' || plan === null || Array.isArray(plan)) return textOf('plan', plan);
   const entry = Object.entries(plan).find(([name]) => name.toLowerCase() === 'name');
   return textOf('plan', entry?.[1]);
-}
-
-/** Absent and null are ''. Throws `input.invalid`. */
-export function textOf(name: string, value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'string') return value;
-  throw new PlatformError('input.invalid', `"${name}" must be text.`, { hint: `Send ${name}=<value>.` });
 }

@@ -2,9 +2,9 @@
 import { empty, type Operation, progress } from '../operation.ts';
 import { Type } from '../schema.ts';
 import { appParams, optionalText } from './fields.ts';
-import { planName, planText, readChange, textOf } from './app-change-input.ts';
-import { optionsBody, readBare, readBodyFields } from './options-input.ts';
-import type { RawBody } from '../body.ts';
+import { planName, planText, readChange } from './app-change-input.ts';
+import { optionsBody, readBare } from './options-input.ts';
+import { type RawBody, readBodyFields } from '../body.ts';
 
 const teamParams = Type.Object({ app: Type.String(), team: Type.String() });
 const bareText = { mediaType: 'text/plain', schema: Type.String() };
@@ -113,6 +113,6 @@ export const appChangeOperations: readonly Operation[] = [
 
 /** `{"name": "small", ...}`, `plan=small`, or the bare name. */
 function readPlan(body: RawBody): string {
-  const fields = readBodyFields(body);
-  return planName(fields.get('plan')?.at(-1)) || textOf('name', fields.get('name')?.at(-1)) || readBare(body, 'plan');
+  const plan = body.text.trimStart().startsWith('{') ? readBodyFields(body).get('plan')?.at(-1) : undefined;
+  return planName(plan) || readBare(body, 'plan');
 }

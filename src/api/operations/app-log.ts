@@ -1,6 +1,5 @@
 /** The log of an app (specification 4.1 and 8). */
 import { Type } from '../schema.ts';
-import { PlatformError } from '../../domain/errors.ts';
 import { empty, entries, type Operation } from '../operation.ts';
 import { parseJson, readFlag } from '../body.ts';
 import { appParams, queryText } from './fields.ts';
@@ -20,7 +19,7 @@ export const appLogOperations: readonly Operation[] = [
     errors: ['app.not_found', 'access.denied', 'log.lines_required'],
     handle: async ({ useCases, caller, signal }, { params, query }) => {
       const filter = {
-        lines: readLines(query.lines),
+        lines: query.lines,
         ...(query.source && { source: query.source }),
         ...(query.unit && { unit: query.unit }),
       };
@@ -59,18 +58,3 @@ export const appLogOperations: readonly Operation[] = [
     handle: ({ useCases, caller }, { query }) => useCases.logs.clear(caller, query.app ?? ''),
   }),
 ];
-
-function readLines(lines: string | undefined): number {
-  if (lines === undefined || lines === '') {
-    throw new PlatformError('log.lines_required', 'Parameter "lines" is mandatory.', {
-      hint: 'Add lines=<number of entries>, e.g. lines=100.',
-    });
-  }
-  const number = Number(lines);
-  if (!/^\d+$/.test(lines) || !Number.isSafeInteger(number)) {
-    throw new PlatformError('input.invalid', 'Parameter "lines" must be an integer.', {
-      hint: 'Use a whole number; 0 asks for all that are kept.',
-    });
-  }
-  return number;
-}

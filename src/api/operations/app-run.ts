@@ -1,7 +1,7 @@
 /** Commands run beside an app's units (specification 4.1, /run). */
 import { Type } from '../schema.ts';
 import { PlatformError } from '../../domain/errors.ts';
-import { FORM, isJson, parseJson, type RawBody, readFlag } from '../body.ts';
+import { FORM, parseJson, type RawBody, readFlag } from '../body.ts';
 import { type Operation, output } from '../operation.ts';
 import { appParams, queryText } from './fields.ts';
 
@@ -48,7 +48,8 @@ function runFields(body: RawBody): Map<string, unknown> | null {
   if (body.mediaType === FORM && /^(?:[\w.]+=[^&]*&)*command=/.test(body.text)) {
     return new Map(new URLSearchParams(body.text));
   }
-  if (body.mediaType !== 'application/json' || !isJson(body)) return null;
+  // A command that begins like JSON is one, unless it is labelled; and so is a bare word, however it is labelled.
+  if (body.mediaType !== 'application/json' || !/^\s*[[{"]/.test(body.text)) return null;
   const value = parseJson(body);
   return new Map(Object.entries(typeof value === 'string' ? { command: value } : (value ?? {})));
 }

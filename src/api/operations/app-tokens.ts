@@ -3,6 +3,14 @@ import { Type } from '../schema.ts';
 import { empty, json, type Operation } from '../operation.ts';
 import { appParams, optionalText, queryText } from './fields.ts';
 
+/** `client` is what other servers call the app; the specification shows its name in the answer only. */
+const newToken = Type.Object({
+  client: optionalText,
+  appName: optionalText,
+  app: optionalText,
+  export: Type.Optional(Type.Boolean()),
+});
+
 export const appTokenOperations: readonly Operation[] = [
   json({
     id: 'app_tokens.create',
@@ -11,11 +19,15 @@ export const appTokenOperations: readonly Operation[] = [
     method: 'POST',
     path: '/tokens',
     access: 'user',
-    body: Type.Object({ client: optionalText, export: Type.Optional(Type.Boolean()) }),
+    body: newToken,
+    bodyInAnyCase: true,
     shape: 'appToken',
     errors: ['input.invalid_json', 'app.invalid_name', 'app.not_found', 'access.denied', 'app.busy'],
     handle: ({ useCases, caller }, { body }) =>
-      useCases.appTokens.create(caller, { client: body.client, isExported: body.export === true }),
+      useCases.appTokens.create(caller, {
+        client: body.client || body.appName || body.app,
+        isExported: body.export === true,
+      }),
   }),
   json({
     id: 'app_tokens.list',

@@ -15,7 +15,6 @@ const newApp = Type.Object({
   platform: optionalText,
   framework: optionalText,
   teamOwner: optionalText,
-  teamowner: optionalText,
   description: optionalText,
   pool: optionalText,
   plan: planText,
@@ -56,6 +55,7 @@ export const appOperations: readonly Operation[] = [
     path: '/apps',
     access: 'user',
     body: newApp,
+    bodyInAnyCase: true,
     shape: 'appCreated',
     errors: [
       'input.invalid_json',
@@ -65,7 +65,6 @@ export const appOperations: readonly Operation[] = [
       'platform.disabled',
       'plan.not_found',
       'pool.not_found',
-      'quota.exceeded',
       'team.required',
       'team.ambiguous',
       'team.not_found',
@@ -75,7 +74,7 @@ export const appOperations: readonly Operation[] = [
       useCases.apps.create(caller, {
         name: body.name,
         platform: body.platform || body.framework,
-        teamOwner: body.teamOwner || body.teamowner || undefined,
+        teamOwner: body.teamOwner || undefined,
         description: body.description ?? undefined,
         pool: body.pool || undefined,
         plan: planName(body.plan) || undefined,

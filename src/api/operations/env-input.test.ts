@@ -30,6 +30,13 @@ describe('setting variables', () => {
       {},
       ['A=1', 'B=2 (private)', 'no restart'],
     ],
+    [
+      'JSON as it is listed',
+      '[{"name":"A","value":"1","public":true},{"name":"B","value":"2","public":false},{"Name":"C","Value":"3"}]',
+      '',
+      {},
+      ['A=1', 'B=2 (private)', 'C=3'],
+    ],
     ['a variable called Envs', '{"Envs":"x"}', '', {}, ['Envs=x']],
     [
       'a form',
@@ -53,6 +60,9 @@ describe('setting variables', () => {
     '"A=1"',
     '{"A":1}',
     '{"A":null}',
+    '[3]',
+    '[{"name":"A"}]',
+    '[{"name":"A","value":"1","public":"perhaps"}]',
     '{"A":{"b":"c"}}',
     '{"A":',
     '{"Envs":[]}',

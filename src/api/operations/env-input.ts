@@ -1,6 +1,7 @@
 /** The forms in which clients of different ages send changes of an app's environment (specification 4.1: not shown). */
 import { PlatformError } from '../../domain/errors.ts';
-import { FORM, isJson, parseJson, type RawBody, readFlag } from '../body.ts';
+import { isRecord } from '../../lib/is-record.ts';
+import { FORM, isForm, isJson, parseJson, type RawBody, readFlag } from '../body.ts';
 
 export interface EnvSet {
   readonly vars: readonly { name: unknown; value: unknown; public: boolean }[];
@@ -21,16 +22,16 @@ const UNSET_MESSAGE = 'You must provide the list of environment variables, in JS
 const FORM_FIELD = /^Envs\.(\d+)\.(Name|Value|Private)$/i;
 const OPTIONS = new Set(['private', 'norestart', 'managedby', 'pruneunused']);
 
-/** JSON object name -> value, JSON or form in the later `Envs` style, a plain form, or the oldest clients' text `A=b C=d`. */
+/** JSON object name -> value, a JSON list as it is listed, JSON or form in the later `Envs` style, a plain form, or the oldest clients' text `A=b C=d`. */
 export function readEnvSet(body: RawBody, query: Query): EnvSet {
   if (isJson(body)) return fromJson(parseJson(body, SET_MESSAGE), query);
-  if (!/^[\w.%+-]+=/.test(body.text)) throw new PlatformError('input.invalid_json', SET_MESSAGE, { hint: SET_HINT });
-  return isForm(body) ? fromForm([...new URLSearchParams(body.text)], query) : fromText(body.text, query);
+  if (!isForm(body)) throw new PlatformError('input.invalid_json', SET_MESSAGE, { hint: SET_HINT });
+  return isEnvForm(body) ? fromForm([...new URLSearchParams(body.text)], query) : fromText(body.text, query);
 }
 
 /** JSON array of names, repeated query `env`, the same as a form, or the oldest clients' text `A B`. */
 export function readEnvUnset(body: RawBody, query: Query): EnvUnset {
-  const form = isForm(body) ? [...new URLSearchParams(body.text)] : [];
+  const form = isEnvForm(body) ? [...new URLSearchParams(body.text)] : [];
   const names = [...readNames(body), ...asList(query['env']), ...form.filter(([n]) => n === 'env').map(([, v]) => v)];
   if (names.length === 0) {
     throw new PlatformError('input.invalid', UNSET_MESSAGE, { hint: 'Send a JSON array such as ["NAME"].' });
@@ -52,7 +53,7 @@ export function readEnvFilter(body: RawBody, query: Query): string[] | undefined
 
 function readNames(body: RawBody): unknown[] {
   const text = body.text.trim();
-  if (text === '' || isForm(body)) return [];
+  if (text === '' || isEnvForm(body)) return [];
   if (/^[A-Z_][A-Z0-9_]*(?: [A-Z_][A-Z0-9_]*)*$/.test(text)) return text.split(' ');
   const value = parseJson(body, UNSET_MESSAGE);
   if (value === null) return [];
@@ -64,23 +65,26 @@ interface Found {
   readonly name: unknown;
   readonly value: unknown;
   readonly private?: unknown;
+  /** As a listing shows it; absent: it is. */
+  readonly public?: unknown;
 }
 
 function envSet(found: readonly Found[], query: Query, beside: Pairs): EnvSet {
   if (found.length === 0) throw new PlatformError('input.invalid', SET_MESSAGE, { hint: SET_HINT });
   const isPrivate = option('private', query, beside);
   return {
-    vars: found.map(({ name, value, private: own }) => ({
+    vars: found.map(({ name, value, private: own, public: shown = true }) => ({
       name,
       value: asText(name, value),
-      public: !(isPrivate || readFlag('private', own)),
+      public: !isPrivate && !readFlag('private', own) && readFlag('public', shown),
     })),
     noRestart: option('noRestart', query, beside),
   };
 }
 
 function fromJson(value: unknown, query: Query): EnvSet {
-  if (!isObject(value)) throw new PlatformError('input.invalid', SET_MESSAGE, { hint: SET_HINT });
+  if (Array.isArray(value) && value.every(isRecord)) return envSet(value.map(lowerCased), query, []);
+  if (!isRecord(value)) throw new PlatformError('input.invalid', SET_MESSAGE, { hint: SET_HINT });
   const pairs = Object.entries(value);
   const list = pairs.find(([name]) => name.toLowerCase() === 'envs')?.[1];
   if (Array.isArray(list)) return envSet(list.map(lowerCased), query, pairs);
@@ -119,7 +123,7 @@ function asText(name: unknown, value: unknown): string {
 }
 
 function lowerCased(item: unknown): Found {
-  const fields = isObject(item) ? item : {};
+  const fields = isRecord(item) ? item : {};
   return {
     name: undefined,
     value: undefined,
@@ -134,12 +138,9 @@ function option(name: string, query: Query, beside: Pairs): boolean {
   return readFlag(name, given?.[1]);
 }
 
-function isForm(body: RawBody): boolean {
+/** True for a form whose fields are those of later clients; the text of the oldest ones looks like another. */
+function isEnvForm(body: RawBody): boolean {
   return !isJson(body) && (body.mediaType === FORM || /^(?:Envs\.\d+\.\w+|env|noRestart|private)=/i.test(body.text));
-}
-
-function isObject(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function asList(value: unknown): unknown[] {

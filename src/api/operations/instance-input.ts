@@ -1,17 +1,17 @@
 /** What clients of different ages send to make or change an instance: JSON or a form. */
 import { PlatformError } from '../../domain/errors.ts';
 import type { InstanceChange, NewInstance } from '../../domain/services/instances.ts';
-import { isJson, parseJson, type RawBody } from '../body.ts';
-import { textOf } from './app-change-input.ts';
+import { isRecord } from '../../lib/is-record.ts';
+import { isForm, parseJson, type RawBody, textOf } from '../body.ts';
 
 const PARAMETER = /^parameters\.(.+)$/;
 
 /** `service`: from the path; '' when the body names it. Throws `input.invalid`, `input.invalid_json`. */
 export function readNewInstance(body: RawBody, service: string): NewInstance {
-  const fields = readFields(body);
+  const fields = instanceFields(body);
   return {
     name: fields['name'],
-    service: service === '' ? textOf('service_name', fields['service_name']) : service,
+    service: service === '' ? serviceName(fields['service_name']) : service,
     plan: fields['plan'],
     owner: textOf('owner', fields['owner'] ?? fields['teamOwner']),
     description: fields['description'],
@@ -20,11 +20,19 @@ export function readNewInstance(body: RawBody, service: string): NewInstance {
   };
 }
 
+function serviceName(given: unknown): string {
+  const name = textOf('service_name', given);
+  if (name !== '') return name;
+  throw new PlatformError('input.invalid', 'You must provide the name of the service.', {
+    hint: 'Send it as "service_name".',
+  });
+}
+
 /** Empty fields mean as before: the clients send them all. */
 export function readInstanceChange(body: RawBody): InstanceChange {
-  const fields = readFields(body);
+  const fields = instanceFields(body);
   const given = (value: unknown): unknown => (value === '' || value === null ? undefined : value);
-  if (given(fields['plan']) !== undefined) {
+  if (textOf('plan', fields['plan']) !== '') {
     throw new PlatformError('unsupported', 'The plan of an instance cannot be changed.', {
       hint: 'Create another instance with that plan.',
     });
@@ -39,11 +47,10 @@ export function readInstanceChange(body: RawBody): InstanceChange {
   };
 }
 
-function readFields(body: RawBody): Record<string, unknown> {
-  const isForm = !isJson(body) && /^[\w.%+-]+=/.test(body.text);
-  if (isForm) return formFields(new URLSearchParams(body.text));
+function instanceFields(body: RawBody): Record<string, unknown> {
+  if (isForm(body)) return formFields(new URLSearchParams(body.text));
   const value = parseJson(body);
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return { ...value };
+  if (isRecord(value)) return value;
   throw new PlatformError('input.invalid', 'The request body must be a JSON object.', {
     hint: 'Send for example {"name": "<instance>", "service_name": "<service>"}.',
   });

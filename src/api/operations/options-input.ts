@@ -1,8 +1,17 @@
 /** Options that clients of different ages put into the query, a form or JSON; what is none of these is not looked at. */
 import type { TSchema } from 'typebox';
 import { Type } from '../schema.ts';
-import { PlatformError } from '../../domain/errors.ts';
-import { FORM, isJson, parseJson, type RawBody } from '../body.ts';
+import {
+  FORM,
+  isForm,
+  isJson,
+  parseJson,
+  type RawBody,
+  readBodyFields,
+  readLowerCased,
+  scalarText,
+  textOf,
+} from '../body.ts';
 
 type Query = Readonly<Record<string, unknown>>;
 
@@ -21,41 +30,25 @@ export const flag = Type.Optional(Type.Unsafe<string | boolean | null>({ type: [
 /** The query comes first; absent, null and empty options are ''. Throws `input.invalid_json`, `input.invalid`. */
 export function readOptions<N extends string>(body: RawBody, query: Query, names: readonly N[]): Record<N, string> {
   const fields = readBodyFields(body);
-  const values = names.map((name) => [name, optionText(name, query[name] ?? fields.get(name)?.at(-1))] as const);
+  const values = names.map((name) => [name, scalarText(name, query[name] ?? fields.get(name)?.at(-1))] as const);
   return Object.fromEntries(values) as Record<N, string>;
 }
 
-/** A body that is the value itself, or has it in a field. Throws `input.invalid_json`, `input.invalid`. */
-export function readBare(body: RawBody, name: string): string {
-  const given = readBodyFields(body).get(name)?.at(-1);
-  if (given === undefined) return isJson(body) ? '' : body.text.trim();
-  if (typeof given === 'string' || given === null) return given ?? '';
-  throw new PlatformError('input.invalid', `"${name}" must be text.`, { hint: `Send ${name}=<value>.` });
+/**
+ * A body that is the name itself, whatever its label, or a JSON text, or has it in a field: `field`, else `name`, in any case.
+ * '' when there is none. Throws `input.invalid_json`, `input.invalid`.
+ */
+export function readBare(body: RawBody, field: string): string {
+  const text = body.text.trim();
+  const unlabelled = { text, mediaType: '' };
+  if (text.startsWith('"')) return textOf(field, parseJson(unlabelled));
+  if (!isJson(unlabelled) && !isForm(unlabelled)) return text;
+  const fields = readLowerCased(unlabelled);
+  return textOf(field, fields.get(field.toLowerCase()) ?? fields.get('name'));
 }
 
 /** Every value of a name, from the query and the body; a JSON array is several values. */
 export function readValues(body: RawBody, query: Query, name: string): unknown[] {
   const given = [query[name] ?? []].flat() as unknown[];
   return [...given, ...(readBodyFields(body).get(name) ?? [])].filter((value) => value !== '' && value !== null);
-}
-
-export function readBodyFields(body: RawBody): Map<string, unknown[]> {
-  const fields = new Map<string, unknown[]>();
-  const pairs = isJson(body) ? jsonPairs(parseJson(body)) : /^[\w.%+-]+=/.test(body.text) ? formPairs(body) : [];
-  for (const [name, value] of pairs) fields.set(name, [...(fields.get(name) ?? []), ...[value].flat()]);
-  return fields;
-}
-
-function formPairs(body: RawBody): [string, unknown][] {
-  return [...new URLSearchParams(body.text)];
-}
-
-function jsonPairs(value: unknown): [string, unknown][] {
-  return typeof value === 'object' && value !== null && !Array.isArray(value) ? Object.entries(value) : [];
-}
-
-function optionText(name: string, value: unknown): string {
-  if (value === undefined || value === null) return '';
-  if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean') return String(value);
-  throw new PlatformError('input.invalid', `"${name}" must be text.`, { hint: `Send ${name}=<value>.` });
 }

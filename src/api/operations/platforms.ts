@@ -1,10 +1,9 @@
 /** Platforms (specification 4.6); their administration is beyond it. */
-import { type RawBody, readFlag } from '../body.ts';
+import { type RawBody, readFlag, readBodyFields } from '../body.ts';
 import { empty, json, type Operation, progress } from '../operation.ts';
 import { Type } from '../schema.ts';
 import { queryText } from './fields.ts';
 import { readMultipart } from './multipart-text.ts';
-import { readBodyFields } from './options-input.ts';
 
 const params = Type.Object({ platform: Type.String() });
 const rawBody = { mediaType: 'application/yaml', schema: Type.String() };

@@ -1,7 +1,7 @@
 /** Reads how clients of different ages describe a pool: a form, or JSON with fields in any case. */
 import { PlatformError } from '../../domain/errors.ts';
-import { type RawBody, readFlag } from '../body.ts';
-import { readBodyFields, readValues } from './options-input.ts';
+import { type RawBody, readFlag, readLowerCased } from '../body.ts';
+import { readValues } from './options-input.ts';
 
 export interface PoolInput {
   readonly name: string;
@@ -11,7 +11,7 @@ export interface PoolInput {
 
 /** `named`: the name in the path. Throws `input.invalid`; `pool.in_use` for whoever wants another default pool. */
 export function readPool(body: RawBody, named?: string): PoolInput {
-  const fields = new Map([...readBodyFields(body)].map(([name, values]) => [name.toLowerCase(), values.at(-1)]));
+  const fields = readLowerCased(body);
   const name = named ?? fields.get('name') ?? fields.get('pool') ?? '';
   if (typeof name !== 'string') {
     throw new PlatformError('input.invalid', 'The name of a pool must be text.', { hint: 'Send name=<pool>.' });

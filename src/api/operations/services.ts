@@ -1,10 +1,9 @@
 /** The catalog of services (specification 4.2). */
 import type { Manifest } from '../../domain/services/manifest.ts';
 import { manifestOf, parseManifest } from '../../domain/services/manifest.ts';
-import { FORM, isJson, type RawBody } from '../body.ts';
+import { FORM, isForm, type RawBody, readBodyFields } from '../body.ts';
 import { empty, json, type Operation, text } from '../operation.ts';
 import { Type } from '../schema.ts';
-import { readBodyFields } from './options-input.ts';
 
 const section = '4.2';
 const params = Type.Object({ service: Type.String() });
@@ -150,6 +149,7 @@ export const serviceOperations: readonly Operation[] = [
 
 /** YAML, of which JSON is a part, or the form of clients from 1.0 on; `named` by the path counts when there is no id. */
 function readManifest(body: RawBody, named: string): Manifest {
+  // No YAML mapping begins like a form.
   if (!isForm(body)) return parseManifest(body.text);
   const fields = Object.fromEntries(new URLSearchParams(body.text));
   return manifestOf({ ...fields, id: fields['id'] || named });
@@ -158,9 +158,4 @@ function readManifest(body: RawBody, named: string): Manifest {
 function readDoc(body: RawBody): string {
   const isDocForm = body.mediaType === FORM && body.text.startsWith('doc=');
   return isDocForm ? String(readBodyFields(body).get('doc')?.at(-1) ?? '') : body.text;
-}
-
-/** No YAML mapping begins like one, whatever the label says. */
-function isForm(body: RawBody): boolean {
-  return !isJson(body) && /^[\w.%+-]+=/.test(body.text);
 }

@@ -1,9 +1,9 @@
 /** What unit and node agents of other platforms report; beyond the specification, so that images with such an agent run. */
 import { Type } from '../schema.ts';
-import { parseJson, type RawBody } from '../body.ts';
+import { parseJson, type RawBody, readBodyFields } from '../body.ts';
 import { empty, json, type Operation } from '../operation.ts';
 import { appParams, queryText } from './fields.ts';
-import { OPTIONS_BODY, readBodyFields, readOptions } from './options-input.ts';
+import { OPTIONS_BODY, readOptions } from './options-input.ts';
 
 const failures = ['app.not_found', 'access.denied', 'unit.not_found', 'input.invalid_json'] as const;
 const reports = Type.Array(Type.Object({ ID: Type.String(), Name: Type.String(), Status: Type.String() }));

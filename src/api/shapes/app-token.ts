@@ -2,8 +2,7 @@ import { Type } from '../schema.ts';
 import { type AppToken, tokenId } from '../../domain/app-tokens/app-token.ts';
 import type { NewAppToken } from '../../domain/app-tokens/app-tokens.ts';
 import { shape } from './shape.ts';
-
-const NANOSECONDS_PER_MS = 1_000_000;
+import { nanoseconds } from './wire-time.ts';
 
 /** `Creation` is a day in UTC; `Expires` the whole life of the token in nanoseconds, as other servers count it. */
 export const appToken = shape(
@@ -11,7 +10,7 @@ export const appToken = shape(
   ({ token, record }: NewAppToken) => ({
     Token: token,
     Creation: record.createdAt.slice(0, 10).replaceAll('-', '/'),
-    Expires: (Date.parse(record.expiresAt) - Date.parse(record.createdAt)) * NANOSECONDS_PER_MS,
+    Expires: nanoseconds(Date.parse(record.expiresAt) - Date.parse(record.createdAt)),
     AppName: record.app,
   }),
 );

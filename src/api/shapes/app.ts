@@ -3,6 +3,7 @@ import type { AppView } from '../../domain/apps/apps.ts';
 import { planFields, planToWire } from './plan.ts';
 import { shape } from './shape.ts';
 import { listedUnit, listedUnitUnion, unit, unitToWire, unitUnion } from './unit.ts';
+import { ZERO_DATE } from './wire-time.ts';
 
 const published = {
   Name: Type.String(),
@@ -46,9 +47,6 @@ const listedUnion = {
   ...owners,
 };
 
-/** Clients parse it as a time; when the lock was taken is not known here. */
-const ZERO_DATE = '0001-01-01T00:00:00Z';
-
 function toWire(view: AppView) {
   const { app, units, state, repositoryUrl, address, plan } = view;
   return {
@@ -70,6 +68,7 @@ function toWire(view: AppView) {
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
     ...(app.customData !== null && { customdata: app.customData }),
     ...(app.swappedWith !== null && { swappedWith: app.swappedWith }),
+    // When the lock was taken is not known here.
     ...(app.removing && { lock: { Locked: true, Owner: '', Reason: 'app.remove', AcquireDate: ZERO_DATE } }),
   };
 }

@@ -2,10 +2,7 @@ import { Type } from '../schema.ts';
 import type { Deploy } from '../../domain/deploys/deploy.ts';
 import type { DeployView, ListedDeploy } from '../../domain/deploys/deploys.ts';
 import { shape } from './shape.ts';
-
-const NANOSECONDS = 1_000_000;
-/** How the published interface says "not removed". */
-const ZERO_DATE = '0001-01-01T00:00:00Z';
+import { nanoseconds, ZERO_DATE } from './wire-time.ts';
 
 const rest = {
   App: Type.String(),
@@ -41,7 +38,7 @@ function toWire(deploy: Deploy) {
     Id: deploy.id,
     App: deploy.app,
     Timestamp: deploy.startedAt.replace(/Z$/, '+00:00'),
-    Duration: Math.round(deploy.durationMs * NANOSECONDS),
+    Duration: nanoseconds(deploy.durationMs),
     Commit: deploy.commit,
     Error: deploy.error,
     Image: deploy.image === '' ? deploy.artifact : deploy.image,

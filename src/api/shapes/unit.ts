@@ -1,5 +1,6 @@
 import { Type } from '../schema.ts';
 import { type Unit, unitName } from '../../domain/apps/unit.ts';
+import { hostPort } from '../../lib/host-port.ts';
 
 const listed = { Name: Type.String(), State: Type.String() };
 /** What clients newer than the specification read beside it. */
@@ -21,6 +22,6 @@ export function unitToWire(unit: Unit) {
     AppName: unit.app,
     ProcessName: unit.process,
     Status: unit.state,
-    ...(unit.address !== null && { Address: { Scheme: 'http', Host: `${unit.address.host}:${unit.address.port}` } }),
+    ...(unit.address !== null && { Address: { Scheme: 'http', Host: hostPort(unit.address) } }),
   };
 }

@@ -13,13 +13,14 @@ export interface GitHostWorld {
   dispose(): Promise<void>;
 }
 
-/** The number of cases, so that a suite cannot grow hollow unseen. */
-export const GIT_HOST_CASES = 8;
+/** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
+const CASES = 8;
 
 export function gitHostConformance(name: string, create: () => Promise<GitHostWorld>): void {
   describe(`git host ${name}`, () => {
     let world: GitHostWorld;
     let scratch: string;
+    let ran = 0;
     beforeAll(async () => {
       scratch = await mkdtemp(join(tmpdir(), 'git-host-'));
       world = await create();
@@ -27,11 +28,18 @@ export function gitHostConformance(name: string, create: () => Promise<GitHostWo
     afterAll(async () => {
       await world.dispose();
       await rm(scratch, { recursive: true, force: true });
+      expect(ran, 'cases of the conformance suite').toBe(CASES);
     });
     const never = new AbortController().signal;
     const empty = (): Promise<string> => mkdtemp(join(scratch, 'tree-'));
+    const check = (title: string, body: () => Promise<void>): void => {
+      it(title, async () => {
+        ran += 1;
+        await body();
+      });
+    };
 
-    it('creates a repository once, however often it is asked', async () => {
+    check('creates a repository once, however often it is asked', async () => {
       expect(await world.host.exists('alpha')).toBe(false);
       await Promise.all([world.host.create('alpha'), world.host.create('alpha')]);
       const commit = await world.push('alpha', { a: 'kept' });
@@ -42,7 +50,7 @@ export function gitHostConformance(name: string, create: () => Promise<GitHostWo
       expect(await readFile(join(tree, 'a'), 'utf8')).toBe('kept');
     });
 
-    it('lists the apps with a repository', async () => {
+    check('lists the apps with a repository', async () => {
       await world.host.create('gamma');
       await world.host.create('beta-2');
       expect((await world.host.list()).filter((app) => ['beta-2', 'gamma'].includes(app)).sort()).toEqual([
@@ -51,7 +59,7 @@ export function gitHostConformance(name: string, create: () => Promise<GitHostWo
       ]);
     });
 
-    it('removes a repository with all that was in it, and what is missing without complaint', async () => {
+    check('removes a repository with all that was in it, and what is missing without complaint', async () => {
       await world.host.create('gone');
       const commit = await world.push('gone', { a: '1' });
       await world.host.remove('gone');
@@ -64,7 +72,7 @@ export function gitHostConformance(name: string, create: () => Promise<GitHostWo
       );
     });
 
-    it('refuses names that are not names of apps', async () => {
+    check('refuses names that are not names of apps', async () => {
       for (const name of ['../up', '-x', 'a/b', '.platform', '', 'A', 'a\0b']) {
         await expect(
           (async () => {
@@ -75,7 +83,7 @@ export function gitHostConformance(name: string, create: () => Promise<GitHostWo
       }
     });
 
-    it('lays out the tree of the commit that is asked for', async () => {
+    check('lays out the tree of the commit that is asked for', async () => {
       await world.host.create('trees');
       const first = await world.push('trees', { a: 'one', 'sub/b': 'two' });
       await world.push('trees', { c: 'three' });
@@ -85,7 +93,7 @@ export function gitHostConformance(name: string, create: () => Promise<GitHostWo
       expect(await readFile(join(tree, 'sub', 'b'), 'utf8')).toBe('two');
     });
 
-    it('refuses commits it does not have and text that is no commit', async () => {
+    check('refuses commits it does not have and text that is no commit', async () => {
       await world.host.create('trees');
       for (const commit of ['0'.repeat(39) + '1', 'main', '--help', 'HEAD', '']) {
         const extracting = (async () => world.host.source('trees', commit).extract(await empty(), never))();
@@ -93,7 +101,7 @@ export function gitHostConformance(name: string, create: () => Promise<GitHostWo
       }
     });
 
-    it('gives up when the signal says so', async () => {
+    check('gives up when the signal says so', async () => {
       await world.host.create('stops');
       const commit = await world.push('stops', { a: '1' });
       const stop = new AbortController();
@@ -101,7 +109,7 @@ export function gitHostConformance(name: string, create: () => Promise<GitHostWo
       await expect(world.host.source('stops', commit).extract(await empty(), stop.signal)).rejects.toThrow('enough');
     });
 
-    it('tells the difference of two commits, and nothing of unknown ones', async () => {
+    check('tells the difference of two commits, and nothing of unknown ones', async () => {
       await world.host.create('diffs');
       const from = await world.push('diffs', { a: 'old\n' });
       const to = await world.push('diffs', { a: 'new\n' });

@@ -3,6 +3,7 @@ import { it } from 'vitest';
 import type { Provisioner, ReadyCheck, UnitExited, UnitSpec } from '../../domain/apps/provisioner.ts';
 import { Failure } from '../../domain/apps/rollout.ts';
 import type { Address } from '../../domain/apps/unit.ts';
+import { hostPort } from '../../lib/host-port.ts';
 
 /** Command lines with agreed behaviour, in whatever language the implementation's units speak. */
 export interface ConformanceCommands {
@@ -157,7 +158,6 @@ export async function failureOf(work: Promise<unknown>): Promise<Failure> {
 }
 
 export async function get(address: Address, path: string): Promise<{ status: number; body: string }> {
-  const host = address.host.includes(':') ? `[${address.host}]` : address.host;
-  const response = await fetch(`http://${host}:${address.port}${path}`, { headers: { connection: 'close' } });
+  const response = await fetch(`http://${hostPort(address)}${path}`, { headers: { connection: 'close' } });
   return { status: response.status, body: await response.text() };
 }

@@ -7,7 +7,7 @@ import { withDeadline } from '../../lib/deadline.ts';
 import type { AddressGuard } from '../../lib/guarded/address-guard.ts';
 import { openRequest, readAnswer, RequestFailure } from '../../lib/guarded/guarded-request.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { createRedactor } from '../../lib/redact.ts';
+import { createRedactor, withEncoded } from '../../lib/redact.ts';
 import { isPage } from '../../lib/web-page.ts';
 import { wordsIn } from './answer-words.ts';
 
@@ -167,6 +167,9 @@ export function endpointFailure(
   }
 }
 
+/** Says that something took too long: it may go on, so like a 5xx it leaves open what was done. */
+const TIMED_OUT = 408;
+
 /** An answer that says no. A 5xx leaves open what was done before it. */
 export function refusal(
   endpoint: Endpoint,
@@ -178,12 +181,12 @@ export function refusal(
   const excerpt = excerptOf(endpoint, request, description ?? answer.text);
   const said = `The provider of the service "${endpoint.service}" answered ${status}${excerpt === '' ? '.' : `: ${excerpt}`}`;
   const code = status === 412 ? 'precondition_failed' : status === 404 || status === 410 ? 'not_found' : 'refused';
-  const mayHaveHappened = request.changes && (status >= 500 || status < 300);
+  const mayHaveHappened = request.changes && (status >= 500 || status < 300 || status === TIMED_OUT);
   return new EndpointFailure(code, said, { mayHaveHappened, status });
 }
 
 function excerptOf(endpoint: Endpoint, request: ProviderRequest, text: string): string {
-  const redact = createRedactor([endpoint.password, basicAuth(endpoint), ...(request.secrets ?? [])]);
+  const redact = createRedactor(withEncoded([endpoint.password, basicAuth(endpoint), ...(request.secrets ?? [])]));
   const words = withoutCredentials(redact(wordsIn(text)))
     .replace(/[\p{Cc}\p{Cf}\s]+/gu, ' ')
     .trim();
@@ -214,8 +217,4 @@ export function jsonOf(endpoint: Endpoint, request: ProviderRequest, answer: Pro
   } catch {
     throw invalidAnswer(endpoint, request, answer.status, 'something that is not JSON');
   }
-}
-
-export function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

@@ -30,7 +30,7 @@ interface World {
 }
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 24;
+const CASES = 27;
 
 export const INSTANCE: EndpointInstance = {
   id: '5f0c1f0e-6f6e-4b7a-9b0d-0f4f4f1d7a01',
@@ -273,6 +273,18 @@ function failureCases(test: Test): void {
     expect(failure).toMatchObject({ code: 'invalid_answer', mayHaveHappened: false });
   });
 
+  test('what took too long may have been done all the same', async ({ provider, endpoints, endpoint }) => {
+    provider.fail('took too long', changing);
+    const failure = await failureOf(endpoints.create(endpoint, INSTANCE, callOf()));
+    expect(failure).toMatchObject({ code: 'refused', mayHaveHappened: true, status: 408 });
+  });
+
+  test('whoever goes on with another protocol has not answered', async ({ provider, endpoints, endpoint }) => {
+    provider.fail('other protocol', changing);
+    const failure = await failureOf(endpoints.create(endpoint, INSTANCE, callOf()));
+    expect(failure).toMatchObject({ code: 'invalid_answer', mayHaveHappened: true });
+  });
+
   test('variables that no app can have are refused, without their values', async (world) => {
     const { provider, endpoints, endpoint } = world;
     await endpoints.create(endpoint, INSTANCE, callOf());
@@ -340,6 +352,16 @@ function proxyCases(test: Test): void {
     expect(seen?.headers.authorization).toMatch(/^Basic /);
     expect(seen?.headers).not.toHaveProperty('cookie');
     expect(seen?.headers).not.toHaveProperty('x-hop');
+  });
+
+  test('says itself who asks', async ({ provider, endpoints, endpoint }) => {
+    const claimed = ['X-Tsuru-User', 'x_tsuru_user', 'x-tancho-instance-id', 'x-broker-api-originating-identity'];
+    const headers = Object.fromEntries([...claimed, 'x-request-id'].map((name) => [name, 'somebody else']));
+    const call = callOf();
+    const answer = await endpoints.proxy(endpoint, { method: 'GET', path: '/echo/', headers, body: null }, call);
+    answer.body.destroy();
+    expect(JSON.stringify(provider.requests[0]?.headers)).not.toContain('somebody else');
+    expect(provider.requests[0]?.headers).toMatchObject({ 'x-tsuru-user': call.user, 'x-request-id': call.requestId });
   });
 
   test('hands nothing on above the endpoint, and answers redirects', async ({ provider, endpoints, endpoint }) => {

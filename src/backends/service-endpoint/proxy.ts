@@ -2,7 +2,7 @@
 import { type Readable, Transform } from 'node:stream';
 import { type ProxyAnswer, type ServiceEndpoint, EndpointFailure } from '../../domain/services/service-endpoint.ts';
 import { openRequest, RequestFailure } from '../../lib/guarded/guarded-request.ts';
-import { basicAuth, type CallOptions, commonHeaders, endpointFailure, urlOf } from './calls.ts';
+import { basicAuth, type CallOptions, commonHeaders, endpointFailure, headerText, urlOf } from './calls.ts';
 
 const MAX_PROXY_BYTES = 32 * 1024 * 1024;
 /** Of one connection only (RFC 9110 7.6.1), or what would tell one side about the other's sessions. */
@@ -49,7 +49,8 @@ export function createProxy(options: CallOptions): ServiceEndpoint['proxy'] {
         url,
         headers: {
           ...commonHeaders(endpoint, call),
-          ...handedOn(request.headers),
+          ...withoutClaims(handedOn(request.headers)),
+          'x-tsuru-user': headerText(call.user),
           authorization: `Basic ${basicAuth(endpoint)}`,
         },
         body: request.body,
@@ -83,6 +84,13 @@ function handedOn<T extends string | readonly string[]>(
     if (value !== undefined && !NOT_HANDED_ON.has(lower) && !named.includes(lower)) kept[lower] = value;
   }
   return kept;
+}
+
+/** Who asks, and for which instance, is the platform's to say: providers believe it. Some take `_` in a name for `-`. */
+function withoutClaims(headers: Readonly<Record<string, string>>): Record<string, string> {
+  const isClaim = (name: string): boolean =>
+    /^x-(?:(?:tsuru|tancho)-|request-id$|broker-api-.*-identity$)/.test(name.replaceAll('_', '-'));
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !isClaim(name)));
 }
 
 function bounded(answer: Readable): ProxyAnswer['body'] {

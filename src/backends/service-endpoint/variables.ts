@@ -13,6 +13,7 @@ export function checkVariables(entries: readonly (readonly [string, unknown])[])
     if (!NAME.test(name)) return 'a variable name that no environment can have';
     if (RESERVED.test(name)) return `the variable ${name}, which belongs to the platform`;
     if (typeof value !== 'string') return `a value of ${name} that is not text`;
+    if (/\p{Surrogate}/u.test(value)) return `a value of ${name} that is no text in UTF-8`;
     if (value.includes('\0')) return `a value of ${name} that has a NUL in it`;
     if (Buffer.byteLength(value) > MAX_VALUE_BYTES) return `a value of ${name} of more than ${MAX_VALUE_BYTES} bytes`;
     if (variables.has(name)) return `the variable ${name} twice`;

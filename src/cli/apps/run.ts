@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { argvText } from '../../lib/argv-text.ts';
 import type { Cli } from '../cli.ts';
 import { appName } from '../git.ts';
 import { APP_OPTION } from './app-option.ts';
@@ -30,8 +31,7 @@ export function registerRun(app: Command, cli: Cli): void {
 }
 
 /** The platform takes one text for a shell; several words are quoted so that they arrive as the words they are. */
-export function shellText(words: readonly string[]): string {
+function shellText(words: readonly string[]): string {
   const [only = ''] = words;
-  if (words.length === 1) return only;
-  return words.map((word) => (/^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
+  return words.length === 1 ? only : argvText(words);
 }

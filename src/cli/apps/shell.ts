@@ -16,10 +16,9 @@ export function registerShell(app: Command, cli: Cli): void {
       const client = await cli.client();
       const { stdin, stdout, env, signal } = cli.context;
       const isTerminal = stdin.isTTY === true && stdout.isTTY === true;
-      const size = sizeOf(stdout) ?? { width: 80, height: 24 };
       const shell = await client.apps.shell(name, {
         ...(unit !== undefined && { unit }),
-        ...(isTerminal && { size }),
+        ...(isTerminal && { size: sizeOf(stdout) }),
         ...(isTerminal && env['TERM'] !== undefined && { term: env['TERM'] }),
         output: (bytes) => void stdout.write(bytes),
         signal,
@@ -30,10 +29,7 @@ export function registerShell(app: Command, cli: Cli): void {
 
 /** The terminal is the shell's until it ends: keys go to it as they are. */
 async function attach(shell: RemoteShell, stdin: Input, stdout: Output, isTerminal: boolean): Promise<number> {
-  const onSize = (): void => {
-    const size = sizeOf(stdout) ?? { width: 80, height: 24 };
-    if (size !== null) shell.resize(size);
-  };
+  const onSize = (): void => shell.resize(sizeOf(stdout));
   const onData = (bytes: Buffer): void => shell.write(bytes);
   const onEnd = (): void => shell.endInput();
   if (isTerminal) stdin.setRawMode?.(true);
@@ -48,6 +44,6 @@ async function attach(shell: RemoteShell, stdin: Input, stdout: Output, isTermin
   }
 }
 
-function sizeOf({ columns, rows }: Output): { width: number; height: number } | null {
-  return columns === undefined || rows === undefined ? null : { width: columns, height: rows };
+function sizeOf({ columns, rows }: Output): { width: number; height: number } {
+  return columns === undefined || rows === undefined ? { width: 80, height: 24 } : { width: columns, height: rows };
 }

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { AppsClient } from '../../client/apps.ts';
 import type { Cli } from '../cli.ts';
+import { CliError } from '../errors.ts';
 import { appName } from '../git.ts';
 import { APP_OPTION } from './app-option.ts';
 
@@ -54,10 +55,19 @@ function register(app: Command, cli: Cli, verb: Verb): void {
       const { apps } = await cli.client();
       const { process } = options;
       const act: AppsClient['restart'] = apps[verb.name];
+      if (verb.name === 'restart' && process === undefined) await demandDeployed(apps, name);
       const what = process === undefined ? `App ${name}` : `Process ${process} of ${name}`;
       await cli.during(`${verb.doing} ${name}`, (say) =>
         act(name, { say, signal: cli.context.signal, ...(process === undefined ? {} : { process }) }),
       );
       cli.show({ app: name, ...(process === undefined ? {} : { process }) }, () => `${what} ${verb.done}.`);
     });
+}
+
+/** The platform has nothing against restarting what is not there; whoever types it wants to know. */
+async function demandDeployed(apps: AppsClient, name: string): Promise<void> {
+  const { deploys, Repository } = await apps.info(name);
+  if (deploys > 0) return;
+  const hint = `Push code to it first: git push ${Repository} HEAD:main`;
+  throw new CliError(`App ${name} has not been deployed yet, there is nothing to restart.`, hint);
 }

@@ -8,7 +8,7 @@ import { APP_OPTION } from './app-option.ts';
 export function registerTokens(app: Command, cli: Cli): void {
   app
     .command('token-create')
-    .description('Make a token that reads one app, its environment and its log; it is shown once')
+    .description('Make a token that deploys one app and reads it, its environment and its log; it is shown once')
     .argument('[app]', APP_OPTION[1])
     .option(...APP_OPTION)
     .option('--export', 'also give it to the app, as the private variable TANCHO_APP_TOKEN')

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import type { DeployInfo, DeploySummary } from '../../client/shapes.ts';
 import type { Cli } from '../cli.ts';
+import { APP_OPTION } from '../apps/app-option.ts';
 import { appName } from '../git.ts';
 import { facts, howLong, printableOutput, table, when } from '../output.ts';
 import { UsageError } from '../errors.ts';
@@ -14,7 +15,7 @@ export function registerDeploy(deploy: Command, cli: Cli): void {
   deploy
     .command('list')
     .description('List deploys, newest first')
-    .option('-a, --app <app>', 'the app (default: that of the git remote "tancho")')
+    .option(...APP_OPTION)
     .option('--all', 'those of all your apps')
     .option('-n, --limit <count>', 'how many', '20')
     .addHelpText('after', '\nReleases with a * can be gone back to: tancho deploy rollback <release>')
@@ -32,7 +33,7 @@ export function registerDeploy(deploy: Command, cli: Cli): void {
     .command('rollback')
     .description('Go back to an older release: its code, environment and processes')
     .argument('[release]', 'a release such as v3, or the ID of a deploy (default: what served before)', 'previous')
-    .option('-a, --app <app>', 'the app (default: that of the git remote "tancho")')
+    .option(...APP_OPTION)
     .action(async (release: string, options: { app?: string }) => {
       const app = await appName(cli, options.app);
       const client = await cli.client();

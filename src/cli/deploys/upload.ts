@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { APP_OPTION } from '../apps/app-option.ts';
 import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
 import { appName } from '../git.ts';
@@ -16,7 +17,7 @@ export function addUpload(command: Command, cli: Cli): Command {
       '[paths...]',
       'a directory, which becomes the top of the app, or several files and directories (default: this directory)',
     )
-    .option('-a, --app <app>', 'the app (default: that of the git remote "tancho")')
+    .option(...APP_OPTION)
     .option('-m, --message <text>', 'why; kept with the deploy')
     .option('-i, --image <name>', 'deploy this image of a registry instead of files')
     .addHelpText(

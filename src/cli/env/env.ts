@@ -1,12 +1,10 @@
 import type { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
 import { APP_OPTION } from '../apps/app-option.ts';
 import type { Cli } from '../cli.ts';
-import { CliError, UsageError } from '../errors.ts';
+import { UsageError } from '../errors.ts';
 import { appName } from '../git.ts';
+import { readFileOrInput, readInput } from '../input.ts';
 import { printable } from '../output.ts';
-import { readInput } from '../prompt.ts';
 import { envFileValue, readEnvFile } from './env-file.ts';
 
 interface SetOptions {
@@ -86,7 +84,7 @@ async function set(cli: Cli, pairs: readonly string[], options: SetOptions): Pro
 }
 
 async function valuesOf(cli: Cli, pairs: readonly string[], file: string | undefined): Promise<Record<string, string>> {
-  const values = file === undefined ? new Map<string, string>() : readEnvFile(await contents(cli, file), file);
+  const values = file === undefined ? new Map<string, string>() : readEnvFile(await readFileOrInput(cli, file), file);
   let fromInput = file === '-' ? 'the file' : '';
   for (const pair of pairs) {
     const cut = pair.indexOf('=');
@@ -103,15 +101,4 @@ async function valuesOf(cli: Cli, pairs: readonly string[], file: string | undef
     values.set(key, value === '-' ? (await readInput(cli)).replace(/\r?\n$/, '') : value);
   }
   return Object.fromEntries(values);
-}
-
-/** What a file holds, or standard input; `file` is relative to the working directory. */
-async function contents(cli: Cli, file: string): Promise<string> {
-  if (file === '-') return readInput(cli);
-  try {
-    return await readFile(resolve(cli.context.cwd, file), 'utf8');
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new CliError(`The file ${file} cannot be read: ${reason}.`, 'Check its name.', { cause });
-  }
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { createHash } from 'node:crypto';
+import { keyFingerprint } from '../../lib/key-fingerprint.ts';
 import type { Cli } from '../cli.ts';
 import { table } from '../output.ts';
 import { findPublicKey, readPublicKey } from './public-key.ts';
@@ -43,6 +43,5 @@ export function registerKey(key: Command, cli: Cli): void {
 
 /** As ssh-keygen -l prints it. */
 function fingerprint(key: string): string {
-  const bytes = Buffer.from(key.split(' ')[1] ?? '', 'base64');
-  return `SHA256:${createHash('sha256').update(bytes).digest('base64').replace(/=+$/, '')}`;
+  return keyFingerprint(Buffer.from(key.split(' ')[1] ?? '', 'base64'));
 }

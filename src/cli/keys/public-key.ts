@@ -1,10 +1,10 @@
 /** Finding and reading the user's own public key. */
-import { access, readFile, stat } from 'node:fs/promises';
+import { access } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { join } from 'node:path';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../errors.ts';
-import { readInput } from '../prompt.ts';
+import { readFileOrInput } from '../input.ts';
 
 const USUAL = ['id_ed25519.pub', 'id_ecdsa.pub', 'id_rsa.pub'];
 const PUBLIC_KEY = /^(ssh-|ecdsa-|sk-)[\w@.-]+ [A-Za-z0-9+/]+=*( .*)?$/;
@@ -23,7 +23,7 @@ export async function findPublicKey(cli: Cli): Promise<string> {
 }
 
 export async function readPublicKey(cli: Cli, path: string): Promise<string> {
-  const text = (path === '-' ? await readInput(cli) : await readKeyFile(resolve(cli.context.cwd, path))).trim();
+  const text = (await readFileOrInput(cli, path)).trim();
   if (text.includes('PRIVATE KEY')) {
     throw new CliError(
       `${path} is a private key, which must stay with you.`,
@@ -37,15 +37,4 @@ export async function readPublicKey(cli: Cli, path: string): Promise<string> {
     );
   }
   return text;
-}
-
-async function readKeyFile(path: string): Promise<string> {
-  try {
-    if ((await stat(path)).size > 64 * 1024)
-      throw new CliError(`${path} is too large for a key.`, 'Name a public key.');
-    return await readFile(path, 'utf8');
-  } catch (error) {
-    if (error instanceof CliError) throw error;
-    throw new CliError(`${path} cannot be read (${(error as NodeJS.ErrnoException).code}).`, 'Check the path.');
-  }
 }

@@ -1,10 +1,7 @@
 /** Changes of what platforms there are; for admins. */
 import type { Command } from 'commander';
-import { readFile } from 'node:fs/promises';
-import { resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
 import type { Cli } from '../cli.ts';
-import { UsageError } from '../errors.ts';
+import { readFileOrInput } from '../input.ts';
 
 const FILE = 'file with the definition (docs/platforms.md); - is standard input';
 
@@ -15,7 +12,7 @@ export function registerPlatformChanges(platform: Command, cli: Cli): void {
     .argument('<name>', 'name of the platform')
     .argument('<file>', FILE)
     .action(async (name: string, file: string) => {
-      const definition = await read(cli, file);
+      const definition = await readFileOrInput(cli, file);
       const client = await cli.client();
       await cli.during('Adding the platform', (say) => client.platforms.add(name, definition, { say }));
       cli.show({ name }, () => `To make an app for it: tancho app create <name> ${name}`);
@@ -26,7 +23,7 @@ export function registerPlatformChanges(platform: Command, cli: Cli): void {
     .argument('<platform>', 'name of the platform')
     .argument('<file>', FILE)
     .action(async (name: string, file: string) => {
-      const definition = await read(cli, file);
+      const definition = await readFileOrInput(cli, file);
       const client = await cli.client();
       await cli.during('Changing the platform', (say) => client.platforms.update(name, definition, { say }));
       cli.show({ name }, () => 'Its apps are built with it from their next deploy on.');
@@ -53,15 +50,4 @@ function registerSwitch(platform: Command, cli: Cli, verb: 'enable' | 'disable')
       await cli.during('Changing the platform', () => client.platforms.setDisabled(name, verb === 'disable'));
       cli.show({ name, disabled: verb === 'disable' }, () => `Platform ${name} ${verb}d.`);
     });
-}
-
-/** `-` is standard input. */
-async function read(cli: Cli, file: string): Promise<string> {
-  try {
-    if (file === '-') return await text(cli.context.stdin);
-    return await readFile(resolve(cli.context.cwd, file), 'utf8');
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new UsageError(`The file ${file} cannot be read: ${reason}.`, 'Check its name.');
-  }
 }

@@ -3,7 +3,7 @@ import { serveProvider } from '../../providers/serve.ts';
 import type { ProviderHandlers } from '../../providers/contract.ts';
 import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
-import { type Place, type ServeFlags, serveUntilSignal, type Started, warn } from './serve.ts';
+import { type Place, type ServeFlags, serveUntilSignal, type Started } from './serve.ts';
 
 interface ServerFlags extends ServeFlags {
   readonly url?: string;
@@ -72,7 +72,7 @@ function serverUrl(cli: Cli, flags: ServerFlags, protocols: readonly string[], e
     throw new UsageError('--url is not the address of such a server.', `For example: --url ${example}`);
   }
   if (flags.url !== undefined && new URL(given).password !== '') {
-    warn(cli, 'the password in --url can be read by everybody on this machine; TANCHO_PROVIDER_URL cannot.');
+    cli.warn('the password in --url can be read by everybody on this machine; TANCHO_PROVIDER_URL cannot.');
   }
   return given;
 }

@@ -67,7 +67,7 @@ export async function serveUntilSignal(
 async function passwordOf(cli: Cli, flags: ServeFlags): Promise<{ password: string; isNew: boolean }> {
   const given = flags.password ?? '';
   if (given !== '') {
-    warn(cli, '--password can be read by everybody on this machine; TANCHO_PROVIDER_PASSWORD cannot.');
+    cli.warn('--password can be read by everybody on this machine; TANCHO_PROVIDER_PASSWORD cannot.');
     return { password: given, isNew: false };
   }
   const set = cli.context.env['TANCHO_PROVIDER_PASSWORD'] ?? '';
@@ -102,9 +102,9 @@ async function announce(cli: Cli, flags: ServeFlags, { running, credentials, isN
     await rm(file, { force: true });
     await writeFile(file, text, { mode: 0o600, flag: 'wx' });
   }
-  for (const warning of running.warnings) warn(cli, warning);
+  for (const warning of running.warnings) cli.warn(warning);
   if (!isLoopbackHost(new URL(url).host) && !url.startsWith('https:')) {
-    warn(cli, `${url} is not encrypted; others on the way can read passwords. Put TLS in front and give --public-url.`);
+    cli.warn(`${url} is not encrypted; others on the way can read passwords. Put TLS in front and give --public-url.`);
   }
   const shown = isNew ? { ...credentials } : { username: credentials.username };
   cli.show({ service: flags.name, url, ...shown, ...(isNew ? { manifest: text } : {}) }, () =>
@@ -135,10 +135,6 @@ function manifestLines(text: string, { password }: Credentials, isNew: boolean):
     '',
     shown.trimEnd(),
   ];
-}
-
-export function warn(cli: Cli, text: string): void {
-  cli.context.stderr.write(`${cli.paint('yellow', 'Warning:')} ${text}\n`);
 }
 
 function explained(error: unknown, place: string): unknown {

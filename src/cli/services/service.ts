@@ -1,12 +1,11 @@
-import { readFile } from 'node:fs/promises';
-import path from 'node:path';
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
-import { CliError } from '../errors.ts';
+import { readFileOrInput } from '../input.ts';
 import { printable, table } from '../output.ts';
-import { confirm, readInput } from '../prompt.ts';
+import { confirm } from '../prompt.ts';
 
 const MANIFEST = '[manifest]';
+const TO_BEGIN = 'To begin with: tancho service template > service.yaml';
 const TEMPLATE = `# The manifest of a service: tancho service create service.yaml
 id: mydb                                # name of the service
 password: change-me                     # the platform shows it to your provider with every call
@@ -102,7 +101,7 @@ function registerLooking(service: Command, cli: Cli): void {
         const doc = await cli.during('Asking', () => client.services.doc(name));
         return cli.show({ service: name, doc }, () => (doc === '' ? `${name} has no documentation.` : printable(doc)));
       }
-      const text = await textOf(cli, options.set);
+      const text = await readFileOrInput(cli, options.set);
       await cli.during('Storing', () => client.services.setDoc(name, text));
       cli.show({ service: name }, () => `The documentation of ${name} is stored.`);
     });
@@ -118,7 +117,7 @@ function registerManifests(service: Command, cli: Cli): void {
     .description('Add a service to the catalog')
     .argument(MANIFEST, 'file with its manifest, or - for standard input', 'service.yaml')
     .action(async (file: string) => {
-      const text = await textOf(cli, file);
+      const text = await readFileOrInput(cli, file, TO_BEGIN);
       const client = await cli.client();
       await cli.during('Adding the service', () => client.services.create(text));
       cli.show({ manifest: file }, () => 'The service is in the catalog.');
@@ -128,22 +127,9 @@ function registerManifests(service: Command, cli: Cli): void {
     .description('Replace what the manifest of a service says')
     .argument(MANIFEST, 'file with its manifest, or - for standard input', 'service.yaml')
     .action(async (file: string) => {
-      const text = await textOf(cli, file);
+      const text = await readFileOrInput(cli, file, TO_BEGIN);
       const client = await cli.client();
       await cli.during('Updating the service', () => client.services.update(text));
       cli.show({ manifest: file }, () => 'The service is updated.');
     });
-}
-
-async function textOf(cli: Cli, file: string): Promise<string> {
-  if (file === '-') return readInput(cli);
-  try {
-    return await readFile(path.resolve(cli.context.cwd, file), 'utf8');
-  } catch (error) {
-    const code = (error as NodeJS.ErrnoException).code ?? '';
-    const why = code === 'ENOENT' ? 'is not there' : `cannot be read (${code})`;
-    throw new CliError(`The file ${file} ${why}.`, 'To begin with: tancho service template > service.yaml', {
-      cause: error,
-    });
-  }
 }

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { createClient } from '../../client/client.ts';
+import { isLoopbackHost } from '../../lib/loopback-host.ts';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../errors.ts';
 import { ask, askPassword } from '../prompt.ts';
@@ -15,12 +16,12 @@ export function registerLogin(command: Command, cli: Cli): void {
 }
 
 async function login(cli: Cli, given: string | undefined, givenEmail: string | undefined): Promise<void> {
-  const { env, stderr } = cli.context;
+  const { env } = cli.context;
   const saved = await readTargets(env);
   const variable = env['TANCHO_TARGET'] ?? '';
   const asked = given ?? cli.options.target ?? (variable === '' ? saved.current : variable);
   const url = normalUrl(asked === '' ? DEFAULT_URL : asked);
-  if (isOpen(url)) stderr.write(`Warning: ${url} is not encrypted; others on the way can read your password.\n`);
+  if (isOpen(url)) cli.warn(`${url} is not encrypted; others on the way can read your password.`);
   const email = givenEmail ?? (await ask(cli, `E-mail for ${url}`, '--email'));
   const password = await askPassword(cli, 'Password');
   const client = createClient({ baseUrl: url });
@@ -41,6 +42,6 @@ function refused(error: unknown): never {
 
 /** Plain HTTP to another machine. */
 function isOpen(url: string): boolean {
-  const { protocol, hostname } = new URL(url);
-  return protocol === 'http:' && !/^(localhost|.*\.localhost|127\..*|\[::1\])$/.test(hostname);
+  const { protocol, host } = new URL(url);
+  return protocol === 'http:' && !isLoopbackHost(host);
 }

@@ -23,8 +23,7 @@ async function logout(cli: Cli): Promise<void> {
   } catch (error) {
     // A session that has ended already, or a platform that is gone: the login is forgotten here all the same.
     if (!(error instanceof ClientError) || (error.status !== 401 && error.status !== 0)) throw error;
-    if (error.status === 0)
-      cli.context.stderr.write(`Warning: ${error.message} The session there goes on until it expires.\n`);
+    if (error.status === 0) cli.warn(`${error.message} The session there goes on until it expires.`);
   }
   await writeTargets(env, { current: saved.current === url ? '' : saved.current, targets });
   cli.show({ target: url }, () => `Logged out of ${url}.`);

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
-import { askPassword, readInput } from '../prompt.ts';
+import { readInput } from '../input.ts';
+import { askPassword } from '../prompt.ts';
 
 const NEW = 'New password (6 to 50 characters)';
 

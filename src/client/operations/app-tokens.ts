@@ -2,7 +2,12 @@
 export interface AppTokensTypes {
   /** Make a token that acts on one app only. */
   'app_tokens.create': {
-    readonly body: { readonly client?: string | null | undefined; readonly export?: boolean | undefined };
+    readonly body: {
+      readonly client?: string | null | undefined;
+      readonly appName?: string | null | undefined;
+      readonly app?: string | null | undefined;
+      readonly export?: boolean | undefined;
+    };
     readonly answer: {
       readonly Token: string;
       readonly Creation: string;

@@ -7,7 +7,6 @@ export interface AppsTypes {
       readonly platform?: string | null | undefined;
       readonly framework?: string | null | undefined;
       readonly teamOwner?: string | null | undefined;
-      readonly teamowner?: string | null | undefined;
       readonly description?: string | null | undefined;
       readonly pool?: string | null | undefined;
       readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;

@@ -41,25 +41,25 @@ export interface InstancesTypes {
   'instances.proxy': {
     readonly params: { readonly instance: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
-    readonly answer: void;
+    readonly answer: string;
   };
   /** Ask the provider for a path of an instance's own. */
   'instances.proxy-delete': {
     readonly params: { readonly instance: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
-    readonly answer: void;
+    readonly answer: string;
   };
   /** Ask the provider for a path of an instance's own. */
   'instances.proxy-post': {
     readonly params: { readonly instance: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
-    readonly answer: void;
+    readonly answer: string;
   };
   /** Ask the provider for a path of an instance's own. */
   'instances.proxy-put': {
     readonly params: { readonly instance: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
-    readonly answer: void;
+    readonly answer: string;
   };
   /** Remove an instance that no app is bound to, or with unbindall unbind it first. */
   'instances.remove': {
@@ -104,10 +104,10 @@ export const INSTANCES_CALLS = {
   'instances.grant': { method: 'PUT', path: '/services/instances/permission/{instance}/{team}', answer: 'none' },
   'instances.info': { method: 'GET', path: '/services/instances/{instance}', answer: 'json' },
   'instances.list': { method: 'GET', path: '/services/instances', answer: 'list' },
-  'instances.proxy': { method: 'GET', path: '/services/proxy/{instance}', answer: 'none' },
-  'instances.proxy-delete': { method: 'DELETE', path: '/services/proxy/{instance}', answer: 'none' },
-  'instances.proxy-post': { method: 'POST', path: '/services/proxy/{instance}', answer: 'none' },
-  'instances.proxy-put': { method: 'PUT', path: '/services/proxy/{instance}', answer: 'none' },
+  'instances.proxy': { method: 'GET', path: '/services/proxy/{instance}', answer: 'text' },
+  'instances.proxy-delete': { method: 'DELETE', path: '/services/proxy/{instance}', answer: 'text' },
+  'instances.proxy-post': { method: 'POST', path: '/services/proxy/{instance}', answer: 'text' },
+  'instances.proxy-put': { method: 'PUT', path: '/services/proxy/{instance}', answer: 'text' },
   'instances.remove': { method: 'DELETE', path: '/services/instances/{instance}', answer: 'none' },
   'instances.revoke': { method: 'DELETE', path: '/services/instances/permission/{instance}/{team}', answer: 'none' },
   'instances.status': { method: 'GET', path: '/services/instances/{instance}/status', answer: 'text' },

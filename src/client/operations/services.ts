@@ -36,25 +36,25 @@ export interface ServicesTypes {
   'services.proxy': {
     readonly params: { readonly service: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
-    readonly answer: void;
+    readonly answer: string;
   };
   /** Ask the provider of a service for any path; for its owners. */
   'services.proxy-delete': {
     readonly params: { readonly service: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
-    readonly answer: void;
+    readonly answer: string;
   };
   /** Ask the provider of a service for any path; for its owners. */
   'services.proxy-post': {
     readonly params: { readonly service: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
-    readonly answer: void;
+    readonly answer: string;
   };
   /** Ask the provider of a service for any path; for its owners. */
   'services.proxy-put': {
     readonly params: { readonly service: string };
     readonly query: { readonly callback?: string | number | boolean | undefined };
-    readonly answer: void;
+    readonly answer: string;
   };
   /** Remove a service that has no instances. */
   'services.remove': { readonly params: { readonly service: string }; readonly answer: void };
@@ -72,10 +72,10 @@ export const SERVICES_CALLS = {
   'services.info': { method: 'GET', path: '/services/{service}', answer: 'list' },
   'services.list': { method: 'GET', path: '/services', answer: 'list' },
   'services.plans': { method: 'GET', path: '/services/{service}/plans', answer: 'list' },
-  'services.proxy': { method: 'GET', path: '/services/proxy/service/{service}', answer: 'none' },
-  'services.proxy-delete': { method: 'DELETE', path: '/services/proxy/service/{service}', answer: 'none' },
-  'services.proxy-post': { method: 'POST', path: '/services/proxy/service/{service}', answer: 'none' },
-  'services.proxy-put': { method: 'PUT', path: '/services/proxy/service/{service}', answer: 'none' },
+  'services.proxy': { method: 'GET', path: '/services/proxy/service/{service}', answer: 'text' },
+  'services.proxy-delete': { method: 'DELETE', path: '/services/proxy/service/{service}', answer: 'text' },
+  'services.proxy-post': { method: 'POST', path: '/services/proxy/service/{service}', answer: 'text' },
+  'services.proxy-put': { method: 'PUT', path: '/services/proxy/service/{service}', answer: 'text' },
   'services.remove': { method: 'DELETE', path: '/services/{service}', answer: 'none' },
   'services.revoke': { method: 'DELETE', path: '/services/{service}/{team}', answer: 'none' },
   'services.update': { method: 'PUT', path: '/services', body: 'application/x-yaml', answer: 'none' },

@@ -9,7 +9,8 @@ import { demandPlan } from '../plans/demand-plan.ts';
 import { broughtNow, demandPlatform } from '../platforms/demand-platform.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
 import type { Say } from '../say.ts';
-import type { Store, StoreWriter } from '../store.ts';
+import type { Store } from '../store.ts';
+import { demandTeam } from '../teams/demand-team.ts';
 import { checkDescription, demandOwner } from './app-fields.ts';
 import { createAppEdit, type Edit, type MakeEdit } from './app-edit.ts';
 import { demandApp } from './demand-app.ts';
@@ -30,8 +31,8 @@ export interface AppChange {
 
 export interface AppChanges {
   /**
-   * All of it or nothing. Errors: platform.not_found, platform.disabled, team.not_found, pool.not_found, plan.not_found; for another plan of a
-   * running app also quota.exceeded, unit.failed.
+   * All of it or nothing. Errors: platform.not_found, platform.disabled, team.not_found, pool.not_found, plan.not_found, input.invalid for
+   * empty names; for another plan of a running app also quota.exceeded, unit.failed.
    */
   change(caller: Caller, app: string, change: AppChange, say?: Say): Promise<void>;
   /** Gives a team access. Errors: team.not_found, team.access_exists. */
@@ -72,6 +73,7 @@ export function createAppChanges({ store, builder, rollouts, journal, act, now }
     async change(caller, name, change, say) {
       const app = await demandApp(store, name);
       demand(caller, 'app.update', { app });
+      demandNames(change);
       const { description, platform, teamOwner, pool, plan } = change;
       const fields: Edit = { ...(description !== undefined && { description: checkDescription(description) }) };
       const brought = platform === undefined ? null : await broughtNow(builder);
@@ -115,7 +117,10 @@ export function createAppChanges({ store, builder, rollouts, journal, act, now }
   };
 }
 
-async function demandTeam(tx: Pick<StoreWriter, 'team'>, name: string): Promise<void> {
-  if ((await tx.team(name)) !== null) return;
-  throw new PlatformError('team.not_found', 'Team not found', { hint: 'Check the spelling of its name.' });
+function demandNames(change: AppChange): void {
+  const field = (['platform', 'teamOwner', 'pool', 'plan'] as const).find((name) => change[name] === '');
+  if (field === undefined) return;
+  throw new PlatformError('input.invalid', `"${field}" is empty.`, {
+    hint: 'Send the name of the one that is wanted.',
+  });
 }

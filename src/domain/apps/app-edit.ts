@@ -7,9 +7,8 @@ import type { Store, StoreWriter } from '../store.ts';
 import type { App, EnvVar, Release } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import { withSurroundings } from './next-release.ts';
-import { privateValues } from './private-values.ts';
+import { replaceUnits } from './replace-units.ts';
 import type { Rollouts } from './rollouts.ts';
-import { unitFailed } from './unit-failed.ts';
 
 export type Edit = Partial<Pick<App, 'description' | 'platform' | 'teamOwner' | 'teams' | 'pool' | 'plan'>>;
 /** Judged in the transaction that stores it, and before when a rollout comes first. */
@@ -44,23 +43,17 @@ export function createAppEdit(deps: { store: Store; rollouts: Rollouts; now: () 
       if (rolling === null) return;
       const { app, serving, limits, env } = rolling;
       const release = withSurroundings(serving, { env, limits, reason: 'plan', by, at: now() });
-      const { signal } = new AbortController();
       say(`---- Restarting the app "${name}" with other limits ----`);
-      try {
-        await rollouts.roll({
-          app,
-          release,
-          reason: 'plan',
-          by,
-          say,
-          signal,
-          onStep: async (tx, { state }) => {
-            if (state === 'routing') await tx.updateApp(name, await make(await demandApp(tx, name), tx));
-          },
-        });
-      } catch (error) {
-        throw unitFailed(error, { app, redact: privateValues(env) });
-      }
+      await replaceUnits(rollouts, {
+        app,
+        release,
+        reason: 'plan',
+        by,
+        say,
+        onStep: async (tx, { state }) => {
+          if (state === 'routing') await tx.updateApp(name, await make(await demandApp(tx, name), tx));
+        },
+      });
     },
   };
 }

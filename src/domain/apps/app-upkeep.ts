@@ -1,4 +1,5 @@
 /** Use cases of operators who look after one app: whether it is free, and whether the router serves it as it should. */
+import { hostPort } from '../../lib/host-port.ts';
 import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
@@ -55,5 +56,5 @@ export function createAppUpkeep({ store, routes, act }: { store: Store; routes: 
 }
 
 function addresses(targets: readonly Target[]): string[] {
-  return targets.map(({ host, port }) => `http://${host.includes(':') ? `[${host}]` : host}:${port}`).sort();
+  return targets.map((target) => `http://${hostPort(target)}`).sort();
 }

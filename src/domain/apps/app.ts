@@ -40,6 +40,19 @@ export interface App {
   readonly removing: boolean;
 }
 
+/** What an app has before its first deploy. */
+export const NEW_APP = {
+  cname: [],
+  release: null,
+  rollout: null,
+  desired: 'running',
+  stoppedProcesses: [],
+  swappedWith: null,
+  customData: null,
+  deploys: 0,
+  removing: false,
+} as const satisfies Partial<App>;
+
 export interface EnvVar {
   readonly name: string;
   readonly value: string;

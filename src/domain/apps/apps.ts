@@ -17,16 +17,16 @@ import { reserveApp } from '../quotas/quota.ts';
 import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import { type App, checkAppName, hostLabel } from './app.ts';
+import { type App, checkAppName, hostLabel, NEW_APP } from './app.ts';
 import { checkDescription, owningTeam } from './app-fields.ts';
 import { demandApp } from './demand-app.ts';
-import { demandProcess } from './demand-release.ts';
+import { demandProcess, demandRelease } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
-import { privateValues } from './private-values.ts';
+import { replaceUnits } from './replace-units.ts';
 import type { Removal } from './removal.ts';
 import type { Rollouts } from './rollouts.ts';
-import { appState, type Unit } from './unit.ts';
-import { unitFailed } from './unit-failed.ts';
+import type { Routes } from './routes.ts';
+import { appState, servingUnits, type Unit } from './unit.ts';
 
 export interface AppView {
   readonly app: App;
@@ -77,8 +77,8 @@ export interface Apps {
   remove(caller: Caller, name: string, say: Say, force?: boolean): Promise<void>;
   /**
    * New units of the same release, switched without a failed request; changes of the environment that were to wait for a restart
-   * take effect. With a process only its units are replaced, by equal ones.
-   * Errors: app.not_deployed, app.stopped, process.not_found, unit.failed.
+   * take effect. With a process only its units are replaced, by equal ones. Without code there is nothing to do, and it says so.
+   * Errors: app.not_deployed for a process of an app without code, app.stopped, process.not_found, unit.failed.
    */
   restart(caller: Caller, name: string, say: Say, process?: string): Promise<void>;
 }
@@ -89,6 +89,7 @@ export interface AppsDeps {
   readonly gitHost: GitHost;
   readonly rollouts: Rollouts;
   readonly removal: Removal;
+  readonly routes: Routes;
   readonly journal: Journal;
   readonly act: Act;
   readonly settings: Settings;
@@ -99,10 +100,10 @@ export interface AppsDeps {
 const RESERVED: ReadonlySet<string> = new Set(['tancho', 'tsr']);
 
 export function createApps(deps: AppsDeps): Apps {
-  const { store, builder, gitHost, rollouts, removal, journal, act, settings, logger, now } = deps;
+  const { store, builder, gitHost, rollouts, removal, routes, journal, act, settings, logger, now } = deps;
 
   function view(app: App, units: readonly Unit[]): AppView {
-    const serving = units.filter((unit) => unit.rollout === app.rollout);
+    const serving = servingUnits(app, units);
     return {
       app,
       units: serving,
@@ -121,6 +122,7 @@ export function createApps(deps: AppsDeps): Apps {
       const teamOwner = await owningTeam(store, caller, input.teamOwner);
       const pool = await demandUsablePool(store, input.pool ?? DEFAULT_POOL.name, teamOwner);
       const app: App = {
+        ...NEW_APP,
         name,
         platform,
         owner: callerName(caller),
@@ -129,16 +131,7 @@ export function createApps(deps: AppsDeps): Apps {
         pool: pool.name,
         plan: await (input.plan === undefined ? defaultPlan(store) : demandPlan(store, input.plan)),
         description: checkDescription(input.description),
-        cname: [],
         createdAt: now().toISOString(),
-        release: null,
-        rollout: null,
-        desired: 'running',
-        stoppedProcesses: [],
-        swappedWith: null,
-        customData: null,
-        deploys: 0,
-        removing: false,
       };
       await act(
         caller,
@@ -164,16 +157,15 @@ export function createApps(deps: AppsDeps): Apps {
           }
         },
       );
-      await removal.routes.publish();
+      await routes.publish();
       await journal.note(name, `created by ${callerName(caller)} on platform ${platform}`);
       return view(app, []);
     },
 
     async list(caller, filter = {}) {
       demand(caller, 'app.list');
-      const seesAll = caller.kind === 'platform' || (caller.kind === 'user' && caller.isAdmin);
       const [apps, units] = await Promise.all([
-        store.apps(seesAll || caller.kind !== 'user' ? undefined : caller.teams),
+        store.apps(caller.kind === 'user' && !caller.isAdmin ? caller.teams : undefined),
         store.allUnits(),
       ]);
       const byApp = groupBy(units, (unit) => unit.app);
@@ -210,31 +202,20 @@ export function createApps(deps: AppsDeps): Apps {
       const subject: Subject = { app };
       await act(caller, 'app.restart', subject, { target: `app:${name}`, lease: `app:${name}` }, async () => {
         const current = await demandApp(store, name);
-        const serving = current.release === null ? null : await store.release(name, current.release);
-        if (serving === null) {
-          throw new PlatformError(
-            'app.not_deployed',
-            `App ${name} has not been deployed yet, there is nothing to restart.`,
-            {
-              hint: `Push code to it first: git push ${view(app, []).repositoryUrl} main`,
-            },
-          );
-        }
+        const none = `App ${name} has not been deployed yet, there is nothing to restart.`;
+        // Specification 4.1 knows no restart that is refused, and here nothing is left undone.
+        if (process === '' && current.release === null) return say(none);
+        const serving = await demandRelease(store, current, none);
         const replaced = process === '' ? {} : { replaced: [demandProcess(serving, process)] };
         demandRunning(current, process);
         say(`---- Restarting ${process === '' ? '' : `the process "${process}" of `}the app "${name}" ----`);
         const by = callerName(caller);
-        const signal = new AbortController().signal;
         const env = await store.env(name);
         // Beside units that stay there can be no other environment or limits than theirs.
         const around = { env, limits: await limitsFor(store, current) };
         const isSame = process !== '' || isSameAround(around, serving);
         const release = isSame ? serving : withSurroundings(serving, { ...around, reason: 'env', by, at: now() });
-        try {
-          await rollouts.roll({ app: current, release, ...replaced, reason: 'restart', by, say, signal });
-        } catch (error) {
-          throw unitFailed(error, { app: current, redact: privateValues(env) });
-        }
+        await replaceUnits(rollouts, { app: current, release, ...replaced, reason: 'restart', by, say });
         await journal.note(name, `restarted by ${by}`);
       });
     },

@@ -4,10 +4,9 @@ import type { Store, StoreWriter } from '../store.ts';
 import type { Say } from '../say.ts';
 import type { App, EnvVar } from './app.ts';
 import { withSurroundings } from './next-release.ts';
-import { privateValues } from './private-values.ts';
+import { replaceUnits } from './replace-units.ts';
 import type { RolloutStep } from './rollout-plan.ts';
 import type { Rollouts } from './rollouts.ts';
-import { unitFailed } from './unit-failed.ts';
 
 export interface EnvChangeDeps {
   readonly store: Store;
@@ -40,13 +39,8 @@ export async function changeEnv(deps: EnvChangeDeps, change: ChangedEnv): Promis
   const limits = await limitsFor(store, app);
   const release = withSurroundings(serving, { env, limits, reason: 'env', by, at: now() });
   say(`---- Restarting the app "${app.name}" ----`);
-  const { signal } = new AbortController();
   const onStep = async (tx: StoreWriter, step: RolloutStep): Promise<void> => {
     if (step.state === 'routing') await write(tx);
   };
-  try {
-    await rollouts.roll({ app, release, reason: 'env', by, say, signal, onStep });
-  } catch (error) {
-    throw unitFailed(error, { app, redact: privateValues(env) });
-  }
+  await replaceUnits(rollouts, { app, release, reason: 'env', by, say, onStep });
 }

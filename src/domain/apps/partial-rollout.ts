@@ -2,7 +2,7 @@
 import type { StoreWriter } from '../store.ts';
 import type { App, Release } from './app.ts';
 import type { Rollout } from './rollout.ts';
-import type { Unit } from './unit.ts';
+import { servingUnits, type Unit } from './unit.ts';
 import { bestUnits, type Power, wantedCounts } from './wanted-units.ts';
 
 /** The part of a RolloutPlan that decides which units there are to be. */
@@ -25,8 +25,8 @@ export function unitsOf(plan: UnitsPlan): number {
 /** The serving units that the plan leaves as they are. */
 export function stayingUnits(plan: UnitsPlan, existing: readonly Unit[]): Unit[] {
   const { app, release, replaced } = plan;
-  if (replaced === undefined || app.rollout === null) return [];
-  const kept = existing.filter((unit) => unit.rollout === app.rollout && !replaced.includes(unit.process));
+  if (replaced === undefined) return [];
+  const kept = servingUnits(app, existing).filter((unit) => !replaced.includes(unit.process));
   return bestUnits(kept, wantedCounts(release, powerOf(plan)));
 }
 

@@ -11,7 +11,6 @@ import type { Routes } from './routes.ts';
 import type { Units } from './units.ts';
 
 export interface Removal {
-  readonly routes: Routes;
   /** Resolves when the app and all that belongs to it is gone. Idempotent; safe to repeat after any interruption. */
   remove(app: string): Promise<void>;
 }
@@ -32,7 +31,6 @@ export interface RemovalDeps {
 export function createRemoval(deps: RemovalDeps): Removal {
   const { store, units, routes, router, builder, gitHost, logStore, orphans, settings } = deps;
   return {
-    routes,
     async remove(app) {
       await store.transact(async (tx) => {
         await takeBackAddress(tx, app);

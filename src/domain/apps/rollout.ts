@@ -3,7 +3,7 @@
  * (new code, new environment, restart, scale). Crash-safe: every step is stored before it is begun, and `routing`
  * is the point of no return (see domain/apps/rollouts.ts for the steps and domain/recovery.ts for what a restart does).
  */
-export const ROLLOUT_STATES = ['starting', 'routing', 'draining', 'done', 'failed'] as const;
+const ROLLOUT_STATES = ['starting', 'routing', 'draining', 'done', 'failed'] as const;
 export type RolloutState = (typeof ROLLOUT_STATES)[number];
 
 export interface Rollout {

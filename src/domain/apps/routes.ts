@@ -2,7 +2,7 @@
 import type { Router, Route, RouteTable, Target } from './router.ts';
 import { type App, hostLabel, ROUTED_PROCESS } from './app.ts';
 import { type RouteFault, routeFaults } from './route-faults.ts';
-import type { Unit } from './unit.ts';
+import { servingUnits, type Unit } from './unit.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { groupBy } from '../../lib/group-by.ts';
@@ -144,24 +144,24 @@ export class Routes {
 }
 
 /** Only units of the app's serving rollout that are started and have an address are targets. */
-export function routeOf(app: App, units: readonly Unit[], domain: string): Route {
-  const targets = units
-    .filter((unit) => unit.rollout === app.rollout && unit.state === 'started' && unit.address !== null)
-    .map((unit) => ({ unit: unit.id, host: unit.address?.host ?? '', port: unit.address?.port ?? 0 }));
+function routeOf(app: App, units: readonly Unit[], domain: string): Route {
+  const serving = servingUnits(app, units);
+  const targets = serving.flatMap(({ id, state, address }) =>
+    state === 'started' && address !== null ? [{ unit: id, host: address.host, port: address.port }] : [],
+  );
   return {
     app: app.name,
     hosts: [`${hostLabel(app)}.${domain}`, ...app.cname],
     targets,
-    note: noteOf(app, units, targets.length),
+    note: noteOf(app, serving, targets.length),
   };
 }
 
-function noteOf(app: App, units: readonly Unit[], targets: number): string {
+function noteOf(app: App, serving: readonly Unit[], targets: number): string {
   if (targets > 0) return '';
   if (app.release === null) return `The app "${app.name}" has not been deployed yet.`;
   if (app.desired === 'stopped' || app.stoppedProcesses.includes(ROUTED_PROCESS))
     return `The app "${app.name}" is stopped.`;
-  const serving = units.filter((unit) => unit.rollout === app.rollout);
   if (serving.length > 0 && serving.every((unit) => unit.process !== ROUTED_PROCESS))
     return `The app "${app.name}" has no process "${ROUTED_PROCESS}" that would answer requests.`;
   return `No unit of the app "${app.name}" is able to answer right now.`;

@@ -1,5 +1,6 @@
 /** Use case: run a command in the app's sandbox (specification 4.1, /run). */
 import { randomHex } from '../../lib/ids.ts';
+import { Tally } from '../../lib/tally.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -8,10 +9,14 @@ import type { Journal } from '../logs/journal.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { demandApp } from './demand-app.ts';
+import { demandRelease } from './demand-release.ts';
 import type { ExecRequest, Provisioner } from './provisioner.ts';
 import { Failure } from './rollout.ts';
+import { servingUnits } from './unit.ts';
 import { commandSpec } from './unit-spec.ts';
 
+/** What those are told who want a command or a shell beside the units. */
+export const NOT_DEPLOYED = 'App must be available to run commands';
 const MAX_COMMAND = 32_768;
 /** Each may use as much of the machine as a unit. */
 const MAX_PER_APP = 20;
@@ -44,22 +49,20 @@ export interface RunDeps {
 
 export function createRun(deps: RunDeps): Run {
   const { store, provisioner, journal, act, settings } = deps;
-  const running = new Map<string, number>();
+  const running = new Tally();
 
   async function counted<T>(app: string, work: () => Promise<T>): Promise<T> {
-    const others = running.get(app) ?? 0;
+    const others = running.of(app);
     if (others >= MAX_PER_APP) {
       throw new PlatformError('unavailable', `There are ${others} commands of ${app} running.`, {
         hint: 'Wait until one of them has ended.',
       });
     }
-    running.set(app, others + 1);
+    const leave = running.enter(app);
     try {
       return await work();
     } finally {
-      const left = (running.get(app) ?? 1) - 1;
-      if (left === 0) running.delete(app);
-      else running.set(app, left);
+      leave();
     }
   }
 
@@ -77,14 +80,9 @@ export function createRun(deps: RunDeps): Run {
         throw new PlatformError('input.invalid', `A command has at most ${MAX_COMMAND} characters and no NUL.`);
       }
       return act(caller, 'app.run', { app }, { target: `app:${appName}` }, async () => {
-        const release = app.release === null ? null : await store.release(appName, app.release);
-        if (release === null) {
-          throw new PlatformError('app.not_deployed', 'App must be available to run commands', {
-            hint: 'Push code to the app first.',
-          });
-        }
+        const release = await demandRelease(store, app, NOT_DEPLOYED);
         await journal.note(appName, `${callerName(caller)} runs a command`);
-        const units = (await store.units(appName)).filter((unit) => unit.rollout === app.rollout);
+        const units = servingUnits(app, await store.units(appName));
         const times = request.once ? 1 : Math.max(1, units.length);
         let code = 0;
         for (let n = 0; n < times && code === 0; n++) {

@@ -12,9 +12,8 @@ import { type App, type Release, ROUTED_PROCESS } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
 import { type NewRelease, withCount } from './next-release.ts';
-import { privateValues } from './private-values.ts';
+import { replaceUnits } from './replace-units.ts';
 import type { Rollouts } from './rollouts.ts';
-import { unitFailed } from './unit-failed.ts';
 
 /** Whatever a quota allows: one request must not be able to fill the machine with processes. */
 const MAX_UNITS = 100;
@@ -59,12 +58,7 @@ export function createScale(deps: ScaleDeps): Scale {
       });
       return;
     }
-    const signal = new AbortController().signal;
-    try {
-      await rollouts.roll({ app, release, replaced: [], reason: 'scale', by, say, signal });
-    } catch (error) {
-      throw unitFailed(error, { app, redact: privateValues(release.env) });
-    }
+    await replaceUnits(rollouts, { app, release, replaced: [], reason: 'scale', by, say });
   }
 
   function scale(action: 'unit.add' | 'unit.remove') {

@@ -4,6 +4,7 @@
  */
 import { randomHex } from '../../lib/ids.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
+import { Tally } from '../../lib/tally.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -13,10 +14,12 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { App } from './app.ts';
 import { demandApp } from './demand-app.ts';
+import { demandRelease } from './demand-release.ts';
+import { findUnit, unitNotFound } from './find-unit.ts';
 import { mayStill } from './may-still.ts';
 import type { Provisioner, Shell, TerminalSize, UnitSpec } from './provisioner.ts';
-import { runFailed } from './run.ts';
-import { type Unit, unitName } from './unit.ts';
+import { NOT_DEPLOYED, runFailed } from './run.ts';
+import { servingUnits, type Unit } from './unit.ts';
 import { commandSpec, unitSpec } from './unit-spec.ts';
 
 export interface ShellInput {
@@ -72,24 +75,12 @@ const TERM = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
 export function createShells(deps: ShellsDeps): Shells {
   const { store, provisioner, journal, act, settings, now, idleMs = IDLE_MS, recheckMs = RECHECK_MS } = deps;
-  const open = new Map<string, number>();
-
-  function count(app: string, by: 1 | -1): void {
-    const left = (open.get(app) ?? 0) + by;
-    if (left > 0) open.set(app, left);
-    else open.delete(app);
-  }
+  const open = new Tally();
 
   async function specOf(app: App, wanted: string): Promise<UnitSpec> {
-    const units = (await store.units(app.name)).filter((unit) => unit.rollout === app.rollout);
-    const unit = wanted === '' ? null : findUnit(app.name, units, wanted);
-    const number = unit?.release ?? app.release;
-    const release = number === null ? null : await store.release(app.name, number);
-    if (release === null) {
-      throw new PlatformError('app.not_deployed', 'App must be available to run commands', {
-        hint: 'Push code to the app first.',
-      });
-    }
+    const units = servingUnits(app, await store.units(app.name));
+    const unit = wanted === '' ? null : demandUnit(app.name, units, wanted);
+    const release = await demandRelease(store, { ...app, release: unit?.release ?? app.release }, NOT_DEPLOYED);
     return unit === null
       ? commandSpec(randomHex(12), release, settings.unitLimits)
       : unitSpec(unit, release, settings.unitLimits);
@@ -113,12 +104,12 @@ export function createShells(deps: ShellsDeps): Shells {
       }
       return act(caller, 'app.shell', { app }, { target: `app:${appName}` }, async () => {
         const unit = await specOf(app, input.unit);
-        if ((open.get(appName) ?? 0) >= MAX_PER_APP) {
+        if (open.of(appName) >= MAX_PER_APP) {
           throw new PlatformError('app.busy', `There are ${MAX_PER_APP} open shells of ${appName}.`, {
             hint: 'Close one of them first.',
           });
         }
-        count(appName, 1);
+        const leave = open.enter(appName);
         const silence = new Silence(idleMs);
         const revoked = new AbortController();
         // A store that cannot be asked now is asked again.
@@ -130,7 +121,7 @@ export function createShells(deps: ShellsDeps): Shells {
         const end = (): void => {
           silence.end();
           void stopChecking();
-          count(appName, -1);
+          leave();
         };
         try {
           const shell = await provisioner.shell({
@@ -188,14 +179,10 @@ class Silence {
   }
 }
 
-function findUnit(app: string, units: readonly Unit[], wanted: string): Unit {
-  const found =
-    units.find((unit) => unitName(unit) === wanted || unit.id === wanted || String(unit.index) === wanted) ??
-    (/^[0-9a-f]{4,}$/.test(wanted) ? units.find((unit) => unit.id.startsWith(wanted)) : undefined);
+function demandUnit(app: string, units: readonly Unit[], wanted: string): Unit {
+  const found = units.find((unit) => String(unit.index) === wanted) ?? findUnit(units, wanted);
   if (found !== undefined) return found;
-  throw new PlatformError('unit.not_found', `unit "${wanted.slice(0, 100)}" not found`, {
-    hint: `List them with "tancho app info ${app}".`,
-  });
+  throw unitNotFound(wanted, `List them with "tancho app info ${app}".`);
 }
 
 /** Throws `input.invalid`. */

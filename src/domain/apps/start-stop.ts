@@ -10,9 +10,8 @@ import type { App, Release } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
-import { privateValues } from './private-values.ts';
+import { replaceUnits } from './replace-units.ts';
 import type { Rollouts } from './rollouts.ts';
-import { unitFailed } from './unit-failed.ts';
 import type { Power } from './wanted-units.ts';
 
 export interface StartStop {
@@ -34,7 +33,6 @@ export function createStartStop(deps: StartStopDeps): StartStop {
   const { store, rollouts, journal, act, now } = deps;
 
   async function apply(app: App, serving: Release, power: Power, by: string, say: Say): Promise<void> {
-    const signal = new AbortController().signal;
     const reason = power.desired === 'stopped' ? 'stop' : 'start';
     const env = await store.env(app.name);
     const around = { env, limits: await limitsFor(store, app) };
@@ -42,11 +40,7 @@ export function createStartStop(deps: StartStopDeps): StartStop {
     const isSame = app.desired === 'running' || isSameAround(around, serving);
     const release = isSame ? serving : withSurroundings(serving, { ...around, reason: 'env', by, at: now() });
     const replaced = app.desired === 'running' ? { replaced: [] } : {};
-    try {
-      await rollouts.roll({ app, release, ...replaced, power, reason, by, say, signal });
-    } catch (error) {
-      throw unitFailed(error, { app, redact: privateValues(env) });
-    }
+    await replaceUnits(rollouts, { app, release, ...replaced, power, reason, by, say });
   }
 
   function change(action: 'app.start' | 'app.stop') {

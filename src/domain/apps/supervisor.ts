@@ -173,7 +173,7 @@ export class Supervisor {
   }
 }
 
-export function describeExit(exited: Pick<UnitExited, 'code' | 'signal' | 'outOfMemory'>): string {
+function describeExit(exited: Pick<UnitExited, 'code' | 'signal' | 'outOfMemory'>): string {
   if (exited.outOfMemory) return 'was killed: it used more memory than it may';
   if (exited.signal !== null) return `was ended by ${exited.signal}`;
   return exited.code === null ? 'ended' : `exited with code ${exited.code}`;

@@ -11,6 +11,7 @@ import type { Store, StoreReader } from '../store.ts';
 import type { App } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import type { Routes } from './routes.ts';
+import { servingUnits } from './unit.ts';
 
 export interface SwapOptions {
   /** Also when the two differ in platform or number of units. */
@@ -83,10 +84,7 @@ function demandFree(app: App, other: App): void {
 async function demandMatch(tx: Pick<StoreReader, 'units'>, one: App, two: App): Promise<void> {
   const hint = 'To swap them all the same, add force=true (--force).';
   if (one.platform !== two.platform) throw new PlatformError('app.swap_mismatch', "platforms don't match", { hint });
-  const [units1, units2] = [await servingUnits(tx, one), await servingUnits(tx, two)];
-  if (units1 !== units2) throw new PlatformError('app.swap_mismatch', "number of units doesn't match", { hint });
-}
-
-async function servingUnits(tx: Pick<StoreReader, 'units'>, app: App): Promise<number> {
-  return (await tx.units(app.name)).filter((unit) => unit.rollout === app.rollout).length;
+  const count = async (app: App): Promise<number> => servingUnits(app, await tx.units(app.name)).length;
+  if ((await count(one)) !== (await count(two)))
+    throw new PlatformError('app.swap_mismatch', "number of units doesn't match", { hint });
 }

@@ -9,6 +9,7 @@ import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import type { App, EnvVar } from './app.ts';
 import { demandApp } from './demand-app.ts';
+import { findUnit, unitNotFound } from './find-unit.ts';
 import { type Unit, unitName } from './unit.ts';
 
 export interface UnitReport {
@@ -31,7 +32,6 @@ export interface UnitReports {
 const STATUSES: ReadonlySet<string> = new Set(['created', 'building', 'error', 'started', 'starting', 'stopped']);
 const MAX_CUSTOM_DATA = 64 * 1024;
 const MAX_DEPTH = 50;
-const SHORTEST_ID = 4;
 
 export function createUnitReports({
   store,
@@ -93,17 +93,10 @@ export function createUnitReports({
   };
 }
 
-function findUnit(units: readonly Unit[], wanted: string): Unit | undefined {
-  const isLong = wanted.length >= SHORTEST_ID;
-  return units.find((unit) => unitName(unit) === wanted || (isLong && unit.id.startsWith(wanted)));
-}
-
 function demandUnit(units: readonly Unit[], wanted: string): Unit {
   const found = findUnit(units, wanted);
   if (found !== undefined) return found;
-  throw new PlatformError('unit.not_found', `unit "${wanted.slice(0, 100)}" not found`, {
-    hint: 'Name it by its id, or the first four digits of it or more.',
-  });
+  throw unitNotFound(wanted, 'Name it by its id, or the first four digits of it or more.');
 }
 
 /** Whatever writes JSON goes down once per level, and at some depth has no stack any more. */

@@ -1,6 +1,6 @@
 /** A unit: one running process of an app. States and their transitions are one table (specification section 3). */
-
 import { PlatformError } from '../errors.ts';
+import type { App } from './app.ts';
 
 export const UNIT_STATES = ['pending', 'starting', 'started', 'error', 'stopped'] as const;
 export type UnitState = (typeof UNIT_STATES)[number];
@@ -62,6 +62,11 @@ export interface Unit {
 /** Published name (specification section 2, Unit: `<appname>/<index>`). */
 export function unitName(unit: Pick<Unit, 'app' | 'index'>): string {
   return `${unit.app}/${unit.index}`;
+}
+
+/** Those of the rollout that serves; none before the first deploy. */
+export function servingUnits<T extends Pick<Unit, 'rollout'>>(app: Pick<App, 'rollout'>, units: readonly T[]): T[] {
+  return units.filter((unit) => unit.rollout === app.rollout);
 }
 
 /** The app-level state, derived: `dead` when the app should run and nothing serves (specification section 3). */

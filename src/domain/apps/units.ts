@@ -8,6 +8,7 @@ import { randomHex } from '../../lib/ids.ts';
 import type { Collector } from '../logs/collector.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { LogStore } from '../logs/log-store.ts';
+import type { Say } from '../say.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { EnvVar, Release } from './app.ts';
@@ -19,6 +20,8 @@ import { type Unit, unitName } from './unit.ts';
 
 const LAST_OUTPUT_MS = 2_000;
 const LAST_LINES = 50;
+/** Of a longer one its end is kept. */
+const LONGEST_LINE = 16_384;
 const HOOK_TIMEOUT_MS = 5 * 60_000;
 const MAX_HOOK_LINES = 2_000;
 const FAILED_GRACE_MS = 1_000;
@@ -43,7 +46,7 @@ export interface HookRun {
   readonly signal: AbortSignal;
   /** For people: `restart hook`. */
   readonly what: string;
-  readonly say?: (line: string) => void;
+  readonly say?: Say;
 }
 
 interface Start {
@@ -218,7 +221,7 @@ export class Units {
   }
 }
 
-/** Cuts raw output into lines; remembers the last 50, as `line` returned them. */
+/** Cuts raw output into lines; remembers the last ones, as `line` returned them. */
 class LineBuffer {
   readonly last: string[] = [];
   readonly #line: (text: string) => string;
@@ -231,7 +234,7 @@ class LineBuffer {
 
   push(bytes: Uint8Array): void {
     const parts = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n');
-    this.#rest = (parts.pop() ?? '').slice(-16_384);
+    this.#rest = (parts.pop() ?? '').slice(-LONGEST_LINE);
     for (const part of parts) this.#emit(part);
   }
 
@@ -242,6 +245,6 @@ class LineBuffer {
 
   #emit(text: string): void {
     this.last.push(this.#line(text));
-    if (this.last.length > 50) this.last.shift();
+    if (this.last.length > LAST_LINES) this.last.shift();
   }
 }

@@ -32,7 +32,7 @@ export interface DeployView extends ListedDeploy {
   readonly diff: string;
 }
 
-export interface DeployFilter {
+export interface DeployQuery {
   readonly app?: string;
   readonly service?: string;
   readonly limit?: number;
@@ -41,7 +41,7 @@ export interface DeployFilter {
 
 export interface Deploys {
   /** Newest first, of the apps the caller may see; with `service` of those that are bound to an instance of it. */
-  list(caller: Caller, filter: DeployFilter): Promise<ListedDeploy[]>;
+  list(caller: Caller, query: DeployQuery): Promise<ListedDeploy[]>;
   info(caller: Caller, id: string): Promise<DeployView>;
   /**
    * The whole way from source to serving; resolves when the new version answers. `say` gets every line meant for the
@@ -154,13 +154,13 @@ export function createDeploys(deps: DeploysDeps): Deploys {
   }
 
   return {
-    async list(caller, filter) {
+    async list(caller, query) {
       demand(caller, 'deploy.list');
-      const visible = await visibleApps(caller, filter.app);
-      const bound = filter.service === undefined ? null : await boundTo(filter.service);
+      const visible = await visibleApps(caller, query.app);
+      const bound = query.service === undefined ? null : await boundTo(query.service);
       const apps = bound === null ? visible : (visible ?? [...bound]).filter((name) => bound.has(name));
-      const limit = Math.min(filter.limit ?? MAX_LIST, MAX_LIST);
-      const found = await store.deploys({ ...(apps === undefined ? {} : { apps }), limit, skip: filter.skip ?? 0 });
+      const limit = Math.min(query.limit ?? MAX_LIST, MAX_LIST);
+      const found = await store.deploys({ ...(apps === undefined ? {} : { apps }), limit, skip: query.skip ?? 0 });
       const past = await pastArtifacts(store, await appsOf(found));
       return found.map((deploy) => ({ deploy, canRollback: deploy.release !== null && past.has(deploy.artifact) }));
     },

@@ -15,11 +15,11 @@ import { envRecord } from '../apps/unit-spec.ts';
 import { type ErrorCode, isDiskFull, PlatformError, toPlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { limitsFor } from '../plans/demand-plan.ts';
+import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { Artifact, Builder, SourceTree } from './builder.ts';
-import type { Deploy, DeployState } from './deploy.ts';
-import type { NewCode } from './deploy.ts';
+import type { Deploy, DeployState, NewCode } from './deploy.ts';
 import { failureReport } from './failure-report.ts';
 import type { ImageName } from './image-name.ts';
 import type { ImageSource } from './image-source.ts';
@@ -49,7 +49,7 @@ export interface PipelineRun {
   /** What is to serve: code to be built, or a release equal to an older one. */
   readonly what: { readonly code: NewCode } | GoingBack;
   readonly by: string;
-  readonly say: (line: string) => void;
+  readonly say: Say;
   readonly signal: AbortSignal;
 }
 

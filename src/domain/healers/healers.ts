@@ -12,7 +12,7 @@ import type { ExternalHealer, ExternalHealers } from './external-healer.ts';
 import type { Finding, Healer, HealingReport, Treatment } from './healer.ts';
 import { treat } from './treat.ts';
 
-export const HEALERS_LEASE = 'platform:healers';
+const HEALERS_LEASE = 'platform:healers';
 const LEASE_WAIT_MS = 30_000;
 const MAX_EVENTS = 5_000;
 const MAX_HEALINGS = 200;

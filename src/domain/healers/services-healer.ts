@@ -3,6 +3,10 @@ import { PlatformError } from '../errors.ts';
 import type { Orphan, Orphans } from '../services/orphans.ts';
 import type { Healer } from './healer.ts';
 
+const UNDONE = 'It is undone at the provider.';
+const LISTED =
+  'It is undone at the provider, and stays listed for some minutes, in case the provider comes to it late.';
+
 export function createServicesHealer(orphans: Pick<Orphans, 'find' | 'undo'>): Healer {
   return {
     name: 'services',
@@ -14,9 +18,11 @@ export function createServicesHealer(orphans: Pick<Orphans, 'find' | 'undo'>): H
     },
 
     async heal({ target }) {
-      const orphan = (await orphans.find()).find((one) => targetOf(one) === target);
+      const find = async (): Promise<Orphan | undefined> =>
+        (await orphans.find()).find((one) => targetOf(one) === target);
+      const orphan = await find();
       const failure = orphan === undefined ? null : await orphans.undo(orphan);
-      if (failure === null) return 'It is undone at the provider.';
+      if (failure === null) return (await find()) === undefined ? UNDONE : LISTED;
       throw new PlatformError('healer.failed', failure.message, {
         hint: 'The platform goes on trying. See that the provider answers, or remove the instance with force.',
       });

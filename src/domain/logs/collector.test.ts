@@ -95,7 +95,7 @@ describe('the output of a unit', () => {
 const PRIVATE = 'first-line-of-key\nsecond-line-of-key';
 
 describe('private values', () => {
-  it('are hidden, line by line, in what units and hooks print and in the words of those that die', async () => {
+  it('are hidden, line by line, in what units and hooks print', async () => {
     await inWorld(async (world) => {
       await world.setEnv('shop', { KEY: PRIVATE, OTHER: 'another-secret' });
       const hooks = { restartBefore: ['print before $OTHER'], restartAfter: ['print after $OTHER'] };

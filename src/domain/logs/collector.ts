@@ -3,6 +3,7 @@
  * control dies. One task per attached unit.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import { atMost } from '../../lib/deadline.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Release } from '../apps/app.ts';
 import { privateValues } from '../apps/private-values.ts';
@@ -52,12 +53,7 @@ export class Collector {
   async finish(unitId: string, timeoutMs: number): Promise<void> {
     const task = this.#tasks.get(unitId);
     if (task === undefined) return;
-    let timer: NodeJS.Timeout | undefined;
-    const late = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, timeoutMs);
-    });
-    await Promise.race([task.done, late]);
-    clearTimeout(timer);
+    await atMost(timeoutMs, task.done);
     task.stop.abort();
     await task.done;
   }

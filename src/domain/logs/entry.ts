@@ -5,7 +5,10 @@ export interface LogEntry {
   /** ISO 8601 UTC with milliseconds. */
   readonly at: string;
   readonly app: string;
-  /** The process name for output of units, `tancho` for the platform's own messages, `app-run` for run. */
+  /**
+   * The process name for output of units, `tancho` for the platform's own messages, `hook` for what hooks print; what programs hand in
+   * has `app` or a name of theirs.
+   */
   readonly source: string;
   /** Published unit name `<app>/<index>`; `api` for the platform's own. */
   readonly unit: string;

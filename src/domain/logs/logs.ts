@@ -1,5 +1,6 @@
 /** Use cases of logs (specification 4.1, log): everything that was logged comes out here. */
-import { once } from '../../lib/once.ts';
+import { repeatedly } from '../../lib/repeatedly.ts';
+import { Tally } from '../../lib/tally.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -41,14 +42,17 @@ export interface LogsDeps {
   readonly journal: Journal;
   readonly act: Act;
   readonly now: () => Date;
+  /** How often it is asked whether who follows a log in which nothing happens may still see it. */
+  readonly recheckMs?: number;
 }
 
+const RECHECK_MS = 3_000;
 /** By one caller at a time: each of them asks the store for every new entry. */
 const MAX_FOLLOWED = 50;
 
 export function createLogs(deps: LogsDeps): Logs {
-  const { store, logStore, journal, act, now } = deps;
-  const following = new Map<string, number>();
+  const { store, logStore, journal, act, now, recheckMs = RECHECK_MS } = deps;
+  const following = new Tally();
 
   async function permitted(caller: Caller, appName: string, query: LogQuery): Promise<{ app: App; filter: LogFilter }> {
     const lines = parseLines(query.lines);
@@ -65,16 +69,11 @@ export function createLogs(deps: LogsDeps): Logs {
 
   /** Throws `unavailable` for who follows too many already; the answer is to be called at the end, however often. */
   function enter(who: string, signal: AbortSignal): () => void {
-    const others = following.get(who) ?? 0;
+    const others = following.of(who);
     if (others >= MAX_FOLLOWED) {
       throw new PlatformError('unavailable', `You follow ${others} logs already.`, { hint: 'End some of them first.' });
     }
-    following.set(who, others + 1);
-    const leave = once(() => {
-      const left = (following.get(who) ?? 1) - 1;
-      if (left === 0) following.delete(who);
-      else following.set(who, left);
-    });
+    const leave = following.enter(who);
     signal.addEventListener('abort', leave, { once: true });
     if (signal.aborted) leave();
     return leave;
@@ -89,7 +88,7 @@ export function createLogs(deps: LogsDeps): Logs {
       const { app, filter } = await permitted(caller, appName, query);
       const isAllowed = (): Promise<boolean> => mayStill(store, caller, 'app.log', app, now().toISOString());
       const leave = enter(callerName(caller), signal);
-      return leaving(followEntries({ logStore, journal, isAllowed }, filter, signal), leave);
+      return leaving(followEntries({ logStore, journal, isAllowed, recheckMs }, filter, signal), leave);
     },
     async push(caller, appName, push) {
       const app = await demandApp(store, appName);
@@ -113,7 +112,7 @@ function parseLines(lines: unknown): number {
       hint: 'Ask for example with ?lines=100.',
     });
   }
-  const count = typeof lines === 'number' ? lines : /^\d{1,9}$/.test(String(lines)) ? Number(lines) : Number.NaN;
+  const count = typeof lines === 'number' ? lines : /^\d+$/.test(String(lines)) ? Number(lines) : Number.NaN;
   if (!Number.isSafeInteger(count) || count < 0) {
     throw new PlatformError('input.invalid', 'Parameter "lines" must be an integer.', {
       hint: 'Give a whole number; 0 asks for everything that is kept.',
@@ -132,7 +131,7 @@ async function* leaving<T>(items: AsyncIterable<T>, leave: () => void): AsyncGen
 
 /** Followers hold no entries: they remember the last seq and read on when woken, so a slow one costs no memory. */
 async function* followEntries(
-  deps: { logStore: LogStore; journal: Journal; isAllowed: () => Promise<boolean> },
+  deps: { logStore: LogStore; journal: Journal; isAllowed: () => Promise<boolean>; recheckMs: number },
   filter: LogFilter,
   signal: AbortSignal,
 ): AsyncGenerator<LogEntry[]> {
@@ -144,6 +143,10 @@ async function* followEntries(
   };
   const stop = deps.journal.follow(filter.app, ring);
   signal.addEventListener('abort', ring);
+  // An app that is gone says nothing more. A store that cannot be asked now is asked again.
+  const stopChecking = repeatedly(deps.recheckMs, async () => {
+    if (!(await deps.isAllowed().catch(() => true))) ring();
+  });
   try {
     // Asked for first: what comes between the two queries is in the second, or after the cursor.
     const newest = await newestSeq(deps.logStore, filter.app);
@@ -160,6 +163,7 @@ async function* followEntries(
     }
   } finally {
     stop();
+    void stopChecking();
     signal.removeEventListener('abort', ring);
   }
 }

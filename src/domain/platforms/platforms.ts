@@ -1,7 +1,7 @@
 /** Use cases of platforms (specification 4.6): those that the builder brings, and those that admins add. */
 import type { Act } from '../act.ts';
 import { type Action, demand } from '../access.ts';
-import type { Caller } from '../caller.ts';
+import { type Caller, isAdmin } from '../caller.ts';
 import type { Builder } from '../deploys/builder.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
@@ -74,8 +74,7 @@ export function createPlatforms(deps: { store: Store; builder: Builder; act: Act
         const view = views.get(name);
         if (view !== undefined) views.set(name, { ...view, isDisabled });
       }
-      const seesAll = caller.kind === 'platform' || (caller.kind === 'user' && caller.isAdmin);
-      const shown = [...views.values()].filter((view) => seesAll || !view.isDisabled);
+      const shown = [...views.values()].filter((view) => isAdmin(caller) || !view.isDisabled);
       return shown.sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 

@@ -3,6 +3,7 @@
  * judged in the transaction that adds what is counted.
  */
 import type { AppReader } from '../apps/app-store.ts';
+import { servingUnits } from '../apps/unit.ts';
 import { PlatformError } from '../errors.ts';
 import type { UserReader } from '../users/user-store.ts';
 import type { Limit } from './limit.ts';
@@ -37,9 +38,9 @@ export async function appQuota(
   defaults: DefaultLimits,
 ): Promise<Quota> {
   const limit = await store.appLimit(app);
-  const serving = (await store.app(app))?.rollout ?? null;
-  const units = serving === null ? [] : (await store.units(app)).filter((unit) => unit.rollout === serving);
-  return { limit: limit === undefined ? defaults.unitsPerApp : limit, inUse: units.length };
+  const found = await store.app(app);
+  const inUse = found === null ? 0 : servingUnits(found, await store.units(app)).length;
+  return { limit: limit === undefined ? defaults.unitsPerApp : limit, inUse };
 }
 
 /**

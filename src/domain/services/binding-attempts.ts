@@ -12,9 +12,11 @@ import type { Store, StoreWriter } from '../store.ts';
 import { demandService } from './demand-service.ts';
 import { isOver, type Orphans } from './orphans.ts';
 import { type Provider, providerFailed } from './provider.ts';
-import type { Binding, Instance } from './service.ts';
+import { type Binding, type Instance, UNTOLD } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 import { unitHosts } from './unit-hosts.ts';
+
+const NOT_READY = 'You cannot bind any app to this service instance because it is not ready yet.';
 
 export type Answered = ReadonlyMap<string, string>;
 
@@ -86,9 +88,14 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
       return orphans.during(binding.id, async () => {
         let mayBeThere = true;
         let isAnswered = true;
+        const told: string[] = [];
+        const telling = (unitHost: string): Promise<void> => {
+          told.push(unitHost);
+          return store.transact((tx) => tx.updateBinding(binding.id, { unitHosts: [UNTOLD + unitHost] }));
+        };
         try {
           const service = await demandService(store, instance.service);
-          const answered = await provider.bind(service, instance, binding).catch((thrown: unknown) => {
+          const answered = await provider.bind(service, instance, binding, telling).catch((thrown: unknown) => {
             if (!(thrown instanceof EndpointFailure)) throw thrown;
             mayBeThere = thrown.mayHaveHappened;
             isAnswered = isOver(thrown);
@@ -96,9 +103,12 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
               thrown,
               `Failed to bind the instance "${instance.name}" to the app "${app}"`,
               instance.name,
+              NOT_READY,
             );
           });
-          await store.transact((tx) => tx.updateBinding(binding.id, { vars: Object.fromEntries(answered) }));
+          await store.transact((tx) =>
+            tx.updateBinding(binding.id, { vars: Object.fromEntries(answered), unitHosts: told }),
+          );
           return await work(binding, answered);
         } catch (error) {
           if (mayBeThere) await orphans.undoBinding(binding.id, { isOver: isAnswered });
@@ -128,6 +138,5 @@ function notReady(instance: Instance | null): PlatformError {
   if (instance === null || instance.state === 'removing') {
     return new PlatformError('instance.not_found', 'service instance not found');
   }
-  const message = 'You cannot bind any app to this service instance because it is not ready yet.';
-  return new PlatformError('instance.not_ready', message, { hint: 'Try again in a while.' });
+  return new PlatformError('instance.not_ready', NOT_READY, { hint: 'Try again in a while.' });
 }

@@ -10,14 +10,14 @@ export async function demandService(store: Pick<ServiceReader, 'service'>, name:
   });
 }
 
-/** One that is being removed is gone for everybody. With `service`: only when it is one of that service. */
+/** One that is being removed is gone for everybody. `service` names the service that it must be of; '' for any. */
 export async function demandInstance(
   store: Pick<ServiceReader, 'instance'>,
   name: string,
-  service?: string,
+  service = '',
 ): Promise<Instance> {
   const instance = await store.instance(name);
-  if (instance === null || instance.state === 'removing' || (service !== undefined && instance.service !== service)) {
+  if (instance === null || instance.state === 'removing' || (service !== '' && instance.service !== service)) {
     throw new PlatformError('instance.not_found', 'service instance not found', {
       hint: 'List the instances with "tancho instance list".',
     });

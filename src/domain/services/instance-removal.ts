@@ -13,6 +13,7 @@ import { EndpointFailure } from './service-endpoint.ts';
 export interface RemoveOptions {
   /** Forgets the instance even if the provider does not. */
   readonly force?: boolean;
+  /** Name of the service that the instance must be of; '' or absent for any. */
   readonly service?: string;
 }
 
@@ -70,10 +71,10 @@ export function createInstanceRemoval(deps: {
   }
 
   return {
-    async remove(caller, name, { force = false, service } = {}) {
+    async remove(caller, name, { force = false, service = '' } = {}) {
       // One whose removal is under way is gone for everybody, but its removal can be repeated.
       const found = await store.instance(name);
-      const isMeant = found !== null && (service === undefined || found.service === service);
+      const isMeant = found !== null && (service === '' || found.service === service);
       const instance = isMeant ? found : await demandInstance(store, name, service);
       const detail = force ? `${instance.service} by force` : instance.service;
       const options = { target: `instance:${name}`, lease: instanceLease(name), detail };

@@ -6,13 +6,14 @@ import { checkDescription, demandOwner } from '../apps/app-fields.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
+import { demandTeam } from '../teams/demand-team.ts';
 import { secretsOf } from './binding-secrets.ts';
 import { demandInstance, demandService } from './demand-service.ts';
 import { checkParameters, checkPlan, checkTags } from './instance-fields.ts';
 import { createInstanceRemoval, type InstanceRemoval } from './instance-removal.ts';
 import { instanceTeams } from './instance-teams.ts';
 import { instanceLease, isOver, type Orphans } from './orphans.ts';
-import { type Provider, providerFailed } from './provider.ts';
+import { answerOf, type Provider, providerFailed } from './provider.ts';
 import { checkInstanceName, type Instance, type Service } from './service.ts';
 import { EndpointFailure, type EndpointFact, type InstanceStatus } from './service-endpoint.ts';
 
@@ -105,9 +106,19 @@ export function createInstances(deps: InstancesDeps): Instances {
     });
   }
 
-  async function make(instance: Instance): Promise<void> {
-    await clearName(instance.name);
-    const service = await demandService(store, instance.service);
+  /** A broker's plans may become more: what was made by the only one there was stays of that one. */
+  async function withPlan(service: Service, instance: Instance): Promise<Instance> {
+    if (service.kind !== 'osb' || instance.plan !== '') return instance;
+    const what = `Failed to create the instance ${instance.name}`;
+    const plans = await answerOf(provider.plans(service, instance.user), what, instance.name);
+    const [only] = plans;
+    return only === undefined || plans.length > 1 ? instance : { ...instance, plan: only.name };
+  }
+
+  async function provision(asked: Instance): Promise<void> {
+    await clearName(asked.name);
+    const service = await demandService(store, asked.service);
+    const instance = await withPlan(service, asked);
     await store.transact((tx) => tx.insertInstance(instance));
     await orphans.during(instance.id, async () => {
       try {
@@ -130,14 +141,14 @@ export function createInstances(deps: InstancesDeps): Instances {
     caller: Caller,
     action: 'instance.update' | 'instance.grant' | 'instance.revoke',
     on: { readonly name: string; readonly service: string; readonly detail: string },
-    make_: (instance: Instance, tx: StoreWriter) => Promise<Partial<Instance>>,
+    make: (instance: Instance, tx: StoreWriter) => Promise<Partial<Instance>>,
   ): Promise<void> {
     const { name, service, detail } = on;
-    const instance = await demandInstance(store, name, service || undefined);
+    const instance = await demandInstance(store, name, service);
     await act(caller, action, { instance }, { target: `instance:${name}`, detail: detail.slice(0, 200) }, () =>
       store.transact(async (tx) => {
-        const current = await demandInstance(tx, name, service || undefined);
-        await tx.updateInstance(current.id, await make_(current, tx));
+        const current = await demandInstance(tx, name, service);
+        await tx.updateInstance(current.id, await make(current, tx));
       }),
     );
   }
@@ -166,7 +177,7 @@ export function createInstances(deps: InstancesDeps): Instances {
         problem: '',
       };
       const options = { target: `instance:${name}`, lease: instanceLease(name), detail: service.name };
-      await act(caller, 'instance.create', { service }, options, () => make(instance));
+      await act(caller, 'instance.create', { service }, options, () => provision(instance));
       return { ...instance, state: 'ready' };
     },
 
@@ -209,7 +220,7 @@ export function createInstances(deps: InstancesDeps): Instances {
     },
 
     async info(caller, name, service = '') {
-      const instance = await demandInstance(store, name, service || undefined);
+      const instance = await demandInstance(store, name, service);
       demand(caller, 'instance.info', { instance });
       return view(caller, await demandService(store, instance.service), instance, true);
     },
@@ -231,15 +242,11 @@ export function createInstances(deps: InstancesDeps): Instances {
     },
 
     async status(caller, name, service = '') {
-      const instance = await demandInstance(store, name, service || undefined);
+      const instance = await demandInstance(store, name, service);
       demand(caller, 'instance.info', { instance });
       if (instance.state === 'creating') return 'pending';
-      try {
-        return await provider.status(await demandService(store, instance.service), instance, callerName(caller));
-      } catch (thrown) {
-        if (!(thrown instanceof EndpointFailure)) throw thrown;
-        throw providerFailed(thrown, 'Could not retrieve status of service instance, error', name);
-      }
+      const asking = provider.status(await demandService(store, instance.service), instance, callerName(caller));
+      return answerOf(asking, 'Could not retrieve status of service instance, error', name);
     },
 
     grant: (caller, name, team, service = '') =>
@@ -269,9 +276,4 @@ export function createInstances(deps: InstancesDeps): Instances {
 function orNull(thrown: unknown): null {
   if (thrown instanceof EndpointFailure) return null;
   throw thrown;
-}
-
-async function demandTeam(tx: Pick<StoreWriter, 'team'>, name: string): Promise<void> {
-  if ((await tx.team(name)) !== null) return;
-  throw new PlatformError('team.not_found', 'Team not found', { hint: 'Check the spelling of its name.' });
 }

@@ -63,6 +63,10 @@ describe('a manifest', () => {
     [GOOD.replace('id: db', 'id: instances'), [expect.stringContaining('line 1: the id must be')]],
     [GOOD.replace('https', 'gopher'), [expect.stringContaining('line 4: the production endpoint must be an address')]],
     [GOOD.replace('db.example', 'me:pw@db.example'), [expect.stringContaining('line 4: the production endpoint')]],
+    ...['http:/x:81', 'https//x', 'ht!tp://x', 'htt p://x', 'http:https://x'].map((address): [string, unknown[]] => [
+      GOOD.replace(/production: .*/, `production: "${address}"`),
+      [expect.stringContaining('line 4: the production endpoint must be an address')],
+    ]),
     [
       GOOD.replace('production', 'development'),
       ['line 3: You must provide a production endpoint in the manifest file.'],

@@ -191,7 +191,9 @@ function isKind(text: string): text is EndpointKind {
 /** http or https, without credentials, query and trailing slash; '' when it is no such address. */
 function normalUrl(text: string): string {
   const full = /^[a-z][a-z0-9+.-]*:\/\//i.test(text) ? text : `http://${text}`;
-  if (!URL.canParse(full)) return '';
+  // Taken for a host, a scheme that is written wrongly would be noticed only when nobody answers.
+  if (/^https?[:/]/i.test(text) && full !== text) return '';
+  if (!URL.canParse(full) || full.replace(/^[a-z]+:\/\//i, '').includes('://')) return '';
   const url = new URL(full);
   const isPlain = url.username === '' && url.password === '' && url.search === '' && url.hash === '';
   if (!isPlain || (url.protocol !== 'http:' && url.protocol !== 'https:')) return '';

@@ -6,7 +6,7 @@ import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { isPlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
 import type { Store } from '../store.ts';
-import type { Provider } from './provider.ts';
+import type { BoundTo, Provider } from './provider.ts';
 import { type Binding, type Instance, toldHosts } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 
@@ -56,9 +56,9 @@ export interface UndoOptions {
   readonly isOver?: boolean;
 }
 
-/** Whether the provider is done with what has failed; who stands before it answers 502 or 504 in its place. */
+/** Whether the provider is done with what has failed; who stands before it answers 408, 502 or 504 in its place. */
 export function isOver({ status }: EndpointFailure): boolean {
-  return status !== null && status !== 502 && status !== 504;
+  return status !== null && ![408, 502, 504].includes(status);
 }
 
 export function instanceLease(name: string): string {
@@ -121,7 +121,7 @@ export class Orphans {
     try {
       return await work();
     } catch (error) {
-      this.#later();
+      this.#schedule(this.#pauseMs);
       throw error;
     } finally {
       this.#busy.delete(id);
@@ -143,13 +143,13 @@ export class Orphans {
       if (failure !== null) {
         const { attempts } = instance;
         await store.transact((tx) => tx.updateInstance(id, { attempts: attempts + 1, problem: failure.message }));
-        this.#later();
+        this.#later(attempts);
         return failure;
       }
     }
     if (this.#mayComeLate(instance, options)) {
       await store.transact((tx) => tx.updateInstance(id, { attempts: instance.attempts + 1, problem: LATE }));
-      this.#later();
+      this.#later(instance.attempts);
     } else await store.transact((tx) => tx.deleteInstance(id));
     return null;
   }
@@ -161,34 +161,44 @@ export class Orphans {
 
   /** The same for a binding that is not bound; the caller holds the lease of the pair. The app is no longer concerned. */
   async undoBinding(id: string, options: UndoOptions = {}): Promise<EndpointFailure | null> {
-    const { store, provider, logger } = this.#deps;
+    const { store, provider } = this.#deps;
     const binding = await store.binding(id);
     if (binding === null || binding.state === 'bound') return null;
     await store.transact((tx) => tx.updateBinding(id, { state: 'unbinding' }));
     const instance = await store.instanceById(binding.instance);
     const service = instance === null ? null : await store.service(instance.service);
     if (instance !== null && service !== null) {
-      const on = { service, instance, binding };
-      if (binding.unitHosts.length > 0) {
-        const tell = (host: string): Promise<void> =>
-          bestEffort(logger, 'telling a provider that a unit has gone', () => provider.unit('unbindUnit', on, host));
-        await Promise.all(toldHosts(binding).map(tell));
-        await store.transact((tx) => tx.updateBinding(id, { unitHosts: [] }));
-      }
+      const told = await this.#untell({ service, instance, binding }, toldHosts(binding));
       const failure = await failureOf(provider.unbind(service, instance, binding));
       if (failure !== null) {
         const { attempts } = binding;
         await store.transact((tx) => tx.updateBinding(id, { attempts: attempts + 1, problem: failure.message }));
-        this.#later();
+        this.#later(attempts);
         return failure;
       }
+      await this.#untell({ service, instance, binding }, told);
     }
     const isAnswered = Object.keys(binding.vars).length > 0;
     if (!isAnswered && this.#mayComeLate(binding, options)) {
       await store.transact((tx) => tx.updateBinding(id, { attempts: binding.attempts + 1, problem: LATE }));
-      this.#later();
+      this.#later(binding.attempts);
     } else await store.transact((tx) => tx.deleteBinding(id));
     return null;
+  }
+
+  /** Tells that units have gone, and answers those that the provider may still know. They keep no binding from going away. */
+  async #untell(on: BoundTo, hosts: readonly string[]): Promise<string[]> {
+    const { store, provider, logger } = this.#deps;
+    if (hosts.length === 0) return [];
+    const left = new Set(hosts);
+    const tell = (host: string): Promise<void> =>
+      bestEffort(logger, 'telling a provider that a unit has gone', async () => {
+        await provider.unit('unbindUnit', on, host);
+        left.delete(host);
+      });
+    await Promise.all(hosts.map(tell));
+    await store.transact((tx) => tx.updateBinding(on.binding.id, { unitHosts: [...left] }));
+    return [...left];
   }
 
   /** What is left is found again after the next start. Providers that hang are to be given up before (Provider.close). */
@@ -203,7 +213,13 @@ export class Orphans {
     return this.#deps.pauses ?? PAUSES;
   }
 
-  #later(): void {
+  /** The first pause is short for each of them, however long those are of what has failed for hours. */
+  #later(attempts: number): void {
+    if (attempts === 0) {
+      this.#pauseMs = this.#pauses.firstMs;
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      this.#timer = null;
+    }
     this.#schedule(this.#pauseMs);
   }
 

@@ -3,7 +3,7 @@
  * every failure is an EndpointFailure without the secrets that were sent.
  */
 import { randomHex } from '../../lib/ids.ts';
-import { createRedactor } from '../../lib/redact.ts';
+import { createRedactor, withEncoded } from '../../lib/redact.ts';
 import { PlatformError } from '../errors.ts';
 import { type Binding, type Instance, type Service, toldHosts } from './service.ts';
 import {
@@ -87,11 +87,16 @@ export class Provider {
     );
   }
 
-  bind(service: Service, instance: Instance, binding: Binding): Promise<ReadonlyMap<string, string>> {
+  bind(
+    service: Service,
+    instance: Instance,
+    binding: Binding,
+    telling: (unitHost: string) => Promise<void>,
+  ): Promise<ReadonlyMap<string, string>> {
     const deadlineMs = this.#deadlines.changeMs;
     const asked = { key: `${binding.id}:bind`, user: binding.user, deadlineMs, secrets: secretsOf(instance, binding) };
     return this.#ask(service, asked, (endpoint, call) =>
-      this.#endpoint.bind(endpoint, instanceFacts(instance), bindingFacts(binding), call),
+      this.#endpoint.bind(endpoint, instanceFacts(instance), bindingFacts(binding), { ...call, telling }),
     );
   }
 
@@ -158,17 +163,30 @@ export interface BoundTo {
   readonly binding: Binding;
 }
 
-/** What people are told of a provider that failed. `what`: e.g. `Failed to create the instance db`. */
-export function providerFailed(failure: EndpointFailure, what: string, instance: string): PlatformError {
+/** What people are told of a provider that failed. `what`: e.g. `Failed to create the instance db`; `notReady`: in place of it all. */
+export function providerFailed(
+  failure: EndpointFailure,
+  what: string,
+  instance: string,
+  notReady = `${what}: ${failure.message}`,
+): PlatformError {
   const details = { reason: failure.code, ...(failure.status !== null && { providerStatus: failure.status }) };
   if (failure.code === 'precondition_failed') {
-    const message = 'You cannot bind any app to this service instance because it is not ready yet.';
-    return new PlatformError('instance.not_ready', message, { hint: 'Try again in a while.', details });
+    return new PlatformError('instance.not_ready', notReady, { hint: 'Try again in a while.', details });
   }
   if (failure.code === 'unreachable') {
     return new PlatformError('provider.failed', `${instance} api is down.`, { hint: failure.message, details });
   }
   return new PlatformError('provider.failed', `${what}: ${failure.message}`, { details });
+}
+
+/** What the provider answers. Throws providerFailed() for what it is to blame for. */
+export async function answerOf<T>(asking: Promise<T>, what: string, instance: string): Promise<T> {
+  try {
+    return await asking;
+  } catch (thrown) {
+    throw thrown instanceof EndpointFailure ? providerFailed(thrown, what, instance) : thrown;
+  }
 }
 
 /** What neither of them was meant to show: a provider may quote it in its errors. */
@@ -197,6 +215,6 @@ function withoutSecrets(thrown: unknown, service: Service, secrets: readonly str
     return new EndpointFailure('unreachable', message, { mayHaveHappened: true, cause: thrown });
   }
   const { code, mayHaveHappened, status } = thrown;
-  const message = createRedactor([service.password, ...secrets])(thrown.message).slice(0, MAX_PROBLEM);
+  const message = createRedactor(withEncoded([service.password, ...secrets]))(thrown.message).slice(0, MAX_PROBLEM);
   return new EndpointFailure(code, message, { mayHaveHappened, ...(status !== null && { status }) });
 }

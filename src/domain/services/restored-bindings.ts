@@ -91,13 +91,7 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
   }
 
   const keysOf = (app: string, { coming, leaving }: Plan): string[] =>
-    [...coming, ...leaving.map(({ instance }) => instance)].map(({ id }) => bindingLease(id, app)).sort();
-
-  function holding<T>(keys: readonly string[], holder: string, work: () => Promise<T>): Promise<T> {
-    const [key, ...others] = keys;
-    if (key === undefined) return work();
-    return leases.hold(key, { waitMs: LEASE_WAIT_MS, holder }, () => holding(others, holder, work));
-  }
+    [...coming, ...leaving.map(({ instance }) => instance)].map(({ id }) => bindingLease(id, app));
 
   function making<T>(
     request: RestoreRequest,
@@ -128,7 +122,8 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
     async around(request, work) {
       const { caller, app, say } = request;
       const keys = keysOf(app, await planFor(request));
-      return holding(keys, `app.rollback by ${callerName(caller)}`, async () => {
+      const options = { waitMs: LEASE_WAIT_MS, holder: `app.rollback by ${callerName(caller)}` };
+      return leases.holdAll(keys, options, async () => {
         const plan = await planFor(request);
         if (keysOf(app, plan).some((key) => !keys.includes(key))) throw changedMeanwhile(app);
         for (const note of plan.notes) say(` !     Not bound again: ${note}.`);

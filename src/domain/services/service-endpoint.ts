@@ -53,6 +53,8 @@ export interface EndpointCall {
   /** Id of the request or event that led to the call. */
   readonly requestId: string;
   readonly signal: AbortSignal;
+  /** Called by bind() before it tells the provider of a unit: from then on the provider may know it. */
+  readonly telling?: (unitHost: string) => Promise<void>;
 }
 
 export interface EndpointPlan {
@@ -68,7 +70,7 @@ export interface EndpointFact {
 export type InstanceStatus = 'up' | 'pending' | 'down' | 'unknown';
 
 /** Closed list of what can go wrong between the platform and a provider. */
-export const ENDPOINT_FAILURES = [
+const ENDPOINT_FAILURES = [
   /** The address may not be called (docs/providers.md, "Which addresses are called"). */
   'forbidden_address',
   /** No connection, or it broke. */

@@ -4,9 +4,9 @@ import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { demandInstance, demandService } from './demand-service.ts';
-import { type Provider, providerFailed } from './provider.ts';
+import { answerOf, type Provider } from './provider.ts';
 import type { Instance, Service } from './service.ts';
-import { EndpointFailure, type ProxyAnswer, type ProxyRequest } from './service-endpoint.ts';
+import type { ProxyAnswer, ProxyRequest } from './service-endpoint.ts';
 
 export interface ServiceProxy {
   /** Below what belongs to this instance only, and nothing that the platform itself asks for. Errors: provider.failed. */
@@ -28,13 +28,9 @@ export function createServiceProxy(deps: {
 }): ServiceProxy {
   const { store, provider, act } = deps;
 
-  async function hand(caller: Caller, service: Service, request: ProxyRequest): Promise<ProxyAnswer> {
-    try {
-      return await provider.proxy(service, request, callerName(caller));
-    } catch (thrown) {
-      if (!(thrown instanceof EndpointFailure)) throw thrown;
-      throw providerFailed(thrown, `Failed to ask the provider of ${service.name}`, service.name);
-    }
+  function hand(caller: Caller, service: Service, request: ProxyRequest): Promise<ProxyAnswer> {
+    const asking = provider.proxy(service, request, callerName(caller));
+    return answerOf(asking, `Failed to ask the provider of ${service.name}`, service.name);
   }
 
   return {

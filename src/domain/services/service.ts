@@ -86,6 +86,8 @@ export function toldHosts({ unitHosts }: Pick<Binding, 'unitHosts'>): string[] {
 
 const SERVICE_NAME = /^[A-Za-z0-9][-\w.]{0,62}$/;
 const INSTANCE_NAME = /^[A-Za-z][-\w]{1,62}$/;
+/** Providers tell of their plans where they would tell of an instance of this name. */
+const PLANS = 'plans';
 /** Paths of the API begin with these: `/services/instances`, `/services/proxy`. */
 const RESERVED_SERVICES: ReadonlySet<string> = new Set(['instances', 'proxy']);
 
@@ -94,8 +96,8 @@ export function isServiceName(name: string): boolean {
 }
 
 export function checkInstanceName(name: unknown): string {
-  if (typeof name === 'string' && INSTANCE_NAME.test(name)) return name;
+  if (typeof name === 'string' && INSTANCE_NAME.test(name) && name !== PLANS) return name;
   throw new PlatformError('instance.invalid_name', 'invalid service instance name', {
-    hint: 'A name has 2 to 63 letters, digits, dashes and underscores and begins with a letter.',
+    hint: `A name has 2 to 63 letters, digits, dashes and underscores, begins with a letter, and is not the reserved "${PLANS}".`,
   });
 }

@@ -5,9 +5,10 @@ import { demandOwner } from '../apps/app-fields.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
+import { demandTeam } from '../teams/demand-team.ts';
 import { demandService } from './demand-service.ts';
 import type { Manifest } from './manifest.ts';
-import { type Provider, providerFailed } from './provider.ts';
+import { answerOf, type Provider } from './provider.ts';
 import type { Instance, Service } from './service.ts';
 import { EndpointFailure, type EndpointPlan } from './service-endpoint.ts';
 
@@ -99,10 +100,13 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
     },
 
     async demandOwned(caller, name) {
+      demand(caller, 'service.create');
       demand(caller, 'service.update', { service: await demandService(store, name) });
     },
 
     async update(caller, { id, kind, url, username, password, isRestricted, team }) {
+      // Specification 5: who is in no team is told so, whatever the manifest names.
+      demand(caller, 'service.create');
       await edit(caller, 'service.update', { name: id }, async (_service, tx) => ({
         url,
         username,
@@ -156,14 +160,19 @@ export function createServices({ store, provider, act, now }: ServicesDeps): Ser
     async plans(caller, name) {
       const service = await demandService(store, name);
       demand(caller, 'service.info', { service });
-      try {
-        return await provider.plans(service, callerName(caller));
-      } catch (thrown) {
-        if (!(thrown instanceof EndpointFailure)) throw thrown;
-        throw providerFailed(thrown, `Failed to get the plans of ${name}`, name);
-      }
+      const asking = provider.plans(service, callerName(caller)).catch((thrown: unknown) => {
+        throw withoutInstance(thrown);
+      });
+      return answerOf(asking, `Failed to get the plans of ${name}`, name);
     },
   };
+}
+
+/** Where no instance is asked about, there is none that might not be ready: the provider has just refused. */
+function withoutInstance(thrown: unknown): unknown {
+  if (!(thrown instanceof EndpointFailure) || thrown.code !== 'precondition_failed') return thrown;
+  const { message, status, mayHaveHappened } = thrown;
+  return new EndpointFailure('refused', message, { mayHaveHappened, ...(status !== null && { status }) });
 }
 
 /** The team that the manifest names, one of the caller's own; without one all of the caller's teams. */
@@ -173,11 +182,6 @@ async function owners(store: Pick<Store, 'team'>, caller: Caller, team: string):
   throw new PlatformError('access.denied', 'In order to create a service, you should be member of at least one team', {
     hint: 'Name the team in the manifest, or join one.',
   });
-}
-
-async function demandTeam(tx: Pick<StoreWriter, 'team'>, name: string): Promise<void> {
-  if ((await tx.team(name)) !== null) return;
-  throw new PlatformError('team.not_found', 'Team not found', { hint: 'Check the spelling of its name.' });
 }
 
 function hasInstances(instances: readonly Instance[]): PlatformError {

@@ -1,6 +1,7 @@
 /** Where the units of an app are, as providers are told. */
+import { hostPort } from '../../lib/host-port.ts';
 import type { App } from '../apps/app.ts';
-import type { Unit } from '../apps/unit.ts';
+import { servingUnits, type Unit } from '../apps/unit.ts';
 import type { StoreReader } from '../store.ts';
 
 /** Where the serving units of an app are. */
@@ -10,8 +11,7 @@ export async function unitHosts(store: StoreReader, name: string): Promise<strin
 }
 
 export function servingHosts(app: Pick<App, 'rollout'>, units: readonly Unit[]): string[] {
-  return units
-    .filter((unit) => unit.rollout === app.rollout && unit.state === 'started')
-    .flatMap(({ address }) => (address === null ? [] : [`${address.host}:${address.port}`]))
+  return servingUnits(app, units)
+    .flatMap(({ state, address }) => (state === 'started' && address !== null ? [hostPort(address)] : []))
     .sort();
 }

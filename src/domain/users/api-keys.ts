@@ -1,13 +1,14 @@
 /** Use cases of API keys (specification 4.7 and 5): one lasting token per user, which can be shown again. */
 import { randomHex } from '../../lib/ids.ts';
 import type { Act } from '../act.ts';
-import { demand } from '../access.ts';
-import type { Caller, UserCaller } from '../caller.ts';
-import { PlatformError } from '../errors.ts';
+import type { Caller } from '../caller.ts';
 import type { AccountStore } from './account-store.ts';
 import type { CallerCache } from './caller-cache.ts';
+import { demandUser } from './demand-user.ts';
 import { hashToken, TOKEN_DIGITS } from './sessions.ts';
 import type { ApiKey } from './user.ts';
+
+const ONLY_USERS = 'Only a user has an API key.';
 
 export interface ApiKeys {
   /** Made on first use. */
@@ -26,7 +27,7 @@ export function createApiKeys(deps: { store: AccountStore; act: Act; callers: Ca
 
   return {
     async apiKey(caller) {
-      const { email } = userOf(caller, 'api_key.show');
+      const { email } = demandUser(caller, 'api_key.show', ONLY_USERS);
       return act(caller, 'api_key.show', { email }, { target: `user:${email}` }, async () => {
         const fresh = newKey(email);
         // Looked up inside: of two first requests at once, both are to get the same key.
@@ -39,7 +40,7 @@ export function createApiKeys(deps: { store: AccountStore; act: Act; callers: Ca
     },
 
     async regenerateApiKey(caller) {
-      const { email } = userOf(caller, 'api_key.regenerate');
+      const { email } = demandUser(caller, 'api_key.regenerate', ONLY_USERS);
       return act(caller, 'api_key.regenerate', { email }, { target: `user:${email}` }, async () => {
         const fresh = newKey(email);
         await store.transact((tx) => tx.putApiKey(fresh));
@@ -48,11 +49,4 @@ export function createApiKeys(deps: { store: AccountStore; act: Act; callers: Ca
       });
     },
   };
-}
-
-/** The caller as a user; the platform itself is refused too, for it has no account. */
-function userOf(caller: Caller, action: 'api_key.show' | 'api_key.regenerate'): UserCaller {
-  demand(caller, action);
-  if (caller.kind === 'user') return caller;
-  throw new PlatformError('access.denied', 'Only a user has an API key.', { hint: 'Log in as a user.' });
 }

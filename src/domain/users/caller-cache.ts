@@ -1,6 +1,6 @@
 /**
  * Remembers for a few seconds whom a token belongs to, because every request asks. Whatever changes the answer in this
- * process (logout, membership, removal) clears it at once; a change made by another control process shows after TTL_MS.
+ * process (logout, membership, removal) clears it at once; what is changed in the database past it shows after TTL_MS.
  */
 import type { UserCaller } from '../caller.ts';
 

@@ -1,12 +1,13 @@
 /** Use cases of SSH keys (specification 4.7, /users/keys): a pusher is recognised by the fingerprint. */
 import type { Act } from '../act.ts';
-import { demand } from '../access.ts';
-import type { Caller, UserCaller } from '../caller.ts';
+import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { AccountStore, AccountWriter } from './account-store.ts';
+import { demandUser } from './demand-user.ts';
 import { type ParsedKey, parseSshKey } from './ssh-keys.ts';
 import type { SshKey } from './user.ts';
 
+const ONLY_USERS = 'Only a user has SSH keys.';
 const KEY_NAME = /^[^\p{C}]{1,100}$/u;
 
 export interface SshKeys {
@@ -21,7 +22,7 @@ export function createKeys(deps: { store: AccountStore; act: Act; now: () => Dat
 
   return {
     async addKey(caller, input) {
-      const { email } = userOf(caller, 'key.add');
+      const { email } = demandUser(caller, 'key.add', ONLY_USERS);
       return act(caller, 'key.add', { email }, { target: `user:${email}` }, async () => {
         const parsed = parseSshKey(input.key);
         const wanted = wantedName(input.name);
@@ -38,7 +39,7 @@ export function createKeys(deps: { store: AccountStore; act: Act; now: () => Dat
     },
 
     async removeKey(caller, input) {
-      const { email } = userOf(caller, 'key.remove');
+      const { email } = demandUser(caller, 'key.remove', ONLY_USERS);
       await act(caller, 'key.remove', { email }, { target: `user:${email}` }, async () => {
         const isWanted = matcher(input);
         await store.transact(async (tx) => {
@@ -54,17 +55,10 @@ export function createKeys(deps: { store: AccountStore; act: Act; now: () => Dat
     },
 
     async keys(caller) {
-      const { email } = userOf(caller, 'key.list');
+      const { email } = demandUser(caller, 'key.list', ONLY_USERS);
       return store.sshKeys(email);
     },
   };
-}
-
-/** The caller as a user; the platform itself is refused too, for it has no account. */
-function userOf(caller: Caller, action: 'key.add' | 'key.remove' | 'key.list'): UserCaller {
-  demand(caller, action);
-  if (caller.kind === 'user') return caller;
-  throw new PlatformError('access.denied', 'Only a user has SSH keys.', { hint: 'Log in as a user.' });
 }
 
 function wantedName(name: unknown): string | null {

@@ -2,12 +2,12 @@
 import { randomBytes } from 'node:crypto';
 import { randomHex } from '../../lib/ids.ts';
 import type { Act } from '../act.ts';
-import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
 import { isPlatformError, PlatformError } from '../errors.ts';
 import type { AccountStore } from './account-store.ts';
 import { userNotFound } from './authentication.ts';
 import type { CallerCache } from './caller-cache.ts';
+import { demandUser } from './demand-user.ts';
 import { normalEmail } from './email.ts';
 import type { Mailer } from './mailer.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
@@ -86,19 +86,17 @@ export function createPasswordChanges(deps: PasswordChangesDeps): PasswordChange
 
   return {
     async changePassword(caller, input) {
-      demand(caller, 'user.password');
-      if (caller.kind !== 'user') throw new PlatformError('access.denied', 'Only a user has a password.');
-      const { email } = caller;
+      const { email, address, tokenHash } = demandUser(caller, 'user.password', 'Only a user has a password.');
       await act(caller, 'user.password', { email }, { target: `user:${email}` }, async () => {
         const [old, wanted] = bothPasswords(input);
-        const user = await verifyPassword(email, old, caller.address).catch(rethrowMismatch);
+        const user = await verifyPassword(email, old, address).catch(rethrowMismatch);
         const passwordHash = await hashPassword(checkPassword(wanted));
         await store.transact(async (tx) => {
           // Whoever was faster has changed what was verified above.
           if ((await tx.user(email))?.passwordHash !== user.passwordHash) throw mismatch();
           await tx.updatePassword(email, passwordHash);
           await tx.deletePasswordResets(email);
-          await tx.deleteSessionsOf(email, caller.tokenHash);
+          await tx.deleteSessionsOf(email, tokenHash);
         });
         callers.clear();
       });

@@ -1,5 +1,5 @@
 /** Reads a public key as OpenSSH writes it (`<type> <base64> [comment]`) and refuses what is weak or malformed. */
-import { createHash } from 'node:crypto';
+import { keyFingerprint } from '../../lib/key-fingerprint.ts';
 import { PlatformError } from '../errors.ts';
 
 export interface ParsedKey {
@@ -33,7 +33,7 @@ export function parseSshKey(text: unknown): ParsedKey {
   checkBlob(type, blob);
   return {
     key: `${type} ${blob.toString('base64')}`,
-    fingerprint: `SHA256:${unpadded(createHash('sha256').update(blob).digest('base64'))}`,
+    fingerprint: keyFingerprint(blob),
     comment: comment.join(' '),
   };
 }

@@ -1,7 +1,6 @@
 /** Use cases of users (specification 4.7): accounts, sessions, keys; and how every door recognises its caller. */
 import { isLoopbackHost } from '../../lib/loopback-host.ts';
 import type { Act } from '../act.ts';
-import { demand } from '../access.ts';
 import type { Caller, UserCaller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { AccountStore } from './account-store.ts';
@@ -9,6 +8,7 @@ import { type Accounts, createAccounts } from './accounts.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import { type CallerRecognition, createAuthentication, wrongPassword } from './authentication.ts';
 import type { CallerCache } from './caller-cache.ts';
+import { demandUser } from './demand-user.ts';
 import { checkEmail, normalEmail } from './email.ts';
 import { createKeys, type SshKeys } from './keys.ts';
 import type { Mailer } from './mailer.ts';
@@ -16,6 +16,8 @@ import { createPasswordChanges, type PasswordChanges } from './password-changes.
 import { checkPassword, hashPassword } from './passwords.ts';
 import { newSession } from './sessions.ts';
 import type { User } from './user.ts';
+
+const ONLY_USERS = 'Only a user can do this.';
 
 export interface Users extends SshKeys, ApiKeys, PasswordChanges, Accounts, CallerRecognition {
   /**
@@ -96,7 +98,7 @@ export function createUsers(deps: UsersDeps): Users {
     },
 
     async logout(caller) {
-      const user = userOf(caller, 'user.logout');
+      const user = demandUser(caller, 'user.logout', ONLY_USERS);
       await act(caller, 'user.logout', { email: user.email }, { target: `user:${user.email}` }, async () => {
         if (user.via !== 'session') {
           throw new PlatformError('input.invalid', 'This request does not belong to a session, so none can be ended.', {
@@ -109,7 +111,7 @@ export function createUsers(deps: UsersDeps): Users {
     },
 
     async info(caller) {
-      const { email } = userOf(caller, 'user.info');
+      const { email } = demandUser(caller, 'user.info', ONLY_USERS);
       return { email, teams: await store.teamsOf(email) };
     },
   };
@@ -117,11 +119,4 @@ export function createUsers(deps: UsersDeps): Users {
 
 function sessionCaller(user: User, address: string): UserCaller {
   return { kind: 'user', email: user.email, isAdmin: user.isAdmin, teams: [], via: 'password', tokenHash: '', address };
-}
-
-/** The caller as a user; everybody else is refused, the platform itself too, for it has no account. */
-function userOf(caller: Caller, action: 'user.logout' | 'user.info'): UserCaller {
-  demand(caller, action);
-  if (caller.kind === 'user') return caller;
-  throw new PlatformError('access.denied', 'Only a user can do this.', { hint: 'Log in as a user.' });
 }

@@ -1,11 +1,10 @@
-import { chmod, rm } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
-import type { EdgeRequest } from './operations.ts';
-import { checkRequest } from './operations.ts';
+import { rm } from 'node:fs/promises';
+import { createServer, type Server, type Socket } from 'node:net';
+import { listeningPrivately } from '../../lib/listening.ts';
+import { isSocketTaken } from '../../lib/socket-problem.ts';
+import { checkRequest, type EdgeRequest } from './operations.ts';
 
 const MAX_LINE = 64 * 1024 * 1024;
-const PROBE_MS = 1_000;
 
 /**
  * The socket control talks to: one JSON object per line each way, `{ id, op, ... }` answered by `{ id, result }` or
@@ -27,22 +26,10 @@ export class ControlServer {
 
   /** Takes over the path from a process that is gone; throws when one still answers there. */
   async listen(path: string): Promise<void> {
-    if (await answers(path))
+    if (await isSocketTaken(path))
       throw Object.assign(new Error(`an edge already answers at ${path}`), { code: 'EADDRINUSE' });
     await rm(path, { force: true });
-    const umask = process.umask(0o177);
-    try {
-      await new Promise<void>((resolve, reject) => {
-        this.#server.once('error', reject);
-        this.#server.listen(path, () => {
-          this.#server.off('error', reject);
-          resolve();
-        });
-      });
-    } finally {
-      process.umask(umask);
-    }
-    await chmod(path, 0o600);
+    await listeningPrivately(this.#server, path);
   }
 
   /** Removes the path, too. */
@@ -82,18 +69,5 @@ function readLines(socket: Socket, onLine: (line: string) => void): void {
     parts.push(text.slice(from));
     size += text.length - from;
     if (size > MAX_LINE) socket.destroy();
-  });
-}
-
-function answers(path: string): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(path);
-    const done = (answered: boolean) => (): void => {
-      socket.destroy();
-      resolve(answered);
-    };
-    socket.setTimeout(PROBE_MS, done(true));
-    socket.on('connect', done(true));
-    socket.on('error', done(false));
   });
 }

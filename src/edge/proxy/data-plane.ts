@@ -1,13 +1,12 @@
-import { createServer } from 'node:net';
-import type { Server, Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import type { AppTraffic, RouteTable } from '../../domain/apps/router.ts';
+import { listening } from '../../lib/listening.ts';
 import { LiveTable } from '../routing/route-table.ts';
 import { TargetPools } from '../routing/target-pools.ts';
 import { Traffic } from '../routing/traffic.ts';
 import type { Serving } from '../serving.ts';
 import { ClientConnection } from './client-connection.ts';
-import type { Watched } from './deadlines.ts';
-import { Deadlines } from './deadlines.ts';
+import { Deadlines, type Watched } from './deadlines.ts';
 import type { Plane } from './plane.ts';
 import type { Settings } from './settings.ts';
 
@@ -51,13 +50,7 @@ export class DataPlane implements Serving {
   }
 
   async listen(host: string, port: number): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({ host, port, backlog: 1_024 }, () => {
-        this.#server.off('error', reject);
-        resolve();
-      });
-    });
+    await listening(this.#server, { host, port, backlog: 1_024 });
     const address = this.#server.address();
     this.#plane.port = typeof address === 'object' && address !== null ? address.port : port;
     return this.#plane.port;

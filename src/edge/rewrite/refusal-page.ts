@@ -1,3 +1,4 @@
+import { escapeHtml } from '../../lib/escape-html.ts';
 import { STATUS_TITLES } from './status-titles.ts';
 
 export interface RefusalPage {
@@ -38,11 +39,7 @@ function htmlBody(title: string, detail: string, facts: readonly string[]): stri
   return (
     '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">' +
     `<title>${title}</title><style>body{font:16px/1.5 system-ui,sans-serif;max-width:36em;margin:15vh auto;` +
-    `padding:0 1em}small{color:#666}</style><h1>${title}</h1><p>${escaped(detail)}</p>` +
-    `<p><small>${facts.map(escaped).join('<br>')}</small></p></html>\n`
+    `padding:0 1em}small{color:#666}</style><h1>${title}</h1><p>${escapeHtml(detail)}</p>` +
+    `<p><small>${facts.map(escapeHtml).join('<br>')}</small></p></html>\n`
   );
-}
-
-function escaped(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }

@@ -2,7 +2,7 @@
 import { addressBytes, bytesOf, embeddedIPv4, samePrefix } from './ip-address.ts';
 
 /** From harmless to never called. */
-export const ADDRESS_CLASSES = ['public', 'private', 'loopback', 'never'] as const;
+const ADDRESS_CLASSES = ['public', 'private', 'loopback', 'never'] as const;
 export type AddressClass = (typeof ADDRESS_CLASSES)[number];
 
 export interface Place {

@@ -66,7 +66,15 @@ export async function openRequest(guard: AddressGuard, request: GuardedRequest):
     outgoing.once('response', (answer) => {
       resolve(answer);
     });
-    outgoing.once('close', () => clearTimeout(connecting));
+    outgoing.once('upgrade', (_answer, socket) => {
+      socket.destroy();
+      reject(new RequestFailure('malformed', 'it wants to go on with another protocol', sent));
+    });
+    outgoing.once('close', () => {
+      clearTimeout(connecting);
+      // Whatever ended it: who has neither an answer nor an error by now would wait for ever.
+      reject(failureOf(new Error('closed without an answer'), signal, sent));
+    });
     outgoing.on('error', (error) => {
       if (isLate) reject(new RequestFailure('unreachable', `no connection within ${connectMs} ms`, sent, error));
       else reject(failureOf(error, signal, sent));

@@ -2,6 +2,7 @@
  * Reads the kernel's process table (/proc). A process is known by its pid and its start time together, never by the pid alone.
  */
 import { readFileSync, readdirSync } from 'node:fs';
+import { groupBy } from '../group-by.ts';
 
 export interface ProcessFacts {
   readonly pid: number;
@@ -74,14 +75,9 @@ export function allProcesses(above = 0): ProcessFacts[] {
 
 /** The root and everything below it. */
 export function familyOf(root: number, all: readonly ProcessFacts[]): number[] {
-  const children = new Map<number, number[]>();
-  for (const process of all) {
-    const siblings = children.get(process.parent);
-    if (siblings === undefined) children.set(process.parent, [process.pid]);
-    else siblings.push(process.pid);
-  }
+  const children = groupBy(all, ({ parent }) => parent);
   const family = [root];
-  for (const pid of family) family.push(...(children.get(pid) ?? []));
+  for (const pid of family) family.push(...(children.get(pid) ?? []).map((child) => child.pid));
   return family;
 }
 

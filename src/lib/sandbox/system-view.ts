@@ -43,6 +43,6 @@ export function systemView(home: string, runtime: string = process.execPath): Sy
   return { directories, links };
 }
 
-export function isWithin(path: string, directory: string): boolean {
+function isWithin(path: string, directory: string): boolean {
   return path === directory || path.startsWith(directory.endsWith('/') ? directory : `${directory}/`);
 }

@@ -3,6 +3,7 @@ import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomHex } from '../ids.ts';
 import type { SystemView } from './plan.ts';
+import { childEnd } from './child-end.ts';
 import type { Sandbox, SandboxRequest } from './sandbox.ts';
 
 const TRIAL_DEADLINE_MS = 10_000;
@@ -72,12 +73,17 @@ async function run(sandbox: Sandbox, trial: Trial): Promise<{ code: number | nul
     id: trial.id,
   });
   const { child } = started;
-  const timer = setTimeout(() => void sandbox.kill({ ...started, id: trial.id }, 'SIGKILL'), TRIAL_DEADLINE_MS);
+  const { ended, end } = childEnd(sandbox, started, trial.id);
+  const timer = setTimeout(end, TRIAL_DEADLINE_MS);
   let output = '';
   let errors = '';
   child.stdout?.on('data', (bytes: Buffer) => (output += bytes.toString()));
   child.stderr?.on('data', (bytes: Buffer) => (errors += bytes.toString()));
-  const code = await new Promise<number | null>((resolve) => child.once('close', resolve));
-  clearTimeout(timer);
-  return { code, output, errors };
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  try {
+    const [{ code }] = await Promise.all([ended, closed]);
+    return { code, output, errors };
+  } finally {
+    clearTimeout(timer);
+  }
 }

@@ -1,6 +1,7 @@
 /** Calls a provider the way the platform does, and tells everything about the answer; never throws for what comes back. */
 import http from 'node:http';
 import https from 'node:https';
+import { bareHost } from '../../lib/host-port.ts';
 
 const MOST_BYTES = 1024 * 1024;
 
@@ -74,10 +75,11 @@ function ask(address: string, { method, headers, body, timeoutMs }: Ask): Promis
     const nothing = (why: string): void => resolve({ status: 0, text: why, headers: {} });
     const { request } = address.startsWith('https:') ? https : http;
     // By hand: what URL would make of the path is not what was asked for.
-    const { hostname, port, protocol } = new URL(address);
+    const url = new URL(address);
+    const { port, protocol } = url;
     const path = address.slice(address.indexOf('/', address.indexOf('://') + 3));
     const sent = request(
-      { protocol, hostname: hostname.replace(/^\[|\]$/g, ''), port, path, method, headers, agent: false },
+      { protocol, hostname: bareHost(url), port, path, method, headers, agent: false },
       (response) => {
         const chunks: Buffer[] = [];
         let bytes = 0;

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../../test/support/postgres.ts';
 import { startRedis } from '../../../test/support/redis.ts';
@@ -62,6 +63,48 @@ describe('everything holds', () => {
     const report = await check(await served(provider));
     expect([named(report, 'fails'), named(report, 'skipped'), report.holds]).toEqual([[], [], true]);
   });
+});
+
+/** As providers were before apps were bound as a whole: without plans and info, and nothing is remembered of what was done. */
+async function startOldProvider(): Promise<string> {
+  const instances = new Map<string, Set<string>>();
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const form = new URLSearchParams(body);
+      const say = (status: number, words = ''): unknown => response.writeHead(status).end(words);
+      const wanted = Buffer.from(`${CREDENTIALS.username}:${CREDENTIALS.password}`).toString('base64');
+      if (request.headers.authorization !== `Basic ${wanted}`) return say(401);
+      const [, , segment = '', below = ''] = (request.url ?? '').split('?')[0]?.split('/') ?? [];
+      const call = `${request.method} ${below}`;
+      if (segment === '' && call === 'POST ') {
+        const name = form.get('name') ?? '';
+        if (instances.has(name)) return say(409, 'duplicate');
+        instances.set(name, new Set());
+        return say(201);
+      }
+      const name = decodeURIComponent(segment);
+      const units = instances.get(name);
+      if (units === undefined || call === 'GET ') return say(404, 'not found');
+      if (call === 'DELETE ') return say(instances.delete(name) ? 200 : 404);
+      if (call === 'GET status') return say(204);
+      const unit = form.get('unit-host') ?? '';
+      if (below !== 'bind') return say(404, 'not found');
+      if (unit === '') return say(400, 'unit-host is missing');
+      if (request.method === 'DELETE') units.delete(unit);
+      else units.add(unit);
+      return say(201, JSON.stringify({ OLD_NAME: name }));
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanups.push(() => new Promise((resolve) => server.close(resolve)));
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+it('what the platform can live with makes nobody fail', async () => {
+  const report = await check(await startOldProvider());
+  expect(report.checks.filter(({ result, required }) => required && result === 'fails')).toEqual([]);
+  expect(report.holds).toBe(true);
+  expect(named(report, 'fails').join('\n')).toMatch(/^create again with the same Idempotency-Key: .*409/m);
 });
 
 describe('what does not hold is found', () => {

@@ -39,6 +39,11 @@ export function mustBe(reply: Reply, ...statuses: readonly number[]): void {
   if (!statuses.includes(reply.status)) throw new Broken(`${shown(reply)}, expected ${statuses.join(' or ')}`);
 }
 
+/** The provider has no such call, which the platform takes for an empty list. */
+export function isNotOffered({ status }: Reply): boolean {
+  return [204, 404, 405, 501].includes(status);
+}
+
 /** A clear no: neither done, nor a fault, nor silence. */
 export function mustRefuse(reply: Reply, what: string): void {
   if (reply.status < 400 || reply.status > 499) throw new Broken(`${what}: ${shown(reply)}, expected 400 to 499`);

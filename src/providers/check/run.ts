@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { randomHex } from '../../lib/ids.ts';
 import { type Caller, type CallerOptions, createCaller, type Reply } from './caller.ts';
-import { Broken, Skipped } from './expect.ts';
+import { Broken, isSuccess, Skipped } from './expect.ts';
 
 export interface CheckResult {
   readonly name: string;
@@ -23,6 +23,9 @@ export interface Check {
   work(run: Run): Promise<string | void>;
 }
 
+/** Of an app that is bound; nothing listens there. */
+export const UNIT = '127.0.0.1:40001';
+
 export class Run {
   readonly call: Caller;
   readonly options: CallerOptions;
@@ -35,6 +38,8 @@ export class Run {
   plans: readonly string[] = [];
   /** Whether the provider answers at bind-app; else variables come from bind. */
   hasBindApp = true;
+  /** Whether it tells of its instances. */
+  hasInfo = true;
   variables: Readonly<Record<string, string>> = {};
   /** In milliseconds. */
   slowest = 0;
@@ -75,7 +80,7 @@ export class Run {
     const binding = `${instance} ${app}`;
     if (this.#unbound.delete(binding)) this.#bindingIds.delete(binding);
     const headers = { ...this.#ids(instance), 'x-tancho-binding-id': this.bindingId(instance, app) };
-    const fields = { 'app-host': app, 'app-name': app.split('.')[0] ?? app };
+    const fields = this.#bindFields(app);
     const path = `${pathOf(instance)}/${this.hasBindApp ? 'bind-app' : 'bind'}`;
     return this.call('POST', path, { fields, headers, idempotencyKey: key });
   }
@@ -84,9 +89,19 @@ export class Run {
   unbind(instance: string, app: string, id?: string): Promise<Reply> {
     const headers = { ...this.#ids(instance), 'x-tancho-binding-id': id ?? this.bindingId(instance, app) };
     if (id === undefined) this.#unbound.add(`${instance} ${app}`);
-    const fields = { 'app-host': app, 'app-name': app.split('.')[0] ?? app };
+    const fields = this.#bindFields(app);
     const path = `${pathOf(instance)}/${this.hasBindApp ? 'bind-app' : 'bind'}`;
     return this.call('DELETE', path, { fields, headers, idempotencyKey: this.key() });
+  }
+
+  /** Where apps are bound by their units, the platform names one of them. */
+  #bindFields(app: string): Record<string, string> {
+    const unit: Record<string, string> = this.hasBindApp ? {} : { 'unit-host': UNIT };
+    return { 'app-host': app, 'app-name': app.split('.')[0] ?? app, ...unit };
+  }
+
+  holds(check: string): boolean {
+    return this.results.some(({ name, result }) => name === check && result === 'holds');
   }
 
   /** Of the binding that is there, or was last. */
@@ -108,16 +123,13 @@ export class Run {
       headers: this.#ids(instance),
       idempotencyKey: this.key(),
     });
-    if ((reply.status >= 200 && reply.status < 300) || [404, 410].includes(reply.status)) this.made.delete(instance);
+    if (isSuccess(reply) || [404, 410].includes(reply.status)) this.made.delete(instance);
     return reply;
   }
 
   /** Those that the provider tells of, though it said that they are gone. */
   async remaining(): Promise<string[]> {
-    const knownTo = async (name: string): Promise<boolean> => {
-      const { status } = await this.call('GET', pathOf(name));
-      return status >= 200 && status < 300;
-    };
+    const knownTo = async (name: string): Promise<boolean> => isSuccess(await this.call('GET', pathOf(name)));
     if (await knownTo(this.name('never-made'))) return [];
     const found: string[] = [];
     // Of what was refused, "plans" and ".." are other resources.
@@ -137,9 +149,7 @@ export class Run {
   }
 
   async #outcome(check: Check): Promise<[CheckResult['result'], string]> {
-    const missing = check.needs?.find(
-      (name) => !this.results.some((one) => one.name === name && one.result === 'holds'),
-    );
+    const missing = check.needs?.find((name) => !this.holds(name));
     if (missing !== undefined) return ['skipped', `needs "${missing}"`];
     try {
       return ['holds', (await check.work(this)) ?? ''];

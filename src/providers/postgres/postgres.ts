@@ -3,6 +3,7 @@
  * binding. Owns the order of the steps; the catalog says how far each one got.
  */
 import { createHash } from 'node:crypto';
+import { bareHost } from '../../lib/host-port.ts';
 import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import {
   type BindRequest,
@@ -157,7 +158,7 @@ class Provider implements PostgresProvider {
     if (this.#options.appsHost !== undefined) url.host = this.#options.appsHost;
     return {
       DATABASE_URL: url.href,
-      PGHOST: url.hostname.replace(/^\[|\]$/g, ''),
+      PGHOST: bareHost(url),
       PGPORT: url.port === '' ? '5432' : url.port,
       PGUSER: login,
       PGPASSWORD: password,

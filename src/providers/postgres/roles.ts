@@ -7,7 +7,7 @@ import { textOf } from './catalog.ts';
 const SESSIONS_MS = 10_000;
 const DEPENDENTS_EXIST = '2BP01';
 
-export async function roleExists(query: Query, role: string): Promise<boolean> {
+async function roleExists(query: Query, role: string): Promise<boolean> {
   return (await query('SELECT 1 FROM pg_roles WHERE rolname = $1', [role])).length > 0;
 }
 

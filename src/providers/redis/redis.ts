@@ -3,6 +3,7 @@
  * share its keys, as they share a database; nothing else is theirs. One provider process per Redis and service.
  */
 import { createHash } from 'node:crypto';
+import { bareHost } from '../../lib/host-port.ts';
 import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import {
   type BindRequest,
@@ -151,7 +152,7 @@ class Provider implements RedisProvider {
     if (this.#options.appsHost !== undefined) url.host = this.#options.appsHost;
     return {
       REDIS_URL: url.href.replace(/\/$/, ''),
-      REDIS_HOST: url.hostname.replace(/^\[|\]$/g, ''),
+      REDIS_HOST: bareHost(url),
       REDIS_PORT: url.port === '' ? '6379' : url.port,
       REDIS_USERNAME: user,
       REDIS_PASSWORD: password,

@@ -38,7 +38,9 @@ export async function connectRedis(url: string): Promise<RedisServer> {
     }
   };
   try {
-    await redis.connect();
+    await redis.connect().catch((error: unknown) => {
+      throw translated(error);
+    });
     const version = versionOf(String(await call('INFO', 'server')));
     return {
       call,
@@ -48,7 +50,7 @@ export async function connectRedis(url: string): Promise<RedisServer> {
     };
   } catch (error) {
     redis.disconnect();
-    throw translated(error);
+    throw error;
   }
 }
 
@@ -60,7 +62,6 @@ function versionOf(info: string): RedisVersion {
 
 /** What Redis itself answered is told as it is; it names commands and rules, never values. */
 function translated(error: unknown): unknown {
-  const isAnswer = error instanceof Error && error.name === 'ReplyError';
-  if (isAnswer || (error instanceof Error && /needed/.test(error.message))) return error;
+  if (error instanceof Error && error.name === 'ReplyError') return error;
   return new ProviderError('unavailable', 'Redis cannot be reached or is too busy.', error);
 }

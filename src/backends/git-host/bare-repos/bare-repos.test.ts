@@ -215,6 +215,15 @@ describe.skipIf(!hasGit)('bare repositories', () => {
     expect(git('headless', ['rev-parse', 'HEAD'])).toBe(commit);
   });
 
+  it('says so where git goes missing while the platform runs', async () => {
+    const program = join(here.root, 'none');
+    const host = await createBareRepos({ root: join(here.root, 'gone'), preReceive: HOOK, logger: SILENT, program });
+    const tree = await mkdtemp(join(here.root, 'tree-'));
+    const laidOut = host.source('shop', 'a'.repeat(40)).extract(tree, new AbortController().signal);
+    await expect(laidOut).rejects.toMatchObject({ code: 'unavailable' });
+    await host.close();
+  });
+
   it('clears away what a git that was killed leaves, once nobody else writes there', async () => {
     const { host, root } = here;
     await host.create('killed');

@@ -5,8 +5,9 @@ import { Failure } from '../../../domain/apps/rollout.ts';
 import type { SourceTree } from '../../../domain/deploys/builder.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { type Git, runGit } from './git-command.ts';
+import { invalidSource } from './invalid-source.ts';
 import { escapingLinks } from './links.ts';
-import { invalidSource, listTree, type TreeLimits, unknownCommit } from './tree-listing.ts';
+import { listTree, type TreeLimits, unknownCommit } from './tree-listing.ts';
 
 export interface CommitSource {
   readonly repository: string;

@@ -42,7 +42,7 @@ const KILL_AFTER_MS = 3_000;
 export const CONFIG_FILE = '.gitconfig';
 
 /** The complete environment of a git process. HOME and GIT_CONFIG_GLOBAL name the same file: git before 2.32 knows only HOME. */
-export function gitEnvironment(git: Git): Record<string, string> {
+function gitEnvironment(git: Git): Record<string, string> {
   return {
     PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
     HOME: git.home,
@@ -103,12 +103,14 @@ export function endGroup(child: ChildProcess): void {
   child.once('exit', () => clearTimeout(insist));
 }
 
-/** Waits for the end of a process; a program that could not be started is `unavailable`. */
+/** The end of a process; a program that could not be started is `unavailable`, also where nobody has asked for the end yet. */
 export function exitOf(child: ChildProcess): Promise<number> {
-  return new Promise((resolve, reject) => {
+  const ended = new Promise<number>((resolve, reject) => {
     child.once('error', (error) => reject(notStarted(error)));
     child.once('close', (code) => resolve(code ?? -1));
   });
+  ended.catch(() => {});
+  return ended;
 }
 
 export function notStarted(error: Error): PlatformError {

@@ -47,7 +47,6 @@ export async function serve(git: Git, repository: string, request: ServeRequest)
     stdio: ['pipe', 'pipe', 'pipe', ...(hooked ? (['pipe', 'pipe'] as const) : [])],
   });
   const exited = exitOf(child);
-  exited.catch(() => {});
   const { stdin: input, stdout: output, stderr: errors } = child;
   if (input === null || output === null || errors === null) throw notStarted(new Error('no pipes'));
   const hook = hooked ? { requests: child.stdio[3] as Duplex, lines: child.stdio[4] as Writable } : null;

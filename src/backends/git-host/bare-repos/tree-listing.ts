@@ -1,6 +1,7 @@
 /** Reads what a commit holds before anything of it is written to disk. */
-import { PlatformError } from '../../../domain/errors.ts';
+import type { PlatformError } from '../../../domain/errors.ts';
 import { endGroup, exitOf, type Git, spawnGit } from './git-command.ts';
+import { invalidSource } from './invalid-source.ts';
 
 export interface TreeLimits {
   readonly maxEntries: number;
@@ -19,10 +20,6 @@ const MAX_LINK_BYTES = 4_096;
 const ENTRY = /^(\d{6}) (\w+) ([0-9a-f]+) +(\d+|-)\t([^]+)$/;
 
 const REGULAR = new Set(['100644', '100755', '100664']);
-
-export function invalidSource(message: string, hint: string): PlatformError {
-  return new PlatformError('deploy.invalid_source', message, { hint });
-}
 
 /** One entry at a time, so that a tree that unfolds to more than the limits is given up early. */
 class Listing implements TreeListing {

@@ -2,6 +2,7 @@
 import type { HealthCheck } from '../../../domain/apps/app.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
 import { posix } from 'node:path';
+import { isRecord } from '../../../lib/is-record.ts';
 import { unfit } from './failures.ts';
 import { jsonOf, type Processor, record } from './manifests.ts';
 
@@ -99,6 +100,6 @@ function portsOf(value: unknown): number[] {
 }
 
 function namesOf(value: unknown): string[] {
-  const isMap = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isMap ? Object.keys(value).filter((name) => !name.includes('\0') && name.length <= 4_000) : [];
+  if (!isRecord(value)) return [];
+  return Object.keys(value).filter((name) => !name.includes('\0') && name.length <= 4_000);
 }

@@ -230,6 +230,15 @@ describe('a hostile layer', () => {
         ],
       ],
     ],
+    [
+      'a hard link in a directory in the place of its own file',
+      [
+        [
+          { path: 'a', data: 'x' },
+          { path: 'a/b', type: 'hardlink', target: 'a' },
+        ],
+      ],
+    ],
     ['the removal of the directory above', [[{ path: 'a/', type: 'directory' }, { path: 'a/.wh...' }]]],
     ['the removal of the directory itself', [[{ path: 'a/', type: 'directory' }, { path: 'a/.wh..' }]]],
     ['a removal without a name', [[{ path: 'a/.wh.' }]]],

@@ -1,5 +1,6 @@
 /** Pure: the JSON documents of an image, as far as they are needed. Everything in them is checked before it is used. */
 import { DIGEST } from '../../../domain/deploys/image-name.ts';
+import { isRecord } from '../../../lib/is-record.ts';
 import { unfit } from './failures.ts';
 import { type ImageLimits, mib } from './limits.ts';
 
@@ -110,6 +111,6 @@ export function jsonOf(text: string, what: string): unknown {
 }
 
 export function record(value: unknown, what: string): Readonly<Record<string, unknown>> {
-  if (typeof value === 'object' && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
+  if (isRecord(value)) return value;
   throw unfit(`the description of ${what} is damaged.`);
 }

@@ -89,18 +89,13 @@ export class RootTree {
     const name = of.at(-1);
     if (parent === null || name === undefined) return false;
     const source = this.#path([...parent, name]);
-    const found = await stats(source);
-    if (found === null || found.isDirectory()) return false;
+    if (!(await isNoDirectory(source))) return false;
     const path = await this.#vacate(parts, source);
     if (path === source) return true;
-    try {
-      await link(source, path);
-      return true;
-    } catch (error) {
-      // The new name stands where the file, or a directory above it, was.
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-      throw error;
-    }
+    // The new name may stand where the file, or a directory above it, was.
+    if (!(await isNoDirectory(source))) return false;
+    await link(source, path);
+    return true;
   }
 
   /** Takes away what an earlier layer has put there. */
@@ -230,6 +225,10 @@ export class RootTree {
     }
     return at;
   }
+}
+
+async function isNoDirectory(path: string): Promise<boolean> {
+  return (await stats(path))?.isDirectory() === false;
 }
 
 function kindOf(found: Stats | null): 'nothing' | 'directory' | 'link' | 'other' {

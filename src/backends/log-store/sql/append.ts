@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { LogEntry } from '../../../domain/logs/entry.ts';
 import type { OutputOffset } from '../../../domain/logs/log-store.ts';
+import { groupBy } from '../../../lib/group-by.ts';
 import { storable } from './messages.ts';
 import type { LogScope } from './schema.ts';
 
@@ -42,14 +43,9 @@ async function numbered({ db }: LogScope, entries: readonly LogEntry[]): Promise
 
 /** What a unit prints differs only in time and text; the rest is bound once per statement. */
 function streams(entries: readonly LogEntry[]): LogEntry[][] {
-  const groups = new Map<string, LogEntry[]>();
-  for (const entry of entries) {
-    const key = `${entry.app}\n${entry.source}\n${entry.unit}\n${entry.unitId}\n${entry.release}`;
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [entry]);
-    else group.push(entry);
-  }
-  return [...groups.values()];
+  const keyOf = ({ app, source, unit, unitId, release }: LogEntry): string =>
+    `${app}\n${source}\n${unit}\n${unitId}\n${release}`;
+  return [...groupBy(entries, keyOf).values()];
 }
 
 function* chunks(entries: readonly LogEntry[]): Generator<LogEntry[]> {

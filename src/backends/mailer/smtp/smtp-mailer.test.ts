@@ -55,6 +55,13 @@ describe('a mail server', () => {
     expect(bad.reason).toBe('The mail server answered AUTH with 535 who are you');
   });
 
+  // Names may begin like an address of this machine, too; 127.1 is one that can be had without a name server.
+  it('gets no password without encryption when it is not surely on this machine', async () => {
+    const { reason, server } = await against({ login: 'me:secret' }, 'smtp://me:secret@127.1');
+    expect(reason).toBe('The mail server offers no encryption, so the password is not sent to it.');
+    expect(server.commands).toEqual(['EHLO [127.0.0.1]']);
+  });
+
   it.each([
     ['that does not speak SMTP', { EHLO: 'HTTP/1.1 400 Bad Request' }, /does not speak SMTP/],
     ['that does not know the receiver', { RCPT: '550 unknown' }, /answered RCPT with 550 unknown/],

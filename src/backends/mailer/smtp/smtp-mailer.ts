@@ -4,7 +4,9 @@
  */
 import { PlatformError } from '../../../domain/errors.ts';
 import type { Mail, Mailer } from '../../../domain/users/mailer.ts';
+import { bareHost, hostPort } from '../../../lib/host-port.ts';
 import { randomHex } from '../../../lib/ids.ts';
+import { isLoopbackHost } from '../../../lib/loopback-host.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { mailMessage } from '../../../lib/mail-message.ts';
 import { SmtpError, type SmtpServer, SmtpSession } from './smtp-session.ts';
@@ -24,12 +26,11 @@ const TIMEOUT_MS = 30_000;
 const PORTS: Readonly<Record<string, number>> = { 'smtp:': 25, 'smtps:': 465 };
 /** No quoting, no comments, nothing that could end the address in a command. */
 const PLAIN_ADDRESS = /^[^\s\p{C}<>()[\]\\,;:"@]+@[^\s\p{C}<>()[\]\\,;:"@]+$/u;
-const LOOPBACK = /^(?:localhost|127\..*|::1)$/;
 
 export function createSmtpMailer(options: SmtpOptions): Mailer {
   const { from, now, logger, timeoutMs = TIMEOUT_MS } = options;
   const url = new URL(options.url);
-  const host = url.hostname.replace(/^\[(.*)\]$/, '$1');
+  const host = bareHost(url);
   const server: SmtpServer = {
     host,
     port: url.port === '' ? (PORTS[url.protocol] ?? 0) : Number(url.port),
@@ -76,7 +77,7 @@ async function deliver(mail: Mail, { server, login, from, now, signal }: Deliver
       isEncrypted = true;
     }
     if (login.user !== '') {
-      if (!isEncrypted && !LOOPBACK.test(server.host)) {
+      if (!isEncrypted && !isLoopbackHost(hostPort(server))) {
         throw new SmtpError('The mail server offers no encryption, so the password is not sent to it.');
       }
       const secret = Buffer.from(`\0${login.user}\0${login.password}`).toString('base64');

@@ -1,6 +1,8 @@
 /** Runs one command beside the units: same code, environment and user, own process, own home. */
 import type { ExecRequest, ExecResult } from '../../../domain/apps/provisioner.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
+import { atMost } from '../../../lib/deadline.ts';
+import { childEnd } from '../../../lib/sandbox/child-end.ts';
 import { exitStatus } from './exit-status.ts';
 import { type Beside, inPlace, type Place } from './one-off-place.ts';
 import { PacedOutput } from './paced-output.ts';
@@ -36,10 +38,11 @@ async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
     id,
   });
   const { child } = started;
+  const { ended, end } = childEnd(sandbox, started, id);
   let stopped: Failure | null = null;
   const stop = (why: Failure): void => {
     stopped ??= why;
-    void sandbox.kill({ ...started, id }, 'SIGKILL');
+    end();
   };
   const onAbort = (): void => stop(cancelled());
   request.signal.addEventListener('abort', onAbort);
@@ -48,14 +51,12 @@ async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
   const output = new PacedOutput([child.stdout, child.stderr], request.output);
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
   try {
-    const status = await new Promise<ExecResult>((resolve) => {
-      child.once('exit', (code, signal) => resolve(exitStatus(code, signal)));
-    });
+    const { code, signal } = await ended;
     // What it left in the background would hold its output open.
     await sandbox.kill({ ...started, id }, 'SIGKILL');
     await output.drained(closed, () => stopped !== null);
     if (stopped !== null) throw stopped as Failure;
-    return status;
+    return exitStatus(code, signal);
   } finally {
     clearTimeout(timer);
     request.signal.removeEventListener('abort', onAbort);
@@ -65,13 +66,8 @@ async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
 }
 
 /** What is still on its way, but no longer than it may take. */
-export async function withinDrainTime(closed: Promise<void>): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, DRAIN_MS);
-  });
-  await Promise.race([closed, late]);
-  clearTimeout(timer);
+export function withinDrainTime(closed: Promise<void>): Promise<void> {
+  return atMost(DRAIN_MS, closed);
 }
 
 export function cancelled(): Failure {

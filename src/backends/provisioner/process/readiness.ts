@@ -244,7 +244,7 @@ function imageAdvice(exposed: readonly number[] = []): string | null {
   return `The image exposes ${ports}, but units share the machine's network, so each gets a port of its own in the variable PORT: make the image's command listen on $PORT, push it and deploy again.`;
 }
 
-export function exitFailure(
+function exitFailure(
   process: string,
   exit: Omit<UnitExited, 'id'>,
   lines: readonly string[],

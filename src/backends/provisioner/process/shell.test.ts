@@ -43,6 +43,7 @@ for (const name of LEVELS) {
       });
       return {
         shell,
+        text: () => Buffer.concat(parts).toString(),
         type: (text: string) => shell.write(Buffer.from(text)),
         shows: (text: string) =>
           expect.poll(() => Buffer.concat(parts).toString(), { timeout: 10_000, interval: 20 }).toContain(text),
@@ -71,6 +72,18 @@ for (const name of LEVELS) {
       await type('echo "aft"er $?; exit 5\r');
       await shows('after 130');
       expect(await shell.ended).toEqual({ code: 5, signal: null });
+    });
+
+    it('shows what was printed just before the end', async () => {
+      for (let round = 0; round < 5; round++) {
+        const { shell, text, type, shows } = await open();
+        await type("stty -echo; PS1=; echo 'rea''dy'\r");
+        await shows('ready');
+        await type('i=0; while [ $i -lt 300 ]; do i=$((i+1)); echo "line $i."; done; exit 7\r');
+        expect(await shell.ended).toEqual({ code: 7, signal: null });
+        const lines = Array.from({ length: 300 }, (_, at) => `line ${at + 1}.`);
+        expect(text().match(/line \d+\./g)).toEqual(lines);
+      }
     });
 
     it('keeps its terminal from every other process', async () => {

@@ -5,6 +5,7 @@ import type { Readable, Writable } from 'node:stream';
 import type { ExecResult, Shell, ShellRequest } from '../../../domain/apps/provisioner.ts';
 import { Failure } from '../../../domain/apps/rollout.ts';
 import { drained } from '../../../lib/drained.ts';
+import { childEnd } from '../../../lib/sandbox/child-end.ts';
 import type { SandboxProcess } from '../../../lib/sandbox/sandbox.ts';
 import { exitStatus } from './exit-status.ts';
 import { cancelled, withinDrainTime } from './one-off.ts';
@@ -53,22 +54,20 @@ async function live(
   try {
     const started = await start(options, place, terminal);
     const { child } = started;
-    const end = (): void => void sandbox.kill({ ...started, id: place.id }, 'SIGKILL');
-    const ended = new Promise<ExecResult>((resolve) => {
-      child.once('exit', (code, signal) => resolve(exitStatus(code, signal)));
-    });
+    const { ended, end } = childEnd(sandbox, started, place.id);
     const closed = terminal?.closed ?? new Promise<void>((resolve) => child.once('close', () => resolve()));
     terminal?.taken();
     request.signal.addEventListener('abort', end);
     if (request.signal.aborted) end();
     try {
       opened(terminal === null ? overPipes(child, request) : overTerminal(terminal, request));
-      const status = await ended;
+      const { code, signal } = await ended;
       await sandbox.kill({ ...started, id: place.id }, 'SIGKILL');
+      terminal?.over();
       // Held output is given in any case.
       for (const stream of [terminal?.output, child.stdout, child.stderr]) stream?.resume();
       await withinDrainTime(closed);
-      return status;
+      return exitStatus(code, signal);
     } finally {
       request.signal.removeEventListener('abort', end);
     }

@@ -17,8 +17,10 @@ export interface OpenTerminal {
   readonly theirs: number;
   /** To be called when the programs have their end. */
   taken(): void;
+  /** To be called when the programs are gone. */
+  over(): void;
   resize(size: TerminalSize): void;
-  /** Resolves when nobody has the programs' end any more, and all was read. */
+  /** Resolves when it is over, and all was read. */
   readonly closed: Promise<void>;
   close(): void;
 }
@@ -43,27 +45,35 @@ export async function openTerminal(size: TerminalSize): Promise<OpenTerminal | n
     child.kill('SIGKILL');
     return null;
   }
-  const theirs = openSync(place, constants.O_RDWR | constants.O_NOCTTY);
+  const theirs = openEnd(place, child);
   let isOpen = true;
   const taken = (): void => {
     if (!isOpen) return;
     isOpen = false;
     closeSync(theirs);
-    control.write('taken\n');
   };
   return {
     input,
     output,
     theirs,
     taken,
+    over: () => void (control.writable && control.write('over\n')),
     resize: ({ columns, rows }) => void (control.writable && control.write(`size ${columns} ${rows}\n`)),
     closed,
     close() {
-      if (isOpen) closeSync(theirs);
-      isOpen = false;
+      taken();
       child.kill('SIGKILL');
     },
   };
+}
+
+function openEnd(place: string, holder: ChildProcess): number {
+  try {
+    return openSync(place, constants.O_RDWR | constants.O_NOCTTY);
+  } catch (error) {
+    holder.kill('SIGKILL');
+    throw error;
+  }
 }
 
 /** The path of the terminal; null when there is none. */

@@ -86,12 +86,31 @@ export class EdgeClient {
   }
 
   #settle(line: string): void {
-    const reply = JSON.parse(line) as { id: number; result?: unknown; error?: string };
+    const reply = replyOf(line);
+    if (reply === null) {
+      this.#socket.destroy();
+      return;
+    }
     const pending = this.#pending.get(reply.id);
     if (pending === undefined) return;
     this.#pending.delete(reply.id);
     clearTimeout(pending.timer);
     if (reply.error === undefined) pending.resolve(reply.result);
     else pending.reject(new PlatformError('unavailable', `The edge refused: ${reply.error}.`));
+  }
+}
+
+interface Reply {
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: string;
+}
+
+/** Null for what no edge says: a connection that talks so is of no more use. */
+function replyOf(line: string): Reply | null {
+  try {
+    return JSON.parse(line) as Reply | null;
+  } catch {
+    return null;
   }
 }

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
-import type { ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdir, open, readFile, readdir, stat } from 'node:fs/promises';
-import type { FileHandle } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readFile, readdir, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { PlatformError } from '../../../domain/errors.ts';
+import { hostPort } from '../../../lib/host-port.ts';
+import { readProcess } from '../../../lib/sandbox/processes.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 
 const MAX_LOG_BYTES = 1_048_576;
@@ -96,7 +96,7 @@ async function openLog(path: string): Promise<FileHandle> {
 
 /** Why the program ended at its start, as far as its exit code tells. */
 export function startFailure(options: EdgeRouterOptions, code: number | null, port: number): PlatformError {
-  const address = `${options.listen.host}:${port}`;
+  const address = hostPort({ host: options.listen.host, port });
   const set = 'set TANCHO_EDGE_LISTEN to another address';
   switch (code) {
     case 98:
@@ -114,18 +114,10 @@ export function startFailure(options: EdgeRouterOptions, code: number | null, po
 
 /** True while a process with this pid runs (a zombie does not) and is the edge of this home. */
 export async function isEdgeOf(options: EdgeRouterOptions, pid: number): Promise<boolean> {
-  if (!isAlive(pid)) return false;
-  try {
-    const [status, command] = await Promise.all([
-      readFile(`/proc/${pid}/stat`, 'utf8'),
-      readFile(`/proc/${pid}/cmdline`, 'utf8'),
-    ]);
-    const state = status.slice(status.lastIndexOf(')') + 2, status.lastIndexOf(')') + 3);
-    return state !== 'Z' && command.includes(JSON.stringify(options.stateDir));
-  } catch {
-    // Without /proc, or gone meanwhile: only what answers on the socket is known to be the edge.
-    return false;
-  }
+  if (readProcess(pid)?.zombie !== false) return false;
+  // Without /proc, or gone meanwhile: only what answers on the socket is known to be the edge.
+  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
+  return command.includes(JSON.stringify(options.stateDir));
 }
 
 /** TERM, then KILL after `graceMs`; resolves once the process is gone. */
@@ -151,15 +143,6 @@ function signal(pid: number, name: NodeJS.Signals): void {
     process.kill(pid, name);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
-  }
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }
 

@@ -7,6 +7,9 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AppTraffic, Route, Router, RouteTable, Target } from '../../../domain/apps/router.ts';
+import { hostPort } from '../../../lib/host-port.ts';
+import { listening } from '../../../lib/listening.ts';
+import { Tally } from '../../../lib/tally.ts';
 
 const POLL_MS = 5;
 const ANSWER_MS = 60_000;
@@ -26,16 +29,13 @@ class MemoryRouter implements Router {
   readonly name = 'memory';
   listen = '';
   #table: RouteTable = { version: 0, routes: [] };
-  readonly #inFlight = new Map<string, number>();
+  readonly #inFlight = new Tally();
   readonly #counters = new Map<string, Counter>();
   readonly #server: Server = createServer((request, response) => this.#serve(request, response));
 
   async start(host: string, port: number): Promise<void> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen(port, host, resolve);
-    });
-    this.listen = `${host}:${(this.#server.address() as AddressInfo).port}`;
+    await listening(this.#server, { host, port });
+    this.listen = hostPort({ host, port: (this.#server.address() as AddressInfo).port });
   }
 
   apply(table: RouteTable): Promise<void> {
@@ -48,7 +48,7 @@ class MemoryRouter implements Router {
   }
 
   async drained(units: readonly string[], timeoutMs: number): Promise<number> {
-    const open = (): number => units.reduce((sum, unit) => sum + (this.#inFlight.get(unit) ?? 0), 0);
+    const open = (): number => units.reduce((sum, unit) => sum + this.#inFlight.of(unit), 0);
     const deadline = performance.now() + timeoutMs;
     while (open() > 0 && performance.now() < deadline) await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     return open();
@@ -100,7 +100,7 @@ class MemoryRouter implements Router {
   }
 
   #load(target: Target): number {
-    return this.#inFlight.get(target.unit) ?? 0;
+    return this.#inFlight.of(target.unit);
   }
 
   #forward(
@@ -114,12 +114,7 @@ class MemoryRouter implements Router {
       refuse(response, 502, `The app ${route.app} could not be reached.`);
       return;
     }
-    this.#inFlight.set(target.unit, this.#load(target) + 1);
-    let counted = true;
-    const leave = (): void => {
-      if (counted) this.#inFlight.set(target.unit, this.#load(target) - 1);
-      counted = false;
-    };
+    const leave = this.#inFlight.enter(target.unit);
     response.once('close', leave);
     const { method, url: path } = request;
     const upstream = httpRequest({

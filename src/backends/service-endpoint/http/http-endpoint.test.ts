@@ -98,7 +98,13 @@ describe('the contract of providers', () => {
     await withProvider(async (provider, endpoint) => {
       provider.isOld = true;
       await endpoints.create(endpoint, INSTANCE, callOf());
-      const variables = await endpoints.bind(endpoint, INSTANCE, BINDING, callOf());
+      const told: string[] = [];
+      const telling = async (unitHost: string): Promise<void> => {
+        expect(provider.requests.at(-1)?.path).toMatch(/bind-app$/);
+        told.push(unitHost);
+      };
+      const variables = await endpoints.bind(endpoint, INSTANCE, BINDING, { ...callOf(), telling });
+      expect(told).toEqual(['10.0.0.1:1']);
       expect(variables.get('DB_PORT')).toBe('5432');
       expect(provider.requests.slice(-2).map((request) => request.path.split('/').at(-1))).toEqual([
         'bind-app',
@@ -109,6 +115,25 @@ describe('the contract of providers', () => {
       expect(new Set(keys).size).toBe(1);
       await endpoints.unbind(endpoint, INSTANCE, BINDING, callOf());
       expect(provider.bindings.size).toBe(0);
+    });
+  });
+
+  it('quotes no secret from a request that a provider quotes', async () => {
+    await withProvider(async (provider, endpoint) => {
+      provider.fail('say no');
+      const parameters = { seed: 'canary 1&=%/+', other: 'änother canary\n2' };
+      const { message } = await failureOf(endpoints.create(endpoint, { ...INSTANCE, parameters }, callOf()));
+      expect(message).toContain('parameters.seed=***');
+      expect(message).not.toContain('canary');
+    });
+  });
+
+  it('refuses what no environment could hold as it was given', async () => {
+    await withProvider(async (provider, endpoint) => {
+      await endpoints.create(endpoint, INSTANCE, callOf());
+      provider.variables = { HALF: '\ud800' };
+      const failure = await failureOf(endpoints.bind(endpoint, INSTANCE, BINDING, callOf()));
+      expect(failure).toMatchObject({ code: 'invalid_answer', message: expect.stringContaining('HALF') });
     });
   });
 

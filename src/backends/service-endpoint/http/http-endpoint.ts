@@ -9,12 +9,12 @@ import type {
   ServiceEndpoint,
 } from '../../../domain/services/service-endpoint.ts';
 import { EndpointFailure } from '../../../domain/services/service-endpoint.ts';
+import { isRecord } from '../../../lib/is-record.ts';
 import {
   type Deadlines,
   demandNoPage,
   headerText,
   invalidAnswer,
-  isRecord,
   jsonOf,
   type ProviderAnswer,
   type ProviderRequest,
@@ -146,7 +146,11 @@ export function createHttpEndpoint(send: Send, deadlines: Deadlines): Omit<Servi
         });
       let asked = await at('bind-app');
       // A provider of the time before apps were bound as a whole.
-      if (asked.answer.status === 404 || asked.answer.status === 405) asked = await at('bind');
+      if (asked.answer.status === 404 || asked.answer.status === 405) {
+        const [unit] = binding.unitHosts;
+        if (unit !== undefined) await call.telling?.(unit);
+        asked = await at('bind');
+      }
       const { request, answer } = asked;
       // The instance is ours and nobody else is at work on the pair: it is what an earlier attempt left, or this one sent twice on its way.
       if (answer.status === 409) throw existsAlready(endpoint, true);

@@ -46,6 +46,8 @@ export class MemoryEndpoint implements ServiceEndpoint {
       [`${prefix}_PASSWORD`]: `secret-${serial}-of-${binding.id}`,
     };
   };
+  /** Is told of a unit with every binding, as providers are that do not know apps as a whole. */
+  isOld = false;
   #serial = 0;
 
   async plans(_endpoint: Endpoint, call: EndpointCall): Promise<EndpointPlan[]> {
@@ -89,7 +91,10 @@ export class MemoryEndpoint implements ServiceEndpoint {
       throw new EndpointFailure('exists', `${binding.appHost} is bound already.`, { mayHaveHappened: true });
     }
     const vars = new Map(Object.entries(this.variables(instance, binding, (this.#serial += 1))));
-    const kept = { app: binding.app, boundBy: call.idempotencyKey, vars, units: new Set<string>() };
+    const [unit] = this.isOld ? binding.unitHosts : [];
+    if (unit !== undefined) await call.telling?.(unit);
+    const units = new Set(unit === undefined ? [] : [unit]);
+    const kept = { app: binding.app, boundBy: call.idempotencyKey, vars, units };
     bindings.set(binding.appHost, kept);
     return vars;
   }

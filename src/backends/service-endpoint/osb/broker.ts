@@ -7,11 +7,11 @@ import {
   type EndpointInstance,
 } from '../../../domain/services/service-endpoint.ts';
 import { withDeadline } from '../../../lib/deadline.ts';
+import { isRecord } from '../../../lib/is-record.ts';
 import {
   type Deadlines,
   headerText,
   invalidAnswer,
-  isRecord,
   jsonOf,
   type ProviderAnswer,
   type ProviderRequest,

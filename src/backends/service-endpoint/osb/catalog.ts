@@ -1,6 +1,6 @@
 /** The part of a broker's catalog that the platform needs. */
 import type { EndpointPlan } from '../../../domain/services/service-endpoint.ts';
-import { isRecord } from '../calls.ts';
+import { isRecord } from '../../../lib/is-record.ts';
 
 export interface Plan extends EndpointPlan {
   readonly id: string;

@@ -1,10 +1,10 @@
+import { isRecord } from '../../../lib/is-record.ts';
 /**
  * A broker's credentials object -> variables. The rule (docs/providers.md): the name is the service's and the key's, each in
  * capitals with every character that is no letter or digit made `_`, joined by `_`; objects in it go on the same way; lists are
  * JSON text; numbers and booleans are written out; null is left out. `{"uri": ..., "tls": {"ca": ...}}` of the service `my-sql`
  * is MY_SQL_URI and MY_SQL_TLS_CA.
  */
-import { isRecord } from '../calls.ts';
 
 const MAX_DEPTH = 5;
 

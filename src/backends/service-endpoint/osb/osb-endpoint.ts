@@ -8,7 +8,8 @@ import {
   type EndpointInstance,
   type ServiceEndpoint,
 } from '../../../domain/services/service-endpoint.ts';
-import { type Deadlines, demandNoPage, invalidAnswer, isRecord, jsonOf, type Send } from '../calls.ts';
+import { isRecord } from '../../../lib/is-record.ts';
+import { type Deadlines, demandNoPage, invalidAnswer, jsonOf, type Send } from '../calls.ts';
 import { checkVariables } from '../variables.ts';
 import { type Asked, createBroker, lastState, PLATFORM, refusalOf, refused } from './broker.ts';
 import type { Offering, Plan } from './catalog.ts';

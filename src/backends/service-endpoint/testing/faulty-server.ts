@@ -21,8 +21,12 @@ export type Fault =
   /** 500 or 400 with everything it knows in the body. */
   | 'tell all'
   | 'say no'
+  /** 408. */
+  | 'took too long'
   | 'redirect'
-  | 'not http';
+  | 'not http'
+  /** Says that it goes on with another protocol. */
+  | 'other protocol';
 
 export interface Request {
   readonly method: string;
@@ -69,11 +73,17 @@ export async function startFaultyServer(answer: (request: Request) => Answer): P
     if (fault === 'hang') return;
     if (fault === 'reset before') return void incoming.socket.resetAndDestroy();
     if (fault === 'not http') return void incoming.socket.end('hello, what do you want\r\n');
+    if (fault === 'other protocol') {
+      return void incoming.socket.write(
+        'HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n',
+      );
+    }
     if (fault === 'redirect') return void response.writeHead(307, { location: REDIRECT_TARGET }).end();
     if (fault === 'tell all' || fault === 'say no') {
       response.writeHead(fault === 'tell all' ? 500 : 400);
       return void response.end(`no: ${PASSWORD} ${headers.authorization ?? ''} ${body}\u0007${'x'.repeat(2_000)}`);
     }
+    if (fault === 'took too long') return void response.writeHead(408).end();
     if (fault === 'twice') answer(request);
     const found = isAuthorized(headers) ? answer(request) : { status: 401, body: {} };
     if (fault === 'reset after') return void incoming.socket.resetAndDestroy();

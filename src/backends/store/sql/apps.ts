@@ -2,7 +2,8 @@ import type { App } from '../../../domain/apps/app.ts';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { listOf } from '../../../lib/sql/list-of.ts';
-import { appNotFound, needing } from './faults.ts';
+import { appNotFound, needing, teamsNotFound } from './faults.ts';
+import { gathered, teamsOf } from './gathered.ts';
 import type { AppsTable, Scope } from './schema.ts';
 
 export function appReader({ db, kind }: Scope): Pick<AppReader, 'app' | 'apps'> {
@@ -31,10 +32,8 @@ export function appReader({ db, kind }: Scope): Pick<AppReader, 'app' | 'apps'> 
 export function appWriter({ db }: Scope): Pick<AppWriter, 'insertApp' | 'updateApp' | 'deleteApp'> {
   const insertTeams = async (app: string, teams: readonly string[]): Promise<void> => {
     if (teams.length === 0) return;
-    const unknown = (): PlatformError =>
-      new PlatformError('team.not_found', `One of the teams ${teams.join(', ')} is not there.`);
     const values = [...new Set(teams)].map((team) => ({ app, team }));
-    await needing(unknown, db.insertInto('app_teams').values(values).execute());
+    await needing(() => teamsNotFound(teams), db.insertInto('app_teams').values(values).execute());
   };
   return {
     async insertApp(app) {
@@ -102,17 +101,12 @@ function toRow(app: Partial<Changeable>): { [C in keyof ChangeableColumns]: Chan
 }
 
 /** One row per team of an app, the apps and teams in order. */
-function fromRows(rows: readonly (AppsTable & { team: string | null })[]): App[] {
-  const apps: App[] = [];
-  let teams: string[] = [];
-  for (const row of rows) {
-    if (apps.at(-1)?.name !== row.name) {
-      teams = [];
-      apps.push(fromRow(row, teams));
-    }
-    if (row.team !== null) teams.push(row.team);
-  }
-  return apps;
+function fromRows(rows: readonly (AppsTable & { readonly team: string | null })[]): App[] {
+  return gathered(
+    rows,
+    ({ name }) => name,
+    (row, all) => fromRow(row, teamsOf(all)),
+  );
 }
 
 function fromRow(row: AppsTable, teams: readonly string[]): App {

@@ -56,6 +56,10 @@ export function teamNotFound(name: string): PlatformError {
   return new PlatformError('team.not_found', `Team ${name} not found.`);
 }
 
+export function teamsNotFound(names: readonly string[]): PlatformError {
+  return new PlatformError('team.not_found', `One of the teams ${names.join(', ')} is not there.`);
+}
+
 export function deployNotFound(id: string): PlatformError {
   return new PlatformError('deploy.not_found', `Deploy ${id} not found.`);
 }

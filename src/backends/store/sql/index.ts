@@ -1,5 +1,5 @@
 /**
- * The control state in SQL: SQLite embedded in control, or PostgreSQL shared by several. Owns the schema and what is
+ * The control state in SQL: SQLite embedded in control, or PostgreSQL somewhere else. Owns the schema and what is
  * sealed in it; knows no rule of the domain beyond what the contract says.
  */
 import type { Store, StoreReader, StoreWriter } from '../../../domain/store.ts';

@@ -1,7 +1,8 @@
 import { PlatformError } from '../../../domain/errors.ts';
 import type { Instance, InstanceState } from '../../../domain/services/service.ts';
 import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
-import { needing, serviceNotFound } from './faults.ts';
+import { needing, serviceNotFound, teamsNotFound } from './faults.ts';
+import { gathered, teamsOf } from './gathered.ts';
 import type { InstancesTable, Scope } from './schema.ts';
 
 export function instanceReader({ db, sealer }: Scope): Pick<ServiceReader, 'instance' | 'instanceById' | 'instances'> {
@@ -35,10 +36,8 @@ export function instanceWriter({
 }: Scope): Pick<ServiceWriter, 'insertInstance' | 'updateInstance' | 'deleteInstance'> {
   const insertTeams = async (instance: string, teams: readonly string[]): Promise<void> => {
     if (teams.length === 0) return;
-    const unknown = (): PlatformError =>
-      new PlatformError('team.not_found', `One of the teams ${teams.join(', ')} is not there.`);
     const values = [...new Set(teams)].map((team) => ({ instance, team }));
-    await needing(unknown, db.insertInto('instance_teams').values(values).execute());
+    await needing(() => teamsNotFound(teams), db.insertInto('instance_teams').values(values).execute());
   };
   return {
     async insertInstance(instance) {
@@ -101,29 +100,24 @@ function fromRows(
   rows: readonly (InstancesTable & { readonly team: string | null })[],
   open: (row: InstancesTable) => Instance['parameters'],
 ): Instance[] {
-  const instances: Instance[] = [];
-  let teams: string[] = [];
-  for (const row of rows) {
-    if (instances.at(-1)?.id !== row.id) {
-      teams = [];
-      instances.push({
-        id: row.id,
-        name: row.name,
-        service: row.service,
-        teamOwner: row.team_owner,
-        teams,
-        user: row.actor,
-        plan: row.plan,
-        description: row.description,
-        tags: JSON.parse(row.tags_json) as string[],
-        parameters: open(row),
-        state: row.state as InstanceState,
-        createdAt: row.created_at,
-        attempts: row.attempts,
-        problem: row.problem,
-      });
-    }
-    if (row.team !== null) teams.push(row.team);
-  }
-  return instances;
+  return gathered(
+    rows,
+    ({ id }) => id,
+    (row, all) => ({
+      id: row.id,
+      name: row.name,
+      service: row.service,
+      teamOwner: row.team_owner,
+      teams: teamsOf(all),
+      user: row.actor,
+      plan: row.plan,
+      description: row.description,
+      tags: JSON.parse(row.tags_json) as string[],
+      parameters: open(row),
+      state: row.state as InstanceState,
+      createdAt: row.created_at,
+      attempts: row.attempts,
+      problem: row.problem,
+    }),
+  );
 }

@@ -4,7 +4,7 @@ import type { Scope } from './schema.ts';
 
 /** Each is one statement, so two who want the same lease are told apart by the database. */
 export function leases({ db, kind }: Scope): Pick<Store, 'lease' | 'releaseLease'> {
-  // Several control processes share a PostgreSQL and need one clock; a SQLite file has one machine.
+  // Who takes a PostgreSQL over may be on another machine, with another clock; a SQLite file stays on one.
   const nowMs = () =>
     kind === 'postgres' ? sql<number>`(extract(epoch from clock_timestamp()) * 1000)::bigint` : sql.val(Date.now());
   return {

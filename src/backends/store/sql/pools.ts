@@ -1,7 +1,8 @@
 import { PlatformError } from '../../../domain/errors.ts';
 import type { PoolReader, PoolWriter } from '../../../domain/pools/pool-store.ts';
 import type { Pool } from '../../../domain/pools/pool.ts';
-import { needing } from './faults.ts';
+import { needing, teamsNotFound } from './faults.ts';
+import { gathered, teamsOf } from './gathered.ts';
 import type { Scope } from './schema.ts';
 
 export function poolReader({ db }: Scope): PoolReader {
@@ -26,10 +27,8 @@ export function poolReader({ db }: Scope): PoolReader {
 export function poolWriter({ db }: Scope): PoolWriter {
   const insertTeams = async (pool: string, teams: readonly string[]): Promise<void> => {
     if (teams.length === 0) return;
-    const unknown = (): PlatformError =>
-      new PlatformError('team.not_found', `One of the teams ${teams.join(', ')} is not there.`);
     const values = [...new Set(teams)].map((team) => ({ pool, team }));
-    await needing(unknown, db.insertInto('pool_teams').values(values).execute());
+    await needing(() => teamsNotFound(teams), db.insertInto('pool_teams').values(values).execute());
   };
   return {
     async insertPool({ name, isPublic, teams, createdAt }) {
@@ -76,14 +75,14 @@ interface Row {
 
 /** One row per team of a pool, pools and teams in order. */
 function fromRows(rows: readonly Row[]): Pool[] {
-  const pools: Pool[] = [];
-  let teams: string[] = [];
-  for (const row of rows) {
-    if (pools.at(-1)?.name !== row.name) {
-      teams = [];
-      pools.push({ name: row.name, isPublic: row.is_public === 1, teams, createdAt: row.created_at });
-    }
-    if (row.team !== null) teams.push(row.team);
-  }
-  return pools;
+  return gathered(
+    rows,
+    ({ name }) => name,
+    (row, all) => ({
+      name: row.name,
+      isPublic: row.is_public === 1,
+      teams: teamsOf(all),
+      createdAt: row.created_at,
+    }),
+  );
 }

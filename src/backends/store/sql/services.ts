@@ -2,7 +2,8 @@ import { PlatformError } from '../../../domain/errors.ts';
 import type { Service } from '../../../domain/services/service.ts';
 import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
 import { sqlFault } from '../../../lib/sql/sql-error.ts';
-import { needing, serviceNotFound } from './faults.ts';
+import { needing, serviceNotFound, teamsNotFound } from './faults.ts';
+import { gathered, teamsOf } from './gathered.ts';
 import type { Scope, ServicesTable } from './schema.ts';
 
 export function serviceReader({ db, sealer }: Scope): Pick<ServiceReader, 'service' | 'services'> {
@@ -32,10 +33,8 @@ export function serviceWriter({
   const setTeams = async (service: string, teams: readonly string[], isOwner: number): Promise<void> => {
     await db.deleteFrom('service_teams').where('service', '=', service).where('is_owner', '=', isOwner).execute();
     if (teams.length === 0) return;
-    const unknown = (): PlatformError =>
-      new PlatformError('team.not_found', `One of the teams ${teams.join(', ')} is not there.`);
     const values = [...new Set(teams)].map((team) => ({ service, team, is_owner: isOwner }));
-    await needing(unknown, db.insertInto('service_teams').values(values).execute());
+    await needing(() => teamsNotFound(teams), db.insertInto('service_teams').values(values).execute());
   };
   return {
     async insertService(service) {
@@ -99,27 +98,20 @@ type Row = ServicesTable & { readonly team: string | null; readonly is_owner: nu
 
 /** One row per team of a service, services and teams in order. */
 function fromRows(rows: readonly Row[], open: (row: ServicesTable) => string): Service[] {
-  const services: Service[] = [];
-  let owners: string[] = [];
-  let teams: string[] = [];
-  for (const row of rows) {
-    if (services.at(-1)?.name !== row.name) {
-      owners = [];
-      teams = [];
-      services.push({
-        name: row.name,
-        kind: row.kind as Service['kind'],
-        url: row.url,
-        username: row.username,
-        password: open(row),
-        ownerTeams: owners,
-        teams,
-        isRestricted: row.is_restricted === 1,
-        doc: row.doc,
-        createdAt: row.created_at,
-      });
-    }
-    if (row.team !== null) (row.is_owner === 1 ? owners : teams).push(row.team);
-  }
-  return services;
+  return gathered(
+    rows,
+    ({ name }) => name,
+    (row, all) => ({
+      name: row.name,
+      kind: row.kind as Service['kind'],
+      url: row.url,
+      username: row.username,
+      password: open(row),
+      ownerTeams: teamsOf(all.filter((one) => one.is_owner === 1)),
+      teams: teamsOf(all.filter((one) => one.is_owner !== 1)),
+      isRestricted: row.is_restricted === 1,
+      doc: row.doc,
+      createdAt: row.created_at,
+    }),
+  );
 }

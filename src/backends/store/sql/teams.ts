@@ -2,6 +2,7 @@ import { PlatformError } from '../../../domain/errors.ts';
 import type { TeamReader, TeamWriter } from '../../../domain/teams/team-store.ts';
 import type { Team } from '../../../domain/teams/team.ts';
 import { needing, teamNotFound, userNotFound } from './faults.ts';
+import { gathered } from './gathered.ts';
 import type { Scope } from './schema.ts';
 
 export function teamReader({ db }: Scope): TeamReader {
@@ -81,14 +82,13 @@ export function teamWriter({ db }: Scope): TeamWriter {
 
 /** One row per member of a team, teams and members in order. */
 function fromRows(rows: readonly { name: string; created_at: string; email: string | null }[]): Team[] {
-  const teams: Team[] = [];
-  let members: string[] = [];
-  for (const row of rows) {
-    if (teams.at(-1)?.name !== row.name) {
-      members = [];
-      teams.push({ name: row.name, createdAt: row.created_at, members });
-    }
-    if (row.email !== null) members.push(row.email);
-  }
-  return teams;
+  return gathered(
+    rows,
+    ({ name }) => name,
+    (row, all) => ({
+      name: row.name,
+      createdAt: row.created_at,
+      members: all.flatMap(({ email }) => email ?? []),
+    }),
+  );
 }

@@ -1,6 +1,6 @@
 /** Records to put into a store; each maker takes what matters to the case. */
 import type { AppToken } from '../../../domain/app-tokens/app-token.ts';
-import type { App, EnvVar, Release } from '../../../domain/apps/app.ts';
+import { type App, type EnvVar, NEW_APP, type Release } from '../../../domain/apps/app.ts';
 import type { Rollout } from '../../../domain/apps/rollout.ts';
 import type { Unit } from '../../../domain/apps/unit.ts';
 import type { Deploy } from '../../../domain/deploys/deploy.ts';
@@ -43,6 +43,7 @@ export function team(name: string, ...members: string[]): Team {
 
 export function app(name: string, more: Partial<App> = {}): App {
   return {
+    ...NEW_APP,
     name,
     platform: 'nodejs',
     owner: 'ann@example.com',
@@ -51,16 +52,7 @@ export function app(name: string, more: Partial<App> = {}): App {
     pool: 'default',
     plan: 'default',
     description: `The ${name}`,
-    cname: [],
     createdAt: AT,
-    release: null,
-    rollout: null,
-    desired: 'running',
-    stoppedProcesses: [],
-    swappedWith: null,
-    customData: null,
-    deploys: 0,
-    removing: false,
     ...more,
   };
 }

@@ -1,6 +1,7 @@
 /** Runs one command in the sandbox to its end, and leaves no process of it behind. */
-import { once } from 'node:events';
+import { atMost } from '../../../../lib/deadline.ts';
 import { randomHex } from '../../../../lib/ids.ts';
+import { childEnd } from '../../../../lib/sandbox/child-end.ts';
 import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../../lib/sandbox/sandbox.ts';
 import { LineSplitter } from './output.ts';
 
@@ -60,35 +61,24 @@ async function watch(
   command: Command,
 ): Promise<Omit<Ended, 'outOfMemory'>> {
   const { child } = process;
-  const kill = (): Promise<void> =>
-    sandbox.kill({ rootPid: process.rootPid, rootStart: process.rootStart, id }, 'SIGKILL');
+  const { ended, end } = childEnd(sandbox, process, id);
   const splitters = [new LineSplitter(command.stdout), new LineSplitter(command.stderr)];
   child.stdout?.on('data', (bytes: Uint8Array) => splitters[0]?.push(bytes));
   child.stderr?.on('data', (bytes: Uint8Array) => splitters[1]?.push(bytes));
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()));
-  const failedKill: unknown[] = [];
-  const onAbort = (): void => void kill().catch((error: unknown) => failedKill.push(error));
-  command.signal.addEventListener('abort', onAbort, { once: true });
-  if (command.signal.aborted) onAbort();
+  command.signal.addEventListener('abort', end, { once: true });
+  if (command.signal.aborted) end();
   try {
-    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    await kill();
-    await within(closed, CLOSE_MS);
+    const status = await ended;
+    // What it left in the background.
+    await sandbox.kill({ rootPid: process.rootPid, rootStart: process.rootStart, id }, 'SIGKILL');
+    await atMost(CLOSE_MS, closed);
+    command.signal.throwIfAborted();
+    for (const splitter of splitters) splitter.end();
+    return status;
   } finally {
-    command.signal.removeEventListener('abort', onAbort);
+    command.signal.removeEventListener('abort', end);
     child.stdout?.destroy();
     child.stderr?.destroy();
   }
-  command.signal.throwIfAborted();
-  for (const splitter of splitters) splitter.end();
-  return { code: child.exitCode, signal: child.signalCode };
-}
-
-async function within(promise: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, ms);
-  });
-  await Promise.race([promise, late]);
-  clearTimeout(timer);
 }

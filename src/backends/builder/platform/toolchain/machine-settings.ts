@@ -15,13 +15,15 @@ export interface Inherited {
 
 export class MachineSettings {
   readonly #environment: Readonly<Record<string, string | undefined>>;
+  readonly #askMs: number;
   readonly #answers = new Map<string, Promise<string | null>>();
 
-  constructor(environment: Readonly<Record<string, string | undefined>>) {
+  constructor(environment: Readonly<Record<string, string | undefined>>, askMs = ASK_MS) {
     this.#environment = environment;
+    this.#askMs = askMs;
   }
 
-  /** For the builds of a platform. Programs are asked once; `find` gives a program's absolute path. */
+  /** For the builds of a platform. Programs that answer are asked once; `find` gives a program's absolute path. */
   async of(platform: Platform, find: (program: string) => string | null): Promise<Inherited> {
     const result: Record<string, string> = {};
     const homeFiles: Record<string, string> = {};
@@ -32,10 +34,7 @@ export class MachineSettings {
     for (const ask of platform.ask) {
       const { into } = ask;
       if ('variable' in into && into.variable in result) continue;
-      const question = ask.command.join(' ');
-      const answer = this.#answers.get(question) ?? this.#ask(ask, find);
-      this.#answers.set(question, answer);
-      const value = await answer;
+      const value = await this.#answer(ask, find);
       if (value === null) continue;
       if ('variable' in into) result[into.variable] = value;
       else homeFiles[into.homeFile] = `${homeFiles[into.homeFile] ?? ''}${fill(into.text, { answer: value })}\n`;
@@ -43,17 +42,34 @@ export class MachineSettings {
     return { variables: result, homeFiles };
   }
 
-  async #ask(ask: Ask, find: (program: string) => string | null): Promise<string | null> {
+  /** Null for none. A program that is not there, or does not answer in time, is asked again by the next build. */
+  #answer(ask: Ask, find: (program: string) => string | null): Promise<string | null> {
     const [program = '', ...args] = ask.command;
+    const question = ask.command.join(' ');
+    const known = this.#answers.get(question);
+    if (known !== undefined) return known;
     const path = find(program);
-    if (path === null) return null;
+    if (path === null) return Promise.resolve(null);
+    const asked = this.#ask(path, args).catch(() => {
+      this.#answers.delete(question);
+      return null;
+    });
+    this.#answers.set(question, asked);
+    return asked;
+  }
+
+  /** Throws when the program could not say anything. */
+  async #ask(path: string, args: readonly string[]): Promise<string | null> {
     try {
-      const { stdout } = await run(path, args, { timeout: ASK_MS, env: { ...this.#environment }, cwd: '/' });
+      const options = { timeout: this.#askMs, env: { ...this.#environment }, cwd: '/' };
+      const { stdout } = await run(path, args, options);
       const value = stdout.trim();
       const isNone = ['', 'undefined', 'null'].includes(value);
       return isNone || value.includes('\n') || hasCredentials(value) ? null : value;
-    } catch {
-      return null;
+    } catch (error) {
+      // An exit code is an answer, too: pip says with it that nothing is set.
+      if (typeof (error as { code?: unknown }).code === 'number') return null;
+      throw error;
     }
   }
 }

@@ -1,6 +1,6 @@
 /** Pure: which names an archive may have. What is refused here would leave the tree, or be a repository inside the app. */
-import { invalidSource } from '../tree-listing.ts';
 import type { PlatformError } from '../../../../domain/errors.ts';
+import { invalidSource } from '../invalid-source.ts';
 
 const MAX_PATH = 4_000;
 const MAX_PART = 255;

@@ -11,7 +11,7 @@ import type { ArchiveLimits } from './inflate.ts';
 import { type ArchiveSink, readArchive } from './read-archive.ts';
 
 /** Below it lies one reference per upload, named so that they sort by age. */
-export const UPLOADS = 'refs/tancho/uploads';
+const UPLOADS = 'refs/tancho/uploads';
 const KEPT_UPLOADS = 50;
 const MAX_STDERR = 8 * 1024;
 
@@ -31,7 +31,6 @@ export async function importArchive(
   const args = [`--git-dir=${repository}`, 'fast-import', '--quiet', '--done', '--date-format=raw'];
   const child = spawnGit(git, args, { env: {}, stdio: ['pipe', 'ignore', 'pipe'] });
   const exited = exitOf(child);
-  exited.catch(() => {});
   let stderr = '';
   child.stderr?.setEncoding('utf8').on('data', (text: string) => (stderr = (stderr + text).slice(0, MAX_STDERR)));
   const input = child.stdin as Writable;

@@ -1,7 +1,7 @@
 /** The bytes of a tar file, whether it comes gzipped or not; bounded in size and in how much comes out of how little. */
 import { PlatformError } from '../../../../domain/errors.ts';
 import { gunzipped } from '../../../../lib/gunzipped.ts';
-import { invalidSource } from '../tree-listing.ts';
+import { invalidSource } from '../invalid-source.ts';
 
 export interface ArchiveLimits {
   /** Of the archive as it comes. */

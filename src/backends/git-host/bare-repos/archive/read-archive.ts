@@ -1,8 +1,8 @@
-/** Walks through a tar file, one entry at a time, and writes nothing anywhere: what becomes of an entry is the sink's. */
+/** What an archive of somebody's code holds: each entry is checked and handed to the sink; nothing is written anywhere. */
 import type { ReadEntry } from 'tar';
 import type { PlatformError } from '../../../../domain/errors.ts';
 import { readTar, TarError } from '../../../../lib/tar-entries.ts';
-import { invalidSource } from '../tree-listing.ts';
+import { invalidSource } from '../invalid-source.ts';
 import { archivePath, isGitDirectory, refused } from './archive-path.ts';
 import { type ArchiveLimits, damaged, inflated } from './inflate.ts';
 

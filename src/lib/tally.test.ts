@@ -1,0 +1,21 @@
+import { expect, it } from 'vitest';
+import { Tally } from './tally.ts';
+
+it('counts by key', () => {
+  const tally = new Tally();
+  const leave = tally.enter('shop');
+  tally.enter('shop');
+  tally.enter('blog');
+  expect([tally.of('shop'), tally.of('blog'), tally.of('other')]).toEqual([2, 1, 0]);
+  leave();
+  expect([tally.of('shop'), tally.of('blog')]).toEqual([1, 1]);
+});
+
+it('takes each one back once', () => {
+  const tally = new Tally();
+  const leave = tally.enter('shop');
+  tally.enter('shop');
+  leave();
+  leave();
+  expect(tally.of('shop')).toBe(1);
+});
