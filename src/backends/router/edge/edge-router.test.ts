@@ -178,6 +178,16 @@ describe('edge router', () => {
     await expect(body(router.listen)).rejects.toThrow();
     await expect(stat(join(options.runDir, 'edge.sock'))).rejects.toThrow();
   });
+
+  it('ends it with stop, although somebody has removed what it is found by', async () => {
+    const options = await newHome();
+    const router = await createEdgeRouter(options);
+    const pid = await pidOf(options);
+    await rm(options.runDir, { recursive: true });
+    await router.stop();
+    expect(await stat(`/proc/${pid}/cwd`).catch(() => null)).toBeNull();
+    await expect(body(router.listen)).rejects.toThrow();
+  });
 });
 
 function body(listen: string): Promise<string> {

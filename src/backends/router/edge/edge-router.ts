@@ -122,10 +122,12 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   async stop(): Promise<void> {
+    const known = (await this.#edge.catch(() => null))?.hello.pid;
     await this.close();
     const found = await this.#find();
     found?.client.close();
-    const pid = found?.hello.pid ?? (await this.#pidFromFile());
+    // Its socket and its pid file may have been removed by somebody; it would keep the port for good.
+    const pid = found?.hello.pid ?? (await this.#pidFromFile()) ?? (await this.#ifEdge(known));
     const graceMs = (this.#options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS) + STOP_SLACK_MS;
     if (pid !== null) await endEdge(this.#options, pid, graceMs);
   }
@@ -196,7 +198,10 @@ class EdgeRouter implements AdoptingRouter {
 
   async #pidFromFile(): Promise<number | null> {
     const text = await readFile(pathsOf(this.#options).pid, 'utf8').catch(() => '');
-    const pid = Number(text.trim());
+    return this.#ifEdge(Number(text.trim()));
+  }
+
+  async #ifEdge(pid = 0): Promise<number | null> {
     return Number.isInteger(pid) && pid > 1 && (await isEdgeOf(this.#options, pid)) ? pid : null;
   }
 
