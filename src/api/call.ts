@@ -83,9 +83,9 @@ export class CallContext implements Context {
   readonly #call: Call;
   readonly useCases: UseCases;
   readonly version: string;
-  readonly ready: () => boolean;
+  readonly ready: () => Promise<void>;
 
-  constructor(call: Call, useCases: UseCases, platform: { version: string; ready: () => boolean }) {
+  constructor(call: Call, useCases: UseCases, platform: { version: string; ready: () => Promise<void> }) {
     this.#call = call;
     this.useCases = useCases;
     this.version = platform.version;

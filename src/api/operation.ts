@@ -27,7 +27,8 @@ export interface Context {
   /** Host as the client wrote it; '' when a proxy stands between. */
   readonly host: string;
   readonly version: string;
-  readonly ready: () => boolean;
+  /** Throws `unavailable` while the platform cannot serve. */
+  readonly ready: () => Promise<void>;
   /** Fires when the client has left, or the server cannot wait for it any longer. */
   readonly signal: AbortSignal;
 }

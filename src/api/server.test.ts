@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { login, somebodyWithApp, targetAt } from '../../test/contract/target.ts';
 import { ADMIN, BODY_LIMIT, type MemoryApi, startMemoryApi } from '../../test/support/memory-api.ts';
+import { PlatformError } from '../domain/errors.ts';
 import type { Logger } from '../lib/logger.ts';
 
 let home: string;
@@ -144,7 +145,10 @@ describe('the server', () => {
 
   it('is unwell until it is ready', async () => {
     let ready = false;
-    const { baseUrl } = await start({ ready: () => ready });
+    const demandReady = async (): Promise<void> => {
+      if (!ready) throw new PlatformError('unavailable', 'The database is out of reach.');
+    };
+    const { baseUrl } = await start({ ready: demandReady });
     expect((await fetch(`${baseUrl}/healthcheck`)).status).toBe(503);
     ready = true;
     const answer = await fetch(`${baseUrl}/healthcheck`);

@@ -24,8 +24,8 @@ export interface ApiServerOptions {
   readonly version: string;
   readonly logger: Logger;
   readonly bodyLimitBytes: number;
-  /** False until the platform can serve; only the healthcheck asks. */
-  readonly ready: () => boolean;
+  /** Throws `unavailable` while the platform cannot serve; only the healthcheck asks. */
+  readonly ready: () => Promise<void>;
   /** See Store.version(); absent: every answer is made anew. */
   readonly stateVersion?: () => Promise<string>;
   /** Offered every request below `/git/` before anything is read; true when it has taken it. */

@@ -22,7 +22,7 @@ export interface ShellUpgradeOptions {
   readonly useCases: UseCases;
   readonly version: string;
   readonly logger: Logger;
-  readonly ready: () => boolean;
+  readonly ready: () => Promise<void>;
 }
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;

@@ -8,6 +8,7 @@ import { createGitHttp } from '../git-push/http.ts';
 import { createGitSessions, type GitSessions } from '../git-push/sessions.ts';
 import { createSshDoor, type SshDoor } from '../git-push/ssh.ts';
 import type { Logger } from '../lib/logger.ts';
+import { demandReady } from './ready.ts';
 
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
 
@@ -54,7 +55,7 @@ export async function openDoors(
       version: options.version,
       logger,
       bodyLimitBytes: BODY_LIMIT_BYTES,
-      ready,
+      ready: () => demandReady(ready, backends.store),
       stateVersion: () => backends.store.version(),
       gitHandler: createGitHttp({ users: useCases.users, sessions, logger }),
     });

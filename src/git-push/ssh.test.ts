@@ -6,6 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { ANN, BOB } from '../../test/support/git-people.ts';
 import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
 import { missingPrograms, sshOptions } from '../../test/support/programs.ts';
+import { PlatformError } from '../domain/errors.ts';
 
 const missing = missingPrograms();
 if (missing.length > 0) console.warn(`ssh door tests are skipped: ${missing.join(', ')} missing`);
@@ -64,6 +65,18 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     expect(stderr).toContain('Permission denied (publickey)');
     const entry = world.logs.find(({ level, message }) => level === 'info' && message === 'unknown ssh key');
     expect(entry?.fields).toMatchObject({ fingerprint: expect.stringMatching(/^SHA256:.{43}$/), address: '127.0.0.1' });
+  });
+
+  it('tells the owner of a good key that it cannot be looked up, and does nothing else', async () => {
+    world.onLookup = () => Promise.reject(new PlatformError('unavailable', 'db.internal is away'));
+    const work = await world.work({ lookup: 'x' });
+    const pushed = await world.git(work, ['push', '-f', world.sshUrl('shop'), 'main'], ann);
+    expect(pushed.code).not.toBe(0);
+    expect(pushed.stderr).toContain('cannot look up your key at the moment');
+    expect(pushed.stderr).not.toMatch(/Permission denied|db\.internal/);
+    expect((await ssh(ann, [])).stderr).toContain('cannot look up your key at the moment');
+    world.onLookup = async () => {};
+    expect((await world.git(work, ['push', '-f', world.sshUrl('shop'), 'main'], ann)).code).toBe(0);
   });
 
   it('denies passwords, and a known key whose signature is not its own', async () => {

@@ -5,7 +5,7 @@
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
 import type { UserCaller } from '../domain/caller.ts';
-import { PlatformError } from '../domain/errors.ts';
+import { isPlatformError, PlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
 import { listening } from '../lib/listening.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -105,12 +105,15 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
   };
 }
 
+const CANNOT_TELL = 'The platform cannot look up your key at the moment. Try again soon.';
+
 /** One connection. */
 class Visit {
   readonly #connection: Connection;
   readonly #address: string;
   readonly #options: SshDoorOptions;
   readonly #track: (work: Promise<void>) => void;
+  /** Null: whether the key is known could not be told. Such a visitor gets no further than to hear that. */
   #owner: KeyOwner | null = null;
   #attempts = 0;
   #sessions = 0;
@@ -157,7 +160,9 @@ class Visit {
       context.accept();
     } catch (error) {
       logger.error({ err: error }, 'ssh authentication');
-      context.reject(['publickey']);
+      // Refused, the owner of a good key would be told that it is none.
+      if (isPlatformError(error, 'unavailable')) context.accept();
+      else context.reject(['publickey']);
     }
   }
 
@@ -197,7 +202,12 @@ class Visit {
 
   #greet(channel: ServerChannel): void {
     channel.on('error', () => {});
-    channel.stderr.write(`Hi ${this.#owner?.caller.email ?? ''}! You are known here; this server only speaks git.\r\n`);
+    if (this.#owner === null) {
+      channel.stderr.write(`${CANNOT_TELL}\r\n`);
+      leave(channel, 1);
+      return;
+    }
+    channel.stderr.write(`Hi ${this.#owner.caller.email}! You are known here; this server only speaks git.\r\n`);
     leave(channel, 1);
   }
 
@@ -214,6 +224,10 @@ class Visit {
     channel.on('error', () => {});
     const command = parseSshCommand(text);
     const owner = this.#owner;
+    if (owner === null && command !== null) {
+      refuse(channel, CANNOT_TELL);
+      return;
+    }
     if (command === null || owner === null) {
       this.#greet(channel);
       return;
@@ -235,11 +249,15 @@ class Visit {
       leave(channel, code < 0 ? 1 : code);
     } catch (error) {
       if (gone.signal.aborted) return;
-      // What git shows as `fatal: remote error: ...`, instead of guessing about access rights.
-      channel.write(packetLine(`ERR ${refusalText(error, this.#options.logger)}\n`));
-      leave(channel, 1);
+      refuse(channel, refusalText(error, this.#options.logger));
     }
   }
+}
+
+/** What git shows as `fatal: remote error: ...`, instead of guessing about access rights. */
+function refuse(channel: ServerChannel, text: string): void {
+  channel.write(packetLine(`ERR ${text}\n`));
+  leave(channel, 1);
 }
 
 function leave(channel: ServerChannel, code: number): void {

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -35,6 +35,22 @@ describe('a home', () => {
     await (
       await claimHome(file)
     )();
+  });
+
+  it('is not held by a stranger who has the pid of a server that crashed', async ({ skip }) => {
+    skip(process.platform !== 'linux', 'what a process is, is only known on Linux');
+    const stranger = spawn('sleep', ['60'], { stdio: 'ignore' });
+    try {
+      const file = join(folder, 'stranger.pid');
+      await writeFile(file, `${stranger.pid}\n`);
+      await writeFile(`${file}.start`, `${process.pid} 1\n`);
+      const release = await claimHome(file);
+      expect(await readFile(file, 'utf8')).toBe(`${process.pid}\n`);
+      await release();
+    } finally {
+      stranger.kill();
+      await once(stranger, 'exit');
+    }
   });
 
   it('is claimed by one of many that try at the same moment', async () => {

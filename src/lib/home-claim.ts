@@ -1,7 +1,7 @@
 /** One control process per home: a pid file that also recognises a pid that was given to somebody else since. */
 import { open, rm, stat } from 'node:fs/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isRunning, readPidFile, removePidFile, writePidFile } from './pid-file.ts';
+import { isRunning, looksLikeServer, type PidRecord, readPidFile, removePidFile, writePidFile } from './pid-file.ts';
 
 /** Looking and writing take milliseconds: a turn this old was left by a process that died in the middle of it. */
 const TURN_EXPIRES_MS = 5_000;
@@ -24,12 +24,17 @@ export async function claimHome(pidFile: string): Promise<() => Promise<void>> {
   const endTurn = await takeTurn(`${pidFile}.turn`);
   try {
     const holder = await readPidFile(pidFile);
-    if (holder !== null && holder.pid !== process.pid && (await isRunning(holder))) throw new HomeTaken(holder.pid);
+    if (holder !== null && holder.pid !== process.pid && (await isHolding(holder))) throw new HomeTaken(holder.pid);
     await writePidFile(pidFile);
   } finally {
     await endTurn();
   }
   return () => removePidFile(pidFile);
+}
+
+/** With its start time a pid file proves itself; without, as after a crash between writing the two, the process must look like a server. */
+async function isHolding(holder: PidRecord): Promise<boolean> {
+  return (await isRunning(holder)) && (holder.start !== '' || (await looksLikeServer(holder.pid)));
 }
 
 /** Between looking who holds the home and writing oneself down nobody else may do the same. */

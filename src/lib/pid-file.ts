@@ -67,3 +67,13 @@ export async function isRunning({ pid, start }: PidRecord): Promise<boolean> {
   if (found === null) return process.platform !== 'linux';
   return !found.zombie && (start === '' || found.start === start);
 }
+
+/** Of a process whose start time nobody has noted: whether it may be a part of a server at all. */
+export async function looksLikeServer(pid: number): Promise<boolean> {
+  try {
+    const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
+    return command.some((word) => /tancho|[/\\](main|edge|daemon|start|worker)\.m?[jt]s$/.test(word));
+  } catch {
+    return process.platform !== 'linux';
+  }
+}

@@ -47,7 +47,7 @@ export async function startDomainApi(): Promise<DomainApi> {
     version: '1.2.3',
     logger: SILENT,
     bodyLimitBytes: 4 * 1024 * 1024,
-    ready: () => true,
+    ready: async () => {},
     stateVersion: () => store.version(),
   });
   return {

@@ -21,6 +21,8 @@ export interface GitWorld {
   readonly logs: { readonly level: string; readonly fields: object; readonly message: string }[];
   /** What a deploy does; replaced by a test. */
   onDeploy: (call: DeployCall) => Promise<void>;
+  /** Before the owner of a key is looked up. */
+  onLookup: () => Promise<void>;
   readonly ssh: { readonly port: number; readonly hostKeyFile: string };
   readonly http: { readonly port: number };
   sshUrl(app: string): string;
@@ -53,7 +55,14 @@ export async function createGitWorld(
   await host.create('shop');
 
   const owners = new Map<string, string>();
-  const users = usersOf(owners);
+  const known = usersOf(owners);
+  const users: typeof known = {
+    ...known,
+    async bySshKey(fingerprint, address) {
+      await world.onLookup();
+      return known.bySshKey(fingerprint, address);
+    },
+  };
   const deploys = deploysOf((call) => world.onDeploy(call));
   const sessions = createGitSessions({ repositories: host, apps: APPS, deploys, logger });
   const hostKeyFile = join(root, 'keys', 'host');
@@ -69,6 +78,7 @@ export async function createGitWorld(
     host,
     logs,
     onDeploy: async () => {},
+    onLookup: async () => {},
     ssh: { port: ssh.address.port, hostKeyFile },
     http: { port: httpPort },
     sshUrl: (name) => `ssh://git@127.0.0.1:${ssh.address.port}/${name}.git`,

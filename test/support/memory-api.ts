@@ -82,7 +82,7 @@ export async function startMemoryApi(
     version: '1.2.3',
     logger: SILENT,
     bodyLimitBytes: BODY_LIMIT,
-    ready: () => true,
+    ready: async () => {},
     ...options,
   });
   return { baseUrl: `http://127.0.0.1:${server.address.port}`, server, platform, letters };

@@ -19,7 +19,7 @@ import { demandSize, pendingUpload } from '../upload-body.ts';
 export interface AnswerOptions {
   readonly useCases: UseCases;
   readonly version: string;
-  readonly ready: () => boolean;
+  readonly ready: () => Promise<void>;
 }
 
 const EMPTY_BODY: RawBody = { text: '', mediaType: '' };

@@ -1,5 +1,4 @@
 /** Metadata (specification 4.11), and whether the server is ready. */
-import { PlatformError } from '../../domain/errors.ts';
 import { json, type Operation, text } from '../operation.ts';
 
 export const metadataOperations: readonly Operation[] = [
@@ -23,8 +22,8 @@ export const metadataOperations: readonly Operation[] = [
     access: 'public',
     errors: [],
     handle: async ({ ready }) => {
-      if (ready()) return 'WORKING';
-      throw new PlatformError('unavailable', 'The platform is starting.', { hint: 'Try again in a moment.' });
+      await ready();
+      return 'WORKING';
     },
   }),
 ];

@@ -1,8 +1,7 @@
 /** Finding the processes of this home's server: by the pid files in run/, never by name alone. */
-import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { isRunning, type PidRecord, readPidFile } from '../../lib/pid-file.ts';
+import { isRunning, looksLikeServer, type PidRecord, readPidFile } from '../../lib/pid-file.ts';
 import type { CliContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 
@@ -20,16 +19,7 @@ export async function findPart({ home }: CliContext, part: Part): Promise<PidRec
   }
   if (record === null || !(await isRunning(record))) return null;
   // With its start time the file proves itself; without, the process must look like ours.
-  return record.start !== '' || (await looksLikeOurs(record.pid)) ? record : null;
-}
-
-async function looksLikeOurs(pid: number): Promise<boolean> {
-  try {
-    const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8')).split('\0');
-    return command.some((word) => /tancho|[/\\](main|edge|daemon|start|worker)\.m?[jt]s$/.test(word));
-  } catch {
-    return process.platform !== 'linux';
-  }
+  return record.start !== '' || (await looksLikeServer(record.pid)) ? record : null;
 }
 
 /** Polls until the process is gone; false when the deadline has come first. */

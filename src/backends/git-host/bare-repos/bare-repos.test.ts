@@ -212,6 +212,29 @@ describe.skipIf(!hasGit)('bare repositories', () => {
     await host.close();
   });
 
+  it('makes a repository whole that has lost its HEAD, with what it still has', async () => {
+    const { host, root, git } = here;
+    await host.create('headless');
+    const commit = here.commitTree('headless', `100644 blob ${here.blob('headless', 'x')}\tx\n`);
+    git('headless', ['update-ref', 'refs/heads/main', commit]);
+    await rm(join(root, 'repositories', 'headless.git', 'HEAD'));
+    expect(await host.exists('headless')).toBe(false);
+    await host.create('headless');
+    expect(await host.ref('headless', 'refs/heads/main')).toBe(commit);
+    expect(git('headless', ['rev-parse', 'HEAD'])).toBe(commit);
+  });
+
+  it.each(['refs', 'objects'])('starts beside a repository that has lost its %s, and makes it whole', async (part) => {
+    await here.host.create('torn');
+    await rm(join(here.root, 'repositories', 'torn.git', part), { recursive: true });
+    const other = await createBareRepos({ root: join(here.root, 'repositories'), preReceive: HOOK, logger: SILENT });
+    expect(await other.exists('torn')).toBe(false);
+    await other.create('torn');
+    expect(await other.exists('torn')).toBe(true);
+    expect(here.git('torn', ['fsck'])).toBe('');
+    await other.close();
+  });
+
   it('clears away what a git that was killed leaves, once nobody else writes there', async () => {
     const { host, root } = here;
     await host.create('killed');

@@ -82,6 +82,18 @@ for (const name of LEVELS) {
       await world.dispose();
     });
 
+    it('ends a unit whose record is lost', async () => {
+      const world = await createProcessWorld(level);
+      await world.provisioner.close();
+      const unit = unitSpec(world, {});
+      await controlKilledAfterStart(world, level, unit);
+      writeFileSync(join(world.units, unit.id, 'unit.json'), '{"id":');
+      const provisioner = await world.restart();
+      expect(await provisioner.list()).toEqual([]);
+      expect(processesWith(join(world.units, unit.id))).toEqual([]);
+      await world.dispose();
+    });
+
     it('ends commands that ran beside the units', async () => {
       const world = await createProcessWorld(level);
       await world.provisioner.close();

@@ -99,6 +99,9 @@ class ProcessProvisioner implements Provisioner {
       const paths = unitPaths(this.#options.units, id);
       const record = await loadRecord(paths);
       if (record === null) {
+        // Nobody would ever end what runs without a record.
+        await this.#sandbox.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
+        await this.#sandbox.release(id);
         await removeTree(paths.directory);
         continue;
       }
