@@ -131,9 +131,10 @@ const expected: Record<Action, string[]> = {
   'instance.proxy': APP_TEAM,
   'app.bind': APP_TEAM,
   'app.unbind': APP_TEAM,
-  'healer.list': ADMINS,
-  'healer.run': ADMINS,
-  'healer.heal': ADMINS,
+  'healer.list': USERS,
+  'healer.run': USERS,
+  'healer.recent': ADMINS,
+  'healer.heal': APP_TEAM,
   'metadata.info': EVERYBODY,
 };
 

@@ -153,9 +153,11 @@ export const RULES = {
   'instance.proxy': instanceTeam,
   'app.bind': appTeam,
   'app.unbind': appTeam,
-  'healer.list': admin,
-  'healer.run': admin,
-  'healer.heal': admin,
+  'healer.list': user,
+  'healer.run': user,
+  'healer.recent': admin,
+  // What is about no app is for admins.
+  'healer.heal': appTeam,
   'metadata.info': anyone,
 } satisfies Record<string, Rule>;
 

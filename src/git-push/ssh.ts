@@ -224,14 +224,17 @@ class Visit {
     channel.on('error', () => {});
     const command = parseSshCommand(text);
     const owner = this.#owner;
-    if (command === null) {
+    if (owner === null && command !== null) {
+      refuse(channel, CANNOT_TELL);
+      return;
+    }
+    if (command === null || owner === null) {
       this.#greet(channel);
       return;
     }
     const gone = new AbortController();
     channel.once('close', () => gone.abort());
     try {
-      if (owner === null) throw new PlatformError('unavailable', CANNOT_TELL);
       const caller = await this.#callerNow(owner);
       const app = appOfPath(command.path);
       const code = await this.#options.sessions.serve(
@@ -246,11 +249,15 @@ class Visit {
       leave(channel, code < 0 ? 1 : code);
     } catch (error) {
       if (gone.signal.aborted) return;
-      // What git shows as `fatal: remote error: ...`, instead of guessing about access rights.
-      channel.write(packetLine(`ERR ${refusalText(error, this.#options.logger)}\n`));
-      leave(channel, 1);
+      refuse(channel, refusalText(error, this.#options.logger));
     }
   }
+}
+
+/** What git shows as `fatal: remote error: ...`, instead of guessing about access rights. */
+function refuse(channel: ServerChannel, text: string): void {
+  channel.write(packetLine(`ERR ${text}\n`));
+  leave(channel, 1);
 }
 
 function leave(channel: ServerChannel, code: number): void {

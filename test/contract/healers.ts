@@ -18,11 +18,12 @@ export function healersContract(getTarget: () => Target): void {
   describe.each(VARIANT_NAMES)('healers of %s', (variant) => {
     const { prefix } = EXPECTED[variant];
 
-    it('are a list of names with addresses, for admins [healers.list]', async () => {
-      const answer = await ask(target, 'GET', `${prefix}/healers`, { token: admin });
-      expect(answer.status).toBe(200);
-      for (const name of OWN) expect(answer.json).toContainEqual({ [name]: `/healers/${name}` });
-      expect(verdict(await ask(target, 'GET', `${prefix}/healers`, { token }))).toEqual([403, 'access.denied']);
+    it('are a list of names with addresses [healers.list]', async () => {
+      for (const one of [admin, token]) {
+        const answer = await ask(target, 'GET', `${prefix}/healers`, { token: one });
+        expect(answer.status).toBe(200);
+        for (const name of OWN) expect(answer.json).toContainEqual({ [name]: `/healers/${name}` });
+      }
     });
 
     it('are executed at their address, and tell what they found [healers.run]', async () => {
@@ -31,8 +32,9 @@ export function healersContract(getTarget: () => Target): void {
       // On a server that is in use an operation may be under way, which is left alone.
       expect(ran.json).toMatchObject({ healer: 'routes', answer: null });
       for (const { outcome } of (ran.json as { found: { outcome: string }[] }).found) expect(outcome).toBe('left');
-      const refused = await ask(target, 'GET', `${prefix}/healers/routes`, { token });
-      expect(verdict(refused)).toEqual([403, 'access.denied']);
+      // Who has no app hears of none.
+      const theirs = await ask(target, 'GET', `${prefix}/healers/routes`, { token });
+      expect([theirs.status, theirs.json]).toMatchObject([200, { healer: 'routes', found: [] }]);
       const unknown = await ask(target, 'GET', `${prefix}/healers/no-such-healer`, { token: admin });
       expect(verdict(unknown)).toEqual([404, 'healer.not_found']);
     });
@@ -41,7 +43,6 @@ export function healersContract(getTarget: () => Target): void {
   it('are executed by POST in the union alone [healers.run]', async () => {
     const answer = await ask(target, 'POST', '/healers/slugs', { token: admin });
     expect([answer.status, answer.json]).toMatchObject([200, { healer: 'slugs' }]);
-    expect(verdict(await ask(target, 'POST', '/healers/slugs', { token }))).toEqual([403, 'access.denied']);
     expect((await ask(target, 'POST', '/a/healers/slugs', { token: admin })).status).toBe(405);
   });
 

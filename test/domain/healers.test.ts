@@ -8,6 +8,7 @@ import { SILENT } from '../../src/lib/logger.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 
 const ADMIN: UserCaller = { ...ANN, email: 'root@example.com', isAdmin: true };
+const BOB: UserCaller = { ...ANN, email: 'bob@example.com', teams: ['others'] };
 const NAMES = ['elsewhere', 'operations', 'repositories', 'routes', 'services', 'slugs', 'strays', 'units'];
 
 let world: DomainWorld;
@@ -188,11 +189,21 @@ it('run by themselves: what is seen twice is healed, what throws code away only 
   await own.close();
 });
 
-it('are for admins, one at a time, and leave events', async () => {
+it('put in order what is about the apps of a user, and tell of nothing else', async () => {
   const { healers } = world.useCases;
-  await expect(healers.list(ANN)).rejects.toMatchObject({ code: 'access.denied' });
-  await expect(healers.run(ANN, 'units')).rejects.toMatchObject({ code: 'access.denied' });
+  const { builder } = world.machine;
+  for (const app of ['shop', 'stray']) builder.artifacts.set(`${app}/forgotten`, { app });
+  expect((await healers.list(ANN)).map(({ name }) => name)).toEqual(NAMES.filter((name) => name !== 'elsewhere'));
+  expect((await healers.run(BOB, 'slugs')).found).toEqual([]);
+  const { found } = await healers.run(ANN, 'slugs');
+  expect(found).toMatchObject([{ target: 'slug:shop/forgotten', outcome: 'healed' }]);
+  expect([...builder.artifacts.keys()]).toContain('stray/forgotten');
+  await expect(healers.run(ANN, 'elsewhere')).rejects.toMatchObject({ code: 'access.denied' });
   await expect(healers.recent(ANN)).rejects.toMatchObject({ code: 'access.denied' });
+});
+
+it('run one at a time, and leave events', async () => {
+  const { healers } = world.useCases;
   await expect(healers.run(ADMIN, 'no-such')).rejects.toMatchObject({ code: 'healer.not_found' });
   expect((await healers.list(ADMIN)).map(({ name }) => name)).toEqual(NAMES);
   expect(await run('elsewhere')).toMatchObject({ found: [], answer: 'called http://healer.test/heal' });

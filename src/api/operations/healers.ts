@@ -10,7 +10,7 @@ export const healerOperations: readonly Operation[] = [
   json({
     id: 'healers.list',
     section: '4.5',
-    summary: 'List the healers with the addresses that execute them; for admins.',
+    summary: 'List the healers with the addresses that execute them.',
     method: 'GET',
     path: '/healers',
     access: 'user',
@@ -21,7 +21,7 @@ export const healerOperations: readonly Operation[] = [
   json({
     id: 'healers.run',
     section: '4.5',
-    summary: 'Execute a healer; answers what it found and what it did about it. For admins.',
+    summary: 'Execute a healer; answers what it found, about the apps of the caller, and what it did about it.',
     method: 'GET',
     path: '/healers/:healer',
     also: [{ method: 'POST', path: '/healers/:healer' }],

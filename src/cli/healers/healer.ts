@@ -5,7 +5,7 @@ import { table, when } from '../output.ts';
 export function registerHealer(healer: Command, cli: Cli): void {
   healer
     .command('list')
-    .description('List the healers (admins)')
+    .description('List the healers')
     .action(async () => {
       const client = await cli.client();
       const healers = await cli.during('Asking', () => client.healers.list());
@@ -29,7 +29,7 @@ export function registerHealer(healer: Command, cli: Cli): void {
     });
   healer
     .command('run')
-    .description('Let a healer look and put in order what it finds (admins)')
+    .description('Let a healer look and put in order what it finds about your apps')
     .argument('<healer>', 'name of the healer')
     .action(async (name: string) => {
       const client = await cli.client();

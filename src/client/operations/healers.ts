@@ -1,6 +1,6 @@
 /** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
 export interface HealersTypes {
-  /** List the healers with the addresses that execute them; for admins. */
+  /** List the healers with the addresses that execute them. */
   'healers.list': { readonly answer: readonly Readonly<Record<string, string>>[] };
   /** What healers did lately, newest first, at most 200; for admins. */
   'healers.recent': {
@@ -17,7 +17,7 @@ export interface HealersTypes {
       readonly Reason: string;
     }[];
   };
-  /** Execute a healer; answers what it found and what it did about it. For admins. */
+  /** Execute a healer; answers what it found, about the apps of the caller, and what it did about it. */
   'healers.run': {
     readonly params: { readonly healer: string };
     readonly answer: {
@@ -33,7 +33,7 @@ export interface HealersTypes {
       readonly answer: string | null;
     };
   };
-  /** Execute a healer; answers what it found and what it did about it. For admins. */
+  /** Execute a healer; answers what it found, about the apps of the caller, and what it did about it. */
   'healers.run-post': {
     readonly params: { readonly healer: string };
     readonly answer: {

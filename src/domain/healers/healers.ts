@@ -1,5 +1,8 @@
-/** Use cases of healers (specification 4.5): which there are, and executing one. Admins only. One runs at a time. */
-import { demand } from '../access.ts';
+/**
+ * Use cases of healers (specification 4.5): which there are, and executing one. One runs at a time. A user's run heals what is
+ * about the user's own apps; the rest, and healers that run elsewhere, are for admins.
+ */
+import { demand, may } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName, PLATFORM } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
@@ -25,7 +28,7 @@ export interface HealerInfo {
 }
 
 export interface Healers {
-  /** Sorted by name. */
+  /** Those that the caller may execute, sorted by name. */
   list(caller: Caller): Promise<HealerInfo[]>;
   /** Errors: healer.not_found, app.busy while another one runs, healer.failed. */
   run(caller: Caller, name: string): Promise<HealingReport>;
@@ -64,13 +67,23 @@ export function createHealers(deps: HealersDeps): Healers {
     return { healer, startedAt, finishedAt: now().toISOString(), ...result };
   }
 
+  /** Which findings a caller may have put in order, and hear of. */
+  async function touchable(caller: Caller): Promise<(finding: Finding) => boolean> {
+    if (may(caller, 'healer.heal')) return () => true;
+    const apps = (await store.apps()).filter((app) => may(caller, 'healer.heal', { app }));
+    const names = new Set(apps.map(({ name }) => name));
+    return ({ app }) => app !== null && names.has(app);
+  }
+
   async function runOne(caller: Caller, name: string): Promise<HealingReport> {
     const healer = healers.find((one) => one.name === name);
     if (healer !== undefined) {
-      return report(name, async () => ({ found: await treat(deps, caller, healer), answer: null }));
+      const isTheirs = await touchable(caller);
+      return report(name, async () => ({ found: await treat(deps, caller, healer, isTheirs), answer: null }));
     }
     const other = external.find((one) => one.name === name);
     if (other === undefined) throw notFound(name);
+    demand(caller, 'healer.heal');
     return report(name, async () => ({ found: [], answer: await externalHealers.call(other, randomHex(12)) }));
   }
 
@@ -90,7 +103,7 @@ export function createHealers(deps: HealersDeps): Healers {
       demand(caller, 'healer.list');
       const own = healers.map(({ name, description }) => ({ name, description, isExternal: false }));
       const others = external.map(({ name }) => ({ name, description: 'runs elsewhere', isExternal: true }));
-      return [...own, ...others].sort((a, b) => (a.name < b.name ? -1 : 1));
+      return [...own, ...(may(caller, 'healer.heal') ? others : [])].sort((a, b) => (a.name < b.name ? -1 : 1));
     },
 
     async run(caller, name) {
@@ -103,7 +116,7 @@ export function createHealers(deps: HealersDeps): Healers {
     },
 
     async recent(caller) {
-      demand(caller, 'healer.list');
+      demand(caller, 'healer.recent');
       const events = await store.events(MAX_EVENTS);
       return events.filter((event) => event.action === 'healer.heal').slice(0, MAX_HEALINGS);
     },

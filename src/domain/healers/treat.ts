@@ -4,6 +4,7 @@ import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { isPlatformError, toPlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
+import type { Store } from '../store.ts';
 import type { Finding, Healer, Treatment } from './healer.ts';
 
 /** Whoever has the lease longer is at work. */
@@ -12,21 +13,22 @@ const LEASE_WAIT_MS = 250;
 const MAX_FINDINGS = 200;
 
 export interface TreatDeps {
+  readonly store: Pick<Store, 'app'>;
   readonly act: Act;
   readonly leases: Leases;
   readonly logger: Logger;
 }
 
-/** What an operation is busy with is no finding. `isTimely` false: left for later, and not reported. */
+/** What an operation is busy with is no finding. `isMeant` false: left alone, and not reported. */
 export async function treat(
   deps: TreatDeps,
   caller: Caller,
   healer: Healer,
-  isTimely: (finding: Finding) => boolean = () => true,
+  isMeant: (finding: Finding) => boolean,
 ): Promise<Treatment[]> {
   const { leases } = deps;
   const isIdle = ({ app }: Finding): boolean => app === null || !leases.isHeld(`app:${app}`);
-  const found = (await healer.find()).filter(isIdle).filter(isTimely).slice(0, MAX_FINDINGS);
+  const found = (await healer.find()).filter(isIdle).filter(isMeant).slice(0, MAX_FINDINGS);
   const treatments: Treatment[] = [];
   for (const finding of found) {
     const { target, problem } = finding;
@@ -41,14 +43,16 @@ async function treatOne(
   healer: Healer,
   finding: Finding,
 ): Promise<Pick<Treatment, 'outcome' | 'action'>> {
-  const { act, leases, logger } = deps;
+  const { act, leases, logger, store } = deps;
   const { target, app, problem } = finding;
 
   async function work(): Promise<Pick<Treatment, 'outcome' | 'action'>> {
     const isStill = (await healer.find()).some((other) => other.target === target);
     if (!isStill) return { outcome: 'left', action: 'It was in order by then.' };
     const detail = `${healer.name}: ${problem}`.slice(0, 500);
-    const action = await act(caller, 'healer.heal', {}, { target, detail }, () => healer.heal(finding));
+    const known = app === null ? null : await store.app(app);
+    const subject = known === null ? {} : { app: known };
+    const action = await act(caller, 'healer.heal', subject, { target, detail }, () => healer.heal(finding));
     return { outcome: 'healed', action };
   }
 

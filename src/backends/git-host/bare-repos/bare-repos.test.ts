@@ -203,6 +203,15 @@ describe.skipIf(!hasGit)('bare repositories', () => {
     await other.dispose();
   });
 
+  it('says so where git goes missing while the platform runs', async () => {
+    const program = join(here.root, 'none');
+    const host = await createBareRepos({ root: join(here.root, 'gone'), preReceive: HOOK, logger: SILENT, program });
+    const tree = await mkdtemp(join(here.root, 'tree-'));
+    const laidOut = host.source('shop', 'a'.repeat(40)).extract(tree, new AbortController().signal);
+    await expect(laidOut).rejects.toMatchObject({ code: 'unavailable' });
+    await host.close();
+  });
+
   it('makes a repository whole that has lost its HEAD, with what it still has', async () => {
     const { host, root, git } = here;
     await host.create('headless');
@@ -215,13 +224,15 @@ describe.skipIf(!hasGit)('bare repositories', () => {
     expect(git('headless', ['rev-parse', 'HEAD'])).toBe(commit);
   });
 
-  it('says so where git goes missing while the platform runs', async () => {
-    const program = join(here.root, 'none');
-    const host = await createBareRepos({ root: join(here.root, 'gone'), preReceive: HOOK, logger: SILENT, program });
-    const tree = await mkdtemp(join(here.root, 'tree-'));
-    const laidOut = host.source('shop', 'a'.repeat(40)).extract(tree, new AbortController().signal);
-    await expect(laidOut).rejects.toMatchObject({ code: 'unavailable' });
-    await host.close();
+  it.each(['refs', 'objects'])('starts beside a repository that has lost its %s, and makes it whole', async (part) => {
+    await here.host.create('torn');
+    await rm(join(here.root, 'repositories', 'torn.git', part), { recursive: true });
+    const other = await createBareRepos({ root: join(here.root, 'repositories'), preReceive: HOOK, logger: SILENT });
+    expect(await other.exists('torn')).toBe(false);
+    await other.create('torn');
+    expect(await other.exists('torn')).toBe(true);
+    expect(here.git('torn', ['fsck'])).toBe('');
+    await other.close();
   });
 
   it('clears away what a git that was killed leaves, once nobody else writes there', async () => {

@@ -122,18 +122,30 @@ export async function clearRepository(repository: string): Promise<void> {
   for (const name of await readdir(repository)) {
     if (name.endsWith('.lock')) await rm(join(repository, name), { force: true });
   }
-  for (const entry of await readdir(join(repository, 'refs'), { recursive: true, withFileTypes: true })) {
+  for (const entry of await readdir(join(repository, 'refs'), { recursive: true, withFileTypes: true }).catch(
+    whenGone,
+  )) {
     if (entry.isFile() && entry.name.endsWith('.lock')) await rm(join(entry.parentPath, entry.name), { force: true });
   }
-  for (const name of await readdir(join(repository, 'objects'))) {
+  for (const name of await readdir(join(repository, 'objects')).catch(whenGone)) {
     if (!name.startsWith('tmp_objdir-') && !name.startsWith('incoming-')) continue;
     await rm(join(repository, 'objects', name), { recursive: true, force: true });
   }
 }
 
+/** A directory that is damaged so far that it is not there has nothing to be cleared. */
+function whenGone(error: NodeJS.ErrnoException): [] {
+  if (error.code === 'ENOENT') return [];
+  throw error;
+}
+
+/** True of one that git itself would take for a repository. */
 export async function hasRepository(root: string, app: string): Promise<boolean> {
-  const found = await stat(join(repositoryPath(root, app), 'HEAD')).catch(() => null);
-  return found !== null && found.isFile();
+  const path = repositoryPath(root, app);
+  const [head, ...directories] = await Promise.all(
+    ['HEAD', 'objects', 'refs'].map((name) => stat(join(path, name)).catch(() => null)),
+  );
+  return head?.isFile() === true && directories.every((found) => found?.isDirectory() === true);
 }
 
 /** Made aside and moved into place, so a repository is there whole or not at all. */
