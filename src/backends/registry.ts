@@ -1,8 +1,8 @@
 /** The one list of backends: which implementation serves which contract, chosen by configuration. */
 import path from 'node:path';
 import type { Config } from '../config/config.ts';
-import type { Provisioner } from '../domain/apps/provisioner.ts';
-import type { Router } from '../domain/apps/router.ts';
+import type { Provisioner } from '../domain/units/provisioner.ts';
+import type { Router } from '../domain/routes/router.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { ImageSource } from '../domain/deploys/image-source.ts';

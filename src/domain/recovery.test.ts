@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ANN, type DomainWorld, startDomain } from '../../test/support/domain-world.ts';
 import { expectSound } from '../../test/support/invariants.ts';
-import { commandSpec } from './apps/unit-spec.ts';
+import { commandSpec } from './units/unit-spec.ts';
 
 let world: DomainWorld;
 beforeEach(async () => {

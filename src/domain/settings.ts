@@ -1,6 +1,6 @@
 /** The part of the configuration that rules of the domain depend on. */
 import type { UnitLimits } from './apps/app.ts';
-import type { Limits } from './apps/provisioner.ts';
+import type { Limits } from './units/provisioner.ts';
 import type { DefaultLimits } from './quotas/quota.ts';
 
 export interface Settings {

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RouteTable } from '../domain/apps/router.ts';
+import type { RouteTable } from '../domain/routes/router.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { ControlServer } from './control/control-server.ts';
 import type { EdgeRequest } from './control/operations.ts';

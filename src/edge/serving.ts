@@ -1,4 +1,4 @@
-import type { AppTraffic, RouteTable } from '../domain/apps/router.ts';
+import type { AppTraffic, RouteTable } from '../domain/routes/router.ts';
 
 /** What serves apps: one process (DataPlane) or several (WorkerGroup); the rest of the edge cannot tell. */
 export interface Serving {
@@ -6,7 +6,7 @@ export interface Serving {
   listen(host: string, port: number): Promise<number>;
   /** Resolves when every request that begins from now on goes by this table. */
   apply(table: RouteTable): Promise<void>;
-  /** See domain/apps/router.ts. */
+  /** See domain/routes/router.ts. */
   drained(units: readonly string[], timeoutMs: number): Promise<number>;
   traffic(app: string): Promise<AppTraffic>;
   /** Takes no new connection, lets requests finish for at most `graceMs`, closes the rest. */

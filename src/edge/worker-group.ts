@@ -1,6 +1,6 @@
 import cluster from 'node:cluster';
 import type { Worker } from 'node:cluster';
-import type { AppTraffic, RouteTable } from '../domain/apps/router.ts';
+import type { AppTraffic, RouteTable } from '../domain/routes/router.ts';
 import type { EdgeRequest } from './control/operations.ts';
 import type { Journal } from './journal.ts';
 import type { Serving } from './serving.ts';

@@ -1,7 +1,7 @@
 /** Instances and bindings on a well-behaved provider: what the app, its environment and the provider have afterwards. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Fault } from '../../src/backends/service-endpoint/memory/faults.ts';
-import { envRecord } from '../../src/domain/apps/unit-spec.ts';
+import { envRecord } from '../../src/domain/units/unit-spec.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { unitHosts } from '../../src/domain/services/unit-hosts.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';

@@ -1,6 +1,6 @@
 /** A crash at any moment of a change other than a deploy: it is wholly there or wholly absent, and there when acknowledged. */
 import { expect } from 'vitest';
-import { envRecord } from '../../src/domain/apps/unit-spec.ts';
+import { envRecord } from '../../src/domain/units/unit-spec.ts';
 import { crashAtEveryStep } from '../support/crash-at-every-step.ts';
 import type { DomainWorld } from '../support/domain-world.ts';
 

@@ -1,7 +1,7 @@
 /** Random sequences of operations, deaths and crashes against a simple model of what an app is afterwards. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { envRecord } from '../../src/domain/apps/unit-spec.ts';
+import { envRecord } from '../../src/domain/units/unit-spec.ts';
 import { isPlatformError } from '../../src/domain/errors.ts';
 import { type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';

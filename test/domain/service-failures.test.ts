@@ -1,7 +1,7 @@
 /** What a provider that fails does to whom: to the one who asked, to nobody else, and to no secret. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { Fault } from '../../src/backends/service-endpoint/memory/faults.ts';
-import { envRecord } from '../../src/domain/apps/unit-spec.ts';
+import { envRecord } from '../../src/domain/units/unit-spec.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { EndpointFailure } from '../../src/domain/services/service-endpoint.ts';

@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { RequestListener, Server as HttpServer } from 'node:http';
 import { connect, createServer as createNetServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import type { RouteTable, Target } from '../../src/domain/apps/router.ts';
+import type { RouteTable, Target } from '../../src/domain/routes/router.ts';
 import { DataPlane } from '../../src/edge/proxy/data-plane.ts';
 import { DEFAULT_SETTINGS } from '../../src/edge/proxy/settings.ts';
 import type { Limits, Timeouts } from '../../src/edge/proxy/settings.ts';

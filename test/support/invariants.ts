@@ -1,8 +1,8 @@
 /** What must hold of a domain world that is at rest, whatever happened before; see violations(). */
 import type { App, Release } from '../../src/domain/apps/app.ts';
-import { wantedCounts } from '../../src/domain/apps/wanted-units.ts';
+import { wantedCounts } from '../../src/domain/units/wanted-units.ts';
 import { FINISHED } from '../../src/domain/deploys/deploy.ts';
-import { envRecord } from '../../src/domain/apps/unit-spec.ts';
+import { envRecord } from '../../src/domain/units/unit-spec.ts';
 import type { DomainWorld } from './domain-wiring.ts';
 import { until } from './until.ts';
 

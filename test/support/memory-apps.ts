@@ -2,7 +2,7 @@
 import { demand } from '../../src/domain/access.ts';
 import { type App, checkAppName, NEW_APP } from '../../src/domain/apps/app.ts';
 import type { Apps } from '../../src/domain/apps/apps.ts';
-import type { Unit } from '../../src/domain/apps/unit.ts';
+import type { Unit } from '../../src/domain/units/unit.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { randomHex } from '../../src/lib/ids.ts';
 import type { Memory } from './memory-state.ts';

@@ -1,6 +1,6 @@
 /** The environments of apps in memory. */
 import type { EnvVar } from '../../src/domain/apps/app.ts';
-import type { Env } from '../../src/domain/apps/env.ts';
+import type { Env } from '../../src/domain/env/env.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import type { Memory } from './memory-state.ts';
 

@@ -1,6 +1,6 @@
 /** Apps, deploys and logs in memory: small but honest use cases for tests of the API alone. Nothing really runs. */
 import type { App, EnvVar } from '../../src/domain/apps/app.ts';
-import type { Unit } from '../../src/domain/apps/unit.ts';
+import type { Unit } from '../../src/domain/units/unit.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import type { UseCases } from '../../src/domain/use-cases.ts';

@@ -2,7 +2,7 @@
 import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memory-endpoint.ts';
 import type { Act } from '../../src/domain/act.ts';
 import type { App, EnvVar } from '../../src/domain/apps/app.ts';
-import type { Rollouts } from '../../src/domain/apps/rollouts.ts';
+import type { Rollouts } from '../../src/domain/rollouts/rollouts.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { Leases } from '../../src/domain/leases.ts';
 import type { Journal } from '../../src/domain/logs/journal.ts';

@@ -2,7 +2,7 @@
 import { type Action, demand } from '../../src/domain/access.ts';
 import type { App, EnvVar } from '../../src/domain/apps/app.ts';
 import type { AppView } from '../../src/domain/apps/apps.ts';
-import { appState, type Unit } from '../../src/domain/apps/unit.ts';
+import { appState, type Unit } from '../../src/domain/units/unit.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import type { Deploy } from '../../src/domain/deploys/deploy.ts';
 import { PlatformError } from '../../src/domain/errors.ts';

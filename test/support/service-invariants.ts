@@ -1,5 +1,5 @@
 /** What must hold of services once nothing goes on: provider, store and the environments of the apps agree. */
-import { envRecord } from '../../src/domain/apps/unit-spec.ts';
+import { envRecord } from '../../src/domain/units/unit-spec.ts';
 import { withBindings } from '../../src/domain/services/binding-env.ts';
 import type { Instance } from '../../src/domain/services/service.ts';
 import { unitHosts } from '../../src/domain/services/unit-hosts.ts';

@@ -1,5 +1,5 @@
 import { Type } from '../schema.ts';
-import { type Unit, unitName } from '../../domain/apps/unit.ts';
+import { type Unit, unitName } from '../../domain/units/unit.ts';
 import { hostPort } from '../../lib/host-port.ts';
 
 const listed = { Name: Type.String(), State: Type.String() };

@@ -1,8 +1,8 @@
 /** Test support: what the cases of the provisioner's suite stand on. */
 import { it } from 'vitest';
-import type { Provisioner, ReadyCheck, UnitExited, UnitSpec } from '../../domain/apps/provisioner.ts';
-import { Failure } from '../../domain/apps/rollout.ts';
-import type { Address } from '../../domain/apps/unit.ts';
+import type { Provisioner, ReadyCheck, UnitExited, UnitSpec } from '../../domain/units/provisioner.ts';
+import { Failure } from '../../domain/rollouts/rollout.ts';
+import type { Address } from '../../domain/units/unit.ts';
 import { hostPort } from '../../lib/host-port.ts';
 
 /** Command lines with agreed behaviour, in whatever language the implementation's units speak. */

@@ -3,7 +3,7 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Route, Router, RouteTable, Target } from '../../domain/apps/router.ts';
+import type { Route, Router, RouteTable, Target } from '../../domain/routes/router.ts';
 
 /** How many cases the suite has; a suite that loses some fails. */
 const ROUTER_CASES = 15;

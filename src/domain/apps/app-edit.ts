@@ -7,8 +7,8 @@ import type { Store, StoreWriter } from '../store.ts';
 import type { App, EnvVar, Release } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import { withSurroundings } from './next-release.ts';
-import { replaceUnits } from './replace-units.ts';
-import type { Rollouts } from './rollouts.ts';
+import { replaceUnits } from '../rollouts/replace-units.ts';
+import type { Rollouts } from '../rollouts/rollouts.ts';
 
 export type Edit = Partial<Pick<App, 'description' | 'platform' | 'teamOwner' | 'teams' | 'pool' | 'plan'>>;
 /** Judged in the transaction that stores it, and before when a rollout comes first. */

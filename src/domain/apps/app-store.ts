@@ -1,6 +1,6 @@
 import type { App, EnvVar, Release } from './app.ts';
-import type { Rollout } from './rollout.ts';
-import type { Unit } from './unit.ts';
+import type { Rollout } from '../rollouts/rollout.ts';
+import type { Unit } from '../units/unit.ts';
 
 /** What must be remembered about apps. Readers answer null for what is missing. */
 export interface AppReader {

@@ -5,8 +5,8 @@ import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
 import type { Store } from '../store.ts';
 import { demandApp } from './demand-app.ts';
-import type { Target } from './router.ts';
-import type { Routes } from './routes.ts';
+import type { Target } from '../routes/router.ts';
+import type { Routes } from '../routes/routes.ts';
 
 /** Addresses of units, `http://<host>:<port>`; sorted. */
 export interface RoutesChange {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { checkAppName } from './app.ts';
-import { appState, type UnitState, UNIT_STATES, UNIT_TRANSITIONS } from './unit.ts';
+import { appState, type UnitState, UNIT_STATES, UNIT_TRANSITIONS } from '../units/unit.ts';
 
 const none: ReadonlySet<string> = new Set();
 

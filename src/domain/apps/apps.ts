@@ -22,11 +22,11 @@ import { checkDescription, owningTeam } from './app-fields.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
-import { replaceUnits } from './replace-units.ts';
+import { replaceUnits } from '../rollouts/replace-units.ts';
 import type { Removal } from './removal.ts';
-import type { Rollouts } from './rollouts.ts';
-import type { Routes } from './routes.ts';
-import { appState, servingUnits, type Unit } from './unit.ts';
+import type { Rollouts } from '../rollouts/rollouts.ts';
+import type { Routes } from '../routes/routes.ts';
+import { appState, servingUnits, type Unit } from '../units/unit.ts';
 
 export interface AppView {
   readonly app: App;

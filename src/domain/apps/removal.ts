@@ -6,9 +6,9 @@ import type { LogStore } from '../logs/log-store.ts';
 import type { Settings } from '../settings.ts';
 import type { Orphans } from '../services/orphans.ts';
 import type { Store, StoreWriter } from '../store.ts';
-import type { Router } from './router.ts';
-import type { Routes } from './routes.ts';
-import type { Units } from './units.ts';
+import type { Router } from '../routes/router.ts';
+import type { Routes } from '../routes/routes.ts';
+import type { Units } from '../units/units.ts';
 
 export interface Removal {
   /** Resolves when the app and all that belongs to it is gone. Idempotent; safe to repeat after any interruption. */

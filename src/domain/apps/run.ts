@@ -10,10 +10,10 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { demandApp } from './demand-app.ts';
 import { demandRelease } from './demand-release.ts';
-import type { ExecRequest, Provisioner } from './provisioner.ts';
-import { Failure } from './rollout.ts';
-import { servingUnits } from './unit.ts';
-import { commandSpec } from './unit-spec.ts';
+import type { ExecRequest, Provisioner } from '../units/provisioner.ts';
+import { Failure } from '../rollouts/rollout.ts';
+import { servingUnits } from '../units/unit.ts';
+import { commandSpec } from '../units/unit-spec.ts';
 
 /** What those are told who want a command or a shell beside the units. */
 export const NOT_DEPLOYED = 'App must be available to run commands';

@@ -12,8 +12,8 @@ import { type App, type Release, ROUTED_PROCESS } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
 import { type NewRelease, withCount } from './next-release.ts';
-import { replaceUnits } from './replace-units.ts';
-import type { Rollouts } from './rollouts.ts';
+import { replaceUnits } from '../rollouts/replace-units.ts';
+import type { Rollouts } from '../rollouts/rollouts.ts';
 
 /** Whatever a quota allows: one request must not be able to fill the machine with processes. */
 const MAX_UNITS = 100;

@@ -15,12 +15,12 @@ import type { Store } from '../store.ts';
 import type { App } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import { demandRelease } from './demand-release.ts';
-import { findUnit, unitNotFound } from './find-unit.ts';
+import { findUnit, unitNotFound } from '../units/find-unit.ts';
 import { mayStill } from './may-still.ts';
-import type { Provisioner, Shell, TerminalSize, UnitSpec } from './provisioner.ts';
+import type { Provisioner, Shell, TerminalSize, UnitSpec } from '../units/provisioner.ts';
 import { NOT_DEPLOYED, runFailed } from './run.ts';
-import { servingUnits, type Unit } from './unit.ts';
-import { commandSpec, unitSpec } from './unit-spec.ts';
+import { servingUnits, type Unit } from '../units/unit.ts';
+import { commandSpec, unitSpec } from '../units/unit-spec.ts';
 
 export interface ShellInput {
   /** Name, number, id or the beginning of the id of a unit; '' for none in particular. */

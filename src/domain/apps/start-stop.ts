@@ -10,9 +10,9 @@ import type { App, Release } from './app.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
-import { replaceUnits } from './replace-units.ts';
-import type { Rollouts } from './rollouts.ts';
-import type { Power } from './wanted-units.ts';
+import { replaceUnits } from '../rollouts/replace-units.ts';
+import type { Rollouts } from '../rollouts/rollouts.ts';
+import type { Power } from '../units/wanted-units.ts';
 
 export interface StartStop {
   /** `process` empty: everything that is stopped. What runs already is left alone. Errors: app.not_deployed, unit.failed. */

@@ -10,8 +10,8 @@ import type { Journal } from '../logs/journal.ts';
 import type { Store, StoreReader } from '../store.ts';
 import type { App } from './app.ts';
 import { demandApp } from './demand-app.ts';
-import type { Routes } from './routes.ts';
-import { servingUnits } from './unit.ts';
+import type { Routes } from '../routes/routes.ts';
+import { servingUnits } from '../units/unit.ts';
 
 export interface SwapOptions {
   /** Also when the two differ in platform or number of units. */

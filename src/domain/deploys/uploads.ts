@@ -4,7 +4,7 @@
  */
 import { demand } from '../access.ts';
 import { demandApp } from '../apps/demand-app.ts';
-import type { Provisioner } from '../apps/provisioner.ts';
+import type { Provisioner } from '../units/provisioner.ts';
 import type { AppReader } from '../apps/app-store.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';

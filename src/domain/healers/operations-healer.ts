@@ -1,6 +1,6 @@
 /** Deploys, rollouts and removals that were begun and that nobody carries on. */
 import type { Removal } from '../apps/removal.ts';
-import type { Rollouts } from '../apps/rollouts.ts';
+import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Builder } from '../deploys/builder.ts';
 import { closeInterrupted } from '../deploys/interrupted.ts';
 import type { Store } from '../store.ts';

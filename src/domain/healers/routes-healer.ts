@@ -1,5 +1,5 @@
 /** Routes that point nowhere, and units that no route points at: the router's table against what the store says. */
-import type { Routes } from '../apps/routes.ts';
+import type { Routes } from '../routes/routes.ts';
 import type { Healer } from './healer.ts';
 
 export function createRoutesHealer(routes: Routes): Healer {

@@ -1,8 +1,8 @@
 /** Units that no serving rollout has: processes without a record, and records of rollouts that are over. */
-import type { Provisioner } from '../apps/provisioner.ts';
-import type { Rollouts } from '../apps/rollouts.ts';
-import { unitName } from '../apps/unit.ts';
-import type { Units } from '../apps/units.ts';
+import type { Provisioner } from '../units/provisioner.ts';
+import type { Rollouts } from '../rollouts/rollouts.ts';
+import { unitName } from '../units/unit.ts';
+import type { Units } from '../units/units.ts';
 import type { Store } from '../store.ts';
 import type { Finding, Healer } from './healer.ts';
 

@@ -1,9 +1,9 @@
 /** Units that should run and do not: those whose death nobody noted, and those that nobody starts again. */
-import type { Provisioner } from '../apps/provisioner.ts';
-import type { Routes } from '../apps/routes.ts';
-import type { Supervisor } from '../apps/supervisor.ts';
-import { type Unit, unitName } from '../apps/unit.ts';
-import type { Units } from '../apps/units.ts';
+import type { Provisioner } from '../units/provisioner.ts';
+import type { Routes } from '../routes/routes.ts';
+import type { Supervisor } from '../units/supervisor.ts';
+import { type Unit, unitName } from '../units/unit.ts';
+import type { Units } from '../units/units.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import type { Finding, Healer } from './healer.ts';

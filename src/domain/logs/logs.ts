@@ -8,7 +8,7 @@ import { PlatformError } from '../errors.ts';
 import type { App } from '../apps/app.ts';
 import { demandApp } from '../apps/demand-app.ts';
 import { mayStill } from '../apps/may-still.ts';
-import { privateValues } from '../apps/private-values.ts';
+import { privateValues } from '../env/private-values.ts';
 import type { Store } from '../store.ts';
 import type { LogEntry, LogFilter } from './entry.ts';
 import type { Journal } from './journal.ts';

@@ -2,8 +2,8 @@
 import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
-import type { Provisioner } from '../apps/provisioner.ts';
-import type { Router } from '../apps/router.ts';
+import type { Provisioner } from '../units/provisioner.ts';
+import type { Router } from '../routes/router.ts';
 import { PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';

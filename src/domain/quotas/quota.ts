@@ -3,7 +3,7 @@
  * judged in the transaction that adds what is counted.
  */
 import type { AppReader } from '../apps/app-store.ts';
-import { servingUnits } from '../apps/unit.ts';
+import { servingUnits } from '../units/unit.ts';
 import { PlatformError } from '../errors.ts';
 import type { UserReader } from '../users/user-store.ts';
 import type { Limit } from './limit.ts';

@@ -1,6 +1,6 @@
 /** What bindings make of an app's environment: a pure function of the app's own variables and of what is bound. */
 import type { EnvVar } from '../apps/app.ts';
-import { checkTotal, checkVariable } from '../apps/env-rules.ts';
+import { checkTotal, checkVariable } from '../env/env-rules.ts';
 import { isPlatformError, PlatformError } from '../errors.ts';
 import type { StoreReader, StoreWriter } from '../store.ts';
 

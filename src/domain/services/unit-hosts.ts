@@ -1,7 +1,7 @@
 /** Where the units of an app are, as providers are told. */
 import { hostPort } from '../../lib/host-port.ts';
 import type { App } from '../apps/app.ts';
-import { servingUnits, type Unit } from '../apps/unit.ts';
+import { servingUnits, type Unit } from '../units/unit.ts';
 import type { StoreReader } from '../store.ts';
 
 /** Where the serving units of an app are. */

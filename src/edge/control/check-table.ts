@@ -1,4 +1,4 @@
-import type { Route, RouteTable, Target } from '../../domain/apps/router.ts';
+import type { Route, RouteTable, Target } from '../../domain/routes/router.ts';
 
 const HOST = /^(\*\.)?[a-z0-9_][a-z0-9_.-]*$|^\[[0-9a-f:.]+\]$/;
 

@@ -1,4 +1,4 @@
-import type { RouteTable } from '../../domain/apps/router.ts';
+import type { RouteTable } from '../../domain/routes/router.ts';
 import type { Serving } from '../serving.ts';
 import { checkTable } from './check-table.ts';
 

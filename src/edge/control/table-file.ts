@@ -1,6 +1,6 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RouteTable } from '../../domain/apps/router.ts';
+import type { RouteTable } from '../../domain/routes/router.ts';
 import { checkTable } from './check-table.ts';
 
 /** The last good table on disk: what the edge serves by when it starts and nobody tells it anything. */

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { AppTraffic, RouteTable } from '../../domain/apps/router.ts';
+import type { AppTraffic, RouteTable } from '../../domain/routes/router.ts';
 import { listening } from '../../lib/listening.ts';
 import { LiveTable } from '../routing/route-table.ts';
 import { TargetPools } from '../routing/target-pools.ts';

@@ -1,6 +1,6 @@
 import type { Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Target } from '../../domain/apps/router.ts';
+import type { Target } from '../../domain/routes/router.ts';
 import { EdgeRig } from '../../../test/support/edge-rig.ts';
 import type { RigSettings } from '../../../test/support/edge-rig.ts';
 

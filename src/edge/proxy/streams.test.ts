@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Target } from '../../domain/apps/router.ts';
+import type { Target } from '../../domain/routes/router.ts';
 import { EdgeRig } from '../../../test/support/edge-rig.ts';
 
 const MB = 1_048_576;

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterEach, describe, expect, it } from 'vitest';
-import type { Target } from '../../domain/apps/router.ts';
+import type { Target } from '../../domain/routes/router.ts';
 import { EdgeRig } from '../../../test/support/edge-rig.ts';
 import type { RawClient, RigSettings } from '../../../test/support/edge-rig.ts';
 

@@ -1,4 +1,4 @@
-import type { Route, RouteTable } from '../../domain/apps/router.ts';
+import type { Route, RouteTable } from '../../domain/routes/router.ts';
 import type { AppCounter } from './traffic.ts';
 import type { TargetPool } from './target-pool.ts';
 

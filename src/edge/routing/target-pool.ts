@@ -1,4 +1,4 @@
-import type { Target } from '../../domain/apps/router.ts';
+import type { Target } from '../../domain/routes/router.ts';
 import type { Settings } from '../proxy/settings.ts';
 import type { UnitUser } from '../proxy/unit-connection.ts';
 import { UnitConnection } from '../proxy/unit-connection.ts';

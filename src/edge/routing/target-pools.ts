@@ -1,4 +1,4 @@
-import type { RouteTable, Target } from '../../domain/apps/router.ts';
+import type { RouteTable, Target } from '../../domain/routes/router.ts';
 import type { Deadlines } from '../proxy/deadlines.ts';
 import type { Settings } from '../proxy/settings.ts';
 import { TargetPool } from './target-pool.ts';

@@ -1,4 +1,4 @@
-import type { AppTraffic } from '../../domain/apps/router.ts';
+import type { AppTraffic } from '../../domain/routes/router.ts';
 
 export interface AppCounter {
   requests: number;

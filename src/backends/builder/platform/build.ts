@@ -2,7 +2,7 @@
 import { copyFile, mkdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Artifact, BuildRequest } from '../../../domain/deploys/builder.ts';
-import { Failure } from '../../../domain/apps/rollout.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { readAppFiles } from './app-files/app-files.ts';
 import type { AppFiles } from './app-files/app-files.ts';

@@ -1,6 +1,6 @@
 /** The programs of a build: those of this machine, and versions brought in their place. */
 import { compare, satisfies } from 'semver';
-import { Failure } from '../../../domain/apps/rollout.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { holds } from './platform-file/conditions.ts';
 import type { Platform, Tool } from './platform-file/platform-file.ts';
 import type { RunningBuild } from './running-build.ts';

@@ -1,6 +1,6 @@
 /** Pure: what an image says about how it is run. */
 import type { HealthCheck } from '../../../domain/apps/app.ts';
-import { Failure } from '../../../domain/apps/rollout.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { posix } from 'node:path';
 import { isRecord } from '../../../lib/is-record.ts';
 import { unfit } from './failures.ts';

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ImageRegistry, type ImageParts, type ImageRegistryOptions } from '../../../../test/support/image-registry.ts';
 import { parseImageName } from '../../../domain/deploys/image-name.ts';
 import type { PulledImage } from '../../../domain/deploys/image-source.ts';
-import { Failure, type FailureCause } from '../../../domain/apps/rollout.ts';
+import { Failure, type FailureCause } from '../../../domain/rollouts/rollout.ts';
 import type { SlugManifest } from '../../../domain/deploys/slug.ts';
 import { createRegistryImages, type RegistryImagesOptions } from './registry-images.ts';
 

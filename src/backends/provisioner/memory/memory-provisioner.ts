@@ -13,10 +13,10 @@ import type {
   UnitExited,
   UnitSpec,
   UnitStatus,
-} from '../../../domain/apps/provisioner.ts';
-import { Failure } from '../../../domain/apps/rollout.ts';
-import type { FailureCause } from '../../../domain/apps/rollout.ts';
-import type { Address } from '../../../domain/apps/unit.ts';
+} from '../../../domain/units/provisioner.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
+import type { FailureCause } from '../../../domain/rollouts/rollout.ts';
+import type { Address } from '../../../domain/units/unit.ts';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openMemoryShell } from './memory-shell.ts';

@@ -6,7 +6,7 @@
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { OutputChunk, OutputLine, UnitExited } from '../../../domain/apps/provisioner.ts';
+import type { OutputChunk, OutputLine, UnitExited } from '../../../domain/units/provisioner.ts';
 
 export type MemoryExit = Omit<UnitExited, 'id'>;
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Provisioner, UnitExited, UnitSpec } from '../../../domain/apps/provisioner.ts';
+import type { Provisioner, UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
 import { probeSandbox } from '../../../lib/sandbox/probe.ts';
 import { allProcesses } from '../../../lib/sandbox/processes.ts';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';

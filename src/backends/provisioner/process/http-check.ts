@@ -2,7 +2,7 @@
 import { request } from 'node:http';
 import { createContext, Script } from 'node:vm';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
-import type { Address } from '../../../domain/apps/unit.ts';
+import type { Address } from '../../../domain/units/unit.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MATCH_LIMIT_MS = 100;

@@ -2,8 +2,8 @@
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { UnitSpec } from '../../../domain/apps/provisioner.ts';
-import { Failure } from '../../../domain/apps/rollout.ts';
+import type { UnitSpec } from '../../../domain/units/provisioner.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { createProcessWorld, openLevel, type ProcessWorld } from './provisioner-world.ts';
 import { openTerminal } from './terminal.ts';
 

@@ -2,8 +2,8 @@ import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'nod
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { UnitExited, UnitSpec } from '../../../domain/apps/provisioner.ts';
-import { Failure } from '../../../domain/apps/rollout.ts';
+import type { UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
 import { createProcessWorld, openLevel } from './provisioner-world.ts';
 import type { ProcessWorld } from './provisioner-world.ts';

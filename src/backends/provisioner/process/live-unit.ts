@@ -1,6 +1,6 @@
 /** One unit in memory: its record, its process, and the one path by which it becomes dead. */
 import { setTimeout as delay } from 'node:timers/promises';
-import type { UnitExited } from '../../../domain/apps/provisioner.ts';
+import type { UnitExited } from '../../../domain/units/provisioner.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { isAlive } from '../../../lib/sandbox/processes.ts';

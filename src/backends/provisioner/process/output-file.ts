@@ -8,7 +8,7 @@ import type { FSWatcher } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { OutputChunk } from '../../../domain/apps/provisioner.ts';
+import type { OutputChunk } from '../../../domain/units/provisioner.ts';
 import { LineSplitter } from './line-splitter.ts';
 
 const run = promisify(execFile);

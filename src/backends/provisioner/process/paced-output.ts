@@ -1,6 +1,6 @@
 /** Reads a command's output no faster than it is taken, so that nobody has to keep what a slow reader has not read. */
 import type { Readable } from 'node:stream';
-import type { ExecRequest } from '../../../domain/apps/provisioner.ts';
+import type { ExecRequest } from '../../../domain/units/provisioner.ts';
 
 /** For output still on its way after everything that could write it is dead. */
 const DRAIN_MS = 2_000;

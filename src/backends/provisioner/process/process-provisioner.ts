@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Provisioner, UnitExited, UnitSpec, UnitStatus } from '../../../domain/apps/provisioner.ts';
+import type { Provisioner, UnitExited, UnitSpec, UnitStatus } from '../../../domain/units/provisioner.ts';
 import type {
   ExecRequest,
   ExecResult,
@@ -12,9 +12,9 @@ import type {
   ReadyCheck,
   Shell,
   ShellRequest,
-} from '../../../domain/apps/provisioner.ts';
-import { Failure } from '../../../domain/apps/rollout.ts';
-import type { Address } from '../../../domain/apps/unit.ts';
+} from '../../../domain/units/provisioner.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
+import type { Address } from '../../../domain/units/unit.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { Provisioner } from '../../../domain/apps/provisioner.ts';
+import type { Provisioner } from '../../../domain/units/provisioner.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { probeSandbox } from '../../../lib/sandbox/probe.ts';
 import type { Sandbox, SandboxLevel } from '../../../lib/sandbox/sandbox.ts';

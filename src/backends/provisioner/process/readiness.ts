@@ -1,10 +1,10 @@
 /** Waits until a unit serves, or says as early and as exactly as can be why it will not. */
 import { connect } from 'node:net';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
-import type { ReadyCheck, UnitExited } from '../../../domain/apps/provisioner.ts';
-import { Failure } from '../../../domain/apps/rollout.ts';
-import type { FailureCause } from '../../../domain/apps/rollout.ts';
-import type { Address } from '../../../domain/apps/unit.ts';
+import type { ReadyCheck, UnitExited } from '../../../domain/units/provisioner.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
+import type { FailureCause } from '../../../domain/rollouts/rollout.ts';
+import type { Address } from '../../../domain/units/unit.ts';
 import { checkOnce } from './http-check.ts';
 import { answersAt, listenersOf } from './listeners.ts';
 import type { Listener, Listeners } from './listeners.ts';

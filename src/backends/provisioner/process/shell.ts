@@ -2,8 +2,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import type { ExecResult, Shell, ShellRequest } from '../../../domain/apps/provisioner.ts';
-import { Failure } from '../../../domain/apps/rollout.ts';
+import type { ExecResult, Shell, ShellRequest } from '../../../domain/units/provisioner.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { drained } from '../../../lib/drained.ts';
 import { childEnd } from '../../../lib/sandbox/child-end.ts';
 import type { SandboxProcess } from '../../../lib/sandbox/sandbox.ts';

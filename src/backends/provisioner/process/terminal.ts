@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { closeSync, constants, openSync } from 'node:fs';
 import type { Duplex, Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
-import type { TerminalSize } from '../../../domain/apps/provisioner.ts';
+import type { TerminalSize } from '../../../domain/units/provisioner.ts';
 
 export interface OpenTerminal {
   /** What is typed. */

@@ -1,7 +1,7 @@
 /** Starts the process of one unit. */
 import { closeSync, openSync } from 'node:fs';
-import type { UnitSpec } from '../../../domain/apps/provisioner.ts';
-import { Failure } from '../../../domain/apps/rollout.ts';
+import type { UnitSpec } from '../../../domain/units/provisioner.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { bootId } from '../../../lib/sandbox/processes.ts';
 import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
 import type { ExitStatus } from './exit-status.ts';

@@ -1,7 +1,7 @@
 /** What is kept on disk about one unit, so that a new control finds it again. No environment: that may hold secrets. */
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { UnitExited } from '../../../domain/apps/provisioner.ts';
+import type { UnitExited } from '../../../domain/units/provisioner.ts';
 
 export interface UnitRecord {
   readonly format: 1;

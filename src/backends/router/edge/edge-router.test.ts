@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { builtProgram } from '../../../../test/support/built.ts';
-import type { Router, RouteTable } from '../../../domain/apps/router.ts';
+import type { Router, RouteTable } from '../../../domain/routes/router.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { routerConformance } from '../conformance.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';

@@ -4,7 +4,7 @@
  */
 import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
-import type { AppTraffic, Router, RouteTable } from '../../../domain/apps/router.ts';
+import type { AppTraffic, Router, RouteTable } from '../../../domain/routes/router.ts';
 import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
 import { EdgeClient, EdgeLost } from './edge-client.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';

@@ -6,7 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { AppTraffic, Route, Router, RouteTable, Target } from '../../../domain/apps/router.ts';
+import type { AppTraffic, Route, Router, RouteTable, Target } from '../../../domain/routes/router.ts';
 import { hostPort } from '../../../lib/host-port.ts';
 import { listening } from '../../../lib/listening.ts';
 import { Tally } from '../../../lib/tally.ts';

@@ -1,6 +1,6 @@
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
-import { checkTransition } from '../../../domain/apps/unit.ts';
-import type { Address, Unit, UnitExit, UnitState } from '../../../domain/apps/unit.ts';
+import { checkTransition } from '../../../domain/units/unit.ts';
+import type { Address, Unit, UnitExit, UnitState } from '../../../domain/units/unit.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { appNotFound, needing } from './faults.ts';
 import type { Scope, UnitsTable } from './schema.ts';

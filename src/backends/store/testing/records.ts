@@ -1,8 +1,8 @@
 /** Records to put into a store; each maker takes what matters to the case. */
 import type { AppToken } from '../../../domain/app-tokens/app-token.ts';
 import { type App, type EnvVar, NEW_APP, type Release } from '../../../domain/apps/app.ts';
-import type { Rollout } from '../../../domain/apps/rollout.ts';
-import type { Unit } from '../../../domain/apps/unit.ts';
+import type { Rollout } from '../../../domain/rollouts/rollout.ts';
+import type { Unit } from '../../../domain/units/unit.ts';
 import type { Deploy } from '../../../domain/deploys/deploy.ts';
 import type { PlatformEvent } from '../../../domain/events.ts';
 import type { Store } from '../../../domain/store.ts';

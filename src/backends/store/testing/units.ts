@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import type { Unit } from '../../../domain/apps/unit.ts';
+import type { Unit } from '../../../domain/units/unit.ts';
 import { expectError } from './case.ts';
 import type { StoreCases } from './case.ts';
 import { app, LATER, populate, rollout, unit } from './records.ts';

@@ -1,5 +1,5 @@
 /** The files with which an app tells the platform about itself: the Procfile and tancho.yaml. */
-import { Failure } from '../../../../domain/apps/rollout.ts';
+import { Failure } from '../../../../domain/rollouts/rollout.ts';
 import { CONFIG_FILES, NO_CONFIG, parseAppConfig } from './app-config.ts';
 import type { AppConfig, ConfigContext } from './app-config.ts';
 import { parseProcfile } from './procfile.ts';

@@ -1,5 +1,5 @@
 /** Does the source belong to the platform the app was created for? */
-import { Failure } from '../../../../domain/apps/rollout.ts';
+import { Failure } from '../../../../domain/rollouts/rollout.ts';
 import type { SourceFiles } from '../source-files.ts';
 import type { Platform } from './platform-file.ts';
 

@@ -5,7 +5,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { maxSatisfying, satisfies, validRange } from 'semver';
-import { Failure } from '../../../../domain/apps/rollout.ts';
+import { Failure } from '../../../../domain/rollouts/rollout.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import { KeyedQueue } from '../../../../lib/keyed-queue.ts';
 import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';

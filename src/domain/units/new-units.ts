@@ -1,5 +1,5 @@
 import { randomHex } from '../../lib/ids.ts';
-import type { Rollout } from './rollout.ts';
+import type { Rollout } from '../rollouts/rollout.ts';
 import type { Unit } from './unit.ts';
 
 /** One record per unit that is missing of a process, each with the lowest number that no unit of the app has. */

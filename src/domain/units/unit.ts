@@ -1,6 +1,6 @@
 /** A unit: one running process of an app. States and their transitions are one table (specification section 3). */
 import { PlatformError } from '../errors.ts';
-import type { App } from './app.ts';
+import type { App } from '../apps/app.ts';
 
 export const UNIT_STATES = ['pending', 'starting', 'started', 'error', 'stopped'] as const;
 export type UnitState = (typeof UNIT_STATES)[number];

@@ -1,5 +1,5 @@
 /** What a provisioner needs to know of a unit, made from the release it runs. */
-import { type EnvVar, type Release, ROUTED_PROCESS } from './app.ts';
+import { type EnvVar, type Release, ROUTED_PROCESS } from '../apps/app.ts';
 import type { Limits, UnitSpec } from './provisioner.ts';
 import { type Unit, unitName } from './unit.ts';
 

@@ -2,7 +2,7 @@
  * Contract: brings requests to units. Implementations live in backends/router/<name> and pass
  * backends/router/conformance.ts. A router takes whole tables only: each apply() replaces what was there, atomically.
  */
-import type { Address } from './unit.ts';
+import type { Address } from '../units/unit.ts';
 
 export interface Target extends Address {
   /** The unit's id. */

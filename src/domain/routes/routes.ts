@@ -1,8 +1,8 @@
 /** Keeps the router's table equal to what the store says serves. Owns when a table is published, not how. */
 import type { Router, Route, RouteTable, Target } from './router.ts';
-import { type App, hostLabel, ROUTED_PROCESS } from './app.ts';
+import { type App, hostLabel, ROUTED_PROCESS } from '../apps/app.ts';
 import { type RouteFault, routeFaults } from './route-faults.ts';
-import { servingUnits, type Unit } from './unit.ts';
+import { servingUnits, type Unit } from '../units/unit.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { groupBy } from '../../lib/group-by.ts';

@@ -5,7 +5,7 @@
  * Order of use: ensure -> ready -> (watch reports exits) -> stop -> remove. A unit that exited may be ensured again.
  */
 import type { Address } from './unit.ts';
-import type { HealthCheck } from './app.ts';
+import type { HealthCheck } from '../apps/app.ts';
 
 export interface UnitSpec {
   readonly id: string;

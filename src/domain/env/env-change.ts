@@ -2,11 +2,11 @@
 import { limitsFor } from '../plans/demand-plan.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { Say } from '../say.ts';
-import type { App, EnvVar } from './app.ts';
-import { withSurroundings } from './next-release.ts';
-import { replaceUnits } from './replace-units.ts';
-import type { RolloutStep } from './rollout-plan.ts';
-import type { Rollouts } from './rollouts.ts';
+import type { App, EnvVar } from '../apps/app.ts';
+import { withSurroundings } from '../apps/next-release.ts';
+import { replaceUnits } from '../rollouts/replace-units.ts';
+import type { RolloutStep } from '../rollouts/rollout-plan.ts';
+import type { Rollouts } from '../rollouts/rollouts.ts';
 
 export interface EnvChangeDeps {
   readonly store: Store;

@@ -1,5 +1,5 @@
 /** Which units an app is to have: from its release and what its users have stopped, to what is missing and what is too many. */
-import type { App, Release } from './app.ts';
+import type { App, Release } from '../apps/app.ts';
 import type { Unit } from './unit.ts';
 
 export type Power = Pick<App, 'desired' | 'stoppedProcesses'>;

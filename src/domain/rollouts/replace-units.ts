@@ -1,5 +1,5 @@
 import { PlatformError } from '../errors.ts';
-import { privateValues } from './private-values.ts';
+import { privateValues } from '../env/private-values.ts';
 import { Failure } from './rollout.ts';
 import type { RolloutPlan } from './rollout-plan.ts';
 import type { Rollouts } from './rollouts.ts';

@@ -1,6 +1,6 @@
 /** What a variable of an app's environment may be. */
 import { PlatformError } from '../errors.ts';
-import type { EnvVar } from './app.ts';
+import type { EnvVar } from '../apps/app.ts';
 
 export const VARIABLE_NAME = /^[A-Za-z_][A-Za-z0-9_]{0,254}$/;
 const MAX_VALUE_BYTES = 65_536;

@@ -1,10 +1,10 @@
 /** What a rollout is asked to do, and what it tells of its steps. */
 import type { Say } from '../say.ts';
 import type { StoreWriter } from '../store.ts';
-import type { App, Release } from './app.ts';
-import type { NewRelease } from './next-release.ts';
+import type { App, Release } from '../apps/app.ts';
+import type { NewRelease } from '../apps/next-release.ts';
 import type { RolloutState } from './rollout.ts';
-import type { Power } from './wanted-units.ts';
+import type { Power } from '../units/wanted-units.ts';
 
 export interface RolloutPlan {
   /** As read under the app's lease: the rollout fails when somebody else changes what serves meanwhile. */

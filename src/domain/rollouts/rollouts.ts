@@ -11,17 +11,17 @@ import { PlatformError } from '../errors.ts';
 import { reserveUnits } from '../quotas/quota.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import type { App } from './app.ts';
-import type { Router } from './router.ts';
+import type { App } from '../apps/app.ts';
+import type { Router } from '../routes/router.ts';
 import { Failure, type FailureCause, type Rollout } from './rollout.ts';
 import type { NumberedPlan, RolloutPlan } from './rollout-plan.ts';
-import type { Routes } from './routes.ts';
-import { commandSpec } from './unit-spec.ts';
-import { type Unit, unitName } from './unit.ts';
-import type { Units } from './units.ts';
-import { newUnits } from './new-units.ts';
+import type { Routes } from '../routes/routes.ts';
+import { commandSpec } from '../units/unit-spec.ts';
+import { type Unit, unitName } from '../units/unit.ts';
+import type { Units } from '../units/units.ts';
+import { newUnits } from '../units/new-units.ts';
 import { exchangeUnits, powerOf, stayingUnits, unitsOf } from './partial-rollout.ts';
-import { missingCounts, wantedCounts } from './wanted-units.ts';
+import { missingCounts, wantedCounts } from '../units/wanted-units.ts';
 
 const PATIENCE_MS = 1_500;
 /** So long nothing is said while units start. */

@@ -1,9 +1,9 @@
 /** What is special about a rollout that replaces only some of an app's units: which ones stay, and how the set changes hands. */
 import type { StoreWriter } from '../store.ts';
-import type { App, Release } from './app.ts';
+import type { App, Release } from '../apps/app.ts';
 import type { Rollout } from './rollout.ts';
-import { servingUnits, type Unit } from './unit.ts';
-import { bestUnits, type Power, wantedCounts } from './wanted-units.ts';
+import { servingUnits, type Unit } from '../units/unit.ts';
+import { bestUnits, type Power, wantedCounts } from '../units/wanted-units.ts';
 
 /** The part of a RolloutPlan that decides which units there are to be. */
 export interface UnitsPlan {

@@ -1,7 +1,7 @@
 /**
  * A rollout: the recorded state machine that moves an app from one set of units to another
  * (new code, new environment, restart, scale). Crash-safe: every step is stored before it is begun, and `routing`
- * is the point of no return (see domain/apps/rollouts.ts for the steps and domain/recovery.ts for what a restart does).
+ * is the point of no return (see domain/rollouts/rollouts.ts for the steps and domain/recovery.ts for what a restart does).
  */
 const ROLLOUT_STATES = ['starting', 'routing', 'draining', 'done', 'failed'] as const;
 export type RolloutState = (typeof ROLLOUT_STATES)[number];

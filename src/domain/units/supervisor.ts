@@ -7,8 +7,8 @@ import { retry } from '../../lib/retry.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner, UnitExited } from './provisioner.ts';
-import { Failure } from './rollout.ts';
-import type { Routes } from './routes.ts';
+import { Failure } from '../rollouts/rollout.ts';
+import type { Routes } from '../routes/routes.ts';
 import { type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 

@@ -11,10 +11,10 @@ import type { LogStore } from '../logs/log-store.ts';
 import type { Say } from '../say.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import type { EnvVar, Release } from './app.ts';
-import { privateValues, withoutPrivateValues } from './private-values.ts';
+import type { EnvVar, Release } from '../apps/app.ts';
+import { privateValues, withoutPrivateValues } from '../env/private-values.ts';
 import type { Provisioner, UnitExited, UnitSpec } from './provisioner.ts';
-import { Failure } from './rollout.ts';
+import { Failure } from '../rollouts/rollout.ts';
 import { unitSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
 
