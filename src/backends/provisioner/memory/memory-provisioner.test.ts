@@ -16,7 +16,7 @@ provisionerConformance('memory', {
         printAndStay: 'print one; print two; print three; stay',
         printEnvironment: 'print $TANCHO_APP $TANCHO_UNIT $TANCHO_PROCESS $GREETING',
         stubborn: 'ignore-term; print ready; stay',
-        grow: 'stay',
+        grow: 'take 1000000000; stay',
         runAndFail: 'print out; print err; exit 4',
         runLong: 'stay',
       },
@@ -32,5 +32,5 @@ provisionerConformance('memory', {
       },
     };
   },
-  supports: { memoryLimit: 'units share this process and its memory', shell: true },
+  supports: { memoryLimit: true, shell: true },
 });

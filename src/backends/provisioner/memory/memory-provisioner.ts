@@ -56,7 +56,7 @@ export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachi
 
 class MemoryProvisioner implements Provisioner {
   readonly name = 'memory';
-  /** The limits are kept with the unit, for whoever wants to see them; its commands could not exceed any. */
+  /** The limits are kept with the unit, for whoever wants to see them; only that of memory could be exceeded by its commands. */
   readonly supports = { shell: true, images: true, memoryLimit: true, cpuLimit: true } as const;
   readonly description = 'memory: units inside this process, without isolation';
   readonly #machine: MemoryMachine;
@@ -72,7 +72,7 @@ class MemoryProvisioner implements Provisioner {
     const known = this.#machine.entries.get(spec.id);
     if (known !== undefined && known.unit.exit === null) return spec.id;
     const output = known?.output ?? new MemoryOutput();
-    const unit = new MemoryUnit(spec.command, environmentOf(spec), (text) => output.print(text));
+    const unit = new MemoryUnit(spec, environmentOf(spec), (text) => output.print(text));
     const entry = { spec, output, unit, isReported: false, isRemoved: false, consumed: known?.consumed ?? 0 };
     this.#machine.entries.set(spec.id, entry);
     this.#watch(entry);
@@ -87,6 +87,7 @@ class MemoryProvisioner implements Provisioner {
     let wrongAnswers = 0;
     for (;;) {
       if (signal.aborted) throw failure(entry, 'cancelled', 'Waiting was cancelled.');
+      if (unit.exit?.outOfMemory === true) throw failure(entry, 'out_of_memory', 'The process used too much memory.');
       if (unit.exit !== null) {
         const how = unit.exit.code === null ? `by signal ${unit.exit.signal}` : `with code ${unit.exit.code}`;
         throw failure(entry, 'exited', `The process ended ${how} before it was ready.`);
@@ -161,7 +162,7 @@ class MemoryProvisioner implements Provisioner {
   }
 
   async exec(request: ExecRequest): Promise<ExecResult> {
-    const unit = new MemoryUnit(request.command, environmentOf(request.unit), (text) =>
+    const unit = new MemoryUnit({ ...request.unit, command: request.command }, environmentOf(request.unit), (text) =>
       request.output(Buffer.from(`${text}\n`)),
     );
     let why: FailureCause | null = null;

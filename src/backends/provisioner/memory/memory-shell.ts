@@ -16,7 +16,7 @@ export function openMemoryShell(request: ShellRequest, environment: Readonly<Rec
 
   async function obey(line: string): Promise<void> {
     if (line === 'size') return print(`${size.columns}x${size.rows}`);
-    const unit = new MemoryUnit(line, environment, print);
+    const unit = new MemoryUnit({ ...request.unit, command: line }, environment, print);
     const { code, signal } = await unit.ended;
     if (/(?:^|;)\s*exit [0-9]+\s*$/.test(line)) end({ code, signal });
   }

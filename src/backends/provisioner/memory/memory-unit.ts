@@ -1,12 +1,13 @@
 /**
  * A unit that lives inside this process and obeys a small command language, statements separated by `;`:
- * `print <text with $NAME>`, `sleep <ms>`, `exit <code>`, `die <SIGNAL>`, `ignore-term`, `stay`, `serve`, `serve-elsewhere`.
+ * `print <text with $NAME>`, `sleep <ms>`, `exit <code>`, `die <SIGNAL>`, `take <bytes>` (of memory), `ignore-term`, `stay`, `serve`,
+ * `serve-elsewhere`.
  * `serve` really answers over HTTP: `/` 200, `/broken` 500, `/unit` its name, `/say?<text>` prints, `/crash` ends it with code 7.
  */
 import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { OutputChunk, OutputLine, UnitExited } from '../../../domain/units/provisioner.ts';
+import type { OutputChunk, OutputLine, UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
 
 export type MemoryExit = Omit<UnitExited, 'id'>;
 
@@ -17,19 +18,26 @@ export class MemoryUnit {
   port: number | null = null;
   isElsewhere = false;
   readonly #environment: Readonly<Record<string, string>>;
+  /** 0 for no limit. */
+  readonly #memoryBytes: number;
   readonly #print: (text: string) => void;
   readonly #end = new AbortController();
   #resolveEnded: (exit: MemoryExit) => void = () => undefined;
   #server: Server | null = null;
   #ignoresTerm = false;
 
-  constructor(command: string, environment: Readonly<Record<string, string>>, print: (text: string) => void) {
+  constructor(
+    spec: Pick<UnitSpec, 'command' | 'limits'>,
+    environment: Readonly<Record<string, string>>,
+    print: (text: string) => void,
+  ) {
     this.#environment = environment;
+    this.#memoryBytes = spec.limits.memoryBytes;
     this.#print = print;
     this.ended = new Promise((resolve) => {
       this.#resolveEnded = resolve;
     });
-    void this.#run(command.split(';').map((statement) => statement.trim()));
+    void this.#run(spec.command.split(';').map((statement) => statement.trim()));
   }
 
   async signal(name: string): Promise<void> {
@@ -42,13 +50,15 @@ export class MemoryUnit {
       if (this.exit !== null) return;
       const ending = await this.#obey(statement);
       if (ending === 'stays') return;
-      if (ending !== null) return this.#finish({ ...ending, outOfMemory: false });
+      if (ending !== null) return this.#finish({ outOfMemory: false, ...ending });
     }
     await this.#finish({ code: 0, signal: null, outOfMemory: false });
   }
 
   /** How the unit ends by this statement; null when it goes on. */
-  async #obey(statement: string): Promise<Pick<MemoryExit, 'code' | 'signal'> | 'stays' | null> {
+  async #obey(
+    statement: string,
+  ): Promise<(Pick<MemoryExit, 'code' | 'signal'> & Partial<MemoryExit>) | 'stays' | null> {
     const space = statement.indexOf(' ');
     const [word, rest] = space < 0 ? [statement, ''] : [statement.slice(0, space), statement.slice(space + 1)];
     switch (word) {
@@ -65,6 +75,9 @@ export class MemoryUnit {
         return { code: Number(rest), signal: null };
       case 'die':
         return { code: null, signal: rest };
+      case 'take':
+        if (this.#memoryBytes === 0 || Number(rest) <= this.#memoryBytes) return null;
+        return { code: null, signal: 'SIGKILL', outOfMemory: true };
       case 'ignore-term':
         this.#ignoresTerm = true;
         return null;
