@@ -1,5 +1,6 @@
 /** Asks again and again until the right answer is there. */
 import http from 'node:http';
+import { deadline } from '../src/lib/deadline.ts';
 
 const EVERY_MS = 4;
 const PATIENCE_MS = 60_000;
@@ -21,16 +22,17 @@ export async function firstAnswer(
   isRight: (text: string) => boolean,
   stop: AbortSignal,
 ): Promise<Answered> {
-  const signal = AbortSignal.any([stop, AbortSignal.timeout(PATIENCE_MS)]);
+  const limited = deadline(PATIENCE_MS, stop);
   const agent = new http.Agent({ keepAlive: true, maxSockets: 1 });
   try {
     for (;;) {
-      signal.throwIfAborted();
-      const text = await ask(asked, agent, signal);
+      limited.signal.throwIfAborted();
+      const text = await ask(asked, agent, limited.signal);
       if (text !== null && isRight(text)) return { at: performance.now(), text };
       await new Promise((resolve) => setTimeout(resolve, EVERY_MS));
     }
   } finally {
+    limited.clear();
     agent.destroy();
   }
 }

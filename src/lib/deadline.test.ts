@@ -1,5 +1,7 @@
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import { expect, it } from 'vitest';
-import { atMost, inTime } from './deadline.ts';
+import { atMost, deadline, DeadlineExceeded, inTime } from './deadline.ts';
 
 const never = new Promise<never>(() => {});
 const late = (): Error => new Error('too late');
@@ -22,4 +24,26 @@ it('work that fails after its time is nobody else’s business', async () => {
   await expect(inTime(1, work, late)).rejects.toThrow('too late');
   fail(new Error('unheard'));
   await new Promise((resolve) => setImmediate(resolve));
+});
+
+it('a deadline fires also when nothing but its signal is left of it', async () => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const fired = new Promise<unknown>((resolve) => {
+    const { signal } = deadline(50, new AbortController().signal);
+    signal.addEventListener('abort', () => resolve(signal.reason));
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  collect();
+  expect(await fired).toBeInstanceOf(DeadlineExceeded);
+});
+
+it('a deadline fires when the caller gives up, and not after it was cleared', async () => {
+  const caller = new AbortController();
+  const [one, other] = [deadline(60_000, caller.signal), deadline(60_000, caller.signal)];
+  other.clear();
+  caller.abort('enough');
+  expect([one.signal.reason, other.signal.aborted]).toEqual(['enough', false]);
+  one.clear();
+  expect(deadline(0, caller.signal).signal.reason).toBe('enough');
 });

@@ -2,22 +2,42 @@ export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
 
-/** Runs `work` with a signal that fires when the caller's does or the time is over. Rejects only when `work` does. */
-export async function withDeadline<T>(
-  ms: number,
-  signal: AbortSignal | null,
-  work: (signal: AbortSignal) => Promise<T>,
-): Promise<T> {
+export interface Deadline {
+  readonly signal: AbortSignal;
+  /** To be called when what it limits is over. */
+  clear(): void;
+}
+
+/**
+ * A signal that fires when the caller's does or the time is over. In place of AbortSignal.any() with AbortSignal.timeout(), which
+ * never fires once the collector has taken the timeout, because nothing but the other signal knows of it.
+ */
+export function deadline(ms: number, signal: AbortSignal | null): Deadline {
   const controller = new AbortController();
   const giveUp = (): void => controller.abort(signal?.reason);
   if (signal?.aborted === true) giveUp();
   signal?.addEventListener('abort', giveUp, { once: true });
   const timer = setTimeout(() => controller.abort(new DeadlineExceeded(`Not done within ${ms} ms.`)), ms);
+  return {
+    signal: controller.signal,
+    clear() {
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', giveUp);
+    },
+  };
+}
+
+/** Runs `work` with such a signal. Rejects only when `work` does. */
+export async function withDeadline<T>(
+  ms: number,
+  signal: AbortSignal | null,
+  work: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  const limited = deadline(ms, signal);
   try {
-    return await work(controller.signal);
+    return await work(limited.signal);
   } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', giveUp);
+    limited.clear();
   }
 }
 

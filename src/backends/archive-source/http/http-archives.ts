@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { ArchiveSource } from '../../../domain/deploys/archive-source.ts';
 import { PlatformError } from '../../../domain/errors.ts';
+import { deadline } from '../../../lib/deadline.ts';
 import { type AddressGuard, createAddressGuard, type AddressGuardOptions } from '../../../lib/guarded/address-guard.ts';
 import { openRequest, RequestFailure } from '../../../lib/guarded/guarded-request.ts';
 
@@ -13,9 +14,9 @@ export function createHttpArchives(options: AddressGuardOptions): ArchiveSource 
   const guard = createAddressGuard(options);
   return {
     async *open(url, signal) {
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(FETCH_MS)]);
+      const limited = deadline(FETCH_MS, signal);
       try {
-        const answer = await found(guard, addressOf(url), limited);
+        const answer = await found(guard, addressOf(url), limited.signal);
         try {
           yield* answer as AsyncIterable<Uint8Array>;
         } finally {
@@ -24,6 +25,8 @@ export function createHttpArchives(options: AddressGuardOptions): ArchiveSource 
       } catch (error) {
         if (signal.aborted) throw new PlatformError('cancelled', 'The deploy was cancelled.', { cause: error });
         throw error instanceof PlatformError ? error : unreachable(error);
+      } finally {
+        limited.clear();
       }
     },
   };

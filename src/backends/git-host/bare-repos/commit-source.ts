@@ -3,6 +3,7 @@ import { lstat, readFile, rm, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import type { SourceTree } from '../../../domain/deploys/builder.ts';
+import { deadline } from '../../../lib/deadline.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { type Git, runGit } from './git-command.ts';
 import { invalidSource } from './invalid-source.ts';
@@ -31,13 +32,15 @@ export function isCommitId(text: string): boolean {
 export function commitSource(git: Git, source: CommitSource): SourceTree {
   return {
     async extract(directory, signal) {
-      const limited = AbortSignal.any([signal, AbortSignal.timeout(source.timeoutMs)]);
+      const limited = deadline(source.timeoutMs, signal);
       try {
-        await extract(git, source, directory, limited);
+        await extract(git, source, directory, limited.signal);
       } catch (error) {
         signal.throwIfAborted();
-        if (!limited.aborted) throw error;
+        if (!limited.signal.aborted) throw error;
         throw invalidSource('Laying out the files of the commit took too long.', 'Push a smaller tree.');
+      } finally {
+        limited.clear();
       }
     },
   };

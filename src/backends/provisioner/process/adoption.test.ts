@@ -12,7 +12,6 @@ import { createProcessWorld, openLevel } from './provisioner-world.ts';
 import type { Level, ProcessWorld } from './provisioner-world.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
-const NEVER = new AbortController().signal;
 
 /** A control of its own: starts one unit, reports its address, waits to be killed. */
 const CONTROL = `
@@ -170,7 +169,7 @@ async function say(address: Started['address'], text: string): Promise<void> {
 
 async function linesUntil(provisioner: Provisioner, id: string, last: string): Promise<string[]> {
   const lines: string[] = [];
-  for await (const chunk of provisioner.output(id, 0, AbortSignal.any([NEVER, AbortSignal.timeout(10_000)]))) {
+  for await (const chunk of provisioner.output(id, 0, AbortSignal.timeout(10_000))) {
     lines.push(...chunk.lines.map(({ text }) => text));
     if (lines.includes(last)) break;
   }

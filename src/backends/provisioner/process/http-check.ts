@@ -3,6 +3,7 @@ import { request } from 'node:http';
 import { createContext, Script } from 'node:vm';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
 import type { Address } from '../../../domain/units/unit.ts';
+import { withDeadline } from '../../../lib/deadline.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MATCH_LIMIT_MS = 100;
@@ -17,7 +18,7 @@ export type CheckResult =
 export async function checkOnce(address: Address, check: HealthCheck, options: RequestLimits): Promise<CheckResult> {
   let answer: Answer;
   try {
-    answer = await ask(address, check, options);
+    answer = await withDeadline(options.timeoutMs, options.signal, (signal) => ask(address, check, signal));
   } catch (error) {
     return { kind: 'unreachable', detail: whyNoAnswer(error, options) };
   }
@@ -50,8 +51,7 @@ interface Answer {
   readonly body: string;
 }
 
-async function ask(address: Address, check: HealthCheck, options: RequestLimits): Promise<Answer> {
-  const signal = AbortSignal.any([options.signal, AbortSignal.timeout(options.timeoutMs)]);
+async function ask(address: Address, check: HealthCheck, signal: AbortSignal): Promise<Answer> {
   const path = check.path ?? '/';
   return new Promise((resolve, reject) => {
     const outgoing = request({
