@@ -7,7 +7,7 @@ export default defineConfig({
     pool: 'forks',
     // Scenarios mostly wait for processes of their own, so there are more files at once than small machines have processors.
     maxWorkers: Math.max(3, availableParallelism() - 1),
-    testTimeout: 60_000,
+    testTimeout: 30_000,
     // What is waited for comes in milliseconds, unless the machine is busy.
     expect: { poll: { timeout: 10_000, interval: 20 } },
     // The first file that needs the built program compiles it.

@@ -1,11 +1,12 @@
 /** Names, quotas, environments and memberships against small models, over HTTP: any order of any of these requests. */
 import fc from 'fast-check';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OpenTarget, openTarget } from './open-target.ts';
 import { type Answer, aPlatform, ask, login, somebody, type Somebody, somebodyWithApp, unique } from './target.ts';
 
 const SLOW = process.env['TANCHO_TEST_SLOW'] === '1';
 const RUNS = SLOW ? 200 : 25;
+vi.setConfig({ testTimeout: 30_000 + RUNS * 300 });
 
 let open: OpenTarget;
 let admin: string;
