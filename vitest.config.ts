@@ -7,11 +7,12 @@ export default defineConfig({
     pool: 'forks',
     // Scenarios mostly wait for processes of their own, so there are more files at once than small machines have processors.
     maxWorkers: Math.max(3, availableParallelism() - 1),
-    testTimeout: 30_000,
+    // Bounds against hanging, not measures of speed.
+    testTimeout: 240_000,
     // What is waited for comes in milliseconds, unless the machine is busy.
-    expect: { poll: { timeout: 10_000, interval: 20 } },
+    expect: { poll: { timeout: 60_000, interval: 20 } },
     // The first file that needs the built program compiles it.
-    hookTimeout: 180_000,
+    hookTimeout: 240_000,
     globals: false,
     // For test/contract: in the workers the runner gives BASE_URL a meaning of its own.
     provide: {

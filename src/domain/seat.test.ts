@@ -46,7 +46,7 @@ describe('the seat of a control', () => {
     let lost = 0;
     const seat = await takeSeat(store, { owner: 'a', onLost: () => void (lost += 1), ttlMs: 30 });
     store.held.set('control', { owner: 'b', until: Date.now() + 60_000 });
-    await until(() => lost > 0, { timeoutMs: 2_000, what: 'the loss to be told' });
+    await until(() => lost > 0, { what: 'the loss to be told' });
     await seat.leave();
     expect([lost, store.held.get('control')?.owner]).toEqual([1, 'b']);
   });

@@ -100,7 +100,7 @@ describe.skipIf(missing.length > 0)('a push', () => {
         await push.shows('remote: building');
         push.interrupt();
         await push.done;
-        await until(() => cancelled, { timeoutMs: 10_000, what: 'the signal to abort' });
+        await until(() => cancelled, { what: 'the signal to abort' });
         expect(await world.host.ref('shop', 'refs/heads/main')).toBe(before);
         world.onDeploy = async () => {};
         const again = await world.git(work, ['push', '--force', url('shop'), 'main'], key);

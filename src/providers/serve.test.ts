@@ -221,7 +221,7 @@ describe('repeats', () => {
         headers: { 'idempotency-key': key },
       });
     const both = [step('k'), step('k')];
-    await until(() => count > 0, { timeoutMs: 2_000, what: 'the first attempt' });
+    await until(() => count > 0, { what: 'the first attempt' });
     release();
     for (const answer of await Promise.all(both)) expect(answer.json()).toEqual({ N: '1' });
     expect((await step('k')).json()).toEqual({ N: '2' });
@@ -256,7 +256,7 @@ describe('repeats', () => {
 it('logs calls without their parameters', async () => {
   const url = await start(recording().handlers);
   await send(url, 'DELETE', '/resources/x/bind-app?app-host=a.example.com&secret=hunter2');
-  await until(() => lines.length > 0, { timeoutMs: 2_000, what: 'a line' });
+  await until(() => lines.length > 0, { what: 'a line' });
   expect(lines.join('\n')).toMatch(/^DELETE \/resources\/x\/bind-app 200 \d+ ms$/);
 });
 
@@ -269,7 +269,7 @@ it('a stop lets calls that run come to their end', async () => {
   };
   const url = await start(recording({ create }).handlers);
   const answer = send(url, 'POST', '/resources', { body: 'name=x', headers: { connection: 'close' } });
-  await until(() => begun, { timeoutMs: 2_000, what: 'the call' });
+  await until(() => begun, { what: 'the call' });
   const stopped = running?.stop();
   release();
   expect((await answer).status).toBe(201);

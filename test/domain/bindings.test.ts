@@ -218,7 +218,7 @@ it('go with their app, at the provider too', async () => {
   await world.useCases.instances.remove(ANN, 'one');
 });
 
-it('of twenty apps to one instance at once are twenty, each with one restart', { timeout: 30_000 }, async () => {
+it('of twenty apps to one instance at once are twenty, each with one restart', async () => {
   const apps = Array.from({ length: 20 }, (_, n) => `app${n}`);
   for (const app of apps) await deployed(app);
   await create('one');
@@ -228,7 +228,7 @@ it('of twenty apps to one instance at once are twenty, each with one restart', {
   const { release } = world.faults.hold('endpoint.bind');
   const binding = Promise.all(apps.map((app) => bind('one', app)));
   const begun = async (): Promise<boolean> => (await world.machine.store.bindings()).length === apps.length;
-  await until(begun, { timeoutMs: 10_000, what: 'all of them to be asked for at once' });
+  await until(begun, { what: 'all of them to be asked for at once' });
   release();
   const answers = await binding;
   process.off('warning', onWarning);

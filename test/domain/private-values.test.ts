@@ -46,7 +46,7 @@ it('in the last words of a unit that dies later', async () => {
   await world.deploy('shop', { processes: { web: 'serve', worker: 'print $SECRET; sleep 700; exit 3' } });
   const lastLines = async (): Promise<readonly string[]> =>
     (await world.machine.store.units('shop')).flatMap((unit) => unit.lastExit?.lastLines ?? []);
-  await until(async () => (await lastLines()).length > 0, { what: 'the worker to die', timeoutMs: 5_000 });
+  await until(async () => (await lastLines()).length > 0, { what: 'the worker to die' });
   expect(await lastLines()).toEqual(['***']);
 });
 

@@ -130,7 +130,7 @@ it(`of ${RUNS} random sequences none leaves anything that nobody knows of`, { ti
           );
           return (wrong = [...orphans, ...(await disagreements(world, mock, unsaid.length > 0))]).length === 0;
         },
-        { timeoutMs: 6_000, everyMs: 10, what: 'all to agree', detail: () => wrong.join('\n') },
+        { timeoutMs: 60_000, everyMs: 10, what: 'all to agree', detail: () => wrong.join('\n') },
       );
       await expectSound(world);
       const apart = (await serviceViolations(world)).filter((text) => text.startsWith('the environment'));

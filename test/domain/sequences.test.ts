@@ -113,7 +113,7 @@ async function expectModel(world: DomainWorld, model: Model): Promise<void> {
   expect(units).toEqual([...model.processes].sort());
 }
 
-it('end as the model says', { timeout: 60_000 }, async () => {
+it('end as the model says', async () => {
   const property = fc.asyncProperty(fc.array(steps, { minLength: 2, maxLength: LONGEST }), async (sequence) => {
     let world = await startDomain();
     try {

@@ -75,7 +75,7 @@ it('what cannot be undone for long keeps nothing newer waiting', async () => {
   await until(async () => (await left()) === 0, { timeoutMs: WAIT_MS, what: 'the first to be undone' });
   failing('dies after', 'away');
   await expect(bind()).rejects.toThrow();
-  await until(async () => (await left()) === 0, { timeoutMs: 400, what: 'the second to be undone soon' });
+  await until(async () => (await left()) === 0, { what: 'the second to be undone soon' });
 });
 
 it('a provider that is not ready is told of in the words of what was asked', async () => {

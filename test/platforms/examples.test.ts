@@ -66,7 +66,7 @@ describe('examples', () => {
       expect(await (await answer(running)).json()).toMatchObject({ process: 'web', unit: 'worker/0' });
     });
     const working = async (running: RunningProcess): Promise<void> => {
-      await expect.poll(() => running.output(), { timeout: 10_000 }).toContain('finished job 2');
+      await expect.poll(() => running.output()).toContain('finished job 2');
     };
     await withExample('worker', 'nodejs', working, 'worker', { WORK_EVERY_MS: '10' });
   });

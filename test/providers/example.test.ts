@@ -35,7 +35,7 @@ async function start(): Promise<void> {
     url = /listening on (http:\S+)/.exec(printed)?.[1] ?? '';
     return url !== '';
   };
-  await until(listening, { timeoutMs: 10_000, what: 'the provider to listen', detail: () => printed });
+  await until(listening, { what: 'the provider to listen', detail: () => printed });
 }
 
 async function end(): Promise<void> {
@@ -51,7 +51,7 @@ function send(method: string, target: string, body: string) {
 }
 
 it('holds to the whole contract', async () => {
-  const report = await checkProvider({ url, credentials, timeoutMs: 10_000 });
+  const report = await checkProvider({ url, credentials, timeoutMs: 60_000 });
   expect(report.checks.filter(({ result }) => result !== 'holds')).toEqual([]);
 });
 

@@ -28,7 +28,7 @@ beforeAll(async () => {
   const manifest = `id: db\nusername: platform\npassword: ${PASSWORD}\nendpoint:\n  production: ${provider.url}\n`;
   expect((await api('POST', '/services', manifest)).status).toBe(200);
   expect((await api('POST', '/services/instances', { name: 'one', service_name: 'db' })).status).toBe(200);
-}, 60_000);
+});
 
 afterAll(async () => {
   await world.dispose();
@@ -166,7 +166,7 @@ it('all that is done to one app at once is done, one after the other', async () 
     what: 'the app to be unbound',
   });
   expect((await api('GET', '/apps/busy')).status).toBe(404);
-}, 120_000);
+});
 
 it('what is needed and what is taken away at the same time never both succeed', async () => {
   const person = { email: 'ben@example.com', password: 'secret word' };
@@ -217,7 +217,7 @@ it('what is needed and what is taken away at the same time never both succeed', 
   const same = await Promise.all(times(10).map(() => instance('same', {})));
   expect(same.filter((answer) => answer === 'ok')).toHaveLength(1);
   expect([...provider.instances.keys()].filter((name) => name === 'same')).toHaveLength(1);
-}, 120_000);
+});
 
 it('nothing is stuck and nothing acknowledged is lost when it is killed in the middle', async () => {
   const apps = ['ka', 'kb'];
@@ -266,7 +266,7 @@ it('nothing is stuck and nothing acknowledged is lost when it is killed in the m
     });
     for (const name of provider.instances.keys()) expect(there).toContain(`"${name}"`);
   }
-}, 120_000);
+});
 
 function cut(method: string, where: string, body: string | Buffer, afterMs: number): Promise<void> {
   return new Promise((resolve) => {
@@ -313,4 +313,4 @@ it('a caller who goes away leaves nothing half-done and nothing running', async 
   await Promise.all(times(30).map(() => cut('GET', '/apps/left/log?lines=10&follow=1', '', 300)));
   await until(async () => open() <= before + 2, { timeoutMs: WAIT_MS, what: 'the followers to be let go' });
   expect(await healersFind()).toEqual([]);
-}, 120_000);
+});

@@ -90,7 +90,6 @@ async function makeBusy(): Promise<Busy> {
   const sleeping = async (): Promise<number> =>
     (await processesOf(world.home)).filter(({ command }) => /^sleep 60/.test(command)).length;
   await until(async () => followed !== '' && (await sleeping()) >= 2, {
-    timeoutMs: 15_000,
     what: 'the build, the command and the log to be on their way',
   });
   return {
@@ -110,7 +109,7 @@ async function deploysOfSlow(): Promise<{ State: string; Cause: string }[]> {
 }
 
 describe.each(['SIGTERM', 'SIGINT'] as const)('%s in the middle of a push, a command and open requests', (signal) => {
-  it('ends the server soon, and tells everybody', { timeout: 60_000 }, async () => {
+  it('ends the server soon, and tells everybody', async () => {
     const mine = await processesOf(world.home);
     const busy = await makeBusy();
     // While the apps live on their open requests are given time to end, which is not what this is about.
@@ -137,7 +136,6 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s in the middle of a push, a com
     }
     await world.startAgain();
     await until(async () => (await world.fetchApp('slow')).text === 'fine', {
-      timeoutMs: 15_000,
       what: 'the app to be back',
     });
     const deploys = await deploysOfSlow();

@@ -128,7 +128,6 @@ describe('a newcomer', () => {
   it('reads and follows the log', async () => {
     await world.fetchApp('shop', '/first');
     await until(async () => (await ok(['app', 'log', '--source', 'web'])).includes('asked for /first'), {
-      timeoutMs: 5_000,
       what: 'the line in the log',
     });
     expect((await ok(['app', 'log', '-n', '1'])).trim().split('\n')).toHaveLength(1);
@@ -142,10 +141,9 @@ describe('a newcomer', () => {
     let seen = '';
     following.stdout.on('data', (data: Buffer) => (seen += data.toString()));
     try {
-      await until(() => seen !== '', { timeoutMs: 5_000, what: 'the last line there is' });
+      await until(() => seen !== '', { what: 'the last line there is' });
       await world.fetchApp('shop', '/second');
       await until(() => seen.includes('asked for /second'), {
-        timeoutMs: 5_000,
         what: 'the new line',
         detail: () => seen,
       });

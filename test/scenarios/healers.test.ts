@@ -25,7 +25,7 @@ beforeAll(async () => {
   expect(pushed.code, pushed.stderr).toBe(0);
   await work.dispose();
   admin = await world.login();
-}, 90_000);
+});
 
 afterAll(async () => {
   await world.dispose();
@@ -100,8 +100,8 @@ it('a unit that died while the platform was away runs again, and nothing is left
   await world.end('SIGKILL');
   process.kill(record.rootPid, 'SIGKILL');
   await world.startAgain();
-  await expect.poll(async () => (await world.fetchApp('shop')).text, { timeout: 10_000 }).toBe('open');
-  await expect.poll(async () => (await run('units')).found, { timeout: 10_000 }).toEqual([]);
+  await expect.poll(async () => (await world.fetchApp('shop')).text).toBe('open');
+  await expect.poll(async () => (await run('units')).found).toEqual([]);
   for (const healer of ['operations', 'strays', 'routes']) expect((await run(healer)).found, healer).toEqual([]);
 });
 

@@ -36,7 +36,7 @@ beforeAll(async () => {
   const set = await world.api('POST', '/apps/victim/env?private=1', { token, body });
   expect(set.status, set.text).toBe(200);
   await deploy('spy', spyApp());
-}, 90_000);
+});
 
 afterAll(async () => {
   await world.dispose();
@@ -188,12 +188,10 @@ describe('an app uses up', () => {
     if (!limits.includes('memory')) console.log('no kernel limit of memory here: the platform watches it');
     await spy('hog');
     await until(async () => (await logOf('spy')).some((line) => line.includes('used more memory than it may')), {
-      timeoutMs: 15_000,
       what: 'the memory hog to be killed',
     });
     await expectVictimServes();
     await until(async () => (await world.fetchApp('spy')).text === 'spy', {
-      timeoutMs: 10_000,
       what: 'the app to be back',
     });
   });
@@ -237,7 +235,7 @@ describe('an app uses up', () => {
     const restarted = await world.api('POST', '/apps/spy/restart', { token });
     expect(restarted.status, restarted.text).toBe(200);
     expect((await world.fetchApp('spy')).text).toBe('spy');
-    await until(async () => (await spyProcesses()) <= before, { timeoutMs: 10_000, what: 'the processes to be gone' });
+    await until(async () => (await spyProcesses()) <= before, { what: 'the processes to be gone' });
   });
 });
 

@@ -77,7 +77,6 @@ describe('an app', () => {
     await until(
       async () => (await log('lines=50&source=web')).some((entry) => entry.Message.includes('/for-the-log')),
       {
-        timeoutMs: 5_000,
         what: 'the line to be in the log',
       },
     );
@@ -97,7 +96,6 @@ describe('an app', () => {
     await until(
       async () => (await log('lines=20&source=web')).some((entry) => entry.Message.includes('asked for /***')),
       {
-        timeoutMs: 5_000,
         what: 'the redacted line',
       },
     );
@@ -122,7 +120,6 @@ describe('an app', () => {
     expect(pushed.code, pushed.stderr).toBe(0);
     await world.fetchApp('mortal', '/die');
     await until(async () => (await world.fetchApp('mortal')).status === 200, {
-      timeoutMs: 10_000,
       what: 'the app to be back',
     });
     const lines = (await world.api('GET', '/apps/mortal/log?lines=50', { token })).json<{ Message: string }[]>();

@@ -38,7 +38,7 @@ afterAll(async () => {
 });
 
 function works(program: string, args: string[]): Promise<boolean> {
-  return promisify(execFile)(program, args, { timeout: 15_000 }).then(
+  return promisify(execFile)(program, args).then(
     () => true,
     () => false,
   );
@@ -78,7 +78,7 @@ async function logged(app: string, source: string, text: string): Promise<void> 
       (await world.api('GET', `/apps/${app}/log?lines=100&source=${source}`, { token }))
         .json<{ Message: string }[]>()
         .some(({ Message }) => Message.includes(text)),
-    { timeoutMs: 10_000, what: `"${text}" in the log of ${app}` },
+    { what: `"${text}" in the log of ${app}` },
   );
 }
 
@@ -117,7 +117,7 @@ describe('the example', () => {
     await logged('worker', 'web', 'request 1: GET /');
   });
 
-  it('node-express, whose packages are installed once', { timeout: 120_000 }, async (test) => {
+  it('node-express, whose packages are installed once', async (test) => {
     if (!npm) return test.skip(NO_NPM);
     const [work, first] = await deployExample('node-express', 'nodejs');
     expect(first).toContain('npm ci');
@@ -130,7 +130,7 @@ describe('the example', () => {
     expect((await world.fetchApp('node-express')).json()).toMatchObject({ hello: 'from Express' });
   });
 
-  it('python-flask, whose packages are installed once', { timeout: 120_000 }, async (test) => {
+  it('python-flask, whose packages are installed once', async (test) => {
     if (!pip) return test.skip(NO_PIP);
     const [work] = await deployExample('python-flask', 'python');
     expect((await world.fetchApp('python-flask')).json()).toMatchObject({ hello: 'from Flask' });
@@ -147,7 +147,7 @@ describe('the example', () => {
 });
 
 describe('an app that asks for another Node', () => {
-  it('gets it from the registry, once', { timeout: 120_000 }, async (test) => {
+  it('gets it from the registry, once', async (test) => {
     if (!npm) return test.skip(NO_NPM);
     const [major] = process.versions.node.split('.').map(Number);
     const wanted = major === 18 ? 20 : 18;

@@ -22,7 +22,7 @@ const npm = await promisify(execFile)('npm', ['ping', '--fetch-retries=0', '--fe
 const database: TestDatabase | null = npm ? await createTestDatabase() : null;
 if (!npm) console.warn('The scenario of an app with a database is skipped: the npm registry cannot be reached.');
 
-describe.skipIf(database === null)('the guest book', { timeout: 120_000 }, () => {
+describe.skipIf(database === null)('the guest book', () => {
   let provider: ProviderProcess;
   let world: World;
   let ann: Identity;

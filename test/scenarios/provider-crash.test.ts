@@ -75,7 +75,7 @@ const servers: Readonly<Record<string, Server>> = {
 describe.each(Object.keys(servers))('%s', (kind) => {
   const isMissing = servers[kind]?.url === '';
 
-  it.skipIf(isMissing)('keeps its promises', { timeout: 120_000 }, async () => {
+  it.skipIf(isMissing)('keeps its promises', async () => {
     const server = servers[kind];
     if (server === undefined) throw new Error(kind);
     const provider = await startProviderProcess(kind, server.url);

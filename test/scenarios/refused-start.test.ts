@@ -109,7 +109,7 @@ const CASES: readonly Case[] = [
   },
 ];
 
-describe.concurrent('the start is refused with', { timeout: 60_000 }, () => {
+describe.concurrent('the start is refused with', () => {
   it.each(CASES)('$name', async ({ name, says, hints, given, needsModes }) => {
     // No home's path begins with another's: processes are found by it.
     const index = String(CASES.findIndex((each) => each.name === name)).padStart(2, '0');
@@ -126,7 +126,7 @@ describe.concurrent('the start is refused with', { timeout: 60_000 }, () => {
     const ran = await run(process.execPath, [program, 'server'], {
       cwd: folder,
       env,
-      timeoutMs: 50_000,
+      timeoutMs: 60_000,
       obeysModes: needsModes === true,
     });
     expect(ran.code, ran.stderr + ran.stdout).toBe(1);

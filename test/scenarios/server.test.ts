@@ -45,7 +45,7 @@ async function answersWithin(timeoutMs: number): Promise<number> {
   return Date.now() - begun;
 }
 
-describe('a server that runs', { timeout: 60_000 }, () => {
+describe('a server that runs', () => {
   it('refuses a second one for the same home with one clear line', async () => {
     const before = await unit();
     const second = await world.cli(['server']);
@@ -63,7 +63,7 @@ describe('a server that runs', { timeout: 60_000 }, () => {
     const begun = Date.now();
     process.kill(old, 'SIGKILL');
     // The killed one may still answer for a moment.
-    await until(async () => (await edgePid(world)) !== old, { timeoutMs: 2_000, what: 'another edge' });
+    await until(async () => (await edgePid(world)) !== old, { what: 'another edge' });
     await answersWithin(2_000);
     const took = Date.now() - begun;
     console.log(`the app answered ${took} ms after kill -9 of the edge`);

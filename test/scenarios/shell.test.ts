@@ -23,7 +23,7 @@ beforeAll(async () => {
   const pushed = await tree.push(sshUrl(world, 'shop'));
   expect(pushed.code, pushed.stderr).toBe(0);
   await tree.dispose();
-}, 60_000);
+});
 
 afterAll(async () => {
   await world.dispose();
@@ -66,7 +66,6 @@ it('is what clients of this API find at the websocket', async () => {
   const shell = await opened('/1.6/apps/shop/shell?height=24&term=xterm&width=80&isolated=false');
   shell.socket.send('echo "ru"ns in $TANCHO_APP on $(stty size)\r');
   await until(async () => shell.text().includes('runs in shop on 24 80'), {
-    timeoutMs: 10_000,
     what: 'the shell to answer',
   });
   shell.socket.send('exit 7\r');
@@ -95,9 +94,9 @@ it('is refused to everybody else, and says what is wrong', async () => {
 it('leaves nothing behind when its client is cut off', async () => {
   const shell = await opened('/apps/shop/shell?unit=0');
   shell.socket.send('(setsid sleep 4321.5 &) ; echo "sta"rted on $PORT\r');
-  await until(async () => /started on \d+/.test(shell.text()), { timeoutMs: 10_000, what: 'the command to run' });
+  await until(async () => /started on \d+/.test(shell.text()), { what: 'the command to run' });
   shell.socket.terminate();
-  await until(async () => (await runs('4321.5')) === 0, { timeoutMs: 10_000, what: 'the processes to be gone' });
+  await until(async () => (await runs('4321.5')) === 0, { what: 'the processes to be gone' });
 });
 
 it('leaves plain HTTP to who offers another protocol', async () => {
@@ -129,16 +128,15 @@ it('works from the command line, with and without a terminal, and tells its exit
   child.stdout.on('data', (data: Buffer) => (shown += data.toString()));
   const exit = new Promise<number | null>((resolve) => child.once('close', resolve));
   await until(async () => shown.includes('$ ') || shown.includes('# '), {
-    timeoutMs: 15_000,
     what: 'a prompt',
     detail: () => shown,
   });
   child.stdin.write('stty size; sleep 1000\r');
-  await until(async () => shown.includes('29 91'), { timeoutMs: 10_000, what: 'its size', detail: () => shown });
+  await until(async () => shown.includes('29 91'), { what: 'its size', detail: () => shown });
   child.stdin.write('\u0003');
   child.stdin.write('exit 6\r');
   expect(await exit, shown).toBe(6);
-}, 60_000);
+});
 
 it('ends with the platform', async () => {
   const shell = await opened('/apps/shop/shell');
@@ -147,8 +145,8 @@ it('ends with the platform', async () => {
   await world.startAgain();
   const again = await opened('/apps/shop/shell');
   again.socket.send('sleep 5432.5\r');
-  await until(async () => (await runs('5432.5')) > 0, { timeoutMs: 10_000, what: 'the command to run' });
+  await until(async () => (await runs('5432.5')) > 0, { what: 'the command to run' });
   await world.end('SIGKILL');
-  await until(async () => (await runs('5432.5')) === 0, { timeoutMs: 10_000, what: 'the processes to be gone' });
+  await until(async () => (await runs('5432.5')) === 0, { what: 'the processes to be gone' });
   await world.startAgain();
-}, 60_000);
+});

@@ -72,7 +72,7 @@ it('deploys a directory, shows the difference to the one before, and goes back',
   const back = await world.cli(['deploy', 'rollback', '-a', 'shop']);
   expect(back.code, back.stderr).toBe(0);
   expect(await served()).toBe('one');
-}, 120_000);
+});
 
 it('tells why an upload cannot be deployed, and what serves goes on', async () => {
   const before = await served();
@@ -96,7 +96,7 @@ it('tells why an upload cannot be deployed, and what serves goes on', async () =
   expect(await served()).toBe(before);
   expect((await send(archive)).text).toMatch(/\nOK\n$/);
   expect(await served()).toBe('one');
-}, 120_000);
+});
 
 it('does not get into the way of pushes, and shows its commits to nobody', async () => {
   const tree = await createWorkTree(nodeApp('pushed'), ann);
@@ -106,4 +106,4 @@ it('does not get into the way of pushes, and shows its commits to nobody', async
   await tree.dispose();
   const packed = await readFile(path.join(world.home, 'repos', 'shop.git', 'HEAD'), 'utf8');
   expect(packed).toMatch(/^ref: refs\/heads\//);
-}, 60_000);
+});

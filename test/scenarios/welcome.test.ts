@@ -14,7 +14,6 @@ beforeAll(async () => {
   folder = await mkdtemp(path.join(os.tmpdir(), 'tancho-newcomer-'));
   world = await startWorld({ flags: ['--welcome'], env: { TANCHO_ADMIN_EMAIL: '', TANCHO_ADMIN_PASSWORD: '' } });
   await until(() => world.output().includes('Ctrl-C stops'), {
-    timeoutMs: 30_000,
     what: 'the whole welcome',
     detail: world.output,
   });
@@ -79,12 +78,11 @@ it('is not repeated by the next start', async () => {
   const before = world.output().length;
   await world.end('SIGINT');
   await world.startAgain();
-  await until(() => world.output().slice(before).includes('Ctrl-C stops'), { timeoutMs: 10_000, what: 'the greeting' });
+  await until(() => world.output().slice(before).includes('Ctrl-C stops'), { what: 'the greeting' });
   const said = world.output().slice(before);
   expect(said).not.toMatch(/Password:|Deploying the sample/);
   expect(said).toContain('your password');
   await until(async () => (await world.fetchApp('hello')).status === 200, {
-    timeoutMs: 15_000,
     what: 'the app to be back',
   });
 });

@@ -59,7 +59,6 @@ export function createLoad(world: World, app: string, connections: number): Load
   return {
     reached: (count) =>
       until(() => requests >= count, {
-        timeoutMs: 30_000,
         what: `${count} answers`,
         detail: () => failures.join('\n'),
       }),

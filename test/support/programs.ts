@@ -79,7 +79,7 @@ export function start(
           if (child.exitCode !== null) throw new Error(`ended without showing "${text}":\n${stderr}`);
           return false;
         },
-        { timeoutMs: 10_000, everyMs: 5, what: `"${text}"` },
+        { timeoutMs: 60_000, everyMs: 5, what: `"${text}"` },
       ),
   };
 }

@@ -45,7 +45,7 @@ export function restartCases(s: Suite): void {
     await get(address, '/say?still-here');
     expect((await s.readUntil(unit.id, 'still-here', offset)).lines).toEqual(['still-here']);
     await get(address, '/crash').catch(() => undefined);
-    await expect.poll(() => s.exits.map(({ id }) => id), { timeout: 5_000 }).toEqual([unit.id]);
+    await expect.poll(() => s.exits.map(({ id }) => id)).toEqual([unit.id]);
   });
 
   s.test('tells once of a death that nobody saw', async () => {
@@ -56,7 +56,7 @@ export function restartCases(s: Suite): void {
     await s.restart();
     s.listen();
     expect(await s.provisioner.recover(new Map([[unit.id, handle]]))).toEqual(new Set());
-    await expect.poll(() => s.exits.map(({ id }) => id), { timeout: 5_000 }).toEqual([unit.id]);
+    await expect.poll(() => s.exits.map(({ id }) => id)).toEqual([unit.id]);
     await s.restart();
     s.listen();
     await s.provisioner.recover(new Map([[unit.id, handle]]));
@@ -83,7 +83,7 @@ export function commandCases(s: Suite): void {
         command: s.world.commands.runAndFail,
         output: (bytes: Uint8Array) => void parts.push(bytes),
         signal: NEVER,
-        timeoutMs: 10_000,
+        timeoutMs: 60_000,
       };
       expect(await s.provisioner.exec(request)).toEqual({ code: 4, signal: null });
       expect(Buffer.concat(parts).toString()).toBe('out\nerr\n');
@@ -102,7 +102,7 @@ export function commandCases(s: Suite): void {
       };
       const late = failureOf(s.provisioner.exec({ ...request, signal: NEVER, timeoutMs: 200 }));
       const unwanted = failureOf(
-        s.provisioner.exec({ ...request, signal: AbortSignal.timeout(100), timeoutMs: 10_000 }),
+        s.provisioner.exec({ ...request, signal: AbortSignal.timeout(100), timeoutMs: 60_000 }),
       );
       expect([(await late).code, (await unwanted).code]).toEqual(['timeout', 'cancelled']);
     },
@@ -127,7 +127,7 @@ export function commandCases(s: Suite): void {
       const { shell, text } = await opened(NEVER);
       shell.resize({ columns: 100, rows: 30 });
       await shell.write(Buffer.from(`${s.world.commands.printEnvironment}\n`));
-      await expect.poll(text, { timeout: 5_000 }).toMatch(/shop shop\/0 web/);
+      await expect.poll(text).toMatch(/shop shop\/0 web/);
       await shell.write(Buffer.from(`${s.world.commands.exit3}\n`));
       expect(await shell.ended).toEqual({ code: 3, signal: null });
       expect(text()).toContain('last words');

@@ -42,7 +42,7 @@ export function startCases(s: Suite): void {
   s.test('starts a dead unit again', async () => {
     const { unit, address } = await s.startServing();
     await get(address, '/crash').catch(() => undefined);
-    await expect.poll(() => s.exits.length, { timeout: 5_000 }).toBe(1);
+    await expect.poll(() => s.exits.length).toBe(1);
     const again = await s.startServing();
     expect((await get(again.address, '/')).status).toBe(200);
     expect((await s.readUntil(unit.id, 'listening')).lines).toContain('listening');
@@ -142,7 +142,7 @@ export function endCases(s: Suite): void {
     const killed = s.spec(s.world.commands.killSelf, { listens: false, id: 'bbbbbbbbbbbb' });
     await s.provisioner.ensure(failing);
     await s.provisioner.ensure(killed);
-    await expect.poll(() => s.exits.length, { timeout: 5_000 }).toBe(2);
+    await expect.poll(() => s.exits.length).toBe(2);
     expect(s.exits).toContainEqual({ id: failing.id, code: 3, signal: null, outOfMemory: false });
     expect(s.exits).toContainEqual({ id: killed.id, code: null, signal: 'SIGKILL', outOfMemory: false });
   });

@@ -27,7 +27,7 @@ async function say(world: DomainWorld, text: string): Promise<void> {
 async function untilPrinted(world: DomainWorld, lines: readonly string[]): Promise<void> {
   let found: string[] = [];
   await until(async () => (found = await printed(world)).length >= lines.length, {
-    timeoutMs: 3_000,
+    timeoutMs: 60_000,
     everyMs: 5,
     what: lines.join(' '),
     detail: () => found.join(' '),
@@ -68,7 +68,7 @@ describe('the output of a unit', () => {
       await say(world, 'last');
       await writing.reached;
       await world.machine.units.kill(unit?.id ?? '');
-      await until(() => isIn(1), { timeoutMs: 2_000, what: 'the next life of the unit' });
+      await until(() => isIn(1), { what: 'the next life of the unit' });
       writing.release();
       await untilPrinted(world, ['listening', 'last', 'listening']);
       await say(world, 'more');

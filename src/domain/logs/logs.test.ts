@@ -31,7 +31,7 @@ async function follow(query: LogQuery): Promise<{ seen: string[]; over: Promise<
 
 async function untilSeen(seen: readonly string[], count: number): Promise<void> {
   await until(() => seen.length >= count, {
-    timeoutMs: 5_000,
+    timeoutMs: 60_000,
     everyMs: 5,
     what: `${count} entries`,
     detail: () => seen.join('\n'),

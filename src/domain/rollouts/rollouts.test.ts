@@ -48,7 +48,6 @@ describe('draining', () => {
     undo();
     await world.deploy('shop');
     await until(async () => (await world.machine.store.units('shop')).length === 1, {
-      timeoutMs: 900,
       what: 'one unit to be left, before the stuck one is tried again',
     });
     await expectSound(world);
@@ -200,7 +199,7 @@ describe('what is said', () => {
     const held = world.faults.hold('provisioner.ready');
     const said: string[] = [];
     const deploying = world.deploy('shop', { processes: { web: 'serve' } }, { say: (line) => said.push(line) });
-    await until(() => said.includes('       waiting for web shop/0 to be ready'), { timeoutMs: 5_000, what: 'a word' });
+    await until(() => said.includes('       waiting for web shop/0 to be ready'), { what: 'a word' });
     held.release();
     await deploying;
   });

@@ -26,7 +26,7 @@ async function noted(pattern: RegExp): Promise<string[]> {
 
 async function untilNoted(pattern: RegExp, times: number): Promise<void> {
   const what = `${times} times ${String(pattern)}`;
-  await until(async () => (await noted(pattern)).length >= times, { timeoutMs: 5_000, everyMs: 5, what });
+  await until(async () => (await noted(pattern)).length >= times, { timeoutMs: 60_000, everyMs: 5, what });
 }
 
 async function startsOf(unit: Unit): Promise<number> {
@@ -91,7 +91,7 @@ describe('a unit that dies', () => {
     await untilNoted(/trying again/, 1);
     expect(await noted(/in \d+ ms/)).toEqual(['in 200 ms', 'in 800 ms']);
     // The stop of what did not come up is no further death.
-    await until(async () => (await onlyUnit()).lastExit?.signal === 'SIGTERM', { timeoutMs: 2_000, what: 'the stop' });
+    await until(async () => (await onlyUnit()).lastExit?.signal === 'SIGTERM', { what: 'the stop' });
     expect(await onlyUnit()).toMatchObject({ state: 'error', exits: 2 });
     await untilNoted(/trying again/, 2);
     expect((await noted(/in \d+ ms/)).at(-1)).toBe('in 3200 ms');
@@ -105,7 +105,7 @@ describe('a unit that dies', () => {
       if (isAway) throw new Error('the store is away');
     });
     await die(unit);
-    await until(() => world.complaints.length > 0, { timeoutMs: 2_000, what: 'a complaint' });
+    await until(() => world.complaints.length > 0, { what: 'a complaint' });
     isAway = false;
     await untilNoted(/is running again/, 1);
     await expectSound(world);
@@ -119,7 +119,6 @@ describe('a unit that dies', () => {
     });
     await die(unit);
     await until(async () => (await onlyUnit()).state === 'started' && (await onlyUnit()).exits === 1, {
-      timeoutMs: 3_000,
       what: 'the unit to run again',
     });
     undo();

@@ -295,7 +295,7 @@ describe.skipIf(database === null).each(['superuser', 'role with CREATEDB and CR
     await query(catalogUrl(), 'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1', [
       'tancho-provider',
     ]);
-    await expect.poll(() => provider.status('hardy').catch(() => 'away'), { timeout: 5_000 }).toBe('up');
+    await expect.poll(() => provider.status('hardy').catch(() => 'away')).toBe('up');
     expect(await query(await bound('hardy'), 'SELECT 1 AS n')).toEqual([{ n: 1 }]);
   });
 

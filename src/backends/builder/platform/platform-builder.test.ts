@@ -141,11 +141,11 @@ describe('the steps of a build', () => {
     const pids = [Number(lines.find((line) => line.startsWith('pid'))?.slice(4))];
     const endless = build({ source: hook('sleep 300 & echo "pid $!"; wait') }, cancel.signal);
     const failed = expect(endless).rejects.toMatchObject({ code: 'cancelled' });
-    await expect.poll(() => lines.some((line) => line.startsWith('pid')), { timeout: 5000 }).toBe(true);
+    await expect.poll(() => lines.some((line) => line.startsWith('pid'))).toBe(true);
     pids.push(Number(lines.find((line) => line.startsWith('pid'))?.slice(4)));
     cancel.abort();
     await failed;
-    for (const pid of pids) await expect.poll(() => isRunning(pid), { timeout: 5000 }).toBe(false);
+    for (const pid of pids) await expect.poll(() => isRunning(pid)).toBe(false);
   });
 
   it('are stopped when the build takes too long', async () => {

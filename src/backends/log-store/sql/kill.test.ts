@@ -19,7 +19,7 @@ beforeAll(async () => {
   built = await builtProgram();
 }, COMPILE_MS);
 
-test(`loses and doubles no line in ${KILLS} kills`, { timeout: 60_000 }, async () => {
+test(`loses and doubles no line in ${KILLS} kills`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tancho-kill-logs-'));
   const file = join(folder, 'logs.db');
   try {

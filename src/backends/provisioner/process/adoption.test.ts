@@ -24,7 +24,7 @@ const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, leve
 const provisioner = await createProcessProvisioner({ sandbox, slugs, units, logger: SILENT });
 const unit = JSON.parse(spec);
 const handle = await provisioner.ensure(unit);
-const check = { listens: true, healthCheck: null, timeoutMs: 15000 };
+const check = { listens: true, healthCheck: null, timeoutMs: 60_000 };
 const address = await provisioner.ready(unit.id, check, new AbortController().signal);
 console.log(JSON.stringify({ handle, address }));
 if (unit.env.DURING_RUN === 'yes') {
@@ -71,7 +71,7 @@ for (const name of LEVELS) {
       expect(exits).toEqual([]);
 
       await fetch(`http://${address.host}:${address.port}/crash`).catch(() => undefined);
-      await expect.poll(() => exits.length, { timeout: 5_000 }).toBe(1);
+      await expect.poll(() => exits.length).toBe(1);
       const code = name === 'bubblewrap' ? 7 : null;
       expect(exits).toEqual([{ id: unit.id, code, signal: null, outOfMemory: false }]);
       const later = await world.restart();
@@ -154,7 +154,7 @@ async function controlKilledAfterStart(
   const gone = new Promise((resolve) => control.once('exit', resolve));
   let text = '';
   control.stdout.on('data', (bytes: Buffer) => (text += bytes.toString()));
-  await expect.poll(() => text, { timeout: 20_000 }).toMatch(new RegExp(`}\n.*${until}`, 's'));
+  await expect.poll(() => text).toMatch(new RegExp(`}\n.*${until}`, 's'));
   control.kill('SIGKILL');
   await gone;
   return JSON.parse(text.split('\n')[0] ?? '') as Started;

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { checkOnce } from './http-check.ts';
 
-const limits = { timeoutMs: 5_000, signal: new AbortController().signal };
+const limits = { timeoutMs: 60_000, signal: new AbortController().signal };
 let server: Server;
 let address: { host: string; port: number };
 

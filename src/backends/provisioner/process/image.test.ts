@@ -55,7 +55,7 @@ describe.skipIf(skipped !== '')('a unit of an image', () => {
     let text = '';
     const output = (bytes: Uint8Array): void => void (text += Buffer.from(bytes).toString());
     const unit = spec('', { id: 'bbbbbbbbbbbb', listens: false });
-    const { code } = await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 10_000 });
+    const { code } = await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 60_000 });
     return { code, text };
   }
 
@@ -64,7 +64,7 @@ describe.skipIf(skipped !== '')('a unit of an image', () => {
     const serve = `/busybox sh -c 'trap "exit 0" TERM; /busybox httpd -f -p $PORT -h /srv & wait'`;
     const unit = spec(serve);
     await world.provisioner.ensure(unit);
-    const check = { listens: true, healthCheck: null, timeoutMs: 10_000 };
+    const check = { listens: true, healthCheck: null, timeoutMs: 60_000 };
     expect(await world.provisioner.ready(unit.id, check, NEVER)).toMatchObject({ host: '127.0.0.1' });
     const next = await world.restart();
     expect(await next.recover(new Map([[unit.id, unit.id]]))).toEqual(new Set([unit.id]));
@@ -76,7 +76,7 @@ describe.skipIf(skipped !== '')('a unit of an image', () => {
 
   it('that listens elsewhere, or ends, is told which ports its image exposes', async () => {
     addImage('image');
-    const check = { listens: true, healthCheck: null, timeoutMs: 10_000 };
+    const check = { listens: true, healthCheck: null, timeoutMs: 60_000 };
     for (const [command, code] of [
       ['/busybox httpd -f -p 127.0.0.1:0', 'wrong_port'],
       ['/busybox false', 'exited'],
@@ -99,7 +99,7 @@ describe.skipIf(skipped !== '')('a unit of an image', () => {
     expect((await run('/busybox cat /etc/hosts')).code).toBe(0);
     addImage('image2');
     const bare = spec('', { id: 'cccccccccccc', artifact: 'image2', listens: false });
-    const options = { unit: bare, output: () => {}, signal: NEVER, timeoutMs: 10_000 };
+    const options = { unit: bare, output: () => {}, signal: NEVER, timeoutMs: 60_000 };
     expect(await world.provisioner.exec({ ...options, command: "/busybox test 'a b' = 'a b'" })).toMatchObject({
       code: 0,
     });

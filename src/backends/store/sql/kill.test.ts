@@ -20,7 +20,7 @@ beforeAll(async () => {
   built = await builtProgram();
 }, COMPILE_MS);
 
-test(`loses no acknowledged transaction in ${KILLS} kills`, { timeout: 60_000 }, async () => {
+test(`loses no acknowledged transaction in ${KILLS} kills`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'tancho-kill-'));
   try {
     const script = join(folder, 'writer.mjs');
