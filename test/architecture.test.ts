@@ -66,6 +66,7 @@ const ALLOWED: Record<string, (target: string) => boolean> = {
   lib: (target) => target === 'lib',
   domain: (target) => target === 'domain' || target === 'lib',
   config: (target) => target === 'config' || target === 'lib',
+  'build-plan': (target) => ['build-plan', 'domain', 'lib'].includes(target),
   api: (target) => ['api', 'domain', 'lib'].includes(target),
   'git-push': (target) => ['git-push', 'domain', 'lib'].includes(target),
   edge: (target) => target === 'edge' || target === 'lib' || target === 'domain',
@@ -82,9 +83,12 @@ function mayImport(from: string, to: string): boolean {
   if (own === 'daemon' || own === 'main') return true;
   if (own === 'backends/registry.ts' || from === 'src/backends/registry.ts') return true;
   if (target === 'providers' && from.startsWith('src/cli/provider/')) return true;
+  // `tancho build plan` needs no server.
+  if (target === 'build-plan' && from.startsWith('src/cli/build/')) return true;
   // What the implementations of one kind have in common lies beside their folders.
   const isSameKind = own.startsWith(`${target}/`) || target.startsWith(`${own}/`);
-  if (own.startsWith('backends/')) return target === own || isSameKind || ['domain', 'lib'].includes(target);
+  if (own.startsWith('backends/'))
+    return target === own || isSameKind || ['build-plan', 'domain', 'lib'].includes(target);
   return ALLOWED[own]?.(target) ?? false;
 }
 

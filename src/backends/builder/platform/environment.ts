@@ -2,7 +2,7 @@
 import { delimiter } from 'node:path';
 import { holds } from './platform-file/conditions.ts';
 import type { Platform } from './platform-file/platform-file.ts';
-import type { SourceFiles } from './source-files.ts';
+import type { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import { fill } from './templates.ts';
 import { SYSTEM_PATH } from './toolchain/programs.ts';
 

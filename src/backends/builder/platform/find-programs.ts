@@ -4,7 +4,7 @@ import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { holds } from './platform-file/conditions.ts';
 import type { Platform, Tool } from './platform-file/platform-file.ts';
 import type { RunningBuild } from './running-build.ts';
-import type { SourceFiles } from './source-files.ts';
+import type { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import { StepRunner } from './steps/step-runner.ts';
 import { askedRange } from './toolchain/asked-version.ts';
 import type { Program } from './toolchain/programs.ts';

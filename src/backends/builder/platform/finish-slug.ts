@@ -1,6 +1,6 @@
 /** The end of a build: how the app is started when it does not say, and the manifest. */
 import { dirname, join } from 'node:path';
-import type { AppFiles } from './app-files/app-files.ts';
+import type { AppFiles } from '../../../build-plan/app-files/app-files.ts';
 import { platformVariables } from './environment.ts';
 import { noProcess } from './failures.ts';
 import { holds } from './platform-file/conditions.ts';

@@ -2,7 +2,7 @@
 import type { BuildRequest } from '../../../domain/deploys/builder.ts';
 import type { Platform } from './platform-file/platform-file.ts';
 import type { SlugPlace } from './slugs.ts';
-import type { SourceFiles } from './source-files.ts';
+import type { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import type { BuildOutput } from './steps/output.ts';
 import type { Program } from './toolchain/programs.ts';
 import type { Brought } from './toolchain/toolchains.ts';

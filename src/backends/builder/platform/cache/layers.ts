@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SourceFiles } from '../source-files.ts';
+import type { SourceFiles } from '../../../../build-plan/source/source-files.ts';
 import type { Dependencies } from '../platform-file/platform-file.ts';
 import { removeTree } from '../../../../lib/remove-tree.ts';
 import { isThere } from './copy-tree.ts';

@@ -1,6 +1,6 @@
 /** A platform that an admin has added: the same format, without what reaches beyond the sandboxes of its own builds. */
 import { PlatformError } from '../../../../domain/errors.ts';
-import { YamlMistake, YamlNode } from '../yaml-node.ts';
+import { YamlMistake, YamlNode } from '../../../../build-plan/yaml-node.ts';
 import type { Platform } from './platform-file.ts';
 import { readPlatform } from './read-platform.ts';
 

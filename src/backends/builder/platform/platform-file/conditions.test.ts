@@ -3,8 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { treeOf } from '../../../../../test/support/source-trees.ts';
-import { SourceFiles } from '../source-files.ts';
-import { YamlNode } from '../yaml-node.ts';
+import { SourceFiles } from '../../../../build-plan/source/source-files.ts';
+import { YamlNode } from '../../../../build-plan/yaml-node.ts';
 import { type Facts, holds, readCondition } from './conditions.ts';
 import { loadPlatforms } from './load-platforms.ts';
 

@@ -1,6 +1,6 @@
 /** The small language in which a platform asks about a source tree. */
-import type { SourceFiles } from '../source-files.ts';
-import type { YamlNode } from '../yaml-node.ts';
+import type { SourceFiles } from '../../../../build-plan/source/source-files.ts';
+import type { YamlNode } from '../../../../build-plan/yaml-node.ts';
 
 export type Condition =
   | { readonly kind: 'fact'; readonly name: string }

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { treeOf } from '../../../../../test/support/source-trees.ts';
-import { SourceFiles } from '../source-files.ts';
+import { SourceFiles } from '../../../../build-plan/source/source-files.ts';
 import { holds } from './conditions.ts';
 import { checkSource, findPlatform } from './detect.ts';
 import { loadPlatforms } from './load-platforms.ts';

@@ -1,6 +1,6 @@
 /** Does the source belong to the platform the app was created for? */
 import { Failure } from '../../../../domain/rollouts/rollout.ts';
-import type { SourceFiles } from '../source-files.ts';
+import type { SourceFiles } from '../../../../build-plan/source/source-files.ts';
 import type { Platform } from './platform-file.ts';
 
 /** Throws Failure `no_platform`. */

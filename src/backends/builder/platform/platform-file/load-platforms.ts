@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { PlatformError } from '../../../../domain/errors.ts';
-import { YamlMistake } from '../yaml-node.ts';
+import { YamlMistake } from '../../../../build-plan/yaml-node.ts';
 import type { Platform } from './platform-file.ts';
 import { readPlatform } from './read-platform.ts';
 

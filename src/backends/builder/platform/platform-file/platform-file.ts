@@ -1,5 +1,5 @@
 /** What a platform.yaml says; read and checked by read-platform.ts. */
-import type { PlatformOption } from '../app-files/app-config.ts';
+import type { PlatformOption } from '../../../../build-plan/app-files/app-config.ts';
 import type { Condition, Facts } from './conditions.ts';
 
 export interface Platform {

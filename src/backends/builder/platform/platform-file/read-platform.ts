@@ -1,7 +1,7 @@
 /** platform.yaml -> Platform. Every mistake is a YamlMistake that names the file, the line and the key. */
 import { dirname } from 'node:path';
 import { valid, validRange } from 'semver';
-import { YamlNode } from '../yaml-node.ts';
+import { YamlNode } from '../../../../build-plan/yaml-node.ts';
 import { readCondition, required } from './conditions.ts';
 import type { Condition, Facts } from './conditions.ts';
 import type {

@@ -11,7 +11,7 @@ import { KeyedQueue } from '../../../../lib/keyed-queue.ts';
 import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
 import { isThere, seal } from '../cache/copy-tree.ts';
 import type { OtherVersions, SharedTool, Tool } from '../platform-file/platform-file.ts';
-import type { SourceFiles } from '../source-files.ts';
+import type { SourceFiles } from '../../../../build-plan/source/source-files.ts';
 import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';
 import { fillAll } from '../templates.ts';

@@ -5,7 +5,7 @@
 import { constants } from 'node:fs';
 import { open, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../domain/rollouts/rollout.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const BEGINNING_BYTES = 256 * 1024;

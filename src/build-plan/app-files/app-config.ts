@@ -1,5 +1,5 @@
 /** tancho.yaml and the older names of the same file: hooks, health check, processes, options of the platform. */
-import type { HealthCheck } from '../../../../domain/apps/app.ts';
+import type { HealthCheck } from '../../domain/apps/app.ts';
 import { MAX_PROCESSES, PROCESS_NAME } from './procfile.ts';
 import { YamlNode } from '../yaml-node.ts';
 

@@ -1,9 +1,9 @@
 /** The files with which an app tells the platform about itself: the Procfile and tancho.yaml. */
-import { Failure } from '../../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../domain/rollouts/rollout.ts';
 import { CONFIG_FILES, NO_CONFIG, parseAppConfig } from './app-config.ts';
 import type { AppConfig, ConfigContext } from './app-config.ts';
 import { parseProcfile } from './procfile.ts';
-import type { SourceFiles } from '../source-files.ts';
+import type { SourceFiles } from '../source/source-files.ts';
 import { YamlMistake } from '../yaml-node.ts';
 
 export interface AppFiles {

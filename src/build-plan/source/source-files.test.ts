@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { treeOf } from '../../../../test/support/source-trees.ts';
+import { treeOf } from '../../../test/support/source-trees.ts';
 import { SourceFiles } from './source-files.ts';
 
 let root: string;

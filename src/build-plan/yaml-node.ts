@@ -1,7 +1,7 @@
 /** Reads YAML as a tree whose every node knows its file, line and key, so that a mistake can be named exactly. */
 import { isAlias, isMap, isScalar, isSeq, LineCounter, parseDocument } from 'yaml';
 import type { Document, Node } from 'yaml';
-import { beyondYamlBounds } from '../../../lib/yaml-bounds.ts';
+import { beyondYamlBounds } from '../lib/yaml-bounds.ts';
 
 /** What is wrong in a YAML file; `message` names the file, the line, the key and what was expected. */
 export class YamlMistake extends Error {
