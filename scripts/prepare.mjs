@@ -1,5 +1,5 @@
 /**
- * What has to be in place before anything of ours can run: Node, git, the dependencies, the build. Plain JavaScript without
+ * What has to be in place before anything of ours can run: git, the dependencies, the build. Plain JavaScript without
  * dependencies, because it runs on a fresh clone. When nothing is to be done it takes a few milliseconds.
  */
 import { spawn, spawnSync } from 'node:child_process';
@@ -9,7 +9,6 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export const root = fileURLToPath(new URL('..', import.meta.url));
-const OLDEST_NODE = [20, 19];
 /** What was installed, and built, last. */
 const INSTALLED = 'node_modules/.tancho-installed';
 const BUILT = 'dist/.stamp';
@@ -34,14 +33,6 @@ export function tellAndExit(error) {
 }
 
 export function checkTools() {
-  const [major, minor] = process.versions.node.split('.').map(Number);
-  const [wantedMajor, wantedMinor] = OLDEST_NODE;
-  if (major < wantedMajor || (major === wantedMajor && minor < wantedMinor)) {
-    throw new SetupError(
-      `Tancho needs Node ${OLDEST_NODE.join('.')} or newer; this is ${process.versions.node}.`,
-      'Install a newer Node from https://nodejs.org and try again.',
-    );
-  }
   const git = spawnSync('git', ['--version'], { encoding: 'utf8' });
   if (git.status !== 0) {
     throw new SetupError('git is not installed.', 'Install git (for example: apt install git) and try again.');
@@ -109,13 +100,18 @@ export async function ensureInstalled() {
         'Run npm ci where it points to, or remove the link.',
       );
     }
-    const npm = process.env.npm_execpath?.endsWith('.js') ? [process.execPath, process.env.npm_execpath] : ['npm'];
-    await step('Installing dependencies', [...npm, 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    await step('Installing dependencies', [...npmCommand(), 'ci', '--no-audit', '--no-fund', '--loglevel=error'], {
       env: { ...process.env, NODE_ENV: 'development' },
       hint: 'Check the network and the npm registry, then try again.',
     });
   }
   if (!isLink) write(INSTALLED, wanted);
+}
+
+/** The npm that has called this, else the one on the path. */
+export function npmCommand() {
+  const npm = process.env.npm_execpath;
+  return npm?.endsWith('.js') ? [process.execPath, npm] : ['npm'];
 }
 
 /** Compares the lockfile with the one npm leaves inside node_modules: somebody may have run npm ci by hand. */
@@ -163,7 +159,7 @@ function fingerprint() {
 }
 
 /** Runs a program, tells that it is running, and shows its output only when it fails. */
-function step(label, [program, ...args], { hint, env = process.env }) {
+export function step(label, [program, ...args], { hint, env = process.env, cwd = root }) {
   const begun = Date.now();
   const seconds = () => `${Math.round((Date.now() - begun) / 1000)}s`;
   const live = process.stderr.isTTY;
@@ -173,7 +169,7 @@ function step(label, [program, ...args], { hint, env = process.env }) {
     live ? 1000 : 10_000,
   );
   return new Promise((resolve, reject) => {
-    const child = spawn(program, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let output = '';
     const keep = (chunk) => {
       output = (output + chunk).slice(-100_000);

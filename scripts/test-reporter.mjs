@@ -1,27 +1,27 @@
-/** Counts the tests for scripts/test.mjs, and collects why tests were skipped. */
+/** Counts the tests of each file for scripts/test.mjs, and collects why tests were skipped. */
 import { writeFileSync } from 'node:fs';
 
 export default class TestReporter {
   onTestRunEnd(modules, unhandledErrors) {
-    const result = { passed: 0, failed: unhandledErrors.length, skipped: [] };
-    for (const file of modules) {
-      let failedHere = 0;
-      for (const test of file.children.allTests()) {
-        const { state, note } = test.result();
-        if (state === 'passed') result.passed += 1;
-        else if (state === 'failed') failedHere += 1;
-        else
-          result.skipped.push({
-            name: `${file.relativeModuleId} > ${test.fullName}`,
-            reason: reasonOf(test, state, note),
-          });
-      }
-      // A file that does not load has no tests to fail.
-      if (file.state() === 'failed' && failedHere === 0) failedHere = 1;
-      result.failed += failedHere;
-    }
-    writeFileSync(process.env.TANCHO_TEST_RESULT, JSON.stringify(result));
+    const files = modules.map((module) => countsOf(module));
+    writeFileSync(process.env.TANCHO_TEST_RESULT, JSON.stringify({ files, unhandled: unhandledErrors.length }));
   }
+}
+
+function countsOf(module) {
+  const counts = { file: module.relativeModuleId, passed: 0, failed: 0, skipped: [] };
+  for (const test of module.children.allTests()) {
+    const { state, note } = test.result();
+    if (state === 'passed') counts.passed += 1;
+    else if (state === 'failed') counts.failed += 1;
+    else {
+      const name = `${module.relativeModuleId} > ${test.fullName}`;
+      counts.skipped.push({ name, reason: reasonOf(test, state, note) });
+    }
+  }
+  // A file that does not load has no tests to fail.
+  if (module.state() === 'failed' && counts.failed === 0) counts.failed = 1;
+  return counts;
 }
 
 function reasonOf(test, state, note) {

@@ -3,7 +3,6 @@
  * from elsewhere; the search is a form.
  */
 import { escapeHtml as text } from '../lib/escape-html.ts';
-import { groupBy } from '../lib/group-by.ts';
 import { curlOf, describeSchema, type DocumentedOperation, operationsOf, wordsOf } from './docs-operation.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -22,7 +21,7 @@ export function docsPage(page: DocsPage): string {
   const all = operationsOf(page.document);
   const words = page.query.toLowerCase().split(/\s+/).filter(Boolean);
   const found = all.filter((operation) => words.every((word) => wordsOf(operation).includes(word)));
-  const groups = groupBy(found, (one) => one.group);
+  const groups = Map.groupBy(found, (one) => one.group);
   return `<!doctype html>
 <html lang="en">
 <head>

@@ -1,7 +1,6 @@
 /** The OpenAPI 3.1 document of a variant, from the table of operations. */
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../domain/errors.ts';
-import { groupBy } from '../lib/group-by.ts';
 import { FORM } from './body.ts';
 import { changes, type Operation } from './operation.ts';
 import { wordsForParameter } from './parameter-words.ts';
@@ -168,7 +167,7 @@ function answer({ operation, variant }: Route): Json {
 }
 
 function failures(operation: Operation): Json {
-  const byStatus = groupBy(errorsOf(operation), (code) => STATUS[code]);
+  const byStatus = Map.groupBy(errorsOf(operation), (code) => STATUS[code]);
   const content = {
     ...TEXT,
     'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } },

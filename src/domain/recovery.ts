@@ -2,7 +2,6 @@
  * What a start of control does before it serves: finds the units again and finishes or undoes everything that a crash
  * interrupted. Afterwards nothing is half-done, and no command to unlock anything is needed.
  */
-import { groupBy } from '../lib/group-by.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import type { App } from './apps/app.ts';
 import type { Provisioner } from './units/provisioner.ts';
@@ -111,7 +110,7 @@ async function tidy(deps: RecoveryDeps, found: Found): Promise<void> {
   }
   for (const unit of found.leftover) await bestEffort(logger, 'retiring a unit', () => units.retire(unit));
   await bestEffort(logger, 'removing stray units', () => removeStrayUnits(deps));
-  const byApp = groupBy(found.artifacts, (artifact) => artifact.app);
+  const byApp = Map.groupBy(found.artifacts, (artifact) => artifact.app);
   for (const [app, artifacts] of byApp) {
     await bestEffort(logger, 'removing stray slugs', () => removeStraySlugs(deps, app, artifacts));
   }

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import os from 'node:os';
 import path from 'node:path';
-import Database from 'libsql';
+import { DatabaseSync } from 'node:sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtProgram } from '../support/built.ts';
 import { allGone, processesOf } from '../support/processes-of.ts';
@@ -137,7 +137,7 @@ describe.concurrent('the start is refused with', () => {
     expect(lines.slice(1).join('\n')).toMatch(lines.length === 1 ? /^$/ : /^ {2}Hint: .+$/);
     if (hints !== undefined) expect(ran.stderr).toMatch(hints);
     expect(ran.stderr).not.toMatch(/fault of the program|very-secret|^\s+at /m);
-    await allGone(await processesOf(env.TANCHO_HOME), 2_000);
+    await allGone(await processesOf(env.TANCHO_HOME));
   });
 });
 
@@ -155,7 +155,7 @@ async function busyPort(): Promise<string> {
 
 async function newerDatabase(home: string): Promise<void> {
   await mkdir(home, { mode: 0o700 });
-  const database = new Database(path.join(home, 'tancho.db'));
+  const database = new DatabaseSync(path.join(home, 'tancho.db'));
   database.exec('create table migrations (name text primary key, timestamp text)');
   database.exec(`pragma application_id = ${0x54414e43}`);
   database.exec("insert into migrations values ('9999_from_the_future', '2050')");

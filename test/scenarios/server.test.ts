@@ -134,7 +134,7 @@ describe('a server that runs', () => {
     const mine = await processesOf(world.home);
     expect(mine.length).toBeGreaterThanOrEqual(3);
     await world.end('SIGINT');
-    await allGone(mine, 1_000);
+    await allGone(mine);
     expect(await processesOf(world.home)).toEqual([]);
     const begun = Date.now();
     await world.startAgain();

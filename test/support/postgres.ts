@@ -39,8 +39,8 @@ const SETTINGS = {
   unix_socket_directories: '',
 };
 const START_ATTEMPTS = 3;
-const START_MS = 20_000;
-const STOP_MS = 10_000;
+const START_MS = 60_000;
+const STOP_MS = 60_000;
 const run = promisify(execFile);
 
 let server: Promise<Server | null> | null = null;

@@ -10,8 +10,8 @@ import path from 'node:path';
 import { builtProgram } from './built.ts';
 import { until } from './until.ts';
 
-const START_MS = 20_000;
-const STOP_MS = 20_000;
+const START_MS = 60_000;
+const STOP_MS = 60_000;
 
 export interface World {
   readonly home: string;

@@ -1,5 +1,4 @@
 /** Use cases of apps (specification 4.1): create, list, info, remove, restart. */
-import { groupBy } from '../../lib/group-by.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { type Subject, demand } from '../access.ts';
 import type { Act } from '../act.ts';
@@ -168,7 +167,7 @@ export function createApps(deps: AppsDeps): Apps {
         store.apps(caller.kind === 'user' && !caller.isAdmin ? caller.teams : undefined),
         store.allUnits(),
       ]);
-      const byApp = groupBy(units, (unit) => unit.app);
+      const byApp = Map.groupBy(units, (unit) => unit.app);
       const shown = apps.filter((app) => !app.removing && isMatch(app, filter));
       const views = shown.map((app) => view(app, byApp.get(app.name) ?? []));
       const { states } = filter;

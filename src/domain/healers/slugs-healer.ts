@@ -1,5 +1,4 @@
 /** Built code that no release names. */
-import { groupBy } from '../../lib/group-by.ts';
 import type { Builder } from '../deploys/builder.ts';
 import type { Store } from '../store.ts';
 import type { Healer } from './healer.ts';
@@ -22,7 +21,7 @@ export function createSlugsHealer(deps: { store: Store; builder: Builder }): Hea
     description: 'removes built code that no release names',
 
     async find() {
-      const byApp = groupBy(await builder.list(), (artifact) => artifact.app);
+      const byApp = Map.groupBy(await builder.list(), (artifact) => artifact.app);
       const strays: string[][] = [];
       for (const [app, artifacts] of byApp) {
         const needed = await isNeeded(app);

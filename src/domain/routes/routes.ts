@@ -5,7 +5,6 @@ import { type RouteFault, routeFaults } from './route-faults.ts';
 import { servingUnits, type Unit } from '../units/unit.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
-import { groupBy } from '../../lib/group-by.ts';
 import type { Logger } from '../../lib/logger.ts';
 
 const RETRY_MS = 250;
@@ -120,7 +119,7 @@ export class Routes {
 
   async #wanted(): Promise<Route[]> {
     const [apps, units] = await Promise.all([this.#store.apps(), this.#store.allUnits()]);
-    const byApp = groupBy(units, (unit) => unit.app);
+    const byApp = Map.groupBy(units, (unit) => unit.app);
     return apps.filter((app) => !app.removing).map((app) => routeOf(app, byApp.get(app.name) ?? [], this.#domain));
   }
 

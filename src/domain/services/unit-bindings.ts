@@ -2,7 +2,6 @@
  * Tells providers which units of an app have come and gone since they were told last. What fails is noted in the app's log,
  * tried again a few times and with the next change, and fails nothing: providers that let in by address are few.
  */
-import { groupBy } from '../../lib/group-by.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { isPlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
@@ -92,7 +91,7 @@ export class UnitBindings {
     const bound = (await store.bindings()).filter(({ state }) => state === 'bound');
     if (bound.length === 0) return true;
     const apps = new Map((await store.apps()).map((app) => [app.name, app]));
-    const units = groupBy(await store.allUnits(), (unit) => unit.app);
+    const units = Map.groupBy(await store.allUnits(), (unit) => unit.app);
     let isDone = true;
     for (const { id, instance, app: name, unitHosts: told } of bound) {
       if (this.#isClosed) return true;

@@ -2,7 +2,6 @@
  * Reads the kernel's process table (/proc). A process is known by its pid and its start time together, never by the pid alone.
  */
 import { readFileSync, readdirSync } from 'node:fs';
-import { groupBy } from '../group-by.ts';
 
 export interface ProcessFacts {
   readonly pid: number;
@@ -75,7 +74,7 @@ export function allProcesses(above = 0): ProcessFacts[] {
 
 /** The root and everything below it. */
 export function familyOf(root: number, all: readonly ProcessFacts[]): number[] {
-  const children = groupBy(all, ({ parent }) => parent);
+  const children = Map.groupBy(all, ({ parent }) => parent);
   const family = [root];
   for (const pid of family) family.push(...(children.get(pid) ?? []).map((child) => child.pid));
   return family;

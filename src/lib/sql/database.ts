@@ -15,26 +15,23 @@ export interface Database<Schema> {
   readonly kind: DatabaseKind;
   /** For people: the file, or host, port and name without the password. */
   readonly where: string;
-  /** `node:sqlite`, `libsql` or `pg`. */
-  readonly driver: string;
   readonly db: Kysely<Schema>;
   close(): Promise<void>;
 }
 
 export async function openDatabase<Schema>(options: DatabaseOptions, logger: Logger): Promise<Database<Schema>> {
   if (options.kind === 'sqlite') {
-    const handle = await openSqliteFile(options);
-    const dialect = sqliteDialect(handle);
-    return database('sqlite', options.file, handle.driver, new Kysely<Schema>({ dialect }));
+    const dialect = sqliteDialect(await openSqliteFile(options));
+    return database('sqlite', options.file, new Kysely<Schema>({ dialect }));
   }
   const { postgresDialect } = await import('./postgres-dialect.ts');
   const dialect = await postgresDialect(options, logger);
-  return database('postgres', withoutSecrets(options.url), 'pg', new Kysely<Schema>({ dialect }));
+  return database('postgres', withoutSecrets(options.url), new Kysely<Schema>({ dialect }));
 }
 
-function database<Schema>(kind: DatabaseKind, where: string, driver: string, db: Kysely<Schema>): Database<Schema> {
+function database<Schema>(kind: DatabaseKind, where: string, db: Kysely<Schema>): Database<Schema> {
   let closing: Promise<void> | null = null;
-  return { kind, where, driver, db, close: () => (closing ??= db.destroy()) };
+  return { kind, where, db, close: () => (closing ??= db.destroy()) };
 }
 
 export function withoutSecrets(url: string): string {

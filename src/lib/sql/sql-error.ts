@@ -1,4 +1,4 @@
-/** What went wrong in a database, told in the same few words for SQLite (both drivers) and PostgreSQL. */
+/** What went wrong in a database, told in the same few words for SQLite and PostgreSQL. */
 
 /** A value that one of the databases cannot hold, such as a text with a NUL character. */
 export class UnstorableValue extends Error {
@@ -78,9 +78,8 @@ export function isSqliteBusy(error: unknown): boolean {
   return error instanceof Error && ((sqliteNumber(error) ?? 0) & 0xff) === SQLITE_BUSY;
 }
 
-/** The extended result code: `errcode` of node:sqlite, `rawCode` of libsql. */
+/** The extended result code. */
 function sqliteNumber(error: Error): number | null {
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode;
-  if ('rawCode' in error && typeof error.rawCode === 'number') return error.rawCode;
   return null;
 }

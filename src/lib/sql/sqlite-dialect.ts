@@ -2,11 +2,12 @@
  * Kysely over one SQLite connection. A transaction begins with BEGIN IMMEDIATE and has the connection for itself until
  * it ends; everything else waits its turn.
  */
+import type { DatabaseSync, StatementSync } from 'node:sqlite';
 import { CompiledQuery, SqliteAdapter, SqliteIntrospector, SqliteQueryCompiler } from 'kysely';
 import type { DatabaseConnection, Dialect, Driver, Kysely, QueryResult } from 'kysely';
-import type { SqliteHandle, SqliteStatement, SqliteValue } from './sqlite-handle.ts';
 import { patiently } from './patiently.ts';
 import { sqliteValues } from './sqlite-value.ts';
+import type { SqliteValue } from './sqlite-value.ts';
 import { Turnstile } from './turnstile.ts';
 
 /** Longer than the wait for another process, short enough that a transaction that waits for itself is told so. */
@@ -14,10 +15,10 @@ const TURN_MS = 10_000;
 const KEPT_STATEMENTS = 300;
 const REPEATED = /^(?:select|insert|update|delete|with|begin|commit|rollback|pragma data_version)\b/i;
 
-export function sqliteDialect(handle: SqliteHandle): Dialect {
+export function sqliteDialect(file: DatabaseSync): Dialect {
   return {
     createAdapter: () => new TransactionalAdapter(),
-    createDriver: () => new SqliteDriver(handle),
+    createDriver: () => new SqliteDriver(file),
     createIntrospector: (db: Kysely<unknown>) => new SqliteIntrospector(db),
     createQueryCompiler: () => new SqliteQueryCompiler(),
   };
@@ -31,13 +32,13 @@ class TransactionalAdapter extends SqliteAdapter {
 }
 
 class SqliteDriver implements Driver {
-  readonly #handle: SqliteHandle;
+  readonly #file: DatabaseSync;
   readonly #connection: SqliteConnection;
   readonly #turnstile = new Turnstile(TURN_MS);
 
-  constructor(handle: SqliteHandle) {
-    this.#handle = handle;
-    this.#connection = new SqliteConnection(handle);
+  constructor(file: DatabaseSync) {
+    this.#file = file;
+    this.#connection = new SqliteConnection(file);
   }
 
   async init(): Promise<void> {}
@@ -70,17 +71,17 @@ class SqliteDriver implements Driver {
 
   async destroy(): Promise<void> {
     await this.#turnstile.close();
-    this.#handle.close();
+    if (this.#file.isOpen) this.#file.close();
   }
 }
 
 class SqliteConnection implements DatabaseConnection {
-  readonly #handle: SqliteHandle;
+  readonly #file: DatabaseSync;
   /** Oldest use first. */
-  readonly #kept = new Map<string, SqliteStatement>();
+  readonly #kept = new Map<string, StatementSync>();
 
-  constructor(handle: SqliteHandle) {
-    this.#handle = handle;
+  constructor(file: DatabaseSync) {
+    this.#file = file;
   }
 
   async executeQuery<R>(query: CompiledQuery): Promise<QueryResult<R>> {
@@ -94,13 +95,13 @@ class SqliteConnection implements DatabaseConnection {
 
   #execute<R>(sql: string, values: readonly SqliteValue[]): QueryResult<R> {
     const statement = this.#statement(sql);
-    if (statement.reader) return { rows: statement.all(values) as R[] };
-    return { rows: [], numAffectedRows: BigInt(statement.run(values)) };
+    if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
+    return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
   }
 
-  #statement(sql: string): SqliteStatement {
-    if (!REPEATED.test(sql)) return this.#handle.prepare(sql);
-    const statement = this.#kept.get(sql) ?? this.#handle.prepare(sql);
+  #statement(sql: string): StatementSync {
+    if (!REPEATED.test(sql)) return this.#file.prepare(sql);
+    const statement = this.#kept.get(sql) ?? this.#file.prepare(sql);
     this.#kept.delete(sql);
     this.#kept.set(sql, statement);
     if (this.#kept.size > KEPT_STATEMENTS) {

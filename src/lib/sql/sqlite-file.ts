@@ -1,21 +1,16 @@
 /**
- * The seam between the SQLite dialect and whichever SQLite this runtime has. Owns the choice of driver and the pragmas;
- * knows nothing of Kysely, tables or transactions.
+ * Opens a SQLite file of ours: marks it, refuses those of others, sets the pragmas. Knows nothing of Kysely, tables or transactions.
  */
 import { mkdir, open } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { openLibsql } from './libsql.ts';
-import { nodeSqlite } from './node-sqlite.ts';
+import { DatabaseSync } from 'node:sqlite';
 import { BLOCKING_WAIT_MS, patiently } from './patiently.ts';
 import { DatabaseRefused, sqlFault } from './sql-error.ts';
-import type { SqliteDriverName, SqliteHandle } from './sqlite-handle.ts';
 
 export interface SqliteFileOptions {
   readonly file: string;
   /** FULL survives a loss of power, NORMAL a crash of the process. */
   readonly synchronous: 'FULL' | 'NORMAL';
-  /** Absent: node:sqlite when the runtime has it, else libsql. */
-  readonly driver?: SqliteDriverName;
 }
 
 /** "TANC": marks the files that are ours. */
@@ -23,42 +18,31 @@ const APPLICATION_ID = 0x54414e43;
 /** What a large transaction may leave of its write-ahead log on disk. */
 const WAL_LIMIT_BYTES = 64 * 1024 * 1024;
 
-export function availableSqliteDrivers(): SqliteDriverName[] {
-  return nodeSqlite() === null ? ['libsql'] : ['node:sqlite', 'libsql'];
-}
-
-export async function openSqliteFile(options: SqliteFileOptions): Promise<SqliteHandle> {
+export async function openSqliteFile(options: SqliteFileOptions): Promise<DatabaseSync> {
   await createPrivately(options.file);
-  const handle = await openHandle(options);
+  const database = new DatabaseSync(options.file);
   try {
-    handle.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
-    await patiently(() => checkOwnership(handle, options.file));
-    await patiently(() => enterWal(handle, options.file));
-    handle.exec(`PRAGMA synchronous = ${options.synchronous}`);
-    handle.exec('PRAGMA foreign_keys = ON');
-    handle.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
-    handle.exec('PRAGMA temp_store = MEMORY');
-    return handle;
+    database.exec(`PRAGMA busy_timeout = ${BLOCKING_WAIT_MS}`);
+    await patiently(() => checkOwnership(database, options.file));
+    await patiently(() => enterWal(database, options.file));
+    database.exec(`PRAGMA synchronous = ${options.synchronous}`);
+    database.exec('PRAGMA foreign_keys = ON');
+    database.exec(`PRAGMA journal_size_limit = ${WAL_LIMIT_BYTES}`);
+    database.exec('PRAGMA temp_store = MEMORY');
+    return database;
   } catch (error) {
-    closeAfter(error, handle);
+    closeAfter(error, database);
     throw error;
   }
 }
 
 /** What is wrong with the file may well disturb the closing too; the first error is the one that tells. */
-function closeAfter(error: unknown, handle: SqliteHandle): void {
+function closeAfter(error: unknown, database: DatabaseSync): void {
   try {
-    handle.close();
+    database.close();
   } catch (closing) {
     if (error instanceof Error) error.cause ??= closing;
   }
-}
-
-async function openHandle(options: SqliteFileOptions): Promise<SqliteHandle> {
-  const builtIn = options.driver === 'libsql' ? null : nodeSqlite();
-  if (builtIn !== null) return builtIn.open(options.file);
-  if (options.driver === 'node:sqlite') throw new DatabaseRefused('This Node has no node:sqlite.');
-  return openLibsql(options.file);
 }
 
 /** SQLite gives its -wal and -shm files the mode of the database, so it is enough to create that one private. */
@@ -71,12 +55,12 @@ async function createPrivately(file: string): Promise<void> {
   }
 }
 
-function checkOwnership(handle: SqliteHandle, file: string): void {
+function checkOwnership(database: DatabaseSync, file: string): void {
   let id: number;
   let tables: number;
   try {
-    id = pragmaNumber(handle, 'application_id');
-    tables = Number(handle.prepare('SELECT count(*) AS n FROM sqlite_master').all([])[0]?.['n'] ?? 0);
+    id = pragmaNumber(database, 'application_id');
+    tables = Number(database.prepare('SELECT count(*) AS n FROM sqlite_master').all()[0]?.['n'] ?? 0);
   } catch (error) {
     if (sqlFault(error) === 'unreachable') throw error;
     throw new DatabaseRefused(`${file} is not a SQLite database, or it is damaged; restore it from a backup.`, error);
@@ -85,15 +69,15 @@ function checkOwnership(handle: SqliteHandle, file: string): void {
   if (id !== 0 || tables > 0) {
     throw new DatabaseRefused(`${file} is a SQLite database of another program; move it away or choose another home.`);
   }
-  handle.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
 }
 
-function enterWal(handle: SqliteHandle, file: string): void {
-  const mode = handle.prepare('PRAGMA journal_mode = WAL').all([])[0]?.['journal_mode'];
+function enterWal(database: DatabaseSync, file: string): void {
+  const mode = database.prepare('PRAGMA journal_mode = WAL').all()[0]?.['journal_mode'];
   if (mode === 'wal') return;
   throw new DatabaseRefused(`The file system of ${file} cannot hold a SQLite write-ahead log; use a local disk.`);
 }
 
-function pragmaNumber(handle: SqliteHandle, name: string): number {
-  return Number(handle.prepare(`PRAGMA ${name}`).all([])[0]?.[name] ?? 0);
+function pragmaNumber(database: DatabaseSync, name: string): number {
+  return Number(database.prepare(`PRAGMA ${name}`).all()[0]?.[name] ?? 0);
 }

@@ -1,10 +1,9 @@
-import type { SqliteValue } from './sqlite-handle.ts';
 import { UnstorableValue } from './sql-error.ts';
 
-/**
- * Checks what is about to be bound. Booleans become 0 and 1 because libsql aborts the whole process on one; NUL is
- * refused because libsql cuts the text there and PostgreSQL has no such character.
- */
+/** What may be bound; anything else is refused before it reaches native code. */
+export type SqliteValue = string | number | bigint | null;
+
+/** Checks what is about to be bound. Booleans become 0 and 1; NUL is refused because PostgreSQL has no such character. */
 export function sqliteValues(values: readonly unknown[]): SqliteValue[] {
   const checked = new Array<SqliteValue>(values.length);
   for (let at = 0; at < values.length; at++) checked[at] = sqliteValue(values[at]);

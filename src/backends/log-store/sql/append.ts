@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { LogEntry } from '../../../domain/logs/entry.ts';
 import type { OutputOffset } from '../../../domain/logs/log-store.ts';
-import { groupBy } from '../../../lib/group-by.ts';
 import { storable } from './messages.ts';
 import type { LogScope } from './schema.ts';
 
@@ -45,7 +44,7 @@ async function numbered({ db }: LogScope, entries: readonly LogEntry[]): Promise
 function streams(entries: readonly LogEntry[]): LogEntry[][] {
   const keyOf = ({ app, source, unit, unitId, release }: LogEntry): string =>
     `${app}\n${source}\n${unit}\n${unitId}\n${release}`;
-  return [...groupBy(entries, keyOf).values()];
+  return [...Map.groupBy(entries, keyOf).values()];
 }
 
 function* chunks(entries: readonly LogEntry[]): Generator<LogEntry[]> {

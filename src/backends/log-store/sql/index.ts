@@ -10,7 +10,6 @@ import { openDatabase, withoutSecrets } from '../../../lib/sql/database.ts';
 import type { DatabaseOptions } from '../../../lib/sql/database.ts';
 import { migrate } from '../../../lib/sql/migrate.ts';
 import { DatabaseRefused, sqlFault } from '../../../lib/sql/sql-error.ts';
-import type { SqliteDriverName } from '../../../lib/sql/sqlite-handle.ts';
 import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { append } from './append.ts';
 import { MIGRATIONS } from './migrations/index.ts';
@@ -19,13 +18,7 @@ import { query } from './query.ts';
 import type { LogScope, LogTables } from './schema.ts';
 
 export type SqlLogStoreOptions =
-  | {
-      readonly kind: 'sqlite';
-      readonly file: string;
-      /** Absent: node:sqlite when the runtime has it, else libsql. */
-      readonly driver?: SqliteDriverName;
-    }
-  | { readonly kind: 'postgres'; readonly url: string };
+  { readonly kind: 'sqlite'; readonly file: string } | { readonly kind: 'postgres'; readonly url: string };
 
 export interface SqlLogStoreDeps {
   readonly logger: Logger;
@@ -46,7 +39,7 @@ export async function createSqlLogStore(options: SqlLogStoreOptions, deps: SqlLo
       await database.close();
       throw error;
     }
-    const store = logStore({ db: database.db, kind: database.kind }, `sql (${database.driver})`, database.close);
+    const store = logStore({ db: database.db, kind: database.kind }, `sql (${database.kind})`, database.close);
     return withTranslatedErrors(store, translate);
   } catch (error) {
     throw translate(error);

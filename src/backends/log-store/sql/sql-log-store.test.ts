@@ -6,7 +6,6 @@ import { afterAll, describe } from 'vitest';
 import { createTestDatabase } from '../../../../test/support/postgres.ts';
 import type { LogStore } from '../../../domain/logs/log-store.ts';
 import { SILENT } from '../../../lib/logger.ts';
-import { availableSqliteDrivers } from '../../../lib/sql/sqlite-file.ts';
 import { logStoreConformance } from '../conformance.ts';
 import type { LogStoreUnderTest } from '../testing/case.ts';
 import { createSqlLogStore } from './index.ts';
@@ -26,13 +25,10 @@ async function underTest(options: SqlLogStoreOptions, clean: () => Promise<void>
   return { store: await again(), again, dispose };
 }
 
-for (const driver of availableSqliteDrivers()) {
-  logStoreConformance(`sqlite by ${driver}`, async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'tancho-logs-'));
-    const options = { kind: 'sqlite', file: join(folder, 'logs.db'), driver } as const;
-    return underTest(options, () => rm(folder, { recursive: true }));
-  });
-}
+logStoreConformance('sqlite', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tancho-logs-'));
+  return underTest({ kind: 'sqlite', file: join(folder, 'logs.db') }, () => rm(folder, { recursive: true }));
+});
 
 const database = await createTestDatabase();
 describe.skipIf(database === null)('on PostgreSQL', () => {

@@ -8,7 +8,6 @@ import type { Sealer } from '../../../lib/seal.ts';
 import { openDatabase, withoutSecrets } from '../../../lib/sql/database.ts';
 import type { DatabaseOptions } from '../../../lib/sql/database.ts';
 import { migrate } from '../../../lib/sql/migrate.ts';
-import type { SqliteDriverName } from '../../../lib/sql/sqlite-handle.ts';
 import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { apiKeyReader, apiKeyWriter } from './api-keys.ts';
 import { appTokenReader, appTokenWriter } from './app-tokens.ts';
@@ -41,13 +40,7 @@ import { userReader, userWriter } from './users.ts';
 import { versions } from './version.ts';
 
 export type SqlStoreOptions =
-  | {
-      readonly kind: 'sqlite';
-      readonly file: string;
-      /** Absent: node:sqlite when the runtime has it, else libsql. */
-      readonly driver?: SqliteDriverName;
-    }
-  | { readonly kind: 'postgres'; readonly url: string };
+  { readonly kind: 'sqlite'; readonly file: string } | { readonly kind: 'postgres'; readonly url: string };
 
 export interface SqlStoreDeps {
   readonly sealer: Sealer;
@@ -71,7 +64,7 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
       const transact = transactions(scope);
       const version = versions(scope);
       const store: Store = {
-        name: `sql (${database.driver})`,
+        name: `sql (${database.kind})`,
         ...reader(scope),
         ...leases(scope),
         transact: (work) =>

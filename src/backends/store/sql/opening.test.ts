@@ -71,7 +71,7 @@ describe('a SQLite file', () => {
     other.exec('BEGIN IMMEDIATE');
     const writing = store.transact((tx) => tx.setSetting('a', '1'));
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(other.prepare(`SELECT * FROM settings WHERE key = 'a'`).all([])).toEqual([]);
+    expect(other.prepare(`SELECT * FROM settings WHERE key = 'a'`).all()).toEqual([]);
     other.exec('COMMIT');
     await writing;
     expect(await store.setting('a')).toBe('1');

@@ -7,7 +7,6 @@ import { createTestDatabase } from '../../../../test/support/postgres.ts';
 import type { Store } from '../../../domain/store.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { newSealKey, Sealer } from '../../../lib/seal.ts';
-import { availableSqliteDrivers } from '../../../lib/sql/sqlite-file.ts';
 import { storeConformance } from '../conformance.ts';
 import type { StoreUnderTest } from '../testing/case.ts';
 import { createSqlStore } from './index.ts';
@@ -29,13 +28,10 @@ async function underTest(options: SqlStoreOptions, clean: () => Promise<void>): 
   return { store: await again(), again, dispose };
 }
 
-for (const driver of availableSqliteDrivers()) {
-  storeConformance(`sqlite by ${driver}`, async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'tancho-store-'));
-    const options = { kind: 'sqlite', file: join(folder, 'tancho.db'), driver } as const;
-    return underTest(options, () => rm(folder, { recursive: true }));
-  });
-}
+storeConformance('sqlite', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'tancho-store-'));
+  return underTest({ kind: 'sqlite', file: join(folder, 'tancho.db') }, () => rm(folder, { recursive: true }));
+});
 
 /** Much faster than to drop and create them. */
 async function empty(client: pg.Client): Promise<void> {
