@@ -96,7 +96,10 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Sandbo
     rootPid = await initPid(info);
     const rootStart = readProcess(rootPid)?.start ?? '';
     cgroups?.join(request.id, rootPid);
-    return { child, rootPid, rootStart, main: release(block, { pid: rootPid, start: rootStart }) };
+    const main = release(block, { pid: rootPid, start: rootStart });
+    // Not everybody waits for it.
+    main.catch(() => undefined);
+    return { child, rootPid, rootStart, main };
   } catch (error) {
     // The init first: the end of our descriptor would let it go on.
     if (rootPid > 0) process.kill(rootPid, 'SIGKILL');

@@ -1,6 +1,15 @@
 import { spawn } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
-import { allProcesses, familyOf, isAlive, markedProcesses, parseStat, readProcess, SANDBOX_MARK } from './processes.ts';
+import {
+  allProcesses,
+  familyOf,
+  isAlive,
+  markedProcesses,
+  parseStat,
+  readProcess,
+  SANDBOX_MARK,
+  unlessGone,
+} from './processes.ts';
 
 describe('parseStat', () => {
   it('is not confused by the command name', () => {
@@ -20,6 +29,14 @@ describe('the process table', () => {
     expect(isAlive(0, '')).toBe(false);
   });
 
+  it('takes a process for dead only when the kernel says so', () => {
+    const failing = (code: string) => () => unlessGone<string>(() => raise(code));
+    expect([failing('ENOENT')(), failing('ESRCH')()]).toEqual([null, null]);
+    expect(failing('EMFILE')).toThrow('EMFILE');
+    expect(failing('EIO')).toThrow('EIO');
+    expect(readProcess(2 ** 30)).toBeNull();
+  });
+
   it('finds descendants and marked processes', async () => {
     const child = spawn('/bin/sleep', ['30'], { env: { [SANDBOX_MARK]: 'test-mark' }, stdio: 'ignore' });
     const gone = new Promise((resolve) => child.once('exit', resolve));
@@ -32,3 +49,7 @@ describe('the process table', () => {
     await gone;
   });
 });
+
+function raise(code: string): never {
+  throw Object.assign(new Error(code), { code });
+}

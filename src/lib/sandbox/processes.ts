@@ -36,14 +36,37 @@ export function parseStat(text: string): ProcessFacts | null {
   };
 }
 
+/** What reading a file of a process throws once the process is gone. */
+const GONE_CODES: ReadonlySet<unknown> = new Set(['ENOENT', 'ESRCH']);
+/** Of processes of others, where the system hides them. */
+const HIDDEN_CODES: ReadonlySet<unknown> = new Set(['EACCES', 'EPERM']);
+
+/** Null only when the kernel says that there is no such process. Throws when that cannot be told, e.g. for want of descriptors. */
 export function readProcess(pid: number): ProcessFacts | null {
+  const text = unlessGone(() => readFileSync(`/proc/${pid}/stat`, 'latin1'));
+  return text === null ? null : parseStat(text);
+}
+
+/** Pure but for `read`: what it reads of a process; null when the process is gone. Throws what else keeps it from being read. */
+export function unlessGone<T>(read: () => T): T | null {
   try {
-    return parseStat(readFileSync(`/proc/${pid}/stat`, 'latin1'));
-  } catch {
-    return null;
+    return read();
+  } catch (error) {
+    if (GONE_CODES.has((error as NodeJS.ErrnoException).code)) return null;
+    throw error;
   }
 }
 
+function unlessHidden<T>(read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    if (HIDDEN_CODES.has((error as NodeJS.ErrnoException).code)) return null;
+    throw error;
+  }
+}
+
+/** Throws when it cannot be told: nobody may be taken for dead because this process has run out of something. */
 export function isAlive(pid: number, start: string): boolean {
   if (pid <= 0) return false;
   const found = readProcess(pid);
@@ -52,12 +75,10 @@ export function isAlive(pid: number, start: string): boolean {
 
 /** The number the process has in the innermost pid namespace; null when it is gone. */
 export function namespacePid(pid: number): number | null {
-  try {
-    const numbers = /^NSpid:\s*(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '';
-    return Number(numbers.split(/\s+/).at(-1));
-  } catch {
-    return null;
-  }
+  const status = unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1'));
+  if (status === null) return null;
+  const numbers = /^NSpid:\s*(.*)$/m.exec(status)?.[1] ?? '';
+  return Number(numbers.split(/\s+/).at(-1));
 }
 
 /** Every process of this machine's (or container's) table; `above` leaves out lower pids. */
@@ -66,7 +87,7 @@ export function allProcesses(above = 0): ProcessFacts[] {
   for (const name of readdirSync('/proc')) {
     const pid = Number(name);
     if (!(pid > above)) continue;
-    const facts = readProcess(pid);
+    const facts = unlessHidden(() => readProcess(pid));
     if (facts !== null) found.push(facts);
   }
   return found;
@@ -87,11 +108,7 @@ export function markedProcesses(id: string, all: readonly ProcessFacts[]): numbe
 }
 
 function readEnvironment(pid: number): Buffer {
-  try {
-    return readFileSync(`/proc/${pid}/environ`);
-  } catch {
-    return Buffer.alloc(0);
-  }
+  return unlessHidden(() => unlessGone(() => readFileSync(`/proc/${pid}/environ`))) ?? Buffer.alloc(0);
 }
 
 /** Changes with every boot, so a start time of an earlier boot is recognised. */

@@ -95,9 +95,10 @@ export class LiveUnit {
     await this.save({ ...pids, state: 'running' });
     void ended.then((status) => {
       this.#isParent = false;
-      // A wrapper may be killed without the unit; then polling takes over.
-      if (this.#isLeft || this.#mainLives()) return;
-      void bestEffort(this.#logger, 'clearing up after a dead unit', () => this.bury(status));
+      void bestEffort(this.#logger, 'clearing up after a dead unit', async () => {
+        // A wrapper may be killed without the unit; then polling takes over.
+        if (!this.#isLeft && !this.#mainLives()) await this.bury(status);
+      });
     });
   }
 

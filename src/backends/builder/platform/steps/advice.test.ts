@@ -15,6 +15,19 @@ it.each([
   ['error Your lockfile needs to be updated, but yarn was run with `--frozen-lockfile`.', /^yarn\.lock/],
   ['YN0028: The lockfile would have been modified by this install, which is explicitly forbidden.', /^yarn\.lock/],
   ['ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile"', /^pnpm-lock\.yaml/],
+  ['npm error code ENOTFOUND', /could not find the address.*no fault of the code/],
+  [
+    'Failed to establish a new connection: [Errno -3] Temporary failure in name resolution',
+    /could not find the address.*no fault of the code/,
+  ],
+  [
+    'dial tcp: lookup proxy.golang.org on 127.0.0.53:53: no such host',
+    /could not find the address.*no fault of the code/,
+  ],
+  ['npm error code ECONNREFUSED', /could not reach.*no fault of the code/],
+  ['dial tcp 142.250.1.1:443: i/o timeout', /could not reach.*no fault of the code/],
+  ['npm error code SELF_SIGNED_CERT_IN_CHAIN', /certificate.*no fault of the code/],
+  ['npm error code E503', /out of order/],
   ['npm error code E404', /NPM_TOKEN/],
   ['npm error fatal: Could not read from remote repository.', /https address/],
   ['ERROR: No matching distribution found for nope==9', /version of Python/],
@@ -23,6 +36,11 @@ it.each([
 });
 
 it('takes the particular one, and none for what it does not know', () => {
+  // What follows from a registry that was not reached is not the cause.
+  const unreached = adviceFor('ERROR: No matching distribution found for flask', 'Could not resolve host: pypi.org');
+  expect(unreached).toMatch(/no fault of the code/);
   expect(adviceFor('npm error code E404', 'npm error code ERESOLVE')).toMatch(/^Packages want/);
+  // The app's own build asks for its database.
+  expect(adviceFor('Error: connect ECONNREFUSED 127.0.0.1:5432')).toBeNull();
   expect(adviceFor('npm error code ELIFECYCLE', 'x is not in sync with y')).toBeNull();
 });

@@ -1,4 +1,4 @@
-/** Pure: what to do about mistakes that package managers word for those who know them. */
+/** Pure: what to do about mistakes that package managers word for those who know them, and whose mistakes they are. */
 
 interface Known {
   readonly says: RegExp;
@@ -23,6 +23,25 @@ const KNOWN: readonly Known[] = [
     says: /npm error code ERESOLVE/,
     advice:
       'Packages want versions of each other that do not fit. Make "npm install" work in the app, commit package-lock.json and push again.',
+  },
+  {
+    says: /(?:^npm |^error |YN\d{4}|ERR_PNPM|https:).*\b(?:ENOTFOUND|EAI_AGAIN)\b|Temporary failure in name resolution|Name or service not known|Could not resolve host|no such host|failed to lookup address|server misbehaving/,
+    advice:
+      'The server could not find the address of a registry or repository: this is no fault of the code. Push again; if it stays so, an operator has to look at the name resolution of the server, or at the registry or proxy that is set for it.',
+  },
+  {
+    says: /(?:^npm |^error |YN\d{4}|ERR_PNPM|https:).*\b(?:ECONNREFUSED|ECONNRESET|ENETUNREACH|EHOSTUNREACH|ETIMEDOUT|ERR_SOCKET_TIMEOUT|ESOCKETTIMEDOUT)\b|Failed to establish a new connection|Read timed out|i\/o timeout|TLS handshake timeout/,
+    advice:
+      'The server could not reach a registry or repository: this is no fault of the code. Push again in a few minutes; if it stays so, an operator has to look at the network of the server, or at the registry or proxy that is set for it.',
+  },
+  {
+    says: /\b(?:SELF_SIGNED_CERT_IN_CHAIN|UNABLE_TO_GET_ISSUER_CERT_LOCALLY|UNABLE_TO_VERIFY_LEAF_SIGNATURE|CERT_HAS_EXPIRED)\b|CERTIFICATE_VERIFY_FAILED|x509: certificate/,
+    advice:
+      'The certificate of a registry or repository is not trusted by the server: this is no fault of the code. An operator has to add its authority (NODE_EXTRA_CA_CERTS, PIP_CERT, SSL_CERT_FILE), or name another registry.',
+  },
+  {
+    says: /npm error code E5\d\d|ERR_PNPM_FETCH_5\d\d|error .*Request failed "5\d\d|HTTP error 5\d\d|50[0-4] (?:Internal Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)/,
+    advice: 'A registry answered that it is out of order: this is no fault of the code. Push again in a few minutes.',
   },
   {
     says: /Permission denied \(publickey\)|Host key verification failed|Could not read from remote repository|could not read Username for/,
