@@ -28,7 +28,7 @@ export interface Daemon {
   readonly firstAdmin: { readonly email: string; readonly password: string } | null;
   /** What this machine gives to units: isolation and limits, one line. */
   readonly isolation: string;
-  /** `all` ends the apps too; `leave-units` lets them run, to be adopted at the next start. */
+  /** `all` ends the apps too; `leave-units` lets them run and be reached, to be adopted at the next start. */
   stop(how: 'all' | 'leave-units'): Promise<void>;
 }
 
@@ -109,7 +109,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
       await background;
       await domain.close(how);
       await seat.leave();
-      await backends.close();
+      await backends.close(how);
       await options.release();
       await options.closeLog();
     },

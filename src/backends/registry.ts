@@ -28,6 +28,8 @@ import { createEdgeRouter } from './router/edge/edge-router.ts';
 import { createServiceEndpoints } from './service-endpoint/index.ts';
 import { createSqlStore } from './store/sql/index.ts';
 
+export type Closing = 'all' | 'leave-units' | 'failed start';
+
 export interface Backends {
   readonly store: Store;
   readonly logStore: LogStore;
@@ -41,10 +43,10 @@ export interface Backends {
   readonly serviceEndpoint: ServiceEndpoint;
   readonly externalHealers: ExternalHealers;
   /**
-   * Ends the router and lets go of everything else; the units are not touched. After a start that failed, a router that
-   * served before goes on serving.
+   * Lets go of everything; the units are not touched. The router goes on serving after `leave-units`, ends with `all`, and
+   * after a start that failed goes on only if it served before.
    */
-  close(why?: 'failed start'): Promise<void>;
+  close(how: Closing): Promise<void>;
 }
 
 export interface BackendOptions {
@@ -64,8 +66,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const { logger } = options;
   const home = (...parts: string[]): string => path.join(config.home, ...parts);
   const closers: Backends['close'][] = [];
-  const close: Backends['close'] = async (why) => {
-    for (const closer of closers.reverse()) await closer(why);
+  const close: Backends['close'] = async (how) => {
+    for (const closer of closers.reverse()) await closer(how);
   };
   async function keep<T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> {
     const value = await opening;
@@ -108,7 +110,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       entry: path.join(options.programDir, 'edge', 'main.js'),
       logger,
     });
-    closers.push((why) => (why === 'failed start' && router.adopted ? router.close() : router.stop()));
+    const isToServe = (how: Closing): boolean => how === 'leave-units' || (how === 'failed start' && router.adopted);
+    closers.push((how) => (isToServe(how) ? router.close() : router.stop()));
     return { router };
   };
 

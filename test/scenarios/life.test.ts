@@ -128,7 +128,7 @@ describe('an app', () => {
     await mortal.dispose();
   });
 
-  it('survives SIGTERM of the platform and is adopted, also when the edge was gone', async () => {
+  it('survives SIGTERM of the platform and is adopted', async () => {
     const pid = async (): Promise<string> => (await world.fetchApp('mortal')).text;
     const before = await pid();
     await world.end('SIGTERM');

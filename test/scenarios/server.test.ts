@@ -103,17 +103,20 @@ describe('a server that runs', () => {
     const before = await unit();
     await world.end('SIGTERM');
     const left = await processesOf(world.home);
-    expect(left.length).toBeGreaterThan(0);
     expect(left.filter(({ command }) => command.includes(world.program))).toEqual([]);
+    expect(await unit()).toBe(before);
+    const edge = await edgePid(world);
     await world.startAgain();
     expect(await unit()).toBe(before);
+    expect(await edgePid(world)).toBe(edge);
   });
 
   it('is stopped from another process, with and without the apps', async () => {
     const before = await unit();
     const stopped = await world.cli(['server', 'stop']);
     expect(stopped.code, stopped.stderr).toBe(0);
-    expect(stopped.stdout).toContain('go on');
+    expect(stopped.stdout).toContain('on the air');
+    expect(await unit()).toBe(before);
     expect((await world.cli(['server', 'status'])).code).toBe(1);
     await world.startAgain();
     expect(await unit()).toBe(before);

@@ -7,6 +7,7 @@ import type { RunningServer, ServerDoor, StopSignal } from './door.ts';
 /** A terminal and npm both pass one Ctrl-C on; only a later one means "at once". */
 const SECOND_PRESS_MS = 1000;
 const FORCED = 130;
+const HOW_TO_STOP = 'Ctrl-C stops the server and all apps; "tancho server stop" and SIGTERM leave the apps on the air.';
 
 export async function runServer(cli: Cli, withWelcome: boolean): Promise<number> {
   const { server: door } = cli.context;
@@ -15,8 +16,11 @@ export async function runServer(cli: Cli, withWelcome: boolean): Promise<number>
   const server = await cli.during('Starting', () => door.start());
   announce(cli, server);
   const welcome = withWelcome && !stopping.signal.aborted ? greet(cli, server, stopping.signal) : Promise.resolve();
+  if (!withWelcome) cli.note(HOW_TO_STOP);
   const how = (await asked) === 'SIGINT' ? 'all' : 'leave-units';
-  cli.note(how === 'all' ? 'Stopping the server and all apps ...' : 'Stopping the server; the apps go on ...');
+  cli.note(
+    how === 'all' ? 'Stopping the server and all apps ...' : 'Stopping the server; the apps stay on the air ...',
+  );
   await welcome;
   await cli.during('Stopping', () => server.stop(how));
   cli.note('Stopped.');
@@ -86,5 +90,5 @@ async function greet(cli: Cli, server: RunningServer, signal: AbortSignal): Prom
     }
   }
   cli.note(howToDeploy(server, cli));
-  cli.note('\nCtrl-C stops the server and all apps.');
+  cli.note(`\n${HOW_TO_STOP}`);
 }

@@ -8,8 +8,8 @@ export function registerServer(server: Command, cli: Cli): void {
     .addHelpText(
       'after',
       `
-Runs in the foreground. Ctrl-C stops everything, apps too; SIGTERM stops the server and leaves the apps' processes
-running, to be taken over by the next start. Settings: config.yaml in TANCHO_HOME, and docs/config.md.`,
+Runs in the foreground. Ctrl-C stops everything, apps too; SIGTERM and "tancho server stop" stop the server and leave the
+apps on the air, to be taken over by the next start. Settings: config.yaml in TANCHO_HOME, and docs/config.md.`,
     )
     .action(async (options: { welcome?: boolean }) => {
       const { runServer } = await import('./run.ts');
@@ -18,7 +18,7 @@ running, to be taken over by the next start. Settings: config.yaml in TANCHO_HOM
   server
     .command('stop')
     .description('Stop the server of this machine')
-    .option('--all', 'stop the apps too')
+    .option('--all', 'stop the apps too, and what serves them')
     .option('--timeout <seconds>', 'how long to wait for its end', '120')
     .action(async (options: { all?: boolean; timeout: string }) => {
       if (!/^[0-9]{1,5}$/.test(options.timeout)) throw new UsageError('--timeout must be a whole number of seconds.');

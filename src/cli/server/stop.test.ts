@@ -49,13 +49,15 @@ async function exitCodeOf(child: ChildProcess): Promise<number | null> {
 
 const polite = "process.on('SIGTERM', () => process.exit(15)); process.on('SIGINT', () => process.exit(2))";
 
-it('sends TERM, waits for the end, and says that the apps go on', async () => {
-  const control = await start(polite);
+it('sends TERM, waits for the end, and says that the apps stay on the air', async () => {
+  const [control, edge] = [await start(polite), await start(polite)];
   await named('control', control);
+  await named('edge', edge);
   const { code, out } = await world.run(['server', 'stop']);
   expect(code).toBe(0);
-  expect(out).toMatch(/The server is stopped; the processes of the apps go on/);
+  expect(out).toMatch(/The server is stopped\. The apps stay on the air .* tancho server stop --all/);
   expect(await exitCodeOf(control)).toBe(15);
+  expect([edge.exitCode, edge.signalCode]).toEqual([null, null]);
 });
 
 it('with --all sends INT', async () => {
@@ -73,11 +75,13 @@ it('gives up at its deadline and says how to force it', async () => {
   expect(err).toContain(`kill -9 ${control.pid}`);
 });
 
-it('stops an edge that its server has left', async () => {
+it('leaves an edge that its server has left, unless everything is to be stopped', async () => {
   const edge = await start(polite);
   await named('edge', edge);
   const { out } = await world.run(['server', 'stop']);
-  expect(out).toBe(`No server runs for ${world.home}; its left-over edge (process ${edge.pid}) was stopped.\n`);
+  expect(out).toMatch(`No server runs for ${world.home}. The apps stay on the air (edge: process ${edge.pid}).`);
+  expect([edge.exitCode, edge.signalCode]).toEqual([null, null]);
+  await world.run(['server', 'stop', '--all']);
   expect(await exitCodeOf(edge)).toBe(15);
 });
 

@@ -24,21 +24,19 @@ export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Pr
       );
     }
   }
-  const edge = await cli.during('Stopping the edge', () => stopEdge(cli));
-  const result = { control: control?.pid ?? null, edge, apps: all && control !== null ? 'stopped' : 'left' };
+  const edge = all ? await cli.during('Stopping the edge', () => stopEdge(cli)) : null;
   if (control === null && all) {
     throw new CliError(
       `No server runs for ${context.home}${edge === null ? '' : '; a left-over edge was stopped'}. Apps may still be running.`,
       'Only a running server can stop them. Start it with "tancho server", then use "tancho server stop --all" again.',
     );
   }
-  cli.show(result, () => {
-    if (control === null && edge === null) return `No server runs for ${context.home}.`;
-    if (control === null)
-      return `No server runs for ${context.home}; its left-over edge (process ${edge}) was stopped.`;
-    return all
-      ? 'The server and all apps are stopped.'
-      : 'The server is stopped; the processes of the apps go on. To stop them too: tancho server stop --all';
+  const serving = all ? null : ((await findPart(context, 'edge'))?.pid ?? null);
+  cli.show({ control: control?.pid ?? null, edge: serving, apps: all ? 'stopped' : 'left' }, () => {
+    if (all) return 'The server and all apps are stopped.';
+    const left = serving === null ? '' : ` The apps stay on the air (edge: process ${serving}).`;
+    const toStop = serving === null ? '' : ' To stop them too: tancho server stop --all';
+    return `${control === null ? `No server runs for ${context.home}.` : 'The server is stopped.'}${left}${toStop}`;
   });
 }
 
