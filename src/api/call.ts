@@ -18,6 +18,10 @@ export class Call {
   readonly contentType: string;
   route: Route | null = null;
   caller: Caller;
+  /** True when the work goes on although the client has left: only giveUp() ends it then. */
+  outlivesClient = false;
+  /** To be called at the end of what has outlived its client. */
+  ended: () => void = () => {};
   /** Until it is called, the body has to come within a fixed time. */
   endBodyLimit: () => void = () => {};
   #error: PlatformError | null = null;
@@ -46,6 +50,12 @@ export class Call {
     return FORWARDED.some((name) => headers[name] !== undefined) ? '' : (headers.host ?? '');
   }
 
+  /** The connection is closed. */
+  clientLeft(): void {
+    if (!this.outlivesClient) this.giveUp();
+  }
+
+  /** The server does not wait for it any longer. */
   giveUp(): void {
     this.#left = true;
     this.#controller?.abort();

@@ -52,7 +52,7 @@ export function prefersText(accept: string | undefined): boolean {
   return mediaRanges(accept)[0] === 'text/plain';
 }
 
-/** Clients that say so get JSON stream lines where others read text. */
+/** Clients that say so get JSON stream lines as they come, where others read text, or the status alone. */
 export function acceptsStream(accept: string | undefined): boolean {
   return mediaRanges(accept).includes('application/x-json-stream') || acceptsJson(accept);
 }

@@ -5,6 +5,8 @@ import { SOCKET_ADDRESS } from './caller.ts';
 
 /** Marked by the listener of the unix socket: a missing remote address would also be that of a client that is gone. */
 const OVER_SOCKET = new WeakSet<IncomingMessage>();
+/** Whose path had a version before it. */
+const VERSIONED = new WeakSet<IncomingMessage>();
 const BODY_TIMEOUT_MS = 60_000;
 
 export function markOverSocket(request: IncomingMessage): void {
@@ -13,6 +15,15 @@ export function markOverSocket(request: IncomingMessage): void {
 
 export function cameOverSocket(request: IncomingMessage): boolean {
   return OVER_SOCKET.has(request);
+}
+
+export function markVersioned(request: IncomingMessage): void {
+  VERSIONED.add(request);
+}
+
+/** Clients from 1.0 on: they read JSON stream lines, and the error in them. */
+export function isVersioned(request: IncomingMessage): boolean {
+  return VERSIONED.has(request);
 }
 
 export function addressOf(request: IncomingMessage): string {

@@ -17,6 +17,8 @@ export interface Listen {
 const HEADERS_TIMEOUT_MS = 30_000;
 const IDLE_CHECK_MS = 50;
 const KEEP_ALIVE_MS = 72_000;
+/** After so long a silence the kernel asks whether the client is still there. */
+const PROBE_MS = 30_000;
 /** Longest path of a unix socket on Linux, without the closing zero. */
 const MAX_SOCKET_PATH = 107;
 
@@ -63,6 +65,9 @@ function httpServer(handlers: Handlers): Server {
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
     requestTimeout: 0,
+    // An answer may take minutes to begin: nothing in between shall take the connection for dead.
+    keepAlive: true,
+    keepAliveInitialDelay: PROBE_MS,
   });
   server.on('request', handlers.request);
   server.on('upgrade', (request, socket, head) => {

@@ -135,7 +135,7 @@ function statusOf(operation: Operation): number {
   return (operation.answer === 'empty' ? operation.status : undefined) ?? 200;
 }
 
-function answer({ operation, variant }: Route): Json {
+function answer({ operation, variant, method }: Route): Json {
   if (operation.answer === 'empty') return { description: 'Done; no body.' };
   if (operation.answer === 'json' || operation.answer === 'entries') {
     const { schema } = variant.shapes[operation.shape];
@@ -156,10 +156,13 @@ function answer({ operation, variant }: Route): Json {
     const description = 'What is done, line by line; as text it ends in a line OK, or in the error.';
     return { description, content: { 'text/plain': { schema: { type: 'string' } }, [JSON_STREAM]: { schema: frame } } };
   }
+  const isRead = operation.answer === 'progress' && operation.textTo?.includes(method) === true;
   return {
     description: 'One JSON object per line; a line with Error means that the operation failed.',
     content: {
       [JSON_STREAM]: { schema: frame },
+      // To whoever asks for no stream.
+      ...(isRead && TEXT),
       // To clients that ask for text: the bare output, with the exit code in the trailer X-Exit-Code.
       ...(operation.answer === 'output' && variant.extensions && TEXT),
     },

@@ -96,6 +96,8 @@ export interface TextOperation extends Declaration {
 /** Tells what it does while it does it. */
 export interface ProgressOperation extends Declaration {
   readonly answer: 'progress';
+  /** Methods by which clients ask that read plain text, unless they ask for a stream. */
+  readonly textTo?: readonly Method[];
   handle(context: Context, input: AnyInput, say: (line: string) => void): Promise<void>;
 }
 

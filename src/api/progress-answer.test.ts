@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { PlatformError } from '../domain/errors.ts';
 import type { CommandOutput } from './operation.ts';
-import { answerOutput, answerProgress } from './progress-answer.ts';
+import { answerOutput, answerProgress, UNTIL_THE_END } from './progress-answer.ts';
 import { ResponseStream } from './response-stream.ts';
 
 const servers: Server[] = [];
@@ -51,7 +51,7 @@ function gate(): { opened: Promise<void>; open: () => void } {
 
 describe('progress', () => {
   const progress = (work: (say: (line: string) => void) => Promise<void>, holdMs: number) =>
-    serve((stream) => answerProgress(stream, work, { onLateError, holdMs }));
+    serve((stream) => answerProgress(stream, work, { onLateError, holdMs, asText: false }));
 
   it('is one message per line', async () => {
     const { got } = await progress(async (say) => ['one', 'two "2"'].forEach(say), 10_000);
@@ -95,6 +95,20 @@ describe('progress', () => {
       throw FAILURE;
     }, 1);
     expect((await got).status).toBe(500);
+  });
+
+  it('is plain text for who reads that, after the end of the work, and the newest of it when there is too much', async () => {
+    const lines = Array.from({ length: 3_000 }, (_, n) => `${n} ${'x'.repeat(1_000)}`);
+    const { got } = await serve((stream) =>
+      answerProgress(stream, async (say) => lines.forEach((line) => say(line)), {
+        ...{ onLateError, holdMs: UNTIL_THE_END, asText: true, textEnd: 'OK\n' },
+      }),
+    );
+    const { text, headers } = await got;
+    expect(headers['content-type']).toBe('text/plain; charset=utf-8');
+    expect(text).toMatch(/^\(\d+ earlier lines are left out\)\n\d+ x+\n/);
+    expect(text).toMatch(/\n2999 x+\nOK\n$/);
+    expect(text.length).toBeLessThan(1_200_000);
   });
 
   it('keeps the text of an unexpected failure to itself', async () => {

@@ -5,90 +5,110 @@ import type { CommandOutput } from './operation.ts';
 import type { ResponseStream } from './response-stream.ts';
 
 export const JSON_STREAM = 'application/x-json-stream';
+const TEXT_TYPE = 'text/plain; charset=utf-8';
+const MOST_HELD = 1024 * 1024;
 /** How long lines are held back, so that what fails soon is answered with a status instead of a line. */
-const HOLD_MS = 2_000;
+export const SOON_MS = 2_000;
+/** Until the work has ended: for whoever reads nothing but the status. */
+export const UNTIL_THE_END = Infinity;
+/** Whoever hears nothing for so long is told to wait, so that nothing in between takes the connection for dead. */
+const SILENCE_MS = 30_000;
 
 export interface AnswerOptions {
   /** Told of every failure that could no longer be answered with a status. */
   readonly onLateError: (thrown: unknown) => void;
-  readonly holdMs?: number;
 }
 
-/** Rejects only while nothing has been sent; later failures become an error line. */
+export interface ProgressOptions extends AnswerOptions {
+  /** How long what is said is held back; the status with it. */
+  readonly holdMs: number;
+  /** Plain lines instead of JSON stream lines. */
+  readonly asText: boolean;
+  /** What a text ends in when the work is done; with one, a text that fails late ends in the message of the error alone. */
+  readonly textEnd?: string;
+  /** How long an answer that has begun may be silent. */
+  readonly silenceMs?: number;
+}
+
+/**
+ * What an operation says while it is at work. Rejects only while nothing has been sent; later failures become the last line. The
+ * status is sent with the first line that is not held back, so that a failure until then has its own.
+ */
 export async function answerProgress(
   stream: ResponseStream,
   work: (say: (line: string) => void) => Promise<void>,
-  options: AnswerOptions,
+  options: ProgressOptions,
 ): Promise<void> {
-  let held: string[] | null = [];
+  const { asText, holdMs, textEnd = '', silenceMs = SILENCE_MS } = options;
+  const headers = { 'content-type': asText ? TEXT_TYPE : JSON_STREAM };
+  const held = new HeldLines(asText);
+  let isDue = holdMs === 0;
   const release = (): void => {
-    if (held === null || held.length === 0) return;
-    const lines = held.join('');
-    held = null;
-    stream.start({ 'content-type': JSON_STREAM });
-    stream.write(lines);
-  };
-  let due = false;
-  const timer = setTimeout(() => {
-    due = true;
-    release();
-  }, options.holdMs ?? HOLD_MS);
-  try {
-    await work((line) => {
-      const piece = frame(`${line}\n`);
-      if (held === null) stream.write(piece);
-      else held.push(piece);
-      if (due) release();
-    });
-    stream.start({ 'content-type': JSON_STREAM });
-    if (held !== null) stream.write(held.join(''));
-  } catch (thrown) {
-    if (!stream.started) throw thrown;
-    options.onLateError(thrown);
-    stream.write(errorFrame(errorText(toPlatformError(thrown))));
-  } finally {
-    clearTimeout(timer);
-  }
-  stream.end();
-}
-
-/** Whoever hears nothing for so long is told to wait, so that nothing in between takes the connection for dead. */
-const SILENCE_MS = 30_000;
-
-/**
- * What a deploy says, from its first line on: what fails before that is answered with a status. As text it ends in `OK`
- * alone on the last line, or in the error; that is how clients of this API tell one from the other.
- */
-export async function answerDeploy(
-  stream: ResponseStream,
-  work: (say: (line: string) => void) => Promise<void>,
-  options: AnswerOptions & { readonly asText: boolean; readonly silenceMs?: number },
-): Promise<void> {
-  const { asText, silenceMs = SILENCE_MS } = options;
-  const headers = { 'content-type': asText ? 'text/plain; charset=utf-8' : JSON_STREAM };
-  const write = (line: string): void => {
+    if (held.isEmpty) return;
     stream.start(headers);
-    stream.write(asText ? `${line}\n` : frame(`${line}\n`));
+    stream.write(held.take());
   };
-  const timer = setInterval(() => {
+  const due = (): void => {
+    isDue = true;
+    release();
+  };
+  const timer = Number.isFinite(holdMs) && !isDue ? setTimeout(due, holdMs) : undefined;
+  const waiting = setInterval(() => {
     if (stream.started) stream.write(asText ? 'please wait...\n' : '\n');
   }, silenceMs);
   try {
     await work((line) => {
-      timer.refresh();
-      write(line);
+      held.add(line);
+      waiting.refresh();
+      if (isDue) release();
     });
     stream.start(headers);
-    if (asText) stream.write('\nOK\n');
+    stream.write(held.take() + (asText ? textEnd : ''));
   } catch (thrown) {
     if (!stream.started) throw thrown;
     options.onLateError(thrown);
     const error = toPlatformError(thrown);
     stream.write(asText ? `${error.message}\n` : errorFrame(errorText(error)));
   } finally {
-    clearInterval(timer);
+    clearTimeout(timer);
+    clearInterval(waiting);
   }
   stream.end();
+}
+
+/** What was said and not sent yet: the newest MOST_HELD characters of it. */
+class HeldLines {
+  readonly #asText: boolean;
+  #lines: string[] = [];
+  #size = 0;
+  #leftOut = 0;
+
+  constructor(asText: boolean) {
+    this.#asText = asText;
+  }
+
+  get isEmpty(): boolean {
+    return this.#lines.length === 0;
+  }
+
+  add(line: string): void {
+    this.#lines.push(line);
+    this.#size += line.length;
+    while (this.#size > MOST_HELD && this.#lines.length > 1) {
+      this.#size -= this.#lines.shift()?.length ?? 0;
+      this.#leftOut += 1;
+    }
+  }
+
+  /** As it is sent; nothing is held afterwards. */
+  take(): string {
+    const gap = this.#leftOut === 0 ? [] : [`(${this.#leftOut} earlier lines are left out)`];
+    const lines = [...gap, ...this.#lines].map((line) => (this.#asText ? `${line}\n` : frame(`${line}\n`)));
+    this.#lines = [];
+    this.#size = 0;
+    this.#leftOut = 0;
+    return lines.join('');
+  }
 }
 
 /** The output of a command as it comes. A command that ran is a success of the request, whatever its exit code. */
@@ -98,7 +118,7 @@ export async function answerOutput(
   options: AnswerOptions & { readonly raw: boolean },
 ): Promise<void> {
   const headers = options.raw
-    ? { 'content-type': 'text/plain; charset=utf-8', trailer: 'X-Exit-Code, X-Tancho-Error' }
+    ? { 'content-type': TEXT_TYPE, trailer: 'X-Exit-Code, X-Tancho-Error' }
     : { 'content-type': JSON_STREAM };
   const decoder = new TextDecoder();
   const send: CommandOutput = (bytes) => {

@@ -9,7 +9,7 @@ import { commonHeaders, JSON_TYPE } from './answer-headers.ts';
 import type { Call } from './call.ts';
 import { SOCKET_ADDRESS } from './caller.ts';
 import { openApp } from './framework/app.ts';
-import { cameOverSocket, markOverSocket, requestId } from './incoming.ts';
+import { cameOverSocket, markOverSocket, markVersioned, requestId } from './incoming.ts';
 import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
 import { type Route, routesOf, withoutVersion } from './routes.ts';
 import { shellUpgrades } from './shell-upgrade.ts';
@@ -96,6 +96,7 @@ function dispatcher(
     const url = request.url ?? '/';
     if (url.startsWith('/git/') && options.gitHandler?.(request, response) === true) return;
     const plain = withoutVersion(url);
+    if (plain !== url) markVersioned(request);
     const isVersioned = plain !== url && VERSIONED.has(`${request.method} /1.0${plain.split('?', 1)[0]}`);
     request.url = isVersioned ? `/1.0${plain}` : plain;
     if (standing === null) serve(request, response);

@@ -168,10 +168,10 @@ export function appsContract(getTarget: () => Target): void {
 
     it('says that there is nothing to restart or run where nothing was deployed [apps.restart apps.run]', async () => {
       const restarted = await call('GET', `${app}/restart`);
-      expect([restarted.status, JSON.parse(restarted.text)]).toEqual([
-        200,
-        { Message: `App ${owner.app} has not been deployed yet, there is nothing to restart.\n` },
-      ]);
+      const nothing = `App ${owner.app} has not been deployed yet, there is nothing to restart.\n`;
+      expect([restarted.status, restarted.text]).toEqual([200, nothing]);
+      const streamed = await call('GET', `${app}/restart`, { headers: { accept: 'application/x-json-stream' } });
+      expect([streamed.status, JSON.parse(streamed.text)]).toEqual([200, { Message: nothing }]);
       expect((await call('POST', `${app}/run?once=true`, { body: 'echo x' })).code).toBe('app.not_deployed');
       expect((await call('POST', `${app}/run`, { body: '' })).code).toBe('run.command_required');
       expect((await call('POST', `${app}/run?once=maybe`, { body: 'echo x' })).code).toBe('input.invalid');
@@ -181,7 +181,7 @@ export function appsContract(getTarget: () => Target): void {
       if (target.deploy === undefined) return test.skip('this target cannot deploy');
       await target.deploy(owner.app, owner.token);
       const restarted = await call('GET', `${app}/restart`);
-      expect([restarted.status, restarted.headers['content-type']]).toEqual([200, 'application/x-json-stream']);
+      expect([restarted.status, restarted.headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
       const shown = (await call('GET', app)).json as { Units: object[] };
       expect(shown.Units[0]).toMatchObject({
         Name: expect.stringMatching(new RegExp(`^${owner.app}/\\d+$`)) as string,

@@ -4,17 +4,19 @@ import type { OutgoingHttpHeaders } from 'node:http';
 import { PlatformError } from '../../domain/errors.ts';
 import type { UseCases } from '../../domain/use-cases.ts';
 import { JSON_TYPE } from '../answer-headers.ts';
+import { type Asked, wayOfDeploy, wayOfProgress } from '../answer-way.ts';
 import type { RawBody } from '../body.ts';
 import { CallContext } from '../call.ts';
-import { acceptsStream, prefersText } from '../error-body.ts';
+import { prefersText } from '../error-body.ts';
 import { answerFollow } from '../follow-answer.ts';
-import { limitBodyTime } from '../incoming.ts';
+import { isVersioned, limitBodyTime } from '../incoming.ts';
 import type { Input } from '../operation.ts';
-import { answerDeploy, answerOutput, answerProgress } from '../progress-answer.ts';
+import { answerOutput, answerProgress } from '../progress-answer.ts';
 import { answeredHeaders, askedHeaders } from '../proxied-answer.ts';
 import { ResponseStream } from '../response-stream.ts';
 import type { Route } from '../routes.ts';
 import { demandSize, pendingUpload } from '../upload-body.ts';
+import type { Variant } from '../variants.ts';
 
 export interface AnswerOptions {
   readonly useCases: UseCases;
@@ -53,8 +55,10 @@ export async function answer(
       const answered = await operation.handle(context, input, { method: request.method, headers, body: bytes });
       return reply.code(answered.status).headers(answeredHeaders(answered.headers)).send(answered.body);
     }
-    case 'progress':
-      return answerProgress(streamOf(reply), (say) => operation.handle(context, input, say), late);
+    case 'progress': {
+      const way = wayOfProgress(asked(request, variant), operation.textTo);
+      return answerProgress(streamOf(reply), (say) => operation.handle(context, input, say), { ...late, ...way });
+    }
     case 'shell':
       await operation.permitted(context, input);
       throw new PlatformError('input.invalid', 'A shell is spoken to over a websocket.', {
@@ -64,11 +68,15 @@ export async function answer(
       const { raw } = request;
       demandSize(raw);
       call.endBodyLimit();
-      const asText = !acceptsStream(request.headers.accept);
+      const way = wayOfDeploy(asked(request, variant));
+      call.outlivesClient = way.holdMs > 0;
       const pending = pendingUpload(raw, call.contentType);
       const work = (say: (line: string) => void) => operation.handle(context, input, pending, say);
-      // What a refused upload still sends is read and thrown away, for so long.
-      return answerDeploy(streamOf(reply), work, { ...late, asText }).finally(() => raw.complete || limitBodyTime(raw));
+      return answerProgress(streamOf(reply), work, { ...late, ...way, textEnd: '\nOK\n' }).finally(() => {
+        call.ended();
+        // What a refused upload still sends is read and thrown away, for so long.
+        if (!raw.complete) limitBodyTime(raw);
+      });
     }
     case 'output': {
       const raw = variant.extensions && prefersText(request.headers.accept);
@@ -81,6 +89,10 @@ export async function answer(
       return shape.toWire(found);
     }
   }
+}
+
+function asked({ raw, method, headers }: FastifyRequest, variant: Variant): Asked {
+  return { variant, method, accept: headers.accept, isVersioned: isVersioned(raw) };
 }
 
 /** From its first byte on, the answer is no longer the framework's. */

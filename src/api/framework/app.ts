@@ -96,13 +96,14 @@ function begin(request: FastifyRequest, reply: FastifyReply, logger: Logger, cal
   const call = new Call(request.id, request.raw, addressOf(request.raw));
   request.call = call;
   calls.add(call);
+  call.ended = () => void calls.delete(call);
   call.endBodyLimit = limitBodyTime(request.raw);
   // The framework would refuse what it cannot parse with 415; body.ts reads every body whatever its label.
   delete request.raw.headers['content-type'];
   reply.headers(commonHeaders(call.id));
   reply.raw.once('close', () => {
-    calls.delete(call);
-    call.giveUp();
+    if (!call.outlivesClient) calls.delete(call);
+    call.clientLeft();
     call.log(logger, reply.raw);
   });
 }

@@ -113,6 +113,7 @@ export const appOperations: readonly Operation[] = [
     path: '/apps/:app/restart',
     also: [{ method: 'POST', path: '/apps/:app/restart' }],
     changesState: true,
+    textTo: ['GET'],
     access: 'user',
     params: appParams,
     query: Type.Object({ process: queryText }),
