@@ -9,7 +9,7 @@ import type { Route } from './routes.ts';
 
 const MAX_LOGGED_PATH = 200;
 /** What proxies add. */
-const FORWARDED = ['forwarded', 'via', 'x-forwarded-for', 'x-forwarded-host', 'x-forwarded-proto', 'x-real-ip'];
+const ADDED = /^(?:forwarded|via|x-forwarded(?:-.*)?|x-real-ip|x-client-ip|true-client-ip|cf-connecting-ip)$/;
 
 export class Call {
   readonly id: string;
@@ -45,9 +45,11 @@ export class Call {
     return this.#controller.signal;
   }
 
+  /** '' for what shows that it came through a proxy; many of them speak HTTP/1.0 where nothing else does. */
   get host(): string {
-    const { headers } = this.#request;
-    return FORWARDED.some((name) => headers[name] !== undefined) ? '' : (headers.host ?? '');
+    const { headers, httpVersion } = this.#request;
+    const isProxied = httpVersion === '1.0' || Object.keys(headers).some((name) => ADDED.test(name));
+    return isProxied ? '' : (headers.host ?? '');
   }
 
   /** The connection is closed. */

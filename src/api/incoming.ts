@@ -1,6 +1,7 @@
 /** What is known of a request before anything of it is read: its id, where it comes from, how long its body may take. */
 import type { IncomingMessage } from 'node:http';
 import { randomHex } from '../lib/ids.ts';
+import type { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { SOCKET_ADDRESS } from './caller.ts';
 
 /** Marked by the listener of the unix socket: a missing remote address would also be that of a client that is gone. */
@@ -26,8 +27,9 @@ export function isVersioned(request: IncomingMessage): boolean {
   return VERSIONED.has(request);
 }
 
-export function addressOf(request: IncomingMessage): string {
-  return cameOverSocket(request) ? SOCKET_ADDRESS : (request.socket.remoteAddress ?? 'unknown');
+/** `proxies` are believed for whom they speak. */
+export function addressOf(request: IncomingMessage, proxies: TrustedProxies): string {
+  return cameOverSocket(request) ? SOCKET_ADDRESS : proxies.clientOf(request);
 }
 
 export function requestId(request: IncomingMessage): string {

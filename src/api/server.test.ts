@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { login, somebodyWithApp, targetAt } from '../../test/contract/target.ts';
-import { ADMIN, BODY_LIMIT, type MemoryApi, startMemoryApi } from '../../test/support/memory-api.ts';
+import { ADMIN, BODY_LIMIT, type MemoryApi, memoryUseCases, startMemoryApi } from '../../test/support/memory-api.ts';
 import { PlatformError } from '../domain/errors.ts';
 import type { Logger } from '../lib/logger.ts';
+import { TrustedProxies } from '../lib/trusted-proxies.ts';
 
 let home: string;
 const started: MemoryApi[] = [];
@@ -75,6 +76,40 @@ it('registers those only who call this machine by its own name, where registrati
   expect(await register(2, { host: 'localhost:8080' })).toBe(200);
   expect(await register(3, { host: 'rebound.example.com' })).toBe(403);
   expect(await register(4, { 'x-forwarded-for': '203.0.113.9' })).toBe(403);
+  expect(await register(5, { 'x-forwarded-port': '443' })).toBe(403);
+  expect(await register(6, { via: '1.1 front' })).toBe(403);
+});
+
+describe('the address of a caller', () => {
+  /** What throttles and records get to know of requests that claim to come from a client. */
+  const addressSeen = async (trustedProxies: readonly string[]): Promise<string> => {
+    const { useCases } = memoryUseCases(() => new Date(), true);
+    let seen = '';
+    const login: typeof useCases.users.login = (email, password, address) => {
+      seen = address;
+      return useCases.users.login(email, password, address);
+    };
+    const users = { ...useCases.users, login };
+    const { baseUrl } = await start({
+      useCases: { ...useCases, users },
+      trustedProxies: new TrustedProxies(trustedProxies),
+    });
+    const headers = { 'x-forwarded-for': '6.6.6.6, 203.0.113.9', 'content-type': 'application/json' };
+    const body = JSON.stringify({ password: 'a wrong one' });
+    const answer = await fetch(`${baseUrl}/users/nobody@example.com/tokens`, { method: 'POST', headers, body });
+    expect(answer.ok).toBe(false);
+    await answer.arrayBuffer();
+    return seen;
+  };
+
+  it('is the one that a trusted proxy names', async () => {
+    expect(await addressSeen(['127.0.0.0/8'])).toBe('203.0.113.9');
+  });
+
+  it('is that of the connection for everybody else, whatever they say', async () => {
+    expect(await addressSeen([])).toBe('127.0.0.1');
+    expect(await addressSeen(['192.0.2.1'])).toBe('127.0.0.1');
+  });
 });
 
 describe('the unix socket', () => {

@@ -5,9 +5,9 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { UseCases } from '../domain/use-cases.ts';
 import type { Logger } from '../lib/logger.ts';
+import { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { commonHeaders, JSON_TYPE } from './answer-headers.ts';
 import type { Call } from './call.ts';
-import { SOCKET_ADDRESS } from './caller.ts';
 import { openApp } from './framework/app.ts';
 import { cameOverSocket, markOverSocket, markVersioned, requestId } from './incoming.ts';
 import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
@@ -23,6 +23,8 @@ export interface ApiServerOptions {
   readonly socketPath: string | null;
   readonly version: string;
   readonly logger: Logger;
+  /** Believed for whom they speak; nobody when absent. */
+  readonly trustedProxies?: TrustedProxies;
   readonly bodyLimitBytes: number;
   /** Throws `unavailable` while the platform cannot serve; only the healthcheck asks. */
   readonly ready: () => Promise<void>;
@@ -51,15 +53,18 @@ const CLOSE_GRACE_MS = 10_000;
 export async function createApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const calls = new Set<Call>();
   const standing = standingAnswers(options);
-  const app = await openApp({ ...options, routes: ROUTES, calls, standing });
-  const handler = { request: dispatcher(app.serve, options, standing), upgrade: shellUpgrades(ROUTES, calls, options) };
+  const proxies = options.trustedProxies ?? new TrustedProxies([]);
+  const app = await openApp({ ...options, proxies, routes: ROUTES, calls, standing });
+  const upgrade = shellUpgrades(ROUTES, calls, { ...options, proxies });
+  const handler = { request: dispatcher(app.serve, options, standing), upgrade };
   const local: Handlers = {
     request(request, response) {
       markOverSocket(request);
       handler.request(request, response);
     },
     upgrade(request, socket, head) {
-      return handler.upgrade(request, socket, head, SOCKET_ADDRESS);
+      markOverSocket(request);
+      return handler.upgrade(request, socket, head);
     },
   };
   const { server, address } = await listenOnTcp(handler, options.listen);

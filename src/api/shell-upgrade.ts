@@ -10,9 +10,11 @@ import { isPlatformError, type PlatformError } from '../domain/errors.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import { randomHex } from '../lib/ids.ts';
 import type { Logger } from '../lib/logger.ts';
+import type { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite } from './caller.ts';
 import { errorAnswer } from './error-body.ts';
+import { addressOf } from './incoming.ts';
 import type { ShellOperation } from './operation.ts';
 import { paramsOf, type Route, withoutVersion } from './routes.ts';
 import { Buffered, refuseShell, SHELL_PROTOCOL, ShellSocket } from './shell-socket.ts';
@@ -23,6 +25,7 @@ export interface ShellUpgradeOptions {
   readonly version: string;
   readonly logger: Logger;
   readonly ready: () => Promise<void>;
+  readonly proxies: TrustedProxies;
 }
 
 const MAX_MESSAGE_BYTES = 1024 * 1024;
@@ -41,12 +44,12 @@ export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, option
     perMessageDeflate: false,
     handleProtocols: (protocols) => (protocols.has(SHELL_PROTOCOL) ? SHELL_PROTOCOL : false),
   });
-  return (request: IncomingMessage, socket: Duplex, head: Buffer, address?: string): boolean => {
+  return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
     const asked = askedFor(routes, request);
     if (asked === null) return false;
     // Nobody else looks after this socket any more.
     socket.on('error', () => {});
-    const call = new Call(randomHex(16), request, address ?? request.socket.remoteAddress ?? 'unknown');
+    const call = new Call(randomHex(16), request, addressOf(request, options.proxies));
     call.route = asked.route;
     calls.add(call);
     socket.once('close', () => {

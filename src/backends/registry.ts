@@ -24,6 +24,7 @@ import { createRegistryImages } from './image-source/registry/registry-images.ts
 import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
 import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
+import type { EdgeRouterOptions } from './router/edge/edge-options.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
 import { createServiceEndpoints } from './service-endpoint/index.ts';
 import { createSqlStore } from './store/sql/index.ts';
@@ -105,8 +106,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const router = await createEdgeRouter({
       stateDir: home('edge'),
       runDir: home('run'),
-      listen: config.edgeListen,
-      workers: config.edgeWorkers,
+      ...edgeSettings(config),
       entry: path.join(options.programDir, 'edge', 'main.js'),
       logger,
     });
@@ -150,4 +150,11 @@ function openMailer({ mailUrl: url, mailFrom: from }: Config, directory: string,
     url === null ? createOutboxMailer({ directory, from, now, logger }) : createSmtpMailer({ url, from, now, logger });
   logger.info({ mailer: mailer.description }, 'letters go to');
   return mailer;
+}
+
+function edgeSettings(
+  config: Config,
+): Pick<EdgeRouterOptions, 'listen' | 'workers' | 'trustedProxies' | 'proxyProtocol'> {
+  const { edgeListen: listen, edgeWorkers: workers, trustedProxies, proxyProtocol } = config;
+  return { listen, workers, trustedProxies, proxyProtocol };
 }

@@ -16,7 +16,7 @@ export interface Config {
   /** `postgres://...`, or null for the embedded SQLite in the home. */
   readonly databaseUrl: string | null;
   readonly admin: { readonly email: string; readonly password: string | null };
-  /** `auto`: open while the API listens on loopback only. */
+  /** `auto`: open while nobody but this machine can reach the platform. */
   readonly registration: 'auto' | 'open' | 'closed';
   /** Hosts and networks of providers that may be called although their addresses are private. */
   readonly providersAllow: readonly string[];
@@ -27,6 +27,10 @@ export interface Config {
   /** Seconds between two rounds of the healers; 0: they run on demand only. */
   readonly healingIntervalSeconds: number;
   readonly edgeWorkers: number;
+  /** Proxies in front of the API and the edge: addresses and networks. */
+  readonly trustedProxies: readonly string[];
+  /** Connections of trusted proxies to the edge begin with a header of the PROXY protocol. */
+  readonly proxyProtocol: boolean;
   /** Seconds a new unit may take to become ready. */
   readonly startTimeoutSeconds: number;
   /** Seconds an old unit may take to finish its requests. */

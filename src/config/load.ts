@@ -70,6 +70,8 @@ function valuesOf(read: Read): Values {
     healers: read(SETTINGS.healers),
     healingIntervalSeconds: read(SETTINGS.healingIntervalSeconds),
     edgeWorkers: read(SETTINGS.edgeWorkers),
+    trustedProxies: read(SETTINGS.trustedProxies),
+    proxyProtocol: read(SETTINGS.proxyProtocol),
     isolation: read(SETTINGS.isolation),
     unitMemoryBytes: read(SETTINGS.unitMemoryBytes),
     startTimeoutSeconds: read(SETTINGS.startTimeoutSeconds),

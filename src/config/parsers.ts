@@ -1,5 +1,6 @@
 /** Text of one setting -> value. A parser throws BadValue with what it wants to see; it never repeats the text it was given. */
 import { isIPv4, isIPv6 } from 'node:net';
+import { parseNetwork } from '../lib/trusted-proxies.ts';
 import { allowEntry } from '../lib/guarded/allow-list.ts';
 import type { Listen } from './config.ts';
 
@@ -169,6 +170,17 @@ export const registryLogins: Parser<ReadonlyMap<string, { user: string; password
   }
   return logins;
 };
+
+/** Addresses and networks with commas between them. */
+export const networks: Parser<readonly string[]> = (text) => {
+  const entries = text.split(',').map((entry) => entry.trim());
+  if (entries.join('') === '') return [];
+  if (entries.some((entry) => parseNetwork(entry) === null))
+    throw new BadValue('must be addresses and networks with commas between them, for example 127.0.0.1, 10.0.0.0/8');
+  return entries;
+};
+
+export const onOff: Parser<boolean> = (text) => choice('on', 'off')(text) === 'on';
 
 /** Names, addresses and networks with commas between them. */
 export const allowedAddresses: Parser<readonly string[]> = (text) => {

@@ -88,7 +88,7 @@ export const SETTINGS: Settings = {
     variable: 'TANCHO_AUTH_REGISTRATION',
     default: 'auto',
     description:
-      'Who may create an account: open (anybody), closed (admins only), auto (anybody on this machine, the apps on it included, while the API listens on loopback only; behind a reverse proxy choose closed).',
+      'Who may create an account: open (anybody), closed (admins only), auto (anybody on this machine, the apps on it included, while the API listens on loopback only, the domain is localhost and no proxy is set; requests that came through a proxy are refused).',
     parse: parse.choice('auto', 'open', 'closed'),
   },
   sessionDays: {
@@ -170,6 +170,22 @@ export const SETTINGS: Settings = {
     default: '1',
     description: 'Processes that carry the traffic of the apps. More than the number of cores gains nothing.',
     parse: parse.wholeNumber(1, 64),
+  },
+  trustedProxies: {
+    key: 'trusted-proxies',
+    variable: 'TANCHO_TRUSTED_PROXIES',
+    default: '',
+    description:
+      'Proxies in front of the API and the apps: addresses and CIDR networks with commas between them, for example 127.0.0.1, 10.0.0.0/8. From them X-Forwarded-For, -Proto and -Host or Forwarded are believed and continued; from everybody else they are replaced. See docs/proxies.md.',
+    parse: parse.networks,
+  },
+  proxyProtocol: {
+    key: 'edge.proxy-protocol',
+    variable: 'TANCHO_EDGE_PROXY_PROTOCOL',
+    default: 'off',
+    description:
+      'With on, every connection of a trusted proxy to the apps begins with a header of the PROXY protocol, version 1 or 2, as balancers of TCP connections send it.',
+    parse: parse.onOff,
   },
   isolation: {
     key: 'isolation',

@@ -52,7 +52,7 @@ import { CallerCache } from '../domain/users/caller-cache.ts';
 import { createUsers } from '../domain/users/users.ts';
 import type { Logger } from '../lib/logger.ts';
 import { repeatedly } from '../lib/repeatedly.ts';
-import { isLoopback } from './addresses.ts';
+import { isLocalName, isLoopback } from './addresses.ts';
 
 const RETAIN_EVERY_MS = 10 * 60_000;
 
@@ -73,12 +73,15 @@ export interface Domain {
 export type DomainConfig = Pick<
   Config,
   | 'apiListen'
+  | 'domain'
   | 'healers'
   | 'healingIntervalSeconds'
   | 'logBytesPerApp'
   | 'logEntriesPerApp'
+  | 'proxyProtocol'
   | 'registration'
   | 'sessionDays'
+  | 'trustedProxies'
 >;
 
 export type DomainBackends = Omit<Backends, 'gitHost' | 'close'> & { readonly gitHost: GitHost };
@@ -213,10 +216,15 @@ async function stopUnits(backends: DomainBackends, graceMs: number): Promise<voi
   await Promise.all(running.map((unit) => backends.provisioner.stop(unit.id, graceMs)));
 }
 
-function registrationOf(config: DomainConfig): { registrationOpen: boolean; registrationFromHereOnly: boolean } {
+/** `auto` is for a machine that somebody tries the platform on: whatever lets others reach it closes registration. */
+export function registrationOf(
+  config: Pick<DomainConfig, 'apiListen' | 'domain' | 'proxyProtocol' | 'registration' | 'trustedProxies'>,
+): { registrationOpen: boolean; registrationFromHereOnly: boolean } {
   const isAuto = config.registration === 'auto';
+  const isLocal = isLoopback(config.apiListen.host) && isLocalName(config.domain);
+  const isBehindProxy = config.trustedProxies.length > 0 || config.proxyProtocol;
   return {
-    registrationOpen: isAuto ? isLoopback(config.apiListen.host) : config.registration === 'open',
+    registrationOpen: isAuto ? isLocal && !isBehindProxy : config.registration === 'open',
     registrationFromHereOnly: isAuto,
   };
 }

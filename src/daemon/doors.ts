@@ -8,6 +8,7 @@ import { createGitHttp } from '../git-push/http.ts';
 import { createGitSessions, type GitSessions } from '../git-push/sessions.ts';
 import { createSshDoor, type SshDoor } from '../git-push/ssh.ts';
 import type { Logger } from '../lib/logger.ts';
+import { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { demandReady } from './ready.ts';
 
 const BODY_LIMIT_BYTES = 8 * 1024 * 1024;
@@ -34,6 +35,7 @@ export async function openDoors(
   options: DoorsOptions,
 ): Promise<Doors> {
   const { logger, ready } = options;
+  const trustedProxies = new TrustedProxies(config.trustedProxies);
   const sessions = createGitSessions({
     repositories: backends.gitHost,
     apps: useCases.apps,
@@ -54,10 +56,11 @@ export async function openDoors(
       socketPath: path.join(options.runDir, 'api.sock'),
       version: options.version,
       logger,
+      trustedProxies,
       bodyLimitBytes: BODY_LIMIT_BYTES,
       ready: () => demandReady(ready, backends.store),
       stateVersion: () => backends.store.version(),
-      gitHandler: createGitHttp({ users: useCases.users, sessions, logger }),
+      gitHandler: createGitHttp({ users: useCases.users, sessions, logger, trustedProxies }),
     });
     return { api, ssh, sessions };
   } catch (error) {

@@ -13,9 +13,10 @@ import { HeadReader } from './http/head-reader.ts';
 import { Refusal } from './http/refusal.ts';
 import { parseRequestHead } from './http/request-head.ts';
 import { parseResponseHead } from './http/response-head.ts';
+import { RequestOrigin } from './rewrite/request-origin.ts';
 import { headForUnit } from './rewrite/heads.ts';
 
-const SENDER = { forwardedLines: 'X-Forwarded-For: 10.0.0.1\r\nX-Forwarded-Proto: http\r\n', port: 80 };
+const ORIGIN = new RequestOrigin({ path: ['192.0.2.1'], proto: null, host: null }, 8000);
 /** Milliseconds for each of the three properties, for a soak run; otherwise a number of runs that takes about a second. */
 const LIMIT_MS = Number(process.env.FUZZ_MS ?? 0);
 const RUNS =
@@ -56,7 +57,7 @@ function requestsByEdge(bytes: Buffer): ByEdge {
     const { method, target, authority: host } = head;
     end = at;
     understood.push({ method, target, host, body });
-    forwarded += headForUnit(head, SENDER, 'id') + wrapped;
+    forwarded += headForUnit(head, ORIGIN, 'id') + wrapped;
     if (!head.keepAlive || head.upgrade !== null) break;
   }
   return { understood, forwarded, end };

@@ -33,6 +33,8 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
     replaces: number(options.replaces ?? 0, 'replaces'),
     stopGraceMs: number(options.stopGraceMs ?? 10_000, 'stopGraceMs'),
     settings: {
+      trustedProxies: texts(options.trustedProxies ?? [], 'trustedProxies'),
+      proxyProtocol: flag(options.proxyProtocol ?? false, 'proxyProtocol'),
       limits: numbers(DEFAULT_SETTINGS.limits, options.limits, 'limits'),
       timeouts: numbers(DEFAULT_SETTINGS.timeouts, options.timeouts, 'timeouts'),
     },
@@ -56,6 +58,16 @@ function object(value: unknown, what: string): Record<string, unknown> {
 
 function text(value: unknown, what: string): string {
   if (typeof value !== 'string') throw new Error(`${what} must be text`);
+  return value;
+}
+
+function texts(value: unknown, what: string): string[] {
+  if (!Array.isArray(value)) throw new Error(`${what} must be a list`);
+  return value.map((entry) => text(entry, what));
+}
+
+function flag(value: unknown, what: string): boolean {
+  if (typeof value !== 'boolean') throw new Error(`${what} must be true or false`);
   return value;
 }
 

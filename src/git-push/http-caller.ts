@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import { PlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
+import type { TrustedProxies } from '../lib/trusted-proxies.ts';
 
 const MAX_HEADER = 4_096;
 
@@ -10,8 +11,9 @@ const MAX_HEADER = 4_096;
 export async function callerOf(
   request: IncomingMessage,
   users: Pick<Users, 'byToken' | 'byPassword'>,
+  proxies: TrustedProxies,
 ): Promise<Caller> {
-  const address = (request.socket.remoteAddress ?? '').replace(/^::ffff:/, '');
+  const address = proxies.clientOf(request);
   const [, scheme = '', credentials = ''] = /^(\w+) +(\S+)\s*$/.exec(authorization(request)) ?? [];
   switch (scheme.toLowerCase()) {
     case 'bearer':

@@ -9,6 +9,7 @@ import type { Caller } from '../domain/caller.ts';
 import { type ErrorCode, PlatformError, toPlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
 import type { Logger } from '../lib/logger.ts';
+import { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { callerOf } from './http-caller.ts';
 import { packetLine } from './packet-line.ts';
 import { printableName } from './printable.ts';
@@ -20,6 +21,8 @@ export interface GitHttpOptions {
   readonly users: Pick<Users, 'byToken' | 'byPassword'>;
   readonly sessions: GitSessions;
   readonly logger: Logger;
+  /** Believed for whom they speak; nobody when absent. */
+  readonly trustedProxies?: TrustedProxies;
 }
 
 /** True when the request was git's and is being answered; false: not ours, untouched. */
@@ -31,6 +34,7 @@ interface Target {
   readonly mode: 'advertise' | 'rpc';
 }
 
+const NOBODY = new TrustedProxies([]);
 const PREFIX = '/git/';
 const SERVICES: readonly GitServiceName[] = ['git-receive-pack', 'git-upload-pack'];
 
@@ -65,7 +69,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
   });
   try {
     const target = targetOf(request);
-    const caller = await callerOf(request, options.users);
+    const caller = await callerOf(request, options.users, options.trustedProxies ?? NOBODY);
     const app = appOfPath(target.path);
     await serve(request, response, {
       target,

@@ -42,6 +42,9 @@ export interface DomainWorld {
 const LOOPBACK = { allow: [], allowLoopback: true, ownPorts: () => [] };
 const CONFIG: DomainConfig = {
   apiListen: { host: '127.0.0.1', port: 0 },
+  domain: 'apps.test',
+  trustedProxies: [],
+  proxyProtocol: false,
   registration: 'closed',
   sessionDays: 1,
   logEntriesPerApp: 10_000,

@@ -6,11 +6,11 @@ import type { AddressInfo, Server, Socket } from 'node:net';
 import type { RouteTable, Target } from '../../src/domain/routes/router.ts';
 import { DataPlane } from '../../src/edge/proxy/data-plane.ts';
 import { DEFAULT_SETTINGS } from '../../src/edge/proxy/settings.ts';
-import type { Limits, Timeouts } from '../../src/edge/proxy/settings.ts';
+import type { Limits, Settings, Timeouts } from '../../src/edge/proxy/settings.ts';
 
 const PATIENCE_MS = 10_000;
 
-export interface RigSettings {
+export interface RigSettings extends Partial<Pick<Settings, 'trustedProxies' | 'proxyProtocol'>> {
   readonly limits?: Partial<Limits>;
   readonly timeouts?: Partial<Timeouts>;
 }
@@ -26,6 +26,8 @@ export class EdgeRig {
   constructor(settings: RigSettings = {}) {
     this.plane = new DataPlane(
       {
+        ...DEFAULT_SETTINGS,
+        ...settings,
         limits: { ...DEFAULT_SETTINGS.limits, ...settings.limits },
         timeouts: { ...DEFAULT_SETTINGS.timeouts, lingerMs: 300, ...settings.timeouts },
       },

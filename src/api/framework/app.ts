@@ -5,6 +5,7 @@
 import Fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest, type FastifySchema } from 'fastify';
 import type { RequestListener } from 'node:http';
 import type { Logger } from '../../lib/logger.ts';
+import type { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import { commonHeaders } from '../answer-headers.ts';
 import { decodeBody, inCaseOf, readFields } from '../body.ts';
 import { Call } from '../call.ts';
@@ -27,6 +28,7 @@ declare module 'fastify' {
 export interface AppOptions extends AnswerOptions {
   readonly routes: readonly Route[];
   readonly logger: Logger;
+  readonly proxies: TrustedProxies;
   readonly bodyLimitBytes: number;
   /** Every call that goes on is in it. */
   readonly calls: Set<Call>;
@@ -51,7 +53,7 @@ export async function openApp(options: AppOptions): Promise<App> {
 }
 
 function createApp(options: AppOptions): FastifyInstance {
-  const { routes, logger, calls, standing } = options;
+  const { routes, standing } = options;
   const app = Fastify({
     logger: false,
     bodyLimit: options.bodyLimitBytes,
@@ -65,7 +67,7 @@ function createApp(options: AppOptions): FastifyInstance {
   app.setSerializerCompiler(serializersOnDemand);
   app.decorateRequest('call');
   app.addHook('onRequest', (request, reply, done) => {
-    begin(request, reply, logger, calls);
+    begin(request, reply, options);
     done();
   });
   app.removeAllContentTypeParsers();
@@ -92,8 +94,8 @@ function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-function begin(request: FastifyRequest, reply: FastifyReply, logger: Logger, calls: Set<Call>): void {
-  const call = new Call(request.id, request.raw, addressOf(request.raw));
+function begin(request: FastifyRequest, reply: FastifyReply, { logger, calls, proxies }: AppOptions): void {
+  const call = new Call(request.id, request.raw, addressOf(request.raw, proxies));
   request.call = call;
   calls.add(call);
   call.ended = () => void calls.delete(call);

@@ -1,12 +1,12 @@
 import type { Socket } from 'node:net';
-import { HEAD_MORE, HEAD_TOO_LARGE, HeadReader } from '../http/head-reader.ts';
+import { HEAD_BAD, HEAD_MORE, HEAD_TOO_LARGE, HeadReader } from '../http/head-reader.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { parseRequestHead } from '../http/request-head.ts';
+import { ClientPeer } from './client-peer.ts';
 import type { ClientUser } from './client-user.ts';
 import type { Watched } from './deadlines.ts';
 import { Exchange } from './exchange.ts';
-import type { Sender } from '../rewrite/heads.ts';
 import type { Plane } from './plane.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
 import { requestIdFor } from '../rewrite/request-id.ts';
@@ -18,15 +18,14 @@ const BLANK_LINES = 4;
  * One client connection: reads heads, gives each request to an exchange, one at a time and in order, and keeps the
  * bytes of later requests until their turn. Knows nothing of units.
  */
-export class ClientConnection implements Watched, Sender {
+export class ClientConnection implements Watched {
   deadline = Number.POSITIVE_INFINITY;
   /** True while what was written has not left this process. */
   blocked = false;
-  readonly forwardedLines: string;
-  readonly port: number;
   readonly #plane: Plane;
   readonly #socket: Socket;
   readonly #reader: HeadReader;
+  readonly #peer: ClientPeer;
   #user: ClientUser | null = null;
   #stash: Buffer | null = null;
   #stashAt = 0;
@@ -47,9 +46,7 @@ export class ClientConnection implements Watched, Sender {
     this.#plane = plane;
     this.#socket = socket;
     this.#reader = new HeadReader(plane.settings.limits.headBytes, BLANK_LINES);
-    const address = socket.remoteAddress ?? 'unknown';
-    this.forwardedLines = `X-Forwarded-For: ${address.replace(/^::ffff:/, '')}\r\nX-Forwarded-Proto: http\r\n`;
-    this.port = plane.port;
+    this.#peer = new ClientPeer(plane, socket.remoteAddress);
     this.arm(plane.settings.timeouts.idleMs);
     plane.deadlines.watch(this);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
@@ -165,6 +162,7 @@ export class ClientConnection implements Watched, Sender {
       this.#stash = null;
       return false;
     }
+    if (this.#peer.owesHeader) return this.#readProxyHeader(bytes);
     return this.blocked ? false : this.#readHead(bytes);
   }
 
@@ -173,13 +171,34 @@ export class ClientConnection implements Watched, Sender {
     if (this.#stash !== null && this.#stashAt >= this.#stash.length) this.#stash = null;
   }
 
+  #readProxyHeader(bytes: Buffer): boolean {
+    const from = this.#stashAt;
+    const stop = this.#peer.readHeader(bytes, from, bytes.length);
+    if (stop === HEAD_MORE) {
+      this.#awaitRest();
+      return false;
+    }
+    this.#inHead = false;
+    if (stop === HEAD_BAD) {
+      this.#refuse(new Refusal(400, 'The connection does not begin with a header of the PROXY protocol.'));
+      return false;
+    }
+    this.#advance(stop - from);
+    return true;
+  }
+
+  /** The beginning of a head has been taken; the rest must come in time. */
+  #awaitRest(): void {
+    this.#stash = null;
+    if (!this.#inHead) this.arm(this.#plane.settings.timeouts.headMs);
+    this.#inHead = true;
+  }
+
   #readHead(bytes: Buffer): boolean {
     const from = this.#stashAt;
     const stop = this.#reader.read(bytes, from, bytes.length);
     if (stop === HEAD_MORE) {
-      this.#stash = null;
-      if (!this.#inHead) this.arm(this.#plane.settings.timeouts.headMs);
-      this.#inHead = true;
+      this.#awaitRest();
       return false;
     }
     this.#inHead = false;
@@ -199,7 +218,7 @@ export class ClientConnection implements Watched, Sender {
     const requestId = requestIdFor(head.requestId);
     const route = this.#plane.table.match(head.host.name);
     if (route !== null) {
-      const exchange = new Exchange(this.#plane, this, { head, requestId, route });
+      const exchange = new Exchange(this.#plane, this, { head, requestId, origin: this.#peer.originOf(head), route });
       this.#user = exchange;
       exchange.start();
       return;

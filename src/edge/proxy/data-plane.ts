@@ -1,6 +1,7 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AppTraffic, RouteTable } from '../../domain/routes/router.ts';
 import { listening } from '../../lib/listening.ts';
+import { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import { LiveTable } from '../routing/route-table.ts';
 import { TargetPools } from '../routing/target-pools.ts';
 import { Traffic } from '../routing/traffic.ts';
@@ -29,6 +30,7 @@ export class DataPlane implements Serving {
     this.#plane = {
       settings,
       deadlines,
+      proxies: new TrustedProxies(settings.trustedProxies),
       pools: new TargetPools(settings, deadlines),
       table: new LiveTable({ version: 0, routes: [] }, () => {
         throw new Error('an empty table has no routes');

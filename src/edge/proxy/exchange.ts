@@ -8,6 +8,7 @@ import { Answer } from './answer.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { ClientUser } from './client-user.ts';
 import { headForUnit, interimHead, tunnelProtocol } from '../rewrite/heads.ts';
+import type { RequestOrigin } from '../rewrite/request-origin.ts';
 import type { Plane } from './plane.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
 import type { LiveRoute } from '../routing/route-table.ts';
@@ -23,6 +24,7 @@ const MAX_INTERIM = 32;
 export interface RoutedRequest {
   readonly head: RequestHead;
   readonly requestId: string;
+  readonly origin: RequestOrigin;
   readonly route: LiveRoute;
 }
 
@@ -36,6 +38,7 @@ export class Exchange implements Applicant, ClientUser {
   readonly #client: ClientConnection;
   readonly #head: RequestHead;
   readonly #requestId: string;
+  readonly #origin: RequestOrigin;
   readonly #upload: Upload;
   readonly #reader: HeadReader;
   readonly #search: UnitSearch;
@@ -52,6 +55,7 @@ export class Exchange implements Applicant, ClientUser {
     this.#client = client;
     this.#head = request.head;
     this.#requestId = request.requestId;
+    this.#origin = request.origin;
     this.#search = new UnitSearch(plane, request.head, request.route);
     this.#upload = new Upload(request.head.bodyLength);
     this.#reader = new HeadReader(plane.settings.limits.headBytes, 0);
@@ -126,12 +130,12 @@ export class Exchange implements Applicant, ClientUser {
 
   #send(unit: UnitConnection): void {
     if (this.#head.bodyLength === 0) {
-      unit.write(headForUnit(this.#head, this.#client, this.#requestId));
+      unit.write(headForUnit(this.#head, this.#origin, this.#requestId));
     } else {
       // What is at hand of the body leaves together with the head.
       unit.cork();
       process.nextTick(() => unit.uncork());
-      unit.write(headForUnit(this.#head, this.#client, this.#requestId));
+      unit.write(headForUnit(this.#head, this.#origin, this.#requestId));
       this.#upload.replay(unit);
     }
     this.#armForAnswer();

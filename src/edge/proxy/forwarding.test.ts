@@ -63,6 +63,7 @@ describe('forwarding', () => {
       'Cookie: a=b',
       'X-Forwarded-For: 127.0.0.1',
       'X-Forwarded-Proto: http',
+      'Forwarded: for=127.0.0.1;proto=http;host="blog.test"',
       'X-Forwarded-Host: blog.test',
       `X-Forwarded-Port: ${rig.port}`,
       'X-Request-Id: abc-1',

@@ -1,6 +1,7 @@
 import type { Deadlines } from './deadlines.ts';
 import type { LiveTable } from '../routing/route-table.ts';
 import type { Settings } from './settings.ts';
+import type { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import type { TargetPools } from '../routing/target-pools.ts';
 
 /** What every connection of this process sees of the whole. */
@@ -8,6 +9,7 @@ export interface Plane {
   readonly settings: Settings;
   readonly deadlines: Deadlines;
   readonly pools: TargetPools;
+  readonly proxies: TrustedProxies;
   /** Replaced as a whole; look it up anew for each request. */
   table: LiveTable;
   /** Port of the public listener. */

@@ -36,11 +36,17 @@ export interface Timeouts {
 }
 
 export interface Settings {
+  /** Addresses and networks of proxies whose word is taken for whom they speak for. */
+  readonly trustedProxies: readonly string[];
+  /** Every connection of a trusted proxy begins with a header of the PROXY protocol. */
+  readonly proxyProtocol: boolean;
   readonly limits: Limits;
   readonly timeouts: Timeouts;
 }
 
 export const DEFAULT_SETTINGS: Settings = {
+  trustedProxies: [],
+  proxyProtocol: false,
   limits: {
     headBytes: 32_768,
     clientConnections: 16_384,

@@ -2,6 +2,7 @@ import { CHUNKED, UNTIL_CLOSE } from '../http/framing.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { ResponseHead } from '../http/response-head.ts';
 import { requestLines, responseLines } from './field-filter.ts';
+import type { RequestOrigin } from './request-origin.ts';
 
 /** Protocols that would carry HTTP requests past the edge's own reading of them. */
 const NOT_TUNNELLED = new Set(['h2c', 'h2', 'tls/1.0', 'http/2.0']);
@@ -12,21 +13,13 @@ export function tunnelProtocol(head: RequestHead): string | null {
   return head.upgrade.split(',').some((name) => NOT_TUNNELLED.has(name.trim().toLowerCase())) ? null : head.upgrade;
 }
 
-export interface Sender {
-  /** `X-Forwarded-For` and `-Proto` lines, made once per connection. */
-  readonly forwardedLines: string;
-  /** For X-Forwarded-Port when Host names no port. */
-  readonly port: number;
-}
-
 /** The head a unit gets. */
-export function headForUnit(head: RequestHead, sender: Sender, requestId: string): string {
+export function headForUnit(head: RequestHead, origin: RequestOrigin, requestId: string): string {
   const protocol = tunnelProtocol(head);
   return (
     `${head.method} ${head.target} HTTP/1.1\r\n` +
     requestLines(head.text, head.fields, head.connection) +
-    sender.forwardedLines +
-    `X-Forwarded-Host: ${head.authority}\r\nX-Forwarded-Port: ${head.host.port ?? sender.port}\r\n` +
+    origin.lines(head) +
     (protocol === null
       ? `X-Request-Id: ${requestId}\r\n\r\n`
       : `X-Request-Id: ${requestId}\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`)

@@ -15,6 +15,10 @@ export interface EdgeRouterOptions {
   readonly logger: Logger;
   /** Milliseconds for requests in flight when the edge is told to stop. Default 10 000. */
   readonly stopGraceMs?: number;
+  /** Addresses and networks of proxies in front of the edge. */
+  readonly trustedProxies?: readonly string[];
+  /** Connections of trusted proxies begin with a header of the PROXY protocol. */
+  readonly proxyProtocol?: boolean;
   /** Overrides of edge/proxy/settings.ts, by the names used there. */
   readonly limits?: Readonly<Record<string, number>>;
   readonly timeouts?: Readonly<Record<string, number>>;

@@ -40,9 +40,10 @@ export async function prepareDirectories(options: EdgeRouterOptions): Promise<vo
 
 /** Changes whenever a running edge should be replaced: other code, other Node, other options. */
 export async function fingerprintOf(options: EdgeRouterOptions): Promise<string> {
-  const { workers, stopGraceMs, limits, timeouts } = options;
+  const { workers, stopGraceMs, limits, timeouts, trustedProxies = [], proxyProtocol = false } = options;
   const hash = createHash('sha256').update(execPathOf(options));
-  hash.update(JSON.stringify([process.version, workers, stopGraceMs ?? null, limits ?? null, timeouts ?? null]));
+  const bounds = [stopGraceMs ?? null, limits ?? null, timeouts ?? null];
+  hash.update(JSON.stringify([process.version, workers, bounds, trustedProxies, proxyProtocol]));
   const directory = dirname(options.entry);
   const names = await readdir(directory, { recursive: true });
   for (const name of names.filter((entry) => entry.endsWith('.js')).sort()) {
@@ -56,7 +57,7 @@ export async function spawnEdge(
   options: EdgeRouterOptions,
   how: { fingerprint: string; port: number; replaces: number },
 ): Promise<ChildProcess> {
-  const { stateDir, runDir, workers, stopGraceMs, limits, timeouts, listen } = options;
+  const { stateDir, runDir, workers, stopGraceMs, limits, timeouts, trustedProxies, proxyProtocol, listen } = options;
   const argument = JSON.stringify({
     stateDir,
     runDir,
@@ -65,6 +66,8 @@ export async function spawnEdge(
     stopGraceMs,
     limits,
     timeouts,
+    trustedProxies,
+    proxyProtocol,
     ...how,
   });
   const log = await openLog(pathsOf(options).log);
