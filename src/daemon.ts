@@ -10,6 +10,7 @@ import type { Config } from './config/config.ts';
 import { fromHere, isLoopback } from './daemon/addresses.ts';
 import { createDomain } from './daemon/domain.ts';
 import { type Doors, openDoors } from './daemon/doors.ts';
+import { publicAddress } from './daemon/public-address.ts';
 import { settingsOf } from './daemon/settings.ts';
 import { recover } from './domain/recovery.ts';
 import { takeSeat } from './domain/seat.ts';
@@ -77,7 +78,11 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   const now = (): Date => new Date();
   let isReady = false;
   let doors: Doors | null = null;
-  const settings = settingsOf(config, backends, () => doors?.ssh.address.port ?? config.sshListen.port);
+  const publicIp = publicAddress(config);
+  const settings = settingsOf(config, backends, {
+    sshPort: () => doors?.ssh.address.port ?? config.sshListen.port,
+    publicAddress: publicIp.current,
+  });
   const owner = `${hostname()}-${await ownName(path.join(options.runDir, 'control.name'))}`;
   const seat = await takeSeat(backends.store, { owner, onLost: () => giveUp(logger) });
   const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);
@@ -102,7 +107,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
     isolation: backends.provisioner.description,
     async stop(how) {
       isReady = false;
-      await Promise.all([stopPruning(), stopRetention()]);
+      await Promise.all([stopPruning(), stopRetention(), publicIp.close()]);
       // First, so that pushers are told before their connections end.
       await sessions.close();
       await Promise.all([api.close(), ssh.close()]);

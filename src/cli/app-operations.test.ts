@@ -34,7 +34,7 @@ describe('operations on an app', () => {
       stream(),
       /Process w of shop restarted/,
     ],
-    [['app', 'swap', 'a', 'b'], 'PUT /swap?app1=a&app2=b', empty, /^a and b have changed places\.$/],
+    [['app', 'swap', 'a', 'b'], 'PUT /swap?app1=a&app2=b&force=false', empty, /^a and b have changed places\.$/],
     [
       ['app', 'swap', 'a', 'b', '--force', '--cname-only'],
       'PUT /swap?app1=a&app2=b&force=true&cnameOnly=true',

@@ -93,7 +93,8 @@ export function appsClient(requests: Requests, shell: Calls['shell']): AppsClien
     restart: (app, progress = {}) => during('apps.restart-post', ofProcess(app, progress), progress),
     start: (app, progress = {}) => during('apps.start', ofProcess(app, progress), progress),
     stop: (app, progress = {}) => during('apps.stop', ofProcess(app, progress), progress),
-    swap: (app1, app2, { force, cnameOnly } = {}) => request('apps.swap', { query: { app1, app2, force, cnameOnly } }),
+    swap: (app1, app2, { force = false, cnameOnly } = {}) =>
+      request('apps.swap', { query: { app1, app2, force, cnameOnly } }),
     addUnits: (app, units, progress = {}) => during('units.add', ofProcess(app, progress, { units }), progress),
     removeUnits: (app, units, progress = {}) => during('units.remove', ofProcess(app, progress, { units }), progress),
     addCnames: (app, cname) => request('cnames.add', { params: { app }, body: { cname } }),

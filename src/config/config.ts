@@ -13,6 +13,8 @@ export interface Config {
   readonly sshListen: Listen;
   /** Apps answer at `<app>.<domain>`. */
   readonly domain: string;
+  /** Where these names lead, an IP address; null: found out. */
+  readonly publicAddress: string | null;
   /** `postgres://...`, or null for the embedded SQLite in the home. */
   readonly databaseUrl: string | null;
   readonly admin: { readonly email: string; readonly password: string | null };

@@ -56,6 +56,7 @@ function valuesOf(read: Read): Values {
     edgeListen: read(SETTINGS.edgeListen),
     sshListen: read(SETTINGS.sshListen),
     domain: read(SETTINGS.domain),
+    publicAddress: read(SETTINGS.publicAddress),
     databaseUrl: read(SETTINGS.databaseUrl),
     adminEmail: read(SETTINGS.adminEmail),
     adminPassword: read(SETTINGS.adminPassword),

@@ -1,5 +1,5 @@
 /** Text of one setting -> value. A parser throws BadValue with what it wants to see; it never repeats the text it was given. */
-import { isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { parseNetwork } from '../lib/trusted-proxies.ts';
 import { allowEntry } from '../lib/guarded/allow-list.ts';
 import type { Listen } from './config.ts';
@@ -39,6 +39,14 @@ export const hostName: Parser<string> = (text) => {
   const name = text.trim().toLowerCase();
   if (!HOST_NAME.test(name)) throw new BadValue('must be a host name, for example localhost or apps.example.com');
   return name;
+};
+
+/** Empty: none. */
+export const ipAddressOrNone: Parser<string | null> = (text) => {
+  const value = text.trim();
+  if (value === '') return null;
+  if (isIP(value) === 0) throw new BadValue('must be an IP address, for example 203.0.113.5 or 2001:db8::5');
+  return value;
 };
 
 export function choice<T extends string>(...allowed: readonly T[]): Parser<T> {

@@ -59,6 +59,14 @@ export const SETTINGS: Settings = {
     description: 'Apps answer at <app>.<domain>. Names below localhost reach this machine without any DNS.',
     parse: parse.hostName,
   },
+  publicAddress: {
+    key: 'public-address',
+    variable: 'TANCHO_PUBLIC_ADDRESS',
+    default: '',
+    description:
+      'The IP address that the host names of apps lead to, shown as the Ip of apps. None: where the names below the domain lead by DNS, else the address of edge.listen, else the first one of this machine.',
+    parse: parse.ipAddressOrNone,
+  },
   databaseUrl: {
     key: 'database.url',
     variable: 'TANCHO_DATABASE_URL',

@@ -10,9 +10,15 @@ const KEPT_RELEASES = 10;
 const RUN_TIMEOUT_MS = 60 * 60_000;
 const UNIT_PROCESSES = 1024;
 
-export function settingsOf(config: Config, backends: Backends, sshPort: () => number): Settings {
+export interface OwnAddresses {
+  readonly sshPort: () => number;
+  readonly publicAddress: () => string;
+}
+
+export function settingsOf(config: Config, backends: Backends, { sshPort, publicAddress }: OwnAddresses): Settings {
   return {
     domain: config.domain,
+    publicAddress,
     edgePort: () => portOf(backends.router.listen),
     sshAddress: () => hostPort({ host: publicHost(config), port: sshPort() }),
     startTimeoutMs: config.startTimeoutSeconds * 1000,

@@ -6,6 +6,8 @@ import type { DefaultLimits } from './quotas/quota.ts';
 export interface Settings {
   /** `<app>.<domain>` is where an app answers. */
   readonly domain: string;
+  /** IP address that the host names of apps lead to. */
+  readonly publicAddress: () => string;
   /** Port of the edge as seen by clients; 80 is left out of addresses. */
   readonly edgePort: () => number;
   /** `host:port` of the SSH door. */

@@ -168,6 +168,16 @@ export function appOperationsContract(getTarget: () => Target): void {
         await expectRefused('PUT', `${prefix}/swap?app1=${two}&app2=${two}`, {}, [400, 'input.invalid']);
         await expectRefused('PUT', `${prefix}/swap?app1=${two}&app2=${three}&force=maybe`, {}, [400, 'input.invalid']);
       });
+
+      it('swaps apps that differ unless the client says force=false [apps.swap]', async (test) => {
+        if (target.deploy === undefined) return test.skip('this target cannot deploy');
+        const [one, two] = [await newApp(['web']), await newApp()];
+        const path = `${prefix}/swap?app1=${one}&app2=${two}`;
+        await expectRefused('PUT', `${path}&force=false`, {}, [412, 'app.swap_mismatch']);
+        expect((await show(one)).swappedWith).toBeUndefined();
+        expect((await call('PUT', path)).status).toBe(200);
+        expect((await show(one)).swappedWith).toBe(two);
+      });
     });
 
     it('a swap of apps that differ asks with 412, and takes the answer in a form', async (test) => {

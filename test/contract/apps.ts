@@ -1,4 +1,5 @@
 /** Specification 4.1 and 4.6: apps, their environment, run, restart and log; platforms. */
+import { isIP } from 'node:net';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { ask, EXPECTED, login, somebody, somebodyWithApp, type Target, unique, VARIANT_NAMES } from './target.ts';
 
@@ -41,8 +42,11 @@ export function appsContract(getTarget: () => Target): void {
     it('lists the apps one may see, and no others [apps.list]', async () => {
       const list = (await call('GET', `${prefix}/apps`)).json as Record<string, unknown>[];
       expect(list.map((each) => each['Name'])).toEqual([owner.app]);
-      if (variant !== 'union') expect(Object.keys(list[0] ?? {})).toEqual(['Ip', 'Name', 'Units']);
       expect((await call('GET', `${prefix}/apps`, { token: stranger })).json).toEqual([]);
+      if (variant === 'union') return;
+      expect(Object.keys(list[0] ?? {})).toEqual(['Ip', 'Name', 'Units']);
+      // Specification 2: an address, not a name.
+      expect(isIP(String(list[0]?.['Ip']))).not.toBe(0);
     });
 
     it('keeps strangers out with 403, and answers 404 for what is not there', async () => {
@@ -83,6 +87,26 @@ export function appsContract(getTarget: () => Target): void {
         expect((await call('DELETE', path)).status).toBe(200);
         expect((await call('GET', path)).status).toBe(404);
       }
+    });
+
+    it('gives an app to all teams of who names none, the first of them as its owner [apps.create]', async () => {
+      const platform = ((await call('GET', '/platforms')).json as { Name: string }[])[0]?.Name;
+      const ann = await somebody(target, await login(target, target.adminEmail, target.adminPassword));
+      const teams = [unique('team-a'), unique('team-b')];
+      for (const name of teams)
+        expect((await call('POST', '/teams', { token: ann.token, body: { name } })).status).toBe(200);
+      const create = (more: object) => {
+        const body = { name: unique('a'), platform, ...more };
+        return call('POST', `${prefix}/apps`, { token: ann.token, body });
+      };
+      const name = unique('a');
+      expect((await create({ name })).status).toBe(200);
+      const shown = await call('GET', `/apps/${name}`, { token: ann.token });
+      expect(shown.json).toMatchObject({ Teams: teams, teamowner: teams[0] });
+      expect([(await create({ teamOwner: '' })).code, (await create({ teamOwner: 'no-such' })).code]).toEqual([
+        'team.ambiguous',
+        'team.not_found',
+      ]);
     });
 
     it('refuses apps that cannot be [apps.create]', async () => {

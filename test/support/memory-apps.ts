@@ -26,9 +26,8 @@ export function appsIn(memory: Memory): Apps {
       if (memory.records.has(name))
         throw new PlatformError('app.name_taken', `There is already an app called ${name}.`);
       if (input.platform !== PLATFORM.name) throw new PlatformError('platform.not_found', 'Invalid platform');
-      const [team, ...more] = input.teamOwner === undefined ? caller.teams : [String(input.teamOwner)];
+      const [team] = input.teamOwner === undefined ? caller.teams : [String(input.teamOwner)];
       if (team === undefined) throw new PlatformError('team.required', 'You belong to no team.');
-      if (more.length > 0) throw new PlatformError('team.ambiguous', 'You belong to more than one team.');
       if (!caller.teams.includes(team)) throw new PlatformError('team.not_found', `Team "${team}" not found.`);
       const app = newApp(name, caller.email, team, String(input.description ?? ''));
       await memory.reserve(app.owner);

@@ -32,6 +32,7 @@ export class Memory {
       state: appState(own, app.desired, app.release !== null),
       repositoryUrl: `ssh://git@localhost:2222/${app.name}.git`,
       address: `${app.name}.localhost:8000`,
+      ip: '127.0.0.1',
     };
   }
 

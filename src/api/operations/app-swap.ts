@@ -20,7 +20,8 @@ export const appSwapOperations: readonly Operation[] = [
     handle: async ({ useCases, caller }, { query, body }) => {
       const { app1, app2, ...flags } = readOptions(body, query, ['app1', 'app2', 'force', 'cnameOnly']);
       const options = {
-        force: readFlag('force', flags.force),
+        // The published operation knows no force: it swaps.
+        force: flags.force === '' || readFlag('force', flags.force),
         cnameOnly: readFlag('cnameOnly', flags.cnameOnly),
       };
       await useCases.swap.swap(caller, app1, app2, options);

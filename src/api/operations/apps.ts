@@ -74,7 +74,7 @@ export const appOperations: readonly Operation[] = [
       useCases.apps.create(caller, {
         name: body.name,
         platform: body.platform || body.framework,
-        teamOwner: body.teamOwner || undefined,
+        teamOwner: body.teamOwner ?? undefined,
         description: body.description ?? undefined,
         pool: body.pool || undefined,
         plan: planName(body.plan) || undefined,

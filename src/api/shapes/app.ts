@@ -73,7 +73,9 @@ function toWire(view: AppView) {
   };
 }
 
-const listToWire = (views: readonly AppView[]) => views.map(toWire);
+/** Published is an IP address; the union has the host name and port there, which clients show and open. */
+const listToWire = (views: readonly AppView[]) => views.map((view) => ({ ...toWire(view), Ip: view.ip }));
+const listUnionToWire = (views: readonly AppView[]) => views.map(toWire);
 
 export const appWithPool = shape(Type.Object(withPool), toWire);
 export const appPlain = shape(Type.Object(published), toWire);
@@ -91,7 +93,7 @@ export const appUnion = shape(
   toWire,
 );
 export const appSummaries = shape(Type.Array(Type.Object(listed)), listToWire);
-export const appSummariesUnion = shape(Type.Array(Type.Object(listedUnion)), listToWire);
+export const appSummariesUnion = shape(Type.Array(Type.Object(listedUnion)), listUnionToWire);
 
 /** Strings only: older clients read this answer into a map of strings. */
 const created = { status: Type.String(), repository_url: Type.String() };

@@ -12,17 +12,34 @@ export function checkDescription(description: unknown): string {
   throw new PlatformError('input.invalid', `The description must be text of at most ${MAX_DESCRIPTION} characters.`);
 }
 
-/** The team an app will belong to: the one asked for, or the caller's only one. */
-export async function owningTeam(store: Pick<TeamReader, 'team'>, caller: Caller, wanted: unknown): Promise<string> {
-  const own = caller.kind === 'user' ? caller.teams : [];
-  if (wanted !== undefined && wanted !== null && wanted !== '') return (await demandOwner(store, caller, wanted)).name;
-  const [only, ...others] = own;
-  if (only === undefined) {
+export interface AppTeams {
+  readonly teamOwner: string;
+  /** With access, the owner included; sorted. */
+  readonly teams: readonly string[];
+}
+
+/**
+ * The teams of an app that is made: the one asked for. Who names none shares it with all own teams, of which the first owns it.
+ * Clients that know of owners name an empty one for "my only one".
+ */
+export async function teamsOfNewApp(
+  store: Pick<TeamReader, 'team'>,
+  caller: Caller,
+  wanted: unknown,
+): Promise<AppTeams> {
+  const isNamed = wanted !== undefined && wanted !== null;
+  if (isNamed && wanted !== '') {
+    const { name } = await demandOwner(store, caller, wanted);
+    return { teamOwner: name, teams: [name] };
+  }
+  const own = caller.kind === 'user' ? [...caller.teams].sort() : [];
+  const [first] = own;
+  if (first === undefined) {
     throw new PlatformError('team.required', 'In order to create an app, you should be member of at least one team', {
       hint: 'Create one with "tancho team create <name>".',
     });
   }
-  if (others.length === 0) return only;
+  if (!isNamed || own.length === 1) return { teamOwner: first, teams: own };
   throw new PlatformError('team.ambiguous', 'You belong to more than one team, choose one to be owner for this app.', {
     hint: `Name one of: ${own.join(', ')} (teamOwner, or --team).`,
   });

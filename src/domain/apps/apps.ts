@@ -17,7 +17,7 @@ import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { type App, checkAppName, hostLabel, NEW_APP } from './app.ts';
-import { checkDescription, owningTeam } from './app-fields.ts';
+import { checkDescription, teamsOfNewApp } from './app-fields.ts';
 import { demandApp } from './demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
@@ -36,6 +36,8 @@ export interface AppView {
   readonly repositoryUrl: string;
   /** Host and port where the app answers, e.g. `shop.localhost:8000`. */
   readonly address: string;
+  /** The IP address that its host names lead to. */
+  readonly ip: string;
   /** Of one app only, not in lists. */
   readonly plan?: Plan;
 }
@@ -43,7 +45,7 @@ export interface AppView {
 export interface NewApp {
   readonly name: unknown;
   readonly platform: unknown;
-  /** Optional when the caller belongs to exactly one team. */
+  /** Absent: all teams of the caller have access, and the first of them owns it. */
   readonly teamOwner?: unknown;
   readonly description?: unknown;
   /** Absent: the default one. */
@@ -109,6 +111,7 @@ export function createApps(deps: AppsDeps): Apps {
       state: appState(serving, app.desired, app.release !== null),
       repositoryUrl: `ssh://git@${settings.sshAddress()}/${app.name}.git`,
       address: appAddress(hostLabel(app), settings),
+      ip: settings.publicAddress(),
     };
   }
 
@@ -118,7 +121,7 @@ export function createApps(deps: AppsDeps): Apps {
       const name = checkAppName(input.name, RESERVED);
       const brought = await broughtNow(builder);
       const platform = await demandPlatform({ store, builder: brought }, input.platform);
-      const teamOwner = await owningTeam(store, caller, input.teamOwner);
+      const { teamOwner, teams } = await teamsOfNewApp(store, caller, input.teamOwner);
       const pool = await demandUsablePool(store, input.pool ?? DEFAULT_POOL.name, teamOwner);
       const app: App = {
         ...NEW_APP,
@@ -126,7 +129,7 @@ export function createApps(deps: AppsDeps): Apps {
         platform,
         owner: callerName(caller),
         teamOwner,
-        teams: [teamOwner],
+        teams,
         pool: pool.name,
         plan: await (input.plan === undefined ? defaultPlan(store) : demandPlan(store, input.plan)),
         description: checkDescription(input.description),
