@@ -76,6 +76,8 @@ export interface DeploysClient {
   image(app: string, image: string, progress?: Progress): Promise<void>;
   /** `image`: the Image or ID of a deploy, a release (`v3`), or `previous`. */
   rollback(app: string, image: string, progress?: Progress): Promise<void>;
+  /** Without `deploy` the only one of the app that goes on. Resolves when it has ended. */
+  cancel(app: string, deploy?: string): Promise<shapes.DeployInfo>;
 }
 
 export interface Client extends Pick<Requests, 'request'> {
@@ -141,6 +143,7 @@ export function createClient(target: Target, token?: string): Client {
         calls.progress('POST', path`/apps/${app}/deploy`, { form: { image, origin: 'image' } }, progress),
       rollback: (app, image, progress = {}) =>
         during('deploys.rollback', { params: { app }, body: { image } }, progress),
+      cancel: (app, deploy = '') => request('deploys.cancel', { params: { app }, query: { deploy } }),
     },
     services: servicesClient(requests),
     instances: instancesClient(requests),

@@ -42,6 +42,10 @@ export interface Config {
   readonly buildTimeoutSeconds: number;
   /** Of one step; 0 for no limit. */
   readonly buildMemoryBytes: number;
+  /** Builds at once; null: half as many as there are cores. */
+  readonly buildSlots: number | null;
+  /** What a newer push of the same branch takes the place of. */
+  readonly pushReplaces: 'waiting' | 'building';
   readonly sessionDays: number;
   /** Apps a user may own, units an app may have, where no other limit was set; null for no limit. */
   readonly appsPerUser: number | null;

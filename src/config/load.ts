@@ -80,6 +80,8 @@ function valuesOf(read: Read): Values {
     stopGraceSeconds: read(SETTINGS.stopGraceSeconds),
     buildTimeoutSeconds: read(SETTINGS.buildTimeoutSeconds),
     buildMemoryBytes: read(SETTINGS.buildMemoryBytes),
+    buildSlots: read(SETTINGS.buildSlots),
+    pushReplaces: read(SETTINGS.pushReplaces),
     logEntriesPerApp: read(SETTINGS.logEntriesPerApp),
     logBytesPerApp: read(SETTINGS.logBytesPerApp),
     eventDays: read(SETTINGS.eventDays),

@@ -245,6 +245,22 @@ export const SETTINGS: Settings = {
     description: 'Memory one step of a build may use, where this machine can limit it; 0 for no limit.',
     parse: parse.size(64 * 1024 ** 2, true),
   },
+  buildSlots: {
+    key: 'builds.slots',
+    variable: 'TANCHO_BUILDS_SLOTS',
+    default: '',
+    description:
+      'How many builds run at once; the others wait, and the owners of apps take turns. None: half as many as the machine has cores, at least 1.',
+    parse: parse.wholeNumberOrNone(1, 1_000),
+  },
+  pushReplaces: {
+    key: 'deploys.push-replaces',
+    variable: 'TANCHO_DEPLOYS_PUSH_REPLACES',
+    default: 'waiting',
+    description:
+      'What a newer push of the same branch takes the place of: waiting (pushes that wait), building (also the one that is being built). A deploy that has been built is never replaced.',
+    parse: parse.choice('waiting', 'building'),
+  },
   logEntriesPerApp: {
     key: 'logs.entries-per-app',
     variable: 'TANCHO_LOGS_ENTRIES_PER_APP',

@@ -19,6 +19,8 @@ import { createStartStop } from '../domain/apps/start-stop.ts';
 import { createSwap } from '../domain/apps/swap.ts';
 import { Supervisor } from '../domain/units/supervisor.ts';
 import { Units } from '../domain/units/units.ts';
+import { BuildSlots } from '../domain/deploys/build-slots.ts';
+import { DeployQueue } from '../domain/deploys/deploy-queue.ts';
 import { createDeploys } from '../domain/deploys/deploys.ts';
 import type { GitHost } from '../domain/deploys/git-host.ts';
 import { Pipeline } from '../domain/deploys/pipeline.ts';
@@ -63,7 +65,12 @@ export interface Domain {
   readonly parts: Pick<
     Parameters<typeof recover>[0],
     'collector' | 'leases' | 'orphans' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
-  > & { readonly act: Act; readonly journal: Journal; readonly unitBindings: UnitBindings };
+  > & {
+    readonly act: Act;
+    readonly journal: Journal;
+    readonly unitBindings: UnitBindings;
+    readonly queue: DeployQueue;
+  };
   pruneLogs(): Promise<void>;
   /** Removes what is too old, now and then, until the returned function is called and resolves. */
   startRetention(): () => Promise<void>;
@@ -119,6 +126,8 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now, ...timing.rollouts });
+  const queue = new DeployQueue(settings.pushReplaces);
+  const slots = new BuildSlots(settings.buildSlots);
   const removal = createRemoval({
     store,
     units,
@@ -128,17 +137,29 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     gitHost,
     logStore,
     orphans,
+    queue,
     settings,
     logger,
   });
-  const pipeline = new Pipeline({ store, builder, imageSource, rollouts, journal, settings, logger, now });
+  const pipeline = new Pipeline({
+    store,
+    builder,
+    imageSource,
+    slots,
+    queue,
+    rollouts,
+    journal,
+    settings,
+    logger,
+    now,
+  });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
   const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
-  const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, restore, logger, now });
+  const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, queue, restore, logger, now });
   const workers = { collector, leases, orphans, rollouts, removal, routes, supervisor, units };
-  const parts = { ...workers, act, journal, unitBindings };
+  const parts = { ...workers, act, journal, unitBindings, queue };
   const healers = createHealers({
     healers: ownHealers({ ...backends, ...parts, logger, now }),
     external: [...config.healers].map(([name, url]) => ({ name, url })),
@@ -195,7 +216,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
     },
     startRetention() {
-      const retention = createRetention({ store, builder, leases, settings, logger, now });
+      const retention = createRetention({ store, builder, leases, queue, settings, logger, now });
       return repeatedly(RETAIN_EVERY_MS, (signal) => retention.run(signal));
     },
     async close(how) {

@@ -32,6 +32,8 @@ export function settingsOf(config: Config, backends: Backends, { sshPort, public
       events: config.events,
       deployLogsPerApp: config.deployLogsPerApp,
     },
+    buildSlots: config.buildSlots ?? Math.max(1, Math.floor(availableParallelism() / 2)),
+    pushReplaces: config.pushReplaces,
     runTimeoutMs: RUN_TIMEOUT_MS,
     defaultLimits: { appsPerUser: config.appsPerUser, unitsPerApp: config.unitsPerApp },
   };

@@ -98,6 +98,7 @@ const expected: Record<Action, string[]> = {
   'env.unset': APP_TEAM,
   'deploy.list': USERS,
   'deploy.info': APP_TEAM,
+  'deploy.cancel': APP_TEAM,
   'platform.list': USERS,
   'platform.add': ADMINS,
   'platform.update': ADMINS,

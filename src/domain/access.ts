@@ -119,6 +119,7 @@ export const RULES = {
   'env.unset': appTeam,
   'deploy.list': user,
   'deploy.info': appTeam,
+  'deploy.cancel': appTeam,
   'platform.list': user,
   'platform.add': admin,
   'platform.update': admin,

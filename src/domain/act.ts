@@ -45,24 +45,13 @@ export function createAct(deps: { store: Store; leases: Leases; logger: Logger; 
     );
   }
 
-  /** Whoever waits for a turn may have lost the right meanwhile, or the name may have become that of another app. */
-  async function demandStill(caller: Caller, action: Action, subject: Subject): Promise<void> {
-    const { app, instance } = subject;
-    const current: Subject = {
-      ...subject,
-      ...(app !== undefined && { app: (await store.app(app.name)) ?? app }),
-      ...(instance !== undefined && { instance: (await store.instance(instance.name)) ?? instance }),
-    };
-    demand(await callerNow(store, caller, now().toISOString()), action, current);
-  }
-
   return async (caller, action, subject, options, work) => {
     demand(caller, action, subject);
     try {
       const holder = `${action} by ${callerName(caller)}`;
       const keys = [options.lease ?? []].flat();
       const result = await leases.holdAll(keys, { waitMs: LEASE_WAIT_MS, holder }, async () => {
-        if (keys.length > 0) await demandStill(caller, action, subject);
+        if (keys.length > 0) await demandStill({ store, now }, caller, action, subject);
         return work();
       });
       await bestEffort(logger, 'recording an event', () => record(caller, action, options, ''));
@@ -73,4 +62,20 @@ export function createAct(deps: { store: Store; leases: Leases; logger: Logger; 
       throw thrown;
     }
   };
+}
+
+/** Whoever waits for a turn may have lost the right meanwhile, or the name may have become that of another app. */
+export async function demandStill(
+  { store, now }: { readonly store: Store; readonly now: () => Date },
+  caller: Caller,
+  action: Action,
+  subject: Subject,
+): Promise<void> {
+  const { app, instance } = subject;
+  const current: Subject = {
+    ...subject,
+    ...(app !== undefined && { app: (await store.app(app.name)) ?? app }),
+    ...(instance !== undefined && { instance: (await store.instance(instance.name)) ?? instance }),
+  };
+  demand(await callerNow(store, caller, now().toISOString()), action, current);
 }

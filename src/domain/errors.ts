@@ -97,6 +97,8 @@ export const ERROR_CODES = [
   'unit.invalid_count',
   'unit.too_few',
   'deploy.not_found',
+  'deploy.over',
+  'deploy.ambiguous',
   'deploy.failed',
   'deploy.invalid_source',
   'release.not_found',

@@ -14,6 +14,8 @@ export interface LeaseOptions {
   readonly waitMs: number;
   /** What holds the lease, for the message to those who wait in vain: `deploy by ann@example.com`. */
   readonly holder: string;
+  /** Gives up waiting, with its reason; what has begun goes on. */
+  readonly signal?: AbortSignal;
 }
 
 export class Leases {
@@ -35,11 +37,12 @@ export class Leases {
     const deadline = Date.now() + options.waitMs;
     const giveUp = new AbortController();
     const timer = setTimeout(() => giveUp.abort(this.#busy(key)), options.waitMs);
+    const waiting = AbortSignal.any([giveUp.signal, ...(options.signal === undefined ? [] : [options.signal])]);
     const inTime = this.#queue.run(
       key,
       async () => {
         clearTimeout(timer);
-        await this.#take(key, deadline);
+        await this.#take(key, deadline, options.signal);
         this.#holders.set(key, options.holder);
         const stopRenewing = this.#keepRenewing(key);
         try {
@@ -50,7 +53,7 @@ export class Leases {
           await this.#giveBack(key);
         }
       },
-      giveUp.signal,
+      waiting,
     );
     try {
       return await inTime;
@@ -71,8 +74,14 @@ export class Leases {
     return this.#holders.has(key);
   }
 
-  async #take(key: string, deadline: number): Promise<void> {
+  /** What the operation of this process that has the lease calls itself. */
+  holderOf(key: string): string | undefined {
+    return this.#holders.get(key);
+  }
+
+  async #take(key: string, deadline: number, signal?: AbortSignal): Promise<void> {
     while (!(await this.#store.lease(key, this.#owner, TTL_MS))) {
+      signal?.throwIfAborted();
       if (Date.now() >= deadline) throw this.#busy(key);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }

@@ -4,6 +4,7 @@
  */
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import type { Builder } from './deploys/builder.ts';
+import type { DeployQueue } from './deploys/deploy-queue.ts';
 import { pruneReleases } from './deploys/prune.ts';
 import { isPlatformError } from './errors.ts';
 import type { Leases } from './leases.ts';
@@ -21,6 +22,7 @@ export interface RetentionDeps {
   readonly store: Store;
   readonly builder: Builder;
   readonly leases: Leases;
+  readonly queue: Pick<DeployQueue, 'isOtherAtWork'>;
   readonly settings: Settings;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -32,7 +34,7 @@ export interface Retention {
 }
 
 export function createRetention(deps: RetentionDeps): Retention {
-  const { store, leases, settings, logger, now } = deps;
+  const { store, leases, queue, settings, logger, now } = deps;
   const { eventDays, events, deployLogsPerApp } = settings.retention;
 
   async function inBatches(batch: number, signal: AbortSignal, remove: () => Promise<number>): Promise<void> {
@@ -42,6 +44,8 @@ export function createRetention(deps: RetentionDeps): Retention {
   async function pruneApps(signal: AbortSignal): Promise<void> {
     for (const { name } of await store.apps()) {
       if (signal.aborted) return;
+      // It may be about to use the code of an old release.
+      if (queue.isOtherAtWork(name, '')) continue;
       const work = leases.hold(`app:${name}`, { waitMs: 0, holder: 'retention' }, () => pruneReleases(deps, name));
       await work.catch((error: unknown) => {
         if (!isPlatformError(error, 'app.busy')) throw error;

@@ -1,5 +1,6 @@
 /** The part of the configuration that rules of the domain depend on. */
 import type { UnitLimits } from './apps/app.ts';
+import type { Replaces } from './deploys/deploy-queue.ts';
 import type { Limits } from './units/provisioner.ts';
 import type { DefaultLimits } from './quotas/quota.ts';
 
@@ -28,6 +29,10 @@ export interface Settings {
     /** Of so many newest deploys of an app what they printed is kept. */
     readonly deployLogsPerApp: number;
   };
+  /** Builds that run at once, at least 1. */
+  readonly buildSlots: number;
+  /** What a newer push takes the place of. */
+  readonly pushReplaces: Replaces;
   readonly runTimeoutMs: number;
   readonly defaultLimits: DefaultLimits;
 }

@@ -190,7 +190,7 @@ describe.skipIf(missing.length > 0)('a push', () => {
     const first = world.start('git', ['push', '-f', world.sshUrl('shop'), 'main'], { cwd: one, key });
     await first.shows('remote: first is building');
     const second = world.start('git', ['push', '-f', world.httpUrl('shop'), 'main'], { cwd: two });
-    await second.shows('remote: Another push to shop is being deployed; waiting');
+    await second.shows('remote: another deploy goes on');
     release();
     expect((await first.done).code).toBe(0);
     const late = await second.done;
@@ -213,7 +213,7 @@ describe.skipIf(missing.length > 0)('a push', () => {
     const first = world.start('git', ['push', '-f', world.sshUrl('shop'), 'main'], { cwd: one, key });
     await first.shows('remote: first is building');
     const second = world.start('git', ['push', '-f', world.sshUrl('shop'), 'main'], { cwd: two, key });
-    await second.shows('waiting for it to end');
+    await second.shows('another deploy goes on');
     second.interrupt();
     await second.done;
     release();
@@ -236,7 +236,7 @@ describe.skipIf(missing.length > 0)('a push', () => {
     const first = world.start('git', ['push', '-f', world.sshUrl('shop'), 'main'], { cwd: one, key });
     await first.shows('remote: first is building');
     const second = world.start('git', ['push', '-f', world.sshUrl('shop'), 'main'], { cwd: two, key });
-    await second.shows('waiting for it to end');
+    await second.shows('another deploy goes on');
     release();
     expect((await first.done).code).toBe(1);
     expect((await second.done).code).toBe(0);

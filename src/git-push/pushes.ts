@@ -1,15 +1,13 @@
 /**
  * A push, from the moment git has the objects to the moment the reference moves: judged, deployed, accepted or refused.
- * Pushes that deploy the same app come one after the other, each held until its reference has moved, so that what serves
- * and what the branch names never part.
+ * Deploys of the same app come one after the other (domain/deploys/deploy-queue.ts), that of a push held until its reference has
+ * moved, so that what serves and what the branch names never part.
  */
 import type { Caller } from '../domain/caller.ts';
 import type { Deploys } from '../domain/deploys/deploys.ts';
-import { isPlatformError } from '../domain/errors.ts';
+import { isPlatformError, PlatformError } from '../domain/errors.ts';
 import type { Say } from '../domain/say.ts';
-import { KeyedQueue } from '../lib/keyed-queue.ts';
 import type { Logger } from '../lib/logger.ts';
-import { Tally } from '../lib/tally.ts';
 import { ACCEPTED, type HookRequest, readHookRequest, REFUSED, type RefUpdate } from './hook.ts';
 import { printableLines } from './printable.ts';
 import { isNone, planPush, shortName } from './ref-updates.ts';
@@ -36,8 +34,6 @@ const MAX_WAITING_BYTES = 4 * 1024 * 1024;
 
 export class Pushes {
   readonly #options: PushesOptions;
-  readonly #queue = new KeyedQueue();
-  readonly #deploying = new Tally();
 
   constructor(options: PushesOptions) {
     this.#options = options;
@@ -82,42 +78,39 @@ export class Pushes {
       git.judge(true);
       return;
     }
-    await this.#inTurn(push, git, async () => {
-      const accepted = await this.#deploy(deploy, request.quarantine, push, git.say);
+    let over = (): void => {};
+    const isOver = new Promise<void>((resolve) => (over = resolve));
+    try {
+      const accepted = await this.#deploy(deploy, request.quarantine, push, { say: git.say, over: isOver });
       git.judge(accepted);
       const code = await git.end;
       if (accepted) await this.#settle(push.app, deploy, code);
-    });
-  }
-
-  async #inTurn(push: Push, git: Pusher, work: () => Promise<void>): Promise<void> {
-    const { app } = push;
-    if (this.#deploying.of(app) > 0) git.say(`Another push to ${app} is being deployed; waiting for it to end.`);
-    const leave = this.#deploying.enter(app);
-    try {
-      await this.#queue.run(app, work, AbortSignal.any([push.signal, push.closing]));
     } finally {
-      leave();
+      over();
     }
   }
 
   /** True when the new version serves. Everything the pusher should read has been said. */
-  async #deploy(update: RefUpdate, quarantine: string, push: Push, say: Say): Promise<boolean> {
+  async #deploy(
+    update: RefUpdate,
+    quarantine: string,
+    push: Push,
+    { say, over }: { readonly say: Say; readonly over: Promise<void> },
+  ): Promise<boolean> {
     const { repositories, deploys, logger } = this.#options;
     const { caller, app, signal, closing } = push;
-    const now = await repositories.ref(app, update.ref);
-    if (now !== (isNone(update.from) ? null : update.from)) {
-      say(
-        `The branch ${shortName(update.ref)} has moved meanwhile: somebody else pushed. Fetch their work, then push again.`,
-      );
-      return false;
-    }
+    const begin = async (): Promise<void> => {
+      const now = await repositories.ref(app, update.ref);
+      if (now !== (isNone(update.from) ? null : update.from)) throw movedMeanwhile(update.ref);
+    };
     const tell = (): void => say(refusalText(closing.reason, logger));
     closing.addEventListener('abort', tell, { once: true });
     try {
+      await begin();
       const source = repositories.source(app, update.to, quarantine, say);
       const wanted = AbortSignal.any([signal, closing]);
-      await deploys.deploy(caller, app, { source, commit: update.to, origin: 'git' }, say, wanted);
+      const code = { source, commit: update.to, origin: 'git', push: { ref: update.ref, begin, over } } as const;
+      await deploys.deploy(caller, app, code, say, wanted);
       return true;
     } catch (error) {
       if (!isPlatformError(error, 'deploy.failed') && !signal.aborted) say(refusalText(error, logger));
@@ -135,6 +128,12 @@ export class Pushes {
     }
     logger.warn({ app, commit: update.to, code }, 'a deploy succeeded but git could not move the branch');
   }
+}
+
+function movedMeanwhile(ref: string): PlatformError {
+  return new PlatformError('app.busy', `The branch ${shortName(ref)} has moved meanwhile: somebody else pushed.`, {
+    hint: 'Fetch their work, then push again.',
+  });
 }
 
 interface Pusher {

@@ -21,7 +21,15 @@ describe('retention', () => {
 
   const retention = () => {
     const { store, builder, settings, now } = world.machine;
-    return createRetention({ store, builder, leases: world.parts.leases, settings, logger: SILENT, now });
+    return createRetention({
+      store,
+      builder,
+      leases: world.parts.leases,
+      queue: world.parts.queue,
+      settings,
+      logger: SILENT,
+      now,
+    });
   };
   const releases = async () => (await world.machine.store.releases('shop', 500)).map(({ number }) => number);
   const setEnv = async (times: number): Promise<void> => {
@@ -86,7 +94,7 @@ describe('retention', () => {
     await setEnv(12);
     const { store, builder, settings, now } = world.machine;
     const broken = { ...store, transact: () => Promise.reject(new Error('away')) };
-    const parts = { leases: world.parts.leases, builder, settings, now };
+    const parts = { leases: world.parts.leases, queue: world.parts.queue, builder, settings, now };
     const warnings: string[] = [];
     const logger = { ...SILENT, warn: (_fields: object, message: string) => void warnings.push(message) };
     await createRetention({ ...parts, store: broken, logger }).run(unstopped());

@@ -132,6 +132,7 @@ it('of operations that come at the same time are done one after the other, and a
   const world = await startDomain();
   try {
     await Promise.all(['app', 'other'].map((name) => world.createApp(name)));
+    await world.deploy('app');
     let building = 0;
     world.faults.on('builder.build', async ([request]) => {
       if ((request as { app: string }).app !== 'app') return;
@@ -155,7 +156,7 @@ it('of operations that come at the same time are done one after the other, and a
     expect(isPlatformError(await bad, 'deploy.failed')).toBe(true);
     held.release();
     await blocked;
-    await expectModel(world, { release: 6, processes: ['web'], env: { B: '2' }, deploys: 3 });
+    await expectModel(world, { release: 7, processes: ['web'], env: { B: '2' }, deploys: 4 });
   } finally {
     await world.dispose();
   }

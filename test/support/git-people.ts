@@ -5,8 +5,10 @@ import type { Apps } from '../../src/domain/apps/apps.ts';
 import type { Say } from '../../src/domain/say.ts';
 import type { Caller, UserCaller } from '../../src/domain/caller.ts';
 import type { Deploy } from '../../src/domain/deploys/deploy.ts';
+import { DeployQueue } from '../../src/domain/deploys/deploy-queue.ts';
 import type { Deploys } from '../../src/domain/deploys/deploys.ts';
 import type { NewCode } from '../../src/domain/deploys/deploy.ts';
+import { randomHex } from '../../src/lib/ids.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import type { Users } from '../../src/domain/users/users.ts';
 
@@ -68,10 +70,20 @@ export const APPS: Pick<Apps, 'info'> = {
 };
 
 export function deploysOf(work: (call: DeployCall) => Promise<void>): Pick<Deploys, 'deploy'> {
+  const queue = new DeployQueue();
   return {
     async deploy(caller, name, code, say, signal) {
-      await work({ caller, app: name, code, say, signal });
-      return deployed(name, code);
+      const { begin, over } = code.push ?? {};
+      const queued = queue.enter({ id: randomHex(24), app: name, by: ANN, ref: '', signal });
+      try {
+        if (queued.ahead() > 0) say('another deploy goes on');
+        await queued.turn();
+        await begin?.();
+        await work({ caller, app: name, code, say, signal });
+        return deployed(name, code);
+      } finally {
+        queued.leave(over);
+      }
     },
   };
 }

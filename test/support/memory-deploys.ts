@@ -18,7 +18,7 @@ export function deploysIn(memory: Memory, apps: Apps): Deploys {
       );
       const skip = filter.skip ?? 0;
       const chosen = found.reverse().slice(skip, skip + (filter.limit ?? found.length));
-      return chosen.map((deploy) => ({ deploy, canRollback: false }));
+      return chosen.map((deploy) => ({ deploy, canRollback: false, waitsFor: '' }));
     },
     async info(caller, id) {
       const deploy = memory.deploys.find((each) => each.id === id);
@@ -26,10 +26,14 @@ export function deploysIn(memory: Memory, apps: Apps): Deploys {
       if (deploy === undefined || app === undefined || !may(caller, 'deploy.info', { app })) {
         throw new PlatformError('deploy.not_found', 'Deploy not found.');
       }
-      return { deploy, log: 'built\n', canRollback: false, diff: '' };
+      return { deploy, log: 'built\n', canRollback: false, diff: '', waitsFor: '' };
     },
     async deploy() {
       throw new PlatformError('unsupported', 'Nothing can be built in memory.');
+    },
+    async cancel(caller, app) {
+      memory.allowed(caller, 'deploy.cancel', app);
+      throw new PlatformError('deploy.not_found', 'No deploy goes on in memory.');
     },
     async rollback(caller, app) {
       memory.allowed(caller, 'app.rollback', app);

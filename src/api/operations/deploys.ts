@@ -105,6 +105,31 @@ export const deployOperations: readonly Operation[] = [
     errors: ['app.not_found', 'access.denied'],
     handle: ({ useCases, caller }, { params }) => useCases.uploads.available(caller, params.app),
   }),
+  json({
+    id: 'deploys.cancel',
+    section: null,
+    summary: 'Cancel a deploy that does not serve yet.',
+    method: 'POST',
+    path: '/apps/:app/deploy/cancel',
+    access: 'user',
+    params: appParams,
+    query: Type.Object({ deploy: queryText }),
+    rawBody: OPTIONS_BODY,
+    shape: 'deploy',
+    errors: [
+      'app.not_found',
+      'access.denied',
+      'deploy.not_found',
+      'deploy.over',
+      'deploy.ambiguous',
+      'input.invalid_json',
+    ],
+    handle: async ({ useCases, caller }, { params, query, body }) => {
+      const { deploy } = readOptions(body, query, ['deploy']);
+      const { id } = await useCases.deploys.cancel(caller, params.app, deploy);
+      return useCases.deploys.info(caller, id);
+    },
+  }),
   progress({
     id: 'deploys.rollback',
     section: null,

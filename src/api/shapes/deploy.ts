@@ -30,6 +30,7 @@ const extra = {
   Cause: Type.String(),
   Release: Type.Integer(),
   FailedRequests: Type.Integer(),
+  WaitsFor: Type.String(),
 };
 
 function toWire(deploy: Deploy) {
@@ -51,8 +52,8 @@ function toWire(deploy: Deploy) {
   };
 }
 
-function listedToWire({ deploy, canRollback }: ListedDeploy) {
-  return { ...toWire(deploy), CanRollback: canRollback, RemoveDate: deploy.removedAt ?? ZERO_DATE };
+function listedToWire({ deploy, canRollback, waitsFor }: ListedDeploy) {
+  return { ...toWire(deploy), CanRollback: canRollback, WaitsFor: waitsFor, RemoveDate: deploy.removedAt ?? ZERO_DATE };
 }
 
 function detailToWire(view: DeployView) {

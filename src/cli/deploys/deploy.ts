@@ -30,6 +30,12 @@ export function registerDeploy(deploy: Command, cli: Cli): void {
       cli.show(found, () => describe(found));
     });
   deploy
+    .command('cancel')
+    .description('Cancel a deploy that waits, builds or starts; what serves stays as it is')
+    .argument('[id]', 'the deploy, as "tancho deploy list" shows it (default: the one that goes on)', '')
+    .option(...APP_OPTION)
+    .action((id: string, options: { app?: string }) => cancel(cli, id, options));
+  deploy
     .command('rollback')
     .description('Go back to an older release: its code, environment and processes')
     .argument('[release]', 'a release such as v3, or the ID of a deploy (default: what served before)', 'previous')
@@ -42,6 +48,13 @@ export function registerDeploy(deploy: Command, cli: Cli): void {
       );
       cli.show({ app, release }, () => `${app} is back at ${release === 'previous' ? 'what served before' : release}.`);
     });
+}
+
+async function cancel(cli: Cli, id: string, options: { app?: string }): Promise<void> {
+  const app = await appName(cli, options.app);
+  const client = await cli.client();
+  const found = await cli.during('Cancelling', () => client.deploys.cancel(app, id));
+  cli.show(found, () => `Deploy ${found.ID} of ${found.App} is cancelled; what served before serves on.`);
 }
 
 async function list(cli: Cli, options: { app?: string; all?: boolean; limit: string }): Promise<void> {
@@ -75,7 +88,8 @@ function version({ Release, CanRollback }: DeploySummary): string {
 }
 
 /** The error when there is one, else the state: a deploy may still be going on. */
-function result({ Error: error, State: state }: DeploySummary): string {
+function result({ Error: error, State: state, WaitsFor: waitsFor = '' }: DeploySummary): string {
+  if (waitsFor !== '') return waitsFor;
   return error === '' ? (state ?? 'done') : error;
 }
 

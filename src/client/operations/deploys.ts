@@ -2,6 +2,33 @@
 export interface DeploysTypes {
   /** Say whether the caller may deploy to an app. */
   'deploys.available': { readonly params: { readonly app: string }; readonly answer: void };
+  /** Cancel a deploy that does not serve yet. */
+  'deploys.cancel': {
+    readonly params: { readonly app: string };
+    readonly query: { readonly deploy?: string | number | boolean | undefined };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: {
+      readonly ID: string;
+      readonly App: string;
+      readonly Timestamp: string;
+      readonly Duration: number;
+      readonly Commit: string;
+      readonly Error: string;
+      readonly Image: string;
+      readonly Log: string;
+      readonly Origin: string;
+      readonly CanRollback: boolean;
+      readonly RemoveDate: string;
+      readonly Id: string;
+      readonly Diff: string;
+      readonly User: string;
+      readonly State: string;
+      readonly Cause: string;
+      readonly Release: number;
+      readonly FailedRequests: number;
+      readonly WaitsFor: string;
+    };
+  };
   /** Deploy an archive of the source, or an image. */
   'deploys.create': {
     readonly params: { readonly app: string };
@@ -44,6 +71,7 @@ export interface DeploysTypes {
       readonly Cause: string;
       readonly Release: number;
       readonly FailedRequests: number;
+      readonly WaitsFor: string;
     };
   };
   /** List deploys, newest first. */
@@ -68,6 +96,7 @@ export interface DeploysTypes {
       readonly Cause: string;
       readonly Release: number;
       readonly FailedRequests: number;
+      readonly WaitsFor: string;
       readonly CanRollback: boolean;
       readonly RemoveDate: string;
     }[];
@@ -86,6 +115,7 @@ export interface DeploysTypes {
 
 export const DEPLOYS_CALLS = {
   'deploys.available': { method: 'GET', path: '/apps/{app}/available', answer: 'none' },
+  'deploys.cancel': { method: 'POST', path: '/apps/{app}/deploy/cancel', body: 'application/json', answer: 'json' },
   'deploys.create': { method: 'POST', path: '/apps/{app}/deploy', body: 'multipart/form-data', answer: 'lines' },
   'deploys.info': { method: 'GET', path: '/deploys/{deploy}', answer: 'json' },
   'deploys.list': { method: 'GET', path: '/deploys', answer: 'list' },

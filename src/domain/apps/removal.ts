@@ -1,8 +1,10 @@
 /** Takes an app away with everything it left. Begun once, it is carried on after a crash until every trace is gone. */
 import type { Logger } from '../../lib/logger.ts';
 import type { Builder } from '../deploys/builder.ts';
+import type { DeployQueue } from '../deploys/deploy-queue.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import type { LogStore } from '../logs/log-store.ts';
+import { Failure } from '../rollouts/rollout.ts';
 import type { Settings } from '../settings.ts';
 import type { Orphans } from '../services/orphans.ts';
 import type { Store, StoreWriter } from '../store.ts';
@@ -24,12 +26,13 @@ export interface RemovalDeps {
   readonly gitHost: GitHost;
   readonly logStore: LogStore;
   readonly orphans: Orphans;
+  readonly queue: Pick<DeployQueue, 'cancelAll'>;
   readonly settings: Settings;
   readonly logger: Logger;
 }
 
 export function createRemoval(deps: RemovalDeps): Removal {
-  const { store, units, routes, router, builder, gitHost, logStore, orphans, settings } = deps;
+  const { store, units, routes, router, builder, gitHost, logStore, orphans, queue, settings } = deps;
   return {
     async remove(app) {
       await store.transact(async (tx) => {
@@ -37,6 +40,7 @@ export function createRemoval(deps: RemovalDeps): Removal {
         await unbindAll(tx, app);
         await tx.updateApp(app, { removing: true });
       });
+      await queue.cancelAll(app, new Failure('cancelled', 'The app is being removed.'));
       await routes.publish();
       const all = await store.units(app);
       const ids = all.map((unit) => unit.id);

@@ -12,6 +12,7 @@ export const DEPLOY_STATES = [
   'draining',
   'done',
   'failed',
+  'cancelled',
 ] as const;
 export type DeployState = (typeof DEPLOY_STATES)[number];
 
@@ -44,7 +45,7 @@ export interface Deploy {
   readonly removedAt: string | null;
 }
 
-export const FINISHED: ReadonlySet<DeployState> = new Set(['done', 'failed']);
+export const FINISHED: ReadonlySet<DeployState> = new Set(['done', 'failed', 'cancelled']);
 
 /** What a door brings: source to be built, or the name of an image to be brought. */
 export type NewCode = CodeFacts & ({ readonly source: SourceTree } | { readonly image: ImageName });
@@ -58,4 +59,16 @@ interface CodeFacts {
   readonly by?: string;
   /** Said before the build begins, and kept with what the build says. */
   readonly notes?: readonly string[];
+  /** Absent: code that no later one takes the place of. */
+  readonly push?: Push;
+}
+
+/** How a deploy and the reference that was pushed stay together. */
+export interface Push {
+  /** `refs/heads/main`; a newer push of the same takes the place of one that waits. */
+  readonly ref: string;
+  /** Called when the deploy's turn has come; refuses by throwing PlatformError. */
+  readonly begin: () => Promise<void>;
+  /** Settles when the reference has moved, or will not: until then no other deploy of the app begins. */
+  readonly over: Promise<unknown>;
 }

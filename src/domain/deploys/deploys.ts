@@ -1,7 +1,7 @@
 /** Use cases of deploys (specification 4.10), and the entry of every door that brings code. */
 import { timeOrderedId } from '../../lib/ids.ts';
-import { demand, may } from '../access.ts';
-import type { Act } from '../act.ts';
+import { type Action, demand, may } from '../access.ts';
+import { type Act, demandStill } from '../act.ts';
 import type { Say } from '../say.ts';
 import type { App, Release } from '../apps/app.ts';
 import { demandApp } from '../apps/demand-app.ts';
@@ -10,20 +10,26 @@ import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
 import { limitsFor } from '../plans/demand-plan.ts';
+import { Failure } from '../rollouts/rollout.ts';
 import type { RestoreBindings, RestoredBindings } from '../services/restored-bindings.ts';
-import type { Deploy, NewCode } from './deploy.ts';
+import { type Deploy, FINISHED, type NewCode } from './deploy.ts';
+import type { DeployQueue } from './deploy-queue.ts';
 import type { GitHost } from './git-host.ts';
 import { closeInterrupted, type InterruptedDeps, isCommitted } from './interrupted.ts';
-import type { Pipeline } from './pipeline.ts';
+import type { AppNow, Pipeline } from './pipeline.ts';
 import { backTo, findRelease, pastArtifacts } from './rollback.ts';
 
 const MAX_LIST = 1_000;
 const LEASE_WAIT_MS = 30_000;
+/** What was built for minutes is not thrown away because somebody changes the app for one. */
+const SWITCH_WAIT_MS = 15 * 60_000;
 
 export interface ListedDeploy {
   readonly deploy: Deploy;
   /** Its code is kept, and other code serves. */
   readonly canRollback: boolean;
+  /** For people, `waiting for 2 builds`; '' for one that does not wait. */
+  readonly waitsFor: string;
 }
 
 export interface DeployView extends ListedDeploy {
@@ -54,6 +60,11 @@ export interface Deploys {
    * Errors: those of deploy, and app.not_deployed, release.not_found, provider.failed.
    */
   rollback(caller: Caller, app: string, image: string, say: Say): Promise<Deploy>;
+  /**
+   * Ends a deploy that does not serve yet; resolves with it when nothing of it is left. `id` empty: the only one of the app that goes
+   * on. Errors: deploy.not_found, deploy.over for one that serves or has ended, deploy.ambiguous.
+   */
+  cancel(caller: Caller, app: string, id: string): Promise<Deploy>;
 }
 
 interface Wanted {
@@ -68,11 +79,12 @@ export interface DeploysDeps extends InterruptedDeps {
   readonly pipeline: Pipeline;
   readonly act: Act;
   readonly leases: Leases;
+  readonly queue: DeployQueue;
   readonly restore: RestoreBindings;
 }
 
 export function createDeploys(deps: DeploysDeps): Deploys {
-  const { store, gitHost, pipeline, act, leases, restore, now } = deps;
+  const { store, gitHost, pipeline, act, leases, queue, restore, now } = deps;
 
   async function visibleApps(caller: Caller, name: string | undefined): Promise<string[] | undefined> {
     if (name !== undefined && name !== '') {
@@ -104,10 +116,49 @@ export function createDeploys(deps: DeploysDeps): Deploys {
     return earlier.find((other) => other.id < deploy.id && other.state === 'done' && other.commit !== '')?.commit ?? '';
   }
 
-  /** Nobody but the holder of the app's lease runs a deploy of it, so those that are not committed were left behind. */
+  async function unfinished(app: string): Promise<Deploy[]> {
+    return (await store.unfinishedDeploys()).filter((deploy) => deploy.app === app && !isCommitted(deploy));
+  }
+
+  /** One control runs all deploys, so those that are not committed and that it does not know were left behind. */
   async function closeAbandoned(app: string): Promise<void> {
-    const open = (await store.unfinishedDeploys()).filter((deploy) => deploy.app === app && !isCommitted(deploy));
-    for (const deploy of open) await closeInterrupted(deps, deploy);
+    for (const deploy of await unfinished(app)) if (!queue.has(deploy.id)) await closeInterrupted(deps, deploy);
+  }
+
+  /** Refused for an app that is being removed: whoever removes it ends the deploys that there are. */
+  async function insert(deploy: Deploy, { createdAt }: App): Promise<void> {
+    await store.transact(async (tx) => {
+      if ((await demandApp(tx, deploy.app)).createdAt !== createdAt) throw changedMeanwhile(deploy.app);
+      await tx.insertDeploy(deploy);
+    });
+  }
+
+  /** The app as it is now, for who may still deploy to it. */
+  async function appNow(caller: Caller, action: Action, before: App): Promise<AppNow> {
+    await demandStill({ store, now }, caller, action, { app: before });
+    const app = await demandApp(store, before.name);
+    if (app.createdAt !== before.createdAt) throw changedMeanwhile(app.name);
+    return { app, env: await store.env(app.name) };
+  }
+
+  /** The one that is meant; see Deploys.cancel. */
+  async function cancellable(app: string, id: string): Promise<Deploy> {
+    if (id !== '') {
+      const deploy = /^[0-9a-f]{24}$/.test(id) ? await store.deploy(id) : null;
+      if (deploy === null || deploy.app !== app || deploy.removedAt !== null) throw deployNotFound();
+      return deploy;
+    }
+    const [only, ...others] = await unfinished(app);
+    if (only === undefined) {
+      throw new PlatformError('deploy.not_found', `No deploy of ${app} goes on.`, {
+        hint: `See "tancho deploy list -a ${app}".`,
+      });
+    }
+    if (others.length === 0) return only;
+    const ids = [only, ...others].map((deploy) => deploy.id);
+    throw new PlatformError('deploy.ambiguous', `${ids.length} deploys of ${app} go on: ${ids.join(', ')}.`, {
+      hint: `Say which one: tancho deploy cancel <id> -a ${app}`,
+    });
   }
 
   function alone<T>(caller: Caller, app: string, work: () => Promise<T>): Promise<T> {
@@ -135,21 +186,27 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       const limits = await limitsFor(store, current);
       const env = await restored.env(old.env.filter((variable) => variable.managedBy === ''));
       const back = backTo(old, { env, limits, deployId: deploy.id, by, at: now() });
-      await closeAbandoned(name);
-      await store.transact((tx) => tx.insertDeploy(deploy));
-      say(`---- Going back to release ${old.number} ----`);
       const { signal } = new AbortController();
-      // Private values of either environment may be printed.
-      const either = [...(await store.env(name)), ...env];
-      return pipeline.run({
-        deploy,
-        app: current,
-        env: either,
-        what: { back, write: restored.write },
-        by,
-        say,
-        signal,
-      });
+      const queued = queue.join({ id: deploy.id, app: name, by, ref: '', signal });
+      try {
+        await closeAbandoned(name);
+        await insert(deploy, current);
+        say(`---- Going back to release ${old.number} ----`);
+        // Private values of either environment may be printed.
+        const begun = { app: current, env: [...(await store.env(name)), ...env] };
+        return await pipeline.run({
+          deploy,
+          begun,
+          what: { back, write: restored.write },
+          by,
+          say,
+          queued,
+          current: async () => begun,
+          exclusively: (_, work) => work(),
+        });
+      } finally {
+        queued.leave();
+      }
     });
   }
 
@@ -162,7 +219,11 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       const limit = Math.min(query.limit ?? MAX_LIST, MAX_LIST);
       const found = await store.deploys({ ...(apps === undefined ? {} : { apps }), limit, skip: query.skip ?? 0 });
       const past = await pastArtifacts(store, await appsOf(found));
-      return found.map((deploy) => ({ deploy, canRollback: deploy.release !== null && past.has(deploy.artifact) }));
+      return found.map((deploy) => ({
+        deploy,
+        canRollback: deploy.release !== null && past.has(deploy.artifact),
+        waitsFor: queue.waitsFor(deploy.id),
+      }));
     },
 
     async info(caller, id) {
@@ -173,16 +234,14 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       // A deploy that the caller may not see and one that is not there look the same.
       if (deploy === null || !visible) {
         demand(caller, 'deploy.list');
-        throw new PlatformError('deploy.not_found', 'Deploy not found.', {
-          hint: 'List the deploys with "tancho deploy list".',
-        });
+        throw deployNotFound();
       }
       const [log, before] = await Promise.all([store.deployLog(id), previousCommit(deploy)]);
       const past = await pastArtifacts(store, app === null ? [] : [app]);
       const comparable = deploy.commit !== '' && before !== '' && app !== null;
       const diff = comparable ? await gitHost.diff(deploy.app, before, deploy.commit) : '';
       const canRollback = deploy.release !== null && past.has(deploy.artifact);
-      return { deploy, log: log.join('\n'), canRollback, diff };
+      return { deploy, log: log.join('\n'), canRollback, diff, waitsFor: queue.waitsFor(id) };
     },
 
     async deploy(caller, appName, code, say, signal) {
@@ -191,14 +250,31 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       const app = await demandApp(store, appName);
       const version = 'image' in code ? code.image.full : code.commit;
       const detail = version === '' ? code.origin : `${code.origin} ${version}`;
-      return act(caller, action, { app }, { target: `app:${appName}`, lease: `app:${appName}`, detail }, async () => {
+      return act(caller, action, { app }, { target: `app:${appName}`, detail }, async () => {
         const named = 'image' in code ? code.image.full : '';
         const deploy = newDeploy(appName, { ...code, image: named }, by, now());
-        const current = await demandApp(store, appName);
-        const env = await store.env(appName);
-        await closeAbandoned(appName);
-        await store.transact((tx) => tx.insertDeploy(deploy));
-        return pipeline.run({ deploy, app: current, env, what: { code }, by, say, signal });
+        const queued = queue.enter({ id: deploy.id, app: appName, by, ref: code.push?.ref ?? '', signal });
+        try {
+          await closeAbandoned(appName);
+          await insert(deploy, app);
+          return await pipeline.run({
+            deploy,
+            begun: { app, env: await store.env(appName) },
+            what: { code },
+            by,
+            say,
+            queued,
+            current: () => appNow(caller, action, app),
+            exclusively: (tell, work) => {
+              const other = leases.holderOf(`app:${appName}`);
+              if (other !== undefined) tell(`-----> Waiting for ${other} to end`);
+              const options = { waitMs: SWITCH_WAIT_MS, holder: `${action} by ${by}`, signal: queued.signal };
+              return leases.hold(`app:${appName}`, options, work);
+            },
+          });
+        } finally {
+          queued.leave(code.push?.over);
+        }
       });
     },
 
@@ -210,6 +286,22 @@ export function createDeploys(deps: DeploysDeps): Deploys {
         return restore.around({ caller, app: appName, release, say }, (restored) =>
           goBack({ caller, app, image, say }, release, restored),
         );
+      });
+    },
+
+    async cancel(caller, appName, id) {
+      const app = await demandApp(store, appName);
+      return act(caller, 'deploy.cancel', { app }, { target: `app:${appName}`, detail: id.slice(0, 24) }, async () => {
+        const deploy = await cancellable(appName, id.trim());
+        if (isCommitted(deploy) || FINISHED.has(deploy.state)) throw deployOver(deploy);
+        if (queue.has(deploy.id)) {
+          await queue.cancel(deploy.id, new Failure('cancelled', `Cancelled by ${callerName(caller)}.`));
+        } else {
+          await closeInterrupted(deps, deploy);
+        }
+        const after = (await store.deploy(deploy.id)) ?? deploy;
+        if (after.state !== 'cancelled') throw deployOver(after);
+        return after;
       });
     },
   };
@@ -241,4 +333,25 @@ function changedMeanwhile(app: string): PlatformError {
   return new PlatformError('app.busy', `${app} was changed meanwhile.`, {
     hint: 'Look at the app as it is now, then try again.',
   });
+}
+
+function deployNotFound(): PlatformError {
+  return new PlatformError('deploy.not_found', 'Deploy not found.', {
+    hint: 'List the deploys with "tancho deploy list".',
+  });
+}
+
+function deployOver({ id, app, state, release }: Deploy): PlatformError {
+  if (release === null) {
+    return new PlatformError('deploy.over', `Deploy ${id} has ended already (${state}); it cannot be cancelled.`, {
+      hint: `See "tancho deploy info ${id}".`,
+    });
+  }
+  return new PlatformError(
+    'deploy.over',
+    `Deploy ${id} serves already as release ${release}; it cannot be cancelled.`,
+    {
+      hint: `To go back to what served before: tancho deploy rollback -a ${app}`,
+    },
+  );
 }

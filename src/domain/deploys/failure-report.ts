@@ -16,6 +16,9 @@ export interface FailureFacts {
 }
 
 export function failureReport(facts: FailureFacts): string[] {
+  if (facts.cause === 'cancelled') {
+    return ['', ` !     Deploy cancelled: ${facts.message}`, ` !     ${stillThereText(facts.app, facts.still)}`, ''];
+  }
   // What a build printed stands right above.
   const isBuild = facts.cause === 'build_failed';
   const last = isBuild ? [] : facts.lines.slice(-MAX_LINES);

@@ -4,36 +4,33 @@
  * A rollback goes the same way but for the building: its code is there.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
-import type { Redactor } from '../../lib/redact.ts';
 import { type App, type EnvVar, hostLabel, ROUTED_PROCESS } from '../apps/app.ts';
 import type { NewRelease } from '../apps/next-release.ts';
 import { privateValues } from '../env/private-values.ts';
-import { Failure, type FailureCause } from '../rollouts/rollout.ts';
 import type { RolloutStep } from '../rollouts/rollout-plan.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
-import { envRecord } from '../units/unit-spec.ts';
-import { type ErrorCode, isDiskFull, PlatformError, toPlatformError } from '../errors.ts';
+import type { Power } from '../units/wanted-units.ts';
+import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { limitsFor } from '../plans/demand-plan.ts';
 import type { Say } from '../say.ts';
 import { appAddress, type Settings } from '../settings.ts';
-import type { Store, StoreWriter } from '../store.ts';
-import type { Artifact, Builder, SourceTree } from './builder.ts';
-import type { Deploy, DeployState, NewCode } from './deploy.ts';
+import type { StoreWriter } from '../store.ts';
+import type { Artifact } from './builder.ts';
+import { type Deploy, type DeployState, FINISHED, type NewCode } from './deploy.ts';
+import type { DeployQueue, QueuedDeploy } from './deploy-queue.ts';
+import { type Facts, failureFacts } from './failure-facts.ts';
 import { failureReport } from './failure-report.ts';
-import type { ImageName } from './image-name.ts';
-import type { ImageSource } from './image-source.ts';
 import { INTERRUPTED } from './interrupted.ts';
+import { type Made, makeArtifact, type MakeDeps } from './make-artifact.ts';
 import { PhaseClock } from './phase-clock.ts';
 import { pruneReleases } from './prune.ts';
 import { restoreEnv } from './rollback.ts';
 import { type StillThere, stillThere } from './still-there.ts';
 import { Transcript } from './transcript.ts';
 
-export interface PipelineDeps {
-  readonly store: Store;
-  readonly builder: Builder;
-  readonly imageSource: ImageSource;
+export interface PipelineDeps extends MakeDeps {
+  readonly queue: DeployQueue;
   readonly rollouts: Rollouts;
   readonly journal: Journal;
   readonly settings: Settings;
@@ -41,16 +38,25 @@ export interface PipelineDeps {
   readonly now: () => Date;
 }
 
+/** An app and its environment, as they are now. */
+export interface AppNow {
+  readonly app: App;
+  readonly env: readonly EnvVar[];
+}
+
 export interface PipelineRun {
   readonly deploy: Deploy;
-  readonly app: App;
-  /** The app's environment. */
-  readonly env: readonly EnvVar[];
+  /** When the deploy was asked for. */
+  readonly begun: AppNow;
   /** What is to serve: code to be built, or a release equal to an older one. */
   readonly what: { readonly code: NewCode } | GoingBack;
   readonly by: string;
   readonly say: Say;
-  readonly signal: AbortSignal;
+  readonly queued: QueuedDeploy;
+  /** Errors: app.not_found, access.denied for who has lost the right meanwhile. */
+  readonly current: () => Promise<AppNow>;
+  /** Runs the switch from what serves to the new release with the app's lease. */
+  readonly exclusively: <T>(say: Say, work: () => Promise<T>) => Promise<T>;
 }
 
 export interface GoingBack {
@@ -72,104 +78,116 @@ export class Pipeline {
    */
   async run(run: PipelineRun): Promise<Deploy> {
     const { store, logger } = this.#deps;
-    const redact = privateValues(run.env);
+    const redact = privateValues(run.begun.env);
     const transcript = new Transcript({ store, deployId: run.deploy.id, pusher: run.say, redact, logger });
-    const clock = new PhaseClock(run.deploy, this.#deps.now);
+    const on: Going = { run, transcript, clock: new PhaseClock(run.deploy, this.#deps.now) };
     // Thrown away when the deploy fails.
     let artifact: Artifact | null = null;
-    let release: NewRelease;
-    let serving: number;
+    let made: Made | null = null;
     try {
-      if ('back' in run.what) {
-        release = run.what.back;
-        await this.#step(run.deploy.id, clock, 'releasing');
-      } else {
-        const { made, image, isNew } = await this.#make(run, run.what.code, transcript, clock);
-        if (isNew) artifact = made;
-        // What a deploy that is cut off names as its own is thrown away.
-        await this.#step(run.deploy.id, clock, 'releasing', { image, ...(isNew && { artifact: made.id }) });
-        release = await this.#release(run, made, image);
+      if ('code' in run.what) {
+        made = await this.#make(on, run.what.code);
+        if (made.isNew) artifact = made.made;
       }
-      serving = await this.#roll(run, release, transcript, clock);
+      // What a deploy that is cut off names as its own is thrown away.
+      const { image = '', isNew = false } = made ?? {};
+      await this.#step(on, 'releasing', {
+        ...(made !== null && { image }),
+        ...(isNew && { artifact: artifact?.id ?? '' }),
+      });
+      return await run.exclusively(transcript.say, async () => {
+        run.queued.stage = 'switching';
+        const current = await this.#current(on);
+        const release = await this.#release(run, current, made);
+        const number = await this.#roll(on, current, release);
+        return this.#succeeded(on, current.app, release, number);
+      });
     } catch (thrown) {
-      throw await this.#fail({ run, transcript, clock, artifact, facts: failureFacts(thrown, redact), thrown });
+      const facts = failureFacts(thrown, run.queued.signal, transcript.redact);
+      throw await this.#fail({ ...on, artifact, facts, thrown });
     }
-    const { artifact: id, image } = release;
-    let deploy: Deploy = { ...run.deploy, state: 'routing', artifact: id, image, release: serving };
-    await bestEffort(logger, 'closing a deploy', async () => {
-      await this.#succeeded(run, deploy, ROUTED_PROCESS in release.processes, transcript);
-      deploy = (await store.deploy(run.deploy.id)) ?? deploy;
-    });
-    return deploy;
   }
 
-  async #succeeded(run: PipelineRun, deploy: Deploy, answers: boolean, transcript: Transcript): Promise<void> {
-    const { journal, logger, settings } = this.#deps;
-    const { name } = run.app;
+  /** Nothing that goes wrong here makes the deploy fail: it serves. */
+  async #succeeded(on: Going, app: App, release: NewRelease, number: number): Promise<Deploy> {
+    const { store, logger } = this.#deps;
+    const { deploy } = on.run;
+    const { artifact, image } = release;
+    let done: Deploy = { ...deploy, state: 'routing', artifact, image, release: number };
+    await bestEffort(logger, 'closing a deploy', async () => {
+      await this.#tell(on, app, done, ROUTED_PROCESS in release.processes);
+      done = (await store.deploy(deploy.id)) ?? done;
+    });
+    return done;
+  }
+
+  async #tell({ run, transcript }: Going, { name }: App, deploy: Deploy, answers: boolean): Promise<void> {
+    const { store, journal, logger, settings, queue } = this.#deps;
     const { release } = deploy;
+    const app = (await store.app(name)) ?? run.begun.app;
+    const address = `http://${appAddress(hostLabel(app), settings)}`;
     transcript.say('');
-    const address = `http://${appAddress(hostLabel(run.app), settings)}`;
-    transcript.say(
-      answers
-        ? `-----> Release ${release} answers at ${address}`
-        : `-----> Release ${release} runs; without a process "${ROUTED_PROCESS}" nothing answers at ${address}`,
-    );
+    if (app.desired === 'stopped') {
+      transcript.say(`-----> The app was stopped meanwhile: its next start runs release ${release}`);
+    } else if (answers) {
+      transcript.say(`-----> Release ${release} answers at ${address}`);
+    } else {
+      transcript.say(
+        `-----> Release ${release} runs; without a process "${ROUTED_PROCESS}" nothing answers at ${address}`,
+      );
+    }
     await transcript.flush();
     await journal.note(name, `release ${release} (${versionOf(deploy)}) deployed by ${run.by}`);
+    // The other one may be about to use what would go; it removes it itself.
+    if (queue.isOtherAtWork(name, deploy.id)) return;
     await bestEffort(logger, 'removing old releases', () => pruneReleases(this.#deps, name));
   }
 
-  async #make(run: PipelineRun, code: NewCode, transcript: Transcript, clock: PhaseClock): Promise<Made> {
-    await this.#step(run.deploy.id, clock, 'building');
-    for (const note of code.notes ?? []) transcript.say(note);
-    if ('image' in code) return this.#pull(run, code.image, transcript);
-    return { made: await this.#build(run, code.source, transcript), image: '', isNew: true };
-  }
-
-  async #pull(run: PipelineRun, image: ImageName, transcript: Transcript): Promise<Made> {
-    const { store, imageSource } = this.#deps;
-    const { name: app } = run.app;
-    transcript.say(`-----> Pulling ${image.full}`);
-    const kept = [...new Set((await store.artifacts([app])).map(({ artifact }) => artifact))];
-    const request = { app, deployId: run.deploy.id, image, kept };
-    const made = await imageSource.pull(request, (line) => transcript.say(`       ${line}`), run.signal);
-    return { made, image: made.image, isNew: made.isNew };
-  }
-
-  async #build(run: PipelineRun, source: SourceTree, transcript: Transcript): Promise<Artifact> {
-    const { env } = run;
-    const platform = await this.#deps.store.platformRecord(run.app.platform);
-    const definition = platform?.definition ?? null;
-    transcript.say(`-----> Building ${run.app.name} (${run.app.platform})`);
-    const request = {
-      app: run.app.name,
-      deployId: run.deploy.id,
-      platform: run.app.platform,
-      ...(definition !== null && { definition }),
-      source,
-      env: envRecord(env),
-      privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
+  async #make(on: Going, code: NewCode): Promise<Made> {
+    const { queued, begun } = on.run;
+    const { say } = on.transcript;
+    for (const by of queued.replaced) say(`-----> Takes the place of a push by ${by} that had not been deployed yet`);
+    if (queued.ahead() > 0) {
+      queued.waitsFor = `waiting for another deploy of ${begun.app.name}`;
+      say(`-----> Another deploy of ${begun.app.name} goes on; waiting for it to end`);
+    }
+    await queued.turn();
+    await code.push?.begin();
+    const begin = async (): Promise<AppNow> => {
+      const current = await this.#current(on);
+      await this.#step(on, 'building');
+      return current;
     };
-    return this.#deps.builder.build(request, (line) => transcript.say(`       ${line}`), run.signal);
+    return makeArtifact(this.#deps, { queued, owner: begun.app.owner, code, say, begin });
   }
 
-  async #release(run: PipelineRun, artifact: Artifact, image: string): Promise<NewRelease> {
+  /** What is private now is replaced from here on. */
+  async #current({ run, transcript }: Going): Promise<AppNow> {
+    const current = await run.current();
+    transcript.alsoRedact(privateValues(current.env));
+    return current;
+  }
+
+  async #release(run: PipelineRun, { app, env }: AppNow, made: Made | null): Promise<NewRelease> {
+    if ('back' in run.what) return run.what.back;
+    if (made === null) throw new Error('nothing was made');
     const { store, now } = this.#deps;
-    const serving = run.app.release === null ? null : await store.release(run.app.name, run.app.release);
+    const { made: artifact, image } = made;
+    const serving = app.release === null ? null : await store.release(app.name, app.release);
     const processes = Object.entries(artifact.processes).map(([name, command]) => {
       return [name, { command, count: serving?.processes[name]?.count ?? 1 }] as const;
     });
     return {
-      app: run.app.name,
+      app: app.name,
       artifact: artifact.id,
       deployId: run.deploy.id,
       commit: run.deploy.commit,
       image,
-      env: run.env,
+      env,
       processes: Object.fromEntries(processes),
       healthCheck: artifact.healthCheck,
       hooks: artifact.hooks,
-      limits: await limitsFor(store, run.app),
+      limits: await limitsFor(store, app),
       reason: 'deploy',
       by: run.by,
       createdAt: now().toISOString(),
@@ -177,15 +195,15 @@ export class Pipeline {
   }
 
   /** The number of the release that serves now. */
-  async #roll(run: PipelineRun, release: NewRelease, transcript: Transcript, clock: PhaseClock): Promise<number> {
+  async #roll({ run, transcript, clock }: Going, { app }: AppNow, release: NewRelease): Promise<number> {
     const rollout = await this.#deps.rollouts.roll({
-      app: run.app,
+      app,
       release,
       reason: release.reason,
       by: run.by,
       say: transcript.say,
-      signal: run.signal,
-      power: { desired: 'running', stoppedProcesses: [] },
+      signal: run.queued.signal,
+      power: powerAfter(run.begun.app, app),
       onStep: (tx, step) => this.#onStep(tx, run, release, clock, step),
     });
     return rollout.release;
@@ -219,11 +237,11 @@ export class Pipeline {
     }
   }
 
-  async #step(id: string, clock: PhaseClock, state: DeployState, more: Partial<Deploy> = {}): Promise<void> {
+  async #step({ run, clock }: Going, state: DeployState, more: Partial<Deploy> = {}): Promise<void> {
     clock.enter(state);
     await this.#deps.store.transact(async (tx) => {
-      await demandOpen(tx, id);
-      await tx.updateDeploy(id, { state, phases: clock.phases, ...more });
+      await demandOpen(tx, run.deploy.id);
+      await tx.updateDeploy(run.deploy.id, { state, phases: clock.phases, ...more });
     });
   }
 
@@ -231,7 +249,9 @@ export class Pipeline {
   async #fail(failed: FailedRun): Promise<PlatformError> {
     const { store, builder, journal, logger, now } = this.#deps;
     const { run, transcript, clock, artifact, facts, thrown } = failed;
-    const { app, deploy } = run;
+    const { deploy } = run;
+    const { app } = run.begun;
+    const isCancelled = facts.cause === 'cancelled';
     if (facts.cause === 'internal') logger.error({ err: thrown, app: app.name, deploy: deploy.id }, 'a deploy failed');
     let still: StillThere = { release: app.release, is: app.desired === 'stopped' ? 'stopped' : 'up' };
     await bestEffort(logger, 'looking up what serves', async () => {
@@ -240,14 +260,16 @@ export class Pipeline {
     for (const line of failureReport({ app: app.name, ...facts, still, isImage: deploy.image !== '' }))
       transcript.say(line);
     await transcript.flush();
-    clock.enter('failed');
-    const end = { state: 'failed', cause: facts.cause, error: facts.message, finishedAt: now().toISOString() } as const;
+    const state = isCancelled ? 'cancelled' : 'failed';
+    clock.enter(state);
+    const end = { state, cause: facts.cause, error: facts.message, finishedAt: now().toISOString() } as const;
     await bestEffort(logger, 'recording a failed deploy', () =>
       store.transact((tx) => tx.updateDeploy(deploy.id, { ...end, phases: clock.phases, durationMs: clock.totalMs })),
     );
     if (artifact !== null) await bestEffort(logger, 'removing a slug', () => builder.remove(artifact.id));
-    await journal.note(app.name, `deploy by ${run.by} failed (${facts.cause}): ${facts.message}`);
-    return new PlatformError('deploy.failed', `Deploy failed (${facts.cause}): ${facts.message}`, {
+    const what = isCancelled ? 'cancelled' : `failed (${facts.cause})`;
+    await journal.note(app.name, `deploy by ${run.by} ${what}: ${facts.message}`);
+    return new PlatformError('deploy.failed', `Deploy ${what}: ${facts.message}`, {
       cause: thrown,
       hint: facts.hint === '' ? `See "tancho deploy info ${deploy.id}".` : facts.hint,
       details: { cause: facts.cause, deploy: deploy.id, lastLines: facts.lines },
@@ -255,9 +277,16 @@ export class Pipeline {
   }
 }
 
+/** A deploy starts an app that rests; what somebody has stopped since it was asked for stays stopped. */
+function powerAfter(before: App, { desired, stoppedProcesses }: App): Power {
+  const isSame = before.desired === desired && before.stoppedProcesses.join() === stoppedProcesses.join();
+  return isSame ? { desired: 'running', stoppedProcesses: [] } : { desired, stoppedProcesses };
+}
+
 /** Whoever took over the app has closed this deploy: see closeInterrupted(). */
 async function demandOpen(tx: StoreWriter, id: string): Promise<void> {
-  if ((await tx.deploy(id))?.state !== 'failed') return;
+  const state = (await tx.deploy(id))?.state;
+  if (state === undefined || !FINISHED.has(state)) return;
   throw new PlatformError('app.busy', INTERRUPTED, { hint: 'Look at the app as it is now, then push again.' });
 }
 
@@ -266,42 +295,14 @@ function versionOf({ commit, image }: Deploy): string {
   return `commit ${commit === '' ? 'none' : commit.slice(0, 7)}`;
 }
 
-interface Made {
-  readonly made: Artifact;
-  /** As Deploy.image. */
-  readonly image: string;
-  /** False: releases name it, so it is not to be thrown away with a deploy that fails. */
-  readonly isNew: boolean;
-}
-
-interface Facts {
-  readonly cause: FailureCause;
-  readonly message: string;
-  readonly hint: string;
-  readonly lines: readonly string[];
-}
-
-const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
-  'app.busy': 'interrupted',
-  'app.not_found': 'interrupted',
-  'deploy.invalid_source': 'invalid_source',
-  'quota.exceeded': 'quota_exceeded',
-};
-
-function failureFacts(thrown: unknown, redact: Redactor): Facts {
-  if (thrown instanceof Failure) {
-    const { code, message, hint, lines } = thrown;
-    return { cause: code, message: redact(message), hint: redact(hint), lines: lines.map(redact) };
-  }
-  const error = toPlatformError(thrown);
-  const cause = isDiskFull(thrown) ? 'disk_full' : (CAUSES[error.code] ?? 'internal');
-  return { cause, message: error.message, hint: error.hint ?? '', lines: [] };
-}
-
-interface FailedRun {
+/** A run on its way. */
+interface Going {
   readonly run: PipelineRun;
   readonly transcript: Transcript;
   readonly clock: PhaseClock;
+}
+
+interface FailedRun extends Going {
   readonly artifact: Artifact | null;
   readonly facts: Facts;
   readonly thrown: unknown;

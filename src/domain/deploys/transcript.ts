@@ -12,7 +12,7 @@ export class Transcript {
   readonly #store: Store;
   readonly #deployId: string;
   readonly #pusher: Say;
-  readonly #redact: Redactor;
+  readonly #redactors: Redactor[];
   readonly #logger: Logger;
   #pending: string[] = [];
   #count = 0;
@@ -25,12 +25,19 @@ export class Transcript {
     this.#store = deps.store;
     this.#deployId = deps.deployId;
     this.#pusher = deps.pusher;
-    this.#redact = deps.redact;
+    this.#redactors = [deps.redact];
     this.#logger = deps.logger;
   }
 
+  /** Replaces what these replace, too, from here on. */
+  alsoRedact(redact: Redactor): void {
+    this.#redactors.push(redact);
+  }
+
+  readonly redact: Redactor = (text) => this.#redactors.reduce((result, redact) => redact(result), text);
+
   readonly say: Say = (line) => {
-    const text = this.#redact(line);
+    const text = this.redact(line);
     this.#pusher(text);
     if (this.#isFull) return;
     this.#count += 1;

@@ -2,6 +2,7 @@
 import type { Removal } from '../apps/removal.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Builder } from '../deploys/builder.ts';
+import type { DeployQueue } from '../deploys/deploy-queue.ts';
 import { closeInterrupted } from '../deploys/interrupted.ts';
 import type { Store } from '../store.ts';
 import type { Logger } from '../../lib/logger.ts';
@@ -12,12 +13,13 @@ export interface OperationsHealerDeps {
   readonly builder: Builder;
   readonly rollouts: Rollouts;
   readonly removal: Removal;
+  readonly queue: Pick<DeployQueue, 'has'>;
   readonly logger: Logger;
   readonly now: () => Date;
 }
 
 export function createOperationsHealer(deps: OperationsHealerDeps): Healer {
-  const { store, rollouts, removal } = deps;
+  const { store, rollouts, removal, queue } = deps;
 
   async function openRollouts() {
     return (await store.unfinishedRollouts()).filter(({ id }) => !rollouts.isEnding(id));
@@ -26,7 +28,7 @@ export function createOperationsHealer(deps: OperationsHealerDeps): Healer {
   /** What follows the commit of a deploy is recorded in it by its rollout. */
   async function openDeploys() {
     const ending = (await store.unfinishedRollouts()).filter(({ id }) => rollouts.isEnding(id)).map(({ app }) => app);
-    return (await store.unfinishedDeploys()).filter(({ app }) => !ending.includes(app));
+    return (await store.unfinishedDeploys()).filter(({ id, app }) => !ending.includes(app) && !queue.has(id));
   }
 
   const finding = (target: string, app: string, problem: string): Finding => ({ target, app, problem, graceMs: 0 });

@@ -146,13 +146,14 @@ describe('a control that lost the lease of the app to another one', () => {
   it('does not undo what the other one did since, whatever it was about to do', async () => {
     await world.deploy('shop');
     const other = await world.machine.start({ owner: 'other' });
-    const building = world.faults.hold('builder.build');
+    const starting = world.faults.hold('provisioner.ready');
     const slow = world.deploy('shop');
-    await building.reached;
+    await starting.reached;
     await world.machine.store.releaseLease('app:shop', 'control');
     await other.setEnv('shop', { COLOR: 'blue' });
-    building.release();
-    await expect(slow).rejects.toMatchObject({ code: 'deploy.failed', details: { cause: 'interrupted' } });
+    starting.release();
+    // Its new units were ended by the other one.
+    await expect(slow).rejects.toMatchObject({ code: 'deploy.failed', details: { cause: 'exited' } });
     expect(await world.machine.store.env('shop')).toMatchObject([{ name: 'COLOR', value: 'blue' }]);
     await expectSound(other);
   });

@@ -1,0 +1,38 @@
+/** Why a deploy failed, as it is recorded and told: free of private values, with a cause of the closed list. */
+import type { Redactor } from '../../lib/redact.ts';
+import { type ErrorCode, isDiskFull, isPlatformError, toPlatformError } from '../errors.ts';
+import { Failure, type FailureCause } from '../rollouts/rollout.ts';
+
+export interface Facts {
+  readonly cause: FailureCause;
+  readonly message: string;
+  readonly hint: string;
+  /** Last words of what failed, oldest first. */
+  readonly lines: readonly string[];
+}
+
+const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
+  'access.denied': 'cancelled',
+  'auth.required': 'cancelled',
+  'app.busy': 'interrupted',
+  'app.not_found': 'interrupted',
+  'deploy.invalid_source': 'invalid_source',
+  'quota.exceeded': 'quota_exceeded',
+};
+
+/** What fails after `signal` has fired has failed because of it. */
+export function failureFacts(thrown: unknown, signal: AbortSignal, redact: Redactor): Facts {
+  if (signal.aborted) return { cause: 'cancelled', message: whyCancelled(signal.reason), hint: '', lines: [] };
+  if (thrown instanceof Failure) {
+    const { code, message, hint, lines } = thrown;
+    return { cause: code, message: redact(message), hint: redact(hint), lines: lines.map(redact) };
+  }
+  const error = toPlatformError(thrown);
+  const cause = isDiskFull(thrown) ? 'disk_full' : (CAUSES[error.code] ?? 'internal');
+  return { cause, message: error.message, hint: error.hint ?? '', lines: [] };
+}
+
+function whyCancelled(reason: unknown): string {
+  if (reason instanceof Failure || isPlatformError(reason)) return reason.message;
+  return 'Whoever asked for it has left.';
+}

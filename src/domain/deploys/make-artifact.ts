@@ -1,0 +1,86 @@
+/** From new code to something that can run, in a build slot of this machine: an image is pulled, source is built. */
+import type { App, EnvVar } from '../apps/app.ts';
+import type { Say } from '../say.ts';
+import type { Store } from '../store.ts';
+import { envRecord } from '../units/unit-spec.ts';
+import type { BuildSlots } from './build-slots.ts';
+import type { Artifact, Builder, SourceTree } from './builder.ts';
+import type { NewCode } from './deploy.ts';
+import type { QueuedDeploy } from './deploy-queue.ts';
+import type { ImageName } from './image-name.ts';
+import type { ImageSource } from './image-source.ts';
+
+export interface MakeDeps {
+  readonly store: Store;
+  readonly builder: Builder;
+  readonly imageSource: ImageSource;
+  readonly slots: BuildSlots;
+}
+
+export interface MakeRequest {
+  readonly queued: QueuedDeploy;
+  /** Whose slots these are. */
+  readonly owner: string;
+  readonly code: NewCode;
+  readonly say: Say;
+  /** Called when the slot is there; answers the app as it is to be built. */
+  readonly begin: () => Promise<{ readonly app: App; readonly env: readonly EnvVar[] }>;
+}
+
+type Begun = Awaited<ReturnType<MakeRequest['begin']>>;
+
+export interface Made {
+  readonly made: Artifact;
+  /** As Deploy.image. */
+  readonly image: string;
+  /** False: releases name it, so it is not to be thrown away with a deploy that fails. */
+  readonly isNew: boolean;
+}
+
+/** Rejects with the reason of the signal while it waits; else as Builder.build and ImageSource.pull. */
+export async function makeArtifact(deps: MakeDeps, request: MakeRequest): Promise<Made> {
+  const { queued, owner, code, say } = request;
+  const { signal } = queued;
+  const onWait = (builds: number): void => {
+    queued.waitsFor = builds === 1 ? 'waiting for 1 build' : `waiting for ${builds} builds`;
+    say(`-----> ${queued.waitsFor} to end`);
+  };
+  return deps.slots.run({ owner, signal, onWait }, async () => {
+    queued.waitsFor = '';
+    queued.stage = 'building';
+    const begun = await request.begin();
+    for (const note of code.notes ?? []) say(note);
+    if ('image' in code) return pull(deps, request, begun, code.image);
+    return { made: await build(deps, request, begun, code.source), image: '', isNew: true };
+  });
+}
+
+async function pull(deps: MakeDeps, { queued, say }: MakeRequest, { app }: Begun, image: ImageName): Promise<Made> {
+  const { store, imageSource } = deps;
+  say(`-----> Pulling ${image.full}`);
+  const kept = [...new Set((await store.artifacts([app.name])).map(({ artifact }) => artifact))];
+  const request = { app: app.name, deployId: queued.id, image, kept };
+  const made = await imageSource.pull(request, (line) => say(`       ${line}`), queued.signal);
+  return { made, image: made.image, isNew: made.isNew };
+}
+
+async function build(
+  deps: MakeDeps,
+  { queued, say }: MakeRequest,
+  { app, env }: Begun,
+  source: SourceTree,
+): Promise<Artifact> {
+  const platform = await deps.store.platformRecord(app.platform);
+  const definition = platform?.definition ?? null;
+  say(`-----> Building ${app.name} (${app.platform})`);
+  const wanted = {
+    app: app.name,
+    deployId: queued.id,
+    platform: app.platform,
+    ...(definition !== null && { definition }),
+    source,
+    env: envRecord(env),
+    privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
+  };
+  return deps.builder.build(wanted, (line) => say(`       ${line}`), queued.signal);
+}
