@@ -40,7 +40,10 @@ export interface Router {
   apply(table: RouteTable): Promise<void>;
   /** The table that is in force; version 0 before the first. */
   table(): Promise<RouteTable>;
-  /** Resolves when no request is in flight to these units, or after `timeoutMs`: then with the number still open. */
+  /**
+   * Resolves when no request is in flight to these units, or after `timeoutMs`: then with the number still open. Upgraded connections
+   * (websockets) are not waited for, and stay until the unit ends them: that is what it has its grace for.
+   */
   drained(units: readonly string[], timeoutMs: number): Promise<number>;
   traffic(app: string): Promise<AppTraffic>;
   /** Lets go of the router; it goes on serving (see stop). */

@@ -32,7 +32,10 @@ export class ClientConnection implements Watched {
   #pumping = false;
   #paused = false;
   #inHead = false;
+  /** The client has closed its sending side. */
   #ended = false;
+  /** Whoever is at work knows it. */
+  #toldEnd = false;
   #lingering = false;
   #gone = false;
   readonly #written = (): void => {
@@ -100,17 +103,25 @@ export class ClientConnection implements Watched {
     this.#socket.destroy();
   }
 
+  /** Ends the connection at once, on behalf of the edge. */
+  cut(): void {
+    this.#user?.cut();
+    this.#socket.destroy();
+  }
+
   /** The exchange is over; its answer has been written whole. */
   exchangeDone(keepAlive: boolean): void {
     this.#user = null;
-    if (!keepAlive || this.#ended || this.#plane.stopping) this.#linger();
+    if (!keepAlive || this.#plane.stopping) this.#linger();
     else this.arm(this.#plane.settings.timeouts.idleMs);
+    this.#toldEnd = false;
     this.pump();
   }
 
   /** From now on the bytes of both sides are the tunnel's. */
   handTo(tunnel: ClientUser): void {
     this.#user = tunnel;
+    this.#toldEnd = false;
   }
 
   /** Closes the connection if it is between two requests. */
@@ -124,6 +135,7 @@ export class ClientConnection implements Watched {
     this.#pumping = true;
     while (this.#stash !== null && !this.#gone && this.#step(this.#stash));
     this.#pumping = false;
+    if (this.#ended && this.#stash === null) this.#tellEnd();
     const pause = this.#stash !== null;
     if (pause === this.#paused || this.#gone) return;
     this.#paused = pause;
@@ -272,7 +284,14 @@ export class ClientConnection implements Watched {
 
   #end(): void {
     this.#ended = true;
+    this.pump();
+  }
+
+  /** Nothing more comes of the client, and what came before has been worked off. */
+  #tellEnd(): void {
+    if (this.#toldEnd || this.#gone) return;
+    this.#toldEnd = true;
     if (this.#user !== null) this.#user.clientEnded();
-    else this.#linger();
+    else if (!this.#lingering) this.#linger();
   }
 }

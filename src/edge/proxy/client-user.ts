@@ -12,6 +12,8 @@ export interface ClientUser {
   clientEnded(): void;
   /** The connection is gone; nothing may be written any more. */
   clientGone(): void;
+  /** The edge ends, and cannot wait any longer. */
+  cut(): void;
   /** The deadline set by arm() has passed. */
   expire(): void;
 }

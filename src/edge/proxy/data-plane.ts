@@ -86,7 +86,7 @@ export class DataPlane implements Serving {
     await until(() => ![...this.#clients].some((client) => client.busy), graceMs);
     this.#plane.pools.closeTunnels();
     await until(() => this.#clients.size === 0, Math.min(graceMs, FAREWELL_MS));
-    for (const client of [...this.#clients]) client.abort();
+    for (const client of [...this.#clients]) client.cut();
     this.#plane.pools.close();
     this.#plane.deadlines.forget(this.#janitor);
     await closed;

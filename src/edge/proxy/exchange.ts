@@ -48,6 +48,8 @@ export class Exchange implements Applicant, ClientUser {
   #unitPaused = false;
   #heard = false;
   #interims = 0;
+  /** It has closed its sending side; most that do so have left, and nothing that becomes of their request is a failure. */
+  #clientLeft = false;
   #answer: Answer | null = null;
 
   constructor(plane: Plane, client: ClientConnection, request: RoutedRequest) {
@@ -86,12 +88,18 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   clientEnded(): void {
-    if (this.#upload.done) this.#client.arm(this.#plane.settings.timeouts.halfClosedMs);
+    this.#clientLeft = true;
+    if (this.#upload.done) this.#arm(this.#plane.settings.timeouts.halfClosedMs);
     else this.#client.abort();
   }
 
   clientGone(): void {
     this.#over(false);
+  }
+
+  cut(): void {
+    if (this.#answer?.done === true) this.#client.abort();
+    else this.#cutShort();
   }
 
   clientFlushed(): void {
@@ -100,8 +108,12 @@ export class Exchange implements Applicant, ClientUser {
       this.#unit?.resume();
     }
     if (this.#answer === null) return;
-    this.#client.arm(this.#plane.settings.timeouts.silenceMs);
+    this.#arm(this.#plane.settings.timeouts.silenceMs);
     this.#settle();
+  }
+
+  #arm(ms: number): void {
+    this.#client.arm(this.#clientLeft ? Math.min(ms, this.#plane.settings.timeouts.halfClosedMs) : ms);
   }
 
   // --- finding a unit
@@ -110,7 +122,7 @@ export class Exchange implements Applicant, ClientUser {
     this.#unit = unit;
     this.#reused = reused;
     if (unit.connected) this.#send(unit);
-    else this.#client.arm(this.#plane.settings.timeouts.connectMs);
+    else this.#arm(this.#plane.settings.timeouts.connectMs);
   }
 
   unitConnected(): void {
@@ -123,7 +135,7 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #dispatch(fresh: boolean): void {
-    this.#client.arm(this.#plane.settings.timeouts.queueMs);
+    this.#arm(this.#plane.settings.timeouts.queueMs);
     const none = this.#search.next(this, fresh);
     if (none !== null) this.#refuse(none);
   }
@@ -144,7 +156,7 @@ export class Exchange implements Applicant, ClientUser {
 
   #armForAnswer(): void {
     const { answerMs, stallMs } = this.#plane.settings.timeouts;
-    this.#client.arm(this.#upload.done ? answerMs : stallMs);
+    this.#arm(this.#upload.done ? answerMs : stallMs);
   }
 
   // --- the way down: unit to client
@@ -159,7 +171,7 @@ export class Exchange implements Applicant, ClientUser {
       return;
     }
     const { silenceMs, stallMs } = this.#plane.settings.timeouts;
-    this.#client.arm(this.#client.blocked ? stallMs : silenceMs);
+    this.#arm(this.#client.blocked ? stallMs : silenceMs);
     if (this.#client.blocked) {
       this.#unitPaused = true;
       this.#unit?.pause();
@@ -236,8 +248,8 @@ export class Exchange implements Applicant, ClientUser {
     const protocol = head.fields.find((field) => field.name === 'upgrade')?.value ?? asked;
     this.#search.route.counter.requests++;
     this.#unit = null;
-    this.#search.handOver();
     this.#client.write(interimHead(head, this.#requestId, protocol));
+    this.#search.handOver();
     const tunnel = new Tunnel(this.#plane, this.#client, unit, protocol);
     if (rest.length > 0) tunnel.forward(rest);
     this.#client.pump();
@@ -251,7 +263,7 @@ export class Exchange implements Applicant, ClientUser {
     // The unit's read buffer is still being written to the client: see UnitConnection.
     if (answer === null || !answer.done || this.#client.blocked) return;
     if (!this.#upload.done && answer.keepAlive && this.#unit !== null) {
-      this.#client.arm(this.#plane.settings.timeouts.stallMs);
+      this.#arm(this.#plane.settings.timeouts.stallMs);
       return;
     }
     this.#over(this.#upload.done && answer.head.keepAlive && !answer.excess);
@@ -281,7 +293,9 @@ export class Exchange implements Applicant, ClientUser {
   expire(): void {
     const unit = this.#unit;
     const blocked = this.#client.blocked;
-    if (this.#answer !== null) {
+    if (this.#clientLeft) {
+      this.#client.abort();
+    } else if (this.#answer !== null) {
       if (blocked || this.#answer.done) this.#client.abort();
       else this.#cutShort();
     } else if (unit === null) {
@@ -304,7 +318,7 @@ export class Exchange implements Applicant, ClientUser {
 
   /** The answer has begun and cannot be finished: the client must see that it is not whole. */
   #cutShort(): void {
-    this.#search.route.counter.failures++;
+    this.#countFailure();
     this.#over(false);
     this.#client.abort();
   }
@@ -317,13 +331,17 @@ export class Exchange implements Applicant, ClientUser {
   #refuse({ status, detail, retryAfter, counts }: NoUnit): void {
     const { app, counter } = this.#search.route;
     counter.requests++;
-    if (counts) counter.failures++;
+    if (counts) this.#countFailure();
     this.#over(false);
     const { accept, method } = this.#head;
     const keepAlive = this.#head.keepAlive && this.#head.bodyLength === 0 && !this.#plane.stopping;
     const page = { status, detail, app, requestId: this.#requestId, retryAfter, accept, method, keepAlive };
     this.#client.write(Buffer.from(refusalPage(page)));
     this.#client.exchangeDone(keepAlive);
+  }
+
+  #countFailure(): void {
+    if (!this.#clientLeft) this.#search.route.counter.failures++;
   }
 
   /** Lets go of the unit. `reusable`: its connection is as good as new. */

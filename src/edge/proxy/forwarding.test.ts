@@ -13,9 +13,14 @@ const ANSWERS: Readonly<Record<string, string>> = {
   '/chunked': 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n2;x=y\r\nde\r\n0\r\n\r\n',
   '/no-content': 'HTTP/1.1 204 No Content\r\n\r\n',
   '/not-modified': 'HTTP/1.1 304 Not Modified\r\nContent-Length: 7\r\nETag: "x"\r\n\r\n',
+  '/no-length': 'HTTP/1.1 204 No Content\r\nContent-Length: 7\r\n\r\n',
+  '/no-chunks': 'HTTP/1.1 204 No Content\r\nTransfer-Encoding: chunked\r\n\r\n',
   '/head': 'HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\n',
   '/old': 'HTTP/1.0 200 OK\r\nContent-Type: text/plain\r\n\r\nfrom 1996',
   '/hints': 'HTTP/1.1 103 Early Hints\r\nLink: </a.css>\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
+  '/framed-hints':
+    'HTTP/1.1 103 Early Hints\r\nTransfer-Encoding: chunked\r\n\r\n' +
+    'HTTP/1.1 103 Early Hints\r\nContent-Length: 5\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok',
   '/both': 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
   '/excess': 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nokHTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nforged',
   '/not-http': 'SSH-2.0-nothing\r\n\r\n',
@@ -116,6 +121,26 @@ describe('forwarding', () => {
     const all = await client.rest();
     expect(all).toMatch(new RegExp(`^${status}\r\n`));
     expect(all).toMatch(/\r\n\r\nHTTP\/1\.1 200 OK\r\n[^]*\r\n\r\n\/next$/);
+  });
+
+  it('drops the framing of a body from answers that have none', async () => {
+    for (const path of ['/no-length', '/no-chunks', '/not-modified']) {
+      const answer = await ask(path);
+      expect(answer).toMatch(/^HTTP\/1\.1 (?:204|304) [^]*\r\n\r\n$/);
+      expect(answer).not.toMatch(/content-length|transfer-encoding/i);
+    }
+    expect(await ask('/framed-hints')).toMatch(
+      /^(?:HTTP\/1\.1 103 Early Hints\r\n\r\n){2}HTTP\/1\.1 200 OK\r\nContent-Length: 2\r\n/,
+    );
+    expect(await ask('/head', '', 'HEAD')).toContain('Content-Length: 7');
+  });
+
+  it('answers what was sent before the end of the stream', async () => {
+    const client = await rig.client();
+    const paths = ['/1', '/22', '/333'];
+    client.socket.end(paths.map((path) => `GET ${path} HTTP/1.1\r\nHost: blog.test\r\n\r\n`).join(''));
+    const answered = (await client.rest()).match(/\r\n\r\n\/[0-9]+/g);
+    expect(answered).toEqual(paths.map((path) => `\r\n\r\n${path}`));
   });
 
   it('turns a body that ends with the connection into chunks, and into bare bytes for HTTP/1.0', async () => {

@@ -31,8 +31,6 @@ export interface Timeouts {
   readonly halfClosedMs: number;
   /** A pooled connection to a unit, unless the unit's Keep-Alive names less. */
   readonly unitIdleMs: number;
-  /** For upgraded connections of a target that has left the table, unless a drain names another time. */
-  readonly tunnelDrainMs: number;
 }
 
 export interface Settings {
@@ -65,6 +63,5 @@ export const DEFAULT_SETTINGS: Settings = {
     lingerMs: 2_000,
     halfClosedMs: 5_000,
     unitIdleMs: 4_000,
-    tunnelDrainMs: 60_000,
   },
 };

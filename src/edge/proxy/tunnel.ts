@@ -16,7 +16,7 @@ export class Tunnel implements ClientUser, UnitUser, Closable {
 
   constructor(plane: Plane, client: ClientConnection, unit: UnitConnection, protocol: string) {
     const { halfClosedMs, stallMs } = plane.settings.timeouts;
-    // Nothing is left to say to a websocket's client that has ended its side; a unit that does not notice would hold up its own drain.
+    // Nothing is left to say to a websocket's client that has ended its side, though the unit may not notice.
     this.#halfClosedMs = protocol.toLowerCase() === 'websocket' ? halfClosedMs : stallMs;
     this.#plane = plane;
     this.#client = client;
@@ -28,20 +28,24 @@ export class Tunnel implements ClientUser, UnitUser, Closable {
   }
 
   get wantsBytes(): boolean {
-    return !this.#unit.blocked;
+    return this.#closed || !this.#unit.blocked;
   }
 
   clientSent(bytes: Buffer, from: number, end: number): number {
-    this.#unit.write(bytes.subarray(from, end));
-    this.#touch();
+    if (!this.#closed) {
+      this.#unit.write(bytes.subarray(from, end));
+      this.#touch();
+    }
     return end - from;
   }
 
   clientFlushed(): void {
-    this.#unit.resume();
+    if (this.#closed) this.#client.abort();
+    else this.#unit.resume();
   }
 
   clientEnded(): void {
+    if (this.#closed) return;
     this.#unit.end();
     this.#clientHasEnded = true;
     this.#touch();
@@ -73,23 +77,36 @@ export class Tunnel implements ClientUser, UnitUser, Closable {
     this.#client.arm(this.#plane.settings.timeouts.stallMs);
   }
 
+  /** What the unit said last, a close frame as it should be, still goes to the client. */
   unitLost(): void {
-    this.close();
+    this.#letGoOfUnit();
+    if (!this.#client.blocked) {
+      this.#client.abort();
+      return;
+    }
+    this.#client.endWriting();
+    this.#client.arm(this.#plane.settings.timeouts.stallMs);
   }
 
   expire(): void {
     this.close();
   }
 
+  cut(): void {
+    this.close();
+  }
+
   close(): void {
+    this.#letGoOfUnit();
+    this.#client.abort();
+  }
+
+  #letGoOfUnit(): void {
     if (this.#closed) return;
     this.#closed = true;
-    const { pool } = this.#unit;
     this.#unit.user = null;
     this.#unit.destroy();
-    this.#client.abort();
-    pool.tunnels.delete(this);
-    pool.leave();
+    this.#unit.pool.tunnelEnded(this);
   }
 
   #touch(): void {

@@ -88,7 +88,7 @@ export class UnitSearch {
     pool?.leave();
   }
 
-  /** The unit's pool goes on counting the request, on behalf of a tunnel. */
+  /** The unit's pool is told by the tunnel that the request has become. */
   handOver(): void {
     this.#pool = null;
   }

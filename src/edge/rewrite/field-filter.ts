@@ -14,17 +14,17 @@ export function requestLines(text: string, fields: readonly Field[], nominated: 
   return linesWithout(text, fields, (name) => isHopByHop(name, nominated) || isEdgeOnly(name));
 }
 
-/** The lines of `fields` that a client may see; `alsoDrop` names more that are left out. */
+/** The lines of `fields` that a client may see; `alsoDrop` names more that are left out */
 export function responseLines(
   text: string,
   fields: readonly Field[],
   nominated: readonly string[],
-  alsoDrop: string | null,
+  alsoDrop: readonly string[],
 ): string {
   return linesWithout(
     text,
     fields,
-    (name) => isHopByHop(name, nominated) || name === 'x-request-id' || name === alsoDrop,
+    (name) => isHopByHop(name, nominated) || name === 'x-request-id' || alsoDrop.includes(name),
   );
 }
 

@@ -4,6 +4,11 @@ import type { ResponseHead } from '../http/response-head.ts';
 import { requestLines, responseLines } from './field-filter.ts';
 import type { RequestOrigin } from './request-origin.ts';
 
+/** Left out of answers that have no body: who took them for the length of one would wait for it, or find the next answer in it. */
+const FRAMING: readonly string[] = ['content-length', 'transfer-encoding'];
+const CODING: readonly string[] = ['transfer-encoding'];
+const NOTHING: readonly string[] = [];
+
 /** Protocols that would carry HTTP requests past the edge's own reading of them. */
 const NOT_TUNNELLED = new Set(['h2c', 'h2', 'tls/1.0', 'http/2.0']);
 
@@ -45,7 +50,8 @@ export function answerForm(request: RequestHead, answer: ResponseHead, mayKeepAl
 
 /** The head a client gets for a final answer. */
 export function headForClient(request: RequestHead, answer: ResponseHead, form: AnswerForm, requestId: string): string {
-  const drop = form.unwrap || answer.status === 204 ? 'transfer-encoding' : null;
+  const isBodiless = answer.status === 204 || answer.status === 304;
+  const drop = isBodiless ? FRAMING : form.unwrap ? CODING : NOTHING;
   const connection = !form.keepAlive
     ? 'Connection: close\r\n'
     : request.minorVersion === 0
@@ -63,7 +69,7 @@ export function headForClient(request: RequestHead, answer: ResponseHead, form: 
 export function interimHead(answer: ResponseHead, requestId: string, protocol: string | null): string {
   return (
     `HTTP/1.1 ${answer.statusText}\r\n` +
-    responseLines(answer.text, answer.fields, answer.connection, 'content-length') +
+    responseLines(answer.text, answer.fields, answer.connection, FRAMING) +
     (protocol === null ? '\r\n' : `X-Request-Id: ${requestId}\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`)
   );
 }

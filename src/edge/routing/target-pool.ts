@@ -24,13 +24,12 @@ const FRESH_MS = 1_000;
 /** The connections to one target: those in use, those kept for later, and who waits for one. */
 export class TargetPool {
   readonly target: Target;
-  /** Requests and upgraded connections on this target, those still waiting included. */
+  /** Requests on this target, those still waiting included. */
   inFlight = 0;
   retired = false;
-  /** When the upgraded connections of a retired target are closed. */
-  tunnelsUntil = Number.POSITIVE_INFINITY;
-  readonly tunnels = new Set<Closable>();
-  /** Called when inFlight reaches 0. */
+  /** Upgraded connections. They end when the unit or the client ends them, whether the target is in the table or not. */
+  readonly #tunnels = new Set<Closable>();
+  /** Called when the last request has left, and when the last upgraded connection has. */
   onIdle: () => void = () => {};
   readonly #settings: Settings;
   readonly #idle: UnitConnection[] = [];
@@ -49,6 +48,11 @@ export class TargetPool {
 
   refused(now: number): void {
     this.#downUntil = now + DOWN_MS;
+  }
+
+  /** What it has to do at the moment. */
+  get load(): number {
+    return this.inFlight + this.#tunnels.size;
   }
 
   enter(): void {
@@ -105,12 +109,18 @@ export class TargetPool {
     this.#idle.push(unit);
   }
 
-  /** An upgraded connection no longer counts against the limit. */
+  /** The request has become an upgraded connection, which no longer counts against the limit. */
   detach(unit: UnitConnection, tunnel: Closable): void {
     unit.detached = true;
-    this.tunnels.add(tunnel);
+    this.#tunnels.add(tunnel);
     this.#open--;
     this.#serveWaiting();
+    this.leave();
+  }
+
+  /** An upgraded connection has ended. */
+  tunnelEnded(tunnel: Closable): void {
+    if (this.#tunnels.delete(tunnel) && this.#tunnels.size === 0) this.onIdle();
   }
 
   /** A connection has closed; called once per connection. */
@@ -125,18 +135,15 @@ export class TargetPool {
   /** Closes what has been idle for too long. */
   expire(now: number): void {
     while (this.#idle.length > 0 && (this.#idle[0] as UnitConnection).idleUntil <= now) this.#idle.shift()?.destroy();
-    if (this.tunnelsUntil > now) return;
-    this.closeTunnels();
   }
 
   closeTunnels(): void {
-    for (const tunnel of [...this.tunnels]) tunnel.close();
+    for (const tunnel of [...this.#tunnels]) tunnel.close();
   }
 
   /** The target has left the table: nothing new, idle connections closed at once, what is in flight goes on. */
-  retire(tunnelsUntil: number): void {
+  retire(): void {
     this.retired = true;
-    this.tunnelsUntil = tunnelsUntil;
     for (const unit of this.#idle.splice(0)) unit.destroy();
     for (const applicant of this.#waiting.splice(0)) applicant.unitWithdrawn();
   }
@@ -144,7 +151,6 @@ export class TargetPool {
   /** The target is back in the table. */
   revive(): void {
     this.retired = false;
-    this.tunnelsUntil = Number.POSITIVE_INFINITY;
   }
 
   #takeIdle(now: number, careful: boolean): UnitConnection | null {

@@ -37,12 +37,11 @@ export class TargetPools {
   settle(table: RouteTable): void {
     const wanted = new Set<string>();
     for (const route of table.routes) for (const target of route.targets) wanted.add(keyOf(target));
-    const tunnelsUntil = this.#deadlines.after(this.#settings.timeouts.tunnelDrainMs);
     for (const [key, pool] of this.#pools) {
       if (wanted.has(key)) pool.revive();
       else if (!pool.retired) {
-        pool.retire(tunnelsUntil);
-        if (pool.inFlight === 0) this.#pools.delete(key);
+        pool.retire();
+        if (pool.load === 0) this.#pools.delete(key);
       }
     }
   }
@@ -57,7 +56,7 @@ export class TargetPools {
       const pool = pools[(index + offset) % pools.length] as TargetPool;
       if (tried?.has(pool) === true) continue;
       const down = pool.isDown(now);
-      const better = best === null || (bestDown && !down) || (bestDown === down && pool.inFlight < best.inFlight);
+      const better = best === null || (bestDown && !down) || (bestDown === down && pool.load < best.load);
       if (!better) continue;
       best = pool;
       bestDown = down;
@@ -65,25 +64,20 @@ export class TargetPools {
     return best;
   }
 
-  /** Requests and upgraded connections on these units. */
+  /** Requests on these units. */
   inFlight(units: ReadonlySet<string>): number {
     let sum = 0;
     for (const pool of this.#pools.values()) if (units.has(pool.target.unit)) sum += pool.inFlight;
     return sum;
   }
 
-  /**
-   * Resolves with 0 once nothing is in flight on these units, or after `timeoutMs` with what still is; at that moment
-   * the upgraded connections of those that have left the table are closed.
-   */
+  /** Resolves with 0 once no request is in flight on these units, or after `timeoutMs` with how many still are. */
   drained(units: ReadonlySet<string>, timeoutMs: number): Promise<number> {
     if (this.inFlight(units) === 0) return Promise.resolve(0);
-    for (const pool of this.#of(units)) pool.tunnelsUntil = Number.POSITIVE_INFINITY;
     return new Promise((resolve) => {
       const timer = setTimeout(() => {
         this.#waiters.delete(waiter);
         resolve(this.inFlight(units));
-        for (const pool of this.#of(units)) if (pool.retired) pool.closeTunnels();
       }, timeoutMs);
       const waiter: Waiter = { units, resolve, timer };
       this.#waiters.add(waiter);
@@ -100,7 +94,7 @@ export class TargetPools {
 
   /** Closes every idle connection and answers every waiter; nothing is forwarded after this. */
   close(): void {
-    for (const pool of this.#pools.values()) if (!pool.retired) pool.retire(0);
+    for (const pool of this.#pools.values()) if (!pool.retired) pool.retire();
     for (const waiter of this.#waiters) {
       clearTimeout(waiter.timer);
       waiter.resolve(this.inFlight(waiter.units));
@@ -108,12 +102,8 @@ export class TargetPools {
     this.#waiters.clear();
   }
 
-  #of(units: ReadonlySet<string>): TargetPool[] {
-    return [...this.#pools.values()].filter((pool) => units.has(pool.target.unit));
-  }
-
   #idle(key: string, pool: TargetPool): void {
-    if (pool.retired && this.#pools.get(key) === pool) this.#pools.delete(key);
+    if (pool.retired && pool.load === 0 && this.#pools.get(key) === pool) this.#pools.delete(key);
     for (const waiter of [...this.#waiters]) {
       if (!waiter.units.has(pool.target.unit) || this.inFlight(waiter.units) > 0) continue;
       clearTimeout(waiter.timer);
