@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import type { CliContext } from './cli/context.ts';
 import { CliError } from './cli/errors.ts';
 import { runCli } from './cli/program.ts';
@@ -9,6 +10,9 @@ import type { RunningServer, ServerDoor, StopSignal } from './cli/server/door.ts
 import type { Config, Listen } from './config/config.ts';
 import { homeOf } from './config/home.ts';
 import { hostPort } from './lib/host-port.ts';
+
+/** After the start, when the first healing rounds are over. */
+const SETTLED_MS = 10_000;
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as { version: string };
@@ -43,7 +47,16 @@ async function keepingMemorySmall<T>(start: () => Promise<T>): Promise<T> {
     return await start();
   } finally {
     setFlagsFromString('--semi-space-growth-factor=2');
+    setTimeout(collectGarbage, SETTLED_MS).unref();
   }
+}
+
+/** Once, when what starting needed is no longer used: V8 gives pages back to the system only after a full collection. */
+function collectGarbage(): void {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as (options: { type: 'major'; flavor: 'last-resort' }) => void;
+  setFlagsFromString('--no-expose-gc');
+  collect({ type: 'major', flavor: 'last-resort' });
 }
 
 async function checkGit(): Promise<void> {

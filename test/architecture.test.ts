@@ -9,7 +9,8 @@ const HARD_LINES = 400;
 const P95_LINES = 300;
 const FUNCTION_LINES = 80;
 const VAGUE = /^(?:utils?|helpers?|common|misc|manager|core|shared|types)(?:\.|$)/;
-const EFFECTS = /^node:(?:fs|fs\/promises|http|https|net|tls|dgram|child_process|cluster|worker_threads)$/;
+const EFFECTS =
+  /^node:(?:fs|fs\/promises|http|https|net|tls|dgram|child_process|cluster|worker_threads)$|^src\/lib\/node-http\.ts$/;
 
 interface SourceFile {
   /** Relative to the root, with forward slashes. */
@@ -226,6 +227,11 @@ describe('names and habits', () => {
       /import\s*\{[^}]*\bexec(?:Sync)?\b[^}]*\}\s*from 'node:child_process'/.test(file.text),
     );
     expect([...found, ...shells.map((file) => `${file.name} imports exec`)]).toEqual([]);
+  });
+
+  it('node:http and node:https are imported for their types only: lib/node-http.ts says why', () => {
+    const importing = program.filter((file) => /^import (?!type )[^;]*from 'node:https?'/m.test(file.text));
+    expect(importing.map((file) => file.name)).toEqual([]);
   });
 
   it('there is no note of something left undone', () => {

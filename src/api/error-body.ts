@@ -1,6 +1,6 @@
 /** How an error looks on the wire: plain text for existing clients, RFC 9457 for those that accept JSON. */
-import { STATUS_CODES } from 'node:http';
 import type { PlatformError } from '../domain/errors.ts';
+import { STATUS_CODES } from '../lib/node-http.ts';
 import { STATUS } from './status.ts';
 
 export interface ErrorAnswer {

@@ -1,11 +1,12 @@
 /** The HTTP listeners of the API: TCP, and a unix socket that only the owner of the machine can open. */
 import { lstat, unlink } from 'node:fs/promises';
-import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import type { IncomingMessage, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PlatformError } from '../domain/errors.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { listening, listeningPrivately } from '../lib/listening.ts';
+import { createServer } from '../lib/node-http.ts';
 import { isSocketTaken } from '../lib/socket-problem.ts';
 
 export interface Listen {

@@ -2,7 +2,7 @@
  * Requests that become a shell: the same access as every other operation, but outside of the framework, which knows nothing of
  * websockets. Everything else that wants another protocol is left to be answered in plain HTTP.
  */
-import { type IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
@@ -11,6 +11,7 @@ import type { UseCases } from '../domain/use-cases.ts';
 import { randomHex } from '../lib/ids.ts';
 import type { Logger } from '../lib/logger.ts';
 import type { TrustedProxies } from '../lib/trusted-proxies.ts';
+import { ServerResponse } from '../lib/node-http.ts';
 import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite } from './caller.ts';
 import { errorAnswer } from './error-body.ts';

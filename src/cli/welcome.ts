@@ -1,13 +1,13 @@
 /** The first start: a sample app goes the way every app goes, through the API and a real git push. */
 import { spawn } from 'node:child_process';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
-import { request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Client, createClient } from '../client/client.ts';
 import { ClientError } from '../client/errors.ts';
 import { bareHost } from '../lib/host-port.ts';
+import { request } from '../lib/node-http.ts';
 import type { Cli } from './cli.ts';
 import { CliError } from './errors.ts';
 import { printableOutput } from './output.ts';

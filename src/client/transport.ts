@@ -1,5 +1,5 @@
 /** One HTTP request over TCP, TLS or a unix socket; bounded in time and size. Knows nothing of the API's operations. */
-import { type ClientRequest, type IncomingMessage, request as httpRequest, type RequestOptions } from 'node:http';
+import type { ClientRequest, IncomingMessage, RequestOptions } from 'node:http';
 import type { Readable } from 'node:stream';
 import { ClientError, errorFromBody } from './errors.ts';
 
@@ -37,7 +37,8 @@ export function createTransport(target: Target, token: string | undefined): Tran
   return {
     name,
     async send(call) {
-      const open = base?.protocol === 'https:' ? (await import('node:https')).request : httpRequest;
+      // An import would load all that Node has for HTTP in browsers' manner too.
+      const open = process.getBuiltinModule(base?.protocol === 'https:' ? 'node:https' : 'node:http').request;
       const options: RequestOptions = {
         method: call.method,
         headers: headersOf(call, token, base),

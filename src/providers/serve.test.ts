@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createConnection } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../test/support/until.ts';
@@ -179,7 +178,7 @@ describe('what is refused', () => {
     socket.on('data', (data: Buffer) => (text += data.toString()));
     socket.write(`POST /resources HTTP/1.1\r\nHost: x\r\nAuthorization: ${AUTH}\r\nTransfer-Encoding: chunked\r\n\r\n`);
     for (let piece = 0; piece < 10; piece += 1) socket.write(`4000\r\n${'x'.repeat(0x4000)}\r\n`);
-    await once(socket, 'close');
+    await new Promise((resolve) => socket.once('close', resolve));
     expect(text).toMatch(/^HTTP\/1.1 413 /);
   });
 

@@ -3,11 +3,12 @@
  * contract's statuses. Keeps nothing; state is the handlers' business.
  */
 import { createHash } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { atMost, inTime } from '../lib/deadline.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { listening } from '../lib/listening.ts';
+import { createServer } from '../lib/node-http.ts';
 import { type Answer, errorAnswer, send, statusAnswer } from './answer.ts';
 import { bindRequest, createRequest, type Fields, first, type Target, targetOf, unitRequest } from './calls.ts';
 import { type Operation, type ProviderCall, ProviderError, type ProviderHandlers } from './contract.ts';

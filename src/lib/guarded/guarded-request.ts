@@ -2,11 +2,11 @@
  * One HTTP request to an address that users chose: only checked addresses are connected to, with the host's name kept for TLS and
  * the Host field. Redirects are answered, not followed; nothing is kept open afterwards.
  */
-import { type IncomingMessage, type RequestOptions, request as requestHttp } from 'node:http';
-import { request as requestHttps } from 'node:https';
+import type { IncomingMessage, RequestOptions } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream';
+import { request as requestHttp } from '../node-http.ts';
 import { type AddressGuard, ForbiddenAddress, type ResolvedAddress, UnknownHost } from './address-guard.ts';
 
 export interface GuardedRequest {
@@ -53,7 +53,8 @@ export async function openRequest(guard: AddressGuard, request: GuardedRequest):
   return new Promise((resolve, reject) => {
     let sent = false;
     let isLate = false;
-    const outgoing = isTls ? requestHttps(url, options) : requestHttp(url, options);
+    const open = isTls ? process.getBuiltinModule('node:https').request : requestHttp;
+    const outgoing = open(url, options);
     const connecting = setTimeout(() => {
       isLate = true;
       outgoing.destroy();

@@ -1,7 +1,7 @@
 /** Calls a provider the way the platform does, and tells everything about the answer; never throws for what comes back. */
-import http from 'node:http';
-import https from 'node:https';
+import type http from 'node:http';
 import { bareHost } from '../../lib/host-port.ts';
+import { request as requestHttp } from '../../lib/node-http.ts';
 
 const MOST_BYTES = 1024 * 1024;
 
@@ -73,7 +73,7 @@ interface Ask {
 function ask(address: string, { method, headers, body, timeoutMs }: Ask): Promise<Omit<Reply, 'ms'>> {
   return new Promise((resolve) => {
     const nothing = (why: string): void => resolve({ status: 0, text: why, headers: {} });
-    const { request } = address.startsWith('https:') ? https : http;
+    const request = address.startsWith('https:') ? process.getBuiltinModule('node:https').request : requestHttp;
     // By hand: what URL would make of the path is not what was asked for.
     const url = new URL(address);
     const { port, protocol } = url;

@@ -4,10 +4,10 @@
  * `serve-elsewhere`.
  * `serve` really answers over HTTP: `/` 200, `/broken` 500, `/unit` its name, `/say?<text>` prints, `/crash` ends it with code 7.
  */
-import { createServer } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { OutputChunk, OutputLine, UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
+import { createServer } from '../../../lib/node-http.ts';
 
 export type MemoryExit = Omit<UnitExited, 'id'>;
 

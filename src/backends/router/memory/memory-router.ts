@@ -3,12 +3,12 @@
  * no retries but on refusal, no limits of its own, nothing on disk.
  */
 import { randomUUID } from 'node:crypto';
-import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { AppTraffic, Route, Router, RouteTable, Target } from '../../../domain/routes/router.ts';
 import { hostPort } from '../../../lib/host-port.ts';
 import { listening } from '../../../lib/listening.ts';
+import { createServer, request as httpRequest } from '../../../lib/node-http.ts';
 import { Tally } from '../../../lib/tally.ts';
 
 const POLL_MS = 5;
