@@ -18,8 +18,8 @@ export interface AppReader {
   ): Promise<{ readonly app: string; readonly release: number; readonly artifact: string }[]>;
   /** Sorted by index. */
   units(app: string): Promise<Unit[]>;
-  /** Of all apps, sorted by app and index. */
-  allUnits(): Promise<Unit[]>;
+  /** Sorted by app and index. `teams` undefined: of all apps; otherwise of those that share a team with the list. */
+  allUnits(teams?: readonly string[]): Promise<Unit[]>;
   unit(id: string): Promise<Unit | null>;
   rollout(id: string): Promise<Rollout | null>;
   unfinishedRollouts(): Promise<Rollout[]>;

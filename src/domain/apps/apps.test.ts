@@ -9,6 +9,15 @@ beforeEach(async () => {
 });
 afterEach(() => world.dispose());
 
+it('a list reads the units of the apps that are in it, and no others', async () => {
+  await world.createApp('shop');
+  await world.deploy('shop');
+  const asked: unknown[] = [];
+  world.faults.on('store.allUnits', ([teams]) => void asked.push(teams));
+  expect((await world.useCases.apps.list(ANN)).map(({ units }) => units.length)).toEqual([1]);
+  expect(asked).toEqual([ANN.teams]);
+});
+
 describe('creating an app', () => {
   it('that fails half-way leaves nothing, so the name can be used', async () => {
     const undo = world.faults.on('gitHost.create', () => Promise.reject(new Error('the disk is away')));

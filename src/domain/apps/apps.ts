@@ -166,10 +166,8 @@ export function createApps(deps: AppsDeps): Apps {
 
     async list(caller, filter = {}) {
       demand(caller, 'app.list');
-      const [apps, units] = await Promise.all([
-        store.apps(caller.kind === 'user' && !caller.isAdmin ? caller.teams : undefined),
-        store.allUnits(),
-      ]);
+      const teams = caller.kind === 'user' && !caller.isAdmin ? caller.teams : undefined;
+      const [apps, units] = await Promise.all([store.apps(teams), store.allUnits(teams)]);
       const byApp = Map.groupBy(units, (unit) => unit.app);
       const shown = apps.filter((app) => !app.removing && isMatch(app, filter));
       const views = shown.map((app) => view(app, byApp.get(app.name) ?? []));

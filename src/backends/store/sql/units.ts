@@ -1,11 +1,12 @@
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
+import { listOf } from '../../../lib/sql/list-of.ts';
 import { checkTransition } from '../../../domain/units/unit.ts';
 import type { Address, Unit, UnitExit, UnitState } from '../../../domain/units/unit.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { appNotFound, needing } from './faults.ts';
 import type { Scope, UnitsTable } from './schema.ts';
 
-export function unitReader({ db }: Scope): Pick<AppReader, 'unit' | 'units' | 'allUnits'> {
+export function unitReader({ db, kind }: Scope): Pick<AppReader, 'unit' | 'units' | 'allUnits'> {
   return {
     async unit(id) {
       const row = await db.selectFrom('units').selectAll().where('id', '=', id).executeTakeFirst();
@@ -15,9 +16,13 @@ export function unitReader({ db }: Scope): Pick<AppReader, 'unit' | 'units' | 'a
       const rows = await db.selectFrom('units').selectAll().where('app', '=', app).orderBy('number').execute();
       return rows.map(fromRow);
     },
-    async allUnits() {
-      const rows = await db.selectFrom('units').selectAll().orderBy('app').orderBy('number').execute();
-      return rows.map(fromRow);
+    async allUnits(teams) {
+      let query = db.selectFrom('units').selectAll().orderBy('app').orderBy('number');
+      if (teams !== undefined) {
+        const shared = db.selectFrom('app_teams').select('app').where('team', 'in', listOf(kind, teams));
+        query = query.where('units.app', 'in', shared);
+      }
+      return (await query.execute()).map(fromRow);
     },
   };
 }

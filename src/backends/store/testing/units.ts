@@ -35,6 +35,19 @@ export const unitCases: StoreCases = {
     expect(await store.units('gone')).toEqual([]);
   },
 
+  'gives the units of the apps that share a team with a list': async (store) => {
+    await populate(store, 'shop', 'blog');
+    await store.transact(async (tx) => {
+      await tx.insertTeam({ name: 'others', createdAt: LATER, members: [] });
+      await tx.updateApp('blog', { teams: ['others'] });
+      for (const name of ['shop', 'blog']) await tx.insertUnit(unit(name, 0));
+    });
+    const apps = async (...teams: string[]) => (await store.allUnits(teams)).map((found) => found.app);
+    expect(await apps('others')).toEqual(['blog']);
+    expect(await apps('others', 'red', 'gone')).toEqual(['blog', 'shop']);
+    expect([await apps(), await apps('gone')]).toEqual([[], []]);
+  },
+
   'changes only what is named of a unit': async (store) => {
     await populate(store, 'shop');
     const before = unit('shop', 0, { address: { host: 'h', port: 1 }, handle: 'x' });
