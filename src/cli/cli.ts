@@ -1,7 +1,7 @@
 /** What every command works with: the client of the chosen platform, output in the chosen form. */
 import type { Client } from '../client/client.ts';
 import type { CliContext } from './context.ts';
-import { paint, printable, type Style } from './output.ts';
+import { paint, printable, printableJson, shownOn, type Style } from './output.ts';
 import { startSpinner } from './progress.ts';
 import type { Chosen } from './target.ts';
 
@@ -38,18 +38,20 @@ export class Cli {
 
   /** A line of the result. */
   print(text: string): void {
-    this.context.stdout.write(`${text}\n`);
+    const { stdout } = this.context;
+    stdout.write(`${this.options.json === true ? printableJson(text) : shownOn(stdout, text)}\n`);
   }
 
   /** A line beside the result: not for programs. */
   note(text: string): void {
-    (this.options.json === true ? this.context.stderr : this.context.stdout).write(`${text}\n`);
+    const output = this.options.json === true ? this.context.stderr : this.context.stdout;
+    output.write(`${shownOn(output, text)}\n`);
   }
 
   /** What should be known beside the result, on standard error. */
   warn(text: string): void {
     const { stderr, env } = this.context;
-    stderr.write(`${paint(stderr, env, 'yellow', 'Warning:')} ${text}\n`);
+    stderr.write(`${paint(stderr, env, 'yellow', 'Warning:')} ${printable(text)}\n`);
   }
 
   /** The result, in the form that was asked for. */

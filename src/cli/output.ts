@@ -9,16 +9,34 @@ export function paint(output: Output, env: NodeJS.ProcessEnv, style: Style, text
   return plain ? text : `\u001b[${STYLES[style]}m${text}\u001b[0m`;
 }
 
-/** Without control characters (line breaks and tabs stay): names and messages come from other people. */
+/**
+ * What a text must not do to a terminal: controls (line breaks and tabs stay), the characters that turn the direction of what
+ * follows, and the separators that some terminals take for line breaks.
+ */
+const STEERING = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/g;
+const COLOUR = /\u001b\[[0-9;]*m/;
+const COLOUR_OR_STEERING = new RegExp(`${COLOUR.source}|${STEERING.source}`, 'g');
+const RESET = '\u001b[0m';
+
+/** Names and messages come from other people. */
 export function printable(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, '');
+  return text.replace(STEERING, '');
 }
 
-/** Output of apps: colours stay, every other control sequence goes. */
+/** Output of apps: colours stay and end with it, everything else that steers goes. */
 export function printableOutput(text: string): string {
-  return text.replace(/\u001b\[[0-9;]*m|[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f]/g, (match) =>
-    match.length > 1 ? match : '',
-  );
+  const kept = text.replace(COLOUR_OR_STEERING, (match) => (match.length > 1 ? match : ''));
+  return COLOUR.test(kept) && !kept.endsWith(RESET) ? `${kept}${RESET}` : kept;
+}
+
+/** Whatever a command prints, as its last step: colours for a terminal, none for a file. */
+export function shownOn(output: Output, text: string): string {
+  return output.isTTY === true ? printableOutput(text) : printable(text.replace(new RegExp(COLOUR, 'g'), ''));
+}
+
+/** JSON that means the same, and steers no terminal either. */
+export function printableJson(json: string): string {
+  return json.replace(STEERING, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
 /** Columns as wide as their widest cell; a head line; no trailing blanks. */

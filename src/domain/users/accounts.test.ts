@@ -71,7 +71,15 @@ describe('a changed password', () => {
     expect((await users.apiKey(again.caller)).key).not.toBe(key);
   });
 
-  it('leaves API keys alone, and no session when it is changed with one', async () => {
+  it('ends the API key, as it ends sessions', async () => {
+    const { users, signIn } = await fixture();
+    const { caller, token } = await signIn(ANN, 'secret12');
+    const { key } = await users.apiKey(caller);
+    await users.changePassword(caller, { old: 'secret12', new: 'newsecret1' });
+    expect([await users.byToken(key, HERE), (await users.byToken(token, HERE))?.kind]).toEqual([null, 'user']);
+  });
+
+  it('leaves the API key that it was changed with, and no session', async () => {
     const { users, signIn } = await fixture();
     const own = await signIn(ANN, 'secret12');
     const { key } = await users.apiKey(own.caller);

@@ -21,7 +21,7 @@ const RANDOM_PASSWORD_BYTES = 12;
 
 export interface PasswordChanges {
   /**
-   * Ends all sessions but the presented one, and pending resets. Errors: user.invalid_password, user.password_mismatch
+   * Ends all sessions and the API key, but for what is presented, and pending resets. Errors: user.invalid_password, user.password_mismatch
    * (checked before the length of the new one), auth.throttled.
    */
   changePassword(caller: Caller, input: { old: unknown; new: unknown; confirm?: unknown }): Promise<void>;
@@ -86,7 +86,7 @@ export function createPasswordChanges(deps: PasswordChangesDeps): PasswordChange
 
   return {
     async changePassword(caller, input) {
-      const { email, address, tokenHash } = demandUser(caller, 'user.password', 'Only a user has a password.');
+      const { email, address, tokenHash, via } = demandUser(caller, 'user.password', 'Only a user has a password.');
       await act(caller, 'user.password', { email }, { target: `user:${email}` }, async () => {
         const [old, wanted] = bothPasswords(input);
         const user = await verifyPassword(email, old, address).catch(rethrowMismatch);
@@ -97,6 +97,7 @@ export function createPasswordChanges(deps: PasswordChangesDeps): PasswordChange
           await tx.updatePassword(email, passwordHash);
           await tx.deletePasswordResets(email);
           await tx.deleteSessionsOf(email, tokenHash);
+          if (via !== 'api-key') await tx.deleteApiKey(email);
         });
         callers.clear();
       });
