@@ -35,6 +35,7 @@ export interface Config {
   readonly proxyProtocol: boolean;
   /** Seconds a new unit may take to become ready. */
   readonly startTimeoutSeconds: number;
+  readonly watchSeconds: number;
   /** Seconds an old unit may take to finish its requests. */
   readonly drainTimeoutSeconds: number;
   /** Seconds between TERM and KILL. */

@@ -76,6 +76,7 @@ function valuesOf(read: Read): Values {
     isolation: read(SETTINGS.isolation),
     unitMemoryBytes: read(SETTINGS.unitMemoryBytes),
     startTimeoutSeconds: read(SETTINGS.startTimeoutSeconds),
+    watchSeconds: read(SETTINGS.watchSeconds),
     drainTimeoutSeconds: read(SETTINGS.drainTimeoutSeconds),
     stopGraceSeconds: read(SETTINGS.stopGraceSeconds),
     buildTimeoutSeconds: read(SETTINGS.buildTimeoutSeconds),

@@ -217,6 +217,14 @@ export const SETTINGS: Settings = {
     description: 'How long a new unit may take to become ready.',
     parse: parse.seconds(1, 3600),
   },
+  watchSeconds: {
+    key: 'units.watch',
+    variable: 'TANCHO_UNITS_WATCH',
+    default: '5s',
+    description:
+      'How long a new version of a process that does not listen (a worker) is watched before it is judged: one that ends meanwhile has failed. Apps without such processes do not wait.',
+    parse: parse.seconds(0, 600),
+  },
   drainTimeoutSeconds: {
     key: 'units.drain-timeout',
     variable: 'TANCHO_UNITS_DRAIN_TIMEOUT',

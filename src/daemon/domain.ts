@@ -125,7 +125,8 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const routes = new Routes({ store, router, domain: settings.domain, logger, now, onPublished, ...timing.routes });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
-  const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now, ...timing.rollouts });
+  const lookAfter = (unit: string): void => supervisor.lookAfter(unit);
+  const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now, lookAfter, ...timing.rollouts });
   const queue = new DeployQueue(settings.pushReplaces);
   const slots = new BuildSlots(settings.buildSlots);
   const removal = createRemoval({

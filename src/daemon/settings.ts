@@ -8,6 +8,7 @@ import { portOf } from './addresses.ts';
 
 const KEPT_RELEASES = 10;
 const RUN_TIMEOUT_MS = 60 * 60_000;
+const WATCH_AGAIN_MS = 500;
 const UNIT_PROCESSES = 1024;
 
 export interface OwnAddresses {
@@ -22,6 +23,7 @@ export function settingsOf(config: Config, backends: Backends, { sshPort, public
     edgePort: () => portOf(backends.router.listen),
     sshAddress: () => hostPort({ host: publicHost(config), port: sshPort() }),
     startTimeoutMs: config.startTimeoutSeconds * 1000,
+    watch: { newMs: config.watchSeconds * 1000, againMs: WATCH_AGAIN_MS },
     drainTimeoutMs: config.drainTimeoutSeconds * 1000,
     stopGraceMs: config.stopGraceSeconds * 1000,
     unitLimits: { memoryBytes: config.unitMemoryBytes, cpuMillis: 0, processes: UNIT_PROCESSES },

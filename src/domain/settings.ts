@@ -14,6 +14,13 @@ export interface Settings {
   /** `host:port` of the SSH door. */
   readonly sshAddress: () => string;
   readonly startTimeoutMs: number;
+  /** How long a process that does not listen is watched before it counts as started. */
+  readonly watch: {
+    /** The first units of a release, unless the app says otherwise. */
+    readonly newMs: number;
+    /** Further ones, and those that are started again. */
+    readonly againMs: number;
+  };
   readonly drainTimeoutMs: number;
   readonly stopGraceMs: number;
   /** Of every unit whose app's plan sets no others. */

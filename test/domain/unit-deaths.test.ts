@@ -59,7 +59,7 @@ it('the old ones', async () => {
 });
 
 it('a unit that ends while the others still come up fails the deploy, with its last words', async () => {
-  const processes = { web: 'sleep 150; serve', worker: 'print I can not; sleep 60; exit 3' };
+  const processes = { web: 'sleep 150; serve', worker: 'print I can not; sleep 20; exit 3' };
   const said: string[] = [];
   const deploying = world.deploy('shop', { processes }, { say: (line) => said.push(line) });
   await expect(deploying).rejects.toMatchObject({ code: 'deploy.failed', details: { cause: 'exited' } });

@@ -115,6 +115,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
       edgePort: () => 80,
       sshAddress: () => 'git.test:22',
       startTimeoutMs: 1_500,
+      watch: { newMs: 60, againMs: 30 },
       drainTimeoutMs: 2_000,
       stopGraceMs: 200,
       unitLimits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },

@@ -65,7 +65,7 @@ export const APPS: Pick<Apps, 'info'> = {
   async info(caller, name) {
     if (name !== 'shop') throw new PlatformError('app.not_found', 'App not found.');
     demand(caller, 'app.info', { app: app(name) });
-    return { app: app(name), units: [], state: 'started', repositoryUrl: '', address: '', ip: '' };
+    return { app: app(name), units: [], state: 'started', problems: [], repositoryUrl: '', address: '', ip: '' };
   },
 };
 

@@ -13,6 +13,7 @@ export const PLATFORM_NAME = 'any';
 export interface Recipe {
   /** Process name -> command of the memory provisioner. */
   readonly processes?: Readonly<Record<string, string>>;
+  readonly settings?: Artifact['settings'];
   readonly healthCheck?: HealthCheck;
   readonly hooks?: Partial<Hooks>;
   /** Printed by the build. */
@@ -63,8 +64,9 @@ export class MemoryBuilder implements Builder {
     return {
       id,
       processes: recipe.processes ?? { web: 'serve' },
+      ...(recipe.settings !== undefined && { settings: recipe.settings }),
       healthCheck: recipe.healthCheck ?? null,
-      hooks: { restartBefore: [], restartAfter: [], ...recipe.hooks },
+      hooks: { release: [], restartBefore: [], restartAfter: [], ...recipe.hooks },
     };
   }
 
@@ -109,8 +111,9 @@ export class MemoryImages implements ImageSource {
     return {
       id,
       processes: recipe.processes ?? { web: 'serve' },
+      ...(recipe.settings !== undefined && { settings: recipe.settings }),
       healthCheck: recipe.healthCheck ?? null,
-      hooks: { restartBefore: [], restartAfter: [] },
+      hooks: { release: [], restartBefore: [], restartAfter: [] },
       image: `${image.full}@${recipe.digest}`,
       isNew: same === undefined,
     };

@@ -30,6 +30,7 @@ export class Memory {
       app,
       units: own,
       state: appState(own, app.desired, app.release !== null),
+      problems: [],
       repositoryUrl: `ssh://git@localhost:2222/${app.name}.git`,
       address: `${app.name}.localhost:8000`,
       ip: '127.0.0.1',

@@ -95,6 +95,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     TANCHO_SSH_LISTEN: ports.ssh,
     TANCHO_ADMIN_EMAIL: ADMIN_EMAIL,
     TANCHO_ADMIN_PASSWORD: ADMIN_PASSWORD,
+    // What lasts longer is waited for by nobody here.
+    TANCHO_UNITS_WATCH: '1',
     // To run the scenarios at a lower level than this machine's strongest.
     TANCHO_ISOLATION: process.env['TANCHO_ISOLATION'] ?? '',
     ...options.env,

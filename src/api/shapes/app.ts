@@ -48,7 +48,7 @@ const listedUnion = {
 };
 
 function toWire(view: AppView) {
-  const { app, units, state, repositoryUrl, address, plan } = view;
+  const { app, units, state, repositoryUrl, address, plan, problems } = view;
   return {
     Ip: address,
     Name: app.name,
@@ -65,6 +65,7 @@ function toWire(view: AppView) {
     description: app.description,
     deploys: app.deploys,
     ...(plan !== undefined && { plan: planToWire(plan) }),
+    ...(problems.length > 0 && { problems: [...problems] }),
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
     ...(app.customData !== null && { customdata: app.customData }),
     ...(app.swappedWith !== null && { swappedWith: app.swappedWith }),
@@ -88,6 +89,8 @@ export const appUnion = shape(
     description: Type.String(),
     deploys: Type.Integer(),
     plan: Type.Optional(planFields),
+    /** What is wrong with its units, a sentence each. */
+    problems: Type.Optional(Type.Array(Type.String())),
     customdata,
   }),
   toWire,

@@ -56,8 +56,10 @@ export function readinessCases(s: Suite): void {
     for (const listens of [true, false]) {
       const unit = s.spec(s.world.commands.exit3, { listens });
       await s.provisioner.ensure(unit);
-      const failure = await failureOf(s.provisioner.ready(unit.id, { ...SERVES, listens }, NEVER));
-      expect(failure.code).toBe('exited');
+      // However long it is watched: the verdict comes with the end.
+      const check = { ...SERVES, listens, watchMs: 60_000 };
+      const failure = await failureOf(s.provisioner.ready(unit.id, check, NEVER));
+      expect(failure).toMatchObject({ code: 'exited', exitCode: 3 });
       expect(failure.message).toContain('3');
       expect(failure.lines).toContain('last words');
       expect(failure.hint).not.toBe('');

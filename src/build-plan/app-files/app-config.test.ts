@@ -12,15 +12,20 @@ describe('parseAppConfig', () => {
     const text = [
       'hooks:',
       '  build: [make css, make js]',
+      '  release: [npm run migrate]',
       '  restart:',
       '    before: [npm run migrate]',
       '    after: [npm run warm]',
-      'healthcheck: { path: health, method: head, status: 204, match: "^ok", allowed_failures: 2, timeout_seconds: 30 }',
-      'processes: { web: node server.js, worker: node worker.js }',
+      'healthcheck: { path: health, method: head, status: 204, match: "^ok", allowed_failures: 2, timeout_seconds: 30, liveness: off }',
+      'processes:',
+      '  web: node server.js',
+      '  worker: { command: node worker.js, count: 0, watch_seconds: 10 }',
+      '  clock: { liveness: { command: ./alive, period_seconds: 30, timeout_seconds: 2, failures: 5 } }',
       'static: { root: public }',
     ].join('\n');
     expect(parse(text)).toEqual({
       hooksBuild: ['make css', 'make js'],
+      hooksRelease: ['npm run migrate'],
       restartBefore: ['npm run migrate'],
       restartAfter: ['npm run warm'],
       healthCheck: {
@@ -31,7 +36,15 @@ describe('parseAppConfig', () => {
         allowedFailures: 2,
         timeoutSeconds: 30,
       },
-      processes: { web: 'node server.js', worker: 'node worker.js' },
+      liveness: 'off',
+      processes: {
+        web: { command: 'node server.js', settings: {} },
+        worker: { command: 'node worker.js', settings: { count: 0, watchSeconds: 10 } },
+        clock: {
+          command: null,
+          settings: { liveness: { command: './alive', periodSeconds: 30, timeoutSeconds: 2, failures: 5 } },
+        },
+      },
       options: { STATIC_ROOT: 'public' },
     });
   });
@@ -39,9 +52,11 @@ describe('parseAppConfig', () => {
   it.each(['', 'hooks:\nhealthcheck:\n', '# nothing\n'])('reads %j as nothing said', (text) => {
     expect(parse(text)).toEqual({
       hooksBuild: [],
+      hooksRelease: [],
       restartBefore: [],
       restartAfter: [],
       healthCheck: null,
+      liveness: null,
       processes: null,
       options: {},
     });
@@ -64,6 +79,9 @@ describe('parseAppConfig', () => {
     ['processes: [web]', /line 1: processes must be a mapping of process names to commands/],
     ['processes:\n  "a b": x', /line 2: processes.a b must be named with letters/],
     ['processes:\n  tancho: x', /line 2: processes.tancho must be named .* not tancho/],
+    ['processes:\n  web: {count: -1}', /line 2: processes.web.count must be a whole number from 0 to 100, found -1/],
+    ['healthcheck:\n  liveness: on', /line 2: healthcheck.liveness must be off, or a mapping/],
+    ['healthcheck:\n  liveness: {path: /x, command: y}', /liveness.command and path exclude each other/],
     ['processes:\n  web:', /line 2: processes.web must be a command.*found nothing/],
     [
       'healthcheck: {path: /a}\nhealthcheck: {path: /b}',

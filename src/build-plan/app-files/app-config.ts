@@ -1,5 +1,6 @@
 /** tancho.yaml and the older names of the same file: hooks, health check, processes, options of the platform. */
-import type { HealthCheck } from '../../domain/apps/app.ts';
+import type { HealthCheck, Liveness } from '../../domain/apps/app.ts';
+import { livenessOf, type ProcessEntry, processEntry, urlPath, whole } from './process-entry.ts';
 import { MAX_PROCESSES, PROCESS_NAME } from './procfile.ts';
 import { YamlNode } from '../yaml-node.ts';
 
@@ -15,20 +16,25 @@ export interface PlatformOption {
 
 export interface AppConfig {
   readonly hooksBuild: readonly string[];
+  readonly hooksRelease: readonly string[];
   readonly restartBefore: readonly string[];
   readonly restartAfter: readonly string[];
   readonly healthCheck: HealthCheck | null;
+  /** Of the process that answers requests; null when the file says nothing of it. */
+  readonly liveness: Liveness | 'off' | null;
   /** Null when the file names none. */
-  readonly processes: Readonly<Record<string, string>> | null;
+  readonly processes: Readonly<Record<string, ProcessEntry>> | null;
   /** Variable -> value, from the section named like the platform. */
   readonly options: Readonly<Record<string, string>>;
 }
 
 export const NO_CONFIG: AppConfig = {
   hooksBuild: [],
+  hooksRelease: [],
   restartBefore: [],
   restartAfter: [],
   healthCheck: null,
+  liveness: null,
   processes: null,
   options: {},
 };
@@ -49,15 +55,18 @@ export function parseAppConfig(file: string, text: string, context: ConfigContex
   const section = context.options.length === 0 ? [] : [context.platform];
   const root = YamlNode.parse(file, text);
   const fields = root.fields(['hooks', 'healthcheck', 'processes', ...section], ignored);
-  const hooks = fields.get('hooks')?.fields(['build', 'restart'], ignored);
+  const hooks = fields.get('hooks')?.fields(['build', 'release', 'restart'], ignored);
   const restart = hooks?.get('restart')?.fields(['before', 'after'], ignored);
   const check = fields.get('healthcheck');
+  const liveness = check === undefined || check.isEmpty ? undefined : new Map(check.entries()).get('liveness');
   const processes = fields.get('processes');
   return {
     hooksBuild: commands(hooks?.get('build')),
+    hooksRelease: commands(hooks?.get('release')),
     restartBefore: commands(restart?.get('before')),
     restartAfter: commands(restart?.get('after')),
     healthCheck: check === undefined || check.isEmpty ? null : healthCheck(check, ignored),
+    liveness: liveness === undefined ? null : livenessOf(liveness),
     processes: processes === undefined || processes.isEmpty ? null : processMap(processes),
     options: options(fields.get(context.platform), context.options),
   };
@@ -69,7 +78,8 @@ function commands(node: YamlNode | undefined): string[] {
 }
 
 function healthCheck(node: YamlNode, ignored: ((key: string) => void) | undefined): HealthCheck {
-  const fields = node.fields(['path', 'method', 'status', 'match', 'allowed_failures', 'timeout_seconds'], ignored);
+  const known = ['path', 'method', 'status', 'match', 'allowed_failures', 'timeout_seconds', 'liveness'];
+  const fields = node.fields(known, ignored);
   const path = fields.get('path');
   const needsPath = ['method', 'status', 'match'].map((name) => fields.get(name)).find((found) => found !== undefined);
   if (path === undefined && needsPath !== undefined)
@@ -87,36 +97,21 @@ function healthCheck(node: YamlNode, ignored: ((key: string) => void) | undefine
   };
 }
 
-function whole<K extends string>(
-  node: YamlNode | undefined,
-  name: K,
-  min: number,
-  max: number,
-): { [key in K]?: number } {
-  return node === undefined ? {} : ({ [name]: node.integer(min, max) } as { [key in K]: number });
-}
-
-function urlPath(node: YamlNode): string {
-  const path = node.text('a path such as /health');
-  if (!/^[\x21-\x7e]{1,1024}$/.test(path)) throw node.mistake('a path such as /health');
-  return path.startsWith('/') ? path : `/${path}`;
-}
-
 function httpMethod(node: YamlNode): string {
   const method = node.text('an HTTP method such as GET').toUpperCase();
   if (!/^[A-Z]{1,20}$/.test(method)) throw node.mistake('an HTTP method such as GET');
   return method;
 }
 
-function processMap(node: YamlNode): Record<string, string> {
+function processMap(node: YamlNode): Record<string, ProcessEntry> {
   if (!node.isMap) throw node.mistake('a mapping of process names to commands, for example "web: node server.js"');
   const entries = node.entries();
   if (entries.length > MAX_PROCESSES) throw node.mistake(`at most ${MAX_PROCESSES} processes`);
   return Object.fromEntries(
-    entries.map(([name, command]) => {
+    entries.map(([name, entry]) => {
       if (!PROCESS_NAME.test(name))
-        throw command.mistake('named with letters, digits, - and _ only, starting with a letter, and not tancho');
-      return [name, command.text('a command such as "node server.js"')];
+        throw entry.mistake('named with letters, digits, - and _ only, starting with a letter, and not tancho');
+      return [name, processEntry(entry)];
     }),
   );
 }

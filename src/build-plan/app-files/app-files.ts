@@ -1,29 +1,74 @@
 /** The files with which an app tells the platform about itself: the Procfile and tancho.yaml. */
+import { ROUTED_PROCESS } from '../../domain/apps/app.ts';
+import type { ProcessSettings } from '../../domain/deploys/builder.ts';
 import { Failure } from '../../domain/rollouts/rollout.ts';
 import { CONFIG_FILES, NO_CONFIG, parseAppConfig } from './app-config.ts';
 import type { AppConfig, ConfigContext } from './app-config.ts';
 import { parseProcfile } from './procfile.ts';
+import type { ProcessEntry } from './process-entry.ts';
 import type { SourceFiles } from '../source/source-files.ts';
 import { YamlMistake } from '../yaml-node.ts';
+
+/** The line of a Procfile, or the entry, that is no process: it runs once per new version. */
+export const RELEASE_PROCESS = 'release';
 
 export interface AppFiles {
   readonly config: AppConfig;
   /** Null when the app names none and the platform's defaults apply. */
   readonly processes: Readonly<Record<string, string>> | null;
+  /** By process name. */
+  readonly settings: Readonly<Record<string, ProcessSettings>>;
+  /** Run once per new version, in this order. */
+  readonly release: readonly string[];
 }
 
 /** Throws Failure `invalid_config`. */
 export async function readAppFiles(files: SourceFiles, context: ConfigContext): Promise<AppFiles> {
   const text = await files.text('Procfile');
-  const procfile = text === null ? null : parseProcfile(text);
+  const procfile = text === null ? {} : parseProcfile(text);
   const { file, config } = await readConfig(files, context);
-  const named = procfile !== null && Object.keys(procfile).length > 0 ? procfile : null;
-  if (named !== null && config.processes !== null) {
-    throw new Failure('invalid_config', `Both Procfile and ${file} name processes.`, {
-      hint: `Keep the processes in one of them and remove the others.`,
+  const written = writtenBy(config.processes ?? {});
+  const hasProcfile = Object.keys(procfile).length > 0;
+  if (hasProcfile && Object.keys(written).length > 0) {
+    throw new Failure('invalid_config', `Both Procfile and ${file} name the commands of processes.`, {
+      hint: `Keep the commands in one of them and remove the others; beside a Procfile ${file} may give a process its count, watch_seconds and liveness.`,
     });
   }
-  return { config, processes: named ?? config.processes };
+  const { [RELEASE_PROCESS]: command, ...processes } = { ...procfile, ...written };
+  if (command !== undefined && config.hooksRelease.length > 0) {
+    const where = hasProcfile ? 'Procfile' : file;
+    throw new Failure(
+      'invalid_config',
+      `Both "${RELEASE_PROCESS}" in ${where} and hooks.release in ${file} are there.`,
+      {
+        hint: 'Keep the commands that run once per new version in one of them.',
+      },
+    );
+  }
+  return {
+    config,
+    processes: Object.keys(processes).length > 0 ? processes : null,
+    settings: settingsOf(config, file),
+    release: command === undefined ? config.hooksRelease : [command],
+  };
+}
+
+function writtenBy(entries: Readonly<Record<string, ProcessEntry>>): Record<string, string> {
+  return Object.fromEntries(
+    Object.entries(entries).flatMap(([name, { command }]) => (command === null ? [] : [[name, command]])),
+  );
+}
+
+function settingsOf({ processes, liveness }: AppConfig, file: string): Record<string, ProcessSettings> {
+  const entries = Object.entries(processes ?? {}).map(([name, { settings }]) => [name, settings] as const);
+  const settings: Record<string, ProcessSettings> = Object.fromEntries(entries);
+  if (liveness === null) return settings;
+  const routed = settings[ROUTED_PROCESS];
+  if (routed?.liveness !== undefined) {
+    const text = `Both healthcheck.liveness and processes.${ROUTED_PROCESS}.liveness are in ${file}.`;
+    throw new Failure('invalid_config', text, { hint: 'They are the same: keep one of them.' });
+  }
+  return { ...settings, [ROUTED_PROCESS]: { ...routed, liveness } };
 }
 
 async function readConfig(files: SourceFiles, context: ConfigContext): Promise<{ file: string; config: AppConfig }> {

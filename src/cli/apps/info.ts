@@ -4,7 +4,7 @@ import type { AppInfo, UnitShape } from '../../client/shapes.ts';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../errors.ts';
 import { appName } from '../git.ts';
-import { facts, table } from '../output.ts';
+import { facts, printable, table } from '../output.ts';
 import { APP_OPTION } from './app-option.ts';
 
 export function registerList(app: Command, cli: Cli): void {
@@ -113,5 +113,6 @@ function describe(app: AppInfo): string {
   ]);
   if (app.Units.length === 0) return `${head}\n\n${app.State === 'stopped' ? RESTS : NO_UNITS}`;
   const units = app.Units.map((unit) => [unit.Name, unit.ProcessName ?? '', unit.State, unit.Ip ?? '']);
-  return `${head}\n\n${table(['UNIT', 'PROCESS', 'STATE', 'ADDRESS'], units)}`;
+  const problems = (app.problems ?? []).map((problem) => `\n !  ${printable(problem)}`).join('');
+  return `${head}\n\n${table(['UNIT', 'PROCESS', 'STATE', 'ADDRESS'], units)}${problems === '' ? '' : `\n${problems}`}`;
 }

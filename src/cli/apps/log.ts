@@ -22,7 +22,7 @@ export function registerLog(app: Command, cli: Cli): void {
     .option(...APP_OPTION)
     .option('-n, --lines <count>', 'how many entries, 0 for all', '100')
     .option('-f, --follow', 'go on with new entries until interrupted')
-    .option('--source <name>', 'only of this source: a process, "tancho" or "hook"')
+    .option('--source <name>', 'only of this source: a process, "tancho", "release" or "hook"')
     .option('--unit <unit>', 'only of this unit')
     .addHelpText('after', '\nWith --follow, --json prints one entry per line.')
     .action((named: string | undefined, options: LogOptions) => log(cli, named, options));

@@ -64,6 +64,7 @@ export interface AppsTypes {
         readonly cpumilli: number;
         readonly default: boolean;
       };
+      readonly problems?: readonly string[];
       readonly customdata?: Readonly<Record<string, unknown>>;
     };
   };

@@ -74,7 +74,21 @@ export interface HealthCheck {
   readonly timeoutSeconds?: number;
 }
 
+/** How a unit that serves is looked at, again and again; what is absent has a default, see units/liveness.ts. */
+export interface Liveness {
+  /** Asked for over HTTP; absent: that of the health check. */
+  readonly path?: string;
+  /** Run beside the unit; it has to end with 0. */
+  readonly command?: string;
+  readonly periodSeconds?: number;
+  readonly timeoutSeconds?: number;
+  /** So many in a row, and the unit is started again. */
+  readonly failures?: number;
+}
+
 export interface Hooks {
+  /** Run one after the other, once per new version (deploy or rollback), with its code and environment, before anything of it starts. */
+  readonly release: readonly string[];
   /** Run once per rollout, in a unit-like sandbox with the new release's environment, before any new unit starts. */
   readonly restartBefore: readonly string[];
   /** Run in each new unit's sandbox after it is ready and before it is routed. */
@@ -86,6 +100,9 @@ export interface ProcessType {
   readonly command: string;
   /** How many units are wanted. */
   readonly count: number;
+  /** How long a new version of a process that does not listen is watched before it is judged, in seconds; absent: the platform's setting. */
+  readonly watchSeconds?: number;
+  readonly liveness?: Liveness | 'off';
 }
 
 /** What one unit may use. */

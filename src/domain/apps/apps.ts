@@ -26,6 +26,7 @@ import type { Removal } from './removal.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Routes } from '../routes/routes.ts';
 import { appState, servingUnits, type Unit } from '../units/unit.ts';
+import { unitProblems } from '../units/unit-problems.ts';
 
 export interface AppView {
   readonly app: App;
@@ -38,6 +39,8 @@ export interface AppView {
   readonly address: string;
   /** The IP address that its host names lead to. */
   readonly ip: string;
+  /** What is wrong with its units, for people; empty when they are well. */
+  readonly problems: readonly string[];
   /** Of one app only, not in lists. */
   readonly plan?: Plan;
 }
@@ -109,6 +112,7 @@ export function createApps(deps: AppsDeps): Apps {
       app,
       units: serving,
       state: appState(serving, app.desired, app.release !== null),
+      problems: unitProblems(serving, now()),
       repositoryUrl: `ssh://git@${settings.sshAddress()}/${app.name}.git`,
       address: appAddress(hostLabel(app), settings),
       ip: settings.publicAddress(),

@@ -12,7 +12,7 @@ import { demandProcess, demandRelease } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
 import { replaceUnits } from '../rollouts/replace-units.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
-import type { Power } from '../units/wanted-units.ts';
+import { type Power, powerWithout } from '../units/wanted-units.ts';
 
 export interface StartStop {
   /** `process` empty: everything that is stopped. What runs already is left alone. Errors: app.not_deployed, unit.failed. */
@@ -76,11 +76,4 @@ function stoppedOf(app: App, release: Release): string[] {
   const processes = Object.keys(release.processes);
   if (app.desired === 'stopped') return processes;
   return processes.filter((process) => app.stoppedProcesses.includes(process));
-}
-
-function powerWithout(release: Release, stopped: readonly string[]): Power {
-  const isAnyLeft = Object.keys(release.processes).some((process) => !stopped.includes(process));
-  return isAnyLeft
-    ? { desired: 'running', stoppedProcesses: [...new Set(stopped)].sort() }
-    : { desired: 'stopped', stoppedProcesses: [] };
 }

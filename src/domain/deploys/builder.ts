@@ -2,7 +2,7 @@
  * Contract: makes something runnable from source. Implementations live in backends/builder/<name> and pass
  * backends/builder/conformance.ts. A build never touches what serves.
  */
-import type { HealthCheck, Hooks } from '../apps/app.ts';
+import type { HealthCheck, Hooks, Liveness } from '../apps/app.ts';
 import type { PlatformInfo } from '../platforms/platform.ts';
 
 /** Source code that can be laid out in an empty directory, once. */
@@ -26,11 +26,22 @@ export interface BuildRequest {
   readonly privateEnv?: readonly string[];
 }
 
+/** What an app's files say of a process, beside its command. */
+export interface ProcessSettings {
+  /** How many units it has where nobody has said otherwise. */
+  readonly count?: number;
+  /** As ProcessType. */
+  readonly watchSeconds?: number;
+  readonly liveness?: Liveness | 'off';
+}
+
 export interface Artifact {
   /** Stable name, given to Provisioner.ensure and to remove(). */
   readonly id: string;
   /** Process name -> command line, from the Procfile or the platform's defaults; never empty. */
   readonly processes: Readonly<Record<string, string>>;
+  /** By process name; those of a name that is no process mean nothing. */
+  readonly settings?: Readonly<Record<string, ProcessSettings>>;
   readonly healthCheck: HealthCheck | null;
   readonly hooks: Hooks;
 }

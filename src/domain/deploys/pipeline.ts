@@ -25,6 +25,7 @@ import { INTERRUPTED } from './interrupted.ts';
 import { type Made, makeArtifact, type MakeDeps } from './make-artifact.ts';
 import { PhaseClock } from './phase-clock.ts';
 import { pruneReleases } from './prune.ts';
+import { releaseProcesses } from './release-processes.ts';
 import { restoreEnv } from './rollback.ts';
 import { type StillThere, stillThere } from './still-there.ts';
 import { Transcript } from './transcript.ts';
@@ -174,9 +175,6 @@ export class Pipeline {
     const { store, now } = this.#deps;
     const { made: artifact, image } = made;
     const serving = app.release === null ? null : await store.release(app.name, app.release);
-    const processes = Object.entries(artifact.processes).map(([name, command]) => {
-      return [name, { command, count: serving?.processes[name]?.count ?? 1 }] as const;
-    });
     return {
       app: app.name,
       artifact: artifact.id,
@@ -184,7 +182,7 @@ export class Pipeline {
       commit: run.deploy.commit,
       image,
       env,
-      processes: Object.fromEntries(processes),
+      processes: releaseProcesses(artifact, serving),
       healthCheck: artifact.healthCheck,
       hooks: artifact.hooks,
       limits: await limitsFor(store, app),
@@ -204,6 +202,7 @@ export class Pipeline {
       say: transcript.say,
       signal: run.queued.signal,
       power: powerAfter(run.begun.app, app),
+      isNewVersion: true,
       onStep: (tx, step) => this.#onStep(tx, run, release, clock, step),
     });
     return rollout.release;

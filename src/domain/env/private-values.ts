@@ -10,6 +10,7 @@ export function privateValues(env: readonly EnvVar[]): Redactor {
 /** What a unit or a command printed may stand in a Failure; any other error passes unchanged. */
 export function withoutPrivateValues(error: unknown, redact: Redactor): unknown {
   if (!(error instanceof Failure)) return error;
+  const { hint, exitCode } = error;
   const lines = error.lines.map(redact);
-  return new Failure(error.code, redact(error.message), { hint: error.hint, lines });
+  return new Failure(error.code, redact(error.message), { hint, lines, exitCode });
 }

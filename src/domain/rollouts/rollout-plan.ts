@@ -22,6 +22,8 @@ export interface RolloutPlan {
    * of the release; only what is missing of them is started, and what is too many ended.
    */
   readonly replaced?: readonly string[];
+  /** True for a deploy and a rollback: the commands of a new version run. */
+  readonly isNewVersion?: boolean;
   /** Runs in the transaction that stores the step. */
   readonly onStep?: (tx: StoreWriter, step: RolloutStep) => Promise<void>;
 }

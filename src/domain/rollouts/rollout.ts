@@ -51,11 +51,18 @@ export class Failure extends Error {
   /** What to do next, one sentence; may be empty. */
   readonly hint: string;
   readonly lines: readonly string[];
+  /** Of `exited`: with what the process ended; null where that is not known, or was a signal. */
+  readonly exitCode: number | null;
 
-  constructor(code: FailureCause, message: string, options: { hint?: string; lines?: readonly string[] } = {}) {
+  constructor(
+    code: FailureCause,
+    message: string,
+    options: { hint?: string; lines?: readonly string[]; exitCode?: number | null } = {},
+  ) {
     super(message);
     this.code = code;
     this.hint = options.hint ?? '';
     this.lines = options.lines ?? [];
+    this.exitCode = options.exitCode ?? null;
   }
 }

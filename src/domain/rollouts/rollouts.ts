@@ -11,21 +11,20 @@ import { PlatformError } from '../errors.ts';
 import { reserveUnits } from '../quotas/quota.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import type { App } from '../apps/app.ts';
+import { type App, ROUTED_PROCESS } from '../apps/app.ts';
 import type { Router } from '../routes/router.ts';
 import { Failure, type FailureCause, type Rollout } from './rollout.ts';
 import type { NumberedPlan, RolloutPlan } from './rollout-plan.ts';
 import type { Routes } from '../routes/routes.ts';
-import { commandSpec } from '../units/unit-spec.ts';
-import { type Unit, unitName } from '../units/unit.ts';
+import { runCommandsBefore } from './release-commands.ts';
+import { startUnits } from './start-units.ts';
+import { servingUnits, type Unit } from '../units/unit.ts';
 import type { Units } from '../units/units.ts';
 import { newUnits } from '../units/new-units.ts';
 import { exchangeUnits, powerOf, stayingUnits, unitsOf } from './partial-rollout.ts';
-import { missingCounts, wantedCounts } from '../units/wanted-units.ts';
+import { missingCounts, powerWithout, wantedCounts } from '../units/wanted-units.ts';
 
 const PATIENCE_MS = 1_500;
-/** So long nothing is said while units start. */
-const SILENCE_MS = 2_000;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
 export interface RolloutsDeps {
@@ -36,8 +35,17 @@ export interface RolloutsDeps {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly now: () => Date;
+  /** Has a serving unit that is dead started again, unless that is seen to already. */
+  readonly lookAfter: (unit: string) => void;
   /** How long a caller waits for the old units to end before the rest goes on in the background; 1.5 s when absent. */
   readonly patienceMs?: number;
+}
+
+interface Begun {
+  readonly rollout: Rollout;
+  readonly units: Unit[];
+  /** Processes of which units stay. */
+  readonly staying: ReadonlySet<string>;
 }
 
 type EndOptions = Pick<RolloutPlan, 'onStep'> & { readonly failuresBefore?: number };
@@ -64,14 +72,16 @@ export class Rollouts {
     await reserveUnits(this.#deps.store, plan.app.name, unitsOf(plan), this.#deps.settings.defaultLimits);
     await this.#commandsBefore(plan);
     const failuresBefore = await this.#failures(plan.app.name);
-    const { rollout, units } = await this.#begin(plan);
+    const { rollout, units, staying } = await this.#begin(plan);
     try {
-      await this.#startAll(units, plan);
-      await this.#commit(rollout, plan);
+      const serving = servingUnits(plan.app, await this.#deps.store.units(plan.app.name));
+      const tasks = await startUnits(this.#deps.units, { units, serving, staying, plan, now: this.#deps.now() });
+      await this.#commit(rollout, withoutTasks(plan, tasks));
     } catch (error) {
       await bestEffort(this.#deps.logger, 'undoing a rollout', () => this.#undo(rollout, plan.isNewRelease, error));
       throw error;
     }
+    await bestEffort(this.#deps.logger, 'looking after units', () => this.#lookAfterDead(plan.app.name));
     const routed = this.#deps.routes.publish();
     const ended = this.#end(rollout, routed, { ...given, failuresBefore });
     try {
@@ -133,25 +143,14 @@ export class Rollouts {
   }
 
   async #commandsBefore(plan: NumberedPlan): Promise<void> {
-    const { release, say, signal } = plan;
     // Nothing new is released where units stay.
     if (plan.replaced !== undefined) return;
-    for (const command of release.hooks.restartBefore) {
-      say(`-----> Running ${command}`);
-      await this.#deps.units.runCommand({
-        spec: commandSpec(randomHex(12), release, this.#deps.settings.unitLimits),
-        env: release.env,
-        command,
-        signal,
-        what: 'release command',
-        say: (line) => say(`       ${line}`),
-      });
-    }
-    const list = [...wantedCounts(release, powerOf(plan))].map(([name, count]) => `${name}: ${count}`);
-    say(`-----> Starting release ${release.number} (${list.join(', ')})`);
+    await runCommandsBefore(this.#deps, plan);
+    const list = [...wantedCounts(plan.release, powerOf(plan))].map(([name, count]) => `${name}: ${count}`);
+    plan.say(`-----> Starting release ${plan.release.number} (${list.join(', ')})`);
   }
 
-  async #begin(plan: NumberedPlan): Promise<{ rollout: Rollout; units: Unit[] }> {
+  async #begin(plan: NumberedPlan): Promise<Begun> {
     const { store, settings, now } = this.#deps;
     const at = now().toISOString();
     const rollout: Rollout = {
@@ -170,38 +169,13 @@ export class Rollouts {
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
       const existing = await tx.units(plan.app.name);
-      const missing = missingCounts(wantedCounts(plan.release, powerOf(plan)), stayingUnits(plan, existing));
+      const stay = stayingUnits(plan, existing);
+      const missing = missingCounts(wantedCounts(plan.release, powerOf(plan)), stay);
       const units = newUnits(missing, rollout, existing, at);
       for (const unit of units) await tx.insertUnit(unit);
       await plan.onStep?.(tx, { state: 'starting', release: plan.release.number });
-      return { rollout, units };
+      return { rollout, units, staying: new Set(stay.map(({ process }) => process)) };
     });
-  }
-
-  async #startAll(units: readonly Unit[], plan: NumberedPlan): Promise<void> {
-    const stop = new AbortController();
-    const signal = AbortSignal.any([plan.signal, stop.signal]);
-    const results = await Promise.allSettled(
-      units.map(async (unit) => {
-        const waiting = setTimeout(
-          () => plan.say(`       waiting for ${unit.process} ${unitName(unit)} to be ready`),
-          SILENCE_MS,
-        );
-        try {
-          await this.#deps.units.start(unit, plan.release, signal);
-          plan.say(`       ${unit.process} ${unitName(unit)} is up`);
-        } catch (error) {
-          stop.abort();
-          throw error;
-        } finally {
-          clearTimeout(waiting);
-        }
-      }),
-    );
-    const errors = results.flatMap((result) => (result.status === 'rejected' ? [result.reason as unknown] : []));
-    if (errors.length === 0) return;
-    // The others were cancelled because of the first: report that one.
-    throw errors.find((error) => !(error instanceof Failure && error.code === 'cancelled')) ?? errors[0];
   }
 
   async #commit(rollout: Rollout, plan: NumberedPlan): Promise<void> {
@@ -214,7 +188,8 @@ export class Rollouts {
       const own = await tx.rollout(rollout.id);
       if (own?.state !== 'starting' || isOvertaken(app, plan.app)) throw overtaken(app.name);
       const units = (await tx.units(rollout.app)).filter((unit) => unit.rollout === rollout.id);
-      const dead = units.find((unit) => unit.state !== 'started');
+      // What does not listen has been judged, and is started again when it has died since.
+      const dead = units.find((unit) => unit.state !== 'started' && unit.process === ROUTED_PROCESS);
       if (dead !== undefined) {
         throw new Failure('exited', `${dead.process} ended right after it had started.`, {
           lines: dead.lastExit?.lastLines ?? [],
@@ -225,6 +200,14 @@ export class Rollouts {
       await tx.updateRollout(rollout.id, { state: 'routing' });
       await plan.onStep?.(tx, { state: 'routing', release: rollout.release });
     });
+  }
+
+  async #lookAfterDead(name: string): Promise<void> {
+    const { store, lookAfter } = this.#deps;
+    const app = await store.app(name);
+    if (app === null) return;
+    const dead = servingUnits(app, await store.units(name)).filter(({ state }) => state === 'error');
+    for (const { id } of dead) lookAfter(id);
   }
 
   /** What is committed is carried to its end, in the background and however long it takes: nothing can fail it any more. */
@@ -286,6 +269,13 @@ export class Rollouts {
       if (removeRelease) await tx.deleteRelease(rollout.app, rollout.release);
     });
   }
+}
+
+function withoutTasks(plan: NumberedPlan, tasks: ReadonlySet<string>): NumberedPlan {
+  if (tasks.size === 0) return plan;
+  const power = powerOf(plan);
+  // What was to run and has done so does not make a stopped app of one that is to run something else.
+  return { ...plan, power: powerWithout(plan.release, [...power.stoppedProcesses, ...tasks]) };
 }
 
 /** Whether somebody else has changed what runs since the app was read. */

@@ -50,10 +50,11 @@ export interface UnitExited {
 }
 
 export interface ReadyCheck {
-  /** Null for a process that does not listen: it is ready when it has stayed alive for a short while. */
   readonly healthCheck: HealthCheck | null;
   readonly listens: boolean;
   readonly timeoutMs: number;
+  /** A process that does not listen is ready when it has stayed alive for so long; of no meaning for others. */
+  readonly watchMs: number;
 }
 
 /** A piece of a unit's output; `offset` is where the next read begins. */
@@ -139,7 +140,7 @@ export interface Provisioner {
   /**
    * Waits until the unit serves; returns its address (null when it does not listen).
    * Throws Failure: `exited`, `no_listener`, `wrong_port`, `wrong_interface`, `health_check_failed`, `out_of_memory`, `cancelled`,
-   * with the unit's last lines. Leaves the unit running: the caller decides.
+   * with the unit's last lines; `exited` with the exit code. Leaves the unit running: the caller decides.
    */
   ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null>;
 

@@ -9,7 +9,7 @@ import type { Store } from '../store.ts';
 import type { Provisioner, UnitExited } from './provisioner.ts';
 import { Failure } from '../rollouts/rollout.ts';
 import type { Routes } from '../routes/routes.ts';
-import { type Unit, unitName } from './unit.ts';
+import { describeExit, type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 
 const FIRST_DELAY_MS = 200;
@@ -56,6 +56,11 @@ export class Supervisor {
     const attempt = this.#startAgain(unit.id);
     this.#track(attempt);
     await attempt.catch(() => undefined);
+  }
+
+  /** Starts a serving unit that is known to be dead, and that nobody starts yet, after its delay. */
+  lookAfter(id: string): void {
+    if (!this.isLookingAfter(id)) this.#schedule(id, this.#nextDelay(id));
   }
 
   /** Whether a unit is being started, or will be after its delay. */
@@ -171,10 +176,4 @@ export class Supervisor {
     const name = `${unit.process} ${unitName(unit)}`;
     await journal.note(unit.app, `${name} did not start (${why}); trying again in ${delay} ms`);
   }
-}
-
-function describeExit(exited: Pick<UnitExited, 'code' | 'signal' | 'outOfMemory'>): string {
-  if (exited.outOfMemory) return 'was killed: it used more memory than it may';
-  if (exited.signal !== null) return `was ended by ${exited.signal}`;
-  return exited.code === null ? 'ended' : `exited with code ${exited.code}`;
 }

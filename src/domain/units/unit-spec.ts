@@ -21,13 +21,13 @@ export function unitSpec(unit: Unit, release: Release, limits: Limits): UnitSpec
   };
 }
 
-/** For one-off commands: not a unit of the app, but equal to one in code, environment and user. */
-export function commandSpec(id: string, release: Release, limits: Limits): UnitSpec {
+/** For one-off commands: not a unit of the app, but equal to one in code, environment and user. `process`: its kind, for people. */
+export function commandSpec(id: string, release: Release, limits: Limits, process = 'run'): UnitSpec {
   return {
     id,
     app: release.app,
-    name: `${release.app}/run`,
-    process: 'run',
+    name: `${release.app}/${process}`,
+    process,
     artifact: release.artifact,
     command: '',
     env: envRecord(release.env),

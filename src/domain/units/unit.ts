@@ -39,6 +39,13 @@ export interface UnitExit {
   readonly lastLines: readonly string[];
 }
 
+/** For people, after the name of the unit: `exited with code 3`. */
+export function describeExit(exit: Pick<UnitExit, 'code' | 'signal' | 'outOfMemory'>): string {
+  if (exit.outOfMemory) return 'was killed: it used more memory than it may';
+  if (exit.signal !== null) return `was ended by ${exit.signal}`;
+  return exit.code === null ? 'ended' : `exited with code ${exit.code}`;
+}
+
 export interface Unit {
   /** 12 hexadecimal digits, unique for ever. */
   readonly id: string;
@@ -57,6 +64,13 @@ export interface Unit {
   readonly exits: number;
   readonly lastExit: UnitExit | null;
   readonly createdAt: string;
+}
+
+/** A death is not forgotten at once: what dies again and again serves in between. */
+const RECENT_MS = 60_000;
+
+export function wasWell({ state, lastExit }: Pick<Unit, 'state' | 'lastExit'>, now: Date): boolean {
+  return state === 'started' && (lastExit === null || now.getTime() - Date.parse(lastExit.at) > RECENT_MS);
 }
 
 /** Published name (specification section 2, Unit: `<appname>/<index>`). */

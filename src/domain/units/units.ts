@@ -11,7 +11,7 @@ import type { LogStore } from '../logs/log-store.ts';
 import type { Say } from '../say.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import type { EnvVar, Release } from '../apps/app.ts';
+import { type EnvVar, type Release, ROUTED_PROCESS } from '../apps/app.ts';
 import { privateValues, withoutPrivateValues } from '../env/private-values.ts';
 import type { Provisioner, UnitExited, UnitSpec } from './provisioner.ts';
 import { Failure } from '../rollouts/rollout.ts';
@@ -46,7 +46,16 @@ export interface HookRun {
   readonly signal: AbortSignal;
   /** For people: `restart hook`. */
   readonly what: string;
+  /** 5 minutes when absent. */
+  readonly timeoutMs?: number;
+  /** As which its output is found in the app's log; `hook` when absent. */
+  readonly source?: string;
   readonly say?: Say;
+}
+
+export interface StartOptions {
+  /** Of a release that nothing has run yet: what does not listen is watched for longer. */
+  readonly isNew?: boolean;
 }
 
 interface Start {
@@ -68,15 +77,16 @@ export class Units {
 
   /**
    * Brings a unit to `started`; resolves with its record as it serves, at once when it does already. Throws Failure (`cancelled`
-   * when nobody wants the unit any more); its process may then still run, in state `starting`: retire(), fail() or start it again.
+   * when nobody wants the unit any more, `exited` with its code when it ended while it was watched); its process may then still run, in state `starting`: retire(), fail() or start it again.
    */
-  start(unit: Unit, release: Release, signal: AbortSignal): Promise<Unit> {
+  start(unit: Unit, release: Release, signal: AbortSignal, options: StartOptions = {}): Promise<Unit> {
     return this.#serial.run(unit.id, async () => {
       const start: Start = { abort: new AbortController(), died: false };
       this.#starting.set(unit.id, start);
       try {
-        const started = await this.#bringUp(unit, release, AbortSignal.any([signal, start.abort.signal]));
-        if (start.died) {
+        const started = await this.#bringUp(unit, release, AbortSignal.any([signal, start.abort.signal]), options);
+        // What does not listen was judged while it was watched: when it ends after that, it is started again.
+        if (start.died && unit.process === ROUTED_PROCESS) {
           const lines = await this.#deps.provisioner.lastLines(unit.id, LAST_LINES);
           throw new Failure('exited', `${unit.process} ended right after it had started.`, { lines });
         }
@@ -110,7 +120,8 @@ export class Units {
     return store.transact(async (tx) => {
       const unit = await tx.unit(id);
       if (unit === null || unit.state === 'stopped') return null;
-      const hadServed = unit.state === 'started' && !isStartsConcern;
+      // A start sees to the end of what is to listen; what does not listen had been watched for long enough by then.
+      const hadServed = unit.state === 'started' && !(isStartsConcern && unit.process === ROUTED_PROCESS);
       const change = hadServed ? { ...DOWN, exits: unit.exits + 1, lastExit } : { lastExit };
       await tx.updateUnit(id, change);
       return hadServed ? { ...unit, ...change } : null;
@@ -134,7 +145,7 @@ export class Units {
     });
   }
 
-  async #bringUp(unit: Unit, release: Release, signal: AbortSignal): Promise<Unit> {
+  async #bringUp(unit: Unit, release: Release, signal: AbortSignal, options: StartOptions): Promise<Unit> {
     const { store, provisioner, collector, settings } = this.#deps;
     const unwanted = new Failure('cancelled', 'The start was cancelled.');
     if (signal.aborted || this.#retiring.has(unit.id)) throw unwanted;
@@ -152,11 +163,19 @@ export class Units {
     collector.attach(unit, release);
     const limit = release.healthCheck?.timeoutSeconds;
     const timeoutMs = limit === undefined ? settings.startTimeoutMs : limit * 1000;
-    const check = { healthCheck: release.healthCheck, listens: spec.listens, timeoutMs };
+    const watchMs = this.#watchMs(unit, release, options);
+    const check = { healthCheck: release.healthCheck, listens: spec.listens, timeoutMs, watchMs };
     const address = await provisioner.ready(unit.id, check, signal);
     for (const command of release.hooks.restartAfter) await this.#hook(unit, release, command, signal);
     await store.transact((tx) => tx.updateUnit(unit.id, { state: 'started', address }));
     return { ...known, state: 'started', handle, address };
+  }
+
+  #watchMs({ process }: Unit, { processes }: Release, { isNew = false }: StartOptions): number {
+    const { newMs, againMs } = this.#deps.settings.watch;
+    const own = processes[process]?.watchSeconds;
+    const fullMs = own === undefined ? newMs : own * 1000;
+    return isNew ? fullMs : Math.min(againMs, fullMs);
   }
 
   async #hook(unit: Unit, release: Release, command: string, signal: AbortSignal): Promise<void> {
@@ -166,7 +185,7 @@ export class Units {
 
   /** Runs a hook to its end, its output going to the app's log; throws Failure `release_command_failed`. */
   async runCommand(hook: HookRun): Promise<void> {
-    const { spec, command, signal, what, say } = hook;
+    const { spec, command, signal, what, source = 'hook', say } = hook;
     const { journal, provisioner } = this.#deps;
     const redact = privateValues(hook.env);
     let noted = Promise.resolve();
@@ -177,12 +196,13 @@ export class Units {
       if (count <= MAX_HOOK_LINES) {
         const shown = count === MAX_HOOK_LINES ? '[the rest of the output is not shown]' : line;
         say?.(shown);
-        noted = noted.then(() => journal.note(spec.app, shown, 'hook'));
+        noted = noted.then(() => journal.note(spec.app, shown, source));
       }
       return line;
     });
     const output = (bytes: Uint8Array): void => lines.push(bytes);
-    const request = { unit: spec, command, output, signal, timeoutMs: HOOK_TIMEOUT_MS };
+    const { timeoutMs = HOOK_TIMEOUT_MS } = hook;
+    const request = { unit: spec, command, output, signal, timeoutMs };
     const result = await provisioner.exec(request).finally(async () => {
       lines.end();
       await noted;
@@ -192,7 +212,7 @@ export class Units {
       result.code === null ? `was ended by ${result.signal ?? 'a time-out'}` : `exited with code ${result.code}`;
     throw new Failure('release_command_failed', `The ${what} "${command}" ${how}.`, {
       lines: lines.last,
-      hint: 'Fix the command in tancho.yaml and push again.',
+      hint: 'Correct what it does, or the command itself, and push again.',
     });
   }
 

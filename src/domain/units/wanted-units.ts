@@ -4,6 +4,14 @@ import type { Unit } from './unit.ts';
 
 export type Power = Pick<App, 'desired' | 'stoppedProcesses'>;
 
+/** What is left of an app when these of its processes do not run. */
+export function powerWithout(release: Pick<Release, 'processes'>, stopped: readonly string[]): Power {
+  const isAnyLeft = Object.keys(release.processes).some((process) => !stopped.includes(process));
+  return isAnyLeft
+    ? { desired: 'running', stoppedProcesses: [...new Set(stopped)].sort() }
+    : { desired: 'stopped', stoppedProcesses: [] };
+}
+
 /** Process name -> number of units that are to run. */
 export function wantedCounts(release: Pick<Release, 'processes'>, power: Power): Map<string, number> {
   const runs = (process: string): boolean => power.desired === 'running' && !power.stoppedProcesses.includes(process);

@@ -54,7 +54,8 @@ export async function buildSlug(
   const processes = appFiles.processes ?? (await defaultProcesses(build));
   await writeManifest(build, appFiles, layer);
   const { restartBefore, restartAfter, healthCheck } = appFiles.config;
-  return { id: place.id, processes, healthCheck, hooks: { restartBefore, restartAfter } };
+  const { settings, release } = appFiles;
+  return { id: place.id, processes, settings, healthCheck, hooks: { release, restartBefore, restartAfter } };
 }
 
 /** Throws Failure `no_platform` when the definition of one that was added cannot be read: another version of this program took it. */

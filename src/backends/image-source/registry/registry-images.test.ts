@@ -106,7 +106,7 @@ describe('a pull', () => {
       isNew: true,
       processes: { web: `/bin/app --name 'it'\\''s' 'a b'` },
       healthCheck: { path: '/health' },
-      hooks: { restartBefore: [], restartAfter: [] },
+      hooks: { release: [], restartBefore: [], restartAfter: [] },
     });
     expect(manifestOf('shop/d1')).toEqual({
       format: 1,

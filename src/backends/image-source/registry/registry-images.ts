@@ -185,6 +185,6 @@ function artifactOf(id: string, config: ImageConfig): Artifact {
     id,
     processes: { web: argvText(config.argv) },
     healthCheck: config.healthCheck,
-    hooks: { restartBefore: [], restartAfter: [] },
+    hooks: { release: [], restartBefore: [], restartAfter: [] },
   };
 }

@@ -23,7 +23,6 @@ import { openMemoryShell } from './memory-shell.ts';
 import { MemoryOutput, MemoryUnit } from './memory-unit.ts';
 
 const POLL_MS = 2;
-const OBSERVE_MS = 30;
 
 interface Entry {
   readonly spec: UnitSpec;
@@ -83,14 +82,15 @@ class MemoryProvisioner implements Provisioner {
     const entry = this.#machine.entries.get(id);
     if (entry === undefined) throw new Failure('exited', 'The unit is not there.', { hint: 'Start it first.' });
     const { unit } = entry;
-    const deadline = Date.now() + (check.listens ? check.timeoutMs : Math.min(OBSERVE_MS, check.timeoutMs));
+    const deadline = Date.now() + (check.listens ? check.timeoutMs : check.watchMs);
     let wrongAnswers = 0;
     for (;;) {
       if (signal.aborted) throw failure(entry, 'cancelled', 'Waiting was cancelled.');
       if (unit.exit?.outOfMemory === true) throw failure(entry, 'out_of_memory', 'The process used too much memory.');
       if (unit.exit !== null) {
         const how = unit.exit.code === null ? `by signal ${unit.exit.signal}` : `with code ${unit.exit.code}`;
-        throw failure(entry, 'exited', `The process ended ${how} before it was ready.`);
+        const { code: exitCode } = unit.exit;
+        throw failure(entry, 'exited', `The process ended ${how} before it was ready.`, exitCode);
       }
       if (check.listens && unit.port !== null) {
         if (unit.isElsewhere)
@@ -212,9 +212,9 @@ function environmentOf(spec: UnitSpec): Record<string, string> {
   return { TANCHO_APP: spec.app, TANCHO_UNIT: spec.name, TANCHO_PROCESS: spec.process, ...spec.env };
 }
 
-function failure(entry: Entry, code: FailureCause, message: string): Failure {
+function failure(entry: Entry, code: FailureCause, message: string, exitCode: number | null = null): Failure {
   const hint = code === 'wrong_port' ? 'Listen on $PORT.' : 'Look at its last lines.';
-  return new Failure(code, message, { hint, lines: entry.output.last(50) });
+  return new Failure(code, message, { hint, lines: entry.output.last(50), exitCode });
 }
 
 async function unhealthy(address: Address, check: HealthCheck | null): Promise<string | null> {

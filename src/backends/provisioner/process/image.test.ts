@@ -64,7 +64,7 @@ describe.skipIf(skipped !== '')('a unit of an image', () => {
     const serve = `/busybox sh -c 'trap "exit 0" TERM; /busybox httpd -f -p $PORT -h /srv & wait'`;
     const unit = spec(serve);
     await world.provisioner.ensure(unit);
-    const check = { listens: true, healthCheck: null, timeoutMs: 60_000 };
+    const check = { listens: true, healthCheck: null, timeoutMs: 60_000, watchMs: 0 };
     expect(await world.provisioner.ready(unit.id, check, NEVER)).toMatchObject({ host: '127.0.0.1' });
     const next = await world.restart();
     expect(await next.recover(new Map([[unit.id, unit.id]]))).toEqual(new Set([unit.id]));
@@ -76,7 +76,7 @@ describe.skipIf(skipped !== '')('a unit of an image', () => {
 
   it('that listens elsewhere, or ends, is told which ports its image exposes', async () => {
     addImage('image');
-    const check = { listens: true, healthCheck: null, timeoutMs: 60_000 };
+    const check = { listens: true, healthCheck: null, timeoutMs: 60_000, watchMs: 0 };
     for (const [command, code] of [
       ['/busybox httpd -f -p 127.0.0.1:0', 'wrong_port'],
       ['/busybox false', 'exited'],

@@ -133,7 +133,7 @@ for (const name of LEVELS) {
         listens: true,
       });
       await world.provisioner.ensure(unit);
-      const check = { listens: true, healthCheck: null, timeoutMs: 60_000 };
+      const check = { listens: true, healthCheck: null, timeoutMs: 60_000, watchMs: 0 };
       const failure = await world.provisioner.ready(unit.id, check, NEVER).catch((error: unknown) => error);
       expect(failure).toBeInstanceOf(Failure);
       expect((failure as Failure).code).toBe('wrong_interface');

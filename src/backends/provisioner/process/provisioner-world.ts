@@ -79,7 +79,7 @@ export async function createProcessWorld(level: Level, changes: Partial<Sandbox>
   };
   addSlug('slug1');
   const sandbox = withChanges(level.sandbox, changes);
-  const readiness = { observeMs: 600, wrongPlaceGraceMs: 500 };
+  const readiness = { wrongPlaceGraceMs: 500 };
   const make = (): Promise<Provisioner> =>
     createProcessProvisioner({ sandbox, slugs, units, logger: SILENT, readiness });
   let current = await make();

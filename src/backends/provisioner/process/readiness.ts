@@ -22,13 +22,11 @@ export interface Candidate {
 }
 
 export interface ReadinessLimits {
-  /** How long a unit that does not listen must stay alive. */
-  readonly observeMs: number;
   /** How long a listener in the wrong place is given to be joined by the right one. */
   readonly wrongPlaceGraceMs: number;
 }
 
-export const DEFAULT_READINESS: ReadinessLimits = { observeMs: 500, wrongPlaceGraceMs: 4_000 };
+export const DEFAULT_READINESS: ReadinessLimits = { wrongPlaceGraceMs: 4_000 };
 
 const CONNECT_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 60_000;
@@ -99,7 +97,7 @@ class Wait {
   }
 
   async #stayAlive(): Promise<null> {
-    const until = this.#started + Math.min(this.#limits.observeMs, this.#check.timeoutMs);
+    const until = this.#started + this.#check.watchMs;
     while (Date.now() < until) await this.#pause(until - Date.now());
     await this.#throwIfStopped();
     return null;
@@ -215,8 +213,11 @@ class Wait {
     if (this.#stop.kind === 'cancelled') {
       throw await this.#failure('cancelled', `Waiting for the process "${this.#unit.process}" was cancelled.`, '');
     }
-    const lines = await this.#unit.lastLines();
-    throw exitFailure(this.#unit.process, this.#stop.exit ?? NO_EXIT, lines, this.#unit.exposed);
+    throw exitFailure(this.#unit, {
+      exit: this.#stop.exit ?? NO_EXIT,
+      lines: await this.#unit.lastLines(),
+      when: this.#check.listens ? 'before it was ready' : `within ${formatSeconds(this.#check.watchMs)} of its start`,
+    });
   }
 
   async #failure(code: FailureCause, message: string, hint: string): Promise<Failure> {
@@ -244,38 +245,26 @@ function imageAdvice(exposed: readonly number[] = []): string | null {
   return `The image exposes ${ports}, but units share the machine's network, so each gets a port of its own in the variable PORT: make the image's command listen on $PORT, push it and deploy again.`;
 }
 
-function exitFailure(
-  process: string,
-  exit: Omit<UnitExited, 'id'>,
-  lines: readonly string[],
-  exposed: readonly number[] = [],
-): Failure {
-  if (exit.outOfMemory) {
-    return new Failure(
-      'out_of_memory',
-      `The process "${process}" was killed because it used more memory than it may.`,
-      {
-        hint: 'Make it use less memory, or raise the memory limit.',
-        lines,
-      },
-    );
+interface Ended {
+  readonly exit: Omit<UnitExited, 'id'>;
+  readonly lines: readonly string[];
+  readonly when: string;
+}
+
+function exitFailure({ process, exposed }: Candidate, { exit, lines, when }: Ended): Failure {
+  const { code, signal, outOfMemory } = exit;
+  if (outOfMemory) {
+    const text = `The process "${process}" was killed because it used more memory than it may.`;
+    return new Failure('out_of_memory', text, { hint: 'Make it use less memory, or raise the memory limit.', lines });
   }
-  const how =
-    exit.code !== null
-      ? `with code ${exit.code}`
-      : exit.signal !== null
-        ? `by signal ${exit.signal}`
-        : '(code unknown)';
-  return new Failure('exited', `The process "${process}" ended ${how} before it was ready.`, {
-    hint: [
-      lines.length === 0 ? 'It printed nothing; try' : 'Its last lines say more; try',
-      'the command locally with the same environment.',
-      imageAdvice(exposed) ?? '',
-    ]
-      .join(' ')
-      .trim(),
-    lines,
-  });
+  const how = code !== null ? `with code ${code}` : signal !== null ? `by signal ${signal}` : '(code unknown)';
+  const hint = [
+    lines.length === 0 ? 'It printed nothing; try' : 'Its last lines say more; try',
+    'the command locally with the same environment.',
+    imageAdvice(exposed) ?? '',
+  ];
+  const text = `The process "${process}" ended ${how} ${when}.`;
+  return new Failure('exited', text, { hint: hint.join(' ').trim(), lines, exitCode: code });
 }
 
 /** Often at first, when most apps come up, then more rarely. */
@@ -285,7 +274,8 @@ function pauseAfter(elapsedMs: number): number {
 }
 
 function formatSeconds(ms: number): string {
-  return `${Math.round(ms / 100) / 10} seconds`;
+  const seconds = Math.round(ms / 100) / 10;
+  return `${seconds} ${seconds === 1 ? 'second' : 'seconds'}`;
 }
 
 async function accepts(host: string, port: number): Promise<boolean> {

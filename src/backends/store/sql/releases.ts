@@ -99,7 +99,8 @@ function fromRow(row: ReleasesTable, sealer: Sealer): Release {
     env: JSON.parse(sealer.open(row.sealed_env, context(row.app, row.number))) as EnvVar[],
     processes: JSON.parse(row.processes_json) as Release['processes'],
     healthCheck: row.health_check_json === null ? null : (JSON.parse(row.health_check_json) as HealthCheck),
-    hooks: JSON.parse(row.hooks_json) as Hooks,
+    // Older ones know no release commands.
+    hooks: { release: [], ...(JSON.parse(row.hooks_json) as Omit<Hooks, 'release'>) },
     limits: row.limits_json === null ? null : (JSON.parse(row.limits_json) as UnitLimits),
     reason: row.reason,
     by: row.actor,

@@ -72,7 +72,7 @@ export function release(appName: string, number: number, more: Partial<Release> 
     env: [variable('SECRET', 'of the release', { public: true, managedBy: 'db' })],
     processes: { web: { command: 'node "server".js', count: 2 }, worker: { command: 'node worker.js', count: 0 } },
     healthCheck: { path: '/ok', status: 200, timeoutSeconds: 5 },
-    hooks: { restartBefore: ['npm run migrate'], restartAfter: [] },
+    hooks: { release: ['npm run seed'], restartBefore: ['npm run migrate'], restartAfter: [] },
     limits: { memoryBytes: 3 * 1024 ** 3, cpuMillis: 250 },
     reason: 'deploy',
     by: 'ann@example.com',
