@@ -14,6 +14,7 @@ import { appUpkeepOperations } from './operations/app-upkeep.ts';
 import { unitReportOperations } from './operations/unit-reports.ts';
 import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
+import { diagnosisOperations } from './operations/diagnosis.ts';
 import { deployOperations } from './operations/deploys.ts';
 import { instanceOperations } from './operations/instances.ts';
 import { healerOperations } from './operations/healers.ts';
@@ -34,6 +35,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appRunOperations,
   ...appShellOperations,
   ...appLogOperations,
+  ...diagnosisOperations,
   ...appSwapOperations,
   ...appStartStopOperations,
   ...appUnitOperations,

@@ -3,6 +3,7 @@
 const YES_NO = 'true or false, 1 or 0';
 
 const WORDS: Readonly<Record<string, string>> = {
+  address: 'A URL or host name, as a visitor has it.',
   app: 'Name of an app.',
   app1: 'Name of the one app.',
   app2: 'Name of the other app.',

@@ -5,6 +5,7 @@
 import * as app from './shapes/app.ts';
 import { appToken, appTokens } from './shapes/app-token.ts';
 import * as deploy from './shapes/deploy.ts';
+import { diagnosis } from './shapes/diagnosis.ts';
 import { envVars } from './shapes/env-var.ts';
 import { knownUnits } from './shapes/known-unit.ts';
 import { logEntries } from './shapes/log-entry.ts';
@@ -21,6 +22,7 @@ import { team, teams } from './shapes/team.ts';
 import * as user from './shapes/user.ts';
 
 const SAME = {
+  diagnosis,
   envVars,
   knownUnits,
   logEntries,

@@ -6,6 +6,7 @@ import type { Router } from '../domain/routes/router.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { ImageSource } from '../domain/deploys/image-source.ts';
+import type { Probe } from '../domain/diagnosis/probe.ts';
 import type { ExternalHealers } from '../domain/healers/external-healer.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
 import type { ServiceEndpoint } from '../domain/services/service-endpoint.ts';
@@ -23,6 +24,7 @@ import { createSqlLogStore } from './log-store/sql/index.ts';
 import { createRegistryImages } from './image-source/registry/registry-images.ts';
 import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
 import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
+import { createMachineProbe } from './probe/machine/machine-probe.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import type { EdgeRouterOptions } from './router/edge/edge-options.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
@@ -43,6 +45,7 @@ export interface Backends {
   readonly imageSource: ImageSource;
   readonly serviceEndpoint: ServiceEndpoint;
   readonly externalHealers: ExternalHealers;
+  readonly probe: Probe;
   /**
    * Lets go of everything; the units are not touched. The router goes on serving after `leave-units`, ends with `all`, and
    * after a start that failed goes on only if it served before.
@@ -134,6 +137,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
         logins: config.registries,
         timeoutMs: config.buildTimeoutSeconds * 1000,
       }),
+      probe: createMachineProbe({ directory: config.home }),
       externalHealers: createHttpHealers({ guard: createAddressGuard(addresses) }),
     };
     return { ...stores, ...engine, ...router, ...gitHost, mailer, ...outward, close };

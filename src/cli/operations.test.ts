@@ -56,6 +56,7 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
 const MORE: readonly (readonly string[])[] = [
   ['user', 'quota', 'ann@example.com', '--limit', '3'],
   ['app', 'quota', 'shop', '--limit', '3'],
+  ['why', 'http://shop.example.com'],
   ['service', 'doc', 'service', '--set', 'sample'],
   ['service', 'list', '--owned'],
   ['user', 'reset', 'ann@example.com', '--token', 't', '--random'],

@@ -34,6 +34,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
   team: { description: 'Teams and their members', load: async () => (await import('./teams/team.ts')).registerTeam },
   app: { description: 'Apps', load: async () => (await import('./apps/app.ts')).registerApp },
   unit: { description: 'Units of an app', load: async () => (await import('./units/unit.ts')).registerUnit },
+  why: { description: 'Say why an app is not answering', load: async () => (await import('./why.ts')).registerWhy },
   cname: {
     description: 'Extra host names of an app',
     load: async () => (await import('./cnames/cname.ts')).registerCname,

@@ -59,6 +59,10 @@ export interface AppsClient {
   run(name: string, command: string, options: RunOptions): Promise<number>;
   /** Over a connection of its own. */
   shell(name: string, options: ShellOptions): Promise<RemoteShell>;
+  /** Why it is not answering; "all well" only when it does. */
+  diagnosis(name: string): Promise<shapes.Diagnosis>;
+  /** Of whichever app answers at a URL or host name. */
+  diagnosisOf(address: string): Promise<shapes.Diagnosis>;
   /** Oldest first. */
   log(name: string, query: shapes.LogQuery): Promise<readonly shapes.LogEntry[]>;
   /** What log() gives, then every new entry in batches, until the signal fires; then it just ends. */
@@ -118,6 +122,8 @@ export function appsClient(requests: Requests, shell: Calls['shell']): AppsClien
       }
     },
     shell,
+    diagnosis: (app) => request('apps.diagnosis', { params: { app } }),
+    diagnosisOf: (address) => request('diagnosis.address', { query: { address } }),
     log: (app, { lines, source, unit }) => request('apps.log', { params: { app }, query: { lines, source, unit } }),
     async *followLog(app, { lines, source, unit }, signal) {
       try {

@@ -21,6 +21,7 @@ import { Supervisor } from '../domain/units/supervisor.ts';
 import { Units } from '../domain/units/units.ts';
 import { BuildSlots } from '../domain/deploys/build-slots.ts';
 import { DeployQueue } from '../domain/deploys/deploy-queue.ts';
+import { createDiagnoses } from '../domain/diagnosis/diagnosis.ts';
 import { createDeploys } from '../domain/deploys/deploys.ts';
 import type { GitHost } from '../domain/deploys/git-host.ts';
 import { Pipeline } from '../domain/deploys/pipeline.ts';
@@ -184,6 +185,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     appChanges: createAppChanges({ store, builder, rollouts, journal, act, now }),
     appUpkeep: createAppUpkeep({ store, routes, act }),
     unitReports: createUnitReports({ store, journal }),
+    diagnoses: createDiagnoses({ store, router, routes, supervisor, probe: backends.probe, settings, now }),
     logs: createLogs({ store, logStore, journal, act, now }),
     deploys,
     uploads: createUploads({ ...backends, deploys }),

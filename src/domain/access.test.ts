@@ -87,6 +87,7 @@ const expected: Record<Action, string[]> = {
   'app.log': [...APP_TEAM, 'ownToken'],
   'app.log_push': [...APP_TEAM, 'ownToken'],
   'app.log_clear': ADMINS,
+  'app.diagnosis': APP_TEAM,
   'unit.report': [...APP_TEAM, 'ownToken'],
   'unit.report_all': ADMINS,
   'app.push': APP_TEAM,

@@ -108,6 +108,7 @@ export const RULES = {
   'app.log': appTeamOrAppToken,
   'app.log_push': appTeamOrAppToken,
   'app.log_clear': admin,
+  'app.diagnosis': appTeam,
   'unit.report': appTeamOrAppToken,
   'unit.report_all': admin,
   'app.push': appTeam,

@@ -11,6 +11,7 @@ import type { Shells } from './apps/shells.ts';
 import type { StartStop } from './apps/start-stop.ts';
 import type { UnitReports } from './units/unit-reports.ts';
 import type { Swap } from './apps/swap.ts';
+import type { Diagnoses } from './diagnosis/diagnosis.ts';
 import type { Deploys } from './deploys/deploys.ts';
 import type { Uploads } from './deploys/uploads.ts';
 import type { Healers } from './healers/healers.ts';
@@ -37,6 +38,7 @@ export interface UseCases {
   readonly cnames: Cnames;
   readonly appChanges: AppChanges;
   readonly appUpkeep: AppUpkeep;
+  readonly diagnoses: Diagnoses;
   readonly logs: Logs;
   readonly unitReports: UnitReports;
   readonly deploys: Deploys;

@@ -142,6 +142,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     ),
     archiveSource: createHttpArchives(LOOPBACK),
     externalHealers: { call: async ({ url }: { url: string }) => `called ${url}` },
+    probe: faults.wrap('probe', machine.probe),
     mailer: { description: 'nowhere', send: async () => {} },
   };
   const timing = {

@@ -11,6 +11,8 @@ import { createMemoryProvisioner, MemoryMachine } from '../../src/backends/provi
 import { createMemoryRouter } from '../../src/backends/router/memory/memory-router.ts';
 import { createSqlStore } from '../../src/backends/store/sql/index.ts';
 import type { Fault, Method } from '../../src/backends/service-endpoint/memory/faults.ts';
+import { createMachineProbe } from '../../src/backends/probe/machine/machine-probe.ts';
+import type { DiskSpace, Probe } from '../../src/domain/diagnosis/probe.ts';
 import type { ServiceEndpoint } from '../../src/domain/services/service-endpoint.ts';
 import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memory-endpoint.ts';
 import type { Provisioner, UnitSpec } from '../../src/domain/units/provisioner.ts';
@@ -35,6 +37,8 @@ export interface Machine {
   readonly logStore: LogStore;
   readonly units: MemoryMachine;
   readonly router: Router;
+  /** Of this machine; what names lead to and how full its disk is can be said by a test. */
+  readonly probe: Probe & { lost: Set<string>; space: DiskSpace };
   readonly builder: MemoryBuilder;
   readonly images: MemoryImages;
   readonly gitHost: MemoryRepositories;
@@ -99,6 +103,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     logStore,
     units,
     router,
+    probe: probeOf(directory),
     table,
     builder,
     images: new MemoryImages(builder),
@@ -155,6 +160,18 @@ async function fastDirectory(): Promise<string> {
   } catch {
     return tmpdir();
   }
+}
+
+/** Connections and requests are real ones. */
+function probeOf(directory: string): Machine['probe'] {
+  const probe = {
+    ...createMachineProbe({ directory }),
+    lost: new Set<string>(),
+    space: { freeBytes: 50 * 1024 ** 3, totalBytes: 100 * 1024 ** 3 },
+    resolves: async (host: string) => !probe.lost.has(host),
+    disk: async () => probe.space,
+  };
+  return probe;
 }
 
 async function addAnn(store: Store): Promise<void> {

@@ -8,6 +8,7 @@ import { memoryAdministration } from './memory-administration.ts';
 import { appsIn, PLATFORM, startedUnit } from './memory-apps.ts';
 import { changesIn } from './memory-changes.ts';
 import { deploysIn, finishedDeploy } from './memory-deploys.ts';
+import { diagnosesIn } from './memory-diagnoses.ts';
 import { envIn } from './memory-env.ts';
 import { logsIn } from './memory-logs.ts';
 import { runIn, shellsIn } from './memory-run.ts';
@@ -48,6 +49,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     },
     shells: shellsIn(memory),
     ...changesIn(memory),
+    diagnoses: diagnosesIn(memory),
     logs: logsIn(memory),
     deploys: deploysIn(memory, apps),
     uploads: {

@@ -19,6 +19,24 @@ export interface AppsTypes {
     readonly body: Readonly<Record<string, unknown>>;
     readonly answer: void;
   };
+  /** Say why an app is not answering: the first link that is broken between a visitor and the app, and what mends it. */
+  'apps.diagnosis': {
+    readonly params: { readonly app: string };
+    readonly answer: {
+      readonly app: string;
+      readonly host: string;
+      readonly well: boolean;
+      readonly answers: boolean;
+      readonly broken: {
+        readonly link: string;
+        readonly cause: string;
+        readonly command: string;
+        readonly lines: readonly string[];
+      };
+      readonly links: readonly { readonly link: string; readonly asks: string; readonly state: string }[];
+      readonly notes: readonly string[];
+    };
+  };
   /** Give a team access to an app. */
   'apps.grant': { readonly params: { readonly app: string; readonly team: string }; readonly answer: void };
   /** Show one app. */
@@ -277,6 +295,7 @@ export interface AppsTypes {
 export const APPS_CALLS = {
   'apps.create': { method: 'POST', path: '/apps', body: 'application/json', answer: 'json' },
   'apps.custom_data': { method: 'POST', path: '/apps/{app}/customdata', body: 'application/json', answer: 'none' },
+  'apps.diagnosis': { method: 'GET', path: '/apps/{app}/diagnosis', answer: 'json' },
   'apps.grant': { method: 'PUT', path: '/apps/{app}/teams/{team}', answer: 'none' },
   'apps.info': { method: 'GET', path: '/apps/{app}', answer: 'json' },
   'apps.list': { method: 'GET', path: '/apps', answer: 'list' },

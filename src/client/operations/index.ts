@@ -5,6 +5,7 @@ import { APPS_CALLS, type AppsTypes } from './apps.ts';
 import { AUTH_CALLS, type AuthTypes } from './auth.ts';
 import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
 import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
+import { DIAGNOSIS_CALLS, type DiagnosisTypes } from './diagnosis.ts';
 import { ENV_CALLS, type EnvTypes } from './env.ts';
 import { HEALERS_CALLS, type HealersTypes } from './healers.ts';
 import { INSTANCES_CALLS, type InstancesTypes } from './instances.ts';
@@ -27,6 +28,7 @@ export type Operations = ApiKeyTypes &
   AuthTypes &
   CnamesTypes &
   DeploysTypes &
+  DiagnosisTypes &
   EnvTypes &
   HealersTypes &
   InstancesTypes &
@@ -50,6 +52,7 @@ export const CALLS = {
   ...AUTH_CALLS,
   ...CNAMES_CALLS,
   ...DEPLOYS_CALLS,
+  ...DIAGNOSIS_CALLS,
   ...ENV_CALLS,
   ...HEALERS_CALLS,
   ...INSTANCES_CALLS,

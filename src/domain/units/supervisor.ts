@@ -7,7 +7,7 @@ import { retry } from '../../lib/retry.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner, UnitExited } from './provisioner.ts';
-import { Failure } from '../rollouts/rollout.ts';
+import { Failure, type FailureCause } from '../rollouts/rollout.ts';
 import type { Routes } from '../routes/routes.ts';
 import { describeExit, type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
@@ -35,6 +35,13 @@ interface Watch {
   servesSince: number | null;
   timer: NodeJS.Timeout | null;
   attempt: Promise<void> | null;
+  /** Why the last attempt to start it failed; null after one that did not. */
+  failure: StartFailure | null;
+}
+
+export interface StartFailure {
+  readonly cause: FailureCause;
+  readonly message: string;
 }
 
 export class Supervisor {
@@ -67,6 +74,11 @@ export class Supervisor {
   isLookingAfter(id: string): boolean {
     const watch = this.#watches.get(id);
     return watch !== undefined && (watch.timer !== null || watch.attempt !== null);
+  }
+
+  /** Why a unit that is being looked after did not start the last time; null: it did, or nobody has tried. */
+  failureOf(id: string): StartFailure | null {
+    return this.#watches.get(id)?.failure ?? null;
   }
 
   async close(): Promise<void> {
@@ -116,7 +128,13 @@ export class Supervisor {
   }
 
   #watchOf(id: string): Watch {
-    const watch = this.#watches.get(id) ?? { failures: 0, servesSince: null, timer: null, attempt: null };
+    const watch = this.#watches.get(id) ?? {
+      failures: 0,
+      servesSince: null,
+      timer: null,
+      attempt: null,
+      failure: null,
+    };
     this.#watches.set(id, watch);
     return watch;
   }
@@ -156,7 +174,9 @@ export class Supervisor {
       if (!isWanted || unit === null || release === null) return this.#forget(id);
       if (unit.state === 'started') return;
       await units.start(unit, release, this.#closed.signal);
-      this.#watchOf(id).servesSince = this.#deps.now().getTime();
+      const watch = this.#watchOf(id);
+      watch.servesSince = this.#deps.now().getTime();
+      watch.failure = null;
     } catch (error) {
       if (this.#closed.signal.aborted) return;
       return this.#failedStart(id, error);
@@ -172,6 +192,7 @@ export class Supervisor {
     const delay = this.#nextDelay(id);
     this.#schedule(id, delay);
     const why = error instanceof Failure ? error.message : 'the platform could not start it';
+    this.#watchOf(id).failure = { cause: error instanceof Failure ? error.code : 'internal', message: why };
     if (!(error instanceof Failure)) logger.error({ err: error, unit: id }, 'starting a unit again failed');
     const name = `${unit.process} ${unitName(unit)}`;
     await journal.note(unit.app, `${name} did not start (${why}); trying again in ${delay} ms`);

@@ -164,6 +164,10 @@ function forwarded(request: IncomingMessage, response: ServerResponse): Record<s
 }
 
 function refuse(response: ServerResponse, status: number, detail: string): void {
-  response.writeHead(status, { 'content-type': 'text/plain; charset=utf-8' });
-  response.end(`${detail}\n\nrequest: ${String(response.getHeader('x-request-id'))}\n`);
+  const page = `${detail}\n\nrequest: ${String(response.getHeader('x-request-id'))}\n`;
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(page),
+  });
+  response.end(page);
 }

@@ -1,0 +1,131 @@
+/** Looks at this machine: connections, requests, names and the disk, each within a few seconds. */
+import { lookup } from 'node:dns/promises';
+import { statfs } from 'node:fs/promises';
+import type { IncomingMessage } from 'node:http';
+import { connect as openSocket } from 'node:net';
+import type { Probe, ProbeAnswer, ProbeRequest } from '../../../domain/diagnosis/probe.ts';
+import { withDeadline } from '../../../lib/deadline.ts';
+import { bareHost } from '../../../lib/host-port.ts';
+import { request as httpRequest } from '../../../lib/node-http.ts';
+
+export interface MachineProbeOptions {
+  /** Whose file system is looked at. */
+  readonly directory: string;
+  /** For each question. */
+  readonly timeoutMs?: number;
+}
+
+const TIMEOUT_MS = 5_000;
+/** The router's own pages are shorter. */
+const MAX_BODY_BYTES = 16 * 1024;
+const ANYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
+const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA']);
+
+export function createMachineProbe({ directory, timeoutMs = TIMEOUT_MS }: MachineProbeOptions): Probe {
+  return {
+    async connect(address) {
+      try {
+        await withDeadline(timeoutMs, null, (signal) => accepted(address, signal));
+        return '';
+      } catch (error) {
+        return inWords(error, timeoutMs);
+      }
+    },
+    async request(request) {
+      let isConnected = false;
+      try {
+        return await withDeadline(timeoutMs, null, (signal) => ask(request, signal, () => (isConnected = true)));
+      } catch (error) {
+        return { kind: isConnected ? 'silent' : 'unreachable', why: inWords(error, timeoutMs) };
+      }
+    },
+    async resolves(host) {
+      try {
+        return await withDeadline(timeoutMs, null, (signal) =>
+          Promise.race([lookup(host).then(() => true), aborted(signal)]),
+        );
+      } catch (error) {
+        return NO_SUCH_NAME.has((error as NodeJS.ErrnoException).code ?? '') ? false : null;
+      }
+    },
+    async disk() {
+      try {
+        const { bavail, blocks, bsize } = await statfs(directory);
+        return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+      } catch {
+        return null;
+      }
+    },
+  };
+}
+
+function accepted(address: { readonly host: string; readonly port: number }, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const socket = openSocket({ ...address, signal });
+    socket.once('connect', () => {
+      resolve();
+      socket.destroy();
+    });
+    socket.on('error', reject);
+  });
+}
+
+function ask(wanted: ProbeRequest, signal: AbortSignal, onConnect: () => void): Promise<ProbeAnswer> {
+  const to = new URL(`http://${wanted.to}`);
+  const host = bareHost(to);
+  return new Promise((resolve, reject) => {
+    const outgoing = httpRequest({
+      host: ANYWHERE[host] ?? host,
+      port: to.port === '' ? 80 : Number(to.port),
+      method: wanted.method,
+      path: wanted.path.startsWith('/') ? wanted.path : `/${wanted.path}`,
+      headers: { host: wanted.host, 'user-agent': 'tancho-diagnosis', accept: 'text/plain, */*', connection: 'close' },
+      agent: false,
+      signal,
+    });
+    outgoing.once('socket', (socket) => socket.once('connect', onConnect));
+    outgoing.on('error', reject);
+    outgoing.once('response', (response) => {
+      const done = (body: string): void => {
+        resolve({ kind: 'answered', status: response.statusCode ?? 0, isRefusal: isRefusal(response, body) });
+        outgoing.destroy();
+      };
+      // A head is an answer, whatever becomes of its body: some never end.
+      const length = Number(response.headers['content-length'] ?? Infinity);
+      if (length > MAX_BODY_BYTES) done('');
+      else bodyOf(response).then(done, () => done(''));
+    });
+    outgoing.end();
+  });
+}
+
+async function bodyOf(response: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = [];
+  for await (const part of response as AsyncIterable<Buffer>) parts.push(part);
+  return Buffer.concat(parts).toString('utf8');
+}
+
+/** The router ends its own pages with the id it gave to the request; an app would have to do so on purpose. */
+function isRefusal(response: IncomingMessage, body: string): boolean {
+  const id = response.headers['x-request-id'];
+  return typeof id === 'string' && body.endsWith(`request: ${id}\n`);
+}
+
+function aborted(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) =>
+    signal.addEventListener('abort', () => reject(new Error('aborted')), { once: true }),
+  );
+}
+
+/** Completes "it ...". */
+function inWords(error: unknown, timeoutMs: number): string {
+  const { code = '', name } = error as NodeJS.ErrnoException;
+  if (name === 'AbortError') return `gave no answer within ${timeoutMs / 1000} seconds`;
+  const known: Readonly<Record<string, string>> = {
+    ECONNREFUSED: 'refuses connections',
+    ECONNRESET: 'closed the connection without an answer',
+    EHOSTUNREACH: 'cannot be reached',
+    ENETUNREACH: 'cannot be reached',
+  };
+  return known[code] ?? `failed (${code === '' ? name : code})`;
+}

@@ -1,0 +1,175 @@
+/** Everything a diagnosis is made from, read at one time; the checks of links/ are pure functions of it. */
+import { type App, hostLabel, type Release, ROUTED_PROCESS } from '../apps/app.ts';
+import type { Deploy } from '../deploys/deploy.ts';
+import { FINISHED } from '../deploys/deploy.ts';
+import { appQuota, type Quota } from '../quotas/quota.ts';
+import type { FailureCause, Rollout } from '../rollouts/rollout.ts';
+import type { Router } from '../routes/router.ts';
+import type { Routes } from '../routes/routes.ts';
+import type { Settings } from '../settings.ts';
+import type { Store } from '../store.ts';
+import type { Supervisor } from '../units/supervisor.ts';
+import { servingUnits, type Unit, unitName } from '../units/unit.ts';
+import type { DiskSpace, Probe, ProbeAnswer } from './probe.ts';
+
+/** Why a unit did not become ready, or why the first version never served. */
+export interface KnownFailure {
+  /** Its id; '' for that of the first version. */
+  readonly unit: string;
+  readonly cause: FailureCause;
+  readonly message: string;
+  /** The command that shows more about it. */
+  readonly command: string;
+}
+
+export interface Facts {
+  readonly app: App;
+  /** The host name that is asked about; '' when the app answers at none of its own (it is no name of this platform). */
+  readonly host: string;
+  readonly release: Release | null;
+  /** Of the serving rollout. */
+  readonly units: readonly Unit[];
+  readonly quota: Quota;
+  readonly lastDeploy: Deploy | null;
+  readonly rollout: Rollout | null;
+  readonly failures: readonly KnownFailure[];
+  /** Names that lead nowhere. */
+  readonly unresolved: readonly string[];
+  /** Unit id -> why its port takes no connection; only units that should answer and do not. */
+  readonly deafUnits: ReadonlyMap<string, string>;
+  /** Unit id -> what its health check path answered. */
+  readonly health: ReadonlyMap<string, ProbeAnswer>;
+  /** Where the router's table is not what it should be; '' for nowhere. */
+  readonly routeFault: string;
+  /** Whether the router tells its table at all. */
+  readonly routerAnswers: boolean;
+  /** To a real request for `host` through the router. */
+  readonly answer: ProbeAnswer;
+  readonly disk: DiskSpace | null;
+  readonly now: Date;
+}
+
+export interface FactsDeps {
+  readonly store: Store;
+  readonly router: Router;
+  readonly routes: Pick<Routes, 'faults'>;
+  readonly supervisor: Pick<Supervisor, 'failureOf'>;
+  readonly probe: Probe;
+  readonly settings: Settings;
+  readonly now: () => Date;
+}
+
+/** `host`: one of the app's; absent: its own. */
+export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Promise<Facts> {
+  const { store, probe, settings, now } = deps;
+  const release = app.release === null ? null : await store.release(app.name, app.release);
+  const units = servingUnits(app, await store.units(app.name));
+  const [[lastDeploy = null], rollouts, quota] = await Promise.all([
+    store.deploys({ apps: [app.name], limit: 1, skip: 0 }),
+    store.unfinishedRollouts(),
+    appQuota(store, app.name, settings.defaultLimits),
+  ]);
+  const own = `${hostLabel(app)}.${settings.domain}`;
+  const asked = host ?? own;
+  const names = host === undefined ? [own, ...app.cname] : [host];
+  const path = release?.healthCheck?.path ?? '/';
+  const [unresolved, deafUnits, health, route, answer, disk] = await Promise.all([
+    unresolvedOf(probe, names),
+    deafUnitsOf(probe, units),
+    healthOf(probe, units, release),
+    routeOf(deps, app),
+    probe.request({ to: deps.router.listen, host: asked, method: 'GET', path }),
+    probe.disk(),
+  ]);
+  return {
+    app,
+    host: asked,
+    release,
+    units,
+    quota,
+    lastDeploy,
+    rollout: rollouts.find((one) => one.app === app.name) ?? null,
+    failures: failuresOf(deps, app, units, lastDeploy),
+    unresolved,
+    deafUnits,
+    health,
+    ...route,
+    answer,
+    disk,
+    now: now(),
+  };
+}
+
+async function unresolvedOf(probe: Probe, names: readonly string[]): Promise<string[]> {
+  // A wildcard is no name that could be looked up; browsers know localhost without asking anybody.
+  const asked = names.filter((name) => !name.startsWith('*.') && !/(?:^|\.)localhost$/.test(name));
+  const found = await Promise.all(asked.map((name) => probe.resolves(name)));
+  return asked.filter((_, at) => found[at] === false);
+}
+
+async function deafUnitsOf(probe: Probe, units: readonly Unit[]): Promise<Map<string, string>> {
+  const deaf = new Map<string, string>();
+  await Promise.all(
+    units.map(async ({ id, state, address }) => {
+      if (state !== 'started' || address === null) return;
+      const why = await probe.connect(address);
+      if (why !== '') deaf.set(id, why);
+    }),
+  );
+  return deaf;
+}
+
+/** Asked of units with a path to ask for. */
+async function healthOf(probe: Probe, units: readonly Unit[], release: Release | null) {
+  const found = new Map<string, ProbeAnswer>();
+  const { path, method = 'GET' } = release?.healthCheck ?? {};
+  if (path === undefined) return found;
+  await Promise.all(
+    units.map(async ({ id, state, address }) => {
+      if (state !== 'started' || address === null) return;
+      const to = address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+      found.set(id, await probe.request({ to, host: to, method, path }));
+    }),
+  );
+  return found;
+}
+
+async function routeOf(
+  { routes }: FactsDeps,
+  app: App,
+): Promise<{ readonly routeFault: string; readonly routerAnswers: boolean }> {
+  try {
+    const fault = (await routes.faults()).find((one) => one.app === app.name);
+    return { routeFault: fault?.problem ?? '', routerAnswers: true };
+  } catch {
+    return { routeFault: '', routerAnswers: false };
+  }
+}
+
+function failuresOf(deps: FactsDeps, app: App, units: readonly Unit[], deploy: Deploy | null): KnownFailure[] {
+  const starts = units.flatMap((unit) => {
+    const failure = unit.state === 'started' ? null : deps.supervisor.failureOf(unit.id);
+    const command = `tancho app log ${app.name} --unit ${unitName(unit)}`;
+    return failure === null
+      ? []
+      : [{ ...failure, unit: unit.id, message: `${nameOf(unit)}: ${failure.message}`, command }];
+  });
+  const isFirst = app.release === null && deploy !== null && FINISHED.has(deploy.state) && deploy.cause !== null;
+  if (!isFirst || deploy === null || deploy.cause === null) return starts;
+  const message = `The first version never served: ${deploy.error || deploy.cause}`;
+  return [...starts, { unit: '', cause: deploy.cause, message, command: `tancho deploy info ${deploy.id}` }];
+}
+
+/** For people: `web shop/0`. */
+export function nameOf(unit: Unit): string {
+  return `${unit.process} ${unitName(unit)}`;
+}
+
+/** Those that should be running. */
+export function wantedUnits({ app, units }: Facts): Unit[] {
+  return units.filter(({ process, state }) => state !== 'stopped' && !app.stoppedProcesses.includes(process));
+}
+
+export function webUnits(facts: Facts): Unit[] {
+  return wantedUnits(facts).filter(({ process }) => process === ROUTED_PROCESS);
+}

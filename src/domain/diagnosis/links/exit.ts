@@ -1,0 +1,37 @@
+import type { Facts } from '../facts.ts';
+import { nameOf, wantedUnits } from '../facts.ts';
+import { type Broken, brokenBy, type Link } from '../link.ts';
+import { type Unit, unitName } from '../../units/unit.ts';
+
+/** A unit that died so often, and the last time not long ago, is in a restart loop although it may be running just now. */
+const LOOP_EXITS = 3;
+const LOOP_WINDOW_MS = 2 * 60_000;
+
+export const exitLink: Link = {
+  name: 'exit',
+  asks: 'Do its processes stay alive?',
+  check(facts) {
+    // One that never became ready was ended by the platform: why is the concern of the links that follow.
+    const ended = new Set(facts.failures.filter(({ cause }) => cause !== 'exited').map((failure) => failure.unit));
+    const units = wantedUnits(facts).filter(({ id }) => !ended.has(id));
+    const dead = units.find(({ state, lastExit }) => state !== 'started' && lastExit !== null);
+    const looping = units.find((unit) => isLooping(unit, facts.now));
+    const unit = looping ?? dead;
+    return unit === undefined ? brokenBy(facts, ['exited']) : describe(facts, unit, unit === looping);
+  },
+};
+
+function isLooping({ exits, lastExit }: Unit, now: Date): boolean {
+  return exits >= LOOP_EXITS && lastExit !== null && now.getTime() - Date.parse(lastExit.at) < LOOP_WINDOW_MS;
+}
+
+function describe({ app }: Facts, unit: Unit, isLoop: boolean): Broken {
+  const { code = null, signal = null, lastLines: lines = [], at = '' } = unit.lastExit ?? {};
+  const how = code !== null ? `exited with code ${code}` : signal !== null ? `was ended by ${signal}` : 'ended';
+  const often = isLoop ? ` It is in a restart loop: it died ${unit.exits} times.` : '';
+  return {
+    cause: `${nameOf(unit)} ${how} at ${at}.${often}`,
+    command: `tancho app log ${app.name} --unit ${unitName(unit)}`,
+    lines,
+  };
+}

@@ -1,0 +1,31 @@
+import type { HealthCheck } from '../../apps/app.ts';
+import { nameOf, webUnits } from '../facts.ts';
+import { brokenBy, type Link } from '../link.ts';
+import type { ProbeAnswer } from '../probe.ts';
+import { unitName } from '../../units/unit.ts';
+
+export const healthLink: Link = {
+  name: 'health',
+  asks: 'Do its units pass its health check?',
+  check(facts) {
+    const { app, release, health } = facts;
+    const check = release?.healthCheck ?? null;
+    for (const unit of check === null ? [] : webUnits(facts)) {
+      const why = problemOf(check ?? {}, health.get(unit.id));
+      if (why === '') continue;
+      return {
+        cause: `${nameOf(unit)} fails its health check: to ${check?.method ?? 'GET'} ${check?.path ?? '/'} it ${why}.`,
+        command: `tancho app log ${app.name} --unit ${unitName(unit)}`,
+      };
+    }
+    return brokenBy(facts, ['health_check_failed']);
+  },
+};
+
+/** With a pattern and no status the pattern alone decides, and whoever starts the unit has judged it. */
+function problemOf({ status, match }: HealthCheck, answer: ProbeAnswer | undefined): string {
+  if (answer === undefined) return '';
+  if (answer.kind !== 'answered') return answer.why;
+  const wanted = status ?? (match === undefined ? 200 : answer.status);
+  return answer.status === wanted ? '' : `answered ${answer.status} instead of ${wanted}`;
+}

@@ -1,0 +1,25 @@
+import { nameOf, wantedUnits } from '../facts.ts';
+import { brokenBy, type Link } from '../link.ts';
+import { unitName } from '../../units/unit.ts';
+
+export const limitsLink: Link = {
+  name: 'limits',
+  asks: 'Do its units stay within the memory they may use?',
+  check(facts) {
+    const dead = wantedUnits(facts).find(
+      ({ state, lastExit }) => state !== 'started' && lastExit?.outOfMemory === true,
+    );
+    if (dead === undefined) return brokenBy(facts, ['out_of_memory']);
+    const limit = facts.release?.limits?.memoryBytes ?? 0;
+    const most = limit === 0 ? '' : ` (${Math.floor(limit / 1024 ** 2)} MiB)`;
+    return {
+      cause: `${nameOf(dead)} was killed ${times(dead.exits)}: it used more memory than it may${most}.`,
+      command: `Give it more, tancho app update ${facts.app.name} --plan <plan>, or see what it did: tancho app log ${facts.app.name} --unit ${unitName(dead)}`,
+      lines: dead.lastExit?.lastLines ?? [],
+    };
+  },
+};
+
+function times(count: number): string {
+  return count <= 1 ? 'once' : `${count} times`;
+}

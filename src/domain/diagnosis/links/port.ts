@@ -1,0 +1,17 @@
+import { nameOf, webUnits } from '../facts.ts';
+import { brokenBy, type Link } from '../link.ts';
+import { unitName } from '../../units/unit.ts';
+
+export const portLink: Link = {
+  name: 'port',
+  asks: 'Do its units listen on PORT?',
+  check(facts) {
+    const { app, deafUnits } = facts;
+    const deaf = webUnits(facts).find(({ id }) => deafUnits.has(id));
+    if (deaf === undefined) return brokenBy(facts, ['no_listener', 'wrong_port', 'wrong_interface']);
+    return {
+      cause: `${nameOf(deaf)} runs, but takes no connection on port ${deaf.address?.port}: it ${deafUnits.get(deaf.id)}.`,
+      command: `tancho app restart ${app.name}; what it said: tancho app log ${app.name} --unit ${unitName(deaf)}`,
+    };
+  },
+};

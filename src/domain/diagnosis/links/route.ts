@@ -1,0 +1,10 @@
+import type { Link } from '../link.ts';
+
+export const routeLink: Link = {
+  name: 'route',
+  asks: 'Does the router know the app and its units?',
+  check({ app, routeFault }) {
+    if (routeFault === '') return null;
+    return { cause: routeFault, command: `tancho healer run routes (for admins: tancho app routes ${app.name})` };
+  },
+};

@@ -1,0 +1,29 @@
+import { ROUTED_PROCESS } from '../../apps/app.ts';
+import type { Link } from '../link.ts';
+
+export const stateLink: Link = {
+  name: 'state',
+  asks: 'Is it meant to run, with a process that answers?',
+  check({ app, release, rollout, units }) {
+    const start = `tancho app start ${app.name}`;
+    if (app.release === null) return null;
+    if (app.desired === 'stopped') return { cause: `${app.name} was stopped.`, command: start };
+    if (app.stoppedProcesses.includes(ROUTED_PROCESS)) {
+      const cause = `The process "${ROUTED_PROCESS}" of ${app.name}, which answers requests, was stopped.`;
+      return { cause, command: `${start} --process ${ROUTED_PROCESS}` };
+    }
+    const web = release?.processes[ROUTED_PROCESS];
+    if (web === undefined) {
+      return {
+        cause: `${app.name} has no process "${ROUTED_PROCESS}", which is the one that answers requests.`,
+        command: `Add a line "${ROUTED_PROCESS}: <command>" to its Procfile, then: git push tancho HEAD:main`,
+      };
+    }
+    const isMoving = rollout !== null && units.length > 0;
+    if (web.count > 0 || isMoving) return null;
+    return {
+      cause: `${app.name} runs with no unit of the process "${ROUTED_PROCESS}".`,
+      command: `tancho unit add 1 --process ${ROUTED_PROCESS} -a ${app.name}`,
+    };
+  },
+};

@@ -1,0 +1,31 @@
+/** Contract: looks at the machine and its sockets as a visitor would. Implementation: backends/probe. Never throws; bounded in time. */
+import type { Address } from '../units/unit.ts';
+
+export interface ProbeRequest {
+  /** `host:port` of whoever is asked; `0.0.0.0` and `::` mean this machine. */
+  readonly to: string;
+  /** Host header. */
+  readonly host: string;
+  readonly method: string;
+  readonly path: string;
+}
+
+export type ProbeAnswer =
+  | { readonly kind: 'answered'; readonly status: number; /** The router's own words. */ readonly isRefusal: boolean }
+  /** Not even a connection, or no whole answer head; `why` completes "it ...". */
+  | { readonly kind: 'unreachable' | 'silent'; readonly why: string };
+
+export interface DiskSpace {
+  readonly freeBytes: number;
+  readonly totalBytes: number;
+}
+
+export interface Probe {
+  /** '' when something accepts connections there; otherwise why not, completing "it ...". */
+  connect(address: Address): Promise<string>;
+  request(request: ProbeRequest): Promise<ProbeAnswer>;
+  /** Whether the name leads to an address; null: nobody could tell. */
+  resolves(host: string): Promise<boolean | null>;
+  /** Of the file system the platform keeps its state on; null where it cannot be asked. */
+  disk(): Promise<DiskSpace | null>;
+}
