@@ -56,11 +56,16 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
   const before = await store.allUnits();
   const running = await deps.provisioner.recover(handlesOf(before));
   for (const unit of before) await takeUp(deps, unit, running.has(unit.id));
-  for (const rollout of await store.unfinishedRollouts()) {
-    // One that cannot be finished now stays as it is for the next start; the other apps are not to wait for it.
-    await bestEffort(deps.logger, `finishing a rollout of ${rollout.app}`, () => rollouts.resume(rollout));
-  }
   const deploys = await store.unfinishedDeploys();
+  for (const rollout of await store.unfinishedRollouts()) {
+    const deploy = deploys.find(({ app, release }) => app === rollout.app && release === rollout.release);
+    // One that cannot be finished now stays as it is for the next start; the other apps are not to wait for it.
+    await bestEffort(deps.logger, `finishing a rollout of ${rollout.app}`, () =>
+      rollouts.resume(rollout, async (tx, { state, failedRequests = 0 }) => {
+        if (state === 'done' && deploy !== undefined) await tx.updateDeploy(deploy.id, { failedRequests });
+      }),
+    );
+  }
   for (const deploy of deploys) await closeInterrupted(deps, deploy);
   const apps = new Map((await store.apps()).map((app) => [app.name, app]));
   const [serving, leftover] = partition(await store.allUnits(), (unit) => apps.get(unit.app)?.rollout === unit.rollout);

@@ -16,7 +16,7 @@ it('the platform starts although what is left of a rollout cannot be taken away'
     const left = { ...unit, id: randomHex(12), index: 7, rollout: randomHex(12), state: 'starting' as const };
     const at = new Date().toISOString();
     await machine.store.transact(async (tx) => {
-      const times = { startedAt: at, finishedAt: null };
+      const times = { startedAt: at, finishedAt: null, failuresBefore: 0, failedRequests: null };
       await tx.insertRollout({
         ...{ id: left.rollout, app: 'shop', release: left.release, reason: 'restart', by: 'ann' },
         ...{ state: 'starting', cause: null, ...times },

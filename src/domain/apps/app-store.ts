@@ -40,7 +40,10 @@ export interface AppWriter {
   updateUnit(id: string, change: Partial<Omit<Unit, 'id' | 'app' | 'index' | 'createdAt'>>): Promise<void>;
   deleteUnit(id: string): Promise<void>;
   insertRollout(rollout: Rollout): Promise<void>;
-  updateRollout(id: string, change: Partial<Pick<Rollout, 'state' | 'cause' | 'finishedAt'>>): Promise<void>;
+  updateRollout(
+    id: string,
+    change: Partial<Pick<Rollout, 'state' | 'cause' | 'finishedAt' | 'failuresBefore' | 'failedRequests'>>,
+  ): Promise<void>;
   /** Finished ones but the `keep` newest of each app and what serves; at most `batch`. How many these were. */
   deleteOldRollouts(bounds: { readonly keep: number; readonly batch: number }): Promise<number>;
 }

@@ -17,6 +17,10 @@ export interface Rollout {
   readonly cause: FailureCause | null;
   readonly startedAt: string;
   readonly finishedAt: string | null;
+  /** Failed requests of the app by the router's count, from where on they are this rollout's. */
+  readonly failuresBefore: number;
+  /** How many are this rollout's: those until it was done, or the next one was committed; null until then. */
+  readonly failedRequests: number | null;
 }
 
 /** Why a deploy or rollout failed; closed, public (docs/errors.md). */

@@ -14,6 +14,7 @@ import type { Store } from '../store.ts';
 import { type App, ROUTED_PROCESS } from '../apps/app.ts';
 import type { Router } from '../routes/router.ts';
 import { Failure, type FailureCause, type Rollout } from './rollout.ts';
+import { countAtEnd, countFromCommit } from './failed-requests.ts';
 import type { NumberedPlan, RolloutPlan } from './rollout-plan.ts';
 import type { Routes } from '../routes/routes.ts';
 import { runCommandsBefore } from './release-commands.ts';
@@ -48,7 +49,7 @@ interface Begun {
   readonly staying: ReadonlySet<string>;
 }
 
-type EndOptions = Pick<RolloutPlan, 'onStep'> & { readonly failuresBefore?: number };
+type EndOptions = Pick<RolloutPlan, 'onStep'>;
 
 export class Rollouts {
   readonly #deps: RolloutsDeps;
@@ -71,8 +72,7 @@ export class Rollouts {
     // Judged again with the units' records; here, so that no command runs for nothing.
     await reserveUnits(this.#deps.store, plan.app.name, unitsOf(plan), this.#deps.settings.defaultLimits);
     await this.#commandsBefore(plan);
-    const failuresBefore = await this.#failures(plan.app.name);
-    const { rollout, units, staying } = await this.#begin(plan);
+    const { rollout, units, staying } = await this.#begin(plan, await this.#failures(plan.app.name));
     try {
       const serving = servingUnits(plan.app, await this.#deps.store.units(plan.app.name));
       const tasks = await startUnits(this.#deps.units, { units, serving, staying, plan, now: this.#deps.now() });
@@ -83,7 +83,7 @@ export class Rollouts {
     }
     await bestEffort(this.#deps.logger, 'looking after units', () => this.#lookAfterDead(plan.app.name));
     const routed = this.#deps.routes.publish();
-    const ended = this.#end(rollout, routed, { ...given, failuresBefore });
+    const ended = this.#end(rollout, routed, given);
     try {
       await routed;
     } catch (error) {
@@ -113,12 +113,12 @@ export class Rollouts {
   }
 
   /** At boot: finishes a rollout that was committed, in the background; undoes one that was not. */
-  async resume(rollout: Rollout): Promise<'finished' | 'undone'> {
+  async resume(rollout: Rollout, onStep?: RolloutPlan['onStep']): Promise<'finished' | 'undone'> {
     if (rollout.state === 'starting') {
       await this.#undoInterrupted(rollout);
       return 'undone';
     }
-    void this.#end(rollout, this.#deps.routes.publish(), {});
+    void this.#end(rollout, this.#deps.routes.publish(), onStep === undefined ? {} : { onStep });
     return 'finished';
   }
 
@@ -150,7 +150,7 @@ export class Rollouts {
     plan.say(`-----> Starting release ${plan.release.number} (${list.join(', ')})`);
   }
 
-  async #begin(plan: NumberedPlan): Promise<Begun> {
+  async #begin(plan: NumberedPlan, failuresBefore: number): Promise<Begun> {
     const { store, settings, now } = this.#deps;
     const at = now().toISOString();
     const rollout: Rollout = {
@@ -163,6 +163,8 @@ export class Rollouts {
       cause: null,
       startedAt: at,
       finishedAt: null,
+      failuresBefore,
+      failedRequests: null,
     };
     return store.transact(async (tx) => {
       await reserveUnits(tx, plan.app.name, unitsOf(plan), settings.defaultLimits);
@@ -180,6 +182,8 @@ export class Rollouts {
 
   async #commit(rollout: Rollout, plan: NumberedPlan): Promise<void> {
     if (plan.signal.aborted) throw new Failure('cancelled', 'The change was cancelled.');
+    // A router that is away does not stop a change.
+    const failures = await this.#failures(rollout.app).catch(() => null);
     await this.#deps.store.transact(async (tx) => {
       const app = await tx.app(rollout.app);
       if (app === null || app.removing)
@@ -198,6 +202,7 @@ export class Rollouts {
       const serving = plan.replaced === undefined ? rollout.id : await exchangeUnits(tx, rollout, plan);
       await tx.updateApp(rollout.app, { release: rollout.release, rollout: serving, ...powerOf(plan) });
       await tx.updateRollout(rollout.id, { state: 'routing' });
+      if (failures !== null) await countFromCommit(tx, rollout, failures);
       await plan.onStep?.(tx, { state: 'routing', release: rollout.release });
     });
   }
@@ -244,10 +249,9 @@ export class Rollouts {
       settings.drainTimeoutMs,
     );
     await Promise.all(old.map((unit) => units.retire(unit)));
-    const { failuresBefore } = options;
-    const failedRequests =
-      failuresBefore === undefined ? 0 : Math.max(0, (await this.#failures(rollout.app)) - failuresBefore);
+    const failures = await this.#failures(rollout.app);
     await store.transact(async (tx) => {
+      const failedRequests = await countAtEnd(tx, rollout, failures);
       await tx.updateRollout(rollout.id, { state: 'done', finishedAt: now().toISOString() });
       await options.onStep?.(tx, { state: 'done', release, failedRequests });
     });

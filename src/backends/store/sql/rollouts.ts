@@ -43,6 +43,8 @@ export function rolloutWriter({
         cause: rollout.cause,
         started_at: rollout.startedAt,
         finished_at: rollout.finishedAt,
+        failures_before: rollout.failuresBefore,
+        failed_requests: rollout.failedRequests,
       };
       await needing(() => appNotFound(rollout.app), db.insertInto('rollouts').values(row).execute());
     },
@@ -50,7 +52,13 @@ export function rolloutWriter({
       if (Object.keys(change).length === 0) return;
       await db
         .updateTable('rollouts')
-        .set({ state: change.state, cause: change.cause, finished_at: change.finishedAt })
+        .set({
+          state: change.state,
+          cause: change.cause,
+          finished_at: change.finishedAt,
+          failures_before: change.failuresBefore,
+          failed_requests: change.failedRequests,
+        })
         .where('id', '=', id)
         .execute();
     },
@@ -90,5 +98,7 @@ function fromRow(row: RolloutsTable): Rollout {
     cause: row.cause as FailureCause | null,
     startedAt: row.started_at,
     finishedAt: row.finished_at,
+    failuresBefore: Number(row.failures_before),
+    failedRequests: row.failed_requests === null ? null : Number(row.failed_requests),
   };
 }

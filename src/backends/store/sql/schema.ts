@@ -117,6 +117,8 @@ export interface RolloutsTable {
   cause: string | null;
   started_at: string;
   finished_at: string | null;
+  failures_before: number;
+  failed_requests: number | null;
 }
 
 export interface DeploysTable {

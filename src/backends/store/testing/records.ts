@@ -110,6 +110,8 @@ export function rollout(id: string, appName: string, more: Partial<Rollout> = {}
     cause: null,
     startedAt: AT,
     finishedAt: null,
+    failuresBefore: 0,
+    failedRequests: null,
     ...more,
   };
 }

@@ -113,6 +113,7 @@ export const unitCases: StoreCases = {
     expect(await store.rollout(before.id)).toEqual(before);
     await store.transact(async (tx) => {
       await tx.updateRollout(before.id, { state: 'failed', cause: 'no_listener', finishedAt: LATER });
+      await tx.updateRollout(before.id, { failuresBefore: 7, failedRequests: 2 });
       await tx.updateRollout(before.id, {});
       await tx.updateRollout('gone', { state: 'done' });
     });
@@ -121,6 +122,8 @@ export const unitCases: StoreCases = {
       state: 'failed',
       cause: 'no_listener',
       finishedAt: LATER,
+      failuresBefore: 7,
+      failedRequests: 2,
     });
     expect(await store.rollout('gone')).toBeNull();
   },

@@ -7,6 +7,7 @@ import { services } from './0004-services.ts';
 import { plansAndPlatforms } from './0005-plans-and-platforms.ts';
 import { customData } from './0006-custom-data.ts';
 import { images } from './0007-images.ts';
+import { rolloutFailures } from './0008-rollout-failures.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -20,6 +21,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0005_plans_and_platforms': plansAndPlatforms(kind),
       '0006_custom_data': customData(kind),
       '0007_images': images(kind),
+      '0008_rollout_failures': rolloutFailures(),
     },
   };
 }
