@@ -5,14 +5,16 @@ export interface Watched {
 }
 
 /**
- * One coarse clock for all time-outs: setting a deadline is a single assignment, so it can be done for every piece of
- * every body. Deadlines fire up to two ticks late, never early.
+ * One coarse, monotonic clock for all time-outs: setting a deadline is a single assignment, so it can be done for every piece
+ * of every body. Deadlines fire up to three ticks late, never early, also when this process stood still meanwhile.
  */
 export class Deadlines {
+  /** Of the last tick. */
   now = performance.now();
   readonly #tickMs: number;
   readonly #watched = new Set<Watched>();
   #timer: NodeJS.Timeout | null = null;
+  #waitsForInput = false;
 
   constructor(tickMs: number) {
     this.#tickMs = tickMs;
@@ -35,11 +37,15 @@ export class Deadlines {
 
   /** The deadline `ms` from now. */
   after(ms: number): number {
-    return this.now + ms + this.#tickMs;
+    return performance.now() + ms;
   }
 
   #tick(): void {
+    const before = this.now;
     this.now = performance.now();
+    // After a standstill what has arrived meanwhile is read first: timers come before input in a turn of the event loop.
+    this.#waitsForInput = !this.#waitsForInput && this.now - before > 2 * this.#tickMs;
+    if (this.#waitsForInput) return;
     for (const watched of this.#watched) {
       if (watched.deadline > this.now) continue;
       watched.deadline = Number.POSITIVE_INFINITY;
