@@ -110,7 +110,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       stateDir: home('edge'),
       runDir: home('run'),
       ...edgeSettings(config),
-      entry: path.join(options.programDir, 'edge', 'main.js'),
+      programDir: options.programDir,
       logger,
     });
     const isToServe = (how: Closing): boolean => how === 'leave-units' || (how === 'failed start' && router.adopted);
@@ -158,7 +158,7 @@ function openMailer({ mailUrl: url, mailFrom: from }: Config, directory: string,
 
 function edgeSettings(
   config: Config,
-): Pick<EdgeRouterOptions, 'listen' | 'workers' | 'trustedProxies' | 'proxyProtocol'> {
+): Pick<EdgeRouterOptions, 'listen' | 'workers' | 'handoverMs' | 'trustedProxies' | 'proxyProtocol'> {
   const { edgeListen: listen, edgeWorkers: workers, trustedProxies, proxyProtocol } = config;
-  return { listen, workers, trustedProxies, proxyProtocol };
+  return { listen, workers, handoverMs: config.edgeHandoverSeconds * 1000, trustedProxies, proxyProtocol };
 }

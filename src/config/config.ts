@@ -33,6 +33,7 @@ export interface Config {
   readonly trustedProxies: readonly string[];
   /** Connections of trusted proxies to the edge begin with a header of the PROXY protocol. */
   readonly proxyProtocol: boolean;
+  readonly edgeHandoverSeconds: number;
   /** Seconds a new unit may take to become ready. */
   readonly startTimeoutSeconds: number;
   readonly watchSeconds: number;

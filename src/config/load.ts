@@ -73,6 +73,7 @@ function valuesOf(read: Read): Values {
     edgeWorkers: read(SETTINGS.edgeWorkers),
     trustedProxies: read(SETTINGS.trustedProxies),
     proxyProtocol: read(SETTINGS.proxyProtocol),
+    edgeHandoverSeconds: read(SETTINGS.edgeHandoverSeconds),
     isolation: read(SETTINGS.isolation),
     unitMemoryBytes: read(SETTINGS.unitMemoryBytes),
     startTimeoutSeconds: read(SETTINGS.startTimeoutSeconds),

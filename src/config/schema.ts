@@ -195,6 +195,14 @@ export const SETTINGS: Settings = {
       'With on, every connection of a trusted proxy to the apps begins with a header of the PROXY protocol, version 1 or 2, as balancers of TCP connections send it.',
     parse: parse.onOff,
   },
+  edgeHandoverSeconds: {
+    key: 'edge.handover',
+    variable: 'TANCHO_EDGE_HANDOVER',
+    default: '10m',
+    description:
+      'How long connections that were open before an upgrade, such as websockets, may stay with the edge of the version before.',
+    parse: parse.seconds(0, 86_400),
+  },
   isolation: {
     key: 'isolation',
     variable: 'TANCHO_ISOLATION',

@@ -1,17 +1,16 @@
 /**
  * The edge: the public listener for apps, a process of its own that knows nothing but a route table. Started as
- * `node main.js '<options as JSON>'`; outlives control. What it must not do: read anything but its options and table.
+ * `node main.js '<options as JSON>'` with the bound listener as a descriptor (listener.ts); outlives control. What it must not do: read anything but its options and table.
  */
 import { Edge } from './edge.ts';
 import { Journal } from './journal.ts';
+import { Link } from './link.ts';
 import type { EdgeOptions } from './options.ts';
 import { parseOptions } from './options.ts';
+import { Predecessor } from './predecessor.ts';
 import { DataPlane } from './proxy/data-plane.ts';
 import type { Serving } from './serving.ts';
 import { WORKER_MARK, runWorker } from './worker.ts';
-
-/** Exit codes that say why the address cannot be had; control turns them into words. */
-const EXIT_CODES: Readonly<Record<string, number>> = { EACCES: 13, EADDRINUSE: 98, EADDRNOTAVAIL: 99, ENOTFOUND: 99 };
 
 async function serving(options: EdgeOptions, journal: Journal): Promise<Serving> {
   if (options.workers === 1) {
@@ -22,7 +21,9 @@ async function serving(options: EdgeOptions, journal: Journal): Promise<Serving>
 }
 
 async function run(options: EdgeOptions, journal: Journal): Promise<void> {
-  const edge = new Edge(options, await serving(options, journal), journal);
+  // An edge that another one has started takes over from it.
+  const predecessor = process.send === undefined ? null : new Predecessor(new Link(process), journal);
+  const edge = new Edge(options, { serving: await serving(options, journal), predecessor, journal });
   let stopping = false;
   const stop = (): void => {
     if (stopping) process.exit(1);
@@ -33,11 +34,13 @@ async function run(options: EdgeOptions, journal: Journal): Promise<void> {
   process.on('SIGINT', stop);
   process.on('SIGHUP', () => {});
   await edge.start();
+  await edge.retired;
+  stop();
 }
 
 function fatal(error: NodeJS.ErrnoException): never {
   process.stderr.write(`${new Date().toISOString()} edge: ${error.stack ?? error.message}\n`);
-  process.exit(EXIT_CODES[error.code ?? ''] ?? 70);
+  process.exit(70);
 }
 
 process.on('uncaughtException', fatal);

@@ -12,10 +12,10 @@ export interface EdgeOptions {
   readonly workers: number;
   /** What control calls this build of the program and its options; told back by `hello`. */
   readonly fingerprint: string;
-  /** Pid of an edge to take over from: it is told to end once this one is ready to listen. 0 for none. */
-  readonly replaces: number;
   /** For requests in flight when the edge is told to stop. */
   readonly stopGraceMs: number;
+  /** For connections of the edge before, which has left the listener to this one. */
+  readonly handoverMs: number;
   readonly settings: Settings;
 }
 
@@ -30,8 +30,8 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
     port: number(options.port, 'port', 65_535),
     workers: Math.max(1, number(options.workers ?? 1, 'workers', 256)),
     fingerprint: text(options.fingerprint ?? '', 'fingerprint'),
-    replaces: number(options.replaces ?? 0, 'replaces'),
     stopGraceMs: number(options.stopGraceMs ?? 10_000, 'stopGraceMs'),
+    handoverMs: number(options.handoverMs ?? 600_000, 'handoverMs'),
     settings: {
       trustedProxies: texts(options.trustedProxies ?? [], 'trustedProxies'),
       proxyProtocol: flag(options.proxyProtocol ?? false, 'proxyProtocol'),

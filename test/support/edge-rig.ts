@@ -39,7 +39,7 @@ export class EdgeRig {
 
   static async start(settings: RigSettings = {}): Promise<EdgeRig> {
     const rig = new EdgeRig(settings);
-    rig.port = await rig.plane.listen('127.0.0.1', 0);
+    rig.port = await rig.plane.listen({ host: '127.0.0.1', port: 0 });
     return rig;
   }
 

@@ -8,7 +8,14 @@ export type EdgeRequest =
   | { readonly op: 'table' }
   | { readonly op: 'apply'; readonly table: RouteTable }
   | { readonly op: 'drained'; readonly units: readonly string[]; readonly timeoutMs: number }
-  | { readonly op: 'traffic'; readonly app: string };
+  | { readonly op: 'traffic'; readonly app: string }
+  /** Start this program with the listener and leave the work to it; of the first process only. */
+  | { readonly op: 'succeed'; readonly program: Program };
+
+export interface Program {
+  readonly execPath: string;
+  readonly args: readonly string[];
+}
 
 const MAX_DRAIN_MS = 86_400_000;
 
@@ -23,7 +30,15 @@ export function checkRequest(value: unknown): EdgeRequest {
   if (op === 'drained' && named && typeof timeoutMs === 'number' && timeoutMs >= 0) {
     return { op, units, timeoutMs: Math.min(timeoutMs, MAX_DRAIN_MS) };
   }
+  if (op === 'succeed') return { op, program: checkProgram(request.program) };
   throw new Error('no such request');
+}
+
+function checkProgram(value: unknown): Program {
+  const { execPath, args } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  const isArgv = Array.isArray(args) && args.every((arg): arg is string => typeof arg === 'string');
+  if (typeof execPath !== 'string' || !isArgv) throw new Error('no program to succeed with');
+  return { execPath, args };
 }
 
 /** Answers everything but what the edge as a whole knows. */
@@ -31,6 +46,7 @@ export async function perform(serving: Serving, request: EdgeRequest): Promise<u
   switch (request.op) {
     case 'hello':
     case 'table':
+    case 'succeed':
       return null;
     case 'apply':
       return serving.apply(request.table);

@@ -235,7 +235,7 @@ export class ClientConnection implements Watched {
       exchange.start();
       return;
     }
-    const keepAlive = head.keepAlive && head.bodyLength === 0;
+    const keepAlive = head.keepAlive && head.bodyLength === 0 && !this.#plane.draining;
     const page = {
       status: 404,
       detail: `No app answers at ${head.host.name}.`,

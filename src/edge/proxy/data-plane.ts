@@ -11,6 +11,7 @@ import { Deadlines, type Watched } from './deadlines.ts';
 import type { Plane } from './plane.ts';
 import type { Settings } from './settings.ts';
 
+export const BACKLOG = 1_024;
 const TICK_MS = 100;
 const POLL_MS = 10;
 /** For the last bytes of closing connections, once no request is left. */
@@ -36,6 +37,7 @@ export class DataPlane implements Serving {
         throw new Error('an empty table has no routes');
       }),
       port: 0,
+      draining: false,
       stopping: false,
     };
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
@@ -51,10 +53,10 @@ export class DataPlane implements Serving {
     deadlines.watch(this.#janitor);
   }
 
-  async listen(host: string, port: number): Promise<number> {
-    await listening(this.#server, { host, port, backlog: 1_024 });
+  async listen(at: { readonly fd: number } | { readonly host: string; readonly port: number }): Promise<number> {
+    await listening(this.#server, { ...at, backlog: BACKLOG });
     const address = this.#server.address();
-    this.#plane.port = typeof address === 'object' && address !== null ? address.port : port;
+    this.#plane.port = typeof address === 'object' && address !== null ? address.port : 0;
     return this.#plane.port;
   }
 
@@ -79,9 +81,17 @@ export class DataPlane implements Serving {
     return Promise.resolve(this.#traffic.of(app));
   }
 
+  /** Idle connections are left to their clients, and to their own time-out: one that is closed may just be in use again. */
+  async drain(boundMs: number): Promise<void> {
+    this.#plane.draining = true;
+    this.#closeListener();
+    await until(() => this.#clients.size === 0 || this.#plane.stopping, boundMs);
+  }
+
   async stop(graceMs: number): Promise<void> {
+    this.#plane.draining = true;
     this.#plane.stopping = true;
-    const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
+    const closed = this.#closeListener();
     for (const client of [...this.#clients]) client.closeWhenIdle();
     await until(() => ![...this.#clients].some((client) => client.busy), graceMs);
     this.#plane.pools.closeTunnels();
@@ -90,6 +100,11 @@ export class DataPlane implements Serving {
     this.#plane.pools.close();
     this.#plane.deadlines.forget(this.#janitor);
     await closed;
+  }
+
+  /** Resolves when the connections are gone too; also where it was closed before. */
+  #closeListener(): Promise<void> {
+    return new Promise((resolve) => this.#server.close(() => resolve()));
   }
 
   #accept(socket: Socket): void {

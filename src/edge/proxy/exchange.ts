@@ -234,7 +234,7 @@ export class Exchange implements Applicant, ClientUser {
     this.#search.route.counter.requests++;
     // A client that was told nothing but the answer may never send the body it announced.
     const bodyMayNotCome = this.#head.expectsContinue && this.#head.bodyLength !== 0 && !this.#upload.begun;
-    const mayKeepAlive = !this.#plane.stopping && !bodyMayNotCome;
+    const mayKeepAlive = !this.#plane.draining && !bodyMayNotCome;
     this.#answer = new Answer(this.#client, this.#head, { head, mayKeepAlive, requestId: this.#requestId });
   }
 
@@ -334,7 +334,7 @@ export class Exchange implements Applicant, ClientUser {
     if (counts) this.#countFailure();
     this.#over(false);
     const { accept, method } = this.#head;
-    const keepAlive = this.#head.keepAlive && this.#head.bodyLength === 0 && !this.#plane.stopping;
+    const keepAlive = this.#head.keepAlive && this.#head.bodyLength === 0 && !this.#plane.draining;
     const page = { status, detail, app, requestId: this.#requestId, retryAfter, accept, method, keepAlive };
     this.#client.write(Buffer.from(refusalPage(page)));
     this.#client.exchangeDone(keepAlive);

@@ -14,6 +14,8 @@ export interface Plane {
   table: LiveTable;
   /** Port of the public listener. */
   port: number;
+  /** Answers tell the client that their connection ends with them. */
+  draining: boolean;
   /** No further request on any connection. */
   stopping: boolean;
 }

@@ -8,8 +8,8 @@ export interface EdgeRouterOptions {
   /** Port 0: any free one, kept for as long as the router lives. */
   readonly listen: { readonly host: string; readonly port: number };
   readonly workers: number;
-  /** Absolute path of the built edge/main.js. */
-  readonly entry: string;
+  /** Absolute path of the built program, in which edge/main.js is the edge. It is copied, so later builds leave a running edge alone. */
+  readonly programDir: string;
   /** The Node to run it with; this process's own by default. */
   readonly execPath?: string;
   readonly logger: Logger;
@@ -19,6 +19,8 @@ export interface EdgeRouterOptions {
   readonly trustedProxies?: readonly string[];
   /** Connections of trusted proxies begin with a header of the PROXY protocol. */
   readonly proxyProtocol?: boolean;
+  /** Milliseconds for connections of an edge that another one has taken over from. Default 600 000. */
+  readonly handoverMs?: number;
   /** Overrides of edge/proxy/settings.ts, by the names used there. */
   readonly limits?: Readonly<Record<string, number>>;
   readonly timeouts?: Readonly<Record<string, number>>;

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { type FileHandle, mkdir, open, readFile, readdir, stat } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type FileHandle, mkdir, open, readFile, readdir, rm, stat, truncate } from 'node:fs/promises';
+import { type AddressInfo, createServer, type Server } from 'node:net';
+import { join, sep } from 'node:path';
 import { PlatformError } from '../../../domain/errors.ts';
 import { hostPort } from '../../../lib/host-port.ts';
+import { listening } from '../../../lib/listening.ts';
+import { keepProgram, readProgram } from '../../../lib/program-files.ts';
 import { readProcess } from '../../../lib/sandbox/processes.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 
@@ -11,6 +14,10 @@ const MAX_LOG_BYTES = 1_048_576;
 const POLL_MS = 10;
 /** sun_path is 108 bytes on Linux, 104 elsewhere. */
 const MAX_SOCKET_PATH = 103;
+const BACKLOG = 1_024;
+const RELEASE_MS = 5_000;
+/** Below the program's directory. */
+const ENTRY = ['edge', 'main.js'] as const;
 
 export interface Paths {
   readonly socket: string;
@@ -38,46 +45,68 @@ export async function prepareDirectories(options: EdgeRouterOptions): Promise<vo
   await mkdir(options.runDir, { recursive: true, mode: 0o700 });
 }
 
-/** Changes whenever a running edge should be replaced: other code, other Node, other options. */
-export async function fingerprintOf(options: EdgeRouterOptions): Promise<string> {
-  const { workers, stopGraceMs, limits, timeouts, trustedProxies = [], proxyProtocol = false } = options;
-  const hash = createHash('sha256').update(execPathOf(options));
-  const bounds = [stopGraceMs ?? null, limits ?? null, timeouts ?? null];
-  hash.update(JSON.stringify([process.version, workers, bounds, trustedProxies, proxyProtocol]));
-  const directory = dirname(options.entry);
-  const names = await readdir(directory, { recursive: true });
-  for (const name of names.filter((entry) => entry.endsWith('.js')).sort()) {
-    hash.update(`${name}\0`).update(await readFile(join(directory, name)));
-  }
-  return hash.digest('hex').slice(0, 24);
+/** The program of an edge, and what tells it from others. */
+export interface EdgeProgram {
+  /** Changes whenever a running edge should be replaced: other code, other Node, other options. */
+  readonly fingerprint: string;
+  readonly entry: string;
 }
 
-/** Starts the program in a session of its own, so that it outlives this process; its output goes to the log file. */
-export async function spawnEdge(
-  options: EdgeRouterOptions,
-  how: { fingerprint: string; port: number; replaces: number },
-): Promise<ChildProcess> {
-  const { stateDir, runDir, workers, stopGraceMs, limits, timeouts, trustedProxies, proxyProtocol, listen } = options;
-  const argument = JSON.stringify({
-    stateDir,
-    runDir,
-    host: listen.host,
-    workers,
-    stopGraceMs,
-    limits,
-    timeouts,
-    trustedProxies,
-    proxyProtocol,
-    ...how,
-  });
+/** Copies the program into the edge's own directory, so that it can start processes of the same build for as long as it runs. */
+export async function prepareProgram(options: EdgeRouterOptions): Promise<EdgeProgram> {
+  const { programDir } = options;
+  const program = await readProgram(programDir, [join(programDir, ...ENTRY)]);
+  const hash = createHash('sha256').update(program.hash).update(execPathOf(options)).update(process.version);
+  hash.update(JSON.stringify(behaviourOf(options)));
+  const kept = await keepProgram(program, programsOf(options));
+  return { fingerprint: hash.digest('hex').slice(0, 24), entry: join(kept, ...ENTRY) };
+}
+
+/** Removes the programs of earlier edges; one that finishes its connections has loaded its own long ago. */
+export async function removeOtherPrograms(options: EdgeRouterOptions, { entry }: EdgeProgram): Promise<void> {
+  const programs = programsOf(options);
+  for (const name of await readdir(programs)) {
+    const path = join(programs, name);
+    if (!entry.startsWith(`${path}${sep}`)) await rm(path, { recursive: true, force: true });
+  }
+}
+
+/** All options that an edge goes by, but for where it is. */
+function behaviourOf(options: EdgeRouterOptions): object {
+  const { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol } = options;
+  return { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol };
+}
+
+export interface EdgeCommand {
+  readonly execPath: string;
+  readonly args: readonly string[];
+}
+
+export function commandOf(options: EdgeRouterOptions, program: EdgeProgram, port: number): EdgeCommand {
+  const { stateDir, runDir, listen } = options;
+  const { fingerprint, entry } = program;
+  const argument = JSON.stringify({ stateDir, runDir, host: listen.host, port, fingerprint, ...behaviourOf(options) });
+  return { execPath: execPathOf(options), args: [entry, argument] };
+}
+
+/**
+ * Binds the address and starts the program with it, in a session of its own, so that it outlives this process; its output goes
+ * to the log file. Throws `config.invalid` when the address cannot be had.
+ */
+export async function spawnEdge(options: EdgeRouterOptions, program: EdgeProgram, port: number): Promise<ChildProcess> {
   const log = await openLog(pathsOf(options).log);
+  const server = createServer();
   try {
-    const child = spawn(execPathOf(options), [options.entry, argument], {
+    await bind(server, options, port);
+    const { execPath, args } = commandOf(options, program, (server.address() as AddressInfo).port);
+    // In the same turn of the event loop as the binding: nothing is accepted here.
+    const child = spawn(execPath, args, {
       detached: true,
-      cwd: stateDir,
+      cwd: options.stateDir,
       env: {},
-      stdio: ['ignore', log.fd, log.fd],
+      stdio: ['ignore', log.fd, log.fd, descriptorOf(server)],
     });
+    server.close();
     child.unref();
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
@@ -85,34 +114,65 @@ export async function spawnEdge(
     });
     return child;
   } finally {
+    server.close();
     await log.close();
   }
 }
 
+/** Tries a busy address again for a while when an edge of this home has been killed: its workers end a little later. */
+async function bind(server: Server, options: EdgeRouterOptions, port: number): Promise<void> {
+  const wasKilled = await stat(pathsOf(options).pid).then(
+    () => true,
+    () => false,
+  );
+  const deadline = performance.now() + (wasKilled ? RELEASE_MS : 0);
+  for (;;) {
+    try {
+      return await listening(server, { host: options.listen.host, port, backlog: BACKLOG });
+    } catch (error) {
+      const isBusy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+      if (!isBusy || performance.now() > deadline) throw bindFailure(error, options, port);
+    }
+    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+  }
+}
+
+/** Node has no public name for it; a libuv handle on POSIX has it. */
+function descriptorOf(server: Server): number {
+  const handle: unknown = Reflect.get(server, '_handle');
+  const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;
+  if (typeof fd !== 'number' || fd < 0) throw new Error('this Node does not tell the descriptor of a listener');
+  return fd;
+}
+
+function bindFailure(error: unknown, options: EdgeRouterOptions, port: number): unknown {
+  const address = hostPort({ host: options.listen.host, port });
+  const set = 'set TANCHO_EDGE_LISTEN to another address';
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new PlatformError('config.invalid', `Another program already listens on ${address}: end it or ${set}.`);
+    case 'EACCES':
+      return new PlatformError('config.invalid', `This user may not listen on ${address}: ${set}, or start as root.`);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new PlatformError('config.invalid', `${address} is no address of this machine: ${set}.`);
+    default:
+      return error;
+  }
+}
+
 async function openLog(path: string): Promise<FileHandle> {
+  await boundLog(path);
+  return open(path, 'a', 0o600);
+}
+
+/** Empties the log when it has grown long; those who write to it go on at its new end. */
+export async function boundLog(path: string): Promise<void> {
   const size = await stat(path).then(
     (found) => found.size,
     () => 0,
   );
-  return open(path, size > MAX_LOG_BYTES ? 'w' : 'a', 0o600);
-}
-
-/** Why the program ended at its start, as far as its exit code tells. */
-export function startFailure(options: EdgeRouterOptions, code: number | null, port: number): PlatformError {
-  const address = hostPort({ host: options.listen.host, port });
-  const set = 'set TANCHO_EDGE_LISTEN to another address';
-  switch (code) {
-    case 98:
-      return new PlatformError('config.invalid', `Another program already listens on ${address}: end it or ${set}.`);
-    case 13:
-      return new PlatformError('config.invalid', `This user may not listen on ${address}: ${set}, or start as root.`);
-    case 99:
-      return new PlatformError('config.invalid', `${address} is no address of this machine: ${set}.`);
-    default:
-      return new PlatformError('unavailable', `The edge ended at its start (exit code ${code ?? 'none'}).`, {
-        hint: `${pathsOf(options).log} says why.`,
-      });
-  }
+  if (size > MAX_LOG_BYTES) await truncate(path);
 }
 
 /** True while a process with this pid runs (a zombie does not) and is the edge of this home. */
@@ -147,6 +207,10 @@ function signal(pid: number, name: NodeJS.Signals): void {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
   }
+}
+
+function programsOf(options: EdgeRouterOptions): string {
+  return join(options.stateDir, 'programs');
 }
 
 function execPathOf(options: EdgeRouterOptions): string {

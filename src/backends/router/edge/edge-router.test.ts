@@ -1,40 +1,18 @@
-import { mkdtemp, readFile, rm, stat } from 'node:fs/promises';
-import { createServer, get as httpGet } from 'node:http';
+import { rm, stat } from 'node:fs/promises';
+import { get as httpGet } from 'node:http';
 import { createServer as createNetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { builtProgram } from '../../../../test/support/built.ts';
-import type { Router, RouteTable } from '../../../domain/routes/router.ts';
-import { SILENT } from '../../../lib/logger.ts';
+import type { RouteTable } from '../../../domain/routes/router.ts';
 import { routerConformance } from '../conformance.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { createEdgeRouter } from './edge-router.ts';
-
-interface Home {
-  readonly options: EdgeRouterOptions;
-  readonly remove: () => Promise<void>;
-}
-
-async function home(overrides: Partial<EdgeRouterOptions> = {}): Promise<Home> {
-  const root = await mkdtemp(join(tmpdir(), 'edge-'));
-  const options = {
-    stateDir: join(root, 'state'),
-    runDir: join(root, 'run'),
-    listen: { host: '127.0.0.1', port: 0 },
-    workers: 1,
-    entry: join(await builtProgram(), 'edge/main.js'),
-    logger: SILENT,
-    stopGraceMs: 1_000,
-    ...overrides,
-  };
-  return { options, remove: () => rm(root, { recursive: true, force: true }) };
-}
+import { EdgeWorld, edgeHome } from './edge-world.ts';
 
 for (const workers of [1, 2]) {
   routerConformance(`edge, ${workers} worker(s)`, async () => {
-    const { options, remove } = await home({ workers });
+    const { options, remove } = await edgeHome({ workers });
     const router = await createEdgeRouter(options);
     return {
       router,
@@ -47,33 +25,14 @@ for (const workers of [1, 2]) {
 }
 
 describe('edge router', () => {
-  const undo: (() => Promise<unknown>)[] = [];
-  afterEach(async () => {
-    for (const step of undo.splice(0).reverse()) await step();
-  });
-
-  const newHome = async (overrides?: Partial<EdgeRouterOptions>): Promise<EdgeRouterOptions> => {
-    const made = await home(overrides);
-    undo.push(made.remove);
-    return made.options;
-  };
-  const start = async (options: EdgeRouterOptions): Promise<Router> => {
-    const router = await createEdgeRouter(options);
-    undo.push(() => router.stop());
-    return router;
-  };
-  const pidOf = async (options: EdgeRouterOptions): Promise<number> =>
-    Number(await readFile(join(options.runDir, 'edge.pid'), 'utf8'));
+  const world = new EdgeWorld();
+  afterEach(() => world.dispose());
+  const newHome = (overrides?: Partial<EdgeRouterOptions>) => world.home(overrides);
+  const start = (options: EdgeRouterOptions) => world.start(options);
+  const pidOf = (options: EdgeRouterOptions) => world.pid(options);
   const unit = async (body: string): Promise<RouteTable> => {
-    const server = createServer((_request, response) => response.end(body));
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-    undo.push(async () => {
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    });
-    const { port } = server.address() as AddressInfo;
-    const targets = [{ unit: body, host: '127.0.0.1', port }];
-    return { version: 7, routes: [{ app: 'blog', hosts: ['blog.test'], targets, note: '' }] };
+    const { version, routes } = await world.unit(body);
+    return { version, routes };
   };
 
   it('leaves the edge running when closed, and adopts it the next time', async () => {
@@ -121,7 +80,7 @@ describe('edge router', () => {
     // The killed one may still answer for a moment.
     await eventually(async () => expect(await pidOf(options)).not.toBe(pid));
     await eventually(async () => expect(await body(router.listen)).toBe('one'));
-    await router.apply({ ...table, version: 8, routes: [] });
+    await router.apply({ ...table, version: 1_000, routes: [] });
     expect(await body(router.listen)).toContain('404');
   });
 
@@ -141,7 +100,7 @@ describe('edge router', () => {
   it('says in one line which address is taken and which setting names it', async () => {
     const blocker = createNetServer();
     await new Promise<void>((resolve) => blocker.listen(0, '127.0.0.1', resolve));
-    undo.push(() => new Promise((resolve) => blocker.close(resolve)));
+    world.undo(() => new Promise((resolve) => blocker.close(resolve)));
     const { port } = blocker.address() as AddressInfo;
     const options = await newHome({ listen: { host: '127.0.0.1', port } });
     await expect(createEdgeRouter(options)).rejects.toMatchObject({

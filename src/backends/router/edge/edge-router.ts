@@ -2,20 +2,22 @@
  * The router of the platform's own edge: finds or starts the edge process, hands it tables, starts it again when it
  * dies. Knows nothing of how requests are forwarded (src/edge) and nothing of apps.
  */
-import type { ChildProcess } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import type { AppTraffic, Router, RouteTable } from '../../../domain/routes/router.ts';
 import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
 import { EdgeClient, EdgeLost } from './edge-client.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import {
+  boundLog,
+  commandOf,
+  type EdgeProgram,
   endEdge,
-  fingerprintOf,
   isEdgeOf,
   pathsOf,
   prepareDirectories,
+  prepareProgram,
+  removeOtherPrograms,
   spawnEdge,
-  startFailure,
 } from './edge-process.ts';
 
 const START_MS = 15_000;
@@ -50,7 +52,7 @@ interface Connected {
  */
 export async function createEdgeRouter(options: EdgeRouterOptions): Promise<AdoptingRouter> {
   await prepareDirectories(options);
-  const router = new EdgeRouter(options, await fingerprintOf(options));
+  const router = new EdgeRouter(options, await prepareProgram(options));
   await router.start();
   return router;
 }
@@ -65,7 +67,7 @@ class EdgeRouter implements AdoptingRouter {
   listen = '';
   adopted = false;
   readonly #options: EdgeRouterOptions;
-  readonly #fingerprint: string;
+  readonly #program: EdgeProgram;
   #port: number;
   #edge: Promise<Connected>;
   #table: RouteTable | null = null;
@@ -74,9 +76,9 @@ class EdgeRouter implements AdoptingRouter {
   #restartMs = FIRST_RESTART_MS;
   #wake: (() => void) | null = null;
 
-  constructor(options: EdgeRouterOptions, fingerprint: string) {
+  constructor(options: EdgeRouterOptions, program: EdgeProgram) {
     this.#options = options;
-    this.#fingerprint = fingerprint;
+    this.#program = program;
     this.#port = options.listen.port;
     this.#edge = Promise.reject(new EdgeLost('not started yet'));
     this.#edge.catch(() => {});
@@ -122,14 +124,15 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   async stop(): Promise<void> {
+    this.#letGo = true;
+    this.#wake?.();
     const known = (await this.#edge.catch(() => null))?.hello.pid;
     await this.close();
     const found = await this.#find();
     found?.client.close();
     // Its socket and its pid file may have been removed by somebody; it would keep the port for good.
     const pid = found?.hello.pid ?? (await this.#pidFromFile()) ?? (await this.#ifEdge(known));
-    const graceMs = (this.#options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS) + STOP_SLACK_MS;
-    if (pid !== null) await endEdge(this.#options, pid, graceMs);
+    if (pid !== null) await endEdge(this.#options, pid, this.#graceMs);
   }
 
   /** Once more on the next edge when this one dies meanwhile: applying and asking twice does no harm. */
@@ -172,9 +175,12 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   #fits(hello: Hello): boolean {
+    return hello.fingerprint === this.#program.fingerprint && this.#isOurAddress(hello);
+  }
+
+  #isOurAddress(hello: Hello): boolean {
     const port = Number(hello.bound.slice(hello.bound.lastIndexOf(':') + 1));
-    const samePort = this.#port === 0 || this.#port === port;
-    return hello.fingerprint === this.#fingerprint && hello.host === this.#options.listen.host && samePort;
+    return hello.host === this.#options.listen.host && (this.#port === 0 || this.#port === port);
   }
 
   /** The edge that answers on the socket, whatever it is; one that hangs is killed. */
@@ -205,27 +211,58 @@ class EdgeRouter implements AdoptingRouter {
     return Number.isInteger(pid) && pid > 1 && (await isEdgeOf(this.#options, pid)) ? pid : null;
   }
 
-  async #launch(replaced: Connected | null): Promise<Connected> {
-    const how = { fingerprint: this.#fingerprint, port: this.#port, replaces: replaced?.hello.pid ?? 0 };
-    const child = await spawnEdge(this.#options, how);
-    replaced?.client.close();
+  async #launch(found: Connected | null): Promise<Connected> {
+    const pid = (found === null ? null : await this.#succeed(found)) ?? (await this.#spawn());
     const deadline = performance.now() + START_MS;
-    while (child.exitCode === null && child.signalCode === null && performance.now() < deadline) {
-      const found = await this.#find();
-      if (found?.hello.pid === child.pid && found !== null) return found;
-      found?.client.close();
+    while ((await this.#ifEdge(pid)) !== null) {
+      const started = await this.#find();
+      if (started?.hello.pid === pid && started !== null) {
+        await removeOtherPrograms(this.#options, this.#program);
+        return started;
+      }
+      started?.client.close();
+      if (performance.now() > deadline) {
+        await endEdge(this.#options, pid, CONNECT_MS);
+        throw this.#notStarted(`did not answer within ${START_MS} ms of its start`);
+      }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
     }
-    throw this.#notStarted(child);
+    throw this.#notStarted('ended at its start');
   }
 
-  #notStarted(child: ChildProcess): PlatformError {
-    if (child.exitCode !== null || child.signalCode !== null) {
-      return startFailure(this.#options, child.exitCode, this.#port);
+  async #spawn(): Promise<number> {
+    return (await spawnEdge(this.#options, this.#program, this.#port)).pid ?? 0;
+  }
+
+  /**
+   * Has the edge that serves start the new one with its own listener, so that nobody is turned away meanwhile. Null when it cannot
+   * be done: it serves at another address, or is too old to know how. It is ended then.
+   */
+  async #succeed(found: Connected): Promise<number | null> {
+    const { client, hello } = found;
+    try {
+      if (this.#isOurAddress(hello)) {
+        await boundLog(pathsOf(this.#options).log);
+        const port = Number(hello.bound.slice(hello.bound.lastIndexOf(':') + 1));
+        const program = commandOf(this.#options, this.#program, port);
+        return ((await client.ask('succeed', { program }, CONNECT_MS)) as { pid: number }).pid;
+      }
+    } catch (error) {
+      this.#options.logger.warn({ err: error }, 'the edge cannot be taken over from and is ended first');
+    } finally {
+      client.close();
     }
-    child.kill('SIGKILL');
-    return new PlatformError('timeout', `The edge did not answer within ${START_MS} ms of its start.`, {
-      hint: `${pathsOf(this.#options).log} may say why.`,
+    await endEdge(this.#options, hello.pid, this.#graceMs);
+    return null;
+  }
+
+  get #graceMs(): number {
+    return (this.#options.stopGraceMs ?? DEFAULT_STOP_GRACE_MS) + STOP_SLACK_MS;
+  }
+
+  #notStarted(what: string): PlatformError {
+    return new PlatformError('unavailable', `The edge ${what}.`, {
+      hint: `${pathsOf(this.#options).log} says why.`,
     });
   }
 

@@ -1,0 +1,86 @@
+import type { EdgeRequest } from './control/operations.ts';
+
+/** What one process of the edge asks of another one, over their IPC channel. */
+export type ProcessRequest =
+  | EdgeRequest
+  | { readonly op: 'listen' }
+  /** Of the edge before this one: leave the control socket and the listener to this one, and finish what is begun. */
+  | { readonly op: 'retire' }
+  /** Resolves when no connection is left. */
+  | { readonly op: 'drain'; readonly boundMs: number }
+  | { readonly op: 'stop'; readonly graceMs: number };
+
+interface Message {
+  readonly id: number;
+  readonly request: ProcessRequest;
+}
+
+export interface Reply {
+  /** 0: the first sign of life. */
+  readonly id: number;
+  readonly result?: unknown;
+  readonly error?: string;
+}
+
+/** This process as a child, or a child of it. */
+export interface Channel extends NodeJS.EventEmitter {
+  readonly connected: boolean;
+  send?(message: object): boolean;
+}
+
+/** The asking side of a channel. */
+export class Link {
+  /** The other side reads its channel; what is sent earlier is lost, for its loader reads before its program does. */
+  readonly awake: Promise<void>;
+  /** The other side is gone. Never rejects. */
+  readonly ended: Promise<void>;
+  readonly #channel: Channel;
+  readonly #asked = new Map<number, (reply: Reply) => void>();
+  #nextId = 1;
+
+  constructor(channel: Channel) {
+    this.#channel = channel;
+    this.ended = new Promise((resolve) => {
+      if (channel.connected) channel.once('disconnect', () => resolve());
+      else resolve();
+    });
+    this.awake = new Promise((resolve) => {
+      void this.ended.then(resolve);
+      channel.on('message', (reply: Reply) => {
+        if (reply.id === 0) resolve();
+        this.#asked.get(reply.id)?.(reply);
+        this.#asked.delete(reply.id);
+      });
+    });
+    void this.ended.then(() => {
+      for (const [id, settle] of this.#asked) settle({ id });
+      this.#asked.clear();
+    });
+  }
+
+  /** Resolves with undefined when the other side ends meanwhile; rejects with what it refused. */
+  async ask(request: ProcessRequest): Promise<unknown> {
+    if (!this.#channel.connected) return undefined;
+    const reply = await new Promise<Reply>((resolve) => {
+      const id = this.#nextId++;
+      this.#asked.set(id, resolve);
+      this.#channel.send?.({ id, request } satisfies Message);
+    });
+    if (reply.error !== undefined) throw new Error(reply.error);
+    return reply.result;
+  }
+}
+
+/** The answering side of a channel. */
+export function answerOver(channel: Channel, act: (request: ProcessRequest) => Promise<unknown>): void {
+  const send = (reply: Reply): void => {
+    if (channel.connected) channel.send?.(reply);
+  };
+  channel.on('message', ({ id, request }: Message) => {
+    act(request).then(
+      (result) => send({ id, result: result ?? null }),
+      (error: Error) => send({ id, error: error.message }),
+    );
+  });
+  send({ id: 0 });
+}

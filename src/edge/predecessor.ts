@@ -1,0 +1,71 @@
+import type { AppTraffic, RouteTable } from '../domain/routes/router.ts';
+import type { Journal } from './journal.ts';
+import type { Link, ProcessRequest } from './link.ts';
+
+const RETIRE_MS = 10_000;
+const ANSWER_MS = 5_000;
+
+/** The edge that this one has taken over from, while it finishes what it had begun: it serves by the same tables. */
+export class Predecessor {
+  readonly #link: Link;
+  readonly #journal: Journal;
+  /** What it, and those before it, have counted as far as is known: counters never go back. */
+  readonly #counted = new Map<string, AppTraffic>();
+
+  constructor(link: Link, journal: Journal) {
+    this.#link = link;
+    this.#journal = journal;
+  }
+
+  get ended(): Promise<void> {
+    return this.#link.ended;
+  }
+
+  /** Resolves once it has left its control socket; from then on it takes no new connection. */
+  async retire(): Promise<void> {
+    await this.#link.awake;
+    await within(RETIRE_MS, this.#link.ask({ op: 'retire' }), 'retire');
+  }
+
+  async apply(table: RouteTable): Promise<void> {
+    await this.#askInVain({ op: 'apply', table }, ANSWER_MS);
+  }
+
+  async drained(units: readonly string[], timeoutMs: number): Promise<number> {
+    const open = await this.#askInVain({ op: 'drained', units, timeoutMs }, timeoutMs + ANSWER_MS);
+    return typeof open === 'number' ? open : 0;
+  }
+
+  async traffic(app: string): Promise<AppTraffic> {
+    const now = (await this.#askInVain({ op: 'traffic', app }, ANSWER_MS)) as AppTraffic | undefined;
+    const counted = now ?? this.#counted.get(app) ?? { requests: 0, failures: 0 };
+    this.#counted.set(app, counted);
+    return counted;
+  }
+
+  async stop(graceMs: number): Promise<void> {
+    await this.#askInVain({ op: 'stop', graceMs }, graceMs + ANSWER_MS);
+  }
+
+  /** One that does not answer holds up nobody. */
+  async #askInVain(request: ProcessRequest, timeoutMs: number): Promise<unknown> {
+    try {
+      return await within(timeoutMs, this.#link.ask(request), request.op);
+    } catch (error) {
+      this.#journal.line(`the edge before this one: ${String(error)}`);
+      return undefined;
+    }
+  }
+}
+
+async function within<T>(ms: number, work: Promise<T>, what: string): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => reject(new Error(`no answer to ${what} within ${ms} ms`)), ms);
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * A built program as the files it is made of: the entry and whatever it imports, directly or not. Tells one build from another,
+ * and makes a copy that later builds in the same place do not touch.
+ */
+import { createHash } from 'node:crypto';
+import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { dirname, join, relative, resolve } from 'node:path';
+
+export interface ProgramFiles {
+  /** By path relative to the root. */
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** Of all names and contents, 24 hexadecimal digits. */
+  readonly hash: string;
+}
+
+const IMPORT =
+  /^\s*(?:import|export)\s[^'"]*?from\s+['"](\.[^'"]+)['"]|^\s*import\s+['"](\.[^'"]+)['"]|\bimport\(\s*['"](\.[^'"]+)['"]\s*\)/gm;
+const HASH_DIGITS = 24;
+
+/** `entries` are absolute paths of ECMAScript modules below `root` that use nothing but Node and each other's files. */
+export async function readProgram(root: string, entries: readonly string[]): Promise<ProgramFiles> {
+  const files = new Map<string, Buffer>();
+  const known = new Set(entries);
+  const read = async (path: string): Promise<void> => {
+    const bytes = await readFile(path);
+    files.set(relative(root, path), bytes);
+    const targets = [...bytes.toString().matchAll(IMPORT)].map((match) => match[1] ?? match[2] ?? match[3] ?? '');
+    const found = targets.map((target) => resolve(dirname(path), target)).filter((target) => !known.has(target));
+    for (const target of found) known.add(target);
+    await Promise.all(found.map(read));
+  };
+  await Promise.all(entries.map(read));
+  const hash = createHash('sha256');
+  for (const name of [...files.keys()].sort()) hash.update(`${name}\0`).update(files.get(name) ?? '');
+  return { files, hash: hash.digest('hex').slice(0, HASH_DIGITS) };
+}
+
+/** Writes the program below `directory`, in a folder of its hash, unless it is there already; resolves with that folder. */
+export async function keepProgram(program: ProgramFiles, directory: string): Promise<string> {
+  const target = join(directory, program.hash);
+  if (await isThere(target)) return target;
+  await mkdir(directory, { recursive: true, mode: 0o700 });
+  const draft = await mkdtemp(`${target}.`);
+  try {
+    await writeFile(join(draft, 'package.json'), '{ "type": "module" }\n');
+    for (const [name, bytes] of program.files) {
+      await mkdir(dirname(join(draft, name)), { recursive: true });
+      await writeFile(join(draft, name), bytes);
+    }
+    await rename(draft, target);
+  } catch (error) {
+    await rm(draft, { recursive: true, force: true });
+    if (!(await isThere(target))) throw error;
+  }
+  return target;
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
+}
