@@ -93,7 +93,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const slugs = home('slugs');
     const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, units: home('units'), logger }));
     const builder = await createPlatformBuilder({
-      platformsDir: path.join(options.programDir, '..', 'platforms'),
+      platformFiles: path.join(options.programDir, '..', 'platforms'),
       slugs,
       cache: home('cache'),
       toolchains: home('toolchains'),

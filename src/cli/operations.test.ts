@@ -35,7 +35,16 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
 };
 
 /** They are about this machine or this program, not about the API; the shell is no request but a websocket. */
-const LOCAL = ['app shell', 'completion', 'provider', 'server', 'server stop', 'server status', 'version'];
+const LOCAL = [
+  'app shell',
+  'build plan',
+  'completion',
+  'provider',
+  'server',
+  'server stop',
+  'server status',
+  'version',
+];
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
   count: '1',

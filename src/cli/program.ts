@@ -52,6 +52,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Deploy a directory; the deploys of your apps',
     load: async () => (await import('./deploys/deploy.ts')).registerDeploy,
   },
+  build: {
+    description: 'How a source is built',
+    load: async () => (await import('./build/build.ts')).registerBuild,
+  },
   platform: {
     description: 'Platforms: the languages that apps can be written in',
     load: async () => (await import('./platforms/platform.ts')).registerPlatform,

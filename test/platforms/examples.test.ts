@@ -1,7 +1,7 @@
 /** The example apps that need nothing from elsewhere are really built and run; test/scenarios/platforms.test.ts pushes them all. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builderWorld, SHIPPED_PLATFORMS } from '../support/builder-world.ts';
+import { builderWorld } from '../support/builder-world.ts';
 import type { BuilderWorld } from '../support/builder-world.ts';
 import { answer, startProcess } from '../support/running-process.ts';
 import type { RunningProcess } from '../support/running-process.ts';
@@ -11,7 +11,7 @@ const EXAMPLES = new URL('../../examples', import.meta.url).pathname;
 
 let world: BuilderWorld;
 beforeAll(async () => {
-  world = await builderWorld(SHIPPED_PLATFORMS);
+  world = await builderWorld();
 });
 afterAll(() => world.dispose());
 

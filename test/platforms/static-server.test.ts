@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { brotliCompressSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SHIPPED_PLATFORMS } from '../support/builder-world.ts';
+import { PLATFORM_FILES } from '../support/builder-world.ts';
 import { answer, startProcess } from '../support/running-process.ts';
 import type { RunningProcess } from '../support/running-process.ts';
 import { treeOf } from '../support/source-trees.ts';
@@ -35,7 +35,7 @@ beforeAll(async () => {
   await writeFile(join(root, 'site/app.js.gz'), gzipSync(SCRIPT));
   const start = (env: Record<string, string>) =>
     startProcess({
-      command: `exec "${process.execPath}" "${join(SHIPPED_PLATFORMS, 'static/server.mjs')}"`,
+      command: `exec "${process.execPath}" "${join(PLATFORM_FILES, 'static/server.mjs')}"`,
       cwd: root,
       manifest: { path: [], env: {} },
       env: { STATIC_ROOT: 'site', ...env },

@@ -4,12 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Artifact, Builder, BuildRequest } from '../../src/domain/deploys/builder.ts';
 import type { SlugManifest } from '../../src/domain/deploys/slug.ts';
+import type { Language } from '../../src/build-plan/language.ts';
+import { LANGUAGES } from '../../src/build-plan/languages/built-in.ts';
 import { createPlatformBuilder } from '../../src/backends/builder/platform/platform-builder.ts';
 import type { PlatformBuilderOptions } from '../../src/backends/builder/platform/open-workshop.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import { PlainSandbox } from './plain-sandbox.ts';
 
-export const SHIPPED_PLATFORMS = new URL('../../platforms', import.meta.url).pathname;
+/** Files that the languages put into the code of apps. */
+export const PLATFORM_FILES = new URL('../../platforms', import.meta.url).pathname;
 
 export interface BuilderWorld {
   readonly home: string;
@@ -25,8 +28,9 @@ export interface BuilderWorld {
   dispose(): Promise<void>;
 }
 
+/** Without languages, those that come with the program. */
 export async function builderWorld(
-  platformsDir: string,
+  languages: readonly Language[] = LANGUAGES,
   options: { uid?: number; more?: Partial<PlatformBuilderOptions> } = {},
 ): Promise<BuilderWorld> {
   const home = await mkdtemp(join(tmpdir(), 'builder-'));
@@ -34,7 +38,8 @@ export async function builderWorld(
   const sandbox = new PlainSandbox(options.uid === undefined ? {} : { uid: options.uid });
   const open = () =>
     createPlatformBuilder({
-      platformsDir,
+      languages,
+      platformFiles: PLATFORM_FILES,
       slugs: join(home, 'slugs'),
       cache: join(home, 'cache'),
       toolchains: join(home, 'toolchains'),

@@ -4,7 +4,7 @@ import { parseAppConfig } from './app-config.ts';
 const OPTIONS = [{ key: 'root', variable: 'STATIC_ROOT', description: 'a directory' }];
 
 function parse(text: string, file = 'tancho.yaml', notes: string[] = []) {
-  return parseAppConfig(file, text, { platform: 'static', options: OPTIONS, note: (note) => notes.push(note) });
+  return parseAppConfig(file, text, { section: 'static', options: OPTIONS, note: (note) => notes.push(note) });
 }
 
 describe('parseAppConfig', () => {

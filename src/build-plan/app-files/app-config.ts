@@ -40,7 +40,8 @@ export const NO_CONFIG: AppConfig = {
 };
 
 export interface ConfigContext {
-  readonly platform: string;
+  /** The name of the platform's own section; null: it has none. */
+  readonly section: string | null;
   readonly options: readonly PlatformOption[];
   /** Told about keys that are skipped: files with a foreign name may hold keys meant for other programs. */
   readonly note: (text: string) => void;
@@ -52,7 +53,7 @@ export function parseAppConfig(file: string, text: string, context: ConfigContex
   const ignored = foreign
     ? (key: string) => context.note(`${file}: the key "${key}" means nothing here and was skipped.`)
     : undefined;
-  const section = context.options.length === 0 ? [] : [context.platform];
+  const section = context.section === null ? [] : [context.section];
   const root = YamlNode.parse(file, text);
   const fields = root.fields(['hooks', 'healthcheck', 'processes', ...section], ignored);
   const hooks = fields.get('hooks')?.fields(['build', 'release', 'restart'], ignored);
@@ -68,7 +69,7 @@ export function parseAppConfig(file: string, text: string, context: ConfigContex
     healthCheck: check === undefined || check.isEmpty ? null : healthCheck(check, ignored),
     liveness: liveness === undefined ? null : livenessOf(liveness),
     processes: processes === undefined || processes.isEmpty ? null : processMap(processes),
-    options: options(fields.get(context.platform), context.options),
+    options: options(fields.get(context.section ?? ''), context.options),
   };
 }
 

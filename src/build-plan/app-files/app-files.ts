@@ -20,6 +20,8 @@ export interface AppFiles {
   readonly settings: Readonly<Record<string, ProcessSettings>>;
   /** Run once per new version, in this order. */
   readonly release: readonly string[];
+  /** The file that names them; '' without any. */
+  readonly processesFrom: string;
 }
 
 /** Throws Failure `invalid_config`. */
@@ -48,6 +50,7 @@ export async function readAppFiles(files: SourceFiles, context: ConfigContext): 
   return {
     config,
     processes: Object.keys(processes).length > 0 ? processes : null,
+    processesFrom: Object.keys(processes).length === 0 ? '' : hasProcfile ? 'Procfile' : file,
     settings: settingsOf(config, file),
     release: command === undefined ? config.hooksRelease : [command],
   };

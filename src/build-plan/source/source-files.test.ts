@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { treeOf } from '../../../test/support/source-trees.ts';
+import { directoryReader } from './directory.ts';
 import { SourceFiles } from './source-files.ts';
 
 let root: string;
@@ -23,7 +24,7 @@ beforeAll(async () => {
     'code/inner': '-> cmd/web',
   });
   await tree.extract(root, new AbortController().signal);
-  files = new SourceFiles(join(root, 'code'));
+  files = new SourceFiles(directoryReader(join(root, 'code')));
 });
 afterAll(() => rm(root, { recursive: true }));
 

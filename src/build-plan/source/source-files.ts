@@ -1,22 +1,29 @@
-/**
- * Looks into a source tree that somebody else wrote: nothing outside the tree is ever read, whatever its links say,
- * and nothing large.
- */
-import { constants } from 'node:fs';
-import { open, readdir, realpath, stat } from 'node:fs/promises';
-import { join, sep } from 'node:path';
+/** Questions to a source tree. Every file is read once, only so far, and stays what it was then, whatever a build does to it later. */
+import { parse as parseToml, TomlError } from 'smol-toml';
 import { Failure } from '../../domain/rollouts/rollout.ts';
+import { isRecord } from '../../lib/is-record.ts';
+import type { SourceReader } from './source-reader.ts';
 
 const MAX_BYTES = 4 * 1024 * 1024;
 const BEGINNING_BYTES = 256 * 1024;
+/** Patterns look at one line at a time, and only so far: over a whole file some would take hours, and nothing can stop them. */
+const MAX_LINE = 1_000;
+const MAX_FILES = 100;
+
+export interface FoundLine {
+  readonly file: string;
+  /** From 1. */
+  readonly line: number;
+  readonly match: RegExpExecArray;
+}
 
 export class SourceFiles {
-  readonly root: string;
+  readonly #reader: SourceReader;
   readonly #texts = new Map<string, string | null>();
   readonly #beginnings = new Map<string, string | null>();
 
-  constructor(root: string) {
-    this.root = root;
+  constructor(reader: SourceReader) {
+    this.#reader = reader;
   }
 
   /** True when a file or directory matches; `*` in a component stands for any characters but a slash. */
@@ -24,21 +31,34 @@ export class SourceFiles {
     return (await this.find(pattern)) !== null;
   }
 
-  /** The first path (in name order) that matches, relative to the root. */
-  async find(pattern: string): Promise<string | null> {
-    return (await this.findAll(pattern))[0] ?? null;
+  /** The first of the patterns that something matches: the path, in name order, relative to the top. */
+  async find(...patterns: readonly string[]): Promise<string | null> {
+    for (const pattern of patterns) {
+      const [found] = await this.findAll(pattern);
+      if (found !== undefined) return found;
+    }
+    return null;
   }
 
   async findAll(pattern: string): Promise<string[]> {
-    if (!pattern.includes('*')) return (await this.#inside(pattern)) === null ? [] : [pattern];
+    if (!pattern.includes('*')) return (await this.#reader.kind(pattern)) === null ? [] : [pattern];
     return this.#match('', pattern.split('/'));
   }
 
-  /** A file's text as it was when first asked for, whatever build steps do to it later; null when there is no such file. */
+  /** Names directly in a directory, sorted; none when it is not there. */
+  async list(directory: string): Promise<string[]> {
+    return [...((await this.#reader.list(directory)) ?? [])].sort();
+  }
+
+  /** A file's text; null when there is no such file. Throws Failure `invalid_config` for a very large one. */
   async text(path: string): Promise<string | null> {
     const known = this.#texts.get(path);
     if (known !== undefined) return known;
-    const text = await this.#read(path);
+    const found = await this.#reader.read(path, MAX_BYTES);
+    if (found !== null && found.size > MAX_BYTES) {
+      throw new Failure('invalid_config', `${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB.`);
+    }
+    const text = found === null ? null : decode(found.bytes);
     this.#texts.set(path, text);
     return text;
   }
@@ -47,90 +67,94 @@ export class SourceFiles {
   async beginning(path: string): Promise<string | null> {
     const known = this.#beginnings.get(path);
     if (known !== undefined) return known;
-    const text = await this.#read(path, BEGINNING_BYTES);
+    const found = await this.#reader.read(path, BEGINNING_BYTES);
+    const text = found === null ? null : decode(found.bytes);
     this.#beginnings.set(path, text);
     return text;
   }
 
-  async #read(path: string, most?: number): Promise<string | null> {
-    const real = await this.#inside(path);
-    if (real === null) return null;
-    const file = await open(real, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
-    try {
-      const stats = await file.stat();
-      if (!stats.isFile()) return null;
-      if (most !== undefined) {
-        const { buffer, bytesRead } = await file.read(Buffer.alloc(most), 0, most, 0);
-        return withoutMark(buffer.toString('utf8', 0, bytesRead));
+  /** The first line that the pattern fits, in the files that the path pattern fits. Looks at what files and lines begin with. */
+  async findLine(files: string, pattern: RegExp): Promise<FoundLine | null> {
+    for (const file of (await this.findAll(files)).slice(0, MAX_FILES)) {
+      const lines = ((await this.beginning(file)) ?? '').split(/\r\n|\n|\r/);
+      for (const [index, line] of lines.entries()) {
+        const match = pattern.exec(line.slice(0, MAX_LINE));
+        if (match !== null) return { file, line: index + 1, match };
       }
-      if (stats.size > MAX_BYTES) {
-        throw new Failure('invalid_config', `${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB.`);
-      }
-      return withoutMark(await file.readFile('utf8'));
-    } finally {
-      await file.close();
     }
+    return null;
   }
 
-  /** A JSON file's content; undefined when there is no such file. */
+  async hasLine(files: string, pattern: RegExp): Promise<boolean> {
+    return (await this.findLine(files, pattern)) !== null;
+  }
+
+  /** A JSON file's content; undefined when there is no such file. Throws Failure `invalid_config`. */
   async json(path: string): Promise<unknown> {
     const text = await this.text(path);
     if (text === null) return undefined;
     try {
       return JSON.parse(text) as unknown;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      throw new Failure('invalid_config', `${path} is not valid JSON: ${reason}.`, {
-        hint: `Correct ${path} and push again.`,
-      });
+      throw unreadable(path, 'JSON', error instanceof Error ? error.message : String(error));
     }
   }
 
   /** One value of a JSON file by dotted path; undefined when the file or the key is not there. */
   async jsonValue(path: string, key: string): Promise<unknown> {
-    let value = await this.json(path);
-    for (const part of key.split('.')) {
-      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, part)) return undefined;
-      value = (value as Record<string, unknown>)[part];
+    return valueAt(await this.json(path), key.split('.'));
+  }
+
+  /** A TOML file's content; undefined when there is no such file. Throws Failure `invalid_config` with the line. */
+  async toml(path: string): Promise<Record<string, unknown> | undefined> {
+    const text = await this.text(path);
+    if (text === null) return undefined;
+    try {
+      return parseToml(text, { maxDepth: 100 });
+    } catch (error) {
+      const [reason = ''] = (error instanceof Error ? error.message : String(error)).split('\n');
+      const line = error instanceof TomlError ? ` line ${error.line}` : '';
+      throw unreadable(`${path}${line}`, 'TOML', reason.replace(/^Invalid TOML document: /, ''));
     }
-    return value;
   }
 
   async #match(base: string, parts: readonly string[]): Promise<string[]> {
     const [part, ...rest] = parts;
     if (part === undefined) return [base];
-    const real = await this.#inside(base === '' ? '.' : base);
-    if (real === null || !(await stat(real)).isDirectory()) return [];
     const wanted = new RegExp(`^${part.split('*').map(escape).join('[^/]*')}$`);
     const found: string[] = [];
-    for (const name of (await readdir(real)).filter((entry) => wanted.test(entry)).sort()) {
+    for (const name of (await this.list(base)).filter((entry) => wanted.test(entry))) {
       const path = base === '' ? name : `${base}/${name}`;
-      if ((await this.#inside(path)) !== null) found.push(...(await this.#match(path, rest)));
+      if ((await this.#reader.kind(path)) !== null) found.push(...(await this.#match(path, rest)));
     }
     return found;
   }
-
-  async #inside(path: string): Promise<string | null> {
-    try {
-      const root = await realpath(this.root);
-      const real = await realpath(join(this.root, path));
-      return real === root || real.startsWith(root + sep) ? real : null;
-    } catch (error) {
-      if (isMissing(error)) return null;
-      throw error;
-    }
-  }
 }
 
-function withoutMark(text: string): string {
-  return text.replace(/^\uFEFF/, '');
+/** The value behind the keys; undefined when one of them is not there. */
+export function valueAt(value: unknown, keys: readonly string[]): unknown {
+  let at = value;
+  for (const key of keys) {
+    if (!isRecord(at) || !Object.hasOwn(at, key)) return undefined;
+    at = at[key];
+  }
+  return at;
+}
+
+/** Without a byte order mark. */
+function decode(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
+    .toString('utf8')
+    .replace(/^\uFEFF/, '');
+}
+
+function unreadable(path: string, format: string, reason: string): Failure {
+  const file = path.split(' ')[0] ?? path;
+  return new Failure('invalid_config', `${path} is not valid ${format}: ${reason.replace(/\.$/, '')}.`, {
+    hint: `Correct ${file} and push again.`,
+  });
 }
 
 function escape(text: string): string {
   return text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&');
-}
-
-function isMissing(error: unknown): boolean {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return code === 'ENOENT' || code === 'ENOTDIR' || code === 'ELOOP' || code === 'EACCES';
 }

@@ -1,4 +1,4 @@
-/** A platform: a language and how its apps are built. Data, read from `platforms/<name>/platform.yaml`. */
+/** A platform: a language and how its apps are built. */
 export interface PlatformInfo {
   readonly name: string;
   readonly description: string;

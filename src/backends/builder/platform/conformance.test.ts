@@ -1,5 +1,5 @@
 import { treeOf } from '../../../../test/support/source-trees.ts';
-import { builderWorld, SHIPPED_PLATFORMS } from '../../../../test/support/builder-world.ts';
+import { builderWorld } from '../../../../test/support/builder-world.ts';
 import { builderConformance } from '../conformance.ts';
 
 const APP = { 'package.json': '{"name":"x"}', 'server.js': '' };
@@ -9,7 +9,7 @@ function sample(files: Record<string, string>, platform = 'nodejs') {
 }
 
 builderConformance('platform', async () => {
-  const { builder, dispose } = await builderWorld(SHIPPED_PLATFORMS);
+  const { builder, dispose } = await builderWorld();
   return {
     builder,
     dispose,

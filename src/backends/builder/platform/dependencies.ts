@@ -6,27 +6,24 @@ import { layerKey } from './cache/layers.ts';
 import type { Layer } from './cache/layers.ts';
 import { seal } from './cache/copy-tree.ts';
 import { keep, restore } from './cache/restore.ts';
-import { holds } from './platform-file/conditions.ts';
-import type { Dependencies, Step } from './platform-file/platform-file.ts';
+import type { DependencySet, Step } from '../../../build-plan/build-plan.ts';
 import type { RunningBuild } from './running-build.ts';
 import type { StepRunner } from './steps/step-runner.ts';
 
 /** Returns the tree of a layer that stays outside the code, or null. `changesLater`: steps of the app's own follow. */
 export async function prepareDependencies(
-  dependencies: Dependencies,
+  dependencies: DependencySet,
   build: RunningBuild,
   runner: StepRunner,
   changesLater: boolean,
 ): Promise<string | null> {
-  const { workshop, request, platform, files } = build;
-  if (!(await holds(dependencies.when, files, platform.facts))) return null;
-  const steps: Step[] = [];
-  for (const step of dependencies.steps) if (await holds(step.when, files, platform.facts)) steps.push(step);
+  const { workshop, request, files } = build;
+  const { steps } = dependencies;
   if (steps.length === 0) return null;
   const versions = Object.fromEntries(build.programs.map((program) => [program.program, program.version]));
   for (const [index, brought] of build.brought.entries()) versions[`brought-${index}`] = brought.version;
   const plain = steps.map((step) => step.run);
-  const neverKept = dependencies.neverKept !== null && (await holds(dependencies.neverKept, files, platform.facts));
+  const neverKept = typeof dependencies.neverKept === 'string';
   const key = await layerKey(dependencies, plain, versions, files);
   const layer = await workshop.layers.find(request.app, neverKept ? `${key}-${request.deployId}` : key);
   if (layer.ready) await workshop.layers.touch(request.app, layer);
@@ -38,7 +35,7 @@ export async function prepareDependencies(
 }
 
 async function stayingLayer(
-  dependencies: Dependencies,
+  dependencies: DependencySet,
   layer: Layer,
   steps: readonly Step[],
   build: RunningBuild,
@@ -55,7 +52,7 @@ async function stayingLayer(
     await workshop.sandbox.own(layer.tree, request.app);
     for (const step of steps) {
       output.say(step.name);
-      await runner.run(step.name, step.run, { layer: { tree: layer.tree, writable: true } });
+      await runner.run(step, { layer: { tree: layer.tree, writable: true } });
     }
     await seal(layer.tree);
     await workshop.layers.finish(request.app, layer);
@@ -99,7 +96,7 @@ async function restoredDirectory(what: Restored, build: RunningBuild, runner: St
   }
   for (const step of what.steps) {
     output.say(step.name);
-    await runner.run(step.name, step.run);
+    await runner.run(step);
   }
   if (what.neverKept) return;
   await workshop.layers.begin(request.app, layer);

@@ -1,24 +1,20 @@
 /** The variables of a build and of the slug it makes. */
 import { delimiter } from 'node:path';
-import { holds } from './platform-file/conditions.ts';
-import type { Platform } from './platform-file/platform-file.ts';
-import type { SourceFiles } from '../../../build-plan/source/source-files.ts';
+import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import { fill } from './templates.ts';
 import { SYSTEM_PATH } from './toolchain/programs.ts';
 
-/** The platform's variables that apply; one whose template names something this build does not have is left out. */
-export async function platformVariables(
-  platform: Platform,
+/** The plan's variables that apply; one whose value names something this build does not have is left out. */
+export function planVariables(
+  { environment }: BuildPlan,
   scope: 'build' | 'run',
-  files: SourceFiles,
   values: Readonly<Record<string, string>>,
-): Promise<Record<string, string>> {
+): Record<string, string> {
   const result: Record<string, string> = {};
-  for (const variable of platform.environment) {
-    if (variable.scope !== 'both' && variable.scope !== scope) continue;
-    if (!(await holds(variable.when, files, platform.facts))) continue;
-    const value = fill(variable.value, values);
-    if (!/\{[a-z-]+\}/.test(value)) result[variable.name] = value;
+  for (const { name, value: template, scope: wanted = 'both' } of environment) {
+    if (wanted !== 'both' && wanted !== scope) continue;
+    const value = fill(template, values);
+    if (!/\{[a-z-]+\}/.test(value)) result[name] = value;
   }
   return result;
 }
@@ -28,6 +24,8 @@ export function buildEnvironment(parts: {
   readonly machine: Readonly<Record<string, string>>;
   readonly platform: Readonly<Record<string, string>>;
   readonly app: Readonly<Record<string, string>>;
+  /** Of this step alone. */
+  readonly step: Readonly<Record<string, string>>;
   readonly path: readonly string[];
   readonly home: string;
   readonly temporary: string;
@@ -39,6 +37,7 @@ export function buildEnvironment(parts: {
     ...parts.machine,
     ...parts.platform,
     ...parts.app,
+    ...parts.step,
     PATH: [...new Set([...parts.path, ...SYSTEM_PATH])].join(delimiter),
     HOME: parts.home,
     TMPDIR: parts.temporary,

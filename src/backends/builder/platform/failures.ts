@@ -57,13 +57,3 @@ function diskFull(lines: readonly string[]): Failure {
     lines,
   });
 }
-
-export function noProcess(platform: string, example: string): Failure {
-  return new Failure(
-    'no_process',
-    `The app says nowhere how it is started, and ${platform} has no default for such a source.`,
-    {
-      hint: `Add a file named Procfile at the top of the repository with one process per line, for example: web: ${example}`,
-    },
-  );
-}

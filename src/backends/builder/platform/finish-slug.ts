@@ -1,48 +1,47 @@
-/** The end of a build: how the app is started when it does not say, and the manifest. */
+/** The end of a build: what it was to make, and the manifest. */
 import { dirname, join } from 'node:path';
-import type { AppFiles } from '../../../build-plan/app-files/app-files.ts';
-import { platformVariables } from './environment.ts';
-import { noProcess } from './failures.ts';
-import { holds } from './platform-file/conditions.ts';
+import type { BuildPlan } from '../../../build-plan/build-plan.ts';
+import { directoryReader } from '../../../build-plan/source/directory.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { planVariables } from './environment.ts';
 import type { RunningBuild } from './running-build.ts';
-import { fill } from './templates.ts';
 
-/** Throws Failure `no_process`. */
-export async function defaultProcesses(build: RunningBuild): Promise<Record<string, string>> {
-  const { platform, files, request } = build;
-  const processes: Record<string, string> = {};
-  for (const candidate of platform.processes) {
-    if (candidate.name in processes || !(await holds(candidate.when, files, platform.facts))) continue;
-    const { command, module } = candidate;
-    const found = module === null ? null : await files.find(module);
-    const values = {
-      app: request.app,
-      ...(found !== null && { module: found.replace(/\.\w+$/, '').replaceAll('/', '.') }),
-    };
-    const text = typeof command === 'string' ? fill(command, values) : await files.jsonValue(command.file, command.key);
-    if (typeof text === 'string' && text.trim() !== '') processes[candidate.name] = text;
-  }
-  if (Object.keys(processes).length === 0) throw noProcess(platform.name, platform.example);
-  return processes;
+export interface Finished {
+  /** The tree of the layer of dependencies, or null. */
+  readonly layer: string | null;
+  /** Variables from the app's own files. */
+  readonly options: Readonly<Record<string, string>>;
 }
 
-/** `layer` is the tree of the dependency layer, or null. */
-export async function writeManifest(build: RunningBuild, appFiles: AppFiles, layer: string | null): Promise<void> {
-  const { workshop, platform, place, files, request, brought, programs } = build;
+export async function writeManifest(build: RunningBuild, { layer, options }: Finished): Promise<void> {
+  const { workshop, plan, place, request, brought, programs } = build;
   const values: Record<string, string> = { app: request.app, code: place.code };
   if (layer !== null) values['layer'] = layer;
   const path = [...(layer === null ? [] : [join(layer, 'bin')]), ...brought.map((tool) => tool.bin)];
   const binds = [...(layer === null ? [] : [layer]), ...brought.map((tool) => tool.directory)];
   for (const program of programs) {
-    if (platform.tools.find((tool) => tool.program === program.program)?.runtime !== true) continue;
+    if (plan.tools.find((tool) => tool.program === program.program)?.runtime !== true) continue;
     binds.push(...program.binds);
     if (!(await workshop.programs.isDefault(program))) path.push(dirname(program.path));
   }
+  const site = await siteVariables(plan, place.code);
   await workshop.slugs.finish(place, {
     format: 1,
-    platform: platform.name,
+    platform: plan.platform,
     path: [...new Set(path)],
-    env: { ...(await platformVariables(platform, 'run', files, values)), ...appFiles.config.options },
+    env: { ...planVariables(plan, 'run', values), ...site, ...options },
     binds: [...new Set(binds)],
   });
+}
+
+/** Where the files are that the steps have made. Throws Failure when they are nowhere. */
+async function siteVariables({ site }: BuildPlan, code: string): Promise<Record<string, string>> {
+  if (site === null) return {};
+  const made = directoryReader(code);
+  for (const root of site.roots) {
+    if ((await made.kind(join(root, site.index))) === 'file') return { [site.variable]: root };
+  }
+  if (site.otherwise === null) return {};
+  const { cause, message, hint } = site.otherwise;
+  throw new Failure(cause, message, { hint });
 }

@@ -5,7 +5,8 @@ import type { Logger } from '../../../lib/logger.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { Layers } from './cache/layers.ts';
-import { loadPlatforms } from './platform-file/load-platforms.ts';
+import type { Language } from '../../../build-plan/language.ts';
+import { INHERITABLE, LANGUAGES } from '../../../build-plan/languages/built-in.ts';
 import { Slugs } from './slugs.ts';
 import type { StepLimits } from './steps/run-step.ts';
 import { MachineSettings } from './toolchain/machine-settings.ts';
@@ -14,8 +15,10 @@ import { Toolchains } from './toolchain/toolchains.ts';
 import type { Workshop } from './workshop.ts';
 
 export interface PlatformBuilderOptions {
-  /** Directory with `<name>/platform.yaml`. */
-  readonly platformsDir: string;
+  /** Directory with the files that languages put into the code of apps. */
+  readonly platformFiles: string;
+  /** Those that come with the program by default. */
+  readonly languages?: readonly Language[];
   /** Directories owned by this builder; made when missing. */
   readonly slugs: string;
   readonly cache: string;
@@ -35,7 +38,6 @@ const PROCESSES = 4_096;
 const KEPT_LAYERS = 3;
 
 export async function openWorkshop(options: PlatformBuilderOptions): Promise<Workshop> {
-  const platforms = await loadPlatforms(options.platformsDir);
   const slugs = resolve(options.slugs);
   const cache = resolve(options.cache);
   const toolchains = resolve(options.toolchains);
@@ -47,8 +49,9 @@ export async function openWorkshop(options: PlatformBuilderOptions): Promise<Wor
   const environment = options.environment ?? process.env;
   const execPath = options.execPath ?? process.execPath;
   const workshop: Workshop = {
-    platforms,
-    inheritable: new Set([...platforms.values()].flatMap((platform) => platform.inherit)),
+    languages: options.languages ?? LANGUAGES,
+    inheritable: INHERITABLE,
+    platformFiles: resolve(options.platformFiles),
     slugs: new Slugs(slugs),
     layers: new Layers(cache, KEPT_LAYERS),
     programs: new Programs({ sandbox, directory: toolchains, execPath, environment, limits }),

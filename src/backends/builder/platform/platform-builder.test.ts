@@ -1,28 +1,22 @@
 import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
-import { builderWorld, SHIPPED_PLATFORMS } from '../../../../test/support/builder-world.ts';
+import { builderWorld } from '../../../../test/support/builder-world.ts';
 import type { BuilderWorld } from '../../../../test/support/builder-world.ts';
-import { fakePlatforms } from '../../../../test/support/fake-platform.ts';
+import { FAKE } from '../../../../test/support/fake-language.ts';
 import { isRunning } from '../../../../test/support/plain-sandbox.ts';
 import { treeOf } from '../../../../test/support/source-trees.ts';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import type { PlatformBuilderOptions } from './open-workshop.ts';
 
 const APP = { 'app.txt': '', 'default.txt': '' };
 const worlds: BuilderWorld[] = [];
-const directories: string[] = [];
 
 afterEach(async () => {
   for (const world of worlds.splice(0)) await world.dispose();
-  for (const directory of directories.splice(0)) await rm(directory, { recursive: true, force: true });
 });
 
 async function world(more: Partial<PlatformBuilderOptions> = {}, uid?: number): Promise<BuilderWorld> {
-  const platforms = await fakePlatforms(await mkdtemp(join(tmpdir(), 'platforms-')));
-  directories.push(platforms);
-  const made = await builderWorld(platforms, { more, ...(uid !== undefined && { uid }) });
+  const made = await builderWorld([FAKE], { more, ...(uid !== undefined && { uid }) });
   worlds.push(made);
   return made;
 }
@@ -87,10 +81,10 @@ describe('notes of a platform', () => {
 });
 
 describe('a slug', () => {
-  it('says what its units need, and its process knows the name of the app', async () => {
+  it('says what its units need', async () => {
     const { build, manifest } = await world();
     const artifact = await build({ source: treeOf(APP) });
-    expect(artifact.processes).toEqual({ web: './start shop' });
+    expect(artifact.processes).toEqual({ web: './start' });
     expect(await manifest(artifact)).toEqual({
       format: 1,
       platform: 'fake',
@@ -190,12 +184,16 @@ describe('tools', () => {
 
   it('of another version are brought once, shared, and come first in PATH', async () => {
     const { build, manifest, lines, home } = await world();
-    const source = treeOf({ ...APP, 'app.json': '{"engines":{"cp":"^97.0.0"}}' });
+    const source = treeOf({ ...APP, 'app.json': '{"wants":{"cp":"^97.0.0"}}' });
     const slug = await manifest(await build({ source }));
     const tree = join(home, 'toolchains/cp/97.2.0/tree');
     expect(slug).toMatchObject({ path: [join(tree, 'bin')], binds: [tree] });
     expect((await readdir(tree)).sort()).toEqual(['bin', 'note.txt']);
-    expect(lines).toContain('Building shop with fake (cp 97.2.0)');
+    expect(lines).toContainEqual(
+      expect.stringMatching(
+        /^Building shop with fake: cp 97\.2\.0 \(app\.json asks for \^97\.0\.0, instead of the installed [\d.]+\)$/,
+      ),
+    );
     const made = (await stat(join(tree, 'bin'))).ctimeMs;
     await build({ source, app: 'other' });
     expect((await stat(join(tree, 'bin'))).ctimeMs).toBe(made);
@@ -207,14 +205,11 @@ describe('tools', () => {
     const source = (json: string) => treeOf({ ...APP, 'bring.txt': '', 'app.json': json });
     const slug = await manifest(await build({ source: source('{}') }));
     expect(slug).toMatchObject({ path: [join(home, 'toolchains/nowhere/97.2.0/tree/bin')] });
-    expect(lines).toContain('nowhere is not installed here: 97.2.0 is used');
-    await build({ source: source('{"packager":"nowhere@97.1.0+sha512.abc"}') });
-    expect(lines).toContain('app.json asks for nowhere 97.1.0: 97.1.0 is used');
-    expect(lines).toContainEqual(expect.stringMatching(/^Building shop with fake \(cp .*, nowhere 97\.1\.0\)$/));
-    await build({ source: source('{"packager":"other@1.0.0"}') });
-    expect(lines.at(-1)).toContain('nowhere 97.2.0)');
-    await expect(build({ source: source('{"packager":"nowhere@5.0.0"}') })).rejects.toMatchObject({
-      message: 'No version of nowhere matches "5.0.0".',
+    expect(lines).toContainEqual(expect.stringMatching(/, nowhere 97\.2\.0 \(none is installed\)$/));
+    await build({ source: source('{"wants":{"nowhere":"97.1"}}') });
+    expect(lines).toContainEqual(expect.stringMatching(/, nowhere 97\.1\.0 \(app\.json asks for 97\.1\)$/));
+    await expect(build({ source: source('{"wants":{"nowhere":"5"}}') })).rejects.toMatchObject({
+      message: 'No version of nowhere matches "5".',
       hint: expect.stringContaining('Installed here: none; available: 97.2.0, 98.0.0') as string,
     });
   });
@@ -222,26 +217,23 @@ describe('tools', () => {
   it('of a version that does not exist are refused with those that do', async () => {
     const { build } = await world();
     const wanting = (range: string) =>
-      build({ source: treeOf({ ...APP, 'app.json': JSON.stringify({ engines: { cp: range } }) }) });
+      build({ source: treeOf({ ...APP, 'app.json': JSON.stringify({ wants: { cp: range } }) }) });
     await expect(wanting('>=200')).rejects.toMatchObject({
       code: 'toolchain_missing',
       message: 'No version of cp matches ">=200".',
-      hint: expect.stringContaining('available: 1.0.0, 97.2.0, 98.0.0') as string,
+      hint: expect.stringContaining('available: 97.2.0, 98.0.0. Change app.json.') as string,
     });
-    await expect(wanting('newest')).rejects.toMatchObject({ code: 'invalid_config' });
-    await expect(wanting(`${'>=97 || '.repeat(100)}>=97`)).rejects.toMatchObject({ code: 'invalid_config' });
   });
 });
 
 describe('a version that the source names', () => {
-  const wanting = (text: string) => treeOf({ ...APP, 'wanted.txt': `# comment\n${text}\n` });
+  const wanting = (text: string) => treeOf({ ...APP, 'wanted.txt': text });
 
   it('is looked for among all that are installed', async () => {
     const { build, lines } = await world();
     await build({ source: wanting('>=18, <100') });
     const { node } = process.versions;
-    expect(lines).toContain(`wanted.txt asks for git >=18, <100: ${node} is used`);
-    expect(lines).toContainEqual(expect.stringContaining(`git ${node})`));
+    expect(lines).toContainEqual(expect.stringContaining(`git ${node} (wanted.txt asks for >=18, <100)`));
   });
 
   it('and is not here is refused with those that are', async () => {
@@ -253,14 +245,6 @@ describe('a version that the source names', () => {
         RegExp(`^Installed here: 2\\.[\\d.]+, ${process.versions.node}\\. Change wanted\\.txt`),
       ) as string,
     });
-  });
-
-  it('in words that mean none is passed over, and said', async () => {
-    const { build, lines } = await world();
-    await build({ source: wanting('pypy3.9') });
-    expect(lines).toContainEqual(
-      expect.stringMatching(/^wanted\.txt asks for "pypy3\.9", which is no version of git: 2/),
-    );
   });
 });
 
@@ -274,7 +258,7 @@ describe('hostile sources', () => {
   });
 
   it('cannot plant a link where files of the platform or packages go', async () => {
-    const made = await builderWorld(SHIPPED_PLATFORMS);
+    const made = await builderWorld();
     worlds.push(made);
     const outside = join(made.home, 'outside');
     await mkdir(outside);

@@ -1,5 +1,5 @@
 /**
- * Builder that follows platforms/<name>/platform.yaml and makes slugs. Owns the slugs, the cache and the brought toolchains;
+ * Builder that follows build plans and makes slugs. Owns the slugs, the cache and the brought toolchains;
  * knows nothing of releases, units or routes.
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
@@ -16,8 +16,8 @@ import { asFailure } from './failures.ts';
 import type { Stopped } from './failures.ts';
 import { openWorkshop } from './open-workshop.ts';
 import type { PlatformBuilderOptions } from './open-workshop.ts';
-import { readAddedPlatform } from './platform-file/added-platform.ts';
-import type { Platform } from './platform-file/platform-file.ts';
+import type { Language } from '../../../build-plan/language.ts';
+import { writtenLanguage } from '../../../build-plan/written/written-language.ts';
 import type { SlugPlace } from './slugs.ts';
 import { BuildOutput } from './steps/output.ts';
 import type { Workshop } from './workshop.ts';
@@ -26,7 +26,7 @@ const INFO_MS = 60_000;
 /** Left in a removed cache that slugs still need a part of. */
 const REMOVED = 'removed';
 
-/** Only one builder may use the directories at a time. Throws PlatformError `config.invalid` when a platform is not well written. */
+/** Only one builder may use the directories at a time. */
 export async function createPlatformBuilder(options: PlatformBuilderOptions): Promise<Builder> {
   return new PlatformBuilder(await openWorkshop(options), options.logger);
 }
@@ -45,7 +45,7 @@ class PlatformBuilder implements Builder {
 
   platforms(): Promise<PlatformInfo[]> {
     if (this.#info === null || Date.now() - this.#info.at > INFO_MS) {
-      const value = Promise.all([...this.#workshop.platforms.values()].map((platform) => this.#describe(platform)));
+      const value = Promise.all(this.#workshop.languages.map((language) => this.#describe(language)));
       this.#info = { value, at: Date.now() };
       value.catch(() => (this.#info = null));
     }
@@ -53,7 +53,7 @@ class PlatformBuilder implements Builder {
   }
 
   async describe(name: string, definition: string): Promise<PlatformInfo> {
-    return this.#describe(readAddedPlatform(name, definition, this.#workshop.inheritable));
+    return this.#describe(writtenLanguage(name, definition, this.#workshop.inheritable));
   }
 
   async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {
@@ -132,15 +132,15 @@ class PlatformBuilder implements Builder {
     await writeFile(join(cache, REMOVED), '');
   }
 
-  async #describe(platform: Platform): Promise<PlatformInfo> {
+  async #describe({ name, description, tools: needed }: Language): Promise<PlatformInfo> {
     const tools: string[] = [];
     const missing: string[] = [];
-    for (const tool of platform.tools.filter((one) => one.when === null)) {
+    for (const tool of needed) {
       const program = await this.#workshop.programs.find(tool);
       if (program.found) tools.push(`${tool.program} v${program.version}`);
       else missing.push(program.missing);
     }
-    return { name: platform.name, description: platform.description, ready: missing.length === 0, tools, missing };
+    return { name, description, ready: missing.length === 0, tools, missing };
   }
 }
 

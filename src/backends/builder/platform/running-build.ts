@@ -1,8 +1,8 @@
 /** One build under way: what all its parts know. */
-import type { BuildRequest } from '../../../domain/deploys/builder.ts';
-import type { Platform } from './platform-file/platform-file.ts';
-import type { SlugPlace } from './slugs.ts';
+import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import type { SourceFiles } from '../../../build-plan/source/source-files.ts';
+import type { BuildRequest } from '../../../domain/deploys/builder.ts';
+import type { SlugPlace } from './slugs.ts';
 import type { BuildOutput } from './steps/output.ts';
 import type { Program } from './toolchain/programs.ts';
 import type { Brought } from './toolchain/toolchains.ts';
@@ -11,10 +11,10 @@ import type { Workshop } from './workshop.ts';
 export interface RunningBuild {
   readonly workshop: Workshop;
   readonly request: BuildRequest;
-  readonly platform: Platform;
+  readonly plan: BuildPlan;
   readonly place: SlugPlace;
   readonly files: SourceFiles;
-  /** Tools found on this machine, in the platform's order. */
+  /** Tools found on this machine, in the plan's order. */
   readonly programs: readonly Program[];
   /** Versions brought in place of them. */
   readonly brought: readonly Brought[];

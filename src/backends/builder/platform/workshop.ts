@@ -1,7 +1,7 @@
 /** What every build of one builder shares. */
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import type { Layers } from './cache/layers.ts';
-import type { Platform } from './platform-file/platform-file.ts';
+import type { Language } from '../../../build-plan/language.ts';
 import type { Slugs } from './slugs.ts';
 import type { StepLimits } from './steps/run-step.ts';
 import type { MachineSettings } from './toolchain/machine-settings.ts';
@@ -9,9 +9,12 @@ import type { Programs } from './toolchain/programs.ts';
 import type { Toolchains } from './toolchain/toolchains.ts';
 
 export interface Workshop {
-  readonly platforms: ReadonlyMap<string, Platform>;
-  /** Variables of the server that a platform which was added may give to its builds, too: those that the platforms here do. */
+  /** Those that the builder brings. */
+  readonly languages: readonly Language[];
+  /** Variables of the server that a platform which was added may give to its builds, too. */
   readonly inheritable: ReadonlySet<string>;
+  /** Absolute: where files that languages put into the code lie. */
+  readonly platformFiles: string;
   readonly slugs: Slugs;
   readonly layers: Layers;
   readonly programs: Programs;

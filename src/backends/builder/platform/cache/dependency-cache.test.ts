@@ -1,10 +1,9 @@
-import { lstat, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { lstat, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { builderWorld } from '../../../../../test/support/builder-world.ts';
 import type { BuilderWorld } from '../../../../../test/support/builder-world.ts';
-import { fakePlatforms } from '../../../../../test/support/fake-platform.ts';
+import { FAKE } from '../../../../../test/support/fake-language.ts';
 import { treeOf } from '../../../../../test/support/source-trees.ts';
 
 const TENANT = 54_321;
@@ -17,17 +16,13 @@ const APP = {
   'vendor/link': '-> a',
 };
 const worlds: BuilderWorld[] = [];
-const directories: string[] = [];
 
 afterEach(async () => {
   for (const world of worlds.splice(0)) await world.dispose();
-  for (const directory of directories.splice(0)) await rm(directory, { recursive: true, force: true });
 });
 
 async function world(uid?: number): Promise<BuilderWorld> {
-  const platforms = await fakePlatforms(await mkdtemp(join(tmpdir(), 'platforms-')));
-  directories.push(platforms);
-  const made = await builderWorld(platforms, uid === undefined ? {} : { uid });
+  const made = await builderWorld([FAKE], uid === undefined ? {} : { uid });
   worlds.push(made);
   return made;
 }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceFiles } from '../../../../build-plan/source/source-files.ts';
-import type { Dependencies } from '../platform-file/platform-file.ts';
+import type { DependencySet } from '../../../../build-plan/build-plan.ts';
 import { removeTree } from '../../../../lib/remove-tree.ts';
 import { isThere } from './copy-tree.ts';
 
@@ -21,7 +21,7 @@ export interface Layer {
 
 /** Equal keys mean that the steps would make the same thing: same files, same programs, same steps, same machine. */
 export async function layerKey(
-  dependencies: Dependencies,
+  dependencies: DependencySet,
   steps: readonly (readonly string[])[],
   versions: Readonly<Record<string, string>>,
   files: SourceFiles,
@@ -34,9 +34,7 @@ export async function layerKey(
   for (const pattern of dependencies.key.files) {
     for (const file of await files.findAll(pattern)) add(file, await files.text(file));
   }
-  for (const [file, keys] of Object.entries(dependencies.key.json)) {
-    for (const key of keys) add(`${file}#${key}`, await files.jsonValue(file, key));
-  }
+  for (const [name, value] of Object.entries(dependencies.key.values ?? {})) add(`#${name}`, value);
   return hash.digest('hex').slice(0, 40);
 }
 

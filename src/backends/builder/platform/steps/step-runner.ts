@@ -2,7 +2,8 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isLargerThan, isThere } from '../cache/copy-tree.ts';
-import { buildEnvironment, platformVariables } from '../environment.ts';
+import type { Step } from '../../../../build-plan/build-plan.ts';
+import { buildEnvironment, planVariables } from '../environment.ts';
 import { stepFailure } from '../failures.ts';
 import { fillAll } from '../templates.ts';
 import type { ToolContext } from '../toolchain/toolchains.ts';
@@ -34,7 +35,7 @@ export class StepRunner {
   }
 
   /** Throws Failure `build_failed` or `disk_full` when the command does not end with 0. */
-  async run(name: string, templates: readonly string[], where: StepPlace = {}): Promise<void> {
+  async run({ name, run: templates, env = {} }: Step, where: StepPlace = {}): Promise<void> {
     const { workshop, request, place, output, signal, programs } = this.#build;
     await this.#prepare();
     const values = await this.#values(templates, where);
@@ -46,7 +47,7 @@ export class StepRunner {
     const ended = await runStep(workshop.sandbox, {
       argv: [program ?? argv[0] ?? '', ...argv.slice(1)],
       cwd: place.code,
-      env: await this.#environment(values, where),
+      env: await this.#environment(values, where, env),
       tenant: request.app,
       binds: this.#binds(where, values),
       limits: workshop.limits,
@@ -91,11 +92,11 @@ export class StepRunner {
   }
 
   async #values(templates: readonly string[], where: StepPlace): Promise<Record<string, string>> {
-    const { workshop, request, platform, place } = this.#build;
+    const { workshop, request, plan, place } = this.#build;
     const values: Record<string, string> = { app: request.app, code: place.code, downloads: this.#downloads };
     if (where.layer !== undefined) values['layer'] = where.layer.tree;
     if (where.verbatim === true) return values;
-    for (const tool of platform.sharedTools) {
+    for (const tool of plan.sharedTools) {
       if (!templates.some((template) => template.includes(`{${tool.name}}`))) continue;
       const version = this.#build.programs.find((found) => found.program === tool.per)?.version ?? '';
       values[tool.name] = await workshop.toolchains.shared(tool, version, await this.toolContext());
@@ -103,11 +104,16 @@ export class StepRunner {
     return values;
   }
 
-  async #environment(values: Readonly<Record<string, string>>, where: StepPlace): Promise<Record<string, string>> {
-    const { request, platform, files, programs, brought } = this.#build;
+  async #environment(
+    values: Readonly<Record<string, string>>,
+    where: StepPlace,
+    step: Readonly<Record<string, string>>,
+  ): Promise<Record<string, string>> {
+    const { request, plan, programs, brought } = this.#build;
     return buildEnvironment({
       machine: (await this.#machine()).variables,
-      platform: await platformVariables(platform, 'build', files, values),
+      platform: planVariables(plan, 'build', values),
+      step,
       app: request.env,
       path: [
         ...(where.layer === undefined ? [] : [join(where.layer.tree, 'bin')]),
@@ -120,18 +126,18 @@ export class StepRunner {
   }
 
   async #machine(): Promise<Inherited> {
-    const { workshop, platform, programs } = this.#build;
+    const { workshop, plan, programs } = this.#build;
     const find = (name: string): string | null => programs.find((found) => found.program === name)?.path ?? null;
-    return workshop.settings.of(platform, find);
+    return workshop.settings.of(plan, find);
   }
 
   #binds(where: StepPlace, values: Readonly<Record<string, string>>): { path: string; writable: boolean }[] {
-    const { platform, place, programs, brought } = this.#build;
+    const { plan, place, programs, brought } = this.#build;
     const writable = [place.code, join(this.#temporary, 'home'), join(this.#temporary, 'tmp'), this.#downloads];
     const readable = [
       ...programs.flatMap((program) => program.binds),
       ...brought.map((tool) => tool.directory),
-      ...platform.sharedTools.flatMap((tool) => values[tool.name] ?? []),
+      ...plan.sharedTools.flatMap((tool) => values[tool.name] ?? []),
     ];
     if (where.layer !== undefined) (where.layer.writable ? writable : readable).push(where.layer.tree);
     return [

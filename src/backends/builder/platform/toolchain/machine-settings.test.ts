@@ -2,7 +2,6 @@ import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { Platform } from '../platform-file/platform-file.ts';
 import { MachineSettings } from './machine-settings.ts';
 
 let directory: string;
@@ -14,7 +13,7 @@ afterEach(() => rm(directory, { recursive: true, force: true }));
 const PLATFORM = {
   inherit: ['HTTPS_PROXY', 'NO_PROXY'],
   ask: [{ command: ['tool', 'get', 'registry'], into: { variable: 'REGISTRY' } }],
-} as unknown as Platform;
+};
 
 /** Runs `script` after noting that it was asked. */
 async function writeTool(script: string): Promise<void> {

@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { fill } from '../templates.ts';
-import type { Ask, Platform } from '../platform-file/platform-file.ts';
+import type { Ask, BuildPlan } from '../../../../build-plan/build-plan.ts';
 
 const run = promisify(execFile);
 const ASK_MS = 10_000;
@@ -23,15 +23,15 @@ export class MachineSettings {
     this.#askMs = askMs;
   }
 
-  /** For the builds of a platform. Programs that answer are asked once; `find` gives a program's absolute path. */
-  async of(platform: Platform, find: (program: string) => string | null): Promise<Inherited> {
+  /** For the builds of a plan. Programs that answer are asked once; `find` gives a program's absolute path. */
+  async of(plan: Pick<BuildPlan, 'inherit' | 'ask'>, find: (program: string) => string | null): Promise<Inherited> {
     const result: Record<string, string> = {};
     const homeFiles: Record<string, string> = {};
-    for (const name of platform.inherit) {
+    for (const name of plan.inherit) {
       const value = this.#environment[name];
       if (value !== undefined && value !== '' && !hasCredentials(value)) result[name] = value;
     }
-    for (const ask of platform.ask) {
+    for (const ask of plan.ask) {
       const { into } = ask;
       if ('variable' in into && into.variable in result) continue;
       const value = await this.#answer(ask, find);

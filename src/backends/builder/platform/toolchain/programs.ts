@@ -5,7 +5,7 @@ import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { coerce, gte, valid } from 'semver';
 import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
-import type { Tool } from '../platform-file/platform-file.ts';
+import type { Tool } from '../../../../build-plan/build-plan.ts';
 import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';
 import { isThere } from '../cache/copy-tree.ts';
@@ -81,19 +81,20 @@ export class Programs {
   }
 
   async #look(tool: Tool): Promise<Program | NoProgram> {
+    const { version: args = ['--version'], minimum = null, check = null } = tool;
     let reason = `${tool.program} is not installed`;
     for (const directory of this.#places()) {
       const path = join(directory, tool.program);
       if (!(await isExecutable(path))) continue;
       const binds = await bindsOf(path, this.#options.directory);
-      const lines = await this.#run([path, ...tool.version], binds);
+      const lines = await this.#run([path, ...args], binds);
       const version = lines === null ? null : coerce(lines.join(' '))?.version;
       if (version === undefined || version === null || valid(version) === null) {
-        reason = `${path} cannot be used (${tool.version.join(' ')} failed in the sandbox)`;
-      } else if (tool.minimum !== null && !gte(version, tool.minimum)) {
-        reason = `${path} is version ${version}, but ${tool.minimum} or newer is needed`;
-      } else if (tool.check !== null && (await this.#run([path, ...tool.check], binds)) === null) {
-        reason = `${path} is incomplete (${tool.program} ${tool.check.join(' ')} failed)`;
+        reason = `${path} cannot be used (${args.join(' ')} failed in the sandbox)`;
+      } else if (minimum !== null && !gte(version, minimum)) {
+        reason = `${path} is version ${version}, but ${minimum} or newer is needed`;
+      } else if (check !== null && (await this.#run([path, ...check], binds)) === null) {
+        reason = `${path} is incomplete (${tool.program} ${check.join(' ')} failed)`;
       } else {
         return { found: true, program: tool.program, path, version, binds };
       }

@@ -4,14 +4,13 @@
  */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { maxSatisfying, satisfies, validRange } from 'semver';
+import { maxSatisfying, satisfies } from 'semver';
 import { Failure } from '../../../../domain/rollouts/rollout.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import { KeyedQueue } from '../../../../lib/keyed-queue.ts';
 import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
 import { isThere, seal } from '../cache/copy-tree.ts';
-import type { OtherVersions, SharedTool, Tool } from '../platform-file/platform-file.ts';
-import type { SourceFiles } from '../../../../build-plan/source/source-files.ts';
+import type { SharedTool, Tool } from '../../../../build-plan/build-plan.ts';
 import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';
 import { fillAll } from '../templates.ts';
@@ -21,8 +20,6 @@ import type { Inherited } from './machine-settings.ts';
 import type { Program } from './programs.ts';
 
 const MAX_LINES = 20_000;
-/** Of each range all versions there are would be compared with each of its parts. */
-const MAX_RANGE = 500;
 const LIST_MS = 60 * 60 * 1000;
 
 export interface Brought {
@@ -55,31 +52,13 @@ export class Toolchains {
   }
 
   /**
-   * The version the source asks for when the installed one does not do, or there is none; null when it does, or none is asked for.
-   * Throws Failure `invalid_config` (not a range), `toolchain_missing` (no such version).
+   * The newest version that the tool is wanted in; without a wish, of those that stand in for a missing one.
+   * Throws Failure `toolchain_missing` (no such version, or it cannot be fetched).
    */
-  async wanted(
-    tool: Tool,
-    installed: Program | null,
-    files: SourceFiles,
-    prepare: () => Promise<ToolContext>,
-  ): Promise<Brought | null> {
-    if (tool.versions === null) return null;
-    const { file, key } = tool.versions.wanted;
-    const own = await askedBy(files, tool.versions.wanted);
-    const asked = own ?? (installed === null ? tool.versions.otherwise : null);
-    if (asked === null) return null;
-    const range = typeof asked === 'string' && asked.length <= MAX_RANGE ? validRange(asked) : null;
-    if (range === null) {
-      throw new Failure(
-        'invalid_config',
-        `${file}: ${key} is ${JSON.stringify(asked).slice(0, MAX_RANGE)}, which is not a range of versions.`,
-        {
-          hint: `Write for example ">=20" or "22.x" there.`,
-        },
-      );
-    }
-    if (installed !== null && satisfies(installed.version, range)) return null;
+  async bring(tool: Tool, installed: string | null, prepare: () => Promise<ToolContext>): Promise<Brought | null> {
+    const { bring = null, wanted = null } = tool;
+    const range = wanted?.range ?? bring?.otherwise ?? null;
+    if (bring === null || range === null) return null;
     const context = await prepare();
     const versions = await this.#available(tool, context).catch(async (error: unknown) => {
       // Without the registry, what was brought before still serves.
@@ -88,14 +67,8 @@ export class Toolchains {
       return [brought];
     });
     const version = maxSatisfying(versions, range);
-    if (version === null) throw noVersion(tool, String(asked), installed, versions);
-    const instead = installed === null ? '' : ` instead of the installed ${installed.version}`;
-    context.say(
-      own === null
-        ? `${tool.program} is not installed here: ${version} is used`
-        : `${file} asks for ${tool.program} ${String(asked)}: ${version} is used${instead}`,
-    );
-    const { install, companions, files: seeds, bin } = tool.versions;
+    if (version === null) throw noVersion(tool, range, installed, versions);
+    const { install, companions = [], files: seeds = {}, bin } = bring;
     const extra = companions.filter((one) => satisfies(version, one.for)).map((one) => one.argument);
     const made = { name: join(tool.program, version), what: `${tool.program} ${version}` };
     const tree = await this.#make(made, context, async (directory) => {
@@ -152,12 +125,12 @@ export class Toolchains {
   }
 
   async #available(tool: Tool, context: ToolContext): Promise<string[]> {
-    const key = (tool.versions?.available ?? []).join(' ');
+    const key = (tool.bring?.available ?? []).join(' ');
     const known = this.#lists.get(key);
     if (known !== undefined && Date.now() - known.at < LIST_MS) return known.versions;
     const directory = await this.#temporary();
     const text = await this.#run(
-      tool.versions?.available ?? [],
+      tool.bring?.available ?? [],
       `the list of versions of ${tool.program}`,
       directory,
       context,
@@ -230,19 +203,12 @@ function versionList(text: string): string[] {
   }
 }
 
-/** What the source says; null when it says nothing of this tool. A hash behind the version is no part of it. */
-async function askedBy(files: SourceFiles, { file, key, prefix }: OtherVersions['wanted']): Promise<unknown> {
-  const value = await files.jsonValue(file, key);
-  if (value === undefined || value === null || value === '') return null;
-  if (prefix === '') return value;
-  return typeof value === 'string' && value.startsWith(prefix) ? value.slice(prefix.length).split('+')[0] : null;
-}
-
-function noVersion(tool: Tool, asked: string, installed: Program | null, versions: readonly string[]): Failure {
+function noVersion(tool: Tool, range: string, installed: string | null, versions: readonly string[]): Failure {
   const latest = new Map<string, string>();
   for (const version of versions) if (!version.includes('-')) latest.set(version.split('.')[0] ?? '', version);
   const offered = [...latest.values()].slice(-12).join(', ');
-  return new Failure('toolchain_missing', `No version of ${tool.program} matches "${asked}".`, {
-    hint: `Installed here: ${installed?.version ?? 'none'}; available: ${offered}. Change ${tool.versions?.wanted.key} in ${tool.versions?.wanted.file}.`,
+  const { wanted = null } = tool;
+  return new Failure('toolchain_missing', `No version of ${tool.program} matches "${wanted?.text ?? range}".`, {
+    hint: `Installed here: ${installed ?? 'none'}; available: ${offered}.${wanted === null ? '' : ` Change ${wanted.from}.`}`,
   });
 }

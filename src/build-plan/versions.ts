@@ -1,6 +1,9 @@
 /** Pure: what people write about the version of a language -> a range of versions. */
 import { validRange } from 'semver';
 
+/** Of longer ranges all versions there are would be compared with too many parts. */
+export const MAX_RANGE = 500;
+
 /**
  * `3.12`, `3.12.1` (any 3.12 will do), `>=3.10,<3.13`, `==3.11.*`, `~=3.10`, `^3.11`. Null when it is something else, such as the
  * name of another implementation.

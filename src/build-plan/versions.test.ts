@@ -1,6 +1,6 @@
 import { satisfies } from 'semver';
 import { expect, it } from 'vitest';
-import { askedRange } from './asked-version.ts';
+import { askedRange } from './versions.ts';
 
 it.each([
   ['3', ['3.9.1', '3.13.0'], ['2.7.18', '4.0.0']],

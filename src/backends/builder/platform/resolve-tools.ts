@@ -1,0 +1,82 @@
+/** The tools of a plan on this machine: those that are installed, and versions brought in their place. */
+import { compare, satisfies } from 'semver';
+import type { Tool } from '../../../build-plan/build-plan.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
+import type { RunningBuild } from './running-build.ts';
+import { StepRunner } from './steps/step-runner.ts';
+import type { Program } from './toolchain/programs.ts';
+import type { Brought } from './toolchain/toolchains.ts';
+import type { Workshop } from './workshop.ts';
+
+export interface ResolvedTools {
+  readonly programs: readonly Program[];
+  readonly brought: readonly Brought[];
+  /** For people, in the plan's order: `node 22.11.0 (engines.node in package.json)`. */
+  readonly versions: readonly string[];
+}
+
+interface Found {
+  readonly tool: Tool;
+  /** What is installed and would do, except perhaps for its version; null: nothing. */
+  readonly program: Program | null;
+  /** Is to be brought. */
+  readonly isShort: boolean;
+}
+
+/** Throws Failure `toolchain_missing`, before anything is brought when that can be known from this machine. */
+export async function resolveTools(build: Omit<RunningBuild, 'programs' | 'brought'>): Promise<ResolvedTools> {
+  const { workshop, plan } = build;
+  const all: Found[] = [];
+  for (const tool of plan.tools) all.push(await find(workshop, tool));
+  const programs = all.flatMap(({ program }) => program ?? []);
+  const runner = new StepRunner({ ...build, programs, brought: [] });
+  const brought: Brought[] = [];
+  const versions: string[] = [];
+  for (const { tool, program, isShort } of all) {
+    const other = isShort
+      ? await workshop.toolchains.bring(tool, program?.version ?? null, () => runner.toolContext())
+      : null;
+    if (other !== null) brought.push(other);
+    const version = other?.version ?? program?.version ?? '';
+    versions.push(`${tool.program} ${version}${reason(tool, program, other)}`);
+  }
+  return { programs, brought, versions };
+}
+
+async function find({ programs }: Workshop, tool: Tool): Promise<Found> {
+  const { wanted = null, bring = null } = tool;
+  const installed = await programs.find(tool);
+  if (!installed.found) {
+    if (bring !== null && (bring.otherwise !== null || wanted !== null)) return { tool, program: null, isShort: true };
+    throw new Failure('toolchain_missing', `This server cannot build this app: ${installed.missing}`, {
+      hint: 'Ask the operator to install it, then push again.',
+    });
+  }
+  if (wanted === null || satisfies(installed.version, wanted.range))
+    return { tool, program: installed, isShort: false };
+  const here = new Set([installed.version]);
+  for (const program of tool.others ?? []) {
+    const other = await programs.find({ ...tool, program });
+    if (!other.found) continue;
+    here.add(other.version);
+    if (!satisfies(other.version, wanted.range)) continue;
+    // Under the name that the steps use.
+    return { tool, program: { ...other, program: tool.program }, isShort: false };
+  }
+  if (bring !== null) return { tool, program: installed, isShort: true };
+  throw new Failure(
+    'toolchain_missing',
+    `${wanted.from} asks for ${tool.program} ${wanted.text}, which this server does not have.`,
+    {
+      hint: `Installed here: ${[...here].sort(compare).join(', ')}. Change ${wanted.from}, or ask the operator to install it, then push again.`,
+    },
+  );
+}
+
+function reason({ wanted = null }: Tool, program: Program | null, brought: Brought | null): string {
+  if (wanted !== null) {
+    const instead = brought !== null && program !== null ? `, instead of the installed ${program.version}` : '';
+    return ` (${wanted.from} asks for ${wanted.text}${instead})`;
+  }
+  return brought !== null ? ' (none is installed)' : '';
+}

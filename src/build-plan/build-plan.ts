@@ -1,0 +1,155 @@
+/**
+ * How a source tree becomes an app, as data: made by a language without running anything, shown by `tancho build plan`, followed by
+ * a builder. Texts in braces are filled in by who follows it: `{app}`, `{code}` (the directory of the code), `{downloads}` (kept
+ * between the builds of one app), `{layer}` (the set of dependencies that stays outside the code), and the names of shared tools.
+ */
+import type { FailureCause } from '../domain/rollouts/rollout.ts';
+
+export interface BuildPlan {
+  /** `nodejs`: also the name of the app's platform. */
+  readonly platform: string;
+  /** What was recognised, for people: `Next.js with npm`. */
+  readonly title: string;
+  /** In the order in which their versions are decided. */
+  readonly tools: readonly Tool[];
+  readonly sharedTools: readonly SharedTool[];
+  /** Variables of the server's own environment that builds get too: proxies, registries, certificates. */
+  readonly inherit: readonly string[];
+  /** Settings of the server's user that are asked from a program and given to builds. */
+  readonly ask: readonly Ask[];
+  /** The last of equal names counts. */
+  readonly environment: readonly Variable[];
+  /** Put into the code before the first step. */
+  readonly files: readonly BroughtFile[];
+  readonly dependencies: readonly DependencySet[];
+  readonly steps: readonly Step[];
+  /** Files that the steps must have made to be served as they are; null: the app serves itself. */
+  readonly site: Site | null;
+  /** By name. Empty only beside a problem. */
+  readonly processes: Readonly<Record<string, PlannedProcess>>;
+  /** What is done otherwise than people may expect. */
+  readonly notes: readonly string[];
+  /** What will probably go wrong. */
+  readonly warnings: readonly string[];
+  /** Why this cannot be built or would not run; nothing is begun while there is one. */
+  readonly problems: readonly Problem[];
+}
+
+/** A program that the steps or the processes run. */
+export interface Tool {
+  readonly program: string;
+  /** Arguments that make the program print its version; `--version` by default. */
+  readonly version?: readonly string[];
+  /** The oldest version that will do, in full. */
+  readonly minimum?: string;
+  /** Arguments of a second command that must succeed for the program to be complete. */
+  readonly check?: readonly string[];
+  /** Package manager (`apt-get`, `apk`, `dnf`, `brew`, `npm`) -> the command that installs the program. */
+  readonly install: Readonly<Record<string, string>>;
+  /** Units need the program too, not only the build. */
+  readonly runtime?: boolean;
+  /** What the source asks for; absent: any version. */
+  readonly wanted?: WantedVersion | null;
+  /** Names under which other versions may be installed, in the order in which they are tried. */
+  readonly others?: readonly string[];
+  /** How versions that are not installed are brought; absent: they must be installed. */
+  readonly bring?: BroughtTool | null;
+}
+
+export interface WantedVersion {
+  /** A range of versions as semver knows them. */
+  readonly range: string;
+  /** As it is written in the source. */
+  readonly text: string;
+  /** Where: `engines.node in package.json`. */
+  readonly from: string;
+}
+
+/** How versions of a tool are brought to this machine: once, for all apps. */
+export interface BroughtTool {
+  /** The range to take from when the tool is not installed and the source asks for none; null: then it must be installed. */
+  readonly otherwise: string | null;
+  /** Prints a JSON list of versions. */
+  readonly available: readonly string[];
+  /** Written into the directory first: path -> content. */
+  readonly files?: Readonly<Record<string, string>>;
+  /** Words with {directory} and {version}. */
+  readonly install: readonly string[];
+  /** Added to `install` for the versions in `for`: what the machine has of it does not run with them. */
+  readonly companions?: readonly { readonly for: string; readonly argument: string }[];
+  /** The directory of programs, below {directory}. */
+  readonly bin: string;
+}
+
+/** A directory of programs made once and used by the builds of every app; `{name}` in steps. */
+export interface SharedTool {
+  readonly name: string;
+  /** One directory per version of this tool. */
+  readonly per: string;
+  /** Words with {directory}. */
+  readonly steps: readonly (readonly string[])[];
+}
+
+export interface Ask {
+  readonly command: readonly string[];
+  /** The variable that gets the answer, or a file of the build's home and its text with {answer}. */
+  readonly into: { readonly variable: string } | { readonly homeFile: string; readonly text: string };
+}
+
+export interface Variable {
+  readonly name: string;
+  /** Left out when it names something that this build does not have. */
+  readonly value: string;
+  /** Seen by the steps, by the units, or by both (the default). */
+  readonly scope?: 'both' | 'build' | 'run';
+}
+
+/** `from`: a path below platforms/, or the text itself. `to`: a file directly in `.tancho/`. */
+export type BroughtFile = { readonly to: string } & ({ readonly from: string } | { readonly text: string });
+
+export interface Step {
+  /** For people: `npm ci`. */
+  readonly name: string;
+  readonly run: readonly string[];
+  /** Of this step alone. */
+  readonly env?: Readonly<Record<string, string>>;
+}
+
+/** Packages that are installed by steps and kept, so that the next build need not do it again. */
+export interface DependencySet {
+  /** For people: `npm packages`. */
+  readonly name: string;
+  /** What decides the result, beside the steps and the versions of the tools: files (patterns) and values found in them. */
+  readonly key: { readonly files: readonly string[]; readonly values?: Readonly<Record<string, unknown>> };
+  /** `restored`: a directory in the code, given back by the next build. `layer`: stays where it was made, units see it read-only. */
+  readonly keep: { readonly kind: 'restored'; readonly directory: string } | { readonly kind: 'layer' };
+  /** Why the result may not be kept; absent: it may. */
+  readonly neverKept?: string | null;
+  readonly steps: readonly Step[];
+}
+
+export interface Site {
+  /** Directories that may hold it, the best first. */
+  readonly roots: readonly string[];
+  /** Which of them is known only after the steps: the first that has this file. */
+  readonly index: string;
+  /** The variable that names the directory to the file server. */
+  readonly variable: string;
+  /** When none has it; null: then nothing of it is served. */
+  readonly otherwise: Problem | null;
+}
+
+export interface PlannedProcess {
+  /** A command line for a shell. */
+  readonly command: string;
+  /** Who says so: `Procfile`, `scripts.start in package.json`, `Next.js`. */
+  readonly from: string;
+}
+
+export interface Problem {
+  readonly cause: FailureCause;
+  /** Names the file and line, or the setting. */
+  readonly message: string;
+  /** What to do next. */
+  readonly hint: string;
+}

@@ -1,0 +1,64 @@
+import { describe, expect, it } from 'vitest';
+import { sourceOf } from '../../test/support/memory-source.ts';
+import { AUTO, checkSource, chooseLanguage } from './choose-language.ts';
+import { LANGUAGES } from './languages/built-in.ts';
+
+async function choose(platform: string, files: Record<string, string>): Promise<string> {
+  const request = { app: 'shop', platform, languages: LANGUAGES, files: sourceOf(files) };
+  const language = await chooseLanguage(request);
+  await checkSource(language, request);
+  return language.name;
+}
+
+describe('the platform of an app', () => {
+  it.each([
+    ['nodejs', { 'package.json': '{}' }],
+    ['python', { 'requirements.txt': '', 'package.json': '{}' }],
+    ['go', { 'go.mod': 'module x' }],
+    ['static', { 'public/index.html': '' }],
+  ])('%s accepts its own sources, and is found by itself', async (platform, files) => {
+    expect(await choose(platform, files)).toBe(platform);
+    expect(await choose(AUTO, files)).toBe(platform);
+  });
+
+  it.each([
+    ['go', { 'go.mod': '', 'package.json': '{}', 'index.html': '' }],
+    ['nodejs', { 'package.json': '{}', 'app.py': '', 'index.html': '' }],
+    ['python', { 'manage.py': '', 'index.html': '' }],
+  ])('is %s where manifests say so, whatever else is there', async (platform, files) => {
+    expect(await choose(AUTO, files)).toBe(platform);
+  });
+
+  it('names both platforms and the command when the source is of another one', async () => {
+    await expect(choose('nodejs', { 'requirements.txt': 'flask' })).rejects.toMatchObject({
+      code: 'no_platform',
+      message: expect.stringMatching(
+        /of the platform nodejs, but the source looks like python \(it has requirements.txt\)/,
+      ) as string,
+      hint: 'Change the app and push again: tancho app update shop --platform python',
+    });
+  });
+
+  it('says what it looked for when the source is of none', async () => {
+    await expect(choose('nodejs', { 'README.md': '' })).rejects.toThrow(
+      /has none of: package.json, server.js, index.js, app.js/,
+    );
+    await expect(choose(AUTO, { 'README.md': '' })).rejects.toMatchObject({
+      message: 'What the app shop is written in is not recognised.',
+      hint: expect.stringContaining('go: go.mod; python: requirements.txt') as string,
+    });
+  });
+
+  it('says how to deploy the directory in which the app lies', async () => {
+    await expect(choose('nodejs', { 'README.md': '', 'api/package.json': '{}' })).rejects.toMatchObject({
+      message: expect.stringMatching(/There is api\/package\.json, but the app must lie at the top\./) as string,
+      hint: 'Deploy that directory: tancho deploy api -a shop   or: git subtree push --prefix api <remote> main',
+    });
+  });
+
+  it('says which platforms there are', async () => {
+    await expect(choose('cobol', {})).rejects.toMatchObject({
+      hint: 'Platforms of this server: go, nodejs, python, static.',
+    });
+  });
+});

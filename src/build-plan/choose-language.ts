@@ -1,0 +1,92 @@
+/** Which language is a source written in, and is it the one of the app? */
+import { Failure } from '../domain/rollouts/rollout.ts';
+import { byStrength, type Detection, type Language } from './language.ts';
+import type { SourceFiles } from './source/source-files.ts';
+
+/** The platform of an app that takes what its first push is. */
+export const AUTO = 'auto';
+
+export interface ToChoose {
+  readonly app: string;
+  /** Of the app; `auto`: whatever the source is. */
+  readonly platform: string;
+  /** All there are; of two that are equally sure of a source the first is taken. */
+  readonly languages: readonly Language[];
+  readonly files: SourceFiles;
+}
+
+interface Found {
+  readonly language: Language;
+  readonly detection: Detection;
+}
+
+/** Throws Failure `no_platform` when there is no such platform; with `auto`, when the source is of none. */
+export async function chooseLanguage({ app, platform, languages, files }: ToChoose): Promise<Language> {
+  if (platform === AUTO) {
+    const [best] = await candidates(languages, files);
+    if (best !== undefined) return best.language;
+    const looked = languages.map(({ name, signs }) => `${name}: ${signs.join(', ')}`).join('; ');
+    throw await nothing(app, `What the app ${app} is written in is not recognised.`, languages, files, {
+      hint: `One of these files is to be at the top of the repository: ${looked}.`,
+    });
+  }
+  const language = languages.find(({ name }) => name === platform);
+  if (language !== undefined) return language;
+  throw new Failure('no_platform', `The platform "${platform}" of the app ${app} does not exist here.`, {
+    hint: `Platforms of this server: ${languages
+      .map(({ name }) => name)
+      .sort()
+      .join(', ')}.`,
+  });
+}
+
+/** Throws Failure `no_platform`; says what the source looks like when it is something else. */
+export async function checkSource(
+  language: Language,
+  { app, languages, files }: Omit<ToChoose, 'platform'>,
+): Promise<void> {
+  if ((await language.detect(files)) !== null) return;
+  const others = await candidates(languages, files);
+  const [best] = others;
+  const wanted = language.signs.join(', ');
+  if (best === undefined) {
+    const message = `The app ${app} is of the platform ${language.name}, but the source has none of: ${wanted}.`;
+    throw await nothing(app, message, [language], files, {
+      hint: `Add one of these files at the top of the repository, commit and push again; or give the app another platform: tancho app update ${app} --platform <platform>`,
+    });
+  }
+  const looks = others.map((other) => `${other.language.name} (it has ${other.detection.because})`).join(' or ');
+  throw new Failure(
+    'no_platform',
+    `The app ${app} is of the platform ${language.name}, but the source looks like ${looks}; none of these is there: ${wanted}.`,
+    { hint: `Change the app and push again: tancho app update ${app} --platform ${best.language.name}` },
+  );
+}
+
+async function candidates(languages: readonly Language[], files: SourceFiles): Promise<Found[]> {
+  const found: Found[] = [];
+  for (const language of languages) {
+    const detection = await language.detect(files);
+    if (detection !== null) found.push({ language, detection });
+  }
+  return found.sort((a, b) => byStrength(a.detection, b.detection));
+}
+
+/** Somebody may have pushed a repository whose app lies in a directory. */
+async function nothing(
+  app: string,
+  message: string,
+  languages: readonly Language[],
+  files: SourceFiles,
+  otherwise: { readonly hint: string },
+): Promise<Failure> {
+  for (const pattern of languages.flatMap(({ signs }) => signs)) {
+    const found = await files.find(`*/${pattern}`);
+    const directory = found?.split('/')[0] ?? '';
+    if (!/^[\w.-]+$/.test(directory) || directory.startsWith('-')) continue;
+    return new Failure('no_platform', `${message} There is ${found}, but the app must lie at the top.`, {
+      hint: `Deploy that directory: tancho deploy ${directory} -a ${app}   or: git subtree push --prefix ${directory} <remote> main`,
+    });
+  }
+  return new Failure('no_platform', message, otherwise);
+}

@@ -1,0 +1,77 @@
+/** Contract of a language: it looks at a source tree and says how that is built. It runs nothing and knows no machine. */
+import type { Ask, BuildPlan, Tool } from './build-plan.ts';
+import type { SourceFiles } from './source/source-files.ts';
+
+export interface Language {
+  /** `nodejs`: the name of the platform. */
+  readonly name: string;
+  /** For `tancho platform list`. */
+  readonly description: string;
+  /** A command that could start such an app, shown to people whose app says nowhere how it starts. */
+  readonly example: string;
+  /** Files by which people know such a source; `*` stands for any characters but a slash. */
+  readonly signs: readonly string[];
+  /** Tools that every app of it needs, for `tancho platform list`. */
+  readonly tools: readonly Tool[];
+  readonly inherit?: readonly string[];
+  readonly ask?: readonly Ask[];
+  /** Keys of a section of tancho.yaml that become variables of the units. */
+  readonly options?: SectionOptions;
+  /** Null when the source is of something else. */
+  detect(files: SourceFiles): Promise<Detection | null>;
+  /** Everything not given is empty. Throws Failure `invalid_config` for files that cannot be read. */
+  plan(files: SourceFiles, asked: Asked): Promise<PlanParts>;
+}
+
+export interface SectionOptions {
+  readonly section: string;
+  readonly keys: readonly { readonly key: string; readonly variable: string; readonly description: string }[];
+}
+
+export interface Detection {
+  /** The file that says so. */
+  readonly because: string;
+  /**
+   * How much it means when an app's platform is found by its first push: a manifest of packages says more than a file with a usual
+   * name, and that more than a page.
+   */
+  readonly strength: 'manifest' | 'program' | 'page';
+}
+
+/** What the app has been told to be, beside its code. */
+export interface Asked {
+  readonly app: string;
+  /** From Procfile or tancho.yaml; null: the language decides. */
+  readonly processes: Readonly<Record<string, string>> | null;
+  /** The app has build commands of its own, which run after the steps. */
+  readonly buildsItself: boolean;
+  /** Variable -> value, from the language's section of tancho.yaml. */
+  readonly options: Readonly<Record<string, string>>;
+}
+
+export type PlanParts = Pick<BuildPlan, 'title'> &
+  Partial<Omit<BuildPlan, 'platform' | 'inherit' | 'ask' | 'processes'>> & {
+    /** What runs when the app does not say it itself; asked.processes come first in any case. */
+    readonly processes?: BuildPlan['processes'];
+  };
+
+const STRENGTHS: readonly Detection['strength'][] = ['manifest', 'program', 'page'];
+
+/** Sorts the strongest first. */
+export function byStrength(a: Detection, b: Detection): number {
+  return STRENGTHS.indexOf(a.strength) - STRENGTHS.indexOf(b.strength);
+}
+
+/** The strongest sign that is there. */
+export async function firstSign(
+  files: SourceFiles,
+  signs: Partial<Record<Detection['strength'], readonly string[]>>,
+): Promise<Detection | null> {
+  for (const strength of STRENGTHS) {
+    for (const pattern of signs[strength] ?? []) {
+      const because = await files.find(pattern);
+      if (because !== null) return { because, strength };
+    }
+  }
+  return null;
+}

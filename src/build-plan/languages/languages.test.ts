@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { sourceOf } from '../../../test/support/memory-source.ts';
+import type { BuildPlan } from '../build-plan.ts';
+import { AUTO } from '../choose-language.ts';
+import { planSource } from '../plan-source.ts';
+import { LANGUAGES } from './built-in.ts';
+
+async function plan(files: Record<string, string>, platform = AUTO): Promise<BuildPlan> {
+  return (await planSource({ app: 'shop', platform, languages: LANGUAGES, files: sourceOf(files) })).plan;
+}
+
+const stepsOf = ({ dependencies, steps }: BuildPlan): string[] =>
+  [...dependencies.flatMap((set) => set.steps), ...steps].map(({ name }) => name);
+const web = ({ processes }: BuildPlan): string | undefined => processes['web']?.command;
+
+it('every language says how its tools are installed, and names only tools and words that are there', async () => {
+  const sources: Record<string, string>[] = [
+    { 'go.mod': 'module x', 'main.go': 'package main\n' },
+    { 'pyproject.toml': '', 'app.py': 'app = 1' },
+    { 'package.json': '{"dependencies":{"a":"1"},"scripts":{"build":"x"}}', 'yarn.lock': '', 'server.js': '' },
+    { 'index.html': '' },
+  ];
+  for (const source of sources) {
+    const { tools, sharedTools, steps, dependencies } = await plan(source);
+    for (const tool of tools) expect(Object.keys(tool.install), tool.program).not.toEqual([]);
+    const known = ['app', 'code', 'downloads', 'layer', ...sharedTools.map(({ name }) => name)];
+    const words = [...steps, ...dependencies.flatMap((set) => set.steps)].flatMap(({ run }) => run);
+    const used = words.flatMap((word) => [...word.matchAll(/\{([^{}]*)\}/g)].map((match) => match[1] ?? ''));
+    expect(used.filter((word) => !known.includes(word))).toEqual([]);
+  }
+});
+
+it('any plan is made, whatever the files hold', async () => {
+  const blank = '\n'.repeat(1_000_000);
+  const start = `node${' a'.repeat(100_000)} !`;
+  const names = ['requirements.txt', '.python-version', 'runtime.txt', 'wsgi.py', 'app.py', 'a/settings.py', '.nvmrc'];
+  const files = Object.fromEntries(names.map((name) => [name, blank]));
+  const hostile = {
+    ...files,
+    'manage.py': '',
+    'go.mod': blank,
+    'a.go': `${' '.repeat(1_000_000)}\n`,
+    'index.html': `${'<script '.repeat(200_000)}`,
+    'yarn.lock': `${' '.repeat(1_000_000)}\n`,
+    'package.json': JSON.stringify({ scripts: { start }, engines: { node: '>=18' } }),
+  };
+  for (const { name } of LANGUAGES) expect((await plan(hostile, name)).platform).toBe(name);
+});
+
+describe('go', () => {
+  const MAIN = 'package main\n';
+  const MODULE = { 'go.mod': 'module example.com/x\n' };
+
+  it.each<[Record<string, string>, string[], string | undefined]>([
+    [{ 'main.go': MAIN }, ['go build'], 'bin/shop'],
+    [{ 'cmd/web/main.go': MAIN, 'cmd/job/main.go': MAIN }, ['go build ./cmd/...'], 'bin/web'],
+    [{ 'cmd/api/main.go': MAIN }, ['go build ./cmd/...'], 'bin/api'],
+    [{ 'lib.go': 'package lib\n', 'cmd/server/main.go': MAIN }, ['go build ./cmd/...'], 'bin/server'],
+    [{ 'cmd/a/main.go': MAIN, 'cmd/b/main.go': MAIN }, ['go build ./cmd/...'], undefined],
+  ])('of %j runs %j and starts %s', async (files, steps, command) => {
+    const made = await plan({ ...MODULE, ...files });
+    expect([stepsOf(made).slice(1), web(made)]).toEqual([steps, command]);
+    expect(made.problems.map(({ cause }) => cause)).toEqual(command === undefined ? ['no_process'] : []);
+  });
+});
+
+describe('python', () => {
+  it.each<[string | null, Record<string, string>, string | null]>([
+    [null, {}, null],
+    ['.python-version', { '.python-version': '3.12.4\n' }, '3.12.4'],
+    ['runtime.txt', { 'runtime.txt': 'python-3.11.9' }, '3.11.9'],
+    ['.tool-versions', { '.tool-versions': 'nodejs 22\npython 3.13' }, '3.13'],
+    ['requires-python in pyproject.toml', { 'pyproject.toml': '[project]\nrequires-python = ">=3.10"' }, '>=3.10'],
+    ['pyproject.toml', { 'pyproject.toml': '[tool.poetry.dependencies]\npython = "^3.11"' }, '^3.11'],
+  ])('of the version that %s names, with %j', async (from, files, text) => {
+    const { tools } = await plan({ 'app.py': '', ...files }, 'python');
+    expect([tools[0]?.wanted?.from ?? null, tools[0]?.wanted?.text ?? null]).toEqual([from, text]);
+  });
+
+  it('says when it is no version, and names the line of a mistake in pyproject.toml', async () => {
+    const { notes, tools } = await plan({ 'app.py': '', '.python-version': 'pypy3.9' }, 'python');
+    expect([tools[0]?.wanted, notes[0]]).toEqual([null, expect.stringContaining('"pypy3.9", which is no version')]);
+    await expect(plan({ 'pyproject.toml': '[project]\nname = \n' })).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringMatching(/^pyproject.toml line 2 is not valid TOML: /) as string,
+      hint: 'Correct pyproject.toml and push again.',
+    });
+  });
+
+  it('installs what requirements.txt or pyproject.toml names', async () => {
+    expect(stepsOf(await plan({ 'requirements.txt': 'flask', 'pyproject.toml': '' }))).toEqual([
+      'python3 -m venv',
+      'pip install (requirements.txt)',
+    ]);
+    const project = await plan({ 'pyproject.toml': '' });
+    expect(stepsOf(project)).toEqual(['python3 -m venv', 'reading pyproject.toml', 'pip install (pyproject.toml)']);
+    expect(project.files).toEqual([{ from: 'python/requirements.py', to: '.tancho/requirements.py' }]);
+    const own = await plan({ 'requirements.txt': '-e .\n' });
+    expect(own.dependencies[0]?.neverKept).toContain('requirements.txt');
+  });
+
+  it.each<[Record<string, string>, string | undefined]>([
+    [{ 'app.py': 'app = Flask()' }, undefined],
+    [{ 'requirements.txt': '\uFEFFFlask\r\nGunicorn==20', 'app.py': 'import x\napp = Flask()' }, 'app:app'],
+    [{ 'requirements.txt': 'gunicorn', 'wsgi.py': 'application = x' }, 'wsgi'],
+    [{ 'requirements.txt': 'gunicorn', 'wsgi.py': 'app = x' }, 'wsgi:app'],
+    [{ 'requirements.txt': '# gunicorn', 'wsgi.py': 'app = x' }, undefined],
+    [{ 'pyproject.toml': 'x = ["gunicorn>=2"]', 'manage.py': '', 'shop/wsgi.py': '' }, 'shop.wsgi'],
+  ])('of %j starts %s', async (files, module) => {
+    const command = module === undefined ? undefined : `gunicorn --bind 0.0.0.0:$PORT ${module}`;
+    expect(web(await plan(files))).toBe(command);
+  });
+});
+
+describe('static', () => {
+  it('serves what a generator made before what it was made from', async () => {
+    const made = await plan({ 'index.html': '' });
+    expect(made).toMatchObject({
+      problems: [],
+      warnings: [],
+      site: { roots: ['dist', 'build', '_site', '.', 'site', 'public'] },
+    });
+    expect(web(made)).toContain('.tancho/server.mjs');
+    const named = await plan({ 'index.html': '', 'tancho.yaml': 'static: { root: x }' }, 'static');
+    expect(named.site).toBeNull();
+  });
+
+  it.each([
+    '<script type="module" src="/src/main.ts"></script>',
+    '<script type="module" src="./src/App.tsx"></script>',
+    '<link rel="icon" href="%PUBLIC_URL%/favicon.ico" />',
+  ])('is never the unbuilt page with %s', async (line) => {
+    const source = { 'index.html': `<html>\n${line}\n</html>`, 'package.json': '{"scripts":{"build":"vite build"}}' };
+    expect((await plan(source, 'static')).problems).toMatchObject([
+      {
+        cause: 'no_platform',
+        message: expect.stringMatching(/^index.html line 2 needs a build/) as string,
+        hint: expect.stringContaining('tancho app update shop --platform nodejs') as string,
+      },
+    ]);
+    const built = { ...source, 'dist/index.html': '<script src="/assets/a.js"></script>' };
+    expect((await plan(built, 'static')).problems).toEqual([]);
+    const hook = { ...source, 'tancho.yaml': 'hooks: { build: [npm run build] }' };
+    expect((await plan(hook, 'static')).problems).toEqual([]);
+  });
+
+  it('warns of a build script that it does not run', async () => {
+    const { warnings } = await plan({ 'index.html': '', 'package.json': '{"scripts":{"build":"sass"}}' }, 'static');
+    expect(warnings).toMatchObject([expect.stringContaining('does not run')]);
+  });
+});

@@ -1,0 +1,86 @@
+/** Which package manager installs, and in which version: the one whose lock file is there. */
+import { valid, validRange } from 'semver';
+import type { WantedVersion } from '../../build-plan.ts';
+import type { SourceFiles } from '../../source/source-files.ts';
+import type { PackageJson } from './package-json.ts';
+
+export interface PackageManager {
+  readonly kind: 'npm' | 'yarn-classic' | 'yarn-berry' | 'pnpm';
+  readonly program: 'npm' | 'yarn' | 'pnpm';
+  /** For people: `npm`, `yarn 4`. */
+  readonly title: string;
+  /** Its lock file; null: there is none. */
+  readonly lock: string | null;
+  readonly wanted: WantedVersion | null;
+  readonly notes: readonly string[];
+}
+
+type Program = PackageManager['program'];
+
+const LOCKS: readonly (readonly [Program, readonly string[]])[] = [
+  ['npm', ['package-lock.json', 'npm-shrinkwrap.json']],
+  ['pnpm', ['pnpm-lock.yaml']],
+  ['yarn', ['yarn.lock']],
+];
+
+export async function packageManager(files: SourceFiles, packageJson: PackageJson): Promise<PackageManager> {
+  const notes: string[] = [];
+  const locks: { program: Program; lock: string }[] = [];
+  for (const [program, names] of LOCKS) {
+    const lock = await files.find(...names);
+    if (lock !== null) locks.push({ program, lock });
+  }
+  const named = namedManager(packageJson);
+  const chosen = locks.find(({ program }) => program === named?.program) ?? locks[0];
+  const program = chosen?.program ?? named?.program ?? 'npm';
+  const lock = chosen?.lock ?? null;
+  if (locks.length > 1) {
+    notes.push(`${locks.map((each) => each.lock).join(' and ')} are both there: ${program} is used; remove the others`);
+  }
+  const bun = lock === null ? await files.find('bun.lock', 'bun.lockb') : null;
+  if (bun !== null) notes.push('the lock file of bun is not read; the packages are installed with npm');
+  // npm comes with Node.
+  if (program === 'npm') return { kind: 'npm', program, title: 'npm', lock, wanted: null, notes };
+  const version = named?.program === program ? named.wanted : null;
+  if (program === 'pnpm') {
+    const wanted = version ?? (await pnpmOfLock(files, lock));
+    return { kind: 'pnpm', program, title: 'pnpm', lock, wanted, notes };
+  }
+  const wanted = version ?? (await yarnOfLock(files));
+  const isBerry = await isYarnBerry(files, wanted);
+  return { kind: isBerry ? 'yarn-berry' : 'yarn-classic', program, title: 'yarn', lock, wanted, notes };
+}
+
+/** `packageManager`: `yarn@4.1.0`, with a hash behind it or not. */
+function namedManager(packageJson: PackageJson): { program: Program; wanted: WantedVersion | null } | null {
+  const [, program, version = ''] =
+    /^(npm|yarn|pnpm)@([^+\s]{1,80})/.exec(packageJson.text('packageManager') ?? '') ?? [];
+  if (program === undefined) return null;
+  const range = validRange(version);
+  const wanted = range === null ? null : { range, text: version, from: 'packageManager in package.json' };
+  return { program: program as Program, wanted };
+}
+
+/** The oldest pnpm that reads the lock file without rewriting it would do; the newest of that line is taken. */
+async function pnpmOfLock(files: SourceFiles, lock: string | null): Promise<WantedVersion | null> {
+  const found = lock === null ? null : await files.findLine(lock, /^lockfileVersion:\s*['"]?(\d+)(?:\.(\d+))?/);
+  if (lock === null || found === null) return null;
+  const [, major, minor = '0'] = found.match;
+  const range = major === '5' ? (Number(minor) >= 4 ? '7' : '6') : major === '6' ? '8' : '9 || 10';
+  return { range, text: `lockfileVersion ${major}.${minor}`, from: lock };
+}
+
+async function yarnOfLock(files: SourceFiles): Promise<WantedVersion | null> {
+  if (!(await files.exists('yarn.lock'))) return null;
+  const metadata = await files.findLine('yarn.lock', /^__metadata:/);
+  if (metadata === null) return null;
+  const version = Number((await files.findLine('yarn.lock', /^\s{2}version: (\d+)/))?.match[1] ?? 8);
+  const range = version <= 5 ? '2' : version <= 7 ? '3' : '4';
+  return { range, text: `lock file version ${version}`, from: 'yarn.lock' };
+}
+
+async function isYarnBerry(files: SourceFiles, wanted: WantedVersion | null): Promise<boolean> {
+  if (wanted?.from.startsWith('packageManager') === true && valid(wanted.text) !== null)
+    return !wanted.text.startsWith('1.');
+  return (await files.exists('.yarnrc.yml')) || (await files.hasLine('yarn.lock', /^__metadata:/));
+}

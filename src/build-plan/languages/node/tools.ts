@@ -1,0 +1,65 @@
+/** Node and the package managers, and how versions that are not installed are brought from the npm registry. */
+import type { BroughtTool, Tool, WantedVersion } from '../../build-plan.ts';
+import type { PackageManager } from './package-manager.ts';
+
+const NODE: Tool = {
+  program: 'node',
+  minimum: '18.0.0',
+  runtime: true,
+  install: {
+    'apt-get': 'apt-get install -y nodejs npm',
+    apk: 'apk add nodejs npm',
+    dnf: 'dnf install -y nodejs npm',
+    brew: 'brew install node',
+  },
+  bring: {
+    otherwise: null,
+    available: ['npm', 'view', 'node', 'versions', '--json'],
+    // The package brings the binary with a script, which newer npm runs only when allowed by name.
+    files: { 'package.json': '{"private":true,"allowScripts":{"node":true}}' },
+    install: [...fromNpm('--ignore-scripts=false'), 'node@{version}'],
+    // Today's npm does not run on these.
+    companions: [
+      { for: '<14.17', argument: 'npm@6' },
+      { for: '>=14.17 <18.17', argument: 'npm@9' },
+      { for: '>=18.17 <20.17 || >=21 <22.9', argument: 'npm@10' },
+    ],
+    bin: 'node_modules/.bin',
+  },
+};
+
+const NPM: Tool = {
+  program: 'npm',
+  runtime: true,
+  install: {
+    'apt-get': 'apt-get install -y npm',
+    apk: 'apk add npm',
+    dnf: 'dnf install -y npm',
+    brew: 'brew install node',
+  },
+};
+
+/** What every app needs. */
+export const NODE_TOOLS: readonly Tool[] = [NODE, NPM];
+
+export function nodeTools(node: WantedVersion | null, { kind, wanted }: PackageManager): Tool[] {
+  const tools: Tool[] = [{ ...NODE, wanted: node }, NPM];
+  if (kind === 'yarn-classic') tools.push(manager('yarn', 'yarn', '1', wanted));
+  if (kind === 'yarn-berry') tools.push({ ...manager('yarn', '@yarnpkg/cli-dist', '4', wanted), minimum: '2.0.0' });
+  if (kind === 'pnpm') tools.push(manager('pnpm', 'pnpm', '10', wanted));
+  return tools;
+}
+
+function manager(program: string, name: string, otherwise: string, wanted: WantedVersion | null): Tool {
+  const bring: BroughtTool = {
+    otherwise,
+    available: ['npm', 'view', name, 'versions', '--json'],
+    install: [...fromNpm(), `${name}@{version}`],
+    bin: 'node_modules/.bin',
+  };
+  return { program, install: { npm: `npm install -g ${name}` }, wanted, bring };
+}
+
+function fromNpm(...more: readonly string[]): string[] {
+  return ['npm', 'install', '--prefix', '{directory}', '--no-package-lock', '--no-audit', '--no-fund', ...more];
+}

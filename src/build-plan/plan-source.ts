@@ -1,0 +1,86 @@
+/** From a source tree to its build plan: what the app says itself, the language, and what both make of it. */
+import { Failure } from '../domain/rollouts/rollout.ts';
+import { readAppFiles, type AppFiles } from './app-files/app-files.ts';
+import type { BuildPlan, PlannedProcess, Problem } from './build-plan.ts';
+import { checkSource, chooseLanguage } from './choose-language.ts';
+import type { Asked, Language, PlanParts } from './language.ts';
+import type { SourceFiles } from './source/source-files.ts';
+
+export interface PlanRequest {
+  readonly app: string;
+  /** `auto`: what the source is. */
+  readonly platform: string;
+  readonly languages: readonly Language[];
+  readonly files: SourceFiles;
+}
+
+export interface PlannedSource {
+  readonly plan: BuildPlan;
+  readonly appFiles: AppFiles;
+}
+
+/**
+ * Takes no longer than reading some files. Throws Failure `no_platform`, `invalid_config`; what else is wrong is among the problems
+ * of the plan.
+ */
+export async function planSource(request: PlanRequest): Promise<PlannedSource> {
+  const { app, files } = request;
+  const language = await chooseLanguage(request);
+  const skipped: string[] = [];
+  const appFiles = await readAppFiles(files, {
+    section: language.options?.section ?? null,
+    options: language.options?.keys ?? [],
+    note: (text) => skipped.push(text),
+  });
+  const { config, processes } = appFiles;
+  // Who configures a platform means it, even when its files are only made by a hook.
+  if (Object.keys(config.options).length === 0) await checkSource(language, request);
+  const asked: Asked = { app, processes, buildsItself: config.hooksBuild.length > 0, options: config.options };
+  const parts = await language.plan(files, asked);
+  const plan = wholePlan(language, parts, declared(appFiles));
+  return { plan: { ...plan, notes: [...skipped, ...plan.notes] }, appFiles };
+}
+
+/** Throws Failure: the first problem of a plan, when it has one. */
+export function demandBuildable({ problems }: BuildPlan): void {
+  const [problem] = problems;
+  if (problem !== undefined) throw new Failure(problem.cause, problem.message, { hint: problem.hint });
+}
+
+function declared({ processes, processesFrom }: AppFiles): Record<string, PlannedProcess> | null {
+  if (processes === null) return null;
+  const entries = Object.entries(processes);
+  return Object.fromEntries(entries.map(([name, command]) => [name, { command, from: processesFrom }]));
+}
+
+function wholePlan(language: Language, parts: PlanParts, own: BuildPlan['processes'] | null): BuildPlan {
+  const processes = own ?? parts.processes ?? {};
+  const problems = [...(parts.problems ?? [])];
+  if (Object.keys(processes).length === 0 && problems.length === 0) problems.push(nothingStarts(language));
+  return {
+    platform: language.name,
+    title: parts.title,
+    tools: parts.tools ?? [],
+    sharedTools: parts.sharedTools ?? [],
+    inherit: language.inherit ?? [],
+    ask: language.ask ?? [],
+    environment: parts.environment ?? [],
+    files: parts.files ?? [],
+    dependencies: parts.dependencies ?? [],
+    steps: parts.steps ?? [],
+    // What starts the app is not known to serve the site.
+    site: parts.site == null || own === null ? (parts.site ?? null) : { ...parts.site, otherwise: null },
+    processes,
+    notes: parts.notes ?? [],
+    warnings: parts.warnings ?? [],
+    problems,
+  };
+}
+
+function nothingStarts({ name, example }: Language): Problem {
+  return {
+    cause: 'no_process',
+    message: `The app says nowhere how it is started, and ${name} has no default for such a source.`,
+    hint: `Add a file named Procfile at the top of the repository with one process per line, for example: web: ${example}`,
+  };
+}

@@ -1,0 +1,108 @@
+/** A language whose steps are quick standard programs, to test what the builder does around them. */
+import type { DependencySet, PlannedProcess, Tool, WantedVersion } from '../../src/build-plan/build-plan.ts';
+import { firstSign, type Language, type PlanParts } from '../../src/build-plan/language.ts';
+import type { SourceFiles } from '../../src/build-plan/source/source-files.ts';
+import { askedRange } from '../../src/build-plan/versions.ts';
+
+const CP: Tool = { program: 'cp', install: { 'apt-get': 'apt-get install -y coreutils' } };
+
+export const FAKE: Language = {
+  name: 'fake',
+  description: 'for tests',
+  example: './run',
+  signs: ['app.txt'],
+  tools: [CP],
+  detect: (files) => firstSign(files, { manifest: ['app.txt'] }),
+  plan,
+};
+
+async function plan(files: SourceFiles): Promise<PlanParts> {
+  const compiles = await files.exists('compile.txt');
+  return {
+    title: 'fake',
+    tools: await tools(files),
+    sharedTools: [{ name: 'shared', per: 'cp', steps: [['mkdir', '{directory}/made']] }],
+    environment: [
+      { name: 'FLAVOUR', value: 'vanilla' },
+      { name: 'ONLY_BUILD', value: 'yes', scope: 'build' },
+      { name: 'LAYER', value: '{layer}' },
+    ],
+    dependencies: await dependencies(files),
+    steps: compiles ? [{ name: 'compile', run: ['cp', 'compile.txt', 'compiled.txt'] }] : [],
+    notes: compiles ? ['compiling is slow'] : [],
+    ...((await files.exists('site.txt')) && {
+      site: {
+        roots: ['made', 'also'],
+        index: 'index.html',
+        variable: 'ROOT',
+        otherwise: { cause: 'build_failed', message: 'The build made no page.', hint: 'Make one.' },
+      },
+    }),
+    processes: await processes(files),
+  };
+}
+
+async function processes(files: SourceFiles): Promise<Record<string, PlannedProcess>> {
+  return (await files.exists('default.txt')) ? { web: { command: './start', from: 'default.txt' } } : {};
+}
+
+async function tools(files: SourceFiles): Promise<Tool[]> {
+  const available = ['echo', '["97.1.0", "97.2.0", "98.0.0"]'];
+  const bring = { available, install: ['mkdir', '-p', '{directory}/bin/{version}'], bin: 'bin' };
+  const seeds = { files: { 'note.txt': 'written first' } };
+  const all: Tool[] = [{ ...CP, wanted: await wanted(files, 'cp'), bring: { ...bring, ...seeds, otherwise: null } }];
+  if (await files.exists('needs-more.txt')) {
+    all.push({ program: 'no-such-program', install: { 'apt-get': 'apt-get install -y no-such-package' } });
+  }
+  if (await files.exists('bring.txt')) {
+    const install = { 'apt-get': 'apt-get install -y nowhere' };
+    all.push({
+      program: 'nowhere',
+      install,
+      wanted: await wanted(files, 'nowhere'),
+      bring: { ...bring, otherwise: '97' },
+    });
+  }
+  if (await files.exists('wanted.txt')) {
+    const install = { 'apt-get': 'apt-get install -y git' };
+    const others = ['no-such-git', 'node'];
+    all.push({ program: 'git', install, others, wanted: wantedIn('wanted.txt', await files.text('wanted.txt')) });
+  }
+  return all;
+}
+
+async function wanted(files: SourceFiles, program: string): Promise<WantedVersion | null> {
+  return wantedIn('app.json', await files.jsonValue('app.json', `wants.${program}`));
+}
+
+function wantedIn(from: string, text: unknown): WantedVersion | null {
+  if (typeof text !== 'string') return null;
+  const range = askedRange(text.trim());
+  if (range === null) throw new Error(`no range: ${text}`);
+  return { range, text: text.trim(), from };
+}
+
+async function dependencies(files: SourceFiles): Promise<DependencySet[]> {
+  const sets: DependencySet[] = [];
+  if (await files.exists('packages.txt')) {
+    sets.push({
+      name: 'packages',
+      keep: { kind: 'restored', directory: 'packages' },
+      neverKept: (await files.exists('never.txt')) ? 'there is never.txt' : null,
+      key: { files: ['packages.txt'], values: { packages: await files.jsonValue('app.json', 'packages') } },
+      steps: [{ name: 'install packages', run: ['cp', '-R', 'vendor', 'packages'] }],
+    });
+  }
+  if (await files.exists('layer.txt')) {
+    sets.push({
+      name: 'layer',
+      keep: { kind: 'layer' },
+      key: { files: ['layer.txt'] },
+      steps: [
+        { name: 'make the layer', run: ['cp', 'layer.txt', '{layer}/made.txt'] },
+        { name: 'use what is shared', run: ['cp', '-R', '{shared}/made', '{layer}/shared'] },
+      ],
+    });
+  }
+  return sets;
+}

@@ -1,0 +1,24 @@
+/** A source tree in memory, for tests of plans. */
+import { SourceFiles } from '../../src/build-plan/source/source-files.ts';
+import type { SourceReader } from '../../src/build-plan/source/source-reader.ts';
+
+/** Path -> text. */
+export function sourceOf(files: Readonly<Record<string, string>>): SourceFiles {
+  const paths = Object.keys(files);
+  const below = (directory: string): string[] => {
+    const prefix = directory === '' ? '' : `${directory}/`;
+    const inside = paths.filter((path) => path.startsWith(prefix)).map((path) => path.slice(prefix.length));
+    return [...new Set(inside.map((path) => path.split('/')[0] ?? ''))];
+  };
+  const isFile = (path: string): boolean => Object.hasOwn(files, path);
+  const reader: SourceReader = {
+    kind: (path) => Promise.resolve(isFile(path) ? 'file' : below(path).length > 0 ? 'directory' : null),
+    list: (path) => Promise.resolve(isFile(path) || below(path).length === 0 ? null : below(path)),
+    read: (path, most) => {
+      if (!isFile(path)) return Promise.resolve(null);
+      const bytes = Buffer.from(files[path] ?? '');
+      return Promise.resolve({ bytes: bytes.subarray(0, most), size: bytes.length });
+    },
+  };
+  return new SourceFiles(reader);
+}
