@@ -1,6 +1,6 @@
 /** A data plane in this process with real units behind it, and raw clients that see every byte. */
 import { createServer as createHttpServer } from 'node:http';
-import type { RequestListener, Server as HttpServer } from 'node:http';
+import type { IncomingMessage, RequestListener, Server as HttpServer } from 'node:http';
 import { connect, createServer as createNetServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { RouteTable, Target } from '../../src/domain/routes/router.ts';
@@ -43,9 +43,11 @@ export class EdgeRig {
     return rig;
   }
 
-  /** A unit on node:http. */
-  httpUnit(listener: RequestListener): Promise<Target> {
-    return this.#listen(createHttpServer({ requestTimeout: 0, headersTimeout: 0 }, listener));
+  /** A unit on node:http; `onUpgrade` takes what wants another protocol. */
+  httpUnit(listener: RequestListener, onUpgrade?: (request: IncomingMessage, socket: Socket) => void): Promise<Target> {
+    const server = createHttpServer({ requestTimeout: 0, headersTimeout: 0 }, listener);
+    if (onUpgrade !== undefined) server.on('upgrade', (request, socket) => onUpgrade(request, socket as Socket));
+    return this.#listen(server);
   }
 
   /** A unit that handles bare sockets. */
