@@ -17,6 +17,7 @@ import { createScale } from '../domain/apps/scale.ts';
 import { createShells } from '../domain/apps/shells.ts';
 import { createStartStop } from '../domain/apps/start-stop.ts';
 import { createSwap } from '../domain/apps/swap.ts';
+import { LivenessChecks } from '../domain/units/liveness.ts';
 import { Supervisor } from '../domain/units/supervisor.ts';
 import { Units } from '../domain/units/units.ts';
 import { BuildSlots } from '../domain/deploys/build-slots.ts';
@@ -70,6 +71,7 @@ export interface Domain {
     readonly act: Act;
     readonly journal: Journal;
     readonly unitBindings: UnitBindings;
+    readonly liveness: LivenessChecks;
     readonly queue: DeployQueue;
   };
   pruneLogs(): Promise<void>;
@@ -126,6 +128,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const routes = new Routes({ store, router, domain: settings.domain, logger, now, onPublished, ...timing.routes });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
+  const liveness = new LivenessChecks({ store, provisioner, supervisor, settings, logger, now });
   const lookAfter = (unit: string): void => supervisor.lookAfter(unit);
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now, lookAfter, ...timing.rollouts });
   const queue = new DeployQueue(settings.pushReplaces);
@@ -160,7 +163,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
   const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, queue, restore, logger, now });
-  const workers = { collector, leases, orphans, rollouts, removal, routes, supervisor, units };
+  const workers = { collector, leases, orphans, rollouts, removal, routes, supervisor, units, liveness };
   const parts = { ...workers, act, journal, unitBindings, queue };
   const healers = createHealers({
     healers: ownHealers({ ...backends, ...parts, logger, now }),
@@ -226,6 +229,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       provider.close();
       await Promise.all([orphans.close(), unitBindings.close()]);
       await rounds.close();
+      await liveness.close();
       await supervisor.close();
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);

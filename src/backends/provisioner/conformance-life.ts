@@ -111,6 +111,56 @@ export function readinessCases(s: Suite): void {
   });
 }
 
+/** How probe() looks at a unit that serves. */
+export function probeCases(s: Suite): void {
+  const LONG_MS = 60_000;
+  const SHORT_MS = 300;
+
+  s.test('sees that a unit is well', async () => {
+    const { unit, address } = await s.startServing();
+    const probes = [
+      { kind: 'accept', address, timeoutMs: LONG_MS },
+      { kind: 'http', address, timeoutMs: LONG_MS, healthCheck: { path: '/' } },
+    ] as const;
+    for (const probe of [...probes, ...probes]) {
+      expect(await s.provisioner.probe(unit.id, probe, NEVER)).toEqual({ kind: 'well' });
+    }
+  });
+
+  s.test('sees that a unit answers nothing but errors', async () => {
+    const { unit, address } = await s.startServing();
+    const healthCheck = { path: '/broken' };
+    const result = await s.provisioner.probe(
+      unit.id,
+      { kind: 'http', address, timeoutMs: LONG_MS, healthCheck },
+      NEVER,
+    );
+    expect(result).toMatchObject({ kind: 'unwell', detail: expect.stringContaining('500') as string });
+  });
+
+  s.test('sees that a unit hangs', async () => {
+    const { unit, address } = await s.startServing();
+    const asked = new AbortController();
+    const hanging = fetch(`http://${address.host}:${address.port}/hang`, { signal: asked.signal }).catch(() => null);
+    const accepts = () => s.provisioner.probe(unit.id, { kind: 'accept', address, timeoutMs: SHORT_MS }, NEVER);
+    await expect.poll(accepts).toMatchObject({ kind: 'unwell' });
+    expect(await accepts()).toMatchObject({ kind: 'unwell' });
+    const probe = { kind: 'http', address, timeoutMs: SHORT_MS, healthCheck: { path: '/' } } as const;
+    expect(await s.provisioner.probe(unit.id, probe, NEVER)).toMatchObject({ kind: 'unwell' });
+    asked.abort();
+    await hanging;
+  });
+
+  s.test('says nothing of a unit that is not there', async () => {
+    const { unit, address } = await s.startServing();
+    await s.provisioner.stop(unit.id, 5_000);
+    for (const id of [unit.id, 'cccccccccccc']) {
+      const probe = { kind: 'accept', address, timeoutMs: SHORT_MS } as const;
+      expect(await s.provisioner.probe(id, probe, NEVER)).toEqual({ kind: 'unknown' });
+    }
+  });
+}
+
 /** How units end and are forgotten. */
 export function endCases(s: Suite): void {
   s.test('stops a unit and tells of its exit once', async () => {

@@ -7,7 +7,7 @@ import { hostPort } from '../../lib/host-port.ts';
 
 /** Command lines with agreed behaviour, in whatever language the implementation's units speak. */
 export interface ConformanceCommands {
-  /** Prints `listening`, answers on PORT: 200 `hello` at `/`, 500 at `/broken`; ends with code 7 after `/crash`, prints the query of `/say?...` as a line. */
+  /** Prints `listening`, answers on PORT: 200 `hello` at `/`, 500 at `/broken`; ends with code 7 after `/crash`, looks at nothing any more after `/hang`, prints the query of `/say?...` as a line. */
   readonly serve: string;
   /** Listens, but not on PORT. */
   readonly serveElsewhere: string;

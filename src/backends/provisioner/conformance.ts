@@ -4,20 +4,22 @@
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { commandCases, outputCases, restartCases } from './conformance-continuity.ts';
-import { endCases, readinessCases, startCases } from './conformance-life.ts';
+import { endCases, probeCases, readinessCases, startCases } from './conformance-life.ts';
 import { Suite } from './conformance-suite.ts';
 import type { ConformanceOptions } from './conformance-suite.ts';
 
 export type { ConformanceCommands, ConformanceOptions, ConformanceWorld } from './conformance-suite.ts';
 
-const CASES = 27;
+const CASES = 31;
 
 export function provisionerConformance(name: string, options: ConformanceOptions): void {
   describe(`provisioner ${name}`, () => {
     const suite = new Suite(options);
     beforeEach(() => suite.open());
     afterEach(() => suite.close());
-    for (const cases of [startCases, readinessCases, endCases, outputCases, restartCases, commandCases]) cases(suite);
+    for (const cases of [startCases, readinessCases, probeCases, endCases, outputCases, restartCases, commandCases]) {
+      cases(suite);
+    }
     it(`has all its ${CASES} cases`, () => {
       expect(suite.counted).toBe(CASES);
     });

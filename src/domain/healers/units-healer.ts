@@ -1,4 +1,5 @@
-/** Units that should run and do not: those whose death nobody noted, and those that nobody starts again. */
+/** Units that should run and do not: those whose death nobody noted, those that nobody starts again, and those that do not answer. */
+import type { LivenessChecks } from '../units/liveness.ts';
 import type { Provisioner } from '../units/provisioner.ts';
 import type { Routes } from '../routes/routes.ts';
 import type { Supervisor } from '../units/supervisor.ts';
@@ -14,22 +15,28 @@ export interface UnitsHealerDeps {
   readonly supervisor: Supervisor;
   readonly units: Units;
   readonly routes: Routes;
+  readonly liveness: Pick<LivenessChecks, 'problemOf'>;
+  readonly now: () => Date;
 }
 
 export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
-  const { store, provisioner, supervisor, units, routes } = deps;
+  const { store, provisioner, supervisor, units, routes, liveness, now } = deps;
 
   /** What is wrong with a unit of the serving rollout; null: nothing that is not looked after. */
   function problemOf(unit: Unit, running: ReadonlySet<string>): string | null {
     const name = `${unit.process} ${unitName(unit)}`;
-    if (unit.state === 'started') return running.has(unit.id) ? null : `${name} is to run, and its process is gone.`;
+    if (unit.state === 'started') {
+      if (!running.has(unit.id)) return `${name} is to run, and its process is gone.`;
+      const detail = liveness.problemOf(unit.id);
+      return detail === null ? null : `${name} does not answer: ${detail}.`;
+    }
     if (unit.state === 'stopped' || supervisor.isLookingAfter(unit.id)) return null;
     return `${name} is in state ${unit.state}, and nobody starts it.`;
   }
 
   return {
     name: 'units',
-    description: 'starts units that should run and do not',
+    description: 'starts units that should run and do not, and again those that do not answer',
 
     async find() {
       const running = new Set((await provisioner.list()).filter((unit) => unit.running).map((unit) => unit.id));
@@ -49,6 +56,11 @@ export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
       const id = target.slice('unit:'.length);
       const unit = await store.unit(id);
       if (unit === null) return 'The unit is gone.';
+      const reason = unit.state === 'started' ? liveness.problemOf(id) : null;
+      if (reason !== null) {
+        await supervisor.replaceHung(unit, { reason, wellUntil: now().getTime() });
+        return 'It was ended, and is started again.';
+      }
       if (unit.state === 'started') {
         await units.died({ id, code: null, signal: null, outOfMemory: false });
         await routes.publish();

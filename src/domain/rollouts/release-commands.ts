@@ -2,7 +2,8 @@
 import { randomHex } from '../../lib/ids.ts';
 import type { Settings } from '../settings.ts';
 import { commandSpec } from '../units/unit-spec.ts';
-import type { HookRun, Units } from '../units/units.ts';
+import type { HookRun } from '../units/hook-run.ts';
+import type { Units } from '../units/units.ts';
 import type { NumberedPlan } from './rollout-plan.ts';
 
 /** Migrations of large databases take their time. */

@@ -57,6 +57,14 @@ export interface ReadyCheck {
   readonly watchMs: number;
 }
 
+export type Probe = { readonly address: Address; readonly timeoutMs: number } & (
+  { readonly kind: 'accept' } | { readonly kind: 'http'; readonly healthCheck: HealthCheck }
+);
+
+/** `unknown`: it could not be looked at. `detail`: half a sentence for people, `it answered 500 instead of 200`. */
+export type ProbeResult =
+  { readonly kind: 'well' } | { readonly kind: 'unwell'; readonly detail: string } | { readonly kind: 'unknown' };
+
 /** A piece of a unit's output; `offset` is where the next read begins. */
 export interface OutputChunk {
   readonly lines: readonly OutputLine[];
@@ -144,7 +152,16 @@ export interface Provisioner {
    */
   ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null>;
 
-  /** TERM, then KILL after `graceMs`; resolves when every process of the unit is gone. Missing or dead: nothing to do. */
+  /**
+   * Looks once whether a unit that serves still does. `accept` fails where nothing listens, and where nobody accepts what comes: a
+   * unit that accepts late, but does, is busy and not hung.
+   */
+  probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult>;
+
+  /**
+   * TERM, then KILL after `graceMs`; resolves when every process of the unit is gone. Missing or dead: nothing to do. Throws
+   * SurvivesKill.
+   */
   stop(id: string, graceMs: number): Promise<void>;
 
   /** Forgets a stopped unit and removes what it left (its output only once consumed, see consumed()). Idempotent. */

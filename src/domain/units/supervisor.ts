@@ -70,6 +70,33 @@ export class Supervisor {
     if (!this.isLookingAfter(id)) this.#schedule(id, this.#nextDelay(id));
   }
 
+  /**
+   * Takes a serving unit that does not answer any more out of the routes, ends it and starts it again after its delay; `wellUntil`:
+   * since when it has not answered, milliseconds since 1970. Resolves when it has been ended.
+   */
+  async replaceHung(unit: Unit, why: { readonly reason: string; readonly wellUntil: number }): Promise<void> {
+    const { routes, journal, units } = this.#deps;
+    const watch = this.#watchOf(unit.id);
+    if (watch.timer !== null || watch.attempt !== null) return;
+    const delay = this.#nextDelay(unit.id, why.wellUntil);
+    const end = async (): Promise<void> => {
+      const down = await this.#surely('noting that a unit does not answer', () => units.giveUp(unit.id, why.reason));
+      if (down === null) return;
+      await routes.publish();
+      const again = watch.failures > 1 ? ` (the ${watch.failures}. time in a row, so it waits longer)` : '';
+      const what = `${unit.process} ${unitName(unit)} does not answer any more: ${why.reason}`;
+      await journal.note(unit.app, `${what}; ending it and starting it again in ${delay} ms${again}`);
+      await this.#surely('ending a unit', () => units.end(unit.id));
+    };
+    // An attempt, so that nobody starts it meanwhile.
+    watch.attempt = end().finally(() => {
+      watch.attempt = null;
+      this.#schedule(unit.id, delay);
+    });
+    this.#track(watch.attempt);
+    await watch.attempt.catch(() => undefined);
+  }
+
   /** Whether a unit is being started, or will be after its delay. */
   isLookingAfter(id: string): boolean {
     const watch = this.#watches.get(id);
@@ -118,9 +145,9 @@ export class Supervisor {
     return retry(work, { ...STORE_PAUSES, signal: this.#closed.signal, onError });
   }
 
-  #nextDelay(id: string): number {
+  #nextDelay(id: string, until = this.#deps.now().getTime()): number {
     const watch = this.#watchOf(id);
-    const lived = watch.servesSince === null ? 0 : this.#deps.now().getTime() - watch.servesSince;
+    const lived = watch.servesSince === null ? 0 : until - watch.servesSince;
     if (lived > FORGIVEN_AFTER_MS) watch.failures = 0;
     watch.servesSince = null;
     watch.failures += 1;

@@ -35,12 +35,15 @@ export interface UnitExit {
   readonly code: number | null;
   readonly signal: string | null;
   readonly outOfMemory: boolean;
+  /** Why the platform ended it; absent when it ended by itself. */
+  readonly reason?: string;
   /** The last lines the unit printed, oldest first, at most 50. */
   readonly lastLines: readonly string[];
 }
 
 /** For people, after the name of the unit: `exited with code 3`. */
-export function describeExit(exit: Pick<UnitExit, 'code' | 'signal' | 'outOfMemory'>): string {
+export function describeExit(exit: Pick<UnitExit, 'code' | 'signal' | 'outOfMemory' | 'reason'>): string {
+  if (exit.reason !== undefined) return `did not answer any more (${exit.reason}) and was ended`;
   if (exit.outOfMemory) return 'was killed: it used more memory than it may';
   if (exit.signal !== null) return `was ended by ${exit.signal}`;
   return exit.code === null ? 'ended' : `exited with code ${exit.code}`;

@@ -5,26 +5,24 @@
 import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { randomHex } from '../../lib/ids.ts';
+import { SurvivesKill } from '../../lib/survives-kill.ts';
 import type { Collector } from '../logs/collector.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { LogStore } from '../logs/log-store.ts';
-import type { Say } from '../say.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import { type EnvVar, type Release, ROUTED_PROCESS } from '../apps/app.ts';
+import { type Release, ROUTED_PROCESS } from '../apps/app.ts';
 import { privateValues, withoutPrivateValues } from '../env/private-values.ts';
-import type { Provisioner, UnitExited, UnitSpec } from './provisioner.ts';
+import { type HookRun, runHook } from './hook-run.ts';
+import type { Provisioner, UnitExited } from './provisioner.ts';
 import { Failure } from '../rollouts/rollout.ts';
 import { unitSpec } from './unit-spec.ts';
 import { type Unit, unitName } from './unit.ts';
 
 const LAST_OUTPUT_MS = 2_000;
 const LAST_LINES = 50;
-/** Of a longer one its end is kept. */
-const LONGEST_LINE = 16_384;
-const HOOK_TIMEOUT_MS = 5 * 60_000;
-const MAX_HOOK_LINES = 2_000;
 const FAILED_GRACE_MS = 1_000;
+const MAX_DETAIL = 500;
 const DOWN = { state: 'error', address: null } as const;
 
 export interface UnitsDeps {
@@ -36,21 +34,6 @@ export interface UnitsDeps {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly now: () => Date;
-}
-
-export interface HookRun {
-  readonly spec: UnitSpec;
-  /** Its private values are hidden in what the command prints. */
-  readonly env: readonly EnvVar[];
-  readonly command: string;
-  readonly signal: AbortSignal;
-  /** For people: `restart hook`. */
-  readonly what: string;
-  /** 5 minutes when absent. */
-  readonly timeoutMs?: number;
-  /** As which its output is found in the app's log; `hook` when absent. */
-  readonly source?: string;
-  readonly say?: Say;
 }
 
 export interface StartOptions {
@@ -122,10 +105,45 @@ export class Units {
       if (unit === null || unit.state === 'stopped') return null;
       // A start sees to the end of what is to listen; what does not listen had been watched for long enough by then.
       const hadServed = unit.state === 'started' && !(isStartsConcern && unit.process === ROUTED_PROCESS);
+      // Why it was ended says more than how.
+      if (unit.state === 'error' && unit.lastExit?.reason !== undefined) return null;
       const change = hadServed ? { ...DOWN, exits: unit.exits + 1, lastExit } : { lastExit };
       await tx.updateUnit(id, change);
       return hadServed ? { ...unit, ...change } : null;
     });
+  }
+
+  /**
+   * Notes that a unit does not answer any more; what it runs still has to be ended, see end(). Resolves with the unit, now in state
+   * `error`; null when it does not serve.
+   */
+  giveUp(id: string, reason: string): Promise<Unit | null> {
+    return this.#serial.run(id, async () => {
+      const { store, provisioner, now } = this.#deps;
+      const known = await store.unit(id);
+      if (known === null || this.#retiring.has(id)) return null;
+      const release = await store.release(known.app, known.release);
+      const lastLines = (await provisioner.lastLines(id, LAST_LINES)).map(privateValues(release?.env ?? []));
+      const at = now().toISOString();
+      const lastExit = { at, code: null, signal: null, outOfMemory: false, reason, lastLines };
+      return store.transact(async (tx) => {
+        const unit = await tx.unit(id);
+        if (unit?.state !== 'started') return null;
+        const change = { ...DOWN, exits: unit.exits + 1, lastExit };
+        await tx.updateUnit(id, change);
+        const target = `app:${unit.app}`;
+        const detail = `${unit.process} ${unitName(unit)}: ${reason}`.slice(0, MAX_DETAIL);
+        const about = { actor: 'tancho', address: '', action: 'unit.replace', target, detail, error: '' };
+        await tx.insertEvent({ id: randomHex(24), at, ...about });
+        return { ...unit, ...change };
+      });
+    });
+  }
+
+  /** Ends what a unit runs; its record stays. Throws SurvivesKill, and what the provisioner throws. */
+  async end(id: string): Promise<void> {
+    const { provisioner, settings } = this.#deps;
+    await this.#serial.run(id, () => provisioner.stop(id, settings.stopGraceMs));
   }
 
   /** Ends what a failed start left. Resolves with the unit, in state `error`; null when nobody wants it any more. */
@@ -184,39 +202,14 @@ export class Units {
   }
 
   /** Runs a hook to its end, its output going to the app's log; throws Failure `release_command_failed`. */
-  async runCommand(hook: HookRun): Promise<void> {
-    const { spec, command, signal, what, source = 'hook', say } = hook;
-    const { journal, provisioner } = this.#deps;
-    const redact = privateValues(hook.env);
-    let noted = Promise.resolve();
-    let count = 0;
-    const lines = new LineBuffer((text) => {
-      const line = redact(text);
-      count += 1;
-      if (count <= MAX_HOOK_LINES) {
-        const shown = count === MAX_HOOK_LINES ? '[the rest of the output is not shown]' : line;
-        say?.(shown);
-        noted = noted.then(() => journal.note(spec.app, shown, source));
-      }
-      return line;
-    });
-    const output = (bytes: Uint8Array): void => lines.push(bytes);
-    const { timeoutMs = HOOK_TIMEOUT_MS } = hook;
-    const request = { unit: spec, command, output, signal, timeoutMs };
-    const result = await provisioner.exec(request).finally(async () => {
-      lines.end();
-      await noted;
-    });
-    if (result.code === 0) return;
-    const how =
-      result.code === null ? `was ended by ${result.signal ?? 'a time-out'}` : `exited with code ${result.code}`;
-    throw new Failure('release_command_failed', `The ${what} "${command}" ${how}.`, {
-      lines: lines.last,
-      hint: 'Correct what it does, or the command itself, and push again.',
-    });
+  runCommand(hook: HookRun): Promise<void> {
+    return runHook(this.#deps, hook);
   }
 
-  /** Stops a unit, stores its last output and removes every trace. Idempotent; also for units that never ran. */
+  /**
+   * Stops a unit, stores its last output and removes every trace. Idempotent; also for units that never ran. Of one whose
+   * processes survive KILL the record goes, so that it holds nobody up; the healer of strays goes on trying to end it.
+   */
   async retire(unit: Unit): Promise<void> {
     this.#retiring.add(unit.id);
     this.#starting.get(unit.id)?.abort.abort();
@@ -228,43 +221,27 @@ export class Units {
   }
 
   async #end(unit: Unit): Promise<void> {
-    const { store, provisioner, collector, logStore, settings, logger } = this.#deps;
+    const { store, provisioner, collector, journal, logStore, settings, logger } = this.#deps;
     const known = await store.unit(unit.id);
     if (known !== null && known.state !== 'stopped') {
       await store.transact((tx) => tx.updateUnit(unit.id, { state: 'stopped', address: null }));
     }
-    await provisioner.stop(unit.id, settings.stopGraceMs);
+    let isEnded = true;
+    try {
+      await provisioner.stop(unit.id, settings.stopGraceMs);
+    } catch (error) {
+      if (!(error instanceof SurvivesKill)) throw error;
+      isEnded = false;
+      logger.error({ err: error, unit: unit.id }, 'a unit cannot be ended');
+      const name = `${unit.process} ${unitName(unit)}`;
+      await journal.note(
+        unit.app,
+        `${name} cannot be ended: its processes survive KILL; the healer of strays goes on trying`,
+      );
+    }
     await collector.finish(unit.id, LAST_OUTPUT_MS);
-    await provisioner.remove(unit.id);
+    if (isEnded) await provisioner.remove(unit.id);
     await store.transact((tx) => tx.deleteUnit(unit.id));
     await bestEffort(logger, `forgetting the output of ${unitName(unit)}`, () => logStore.forgetUnit(unit.id));
-  }
-}
-
-/** Cuts raw output into lines; remembers the last ones, as `line` returned them. */
-class LineBuffer {
-  readonly last: string[] = [];
-  readonly #line: (text: string) => string;
-  readonly #decoder = new TextDecoder();
-  #rest = '';
-
-  constructor(line: (text: string) => string) {
-    this.#line = line;
-  }
-
-  push(bytes: Uint8Array): void {
-    const parts = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n');
-    this.#rest = (parts.pop() ?? '').slice(-LONGEST_LINE);
-    for (const part of parts) this.#emit(part);
-  }
-
-  end(): void {
-    if (this.#rest !== '') this.#emit(this.#rest);
-    this.#rest = '';
-  }
-
-  #emit(text: string): void {
-    this.last.push(this.#line(text));
-    if (this.last.length > LAST_LINES) this.last.shift();
   }
 }

@@ -1,6 +1,7 @@
 /** The processes of one sandbox: which they are, whether any lives, and signals to all of them. */
 import { setTimeout as delay } from 'node:timers/promises';
 import { allProcesses, familyOf, isAlive, markedProcesses, readProcess } from './processes.ts';
+import { SurvivesKill } from '../survives-kill.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { SandboxTree } from './sandbox.ts';
 
@@ -47,7 +48,7 @@ export async function signalTree(tree: SandboxTree, facts: TreeFacts, signal: No
     if (facts.isNamespace && isAlive(tree.rootPid, tree.rootStart)) send(tree.rootPid, signal);
     else for (const pid of treePids(tree, facts)) send(pid, signal);
     if (!treeAlive(tree, facts)) return;
-    if (Date.now() > deadline) throw new Error(`Processes of ${tree.id} survive SIGKILL.`);
+    if (Date.now() > deadline) throw new SurvivesKill(`Processes of ${tree.id} survive SIGKILL.`);
     await delay(pause);
   }
 }

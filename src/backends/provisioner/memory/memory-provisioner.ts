@@ -6,6 +6,8 @@ import type {
   ExecRequest,
   ExecResult,
   OutputChunk,
+  Probe,
+  ProbeResult,
   Provisioner,
   ReadyCheck,
   Shell,
@@ -108,6 +110,18 @@ class MemoryProvisioner implements Provisioner {
       }
       await delay(POLL_MS);
     }
+  }
+
+  async probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {
+    const unit = this.#machine.entries.get(id)?.unit;
+    if (unit === undefined || unit.exit !== null || signal.aborted) return { kind: 'unknown' };
+    if (probe.kind === 'accept') {
+      if (unit.port === null) return { kind: 'unwell', detail: 'it takes no connections' };
+      return unit.isHung ? { kind: 'unwell', detail: 'it accepted no connection' } : { kind: 'well' };
+    }
+    if (unit.isHung) return { kind: 'unwell', detail: 'no answer came' };
+    const problem = await unhealthy(probe.address, probe.healthCheck).catch(() => 'It was not reached.');
+    return problem === null ? { kind: 'well' } : { kind: 'unwell', detail: problem };
   }
 
   async stop(id: string, graceMs: number): Promise<void> {

@@ -2,7 +2,8 @@
  * A unit that lives inside this process and obeys a small command language, statements separated by `;`:
  * `print <text with $NAME>`, `sleep <ms>`, `exit <code>`, `die <SIGNAL>`, `take <bytes>` (of memory), `ignore-term`, `stay`, `serve`,
  * `serve-elsewhere`.
- * `serve` really answers over HTTP: `/` 200, `/broken` 500, `/unit` its name, `/say?<text>` prints, `/crash` ends it with code 7.
+ * `serve` really answers over HTTP: `/` 200, `/broken` 500, `/unit` its name, `/say?<text>` prints, `/crash` ends it with code 7, `/hang`
+ * makes that the last request it has looked at.
  */
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -17,6 +18,7 @@ export class MemoryUnit {
   /** Where `serve` or `serve-elsewhere` listens. */
   port: number | null = null;
   isElsewhere = false;
+  isHung = false;
   readonly #environment: Readonly<Record<string, string>>;
   /** 0 for no limit. */
   readonly #memoryBytes: number;
@@ -25,6 +27,7 @@ export class MemoryUnit {
   #resolveEnded: (exit: MemoryExit) => void = () => undefined;
   #server: Server | null = null;
   #ignoresTerm = false;
+  #isBroken = false;
 
   constructor(
     spec: Pick<UnitSpec, 'command' | 'limits'>,
@@ -38,6 +41,11 @@ export class MemoryUnit {
       this.#resolveEnded = resolve;
     });
     void this.#run(spec.command.split(';').map((statement) => statement.trim()));
+  }
+
+  /** From now on every answer is 500. */
+  breakDown(): void {
+    this.#isBroken = true;
   }
 
   async signal(name: string): Promise<void> {
@@ -108,12 +116,14 @@ export class MemoryUnit {
 
   #answer(request: IncomingMessage, response: ServerResponse): void {
     const url = request.url ?? '/';
+    if (url === '/hang') this.isHung = true;
+    if (this.isHung) return;
     if (url === '/crash') {
       void this.#finish({ code: 7, signal: null, outOfMemory: false });
       return;
     }
     if (url.startsWith('/say?')) this.#print(url.slice(5));
-    response.statusCode = url === '/broken' ? 500 : 200;
+    response.statusCode = this.#isBroken || url === '/broken' ? 500 : 200;
     response.end(url === '/unit' ? (this.#environment.TANCHO_UNIT ?? '') : 'hello');
   }
 

@@ -1,6 +1,7 @@
 /** One health check request, judged. */
 import { createContext, Script } from 'node:vm';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
+import type { Probe, ProbeResult } from '../../../domain/units/provisioner.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { withDeadline } from '../../../lib/deadline.ts';
 import { request } from '../../../lib/node-http.ts';
@@ -31,6 +32,17 @@ export async function checkOnce(address: Address, check: HealthCheck, options: R
   if (isMatch === null) return { kind: 'hopeless', detail: `the pattern ${check.match} takes too long` };
   if (isMatch) return { kind: 'ok' };
   return { kind: 'wrong', detail: `the body of its answer (status ${answer.status}) does not match ${check.match}` };
+}
+
+/** Of a unit that serves. */
+export async function probeHttp(probe: Probe & { readonly kind: 'http' }, signal: AbortSignal): Promise<ProbeResult> {
+  const { address, healthCheck, timeoutMs } = probe;
+  const result = await checkOnce(address, healthCheck, { timeoutMs, signal });
+  if (result.kind === 'ok') return { kind: 'well' };
+  // A pattern that takes too long says nothing of the unit.
+  if (signal.aborted || result.kind === 'hopeless') return { kind: 'unknown' };
+  const method = (healthCheck.method ?? 'GET').toUpperCase();
+  return { kind: 'unwell', detail: `${method} ${healthCheck.path ?? '/'}: ${result.detail}` };
 }
 
 function whyNoAnswer(error: unknown, { signal, timeoutMs }: RequestLimits): string {

@@ -5,6 +5,7 @@ import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { isAlive } from '../../../lib/sandbox/processes.ts';
 import type { Sandbox, SandboxTree } from '../../../lib/sandbox/sandbox.ts';
+import { AcceptCheck } from './accept-check.ts';
 import { exitStatus } from './exit-status.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { memoryUse } from './memory-use.ts';
@@ -15,6 +16,8 @@ export type Exit = Omit<UnitExited, 'id'>;
 
 /** How long the sandbox may take to note an exit code after the death it tells of. */
 const NOTE_DEADLINE_MS = 500;
+/** How long the end of our own child may take to be told after all of the unit is gone. */
+const TOLD_DEADLINE_MS = 10_000;
 const UNKNOWN = { code: null, signal: null };
 
 export interface LiveUnitOptions {
@@ -27,6 +30,7 @@ export interface LiveUnitOptions {
 export class LiveUnit {
   readonly paths: UnitPaths;
   record: UnitRecord;
+  accepts = new AcceptCheck();
   /** Resolves when the unit is dead and everything about its death is stored; replaced by the next start. */
   gone: Promise<Exit>;
   readonly #sandbox: Sandbox;
@@ -63,9 +67,15 @@ export class LiveUnit {
     return { rootPid, rootStart, id };
   }
 
+  /** Processes by which the unit's network can be looked at; one where that is possible, for to find all of them takes long. */
+  async networkPids(): Promise<readonly number[]> {
+    return this.#mainLives() ? [this.record.mainPid] : this.#sandbox.pids(this.tree);
+  }
+
   /** Before a new start of a dead unit. */
   revive(): void {
     this.gone = this.#newLife();
+    this.accepts = new AcceptCheck();
     this.#burial = null;
     this.#isParent = false;
     this.#isStopping = false;
@@ -141,10 +151,19 @@ export class LiveUnit {
       }
       await delay(Math.min(pause, Math.max(deadline - Date.now(), 1)));
     }
-    await this.#sandbox.kill(this.tree, 'SIGKILL');
+    try {
+      await this.#sandbox.kill(this.tree, 'SIGKILL');
+    } catch (error) {
+      this.#isStopping = false;
+      throw error;
+    }
     if (!this.#isParent) await this.bury(null);
+    const told = Date.now() + TOLD_DEADLINE_MS;
     // The timer also keeps this process alive: nothing else of a unit does.
-    while (!this.isDead) await Promise.race([this.gone, delay(20)]);
+    while (!this.isDead) {
+      await Promise.race([this.gone, delay(20)]);
+      if (!this.isDead && Date.now() > told) await this.bury(null);
+    }
     await this.gone;
   }
 

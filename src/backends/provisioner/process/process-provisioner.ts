@@ -9,6 +9,8 @@ import type {
   ExecRequest,
   ExecResult,
   OutputChunk,
+  Probe,
+  ProbeResult,
   ReadyCheck,
   Shell,
   ShellRequest,
@@ -21,6 +23,7 @@ import type { Logger } from '../../../lib/logger.ts';
 import { bootId } from '../../../lib/sandbox/processes.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
+import { probeHttp } from './http-check.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
 import type { Beside } from './one-off-place.ts';
@@ -174,6 +177,14 @@ class ProcessProvisioner implements Provisioner {
       exposed: unit.record.exposed ?? [],
     };
     return waitReady(candidate, check, { signal, limits: this.#options.readiness ?? DEFAULT_READINESS });
+  }
+
+  async probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {
+    const unit = this.#units.get(id);
+    if (unit === undefined || unit.isDead) return { kind: 'unknown' };
+    if (probe.kind === 'http') return probeHttp(probe, signal);
+    const { address, timeoutMs } = probe;
+    return unit.accepts.probe({ address, timeoutMs, signal, pids: () => unit.networkPids() });
   }
 
   async stop(id: string, graceMs: number): Promise<void> {

@@ -15,6 +15,7 @@ const http = require('node:http');
 const port = process.argv[2] === 'elsewhere' ? 0 : Number(process.env.PORT);
 http.createServer((request, response) => {
   if (request.url === '/crash') process.exit(7);
+  if (request.url === '/hang') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
   if (request.url.startsWith('/say?')) console.log(request.url.slice(5));
   response.statusCode = request.url === '/broken' ? 500 : 200;
   response.end('hello');

@@ -1,0 +1,52 @@
+import { createServer, type Server, type Socket } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterEach, expect, it } from 'vitest';
+import { AcceptCheck, parseUnaccepted } from './accept-check.ts';
+
+const NEVER = new AbortController().signal;
+
+let server: Server | null = null;
+const sockets = new Set<Socket>();
+afterEach(async () => {
+  for (const socket of sockets) socket.destroy();
+  const { promise, resolve } = Promise.withResolvers<void>();
+  if (server === null) resolve();
+  else server.close(() => resolve());
+  await promise;
+});
+
+function probe(check: AcceptCheck, port: number, timeoutMs: number) {
+  const address = { host: '127.0.0.1', port };
+  return check.probe({ address, timeoutMs, pids: async () => [process.pid], signal: NEVER });
+}
+
+it('reads from the table who waits to be accepted', () => {
+  const row = (remote: string, state: string, inode: number): string =>
+    `   1: 0100007F:1F90 0100007F:${remote} ${state} 00000000:00000000 00:00000000 00000000     0        0 ${inode} 1 x`;
+  const table = [
+    '  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode',
+    row('0000', '0A', 4711),
+    row('A001', '01', 0),
+    row('A002', '08', 0),
+    row('A003', '01', 4712),
+    // Handed over only with its first bytes; and one that was closed.
+    row('A004', '03', 0),
+    row('A005', '06', 0),
+    // The other end of one, in the same table.
+    row('A006', '01', 4713).replace('0100007F:1F90 0100007F:A006', '0100007F:A006 0100007F:1F90'),
+  ].join('\n');
+  expect(parseUnaccepted(table)).toEqual(new Map([[8080, new Set([0xa001, 0xa002])]]));
+});
+
+it('takes a listener that accepts for well, and a port where nobody listens for unwell', async () => {
+  server = createServer((socket) => sockets.add(socket)).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server?.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  expect(await probe(new AcceptCheck(), port, 60_000)).toEqual({ kind: 'well' });
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  for (const socket of sockets) socket.destroy();
+  await promise;
+  server = null;
+  expect(await probe(new AcceptCheck(), port, 60_000)).toMatchObject({ kind: 'unwell' });
+});

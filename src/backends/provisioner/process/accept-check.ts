@@ -1,0 +1,129 @@
+/**
+ * Whether a unit accepts connections. The kernel completes connections for a listener that hangs, too, until its queue is full; those
+ * that nobody has accepted yet are in its table without an inode, so they can be told from the others.
+ */
+import { readFile, readlink } from 'node:fs/promises';
+import { connect, type Socket } from 'node:net';
+import { setTimeout as delay } from 'node:timers/promises';
+import type { ProbeResult } from '../../../domain/units/provisioner.ts';
+import type { Address } from '../../../domain/units/unit.ts';
+
+const FIRST_LOOK_MS = 10;
+const LONGEST_PAUSE_MS = 1_000;
+/** More unanswered connections than these are not looked for. */
+const MAX_WAITING = 64;
+
+export interface AcceptProbe {
+  readonly address: Address;
+  readonly timeoutMs: number;
+  /** Of the unit; the first that lives tells in whose network it is. */
+  readonly pids: () => Promise<readonly number[]>;
+  readonly signal: AbortSignal;
+}
+
+/** Remembers the connections of earlier probes: when one of them was accepted since, the unit is late, and not hung. */
+export class AcceptCheck {
+  #waiting: readonly number[] = [];
+
+  async probe(probe: AcceptProbe): Promise<ProbeResult> {
+    const { address, timeoutMs } = probe;
+    const deadline = performance.now() + timeoutMs;
+    const socket = await open(probe);
+    const local = socket?.localPort;
+    try {
+      for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 3, LONGEST_PAUSE_MS)) {
+        if (socket !== null) await delay(pause);
+        if (probe.signal.aborted) return { kind: 'unknown' };
+        const unaccepted = await unacceptedOf(await probe.pids(), address.port);
+        if (unaccepted === null) return { kind: 'unknown' };
+        const isLate = this.#waiting.some((port) => !unaccepted.has(port));
+        if (isLate || (local !== undefined && !unaccepted.has(local))) {
+          this.#waiting = [];
+          return { kind: 'well' };
+        }
+        if (socket === null || performance.now() >= deadline) break;
+      }
+    } finally {
+      socket?.destroy();
+    }
+    if (local === undefined) return { kind: 'unwell', detail: 'it takes no connections' };
+    this.#waiting = [...this.#waiting, local].slice(-MAX_WAITING);
+    return { kind: 'unwell', detail: `it accepted no connection within ${timeoutMs / 1000} seconds` };
+  }
+}
+
+/** Null: no connection came about. */
+function open({ address, timeoutMs, signal }: AcceptProbe): Promise<Socket | null> {
+  return new Promise((resolve) => {
+    const socket = connect({ ...address, timeout: timeoutMs });
+    const giveUp = (): void => {
+      socket.destroy();
+      resolve(null);
+    };
+    socket.once('timeout', giveUp);
+    socket.once('error', giveUp);
+    signal.addEventListener('abort', giveUp, { once: true });
+    socket.once('connect', () => {
+      signal.removeEventListener('abort', giveUp);
+      // An end or an error from now on is an answer, too.
+      socket.on('error', () => undefined).off('error', giveUp);
+      socket.setTimeout(0);
+      resolve(socket);
+    });
+  });
+}
+
+/** Clients' ports by the local port that they wait at. */
+type Unaccepted = ReadonlyMap<number, ReadonlySet<number>>;
+
+const NOBODY: ReadonlySet<number> = new Set();
+
+/** Null when the kernel does not say. */
+async function unacceptedOf(pids: readonly number[], port: number): Promise<ReadonlySet<number> | null> {
+  for (const pid of pids) {
+    const found = await reading(pid).catch(() => null);
+    if (found !== null) return found.get(port) ?? NOBODY;
+  }
+  return null;
+}
+
+const readings = new Map<string, { readonly found: Promise<Unaccepted>; readonly at: number }>();
+
+/** Units that are looked at together share one, where they share a network. */
+async function reading(pid: number): Promise<Unaccepted> {
+  const network = await readlink(`/proc/${pid}/ns/net`);
+  const now = performance.now();
+  const known = readings.get(network);
+  // Whoever asks has been connected for longer than this, so it is in there.
+  if (known !== undefined && now - known.at < FIRST_LOOK_MS / 2) return known.found;
+  const found = Promise.all(['tcp', 'tcp6'].map((name) => readTable(pid, name))).then((tables) =>
+    parseUnaccepted(tables.join('\n')),
+  );
+  for (const [key, { at }] of readings) if (now - at > FIRST_LOOK_MS) readings.delete(key);
+  readings.set(network, { found, at: now });
+  return found;
+}
+
+async function readTable(pid: number, name: string): Promise<string> {
+  try {
+    return await readFile(`/proc/${pid}/net/${name}`, 'latin1');
+  } catch (error) {
+    // A kernel without IPv6 has no such table.
+    if (name === 'tcp6' && (error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
+/** Local address, client's address, state; then, behind queues, timers and user, the inode: 0 where nobody has accepted it. */
+const ROW = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) (?:01|08) \S+ \S+ \S+ +\d+ +\d+ 0 /gm;
+
+/** Pure: the connections in tables of the kernel that are established, or closed by the client, and not accepted. */
+export function parseUnaccepted(tables: string): Map<number, Set<number>> {
+  const found = new Map<number, Set<number>>();
+  for (const [, local = '', client = ''] of tables.matchAll(ROW)) {
+    const port = Number.parseInt(local, 16);
+    const clients = found.get(port) ?? new Set();
+    found.set(port, clients.add(Number.parseInt(client, 16)));
+  }
+  return found;
+}
