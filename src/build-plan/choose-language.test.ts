@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { sourceOf } from '../../test/support/memory-source.ts';
-import { AUTO, checkSource, chooseLanguage } from './choose-language.ts';
+import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
+import { checkSource, chooseLanguage } from './choose-language.ts';
 import { LANGUAGES } from './languages/built-in.ts';
 
 async function choose(platform: string, files: Record<string, string>): Promise<string> {
@@ -18,7 +19,7 @@ describe('the platform of an app', () => {
     ['static', { 'public/index.html': '' }],
   ])('%s accepts its own sources, and is found by itself', async (platform, files) => {
     expect(await choose(platform, files)).toBe(platform);
-    expect(await choose(AUTO, files)).toBe(platform);
+    expect(await choose(AUTO_PLATFORM, files)).toBe(platform);
   });
 
   it.each([
@@ -26,7 +27,7 @@ describe('the platform of an app', () => {
     ['nodejs', { 'package.json': '{}', 'app.py': '', 'index.html': '' }],
     ['python', { 'manage.py': '', 'index.html': '' }],
   ])('is %s where manifests say so, whatever else is there', async (platform, files) => {
-    expect(await choose(AUTO, files)).toBe(platform);
+    expect(await choose(AUTO_PLATFORM, files)).toBe(platform);
   });
 
   it('names both platforms and the command when the source is of another one', async () => {
@@ -43,7 +44,7 @@ describe('the platform of an app', () => {
     await expect(choose('nodejs', { 'README.md': '' })).rejects.toThrow(
       /has none of: package.json, server.js, index.js, app.js/,
     );
-    await expect(choose(AUTO, { 'README.md': '' })).rejects.toMatchObject({
+    await expect(choose(AUTO_PLATFORM, { 'README.md': '' })).rejects.toMatchObject({
       message: 'What the app shop is written in is not recognised.',
       hint: expect.stringContaining('go: go.mod; python: requirements.txt') as string,
     });

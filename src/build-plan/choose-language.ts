@@ -1,10 +1,8 @@
 /** Which language is a source written in, and is it the one of the app? */
+import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
 import { Failure } from '../domain/rollouts/rollout.ts';
 import { byStrength, type Detection, type Language } from './language.ts';
 import type { SourceFiles } from './source/source-files.ts';
-
-/** The platform of an app that takes what its first push is. */
-export const AUTO = 'auto';
 
 export interface ToChoose {
   readonly app: string;
@@ -13,6 +11,8 @@ export interface ToChoose {
   /** All there are; of two that are equally sure of a source the first is taken. */
   readonly languages: readonly Language[];
   readonly files: SourceFiles;
+  /** Those that `auto` does not choose. */
+  readonly disabled?: readonly string[];
 }
 
 interface Found {
@@ -21,9 +21,12 @@ interface Found {
 }
 
 /** Throws Failure `no_platform` when there is no such platform; with `auto`, when the source is of none. */
-export async function chooseLanguage({ app, platform, languages, files }: ToChoose): Promise<Language> {
-  if (platform === AUTO) {
-    const [best] = await candidates(languages, files);
+export async function chooseLanguage({ app, platform, languages, files, disabled = [] }: ToChoose): Promise<Language> {
+  if (platform === AUTO_PLATFORM) {
+    const [best] = await candidates(
+      languages.filter(({ name }) => !disabled.includes(name)),
+      files,
+    );
     if (best !== undefined) return best.language;
     const looked = languages.map(({ name, signs }) => `${name}: ${signs.join(', ')}`).join('; ');
     throw await nothing(app, `What the app ${app} is written in is not recognised.`, languages, files, {

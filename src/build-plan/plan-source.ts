@@ -12,6 +12,8 @@ export interface PlanRequest {
   readonly platform: string;
   readonly languages: readonly Language[];
   readonly files: SourceFiles;
+  /** Platforms that `auto` does not choose. */
+  readonly disabled?: readonly string[];
 }
 
 export interface PlannedSource {

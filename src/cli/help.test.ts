@@ -86,11 +86,7 @@ describe('wrong use ends with 2 and says how it is right', () => {
     ['a verb of other platforms', ['app', 'destroy', 'x'], /Hint: That is here: tancho app remove\n/],
     ['a verb that another noun has', ['env', 'ls'], /Hint: That is here: tancho env get\n/],
     ['an unknown verb', ['app', 'frobnicate'], /Hint: tancho app --help/],
-    [
-      'a missing argument',
-      ['app', 'create', 'x'],
-      /Missing required argument 'platform'\.\n {2}Hint: tancho app create --help/,
-    ],
+    ['a missing argument', ['app', 'create'], /Missing required argument 'name'\.\n {2}Hint: tancho app create --help/],
     ['one word too many', ['user', 'list', 'x'], /Too many arguments .* got 1\.\n/],
     ['an unknown option', ['app', 'list', '--bogus'], /Unknown option '--bogus'/],
     ['options of a command without --', ['app', 'run', '-a', 'x', 'ls', '-l'], /Put -- before the command/],

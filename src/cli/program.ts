@@ -125,7 +125,7 @@ export async function createProgram(context: CliContext, wanted: ReadonlySet<str
     .version(`tancho ${context.version}`, '-V, --version', 'show the version of this program')
     .addHelpText(
       'after',
-      '\nStart with:\n  tancho login <url>\n  tancho app create <name> <platform>\n  git push tancho HEAD:main',
+      '\nStart with:\n  tancho login <url>\n  tancho app create <name>\n  git push tancho HEAD:main',
     );
   for (const [name, entry] of Object.entries(COMMANDS)) {
     const command = root.command(name).description(entry.description).helpCommand(false);

@@ -21,7 +21,7 @@ export function appOfPath(path: string): string {
 
 export function appNotFound(app: string): PlatformError {
   return new PlatformError('app.not_found', `App "${app}" not found.`, {
-    hint: `Create it: tancho app create ${app} <platform>`,
+    hint: `Create it: tancho app create ${app}`,
   });
 }
 

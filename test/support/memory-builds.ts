@@ -6,7 +6,7 @@ import type { ImageSource, PulledImage, PullRequest } from '../../src/domain/dep
 import type { ArchiveUpload, GitHost, ImportedArchive } from '../../src/domain/deploys/git-host.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { randomHex } from '../../src/lib/ids.ts';
-import type { PlatformInfo } from '../../src/domain/platforms/platform.ts';
+import { AUTO_PLATFORM, type PlatformInfo } from '../../src/domain/platforms/platform.ts';
 
 export const PLATFORM_NAME = 'any';
 
@@ -63,6 +63,7 @@ export class MemoryBuilder implements Builder {
     this.artifacts.set(id, { app: request.app });
     return {
       id,
+      platform: request.platform === AUTO_PLATFORM ? PLATFORM_NAME : request.platform,
       processes: recipe.processes ?? { web: 'serve' },
       ...(recipe.settings !== undefined && { settings: recipe.settings }),
       healthCheck: recipe.healthCheck ?? null,

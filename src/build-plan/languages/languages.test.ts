@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { sourceOf } from '../../../test/support/memory-source.ts';
 import type { BuildPlan } from '../build-plan.ts';
-import { AUTO } from '../choose-language.ts';
+import { AUTO_PLATFORM } from '../../domain/platforms/platform.ts';
 import { planSource } from '../plan-source.ts';
 import { LANGUAGES } from './built-in.ts';
 
-async function plan(files: Record<string, string>, platform = AUTO): Promise<BuildPlan> {
+async function plan(files: Record<string, string>, platform = AUTO_PLATFORM): Promise<BuildPlan> {
   return (await planSource({ app: 'shop', platform, languages: LANGUAGES, files: sourceOf(files) })).plan;
 }
 

@@ -17,7 +17,11 @@ export function registerCreate(app: Command, cli: Cli): void {
     .command('create')
     .description('Create an app; in a git work tree, add the remote to push to')
     .argument('<name>', 'name of the app, and of its address')
-    .argument('<platform>', 'what it is written in, as "tancho platform list" shows it')
+    .argument(
+      '[platform]',
+      'what it is written in, as "tancho platform list" shows it, or what the first push is',
+      'auto',
+    )
     .option('-t, --team <team>', 'the team that owns it (needed when you are in several)')
     .option('-d, --description <text>', 'what it is')
     .option('--pool <pool>', 'the pool it is to be in')

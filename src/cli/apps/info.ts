@@ -21,7 +21,7 @@ export function registerList(app: Command, cli: Cli): void {
       const apps = await cli.during('Asking', () => client.apps.list(filter));
       cli.show(apps, () =>
         apps.length === 0 && Object.keys(filter).length === 0
-          ? 'You have no apps yet. To make one: tancho app create <name> <platform>'
+          ? 'You have no apps yet. To make one: tancho app create <name>'
           : table(
               ['NAME', 'STATE', 'UNITS', 'ADDRESS'],
               apps.map(({ Name, State = '', Units, Ip }) => [

@@ -1,7 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { AUTO } from '../../build-plan/choose-language.ts';
 import { describePlan } from '../../build-plan/description.ts';
 import { INHERITABLE, LANGUAGES } from '../../build-plan/languages/built-in.ts';
 import { planSource } from '../../build-plan/plan-source.ts';
@@ -12,6 +11,9 @@ import type { Cli } from '../cli.ts';
 import { CliError, UsageError } from '../errors.ts';
 import { readFileOrInput } from '../input.ts';
 import { printable } from '../output.ts';
+
+/** As for apps: what the source is. */
+const AUTO = 'auto';
 
 interface PlanOptions {
   readonly platform: string;

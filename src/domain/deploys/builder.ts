@@ -15,10 +15,12 @@ export interface BuildRequest {
   readonly app: string;
   /** The deploy's id; also names the artifact's directory. */
   readonly deployId: string;
-  /** The app's platform; the builder says so when the source looks like another one. */
+  /** The app's platform; the builder says so when the source looks like another one. `auto`: the one that the source is of. */
   readonly platform: string;
-  /** Of a platform that was added, see describe(); absent: one that the builder brings. */
-  readonly definition?: string;
+  /** Name -> definition of the platforms that were added, see describe(). */
+  readonly added?: Readonly<Record<string, string>>;
+  /** Platforms that `auto` may not turn out to be. */
+  readonly disabled?: readonly string[];
   readonly source: SourceTree;
   /** The app's environment, available to the build. */
   readonly env: Readonly<Record<string, string>>;
@@ -38,6 +40,8 @@ export interface ProcessSettings {
 export interface Artifact {
   /** Stable name, given to Provisioner.ensure and to remove(). */
   readonly id: string;
+  /** The one that built it; absent: none, as for an image. */
+  readonly platform?: string;
   /** Process name -> command line, from the Procfile or the platform's defaults; never empty. */
   readonly processes: Readonly<Record<string, string>>;
   /** By process name; those of a name that is no process mean nothing. */

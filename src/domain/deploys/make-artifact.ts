@@ -70,14 +70,15 @@ async function build(
   { app, env }: Begun,
   source: SourceTree,
 ): Promise<Artifact> {
-  const platform = await deps.store.platformRecord(app.platform);
-  const definition = platform?.definition ?? null;
+  const records = await deps.store.platformRecords();
+  const added = records.flatMap(({ name, definition }) => (definition === null ? [] : [[name, definition] as const]));
   say(`-----> Building ${app.name} (${app.platform})`);
   const wanted = {
     app: app.name,
     deployId: queued.id,
     platform: app.platform,
-    ...(definition !== null && { definition }),
+    added: Object.fromEntries(added),
+    disabled: records.filter(({ isDisabled }) => isDisabled).map(({ name }) => name),
     source,
     env: envRecord(env),
     privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),

@@ -8,6 +8,7 @@ import { type App, type EnvVar, hostLabel, ROUTED_PROCESS } from '../apps/app.ts
 import type { NewRelease } from '../apps/next-release.ts';
 import { privateValues } from '../env/private-values.ts';
 import type { RolloutStep } from '../rollouts/rollout-plan.ts';
+import { AUTO_PLATFORM } from '../platforms/platform.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Power } from '../units/wanted-units.ts';
 import { PlatformError } from '../errors.ts';
@@ -100,7 +101,7 @@ export class Pipeline {
         run.queued.stage = 'switching';
         const current = await this.#current(on);
         const release = await this.#release(run, current, made);
-        const number = await this.#roll(on, current, release);
+        const number = await this.#roll(on, current, release, made?.made.platform);
         return this.#succeeded(on, current.app, release, number);
       });
     } catch (thrown) {
@@ -193,7 +194,12 @@ export class Pipeline {
   }
 
   /** The number of the release that serves now. */
-  async #roll({ run, transcript, clock }: Going, { app }: AppNow, release: NewRelease): Promise<number> {
+  async #roll(
+    { run, transcript, clock }: Going,
+    { app }: AppNow,
+    release: NewRelease,
+    platform: string | undefined,
+  ): Promise<number> {
     const rollout = await this.#deps.rollouts.roll({
       app,
       release,
@@ -203,7 +209,10 @@ export class Pipeline {
       signal: run.queued.signal,
       power: powerAfter(run.begun.app, app),
       isNewVersion: true,
-      onStep: (tx, step) => this.#onStep(tx, run, release, clock, step),
+      onStep: async (tx, step) => {
+        await this.#onStep(tx, run, release, clock, step);
+        if (step.state === 'routing') await this.#settlePlatform(tx, app.name, platform);
+      },
     });
     return rollout.release;
   }
@@ -234,6 +243,12 @@ export class Pipeline {
     } else {
       await tx.updateDeploy(deploy.id, change);
     }
+  }
+
+  /** An app that takes what its first push is, is of that platform as soon as this push serves. */
+  async #settlePlatform(tx: StoreWriter, name: string, platform: string | undefined): Promise<void> {
+    const app = await tx.app(name);
+    if (platform !== undefined && app?.platform === AUTO_PLATFORM) await tx.updateApp(name, { platform });
   }
 
   async #step({ run, clock }: Going, state: DeployState, more: Partial<Deploy> = {}): Promise<void> {

@@ -1,5 +1,6 @@
 import type { Builder } from '../deploys/builder.ts';
 import { PlatformError } from '../errors.ts';
+import { AUTO_PLATFORM } from './platform.ts';
 import type { PlatformReader } from './platform-store.ts';
 
 export interface PlatformSource {
@@ -13,14 +14,15 @@ export async function broughtNow(builder: Pick<Builder, 'platforms'>): Promise<P
   return { platforms: () => Promise.resolve(brought) };
 }
 
-/** A platform that a new app may be for. Throws `platform.not_found`, `platform.disabled`. */
+/** A platform that a new app may be for, or `auto`. Throws `platform.not_found`, `platform.disabled`. */
 export async function demandPlatform({ store, builder }: PlatformSource, name: unknown): Promise<string> {
+  if (name === AUTO_PLATFORM) return AUTO_PLATFORM;
   const [brought, records] = await Promise.all([builder.platforms(), store.platformRecords()]);
   const disabled = new Set(records.filter((record) => record.isDisabled).map((record) => record.name));
   const added = records.filter((record) => record.definition !== null).map((record) => record.name);
   const names = [...new Set([...brought.map((platform) => platform.name), ...added])].sort();
   const found = names.find((candidate) => candidate === name);
-  const hint = `This server has: ${names.filter((each) => !disabled.has(each)).join(', ')}.`;
+  const hint = `This server has: ${names.filter((each) => !disabled.has(each)).join(', ')}; or ${AUTO_PLATFORM}: what the first push is.`;
   if (found === undefined) throw new PlatformError('platform.not_found', 'Invalid platform', { hint });
   if (!disabled.has(found)) return found;
   throw new PlatformError('platform.disabled', `The platform ${found} takes no new apps.`, { hint });

@@ -1,3 +1,6 @@
+/** In place of an app's platform: what its first push turns out to be. No platform can have this name. */
+export const AUTO_PLATFORM = 'auto';
+
 /** A platform: a language and how its apps are built. */
 export interface PlatformInfo {
   readonly name: string;

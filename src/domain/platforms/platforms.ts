@@ -5,7 +5,7 @@ import { type Caller, isAdmin } from '../caller.ts';
 import type { Builder } from '../deploys/builder.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
-import type { PlatformInfo } from './platform.ts';
+import { AUTO_PLATFORM, type PlatformInfo } from './platform.ts';
 import type { PlatformRecord } from './platform-store.ts';
 
 export interface PlatformView extends PlatformInfo {
@@ -121,12 +121,12 @@ export function createPlatforms(deps: { store: Store; builder: Builder; act: Act
 }
 
 function checkName(name: string): void {
-  if (NAME.test(name)) return;
+  if (NAME.test(name) && name !== AUTO_PLATFORM) return;
   throw new PlatformError(
     'platform.invalid_name',
     name === '' ? 'Platform name is required.' : 'Invalid platform name.',
     {
-      hint: 'Use up to 63 lower-case letters, digits and dashes, starting with a letter.',
+      hint: `Use up to 63 lower-case letters, digits and dashes, starting with a letter; not ${AUTO_PLATFORM}.`,
     },
   );
 }

@@ -32,8 +32,9 @@ export async function buildSlug(
   await request.source.extract(place.code, signal);
   signal.throwIfAborted();
   const files = new SourceFiles(directoryReader(place.code));
-  const { app, platform } = request;
-  const { plan, appFiles } = await planSource({ app, platform, languages: languagesFor(workshop, request), files });
+  const { app, platform, disabled = [] } = request;
+  const languages = languagesFor(workshop, request);
+  const { plan, appFiles } = await planSource({ app, platform, languages, files, disabled });
   for (const text of plan.notes) output.say(text);
   for (const text of plan.warnings) output.say(`Warning: ${text}`);
   demandBuildable(plan);
@@ -52,6 +53,7 @@ export async function buildSlug(
   const processes = Object.entries(plan.processes).map(([name, { command }]) => [name, command] as const);
   return {
     id: place.id,
+    platform: plan.platform,
     processes: Object.fromEntries(processes),
     settings,
     healthCheck,
@@ -59,15 +61,21 @@ export async function buildSlug(
   };
 }
 
-/** Throws Failure `no_platform` when the definition of one that was added cannot be read: another version of this program took it. */
-function languagesFor(workshop: Workshop, { platform, definition }: BuildRequest): readonly Language[] {
-  if (definition === undefined) return workshop.languages;
-  try {
-    return [...workshop.languages, writtenLanguage(platform, definition, workshop.inheritable)];
-  } catch (error) {
-    if (!(error instanceof PlatformError)) throw error;
-    throw new Failure('no_platform', error.message, { hint: 'An admin can change it: tancho platform update.' });
-  }
+/**
+ * Throws Failure `no_platform` when the definition of the app's platform cannot be read: another version of this program took it.
+ * That of another one only cannot be chosen then.
+ */
+function languagesFor(workshop: Workshop, { platform, added = {} }: BuildRequest): readonly Language[] {
+  const written = Object.entries(added).flatMap(([name, definition]) => {
+    try {
+      return [writtenLanguage(name, definition, workshop.inheritable)];
+    } catch (error) {
+      if (!(error instanceof PlatformError)) throw error;
+      if (name !== platform) return [];
+      throw new Failure('no_platform', error.message, { hint: 'An admin can change it: tancho platform update.' });
+    }
+  });
+  return [...workshop.languages, ...written];
 }
 
 async function writePlatformFiles({ files }: BuildPlan, platformFiles: string, place: SlugPlace): Promise<void> {

@@ -43,13 +43,19 @@ describe('a platform that was added', () => {
       ready: true,
     });
     expect((await builder.platforms()).map(({ name }) => name)).toEqual(['fake']);
-    const artifact = await build({ platform: 'added', definition, source: treeOf({ 'added.txt': 'hello' }) });
+    const artifact = await build({
+      platform: 'added',
+      added: { added: definition },
+      source: treeOf({ 'added.txt': 'hello' }),
+    });
     expect(artifact.processes).toEqual({ web: './added' });
     expect(await readFile(code(artifact, 'shop.txt'), 'utf8')).toBe('hello');
-    await expect(build({ platform: 'added', definition, source: treeOf(APP) })).rejects.toMatchObject({
-      code: 'no_platform',
-      hint: expect.stringContaining('fake') as string,
-    });
+    await expect(build({ platform: 'added', added: { added: definition }, source: treeOf(APP) })).rejects.toMatchObject(
+      {
+        code: 'no_platform',
+        hint: expect.stringContaining('fake') as string,
+      },
+    );
   });
 
   it('that cannot be read fails the build with the line that is wrong', async () => {
@@ -57,8 +63,16 @@ describe('a platform that was added', () => {
     const wrong = `${definition}\nask: [1]`;
     await expect(builder.describe('added', wrong)).rejects.toMatchObject({ code: 'platform.invalid_definition' });
     await expect(
-      build({ platform: 'added', definition: wrong, source: treeOf({ 'added.txt': '' }) }),
+      build({ platform: 'added', added: { added: wrong }, source: treeOf({ 'added.txt': '' }) }),
     ).rejects.toMatchObject({ code: 'no_platform', message: expect.stringContaining('line 7') as string });
+  });
+
+  it('is taken for an app whose platform is what it pushes, unless it is disabled or cannot be read', async () => {
+    const { build } = await world();
+    const request = { platform: 'auto', added: { added: definition, wrong: 'x' }, source: treeOf({ 'added.txt': '' }) };
+    expect(await build(request)).toMatchObject({ platform: 'added' });
+    expect(await build({ ...request, source: treeOf(APP) })).toMatchObject({ platform: 'fake' });
+    await expect(build({ ...request, disabled: ['added'] })).rejects.toMatchObject({ code: 'no_platform' });
   });
 
   it('changes nothing about how others find their programs', async () => {
