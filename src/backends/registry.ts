@@ -12,6 +12,7 @@ import type { LogStore } from '../domain/logs/log-store.ts';
 import type { ServiceEndpoint } from '../domain/services/service-endpoint.ts';
 import type { Store } from '../domain/store.ts';
 import type { Mailer } from '../domain/users/mailer.ts';
+import { backupSetOf } from '../lib/backup-sets.ts';
 import { createAddressGuard } from '../lib/guarded/address-guard.ts';
 import type { Logger } from '../lib/logger.ts';
 import { probeSandbox } from '../lib/sandbox/probe.ts';
@@ -80,10 +81,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   }
 
   const openStores = async (): Promise<Pick<Backends, 'store' | 'logStore'>> => {
-    const { databaseUrl: url } = config;
     const sealer = await openSealer(home('secret.key'));
-    const place = (file: string) =>
-      url === null ? { kind: 'sqlite' as const, file: home(file) } : { kind: 'postgres' as const, url };
+    const place = placesOf(config);
     const store = await keep(createSqlStore(place('tancho.db'), { sealer, logger }));
     return { store, logStore: await keep(createSqlLogStore(place('logs.db'), { logger })) };
   };
@@ -146,6 +145,17 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     await close('failed start');
     throw error;
   }
+}
+
+type Place =
+  | { readonly kind: 'postgres'; readonly url: string }
+  | { readonly kind: 'sqlite'; readonly file: string; readonly backups: string };
+
+/** Where a database of this name lies; what an upgrade copies at this start is kept together. */
+function placesOf({ home, databaseUrl: url }: Config): (name: string) => Place {
+  const backups = backupSetOf(home, new Date());
+  return (name) =>
+    url === null ? { kind: 'sqlite', file: path.join(home, name), backups } : { kind: 'postgres', url };
 }
 
 function openMailer({ mailUrl: url, mailFrom: from }: Config, directory: string, logger: Logger): Mailer {

@@ -26,6 +26,17 @@ apps on the air, to be taken over by the next start. Settings: config.yaml in TA
       await stopServer(cli, { all: options.all === true, deadlineMs: Number(options.timeout) * 1000 });
     });
   server
+    .command('rollback')
+    .description('Return to the databases as they were before an upgrade changed them; the server must be stopped')
+    .option('--list', 'show the copies there are, newest first')
+    .option('--to <name>', 'which copy (default: the newest)')
+    .option('-y, --yes', 'do not ask')
+    .action(async (options: { list?: boolean; to?: string; yes?: boolean }) => {
+      const { rollBack } = await import('./rollback.ts');
+      const to = options.to === undefined ? {} : { to: options.to };
+      await rollBack(cli, { list: options.list === true, yes: options.yes === true, ...to });
+    });
+  server
     .command('status')
     .description('Say whether the server of this machine runs')
     .action(async () => {

@@ -11,13 +11,19 @@ export interface MigrationSet {
   readonly migrations: Readonly<Record<string, Migration>>;
 }
 
-export async function migrate<Schema>(database: Database<Schema>, set: MigrationSet): Promise<void> {
+/** `beforeChange` runs before a schema that holds something is changed; what it throws leaves all as it was. */
+export async function migrate<Schema>(
+  database: Database<Schema>,
+  set: MigrationSet,
+  beforeChange: () => Promise<void> = () => Promise.resolve(),
+): Promise<void> {
   const db = database.db as unknown as Kysely<unknown>;
   const known = Object.keys(set.migrations).sort();
   const done = await doneMigrations(db, set.table);
   refuseNewer(database.where, known, done);
   // The Migrator inspects the whole catalogue each time; a start with nothing to do must not pay for that.
   if (done.length === known.length) return;
+  if (done.length > 0) await beforeChange();
   const migrator = new Migrator({
     db,
     provider: { getMigrations: async () => ({ ...set.migrations }) },

@@ -2,9 +2,11 @@
  * Log entries in SQL: a SQLite file of their own, so that they never wait for control state, or tables in the shared
  * PostgreSQL. Owns how they are kept and bounded; what is logged, and when to prune, is the domain's.
  */
+import path from 'node:path';
 import { sql } from 'kysely';
 import { PlatformError } from '../../../domain/errors.ts';
 import type { LogStore } from '../../../domain/logs/log-store.ts';
+import { copyIntoSet } from '../../../lib/backup-sets.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { openDatabase, withoutSecrets } from '../../../lib/sql/database.ts';
 import type { DatabaseOptions } from '../../../lib/sql/database.ts';
@@ -18,7 +20,13 @@ import { query } from './query.ts';
 import type { LogScope, LogTables } from './schema.ts';
 
 export type SqlLogStoreOptions =
-  { readonly kind: 'sqlite'; readonly file: string } | { readonly kind: 'postgres'; readonly url: string };
+  | {
+      readonly kind: 'sqlite';
+      readonly file: string;
+      /** Folder for a copy of the file, made before an upgrade changes its schema; absent: none is made. */
+      readonly backups?: string;
+    }
+  | { readonly kind: 'postgres'; readonly url: string };
 
 export interface SqlLogStoreDeps {
   readonly logger: Logger;
@@ -34,7 +42,7 @@ export async function createSqlLogStore(options: SqlLogStoreOptions, deps: SqlLo
   try {
     const database = await openDatabase<LogTables>(databaseOptions(options), deps.logger);
     try {
-      await migrate(database, MIGRATIONS);
+      await migrate(database, MIGRATIONS, () => backUp(options));
     } catch (error) {
       await database.close();
       throw error;
@@ -44,6 +52,12 @@ export async function createSqlLogStore(options: SqlLogStoreOptions, deps: SqlLo
   } catch (error) {
     throw translate(error);
   }
+}
+
+/** PostgreSQL has its own ways, and its own operators. */
+async function backUp(options: SqlLogStoreOptions): Promise<void> {
+  if (options.kind !== 'sqlite' || options.backups === undefined) return;
+  await copyIntoSet(options.backups, options.file, path.basename(options.file));
 }
 
 function databaseOptions(options: SqlLogStoreOptions): DatabaseOptions {

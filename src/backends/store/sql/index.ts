@@ -2,7 +2,9 @@
  * The control state in SQL: SQLite embedded in control, or PostgreSQL somewhere else. Owns the schema and what is
  * sealed in it; knows no rule of the domain beyond what the contract says.
  */
+import path from 'node:path';
 import type { Store, StoreReader, StoreWriter } from '../../../domain/store.ts';
+import { copyIntoSet } from '../../../lib/backup-sets.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { openDatabase, withoutSecrets } from '../../../lib/sql/database.ts';
@@ -40,7 +42,13 @@ import { userReader, userWriter } from './users.ts';
 import { versions } from './version.ts';
 
 export type SqlStoreOptions =
-  { readonly kind: 'sqlite'; readonly file: string } | { readonly kind: 'postgres'; readonly url: string };
+  | {
+      readonly kind: 'sqlite';
+      readonly file: string;
+      /** Folder for a copy of the file, made before an upgrade changes its schema; absent: none is made. */
+      readonly backups?: string;
+    }
+  | { readonly kind: 'postgres'; readonly url: string };
 
 export interface SqlStoreDeps {
   readonly sealer: Sealer;
@@ -58,7 +66,7 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
   try {
     const database = await openDatabase<Tables>(databaseOptions(options), deps.logger);
     try {
-      await migrate(database, migrations(database.kind));
+      await migrate(database, migrations(database.kind), () => backUp(options));
       const scope: Scope = { db: database.db, kind: database.kind, sealer: deps.sealer };
       await checkSeal(scope, where);
       const transact = transactions(scope);
@@ -80,6 +88,12 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
   } catch (error) {
     throw translated(error, where);
   }
+}
+
+/** PostgreSQL has its own ways, and its own operators. */
+async function backUp(options: SqlStoreOptions): Promise<void> {
+  if (options.kind !== 'sqlite' || options.backups === undefined) return;
+  await copyIntoSet(options.backups, options.file, path.basename(options.file));
 }
 
 function databaseOptions(options: SqlStoreOptions): DatabaseOptions {

@@ -1,0 +1,89 @@
+/**
+ * Copies of the databases that are made before an upgrade changes them: one folder per start below `backups/` in the home, named
+ * after its time. Owns where they are and how many are kept; who copies what is the databases' business.
+ */
+import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { syncPath } from './sync-path.ts';
+
+export interface BackupSet {
+  /** Name of the folder: ISO 8601 UTC without punctuation, such as `20261123T164000123Z`. */
+  readonly name: string;
+  /** The databases in it, by file name. */
+  readonly files: readonly string[];
+}
+
+const KEPT = 3;
+const NAME = /^\d{8}T\d{9}Z$/;
+
+/** Folder for what the start at this time copies; made by the first copy. */
+export function backupSetOf(home: string, at: Date): string {
+  return join(backupsOf(home), at.toISOString().replace(/[-:.]/g, ''));
+}
+
+/** Newest first. */
+export async function listBackupSets(home: string): Promise<BackupSet[]> {
+  const names = (await readdir(backupsOf(home)).catch(none)).filter((name) => NAME.test(name)).sort();
+  const sets = await Promise.all(
+    names.reverse().map(async (name) => {
+      const files = await readdir(join(backupsOf(home), name));
+      return { name, files: files.filter((file) => file.endsWith('.db')).sort() };
+    }),
+  );
+  return sets.filter(({ files }) => files.length > 0);
+}
+
+/** Copies an open database into the folder of a set, whole or not at all, and removes the oldest sets. */
+export async function copyIntoSet(set: string, file: string, name: string): Promise<void> {
+  await mkdir(set, { recursive: true, mode: 0o700 });
+  await copyDatabase(file, join(set, name));
+  const backups = join(set, '..');
+  const names = (await readdir(backups)).filter((known) => NAME.test(known)).sort();
+  for (const old of names.slice(0, -KEPT)) await rm(join(backups, old), { recursive: true, force: true });
+}
+
+/**
+ * Puts the databases of a set in the place of those in the home, each at once; nothing may have them open. What they replace
+ * is kept in `backups/replaced` until the next time.
+ */
+export async function restoreBackupSet(home: string, set: BackupSet): Promise<void> {
+  const replaced = join(backupsOf(home), 'replaced');
+  await rm(replaced, { recursive: true, force: true });
+  await mkdir(replaced, { mode: 0o700 });
+  for (const name of set.files) await copyDatabase(join(home, name), join(replaced, name));
+  for (const name of set.files) {
+    const fresh = join(home, `${name}.restored`);
+    await copyDatabase(join(backupsOf(home), set.name, name), fresh);
+    // Their write-ahead logs would be taken for the restored one's; the copy above has what they held.
+    for (const ending of ['-wal', '-shm']) await rm(join(home, `${name}${ending}`), { force: true });
+    await rename(fresh, join(home, name));
+  }
+  await syncPath(home);
+}
+
+/** A consistent copy, also of a database whose newest changes are in its write-ahead log. On disk when it resolves. */
+async function copyDatabase(from: string, to: string): Promise<void> {
+  const draft = `${to}.new`;
+  await rm(draft, { force: true });
+  const database = new DatabaseSync(from);
+  const mask = process.umask(0o177);
+  try {
+    database.prepare('VACUUM INTO ?').run(draft);
+  } finally {
+    process.umask(mask);
+    database.close();
+  }
+  await syncPath(draft);
+  await rename(draft, to);
+  await syncPath(join(to, '..'));
+}
+
+function backupsOf(home: string): string {
+  return join(home, 'backups');
+}
+
+function none(error: NodeJS.ErrnoException): string[] {
+  if (error.code !== 'ENOENT') throw error;
+  return [];
+}
