@@ -71,6 +71,11 @@ export class ClientConnection implements Watched {
     return !this.#gone && (this.blocked || this.#user?.endsByItself === true);
   }
 
+  /** Bytes are at hand that nobody has taken. */
+  get hasBytes(): boolean {
+    return this.#stash !== null;
+  }
+
   /** Sets the only deadline of this connection; the user, or reading, hears of it by expire(). */
   arm(ms: number): void {
     this.deadline = this.#plane.deadlines.after(ms);

@@ -10,6 +10,7 @@ import { ClientConnection } from './client-connection.ts';
 import { Deadlines, type Watched } from './deadlines.ts';
 import type { Plane } from './plane.ts';
 import type { Settings } from './settings.ts';
+import { UploadPermits } from './upload-permits.ts';
 
 export const BACKLOG = 1_024;
 const TICK_MS = 100;
@@ -32,6 +33,7 @@ export class DataPlane implements Serving {
       settings,
       deadlines,
       proxies: new TrustedProxies(settings.trustedProxies),
+      uploads: new UploadPermits(settings, deadlines),
       pools: new TargetPools(settings, deadlines),
       table: new LiveTable({ version: 0, routes: [] }, () => {
         throw new Error('an empty table has no routes');

@@ -1,10 +1,9 @@
 import { BODY_BAD } from '../http/body-reader.ts';
-import { HEAD_MORE, HeadReader } from '../http/head-reader.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { ResponseHead } from '../http/response-head.ts';
-import { parseResponseHead } from '../http/response-head.ts';
 import { Answer } from './answer.ts';
+import { AnswerHeads } from './answer-heads.ts';
 import type { ClientConnection } from './client-connection.ts';
 import type { ClientUser } from './client-user.ts';
 import { headForUnit, interimHead, tunnelProtocol } from '../rewrite/heads.ts';
@@ -15,11 +14,10 @@ import type { LiveRoute } from '../routing/route-table.ts';
 import type { Applicant } from '../routing/target-pool.ts';
 import { Tunnel } from './tunnel.ts';
 import type { UnitConnection } from './unit-connection.ts';
-import type { NoUnit } from './unit-search.ts';
-import { BUSY, UnitSearch } from './unit-search.ts';
+import { BODY_LATE, BODY_MALFORMED, BUSY, failure, type RefusedRequest, TOO_MANY_UPLOADS } from './refusals.ts';
+import { UnitSearch } from './unit-search.ts';
+import type { UploadPermit } from './upload-permits.ts';
 import { Upload } from './upload.ts';
-
-const MAX_INTERIM = 32;
 
 export interface RoutedRequest {
   readonly head: RequestHead;
@@ -40,14 +38,17 @@ export class Exchange implements Applicant, ClientUser {
   readonly #requestId: string;
   readonly #origin: RequestOrigin;
   readonly #upload: Upload;
-  readonly #reader: HeadReader;
+  readonly #heads: AnswerHeads;
   readonly #search: UnitSearch;
   #unit: UnitConnection | null = null;
   #reused = false;
   #repeated = false;
   #unitPaused = false;
   #heard = false;
-  #interims = 0;
+  /** Null for a request without a body. */
+  #permit: UploadPermit | null = null;
+  /** No unit is asked for before there is something to send to it. */
+  #awaitsBody = false;
   /** It has closed its sending side; most that do so have left, and nothing that becomes of their request is a failure. */
   #clientLeft = false;
   #answer: Answer | null = null;
@@ -60,21 +61,35 @@ export class Exchange implements Applicant, ClientUser {
     this.#origin = request.origin;
     this.#search = new UnitSearch(plane, request.head, request.route);
     this.#upload = new Upload(request.head.bodyLength);
-    this.#reader = new HeadReader(plane.settings.limits.headBytes, 0);
+    this.#heads = new AnswerHeads(plane.settings.limits.headBytes, request.head.method);
   }
 
   start(): void {
-    this.#dispatch(false);
+    if (this.#head.bodyLength !== 0) {
+      this.#permit = this.#plane.uploads.admit(this.#search.route.app, this.#origin.client);
+      if (this.#permit === null) {
+        this.#refuse(TOO_MANY_UPLOADS);
+        return;
+      }
+      this.#awaitsBody = !this.#head.expectsContinue && !this.#client.hasBytes;
+    }
+    if (this.#awaitsBody) this.#armForAnswer();
+    else this.#dispatch(false);
   }
 
   get wantsBytes(): boolean {
     const unit = this.#unit;
-    return unit !== null && unit.connected && !unit.blocked && !this.#upload.done;
+    return this.#awaitsBody || (unit !== null && unit.connected && !unit.blocked && !this.#upload.done);
   }
 
   // --- the way up: client to unit
 
   clientSent(bytes: Buffer, from: number, end: number): number {
+    if (this.#awaitsBody) {
+      this.#awaitsBody = false;
+      this.#dispatch(false);
+      return 0;
+    }
     const unit = this.#unit;
     if (unit === null) return 0;
     const taken = this.#upload.take(bytes, from, end, unit);
@@ -82,6 +97,8 @@ export class Exchange implements Applicant, ClientUser {
       this.#badUpload();
       return end - from;
     }
+    this.#permit?.sent(taken);
+    if (this.#upload.done) this.#permit?.close();
     if (this.#answer?.done === true) this.#settle();
     else if (this.#answer === null) this.#armForAnswer();
     return taken;
@@ -149,6 +166,7 @@ export class Exchange implements Applicant, ClientUser {
       process.nextTick(() => unit.uncork());
       unit.write(headForUnit(this.#head, this.#origin, this.#requestId));
       this.#upload.replay(unit);
+      this.#permit?.waited();
     }
     this.#armForAnswer();
     this.#client.pump();
@@ -156,7 +174,8 @@ export class Exchange implements Applicant, ClientUser {
 
   #armForAnswer(): void {
     const { answerMs, stallMs } = this.#plane.settings.timeouts;
-    this.#arm(this.#upload.done ? answerMs : stallMs);
+    if (this.#upload.done) this.#arm(answerMs);
+    else this.#arm(this.#unit?.blocked === true ? stallMs : (this.#permit?.patienceMs ?? stallMs));
   }
 
   // --- the way down: unit to client
@@ -180,6 +199,7 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   unitFlushed(): void {
+    this.#permit?.waited();
     this.#client.pump();
   }
 
@@ -204,14 +224,14 @@ export class Exchange implements Applicant, ClientUser {
   /** Reads interim answers and the head of the final one; returns where its body begins, or -1. */
   #readHeads(bytes: Buffer, size: number): number {
     let at = 0;
-    while (at < size) {
-      at = this.#reader.read(bytes, at, size);
-      if (at === HEAD_MORE) return -1;
-      const head = at < 0 ? null : parseResponseHead(this.#reader.text, this.#head.method);
-      if (head === null || head instanceof Refusal) {
+    for (;;) {
+      const head = this.#heads.next(bytes, at, size);
+      if (head === null) return -1;
+      if (head instanceof Refusal) {
         this.#fail(502, 'The app sent an answer that is not valid HTTP.');
         return -1;
       }
+      at = this.#heads.at;
       if (head.status === 101) {
         this.#switch(head, bytes.subarray(at, size));
         return -1;
@@ -220,14 +240,9 @@ export class Exchange implements Applicant, ClientUser {
         this.#begin(head);
         return at;
       }
-      if (++this.#interims > MAX_INTERIM) {
-        this.#fail(502, 'The app sent an answer that is not valid HTTP.');
-        return -1;
-      }
       const wanted = this.#head.minorVersion === 1 && (head.status !== 100 || this.#head.expectsContinue);
       if (wanted) this.#client.write(interimHead(head, this.#requestId, null));
     }
-    return -1;
   }
 
   #begin(head: ResponseHead): void {
@@ -299,20 +314,20 @@ export class Exchange implements Applicant, ClientUser {
       if (blocked || this.#answer.done) this.#client.abort();
       else this.#cutShort();
     } else if (unit === null) {
-      this.#refuse(BUSY);
+      this.#refuse(this.#awaitsBody ? BODY_LATE : BUSY);
     } else if (!unit.connected) {
       this.#search.timedOut = true;
       this.#dropUnit();
       this.#unreachable();
     } else if (!this.#upload.done && !unit.blocked) {
-      this.#refuse(clientFault(408, 'The body of the request took too long to arrive.'));
+      this.#refuse(BODY_LATE);
     } else {
       this.#fail(504, 'The app did not answer in time.');
     }
   }
 
   #badUpload(): void {
-    if (this.#answer === null) this.#refuse(clientFault(400, 'The body of the request is not framed as announced.'));
+    if (this.#answer === null) this.#refuse(BODY_MALFORMED);
     else this.#client.abort();
   }
 
@@ -324,11 +339,11 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #fail(status: number, detail: string): void {
-    this.#refuse({ status, detail, retryAfter: null, counts: true });
+    this.#refuse(failure(status, detail));
   }
 
   /** The edge's own answer in place of the unit's. */
-  #refuse({ status, detail, retryAfter, counts }: NoUnit): void {
+  #refuse({ status, detail, retryAfter, counts }: RefusedRequest): void {
     const { app, counter } = this.#search.route;
     counter.requests++;
     if (counts) this.#countFailure();
@@ -347,6 +362,7 @@ export class Exchange implements Applicant, ClientUser {
   /** Lets go of the unit. `reusable`: its connection is as good as new. */
   #over(reusable: boolean): void {
     const unit = this.#unit;
+    this.#permit?.close();
     if (unit !== null && reusable) {
       this.#unit = null;
       if (this.#unitPaused) unit.resume();
@@ -364,8 +380,4 @@ export class Exchange implements Applicant, ClientUser {
     unit.user = null;
     unit.destroy();
   }
-}
-
-function clientFault(status: number, detail: string): NoUnit {
-  return { status, detail, retryAfter: null, counts: false };
 }

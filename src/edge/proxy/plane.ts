@@ -2,6 +2,7 @@ import type { Deadlines } from './deadlines.ts';
 import type { LiveTable } from '../routing/route-table.ts';
 import type { Settings } from './settings.ts';
 import type { TrustedProxies } from '../../lib/trusted-proxies.ts';
+import type { UploadPermits } from './upload-permits.ts';
 import type { TargetPools } from '../routing/target-pools.ts';
 
 /** What every connection of this process sees of the whole. */
@@ -10,6 +11,7 @@ export interface Plane {
   readonly deadlines: Deadlines;
   readonly pools: TargetPools;
   readonly proxies: TrustedProxies;
+  readonly uploads: UploadPermits;
   /** Replaced as a whole; look it up anew for each request. */
   table: LiveTable;
   /** Port of the public listener. */

@@ -9,6 +9,10 @@ export interface Limits {
   readonly idlePerTarget: number;
   /** Requests that may wait for a connection to one target. */
   readonly queuePerTarget: number;
+  /** Requests of one client to one app whose body has not come yet. */
+  readonly uploadsPerClient: number;
+  /** Less is too slow for a body, on the average and beyond `uploadFreeMs`; 0: nothing is too slow. */
+  readonly uploadBytesPerSecond: number;
 }
 
 export interface Timeouts {
@@ -23,6 +27,8 @@ export interface Timeouts {
   readonly answerMs: number;
   /** A body that does not move though it could: the client neither sends nor reads, or the unit does not read. */
   readonly stallMs: number;
+  /** A body may come as slowly as it likes for so long. */
+  readonly uploadFreeMs: number;
   /** A unit silent in the middle of its answer, or an upgraded connection without traffic. */
   readonly silenceMs: number;
   /** What is still read of a client after the last answer on its connection. */
@@ -51,6 +57,8 @@ export const DEFAULT_SETTINGS: Settings = {
     connectionsPerTarget: 1_024,
     idlePerTarget: 64,
     queuePerTarget: 256,
+    uploadsPerClient: 128,
+    uploadBytesPerSecond: 240,
   },
   timeouts: {
     headMs: 15_000,
@@ -59,6 +67,7 @@ export const DEFAULT_SETTINGS: Settings = {
     queueMs: 10_000,
     answerMs: 60_000,
     stallMs: 60_000,
+    uploadFreeMs: 20_000,
     silenceMs: 3_600_000,
     lingerMs: 2_000,
     halfClosedMs: 5_000,

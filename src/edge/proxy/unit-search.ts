@@ -2,25 +2,10 @@ import type { RequestHead } from '../http/request-head.ts';
 import type { LiveRoute } from '../routing/route-table.ts';
 import type { Applicant, TargetPool } from '../routing/target-pool.ts';
 import type { Plane } from './plane.ts';
+import { BUSY, failure, type RefusedRequest } from './refusals.ts';
 import type { UnitConnection } from './unit-connection.ts';
 
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'PROPFIND', 'REPORT', 'SEARCH']);
-
-/** Why no unit can be asked. */
-export interface NoUnit {
-  readonly status: number;
-  readonly detail: string;
-  readonly retryAfter: number | null;
-  /** False when it is nobody's failure: nothing is deployed, or nothing is there. */
-  readonly counts: boolean;
-}
-
-export const BUSY: NoUnit = {
-  status: 503,
-  detail: 'The app has more requests than it can take just now.',
-  retryAfter: 1,
-  counts: true,
-};
 
 /** Which unit is asked next on behalf of one request; it counts as in flight there from then until leave(). */
 export class UnitSearch {
@@ -45,7 +30,7 @@ export class UnitSearch {
    * Asks for a connection to the best unit not tried yet, `fresh`: a new one. The applicant hears of it by
    * unitGranted(), maybe before this returns. Returns why not when there is none to ask.
    */
-  next(applicant: Applicant, fresh: boolean): NoUnit | null {
+  next(applicant: Applicant, fresh: boolean): RefusedRequest | null {
     const route = this.#plane.table.match(this.#host);
     if (route === null) {
       return { status: 404, detail: `No app answers at ${this.#host}.`, retryAfter: null, counts: false };
@@ -55,8 +40,8 @@ export class UnitSearch {
     const pool = this.#plane.pools.pick(route.pools, this.#tried);
     if (pool === null) {
       return this.timedOut
-        ? { status: 504, detail: 'The app did not take the connection in time.', retryAfter: null, counts: true }
-        : { status: 502, detail: 'The app could not be reached.', retryAfter: null, counts: true };
+        ? failure(504, 'The app did not take the connection in time.')
+        : failure(502, 'The app could not be reached.');
     }
     this.#pool = pool;
     pool.enter();

@@ -1,0 +1,35 @@
+/** Why a request gets an answer of the edge's own in place of a unit's. */
+export interface RefusedRequest {
+  readonly status: number;
+  readonly detail: string;
+  /** Seconds, or null. */
+  readonly retryAfter: number | null;
+  /** False when it is no failure of the platform: nothing is deployed, or the client is at fault. */
+  readonly counts: boolean;
+}
+
+export const BUSY: RefusedRequest = {
+  status: 503,
+  detail: 'The app has more requests than it can take just now.',
+  retryAfter: 1,
+  counts: true,
+};
+
+export const TOO_MANY_UPLOADS: RefusedRequest = {
+  status: 429,
+  detail: 'Too many requests from your address are waiting for their bodies.',
+  retryAfter: 1,
+  counts: false,
+};
+
+export const BODY_LATE = clientFault(408, 'The body of the request took too long to arrive.');
+export const BODY_MALFORMED = clientFault(400, 'The body of the request is not framed as announced.');
+
+/** The unit, or the way to it, has failed. */
+export function failure(status: number, detail: string): RefusedRequest {
+  return { status, detail, retryAfter: null, counts: true };
+}
+
+function clientFault(status: number, detail: string): RefusedRequest {
+  return { status, detail, retryAfter: null, counts: false };
+}
