@@ -16,6 +16,7 @@ import { backupSetOf } from '../lib/backup-sets.ts';
 import { createAddressGuard } from '../lib/guarded/address-guard.ts';
 import type { Logger } from '../lib/logger.ts';
 import { probeSandbox } from '../lib/sandbox/probe.ts';
+import type { Sandbox } from '../lib/sandbox/sandbox.ts';
 import { openSealer } from '../lib/seal.ts';
 import { createHttpArchives } from './archive-source/http/http-archives.ts';
 import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
@@ -68,7 +69,8 @@ export interface BackendOptions {
 
 /** Opens everything that does not depend on each other at once; when one cannot be had, the others are closed again. */
 export async function openBackends(config: Config, options: BackendOptions): Promise<Backends> {
-  const { logger } = options;
+  const { logger, allowLoopback, ownPorts } = options;
+  const addresses = { allow: config.providersAllow, allowLoopback, ownPorts };
   const home = (...parts: string[]): string => path.join(config.home, ...parts);
   const closers: Backends['close'][] = [];
   const close: Backends['close'] = async (how) => {
@@ -88,9 +90,10 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   };
 
   const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'builder'>> => {
-    const sandbox = await probeSandbox({ stateDir: home('sandbox'), home: config.home, level: config.isolation });
+    const sandbox = await keep(openSandbox(config, home('sandbox')));
     const slugs = home('slugs');
-    const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, units: home('units'), logger }));
+    const guard = createAddressGuard(addresses);
+    const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, units: home('units'), logger, guard }));
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       slugs,
@@ -125,8 +128,6 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);
-    const { allowLoopback, ownPorts } = options;
-    const addresses = { allow: config.providersAllow, allowLoopback, ownPorts };
     const outward = {
       serviceEndpoint: createServiceEndpoints({ ...addresses, logger }),
       archiveSource: createHttpArchives(addresses),
@@ -156,6 +157,11 @@ function placesOf({ home, databaseUrl: url }: Config): (name: string) => Place {
   const backups = backupSetOf(home, new Date());
   return (name) =>
     url === null ? { kind: 'sqlite', file: path.join(home, name), backups } : { kind: 'postgres', url };
+}
+
+async function openSandbox(config: Config, stateDir: string): Promise<Sandbox> {
+  const { home, isolation: level, network: mode, networkAllow: allowed } = config;
+  return probeSandbox({ stateDir, home, level, network: { mode, allowed } });
 }
 
 function openMailer({ mailUrl: url, mailFrom: from }: Config, directory: string, logger: Logger): Mailer {

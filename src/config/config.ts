@@ -64,4 +64,8 @@ export interface Config {
   readonly unitMemoryBytes: number;
   /** `auto` takes the strongest level this machine has; a named level must be there, or the server does not start. */
   readonly isolation: 'auto' | 'bubblewrap' | 'user' | 'plain';
+  /** `own`: every unit has a network of its own, or the server does not start; `shared`: all have the machine's. */
+  readonly network: 'auto' | 'own' | 'shared';
+  /** IPv4 networks that are open to apps although they are private. */
+  readonly networkAllow: readonly string[];
 }

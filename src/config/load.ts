@@ -75,6 +75,8 @@ function valuesOf(read: Read): Values {
     proxyProtocol: read(SETTINGS.proxyProtocol),
     edgeHandoverSeconds: read(SETTINGS.edgeHandoverSeconds),
     isolation: read(SETTINGS.isolation),
+    network: read(SETTINGS.network),
+    networkAllow: read(SETTINGS.networkAllow),
     unitMemoryBytes: read(SETTINGS.unitMemoryBytes),
     startTimeoutSeconds: read(SETTINGS.startTimeoutSeconds),
     watchSeconds: read(SETTINGS.watchSeconds),

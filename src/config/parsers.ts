@@ -2,6 +2,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { parseNetwork } from '../lib/trusted-proxies.ts';
 import { allowEntry } from '../lib/guarded/allow-list.ts';
+import { blockOf } from '../lib/networks/ipv4.ts';
 import type { Listen } from './config.ts';
 
 export class BadValue extends Error {
@@ -189,6 +190,16 @@ export const networks: Parser<readonly string[]> = (text) => {
 };
 
 export const onOff: Parser<boolean> = (text) => choice('on', 'off')(text) === 'on';
+
+/** CIDR networks of IPv4 with commas between them; '' for none. */
+export const ipv4Networks: Parser<readonly string[]> = (text) => {
+  const entries = text.split(',').map((entry) => entry.trim());
+  if (entries.join('') === '') return [];
+  if (entries.some((entry) => blockOf(entry) === null)) {
+    throw new BadValue('must be IPv4 networks with commas between them, for example 10.1.0.0/16, 192.168.7.0/24');
+  }
+  return entries;
+};
 
 /** Names, addresses and networks with commas between them. */
 export const allowedAddresses: Parser<readonly string[]> = (text) => {

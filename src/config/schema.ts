@@ -211,6 +211,22 @@ export const SETTINGS: Settings = {
       'How apps are kept apart: bubblewrap (namespaces), user (one system user per app), plain (not at all), auto (the strongest this machine has). A named level must be there, or the server does not start.',
     parse: parse.choice('auto', 'bubblewrap', 'user', 'plain'),
   },
+  network: {
+    key: 'network.mode',
+    variable: 'TANCHO_NETWORK',
+    default: 'auto',
+    description:
+      'Whether each unit has a network of its own: own (it must be possible, or the server does not start), shared (all have the network of the machine), auto (own where this machine allows it: root, iproute2 and nftables).',
+    parse: parse.choice('auto', 'own', 'shared'),
+  },
+  networkAllow: {
+    key: 'network.allow',
+    variable: 'TANCHO_NETWORK_ALLOW',
+    default: '',
+    description:
+      'IPv4 networks that apps with networks of their own reach although they are private: CIDR networks with commas between them, for example 10.1.0.0/16. None: apps reach the internet and what is bound to them. This machine and link-local addresses, those of cloud metadata among them, are never open.',
+    parse: parse.ipv4Networks,
+  },
   unitMemoryBytes: {
     key: 'units.memory',
     variable: 'TANCHO_UNITS_MEMORY',

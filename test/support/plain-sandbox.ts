@@ -14,6 +14,7 @@ export class PlainSandbox implements Sandbox {
   readonly description = 'for tests';
   readonly limits = { memory: false, cpu: false, processes: false };
   readonly roots = false;
+  readonly networks = false;
   /** The requests seen, in order. */
   readonly requests: SandboxRequest[] = [];
   /** Tenants whose user was given back. */
@@ -37,7 +38,7 @@ export class PlainSandbox implements Sandbox {
     });
     if (child.pid === undefined) await once(child, 'spawn');
     const pid = child.pid ?? 0;
-    return { child, rootPid: pid, rootStart: '', main: Promise.resolve({ pid, start: '' }) };
+    return { child, rootPid: pid, rootStart: '', main: Promise.resolve({ pid, start: '' }), address: null };
   }
 
   async own(path: string): Promise<void> {
@@ -73,6 +74,8 @@ export class PlainSandbox implements Sandbox {
   }
 
   async release(): Promise<void> {}
+
+  async close(): Promise<void> {}
 
   async forget(tenant: string): Promise<void> {
     this.forgotten.push(tenant);

@@ -25,6 +25,8 @@ export interface UnitSpec {
   /** True when the process is to listen on PORT. */
   readonly listens: boolean;
   readonly limits: Limits;
+  /** What is bound to the app: where it has a network of its own, it reaches these although they are private. Absent: nothing. */
+  readonly services?: readonly Address[];
 }
 
 export interface Limits {

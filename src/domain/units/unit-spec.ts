@@ -1,5 +1,6 @@
 /** What a provisioner needs to know of a unit, made from the release it runs. */
 import { type EnvVar, type Release, ROUTED_PROCESS } from '../apps/app.ts';
+import { boundServices } from '../services/bound-services.ts';
 import type { Limits, UnitSpec } from './provisioner.ts';
 import { type Unit, unitName } from './unit.ts';
 
@@ -18,6 +19,7 @@ export function unitSpec(unit: Unit, release: Release, limits: Limits): UnitSpec
     env: envRecord(release.env),
     listens: unit.process === ROUTED_PROCESS,
     limits: { ...limits, ...release.limits },
+    services: boundServices(release.env),
   };
 }
 
@@ -33,5 +35,6 @@ export function commandSpec(id: string, release: Release, limits: Limits, proces
     env: envRecord(release.env),
     listens: false,
     limits: { ...limits, ...release.limits },
+    services: boundServices(release.env),
   };
 }

@@ -5,10 +5,11 @@ import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { safeName } from './cgroups.ts';
 import type { Cgroups } from './cgroups.ts';
-import { launchBubblewrap, launchDirect } from './launch.ts';
+import { launchBubblewrap, launchDirect, type Launched } from './launch.ts';
 import { admit, handOver } from './ownership.ts';
-import { planBubblewrap, planPlain, planUser } from './plan.ts';
-import type { Programs, SystemView } from './plan.ts';
+import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
+import type { Plan, Programs, SystemView } from './plan.ts';
+import type { Networks, OwnNetwork } from '../networks/networks.ts';
 import { isAlive, readProcess } from './processes.ts';
 import { rootEntries } from './root-entries.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest, SandboxTree } from './sandbox.ts';
@@ -35,6 +36,8 @@ export interface LadderOptions {
   readonly description: string;
   /** Whether tryRoot() has worked. */
   readonly roots: boolean;
+  /** Null where processes share the machine's network. */
+  readonly networks: Networks | null;
 }
 
 export class LadderSandbox implements Sandbox {
@@ -42,7 +45,9 @@ export class LadderSandbox implements Sandbox {
   readonly description: string;
   readonly limits: Sandbox['limits'];
   readonly roots: boolean;
+  readonly networks: boolean;
   readonly #rung: Rung;
+  readonly #networks: Networks | null;
   readonly #cgroups: Cgroups | null;
   readonly #facts: TreeFacts;
   /** Tells this platform's sandboxes from those of another one on the same machine. */
@@ -55,6 +60,8 @@ export class LadderSandbox implements Sandbox {
     this.level = rung.level;
     this.description = options.description;
     this.roots = options.roots;
+    this.networks = options.networks !== null;
+    this.#networks = options.networks;
     this.limits = {
       memory: cgroups?.has('memory') ?? false,
       cpu: cgroups?.has('cpu') ?? false,
@@ -74,7 +81,8 @@ export class LadderSandbox implements Sandbox {
     const scoped = { ...request, id: this.#scoped(request.id) };
     this.#cgroups?.create(scoped.id, request.limits);
     try {
-      return await this.#launch(scoped);
+      const network = (await this.#networks?.enter(request.id, request.tenant, request.services ?? [])) ?? null;
+      return { ...(await this.#launch(scoped, network)), address: network?.address ?? null };
     } catch (error) {
       await this.kill({ rootPid: 0, rootStart: '', id: request.id }, 'SIGKILL');
       await this.release(request.id);
@@ -82,21 +90,22 @@ export class LadderSandbox implements Sandbox {
     }
   }
 
-  async #launch(request: SandboxRequest): Promise<SandboxProcess> {
+  async #launch(request: SandboxRequest, network: OwnNetwork | null): Promise<Launched> {
     const { programs, tenants, system } = this.#rung;
     if (request.root !== undefined && system === null) throw new Error(`${this.level} has no root file systems.`);
     const uid = tenants?.uid(request.tenant) ?? null;
+    const within = (plan: Plan): Plan => (network === null ? plan : inNetwork(plan, network.path, programs));
     if (system !== null) {
       const entries = request.root === undefined ? [] : await rootEntries(request.root.directory);
       return launchBubblewrap({
         request,
         statusFile: this.#statusFile(request.id),
         cgroups: this.#cgroups,
-        plan: (fds) => planBubblewrap(request, { programs, system, uid, entries, fds }),
+        plan: (fds) => within(planBubblewrap(request, { programs, system, uid, entries, fds })),
       });
     }
     const plan = uid === null ? planPlain(request, programs) : planUser(request, programs, uid);
-    return launchDirect(request, plan, this.#cgroups);
+    return launchDirect(request, within(plan), this.#cgroups);
   }
 
   async own(path: string, tenant: string): Promise<void> {
@@ -136,11 +145,16 @@ export class LadderSandbox implements Sandbox {
   async release(id: string): Promise<void> {
     await this.#cgroups?.remove(this.#scoped(id));
     await rm(this.#statusFile(this.#scoped(id)), { force: true });
+    await this.#networks?.release(id);
     await rm(this.#boundFile(id), { force: true });
   }
 
   async forget(tenant: string): Promise<void> {
     this.#rung.tenants?.forget(tenant);
+  }
+
+  async close(): Promise<void> {
+    await this.#networks?.close();
   }
 
   /** Clears up after builds and commands that a killed platform left: they die with it, their groups do not. */

@@ -10,6 +10,8 @@ import { allProcesses, familyOf, isAlive, markedProcesses, namespacePid, readPro
 import type { ProcessFacts } from './processes.ts';
 import type { SandboxProcess, SandboxRequest } from './sandbox.ts';
 
+export type Launched = Omit<SandboxProcess, 'address'>;
+
 const START_DEADLINE_MS = 15_000;
 const FIRST_CHILD = 2;
 const GONE = { pid: 0, start: '' };
@@ -21,11 +23,7 @@ function stdioList(stdio: StdioOptions): StdioList {
 }
 
 /** For levels without a namespace: the child is root and main process in one. */
-export async function launchDirect(
-  request: SandboxRequest,
-  plan: Plan,
-  cgroups: Cgroups | null,
-): Promise<SandboxProcess> {
+export async function launchDirect(request: SandboxRequest, plan: Plan, cgroups: Cgroups | null): Promise<Launched> {
   const child = spawn(plan.file, plan.args, {
     cwd: request.cwd,
     env: plan.env,
@@ -70,7 +68,7 @@ export interface BubblewrapLaunch {
 }
 
 /** Waits until the namespace's init exists, puts it into the control group, then lets it start the process. */
-export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<SandboxProcess> {
+export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launched> {
   const { request, cgroups } = launch;
   const stdio = stdioList(request.stdio);
   while (stdio.length < 3) stdio.push('ignore');

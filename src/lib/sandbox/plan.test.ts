@@ -7,6 +7,7 @@ const programs = {
   setpriv: '/usr/bin/setpriv',
   prlimit: '/usr/bin/prlimit',
   env: '/usr/bin/env',
+  nsenter: '/usr/bin/nsenter',
 };
 const fds = { info: 3, status: 4, block: 5 };
 const system = { directories: ['/usr', '/etc'], links: [{ path: '/bin', target: 'usr/bin' }] };

@@ -10,6 +10,7 @@ export interface Programs {
   readonly setpriv: string | null;
   readonly prlimit: string | null;
   readonly env: string | null;
+  readonly nsenter: string | null;
 }
 
 /** What of the machine every sandbox sees, read-only. */
@@ -142,6 +143,11 @@ export function planPlain(request: SandboxRequest, programs: Programs): Plan {
     request.dieWithParent && programs.setpriv !== null ? [programs.setpriv, '--pdeathsig', 'KILL', '--'] : [];
   const [file = '', ...args] = [...prefix, ...request.argv];
   return { file, args, env: marked(request.env, request.id) };
+}
+
+/** The same in the network at a path. */
+export function inNetwork(plan: Plan, path: string, { nsenter }: Programs): Plan {
+  return { ...plan, file: required(nsenter), args: [`--net=${path}`, '--', plan.file, ...plan.args] };
 }
 
 /** The request's argv behind the programs that become the uid and give up every privilege. */

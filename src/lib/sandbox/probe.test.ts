@@ -28,7 +28,7 @@ function makeHome(mode = 0o711): string {
 async function available(level: SandboxLevel): Promise<string | null> {
   const home = makeHome();
   try {
-    await probeSandbox({ stateDir: join(home, 'state'), home, level });
+    await (await probeSandbox({ stateDir: join(home, 'state'), home, level })).close();
     return null;
   } catch (error) {
     return (error as Error).message;
@@ -54,7 +54,10 @@ for (const level of levels) {
     beforeAll(async () => {
       sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level });
     });
-    afterAll(() => rmSync(home, { recursive: true, force: true }));
+    afterAll(async () => {
+      await sandbox.close();
+      rmSync(home, { recursive: true, force: true });
+    });
 
     async function directoryOf(tenant: string): Promise<string> {
       const path = join(home, `code-${tenant}`);
@@ -143,10 +146,10 @@ for (const level of levels) {
 
     it('clears up after commands of a platform that was killed', async () => {
       const started = await start('sleep 1000');
-      await probeSandbox({ stateDir: join(home, 'state'), home, level });
+      await (await probeSandbox({ stateDir: join(home, 'state'), home, level })).close();
       expect(await sandbox.alive(started)).toBe(true);
       writeFileSync(join(home, 'state', 'bound', started.id), '1 0');
-      await probeSandbox({ stateDir: join(home, 'state'), home, level });
+      await (await probeSandbox({ stateDir: join(home, 'state'), home, level })).close();
       expect(await sandbox.alive(started)).toBe(false);
       expect(readdirSync(join(home, 'state', 'bound'))).toEqual([]);
       expect(readdirSync(join(home, 'state', 'status'))).toEqual([]);
@@ -226,6 +229,7 @@ describe('probe', () => {
       await expect(probeSandbox({ ...options, level: 'user' })).rejects.toThrow(/other users cannot enter/);
       const found = await probeSandbox({ ...options, level: 'auto' });
       expect(found.level).toBe(missing.get('bubblewrap') === null ? 'bubblewrap' : 'plain');
+      await found.close();
     } finally {
       rmSync(home, { recursive: true, force: true });
     }
@@ -237,6 +241,7 @@ describe('probe', () => {
     writeFileSync(join(home, 'state', 'cgroups.json'), '[{"version');
     const sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'auto' });
     expect(sandbox.description).not.toBe('');
+    await sandbox.close();
     rmSync(home, { recursive: true, force: true });
   });
 
@@ -246,6 +251,7 @@ describe('probe', () => {
     expect(sandbox.description).toMatch(new RegExp(`^${sandbox.level}: `));
     expect(sandbox.description).not.toContain('\n');
     expect(readdirSync(home)).toEqual(['state']);
+    await sandbox.close();
     rmSync(home, { recursive: true, force: true });
   });
 });

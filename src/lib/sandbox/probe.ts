@@ -9,6 +9,8 @@ import type { CgroupBase } from './cgroups.ts';
 import { probeCgroups } from './cgroup-probe.ts';
 import { LadderSandbox, scopeOf } from './ladder-sandbox.ts';
 import type { Rung } from './ladder-sandbox.ts';
+import type { Networks } from '../networks/networks.ts';
+import { probeNetworks } from '../networks/probe-networks.ts';
 import type { Programs } from './plan.ts';
 import { findPrograms } from './programs.ts';
 import type { Sandbox, SandboxLevel } from './sandbox.ts';
@@ -23,8 +25,17 @@ export interface ProbeOptions {
   /** TANCHO_HOME: hidden from every process but for its binds. */
   readonly home: string;
   readonly level: SandboxLevel | 'auto';
+  /** Whether processes get networks of their own; absent: where this machine has them. */
+  readonly network?: NetworkChoice;
   /** User ids for tenants; default: chosen from those this machine leaves free. */
   readonly uidRange?: UidRange;
+}
+
+export interface NetworkChoice {
+  /** `auto`: where this machine has them. */
+  readonly mode: 'auto' | 'own' | 'shared';
+  /** CIDR networks that are open to apps although they are private. */
+  readonly allowed: readonly string[];
 }
 
 /** Tenant of the trial runs. It keeps its uid, so that a restart allots none anew. */
@@ -44,9 +55,10 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
     const problem = typeof rung === 'string' ? rung : await attempt(rung, options, cgroups);
     if (typeof rung !== 'string' && problem === null) {
       const noRoots = await attemptRoot(rung, options, cgroups);
-      const description = describe(rung, { cgroups, why, noRoots }, reasons);
-      const roots = noRoots === null;
-      const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description, roots });
+      const networks = await attemptNetworks(rung, options);
+      const description = describe(rung, { cgroups, why, noRoots, networks }, reasons);
+      const found = { networks: typeof networks === 'string' ? null : networks, roots: noRoots === null };
+      const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description, ...found });
       await sandbox.sweep();
       return sandbox;
     }
@@ -58,7 +70,12 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
 /** This machine does not have the level that was demanded. */
 export class IsolationUnavailable extends Error {
   override readonly name = 'IsolationUnavailable';
-  readonly hint = 'Choose another with TANCHO_ISOLATION; auto takes the strongest there is.';
+  readonly hint: string;
+
+  constructor(message: string, hint = 'Choose another with TANCHO_ISOLATION; auto takes the strongest there is.') {
+    super(message);
+    this.hint = hint;
+  }
 }
 
 const NO_GROUPS = { cgroups: null, why: 'control groups are used by root only' };
@@ -97,7 +114,14 @@ function makeRung(level: SandboxLevel, options: ProbeOptions, programs: Programs
 }
 
 async function attempt(rung: Rung, options: ProbeOptions, cgroups: Cgroups | null): Promise<string | null> {
-  const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description: '', roots: false });
+  const sandbox = new LadderSandbox({
+    rung,
+    cgroups,
+    stateDir: options.stateDir,
+    description: '',
+    roots: false,
+    networks: null,
+  });
   const directory = mkdtempSync(join(options.home, '.probe-'));
   try {
     return await tryRung(sandbox, directory, PROBE_TENANT);
@@ -110,7 +134,14 @@ async function attempt(rung: Rung, options: ProbeOptions, cgroups: Cgroups | nul
 async function attemptRoot(rung: Rung, options: ProbeOptions, cgroups: Cgroups | null): Promise<string | null> {
   const { system } = rung;
   if (system === null) return '';
-  const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description: '', roots: true });
+  const sandbox = new LadderSandbox({
+    rung,
+    cgroups,
+    stateDir: options.stateDir,
+    description: '',
+    roots: true,
+    networks: null,
+  });
   const directory = mkdtempSync(join(options.home, '.probe-'));
   try {
     return await tryRoot(sandbox, join(directory, 'root'), PROBE_TENANT, system);
@@ -119,20 +150,39 @@ async function attemptRoot(rung: Rung, options: ProbeOptions, cgroups: Cgroups |
   }
 }
 
+/** The networks, or why there are none. */
+async function attemptNetworks(rung: Rung, options: ProbeOptions): Promise<Networks | string> {
+  const { mode, allowed } = options.network ?? { mode: 'auto', allowed: [] };
+  if (mode === 'shared') return 'it is set so';
+  const { stateDir } = options;
+  const found =
+    rung.level === 'plain'
+      ? 'the level plain isolates nothing'
+      : await probeNetworks({ stateDir, scope: scopeOf(stateDir), allowed });
+  if (typeof found !== 'string' || mode === 'auto') return found;
+  throw new IsolationUnavailable(
+    `Networks of their own were asked for, but ${found}.`,
+    'Choose another with TANCHO_NETWORK; auto takes them where this machine has them.',
+  );
+}
+
 interface Found {
+  readonly networks: Networks | string;
   readonly cgroups: Cgroups | null;
   /** Why there are no limits. */
   readonly why: string;
   readonly noRoots: string | null;
 }
 
-function describe(rung: Rung, { cgroups, why, noRoots }: Found, reasons: readonly string[]): string {
+function describe(rung: Rung, { cgroups, why, noRoots, networks }: Found, reasons: readonly string[]): string {
   const parts = [ISOLATION[rung.level]];
   if (rung.tenants !== null) parts.push('one system user per app');
   else parts.push(`apps run as the platform's own user${process.getuid?.() === 0 ? ' (root!)' : ''}`);
   const limits = (['memory', 'cpu', 'pids'] as const).filter((name) => cgroups?.has(name));
   if (cgroups === null || limits.length === 0) parts.push(`no kernel limits: ${why}`);
   else parts.push(`limits by control groups v${cgroups.version}: ${limits.join(', ')}`);
+  if (typeof networks !== 'string') parts.push('networks: own');
+  else if (rung.level !== 'plain') parts.push(`networks: shared with the machine, for ${networks}`);
   if (noRoots) parts.push(`images do not run: ${noRoots}`);
   return [`${rung.level}: ${parts.join('; ')}`, ...reasons].join('; ');
 }

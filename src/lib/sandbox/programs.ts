@@ -7,7 +7,13 @@ const STANDARD_DIRECTORIES = ['/usr/local/bin', '/usr/bin', '/bin', '/usr/sbin',
 
 export function findPrograms(path: string = process.env.PATH ?? ''): Programs {
   const find = (name: string): string | null => findProgram(name, path);
-  return { bwrap: find('bwrap'), setpriv: find('setpriv'), prlimit: find('prlimit'), env: find('env') };
+  return {
+    bwrap: find('bwrap'),
+    setpriv: find('setpriv'),
+    prlimit: find('prlimit'),
+    env: find('env'),
+    nsenter: find('nsenter'),
+  };
 }
 
 /** Absolute; null where there is none. A name with a slash is looked for where it says. */

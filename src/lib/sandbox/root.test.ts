@@ -28,7 +28,10 @@ beforeAll(async () => {
   chmodSync(home, 0o700);
   sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'auto' });
 });
-afterAll(() => rmSync(home, { recursive: true, force: true }));
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(home, { recursive: true, force: true });
+});
 
 async function run(prepare: (root: string) => void, command: string, changes: Partial<SandboxRequest> = {}) {
   const id = `root-${process.pid}-${(count += 1)}`;

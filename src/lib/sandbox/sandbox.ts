@@ -3,6 +3,7 @@
  * tenant, with these limits" into a spawned process. Used for units, builds and one-off commands alike.
  */
 import type { ChildProcess, StdioOptions } from 'node:child_process';
+import type { Service } from '../networks/networks.ts';
 
 export type SandboxLevel = 'bubblewrap' | 'user' | 'plain';
 
@@ -24,6 +25,8 @@ export interface SandboxRequest {
   readonly dieWithParent: boolean;
   /** Unique name for cgroups and the like. */
   readonly id: string;
+  /** What it reaches beside the internet and its tenant's other processes, where it has a network of its own; absent: nothing. */
+  readonly services?: readonly Service[];
 }
 
 export interface SandboxBind {
@@ -52,6 +55,8 @@ export interface SandboxProcess {
    * when it ended before it was seen. Never rejects.
    */
   readonly main: Promise<{ readonly pid: number; readonly start: string }>;
+  /** Where it is reached from this machine; null where it shares the machine's network. */
+  readonly address: string | null;
 }
 
 /** What finds a tree of processes again; rootPid 0 when only the id is known. */
@@ -68,6 +73,8 @@ export interface Sandbox {
   readonly limits: { readonly memory: boolean; readonly cpu: boolean; readonly processes: boolean };
   /** Whether a process can have a root file system of its own. */
   readonly roots: boolean;
+  /** Whether every process has a network of its own, with all ports free. */
+  readonly networks: boolean;
   /** Resolves once the process is set to run; listeners added to `child` at once miss neither output nor exit. */
   spawn(request: SandboxRequest): Promise<SandboxProcess>;
   /** Makes a directory tree belong to the tenant (owner only) where the level has tenants; else nothing. */
@@ -88,4 +95,6 @@ export interface Sandbox {
   release(id: string): Promise<void>;
   /** Gives the tenant's uid back; call only when no process and no file of the tenant is left. Unknown tenant: nothing to do. */
   forget(tenant: string): Promise<void>;
+  /** Lets go of the machine: what no process of the home needs any more is removed. */
+  close(): Promise<void>;
 }

@@ -99,7 +99,8 @@ for (const name of LEVELS) {
       const unit = unitSpec(world, { DURING_RUN: 'yes' });
       await controlKilledAfterStart(world, level, unit, 'running');
       expect(readdirSync(join(level.home, 'sandbox/bound'))).toHaveLength(1);
-      await probeSandbox({ stateDir: join(level.home, 'sandbox'), home: level.home, level: name });
+      const later = await probeSandbox({ stateDir: join(level.home, 'sandbox'), home: level.home, level: name });
+      await later.close();
       expect(readdirSync(join(level.home, 'sandbox/bound'))).toEqual([]);
       await expect.poll(() => processesWith(join(world.units, '.run'))).toEqual([]);
       const provisioner = await world.restart();

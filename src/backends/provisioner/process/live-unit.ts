@@ -98,7 +98,7 @@ export class LiveUnit {
 
   /** The unit lives, and the end of our own child will tell of its death. */
   async live(
-    pids: Pick<UnitRecord, 'rootPid' | 'rootStart' | 'mainPid' | 'mainStart'>,
+    pids: Pick<UnitRecord, 'rootPid' | 'rootStart' | 'mainPid' | 'mainStart' | 'address'>,
     ended: Promise<ExitStatus>,
   ): Promise<void> {
     this.#isParent = true;

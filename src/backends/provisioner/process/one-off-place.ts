@@ -3,6 +3,7 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomHex } from '../../../lib/ids.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
+import type { Service } from '../../../lib/networks/networks.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import type { Slug } from './slug.ts';
 
@@ -13,6 +14,7 @@ export interface Beside {
   readonly directory: string;
   /** The port of the unit beside which it runs, if that runs. */
   readonly port: number | null;
+  readonly services: readonly Service[];
 }
 
 export interface Place {

@@ -24,7 +24,7 @@ export async function runOneOff(options: OneOff): Promise<ExecResult> {
 }
 
 async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
-  const { request, sandbox, slug, port } = options;
+  const { request, sandbox, slug, port, services } = options;
   const { id } = place;
   const { home, tmp, ...around } = surroundings(slug, place);
   const started = await sandbox.spawn({
@@ -36,6 +36,7 @@ async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
     stdio: ['ignore', 'pipe', 'pipe'],
     dieWithParent: true,
     id,
+    services,
   });
   const { child } = started;
   const { ended, end } = childEnd(sandbox, started, id);

@@ -22,6 +22,8 @@ import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { bootId } from '../../../lib/sandbox/processes.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import type { AddressGuard } from '../../../lib/guarded/address-guard.ts';
+import type { Service } from '../../../lib/networks/networks.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { probeHttp } from './http-check.ts';
 import { LiveUnit } from './live-unit.ts';
@@ -32,6 +34,7 @@ import { choosePort, DEFAULT_PORT_RANGE, isFree } from './ports.ts';
 import type { PortRange } from './ports.ts';
 import { DEFAULT_READINESS, waitReady } from './readiness.ts';
 import type { ReadinessLimits } from './readiness.ts';
+import { reachedServices } from './reached-services.ts';
 import { openShell } from './shell.ts';
 import { openSlug } from './slug.ts';
 import type { Slug } from './slug.ts';
@@ -48,6 +51,8 @@ export interface ProcessProvisionerOptions {
   readonly logger: Logger;
   readonly portRange?: PortRange;
   readonly readiness?: ReadinessLimits;
+  /** Decides which of the services bound to an app are opened to it; absent: none. */
+  readonly guard?: AddressGuard;
 }
 
 /** How often units that are not our children are looked at. */
@@ -57,6 +62,8 @@ const MEMORY_POLL_MS = 1_000;
 const REMOVED_OUTPUT_MS = 10 * 60_000;
 const QUOTED_LINES = 50;
 const ONE_OFFS = '.run';
+/** Units with networks of their own may all have the same; this is the one that programs choose most often when they are told none. */
+const OWN_NETWORK_PORT = 8080;
 
 export async function createProcessProvisioner(options: ProcessProvisionerOptions): Promise<Provisioner> {
   await mkdir(options.units, { recursive: true, mode: 0o711 });
@@ -134,7 +141,7 @@ class ProcessProvisioner implements Provisioner {
       const unit = existing ?? this.#adopt(paths, { ...record, state: 'dead' });
       unit.revive();
       await unit.save(record);
-      await launchUnit({ unit, spec, slug, sandbox: this.#sandbox });
+      await launchUnit({ unit, spec, slug, sandbox: this.#sandbox, services: await this.#servicesOf(spec) });
     } catch (error) {
       const lines = await this.lastLines(spec.id, QUOTED_LINES);
       const unit = this.#units.get(spec.id);
@@ -150,8 +157,14 @@ class ProcessProvisioner implements Provisioner {
     return openSlug({ slugs: this.#options.slugs, artifact, app, sandbox: this.#sandbox, queue: this.#queue });
   }
 
+  async #servicesOf({ services = [] }: UnitSpec): Promise<Service[]> {
+    const { guard, logger } = this.#options;
+    return guard === undefined || !this.#sandbox.networks ? [] : reachedServices(services, { guard, logger });
+  }
+
   /** The unit's former port when it is still free. */
   async #portFor(existing: LiveUnit | undefined): Promise<number> {
+    if (this.#sandbox.networks) return OWN_NETWORK_PORT;
     const former = existing?.record.port ?? null;
     if (former !== null && (await isFree(former))) return former;
     return this.#queue.run('ports', async () => {
@@ -171,6 +184,7 @@ class ProcessProvisioner implements Provisioner {
     const candidate = {
       process: unit.record.process,
       port: unit.record.port,
+      address: unit.record.address ?? null,
       gone: unit.gone,
       pids: () => this.#sandbox.pids(unit.tree),
       lastLines: () => this.lastLines(id, QUOTED_LINES),
@@ -271,7 +285,8 @@ class ProcessProvisioner implements Provisioner {
     const slug = await this.#slug(spec);
     const beside = this.#units.get(spec.id);
     const port = beside === undefined || beside.isDead ? null : beside.record.port;
-    return { sandbox: this.#sandbox, slug, directory: join(this.#options.units, ONE_OFFS), port };
+    const directory = join(this.#options.units, ONE_OFFS);
+    return { sandbox: this.#sandbox, slug, directory, port, services: await this.#servicesOf(spec) };
   }
 
   async close(): Promise<void> {

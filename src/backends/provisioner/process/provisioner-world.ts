@@ -48,18 +48,20 @@ export interface ProcessWorld extends ConformanceWorld {
 export interface Level {
   readonly home: string;
   readonly sandbox: Sandbox;
-  dispose(): void;
+  dispose(): Promise<void>;
 }
 
 /** The level, or why it cannot be tested here. */
 export async function openLevel(level: SandboxLevel): Promise<Level | string> {
   const home = mkdtempSync(join(tmpdir(), 'tancho-units-'));
   chmodSync(home, 0o711);
-  const dispose = (): void => rmSync(home, { recursive: true, force: true });
+  const remove = (): void => rmSync(home, { recursive: true, force: true });
   try {
-    return { home, sandbox: await probeSandbox({ stateDir: join(home, 'sandbox'), home, level }), dispose };
+    const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level });
+    const dispose = (): Promise<void> => sandbox.close().finally(remove);
+    return { home, sandbox, dispose };
   } catch (error) {
-    dispose();
+    remove();
     return error instanceof Error ? error.message : String(error);
   }
 }

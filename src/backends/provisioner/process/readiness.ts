@@ -13,6 +13,8 @@ import type { Listener, Listeners } from './listeners.ts';
 export interface Candidate {
   readonly process: string;
   readonly port: number | null;
+  /** Of its own network; null where it shares the machine's. */
+  readonly address: string | null;
   /** Resolves when the unit is dead. */
   readonly gone: Promise<Omit<UnitExited, 'id'>>;
   pids(): Promise<number[]>;
@@ -33,7 +35,6 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const INSPECT_EVERY_MS = 250;
 const HEALTH_PAUSE_MS = 250;
 const LOOPBACKS = ['127.0.0.1', '::1'] as const;
-type Loopback = (typeof LOOPBACKS)[number];
 /** Ports that runtimes open for themselves: the debuggers of Node and Java, Erlang's port mapper. */
 const SIDE_PORTS: ReadonlySet<number> = new Set([9229, 5005, 4369]);
 
@@ -124,7 +125,10 @@ class Wait {
   }
 
   /** Where that cannot be told, a listener on the unit's own port is taken for the unit's. */
-  async #ourHost(port: number): Promise<{ host: Loopback | null; isTaken: boolean }> {
+  async #ourHost(port: number): Promise<{ host: string | null; isTaken: boolean }> {
+    const own = this.#unit.address;
+    // Nobody else can listen there.
+    if (own !== null) return { host: (await accepts(own, port)) ? own : null, isTaken: false };
     let isTaken = false;
     for (const host of LOOPBACKS) {
       if (!(await accepts(host, port))) continue;

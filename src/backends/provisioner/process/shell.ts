@@ -77,7 +77,7 @@ async function live(
 }
 
 async function start(options: ShellOptions, place: Place, terminal: OpenTerminal | null): Promise<SandboxProcess> {
-  const { request, sandbox, slug, port } = options;
+  const { request, sandbox, slug, port, services } = options;
   const { home, tmp, ...around } = surroundings(slug, place);
   const has = (program: string): boolean => slug.manifest.image?.programs.includes(program) ?? existsSync(program);
   if (!has(BASH) && !has(SH)) throw noShell();
@@ -98,6 +98,7 @@ async function start(options: ShellOptions, place: Place, terminal: OpenTerminal
     stdio: [end, end, end],
     dieWithParent: true,
     id: place.id,
+    services,
   });
 }
 

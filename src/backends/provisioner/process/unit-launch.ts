@@ -4,6 +4,7 @@ import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { bootId } from '../../../lib/sandbox/processes.ts';
 import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
+import type { Service } from '../../../lib/networks/networks.ts';
 import type { ExitStatus } from './exit-status.ts';
 import type { LiveUnit } from './live-unit.ts';
 import type { Slug } from './slug.ts';
@@ -20,6 +21,7 @@ export function newRecord(spec: UnitSpec, slug: Slug, port: number | null, freed
     process: spec.process,
     artifact: spec.artifact,
     port,
+    address: null,
     memoryBytes: spec.limits.memoryBytes,
     isSimple: image !== undefined || isSimpleCommand(spec.command),
     ...(image !== undefined && { exposed: image.ports }),
@@ -41,6 +43,7 @@ export interface UnitLaunch {
   readonly spec: UnitSpec;
   readonly slug: Slug;
   readonly sandbox: Sandbox;
+  readonly services: readonly Service[];
 }
 
 /** On failure the unit is left dead, its end not to be reported: it never lived. */
@@ -62,17 +65,17 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
     await unit.neverLived();
     throw error;
   }
-  const { child, rootPid, rootStart } = started;
+  const { child, rootPid, rootStart, address } = started;
   const ended = new Promise<ExitStatus>((resolve) => {
     child.once('exit', (code, signal) => resolve({ code, signal }));
   });
   child.on('error', () => undefined);
   child.unref();
   const main = await started.main;
-  await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start }, ended);
+  await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start, address }, ended);
 }
 
-function unitRequest({ unit, spec, slug }: UnitLaunch, output: number): SandboxRequest {
+function unitRequest({ unit, spec, slug, services }: UnitLaunch, output: number): SandboxRequest {
   const { home, tmp, ...around } = surroundings(slug, unit.paths);
   return {
     argv: unitArgv(spec.command, slug.manifest),
@@ -83,6 +86,7 @@ function unitRequest({ unit, spec, slug }: UnitLaunch, output: number): SandboxR
     stdio: ['ignore', output, output],
     dieWithParent: false,
     id: spec.id,
+    services,
   };
 }
 

@@ -10,6 +10,8 @@ export interface UnitRecord {
   readonly process: string;
   readonly artifact: string;
   readonly port: number | null;
+  /** Of its own network; null or absent where it shares the machine's. */
+  readonly address?: string | null;
   readonly memoryBytes: number;
   /** The main process is the app itself, with no shell before it. */
   readonly isSimple: boolean;

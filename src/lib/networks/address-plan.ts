@@ -1,0 +1,78 @@
+/** Pure: which names and addresses the networks of one home have. Everything is derived from the home's scope and its range. */
+import { join } from 'node:path';
+import { toNumber, toText } from './ipv4.ts';
+
+/** Addresses of one home. */
+export const RANGE_SIZE = 4096;
+const RANGE_BITS = 20;
+/** Where the kernel's tools keep namespaces by name. */
+const NAMESPACES = '/run/netns';
+/** Those below stand for addresses of the machine's loopback. */
+const FIRST_UNIT = 64;
+const FIRST_STAND_IN = 3;
+
+/** Links of every home begin so on the machine. */
+export const LINK_PREFIX = 'tnc-';
+/** The unit's own end of its link, and the gateway's end of the link to the machine. */
+export const UNIT_LINK = 'eth0';
+export const UPLINK = 'host0';
+
+export interface AddressPlan {
+  /** 8 hexadecimal digits. */
+  readonly scope: string;
+  readonly range: string;
+  /** The gateway's namespace, and how those of single units begin. */
+  readonly gateway: string;
+  /** The machine's end of the link to the gateway. */
+  readonly machineLink: string;
+  readonly machineAddress: string;
+  readonly gatewayAddress: string;
+  /** nft table on the machine. */
+  readonly table: string;
+}
+
+/** `base`: the first address of the range. */
+export function addressPlan(scope: string, base: string): AddressPlan {
+  const first = toNumber(base);
+  return {
+    scope,
+    range: `${base}/${RANGE_BITS}`,
+    gateway: `tancho-${scope}`,
+    machineLink: `${LINK_PREFIX}${scope}`,
+    machineAddress: toText(first + 1),
+    gatewayAddress: toText(first + 2),
+    table: `tancho_${scope}`,
+  };
+}
+
+export interface UnitPlace {
+  /** FIRST_UNIT to RANGE_SIZE - 1. */
+  readonly index: number;
+  readonly namespace: string;
+  readonly path: string;
+  readonly address: string;
+  /** The gateway's end of the unit's link. */
+  readonly link: string;
+}
+
+export const UNIT_INDEXES = { from: FIRST_UNIT, to: RANGE_SIZE - 2 } as const;
+export const STAND_INS = { from: FIRST_STAND_IN, to: FIRST_UNIT - 1 } as const;
+
+export function unitPlace(plan: AddressPlan, index: number): UnitPlace {
+  const namespace = `${plan.gateway}-${index}`;
+  return {
+    index,
+    namespace,
+    path: namespacePath(namespace),
+    address: addressAt(plan, index),
+    link: `u${index}`,
+  };
+}
+
+export function namespacePath(name: string): string {
+  return join(NAMESPACES, name);
+}
+
+export function addressAt(plan: Pick<AddressPlan, 'range'>, index: number): string {
+  return toText(toNumber(plan.range.replace(/\/.*$/, '')) + index);
+}

@@ -1,0 +1,193 @@
+/** Makes and removes the namespaces and links of a home. Decides nothing: who gets which network is in networks.ts. */
+import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { type AddressPlan, LINK_PREFIX, namespacePath, UNIT_LINK, type UnitPlace, UPLINK } from './address-plan.ts';
+import type { Route } from './range-claims.ts';
+import { withoutMachineRules } from './rules.ts';
+import { runTool } from './run-tool.ts';
+
+/** Absolute paths. */
+export interface NetworkTools {
+  readonly ip: string;
+  readonly nft: string;
+  readonly nsenter: string;
+  readonly tee: string;
+}
+
+const SETTINGS = '/proc/sys/net';
+
+export class Namespaces {
+  readonly tools: NetworkTools;
+
+  constructor(tools: NetworkTools) {
+    this.tools = tools;
+  }
+
+  async routes(): Promise<Route[]> {
+    return JSON.parse(await runTool([this.tools.ip, '-json', '-4', 'route', 'show', 'table', 'all'])) as Route[];
+  }
+
+  /** Whether both ends of the link between the machine and the home's gateway are there. */
+  hasGateway(plan: Pick<AddressPlan, 'gateway' | 'machineLink'>): boolean {
+    return existsSync(namespacePath(plan.gateway)) && existsSync(`/sys/class/net/${plan.machineLink}`);
+  }
+
+  async makeGateway(plan: AddressPlan): Promise<void> {
+    const { gateway, machineLink, machineAddress, gatewayAddress, range } = plan;
+    await runTool([this.tools.ip, 'netns', 'add', gateway]);
+    await this.#set(gateway, '1', ['ipv6/conf/all/disable_ipv6', 'ipv6/conf/default/disable_ipv6', 'ipv4/ip_forward']);
+    await this.#batch(null, [
+      `link add ${machineLink} type veth peer name ${UPLINK} netns ${gateway}`,
+      `addr add ${machineAddress}/32 dev ${machineLink}`,
+    ]);
+    this.#setHere('ipv6/conf', machineLink, 'disable_ipv6');
+    this.#setHere('ipv4/conf', machineLink, 'route_localnet');
+    this.#setHere('ipv4/conf', machineLink, 'forwarding');
+    await this.#batch(null, [
+      `link set ${machineLink} up`,
+      `route add ${gatewayAddress} dev ${machineLink} src ${machineAddress}`,
+    ]);
+    await this.#batch(gateway, [
+      'link set lo up',
+      `addr add ${gatewayAddress}/32 dev ${UPLINK}`,
+      `link set ${UPLINK} up`,
+      `route add ${machineAddress} dev ${UPLINK}`,
+      `route add default via ${machineAddress}`,
+    ]);
+    await this.#batch(null, [`route add ${range} via ${gatewayAddress} dev ${machineLink} src ${machineAddress}`]);
+  }
+
+  /** The machine's links beside its loopback; packets of units come back through them only when they forward. */
+  async forwardHere(): Promise<void> {
+    for (const { dev = '' } of await this.routes()) {
+      if (dev === '' || dev === 'lo' || dev.startsWith(LINK_PREFIX)) continue;
+      const path = join(SETTINGS, 'ipv4/conf', dev, 'forwarding');
+      if (existsSync(path) && readFileSync(path, 'latin1').trim() === '0') writeFileSync(path, '1');
+    }
+  }
+
+  /** Everything of a home; what is not there is passed over. */
+  async removeHome(scope: string): Promise<void> {
+    const gateway = `tancho-${scope}`;
+    for (const name of namespaceNames()) {
+      if (name.startsWith(`${gateway}-`)) await this.#removeNamespace(name);
+    }
+    await this.#removeNamespace(gateway);
+    const link = `${LINK_PREFIX}${scope}`;
+    if (existsSync(`/sys/class/net/${link}`)) {
+      // The kernel removes it with the other end, in its own time.
+      await runTool([this.tools.ip, 'link', 'del', link]).catch(passUnless(() => existsSync(`/sys/class/net/${link}`)));
+    }
+    await runTool([this.tools.nft, '-f', '-'], withoutMachineRules(`tancho_${scope}`));
+  }
+
+  /** A network with a link to the gateway, and nobody in it. */
+  async makeUnit(plan: AddressPlan, place: UnitPlace, rules: string): Promise<void> {
+    const { namespace, address, link } = place;
+    await runTool([this.tools.ip, 'netns', 'add', namespace]);
+    await this.#set(namespace, '1', [
+      'ipv6/conf/all/disable_ipv6',
+      'ipv6/conf/default/disable_ipv6',
+      'ipv4/conf/all/route_localnet',
+    ]);
+    await this.#set(namespace, '0', ['ipv4/ip_unprivileged_port_start', 'ipv6/conf/lo/disable_ipv6']);
+    await this.#batch(plan.gateway, [
+      `link add ${link} type veth peer name ${UNIT_LINK} netns ${namespace}`,
+      `link set ${link} up`,
+      `route add ${address} dev ${link} src ${plan.gatewayAddress}`,
+    ]);
+    await this.#batch(namespace, [
+      'link set lo up',
+      `addr add ${address}/32 dev ${UNIT_LINK}`,
+      `link set ${UNIT_LINK} up`,
+      `route add ${plan.gatewayAddress} dev ${UNIT_LINK}`,
+      `route add default via ${plan.gatewayAddress} src ${address}`,
+    ]);
+    await this.filter(namespace, rules);
+  }
+
+  /** Also cuts off whoever is still inside. What is not there is passed over. */
+  async removeUnit(plan: AddressPlan, { namespace, link }: Pick<UnitPlace, 'namespace' | 'link'>): Promise<void> {
+    if (existsSync(namespacePath(plan.gateway))) {
+      const argv = [this.tools.ip, '-n', plan.gateway, 'link', 'del', link];
+      await runTool(argv).catch(passIf(/Cannot find device|No such/));
+    }
+    await this.#removeNamespace(namespace);
+  }
+
+  /** Gives nft rules to a namespace, to the machine's own for null. */
+  async filter(namespace: string | null, rules: string): Promise<void> {
+    await runTool([...this.#inside(namespace), this.tools.nft, '-f', '-'], rules);
+  }
+
+  /** Namespaces of the home's units. */
+  unitNamespaces(plan: AddressPlan): string[] {
+    return namespaceNames().filter((name) => name.startsWith(`${plan.gateway}-`));
+  }
+
+  /** Whether a process is in it; false when it is not there. */
+  isInhabited(namespace: string): boolean {
+    let inode: number;
+    try {
+      inode = statSync(namespacePath(namespace)).ino;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+      throw error;
+    }
+    return readdirSync('/proc').some((name) => /^\d+$/.test(name) && networkOf(name) === `net:[${inode}]`);
+  }
+
+  async #removeNamespace(name: string): Promise<void> {
+    if (!existsSync(namespacePath(name))) return;
+    const argv = [this.tools.ip, 'netns', 'del', name];
+    await runTool(argv).catch(passUnless(() => existsSync(namespacePath(name))));
+  }
+
+  async #batch(namespace: string | null, lines: readonly string[]): Promise<void> {
+    const where = namespace === null ? [] : ['-n', namespace];
+    await runTool([this.tools.ip, ...where, '-batch', '-'], `${lines.join('\n')}\n`);
+  }
+
+  async #set(namespace: string, value: string, names: readonly string[]): Promise<void> {
+    const paths = names.map((name) => join(SETTINGS, name)).filter((path) => existsSync(dirname(path)));
+    await runTool([...this.#inside(namespace), this.tools.tee, ...paths], value);
+  }
+
+  #setHere(family: string, link: string, name: string): void {
+    const path = join(SETTINGS, family, link, name);
+    if (existsSync(path)) writeFileSync(path, '1');
+  }
+
+  #inside(namespace: string | null): string[] {
+    return namespace === null ? [] : [this.tools.nsenter, `--net=${namespacePath(namespace)}`, '--'];
+  }
+}
+
+function namespaceNames(): string[] {
+  try {
+    return readdirSync(dirname(namespacePath('any')));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw error;
+  }
+}
+
+function networkOf(pid: string): string {
+  try {
+    return readlinkSync(`/proc/${pid}/ns/net`);
+  } catch {
+    return '';
+  }
+}
+
+function passIf(pattern: RegExp): (error: unknown) => void {
+  return (error) => {
+    if (!(error instanceof Error && pattern.test(error.message))) throw error;
+  };
+}
+
+function passUnless(isLeft: () => boolean): (error: unknown) => void {
+  return (error) => {
+    if (isLeft()) throw error;
+  };
+}

@@ -1,0 +1,104 @@
+/**
+ * What is kept on disk about the networks of a home, one file each, so that a later platform process knows whose they are. The
+ * file is made before anything of the network and removed after everything of it.
+ */
+import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { isAlive, readProcess } from '../sandbox/processes.ts';
+import { UNIT_INDEXES } from './address-plan.ts';
+import type { Endpoint, Forward } from './rules.ts';
+
+export interface NetworkNote {
+  readonly index: number;
+  /** Of the sandbox that it belongs to; null while it is prepared ahead of need. */
+  readonly id: string | null;
+  readonly tenant: string;
+  readonly endpoints: readonly Endpoint[];
+  readonly forwards: readonly Forward[];
+  /** Loopback endpoints of the machine among what it reaches. */
+  readonly local: readonly Endpoint[];
+  /** The platform process that prepared it. */
+  readonly by: { readonly pid: number; readonly start: string };
+}
+
+const NOBODY = { id: null, tenant: '', endpoints: [], forwards: [], local: [] } as const;
+
+export class NetworkNotes {
+  readonly #directory: string;
+  readonly #self = { pid: process.pid, start: readProcess(process.pid)?.start ?? '' };
+  #next: number;
+
+  constructor(directory: string) {
+    this.#directory = directory;
+    mkdirSync(directory, { recursive: true, mode: 0o700 });
+    const used = this.all().map(({ index }) => index);
+    this.#next = Math.max(UNIT_INDEXES.from, ...used.map((index) => index + 1));
+  }
+
+  all(): NetworkNote[] {
+    return readdirSync(this.#directory)
+      .filter((name) => /^\d+\.json$/.test(name))
+      .map((name) => this.#read(Number.parseInt(name, 10)))
+      .filter((note) => note !== null);
+  }
+
+  of(id: string): NetworkNote | null {
+    return this.all().find((note) => note.id === id) ?? null;
+  }
+
+  /** Takes a free index; goes round all of them before one comes up again. Throws when none is left. */
+  take(): NetworkNote {
+    const { from, to } = UNIT_INDEXES;
+    const size = to - from + 1;
+    for (let step = 0; step < size; step += 1) {
+      const index = from + ((this.#next - from + step) % size);
+      const note: NetworkNote = { index, ...NOBODY, by: this.#self };
+      if (!this.#make(note)) continue;
+      this.#next = index + 1;
+      return note;
+    }
+    throw new Error(`All ${size} networks for units are in use; stop some.`);
+  }
+
+  save(note: NetworkNote): void {
+    const draft = `${this.#path(note.index)}.new`;
+    writeFileSync(draft, JSON.stringify(note), { mode: 0o600 });
+    renameSync(draft, this.#path(note.index));
+  }
+
+  remove(index: number): void {
+    rmSync(this.#path(index), { force: true });
+  }
+
+  /** Whether the platform process that made it still runs. */
+  isLooked(note: NetworkNote): boolean {
+    return isAlive(note.by.pid, note.by.start);
+  }
+
+  #make(note: NetworkNote): boolean {
+    const draft = `${this.#path(note.index)}.${process.pid}.new`;
+    writeFileSync(draft, JSON.stringify(note), { mode: 0o600 });
+    try {
+      linkSync(draft, this.#path(note.index));
+      return true;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
+      throw error;
+    } finally {
+      rmSync(draft, { force: true });
+    }
+  }
+
+  #path(index: number): string {
+    return join(this.#directory, `${index}.json`);
+  }
+
+  #read(index: number): NetworkNote | null {
+    try {
+      return JSON.parse(readFileSync(this.#path(index), 'utf8')) as NetworkNote;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
+      throw error;
+    }
+  }
+}

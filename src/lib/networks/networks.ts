@@ -1,0 +1,281 @@
+/**
+ * A network of its own for every sandbox of a home: a namespace with one link to the home's gateway, a namespace too, whose
+ * packet filter decides who reaches what. One network is prepared ahead of need, so that a start only enters it.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { askedTogether } from '../asked-together.ts';
+import { addressAt, type AddressPlan, addressPlan, STAND_INS, type UnitPlace, unitPlace } from './address-plan.ts';
+import { toNumber } from './ipv4.ts';
+import { Namespaces, type NetworkTools } from './namespaces.ts';
+import { type NetworkNote, NetworkNotes } from './network-notes.ts';
+import { claimRange, releaseRange, takeAbandoned } from './range-claims.ts';
+import { parseResolvers } from './resolvers.ts';
+import { type Endpoint, type Forward, gatewayRules, type HomeRules, machineRules, unitRules } from './rules.ts';
+
+/** What a sandbox reaches beside the internet and the units of its tenant: an address and a port of it, loopback ones as seen by the machine. */
+export interface Service {
+  readonly address: string;
+  readonly port: number;
+}
+
+export interface OwnNetwork {
+  readonly address: string;
+  /** What programs enter it by. */
+  readonly path: string;
+}
+
+export interface NetworksOptions {
+  readonly tools: NetworkTools;
+  /** Where the notes are; ours alone. The home is taken for gone when it is not there. */
+  readonly stateDir: string;
+  /** Of the home; 8 hexadecimal digits. */
+  readonly scope: string;
+  /** CIDR networks that are open although they are private. */
+  readonly allowed: readonly string[];
+}
+
+const RESOLV_CONF = '/etc/resolv.conf';
+const DNS = 53;
+const PROTOCOLS = ['tcp', 'udp'] as const;
+
+export class Networks {
+  readonly #options: NetworksOptions;
+  readonly #namespaces: Namespaces;
+  readonly #plan: AddressPlan;
+  readonly #notes: NetworkNotes;
+  readonly #apply = askedTogether(() => this.#applyRules());
+  #prepared: Promise<NetworkNote> | null = null;
+  #machineRules = '';
+
+  /** Throws with why when this machine has no such networks. */
+  static async open(options: NetworksOptions): Promise<Networks> {
+    const { scope, stateDir } = options;
+    const namespaces = new Namespaces(options.tools);
+    for (const gone of takeAbandoned()) await namespaces.removeHome(gone.scope);
+    const named = addressPlan(scope, '0.0.0.0');
+    const notes = new NetworkNotes(join(stateDir, 'networks'));
+    if (!namespaces.hasGateway(named)) {
+      await namespaces.removeHome(scope);
+      for (const { index } of notes.all()) notes.remove(index);
+      releaseRange(scope);
+    }
+    const plan = addressPlan(scope, claimRange({ scope, stateDir }, await namespaces.routes()));
+    const networks = new Networks(options, namespaces, plan, notes);
+    await networks.#begin();
+    return networks;
+  }
+
+  private constructor(options: NetworksOptions, namespaces: Namespaces, plan: AddressPlan, notes: NetworkNotes) {
+    this.#options = options;
+    this.#namespaces = namespaces;
+    this.#plan = plan;
+    this.#notes = notes;
+  }
+
+  async #begin(): Promise<void> {
+    if (!this.#namespaces.hasGateway(this.#plan)) await this.#namespaces.makeGateway(this.#plan);
+    await this.#namespaces.forwardHere();
+    await this.sweep();
+    await this.#apply();
+    this.#prepareNext();
+  }
+
+  #prepareNext(): void {
+    this.#prepared ??= this.#prepare();
+    // Whoever takes it hears of it.
+    this.#prepared.catch(() => undefined);
+  }
+
+  /** Address of a network in which nothing is; for a trial. */
+  async trialAddress(): Promise<string> {
+    this.#prepared ??= this.#prepare();
+    return this.#placeOf(await this.#prepared).address;
+  }
+
+  /** A network that the sandbox has until release(); its rules are in force. */
+  async enter(id: string, tenant: string, services: readonly Service[]): Promise<OwnNetwork> {
+    const empty = await this.#takePrepared();
+    const place = this.#placeOf(empty);
+    try {
+      const forwards = [...empty.forwards, ...this.#forwardsTo(services.filter(isLoopback), PROTOCOLS)];
+      const endpoints = services.filter((service) => !isLoopback(service)).flatMap(bothProtocols);
+      const local = services.flatMap(bothProtocols);
+      this.#notes.save({ ...empty, id, tenant, endpoints, forwards, local: [...empty.local, ...local] });
+      if (forwards.length > empty.forwards.length) await this.#filterUnit(place, forwards);
+      await this.#apply();
+      this.#prepareNext();
+      return { address: place.address, path: place.path };
+    } catch (error) {
+      await this.#remove(empty);
+      throw error;
+    }
+  }
+
+  of(id: string): OwnNetwork | null {
+    const note = this.#notes.of(id);
+    if (note === null) return null;
+    const { address, path } = this.#placeOf(note);
+    return { address, path };
+  }
+
+  /** Unknown id: nothing to do. */
+  async release(id: string): Promise<void> {
+    const note = this.#notes.of(id);
+    if (note !== null) await this.#remove(note);
+  }
+
+  /** Removes what platform processes that are gone have left and nothing runs in. Returns how many networks that were. */
+  async sweep(): Promise<number> {
+    const notes = this.#notes.all();
+    const kept = new Set<string>();
+    let removed = 0;
+    for (const note of notes) {
+      const { namespace } = this.#placeOf(note);
+      if (this.#notes.isLooked(note) || (note.id !== null && this.#namespaces.isInhabited(namespace))) {
+        kept.add(namespace);
+        continue;
+      }
+      await this.#remove(note);
+      removed += 1;
+    }
+    const known = new Set(this.#notes.all().map((note) => this.#placeOf(note).namespace));
+    for (const name of this.#namespaces.unitNamespaces(this.#plan)) {
+      if (kept.has(name) || known.has(name)) continue;
+      const index = Number(name.slice(this.#plan.gateway.length + 1));
+      await this.#namespaces.removeUnit(this.#plan, unitPlace(this.#plan, index));
+      removed += 1;
+    }
+    return removed;
+  }
+
+  /** Removes the prepared network, and everything when no sandbox has one any more. */
+  async close(): Promise<void> {
+    const prepared = await this.#prepared?.catch(() => null);
+    this.#prepared = null;
+    if (prepared) await this.#remove(prepared);
+    await this.sweep();
+    if (this.#notes.all().length > 0) return;
+    await this.#namespaces.removeHome(this.#plan.scope);
+    releaseRange(this.#plan.scope);
+  }
+
+  async #takePrepared(): Promise<NetworkNote> {
+    const prepared = this.#prepared;
+    this.#prepared = null;
+    const taken = prepared === null ? this.#prepare() : prepared.catch(() => this.#prepare());
+    const note = await taken;
+    if (existsSync(this.#placeOf(note).path)) return note;
+    this.#notes.remove(note.index);
+    return this.#prepare();
+  }
+
+  async #prepare(): Promise<NetworkNote> {
+    const bare = this.#notes.take();
+    try {
+      const resolvers = this.#resolvers().loopback.map((address) => ({ address, port: DNS }));
+      const forwards = this.#forwardsTo(resolvers, PROTOCOLS);
+      const note = { ...bare, forwards, local: resolvers.flatMap(bothProtocols) };
+      this.#notes.save(note);
+      const place = this.#placeOf(note);
+      await this.#namespaces.makeUnit(this.#plan, place, unitRules(this.#plan, place.address, forwards));
+      return note;
+    } catch (error) {
+      await this.#remove(bare);
+      throw error;
+    }
+  }
+
+  /** Out of the rules first, so that nobody who gets the address later has what was allowed to this one. */
+  async #remove(note: NetworkNote): Promise<void> {
+    const place = this.#placeOf(note);
+    if (note.id !== null) {
+      this.#notes.save({ ...note, id: null, tenant: '', endpoints: [] });
+      await this.#apply();
+    }
+    await this.#namespaces.removeUnit(this.#plan, place);
+    this.#notes.remove(note.index);
+  }
+
+  async #filterUnit({ namespace, address }: UnitPlace, forwards: readonly Forward[]): Promise<void> {
+    await this.#namespaces.filter(namespace, unitRules(this.#plan, address, forwards));
+  }
+
+  async #applyRules(): Promise<void> {
+    const rules = this.#rules();
+    const machine = machineRules(this.#plan, rules);
+    await Promise.all([
+      this.#namespaces.filter(this.#plan.gateway, gatewayRules(this.#plan, rules)),
+      machine === this.#machineRules ? null : this.#namespaces.filter(null, machine),
+    ]);
+    this.#machineRules = machine;
+  }
+
+  #rules(): HomeRules {
+    const notes = this.#notes.all();
+    const used = notes.filter(({ id }) => id !== null);
+    const standIns = new Map(notes.flatMap(({ forwards }) => forwards).map(({ standIn, from }) => [standIn, from]));
+    const units = used.map((note) => {
+      const { address, link } = this.#placeOf(note);
+      const translated = note.forwards.map(({ standIn, protocol, port }) => ({ address: standIn, protocol, port }));
+      return { address, link, tenant: note.tenant, endpoints: [...note.endpoints, ...translated] };
+    });
+    return {
+      units,
+      links: new Map(),
+      allowed: this.#options.allowed,
+      resolvers: this.#resolvers().others,
+      standIns,
+      local: notes.flatMap(({ local }) => local),
+      uid: process.geteuid?.() ?? 0,
+    };
+  }
+
+  #forwardsTo(services: readonly Service[], protocols: readonly Endpoint['protocol'][]): Forward[] {
+    return services.flatMap(({ address, port }) => {
+      const standIn = this.#standIn(address);
+      return protocols.map((protocol) => ({ from: address, standIn, protocol, port }));
+    });
+  }
+
+  /** The address of the range that stands for a loopback address; the same one as long as any network knows it. */
+  #standIn(loopback: string): string {
+    const known = new Map(
+      this.#notes.all().flatMap((note) => note.forwards.map(({ from, standIn }) => [from, standIn])),
+    );
+    const given = known.get(loopback) ?? this.#standIns.get(loopback);
+    if (given !== undefined) return given;
+    const taken = new Set([...known.values(), ...this.#standIns.values()]);
+    for (let index: number = STAND_INS.from; index <= STAND_INS.to; index += 1) {
+      const address = addressAt(this.#plan, index);
+      if (taken.has(address)) continue;
+      this.#standIns.set(loopback, address);
+      return address;
+    }
+    throw new Error(`Apps reach at most ${STAND_INS.to - STAND_INS.from + 1} loopback addresses of this machine.`);
+  }
+
+  /** Given by this process, whether noted yet or not. */
+  readonly #standIns = new Map<string, string>();
+
+  #resolvers(): ReturnType<typeof parseResolvers> {
+    try {
+      return parseResolvers(readFileSync(RESOLV_CONF, 'utf8'));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return parseResolvers('');
+      throw error;
+    }
+  }
+
+  #placeOf({ index }: Pick<NetworkNote, 'index'>): UnitPlace {
+    return unitPlace(this.#plan, index);
+  }
+}
+
+function isLoopback({ address }: Service): boolean {
+  return Math.floor(toNumber(address) / 2 ** 24) === 127;
+}
+
+function bothProtocols({ address, port }: Service): Endpoint[] {
+  return PROTOCOLS.map((protocol) => ({ address, protocol, port }));
+}

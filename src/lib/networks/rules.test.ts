@@ -1,0 +1,90 @@
+import { expect, it } from 'vitest';
+import { addressPlan, unitPlace } from './address-plan.ts';
+import { gatewayRules, type HomeRules, machineRules, unitRules } from './rules.ts';
+
+const PLAN = addressPlan('0a1b2c3d', '100.64.16.0');
+const NONE: HomeRules = {
+  units: [],
+  links: new Map(),
+  allowed: [],
+  resolvers: [],
+  standIns: new Map(),
+  local: [],
+  uid: 0,
+};
+
+function unit(index: number, tenant: string) {
+  const { address, link } = unitPlace(PLAN, index);
+  return { address, link, tenant, endpoints: [] };
+}
+
+/** The lines of one chain, set or map. */
+function part(rules: string, header: string): string[] {
+  const [, body = ''] = new RegExp(`  ${header} \\{\n([^]*?)\n  \\}`).exec(rules) ?? [];
+  return body.split('\n').map((line) => line.trim());
+}
+
+it('replaces each table whole, in one transaction', () => {
+  const { address } = unitPlace(PLAN, 64);
+  for (const rules of [gatewayRules(PLAN, NONE), machineRules(PLAN, NONE), unitRules(PLAN, address, [])]) {
+    const [first = '', second, third] = rules.split('\n');
+    expect([second, third]).toEqual([`delete ${first}`, `${first} {`]);
+  }
+  expect(machineRules(PLAN, NONE)).toContain('table ip tancho_0a1b2c3d {');
+});
+
+it('lets the units of a tenant reach each other, and those of tenants that it is linked to, one way only', () => {
+  const units = [unit(64, 'shop'), unit(65, 'shop'), unit(66, 'blog')];
+  const rules = gatewayRules(PLAN, { ...NONE, units, links: new Map([['blog', ['shop', 'gone']]]) });
+  expect(part(rules, 'chain tenant_0')).toEqual(['ip daddr { 100.64.16.64, 100.64.16.65 } accept']);
+  expect(part(rules, 'chain tenant_1')).toEqual(['ip daddr { 100.64.16.66, 100.64.16.64, 100.64.16.65 } accept']);
+  expect(part(rules, 'map tenants').join()).toContain('100.64.16.66 : jump tenant_1');
+});
+
+it('takes nothing from a link but what its unit sends by its own address', () => {
+  const rules = gatewayRules(PLAN, { ...NONE, units: [unit(64, 'shop')] });
+  expect(part(rules, 'set links').join()).toContain('"u64" . 100.64.16.64');
+  const forward = part(rules, 'chain forward');
+  const spoofed = forward.indexOf('iifname . ip saddr != @links drop');
+  expect(spoofed).toBeGreaterThan(0);
+  expect(forward.slice(0, spoofed).filter((rule) => rule.includes('accept'))).toEqual([
+    'ct state established,related accept',
+    'iifname "host0" ip saddr 100.64.16.1 accept',
+  ]);
+});
+
+it('closes private networks after what is allowed, and others before it', () => {
+  const rules = gatewayRules(PLAN, { ...NONE, allowed: ['10.1.0.0/16'] });
+  const forward = part(rules, 'chain forward');
+  const at = (text: string): number => forward.findIndex((rule) => rule.includes(text));
+  expect(at('@services')).toBeLessThan(at('@never'));
+  expect(at('@never')).toBeLessThan(at('@allowed'));
+  expect(at('@allowed')).toBeLessThan(at('@private'));
+  expect(part(rules, 'set never').join()).toContain('169.254.0.0/16');
+  expect(part(rules, 'set allowed').join()).toContain('10.1.0.0/16');
+});
+
+it('opens to a unit what it alone is bound to, and name servers to all', () => {
+  const bound = { ...unit(64, 'shop'), endpoints: [{ address: '10.0.0.5', protocol: 'tcp', port: 5432 } as const] };
+  const rules = gatewayRules(PLAN, { ...NONE, units: [bound, unit(65, 'blog')], resolvers: ['10.9.9.9'] });
+  expect(part(rules, 'set services').at(-1)).toBe('elements = { 100.64.16.64 . 10.0.0.5 . tcp . 5432 }');
+  expect(part(rules, 'set resolvers').at(-1)).toBe('elements = { 10.9.9.9 . tcp . 53, 10.9.9.9 . udp . 53 }');
+});
+
+it('translates on the machine what stands for its loopback, and takes nothing else from units', () => {
+  const local = [{ address: '127.0.0.53', protocol: 'udp', port: 53 } as const];
+  const rules = machineRules(PLAN, { ...NONE, standIns: new Map([['100.64.16.3', '127.0.0.53']]), local, uid: 7 });
+  expect(part(rules, 'chain prerouting')).toContain('iifname "tnc-0a1b2c3d" ip daddr 100.64.16.3 dnat to 127.0.0.53');
+  expect(part(rules, 'chain input').slice(-2)).toEqual([
+    'ip daddr . meta l4proto . th dport @local accept',
+    'reject with icmp type admin-prohibited',
+  ]);
+  expect(part(rules, 'chain output').at(-1)).toContain('meta skuid != 7 reject');
+});
+
+it('leads a unit to the loopback of the machine for what is forwarded only', () => {
+  const forwards = [{ from: '127.0.0.1', standIn: '100.64.16.3', protocol: 'tcp', port: 5432 } as const];
+  const rules = unitRules(PLAN, '100.64.16.64', forwards);
+  expect(part(rules, 'chain output').at(-1)).toBe('ip daddr 127.0.0.1 tcp dport 5432 dnat to 100.64.16.3');
+  expect(part(unitRules(PLAN, '100.64.16.64', []), 'chain output')).toHaveLength(1);
+});

@@ -1,0 +1,183 @@
+/**
+ * Pure: the packet filter of a home as nft reads it. Three places have rules: the gateway, through which everything goes that
+ * leaves a unit; the machine, which translates addresses; and each unit's own network, for what is on a loopback.
+ */
+import { type AddressPlan, UNIT_LINK, UPLINK } from './address-plan.ts';
+
+/** Of transport protocol and port at one address. */
+export interface Endpoint {
+  readonly address: string;
+  readonly protocol: 'tcp' | 'udp';
+  readonly port: number;
+}
+
+export interface UnitRules {
+  readonly address: string;
+  /** The gateway's end of its link. */
+  readonly link: string;
+  /** Units of one tenant reach each other. */
+  readonly tenant: string;
+  /** What it reaches beside the internet. */
+  readonly endpoints: readonly Endpoint[];
+}
+
+export interface HomeRules {
+  readonly units: readonly UnitRules[];
+  /** Tenant -> tenants whose units it reaches. */
+  readonly links: ReadonlyMap<string, readonly string[]>;
+  /** CIDR networks that are open to all although they are private. */
+  readonly allowed: readonly string[];
+  /** The machine's name servers that are not on its loopback. */
+  readonly resolvers: readonly string[];
+  /** An address of the range -> the loopback address of the machine that it stands for. */
+  readonly standIns: ReadonlyMap<string, string>;
+  /** Endpoints on the machine itself, as its own processes know them. */
+  readonly local: readonly Endpoint[];
+  /** User on the machine whose processes reach units. */
+  readonly uid: number;
+}
+
+/** Never reached, whatever is allowed: this machine and network, link-local with metadata, multicast and reserved. */
+const NEVER = ['0.0.0.0/8', '127.0.0.0/8', '169.254.0.0/16', '224.0.0.0/3'];
+/** Cloud metadata beyond link-local addresses. */
+const METADATA = ['100.100.100.200', '168.63.129.16', '192.0.0.192'];
+const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16', '198.18.0.0/15'];
+
+const TABLE = 'tancho';
+const DNS = 53;
+
+/** Replaces a table as a whole, in one transaction. */
+function whole(name: string, parts: readonly string[]): string {
+  return [`table ip ${name}`, `delete table ip ${name}`, `table ip ${name} {`, ...parts, '}', ''].join('\n');
+}
+
+function set(name: string, type: string, elements: readonly string[], isInterval = false): string {
+  const flags = isInterval ? ['    flags interval', '    auto-merge'] : [];
+  const listed = elements.length === 0 ? [] : [`    elements = { ${[...new Set(elements)].join(', ')} }`];
+  return [`  set ${name} {`, `    type ${type}`, ...flags, ...listed, '  }'].join('\n');
+}
+
+function chain(name: string, rules: readonly string[]): string {
+  return [`  chain ${name} {`, ...rules.map((rule) => `    ${rule}`), '  }'].join('\n');
+}
+
+const REFUSED = 'reject with icmp type admin-prohibited';
+
+export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
+  const tenants = [...new Set(home.units.map(({ tenant }) => tenant))];
+  const chainOf = (tenant: string): string => `tenant_${tenants.indexOf(tenant)}`;
+  const addressesOf = (tenant: string): string[] =>
+    home.units.filter((unit) => unit.tenant === tenant).map(({ address }) => address);
+  const services = home.units.flatMap(({ address: from, endpoints }) =>
+    endpoints.map(({ address, protocol, port }) => `${from} . ${address} . ${protocol} . ${port}`),
+  );
+  const jumps = home.units.map(({ address, tenant }) => `${address} : jump ${chainOf(tenant)}`);
+  const reach = tenants.map((tenant) => {
+    const reached = [tenant, ...(home.links.get(tenant) ?? [])].flatMap(addressesOf);
+    return chain(chainOf(tenant), [`ip daddr { ${[...new Set(reached)].join(', ')} } accept`]);
+  });
+  const resolvers = home.resolvers.flatMap((address) => [`${address} . tcp . ${DNS}`, `${address} . udp . ${DNS}`]);
+  return whole(TABLE, [
+    set(
+      'links',
+      'ifname . ipv4_addr',
+      home.units.map(({ link, address }) => `"${link}" . ${address}`),
+    ),
+    set('services', 'ipv4_addr . ipv4_addr . inet_proto . inet_service', services),
+    set('resolvers', 'ipv4_addr . inet_proto . inet_service', resolvers),
+    set('allowed', 'ipv4_addr', home.allowed, true),
+    set('never', 'ipv4_addr', [...NEVER, ...METADATA, plan.range], true),
+    set('private', 'ipv4_addr', PRIVATE, true),
+    ...reach,
+    [
+      '  map tenants {',
+      '    type ipv4_addr : verdict',
+      ...(jumps.length === 0 ? [] : [`    elements = { ${jumps.join(', ')} }`]),
+      '  }',
+    ].join('\n'),
+    chain('forward', [
+      'type filter hook forward priority filter; policy drop',
+      'ct state established,related accept',
+      `iifname "${UPLINK}" ip saddr ${plan.machineAddress} accept`,
+      `iifname "${UPLINK}" drop`,
+      'iifname . ip saddr != @links drop',
+      'ip saddr vmap @tenants',
+      'ip saddr . ip daddr . meta l4proto . th dport @services accept',
+      'ip daddr . meta l4proto . th dport @resolvers accept',
+      `ip daddr @never ${REFUSED}`,
+      `oifname "${UPLINK}" ip daddr @allowed accept`,
+      `ip daddr @private ${REFUSED}`,
+      `oifname "${UPLINK}" accept`,
+    ]),
+    chain('input', ['type filter hook input priority filter; policy drop', 'ct state established,related accept']),
+  ]);
+}
+
+export function machineRules(plan: AddressPlan, home: HomeRules): string {
+  const { machineLink: link, range, table } = plan;
+  const translated = [...home.standIns].map(
+    ([standIn, address]) => `iifname "${link}" ip daddr ${standIn} dnat to ${address}`,
+  );
+  return whole(table, [
+    set(
+      'local',
+      'ipv4_addr . inet_proto . inet_service',
+      home.local.map(({ address, protocol, port }) => `${address} . ${protocol} . ${port}`),
+    ),
+    chain('prerouting', ['type nat hook prerouting priority dstnat', ...translated]),
+    chain('postrouting', [
+      'type nat hook postrouting priority srcnat',
+      `ip saddr ${range} oifname != "${link}" masquerade`,
+    ]),
+    chain('input', [
+      'type filter hook input priority filter',
+      `iifname != "${link}" accept`,
+      'ct state established,related accept',
+      'ip daddr . meta l4proto . th dport @local accept',
+      REFUSED,
+    ]),
+    chain('forward', [
+      'type filter hook forward priority filter',
+      `oifname "${link}" ct state established,related accept`,
+      `oifname "${link}" drop`,
+    ]),
+    chain('output', [
+      'type filter hook output priority filter',
+      `oifname "${link}" ct state new meta skuid != ${home.uid} ${REFUSED}`,
+    ]),
+  ]);
+}
+
+/**
+ * Inside a unit's network: what listens on its loopback only is found by the platform, and what it expects on the machine's
+ * loopback is found by the unit.
+ */
+export function unitRules(plan: AddressPlan, address: string, forwards: readonly Forward[]): string {
+  const outward = forwards.map(
+    ({ from, standIn, protocol, port }) => `ip daddr ${from} ${protocol} dport ${port} dnat to ${standIn}`,
+  );
+  return whole(TABLE, [
+    chain('prerouting', [
+      'type nat hook prerouting priority dstnat',
+      `ip saddr ${plan.machineAddress} ip daddr ${address} dnat to 127.0.0.1`,
+    ]),
+    chain('output', ['type nat hook output priority -100', ...outward]),
+    chain('postrouting', [
+      'type nat hook postrouting priority srcnat',
+      `oifname "${UNIT_LINK}" ip saddr 127.0.0.0/8 masquerade`,
+    ]),
+  ]);
+}
+
+/** Connections to `from`, a loopback address, go to the machine's own loopback by way of `standIn`. */
+export interface Forward {
+  readonly from: string;
+  readonly standIn: string;
+  readonly protocol: 'tcp' | 'udp';
+  readonly port: number;
+}
+
+/** nft text that removes the home's table, also when there is none. */
+export function withoutMachineRules(table: string): string {
+  return `table ip ${table}\ndelete table ip ${table}\n`;
+}
