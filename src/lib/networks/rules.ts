@@ -109,7 +109,11 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
       `ip daddr @private ${REFUSED}`,
       `oifname "${UPLINK}" accept`,
     ]),
-    chain('input', ['type filter hook input priority filter; policy drop', 'ct state established,related accept']),
+    chain('input', [
+      'type filter hook input priority filter; policy drop',
+      'ct state established,related accept',
+      REFUSED,
+    ]),
   ]);
 }
 

@@ -1,0 +1,276 @@
+/** Real processes in networks of their own: who reaches whom, and what is left when all is over. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { networkInterfaces, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { scopeOf } from '../sandbox/ladder-sandbox.ts';
+import { probeSandbox } from '../sandbox/probe.ts';
+import { findProgram } from '../sandbox/programs.ts';
+import type { Sandbox } from '../sandbox/sandbox.ts';
+import { until } from '../../../test/support/until.ts';
+import { CLAIMS } from './range-claims.ts';
+import { runTool } from './run-tool.ts';
+import type { Service } from './networks.ts';
+
+/** Listens on tcp, udp and an abstract socket; does what it is told on its input, and prints how that went. */
+const APP = `
+const net = require('node:net'), dgram = require('node:dgram');
+const echo = (socket) => socket.on('error', () => {}).end('here');
+net.createServer(echo).listen(80, '0.0.0.0', () => console.log('listening'));
+net.createServer(echo).listen(8081, '127.0.0.1');
+net.createServer(echo).listen('\\0tancho-test').on('error', ({ code }) => console.log('abstract ' + code));
+const udp = dgram.createSocket('udp4').on('message', (_, from) => udp.send('here', from.port, from.address));
+udp.bind(8080);
+const tcpTo = (host, port) => new Promise((resolve) => {
+  const socket = net.connect({ host, port, timeout: 20000 });
+  const settle = (answer) => { socket.destroy(); resolve(answer); };
+  socket.on('data', () => settle('reached')).on('error', ({ code }) => settle(code)).on('timeout', () => settle('silence'));
+});
+const udpTo = (host, port, tries = 40) => new Promise((resolve) => {
+  const socket = dgram.createSocket('udp4');
+  let timer;
+  const settle = (answer) => { clearInterval(timer); socket.close(); resolve(answer); };
+  socket.on('message', () => settle('reached')).on('error', ({ code }) => settle(code));
+  socket.connect(port, host, () => {
+    const send = () => (tries-- > 0 ? socket.send('hello') : settle('silence'));
+    send();
+    timer = setInterval(send, 50);
+  });
+});
+require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { id, kind, host, port } = JSON.parse(line);
+  console.log(JSON.stringify({ id, result: await (kind === 'udp' ? udpTo : tcpTo)(host, port) }));
+});
+`;
+
+const home = mkdtempSync(join(tmpdir(), 'tancho-networks-'));
+chmodSync(home, 0o711);
+const stateDir = join(home, 'state');
+const scope = scopeOf(stateDir);
+const sandbox = await probeSandbox({ stateDir, home, level: 'auto' });
+if (!sandbox.networks) {
+  console.warn(`networks of their own are not tested: ${sandbox.description}`);
+  rmSync(home, { recursive: true, force: true });
+}
+
+interface RunningApp {
+  readonly id: string;
+  readonly tenant: string;
+  readonly address: string;
+  readonly lines: string[];
+  to(kind: 'tcp' | 'udp', host: string, port: number): Promise<string>;
+  end(): Promise<void>;
+}
+
+let asked = 0;
+
+async function start(
+  from: Sandbox,
+  id: string,
+  tenant: string,
+  services: readonly Service[] = [],
+): Promise<RunningApp> {
+  const code = join(home, `code-${tenant}`);
+  if (!existsSync(code)) mkdirSync(code);
+  writeFileSync(join(code, 'app.js'), APP);
+  await from.own(code, tenant);
+  const { child, address, ...tree } = await from.spawn({
+    argv: ['/usr/bin/env', 'node', 'app.js'],
+    cwd: code,
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+    tenant,
+    binds: [{ path: code, writable: true }],
+    limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    dieWithParent: true,
+    id,
+    services,
+  });
+  const lines: string[] = [];
+  const waiting = new Map<number, (result: string) => void>();
+  const { stdin, stdout } = child as ChildProcess & { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream };
+  createInterface({ input: stdout }).on('line', (line) => {
+    lines.push(line);
+    if (!line.startsWith('{')) return;
+    const answer = JSON.parse(line) as { id: number; result: string };
+    waiting.get(answer.id)?.(answer.result);
+  });
+  await until(() => lines.includes('listening'), { what: `${id} to listen` });
+  return {
+    id,
+    tenant,
+    address: address ?? '',
+    lines,
+    to(kind, host, port) {
+      const number = (asked += 1);
+      stdin.write(`${JSON.stringify({ id: number, kind, host, port })}\n`);
+      return new Promise((resolve) => waiting.set(number, resolve));
+    },
+    async end() {
+      await from.kill({ ...tree, id }, 'SIGKILL');
+      await from.release(id);
+    },
+  };
+}
+
+function listenHere(host: string): Promise<{ port: number; close(): void }> {
+  const server = createServer((socket) => socket.on('error', () => undefined).end('here'));
+  return new Promise((resolve) => {
+    server.listen(0, host, () =>
+      resolve({ port: (server.address() as AddressInfo).port, close: () => server.close() }),
+    );
+  });
+}
+
+/** What there is of this home on the machine. */
+async function leftOvers(): Promise<string[]> {
+  const [routes, tables] = await Promise.all([
+    runTool([findProgram('ip') ?? '', 'route', 'show', 'table', 'all']),
+    runTool([findProgram('nft') ?? '', 'list', 'tables']),
+  ]);
+  const claims = existsSync(CLAIMS) ? readdirSync(CLAIMS) : [];
+  return [
+    ...(existsSync('/run/netns') ? readdirSync('/run/netns') : []),
+    ...readdirSync('/sys/class/net'),
+    ...routes.split('\n'),
+    ...tables.split('\n'),
+    ...claims.map((name) => readFileSync(join(CLAIMS, name), 'utf8')),
+  ].filter((line) => line.includes(scope));
+}
+
+describe.runIf(sandbox.networks)('networks of their own', () => {
+  const apps: RunningApp[] = [];
+  const here = new Map<string, { port: number; close(): void }>();
+  const ownAddress = Object.values(networkInterfaces())
+    .flatMap((list) => list ?? [])
+    .find(({ family, internal, address }) => family === 'IPv4' && !internal && !/^(?:100|10)\./.test(address))?.address;
+
+  beforeAll(async () => {
+    for (const host of ['0.0.0.0', '127.0.0.1', '127.0.0.1 bound']) {
+      here.set(host, await listenHere(host.split(' ')[0] ?? ''));
+    }
+    const bound = { address: '127.0.0.1', port: here.get('127.0.0.1 bound')?.port ?? 0 };
+    const starts = ['shop', 'blog', 'wiki'].flatMap((tenant) =>
+      [1, 2, 3].map((number) => start(sandbox, `${tenant}${number}`, tenant, tenant === 'shop' ? [bound] : [])),
+    );
+    apps.push(...(await Promise.all(starts)));
+  });
+  afterAll(async () => {
+    await Promise.all(apps.map((app) => app.end()));
+    for (const { close } of here.values()) close();
+    await sandbox.close();
+    const left = await leftOvers();
+    rmSync(home, { recursive: true, force: true });
+    expect(left).toEqual([]);
+  });
+
+  it('lets all of them listen on the same ports, also below 1024, and have the same abstract socket', () => {
+    expect(new Set(apps.map(({ address }) => address)).size).toBe(9);
+    expect(apps.flatMap(({ lines }) => lines)).toEqual(apps.map(() => 'listening'));
+  });
+
+  it.each(['tcp', 'udp'] as const)('connects units of one app by %s, and no others', async (kind) => {
+    const port = kind === 'tcp' ? 80 : 8080;
+    const pairs = apps.flatMap((from) => apps.map((to) => ({ from, to })));
+    const results = await Promise.all(pairs.map(({ from, to }) => from.to(kind, to.address, port)));
+    const wrong = pairs.filter(({ from, to }, index) => (results[index] === 'reached') !== (from.tenant === to.tenant));
+    expect(wrong.map(({ from, to }) => `${from.id} -> ${to.id}`)).toEqual([]);
+  });
+
+  it('is reached from here, also where it listens on its loopback only, and by no other user', async () => {
+    const [app] = apps;
+    for (const port of [80, 8081]) {
+      expect(await connects(process.geteuid?.() ?? 0, app?.address ?? '', port)).toBe('reached');
+      expect(await connects(65_534, app?.address ?? '', port)).not.toBe('reached');
+    }
+    expect(await apps[1]?.to('tcp', app?.address ?? '', 8081)).not.toBe('reached');
+  });
+
+  it('reaches nothing of this machine by any of its addresses, nor link-local ones', async () => {
+    const port = here.get('0.0.0.0')?.port ?? 0;
+    const gateway = (apps[0]?.address ?? '').replace(/\.\d+$/, '');
+    const hosts = ['127.0.0.1', `${gateway}.1`, `${gateway}.2`, `${gateway}.3`, ...(ownAddress ? [ownAddress] : [])];
+    for (const app of [apps[0], apps[4]]) {
+      for (const host of hosts) expect([host, await app?.to('tcp', host, port)]).not.toEqual([host, 'reached']);
+      expect(await app?.to('tcp', '169.254.169.254', 80)).not.toMatch(/reached|silence/);
+    }
+  });
+
+  it('reaches a bound service on the loopback of this machine, as nobody else does', async () => {
+    const port = here.get('127.0.0.1 bound')?.port ?? 0;
+    expect(await apps.find(({ tenant }) => tenant === 'shop')?.to('tcp', '127.0.0.1', port)).toBe('reached');
+    const other = apps.find(({ tenant }) => tenant === 'blog');
+    expect(await other?.to('tcp', '127.0.0.1', port)).not.toBe('reached');
+    const standIn = (other?.address ?? '').replace(/\.\d+$/, '');
+    for (const last of [3, 4, 5]) expect(await other?.to('tcp', `${standIn}.${last}`, port)).not.toBe('reached');
+    const neighbour = here.get('127.0.0.1')?.port ?? 0;
+    expect(await apps.find(({ tenant }) => tenant === 'shop')?.to('tcp', '127.0.0.1', neighbour)).not.toBe('reached');
+  });
+
+  it('leaves a network to the unit in it when another platform process of the home comes, and removes empty ones', async () => {
+    const before = readdirSync('/run/netns').filter((name) => name.includes(scope));
+    const notes = join(stateDir, 'networks');
+    const lost = {
+      index: 4000,
+      id: 'lost',
+      tenant: 'x',
+      endpoints: [],
+      forwards: [],
+      local: [],
+      by: { pid: 1, start: '0' },
+    };
+    writeFileSync(join(notes, '4000.json'), JSON.stringify(lost));
+    await runTool([findProgram('ip') ?? '', 'netns', 'add', `tancho-${scope}-4000`]);
+    const next = await probeSandbox({ stateDir, home, level: 'auto' });
+    await next.close();
+    expect(readdirSync('/run/netns').filter((name) => name.includes(scope))).toEqual(before);
+    expect(existsSync(join(notes, '4000.json'))).toBe(false);
+    expect(await apps[0]?.to('tcp', apps[1]?.address ?? '', 80)).toBe('reached');
+  });
+});
+
+it.runIf(sandbox.networks)('removes what a home has left that is gone, and nothing of another', async () => {
+  const gone = mkdtempSync(join(tmpdir(), 'tancho-gone-'));
+  chmodSync(gone, 0o711);
+  const state = join(gone, 'state');
+  await probeSandbox({ stateDir: state, home: gone, level: 'auto' });
+  const isLeft = (): boolean => readdirSync('/run/netns').some((name) => name.includes(scopeOf(state)));
+  // Until the network that is prepared ahead is there.
+  await expect.poll(isLeft).toBe(true);
+  await expect.poll(() => readdirSync(join(state, 'networks')).length).toBe(1);
+  rmSync(gone, { recursive: true, force: true });
+  const other = mkdtempSync(join(tmpdir(), 'tancho-other-'));
+  chmodSync(other, 0o711);
+  try {
+    await (await probeSandbox({ stateDir: join(other, 'state'), home: other, level: 'auto' })).close();
+    expect(isLeft()).toBe(false);
+  } finally {
+    rmSync(other, { recursive: true, force: true });
+  }
+});
+
+/** As a user of this machine. */
+async function connects(uid: number, host: string, port: number): Promise<string> {
+  const script = `
+    const socket = require('node:net').connect({ host: ${JSON.stringify(host)}, port: ${port}, timeout: 20000 });
+    const settle = (answer) => { console.log(answer); process.exit(0); };
+    socket.on('data', () => settle('reached')).on('error', ({ code }) => settle(code)).on('timeout', () => settle('silence'));
+  `;
+  const child = spawn('/usr/bin/env', ['node', '-e', script], { uid, cwd: '/', stdio: ['ignore', 'pipe', 'inherit'] });
+  let text = '';
+  child.stdout.on('data', (bytes: Buffer) => (text += bytes.toString()));
+  await new Promise((resolve) => child.once('close', resolve));
+  return text.trim();
+}
