@@ -62,7 +62,12 @@ export class Networks {
     }
     const plan = addressPlan(scope, claimRange({ scope, stateDir }, await namespaces.routes()));
     const networks = new Networks(options, namespaces, plan, notes);
-    await networks.#begin();
+    try {
+      await networks.#begin();
+    } catch (error) {
+      await networks.close().catch(() => undefined);
+      throw error;
+    }
     return networks;
   }
 

@@ -133,6 +133,8 @@ export function machineRules(plan: AddressPlan, home: HomeRules): string {
       'type nat hook postrouting priority srcnat',
       `ip saddr ${range} oifname != "${link}" masquerade`,
     ]),
+    // What answers on the loopback takes its callers for processes of the machine; many trust or know no others.
+    chain('arrival', ['type nat hook input priority 100', `iifname "${link}" ip daddr 127.0.0.0/8 snat to 127.0.0.1`]),
     chain('input', [
       'type filter hook input priority filter',
       `iifname != "${link}" accept`,

@@ -1,6 +1,6 @@
 /** Which addresses a unit reaches because something there is bound to its app. */
 import type { Address } from '../../../domain/units/unit.ts';
-import { atMost } from '../../../lib/deadline.ts';
+import { inTime } from '../../../lib/deadline.ts';
 import { ForbiddenAddress, UnknownHost, type AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { Service } from '../../../lib/networks/networks.ts';
@@ -14,13 +14,15 @@ export async function reachedServices(
 ): Promise<Service[]> {
   const found = await Promise.all(
     services.map(async ({ host, port }): Promise<Service[]> => {
-      const checking = guard.check(new URL(`http://${host}:${port}`)).catch((error: unknown) => {
+      try {
+        const checking = guard.check(new URL(`http://${host}:${port}`));
+        const addresses = await inTime(LOOKUP_MS, checking, () => new UnknownHost(`${host} was not found in time.`));
+        return addresses.filter(({ family }) => family === 4).map(({ address }) => ({ address, port }));
+      } catch (error) {
         if (!(error instanceof ForbiddenAddress || error instanceof UnknownHost)) throw error;
         logger.warn({ host, port, why: error.message }, 'what is bound to an app is not opened to it');
         return [];
-      });
-      const addresses = (await atMost(LOOKUP_MS, checking)) ?? [];
-      return addresses.filter(({ family }) => family === 4).map(({ address }) => ({ address, port }));
+      }
     }),
   );
   return found.flat();
