@@ -20,6 +20,8 @@ export class Call {
   caller: Caller;
   /** True when the work goes on although the client has left: only giveUp() ends it then. */
   outlivesClient = false;
+  /** Told of everything that goes wrong, as it was thrown. */
+  onFailure: (thrown: unknown) => void = () => {};
   /** To be called at the end of what has outlived its client. */
   ended: () => void = () => {};
   /** Until it is called, the body has to come within a fixed time. */
@@ -63,9 +65,10 @@ export class Call {
     this.#controller?.abort();
   }
 
-  /** Keeps what went wrong for the log line. */
-  failed(thrown: unknown): PlatformError {
-    this.#error = toPlatformError(thrown);
+  /** Keeps what went wrong for the log line. `error`: what is answered in place of what was thrown. */
+  failed(thrown: unknown, error: PlatformError = toPlatformError(thrown)): PlatformError {
+    this.#error = error;
+    this.onFailure(thrown);
     return this.#error;
   }
 

@@ -17,6 +17,7 @@ import { appOperations } from './operations/apps.ts';
 import { diagnosisOperations } from './operations/diagnosis.ts';
 import { deployOperations } from './operations/deploys.ts';
 import { instanceOperations } from './operations/instances.ts';
+import { eventOperations } from './operations/events.ts';
 import { healerOperations } from './operations/healers.ts';
 import { metadataOperations } from './operations/metadata.ts';
 import { planOperations } from './operations/plans.ts';
@@ -56,6 +57,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appTokenOperations,
   ...quotaOperations,
   ...healerOperations,
+  ...eventOperations,
   ...deployOperations,
   ...metadataOperations,
 ];

@@ -17,6 +17,7 @@ import { admit, identify, refuseCrossSite } from './caller.ts';
 import { errorAnswer } from './error-body.ts';
 import { addressOf } from './incoming.ts';
 import type { ShellOperation } from './operation.ts';
+import { recordRefusals } from './refused.ts';
 import { paramsOf, type Route, withoutVersion } from './routes.ts';
 import { Buffered, refuseShell, SHELL_PROTOCOL, ShellSocket } from './shell-socket.ts';
 import { STATUS } from './status.ts';
@@ -52,6 +53,7 @@ export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, option
     socket.on('error', () => {});
     const call = new Call(randomHex(16), request, addressOf(request, options.proxies));
     call.route = asked.route;
+    recordRefusals(call, request, options.useCases.audit);
     calls.add(call);
     socket.once('close', () => {
       calls.delete(call);

@@ -116,6 +116,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'unit.too_few': 409,
   // Specification 4.10.
   'deploy.not_found': 404,
+  'event.not_found': 404,
   'deploy.over': 409,
   'deploy.ambiguous': 409,
   'deploy.failed': 422,

@@ -9,6 +9,7 @@ import { diagnosis } from './shapes/diagnosis.ts';
 import { envVars } from './shapes/env-var.ts';
 import { knownUnits } from './shapes/known-unit.ts';
 import { logEntries } from './shapes/log-entry.ts';
+import { eventInfo, events } from './shapes/event.ts';
 import * as healer from './shapes/healer.ts';
 import { metadata } from './shapes/metadata.ts';
 import { plans, routers } from './shapes/plan.ts';
@@ -24,6 +25,8 @@ import * as user from './shapes/user.ts';
 const SAME = {
   diagnosis,
   envVars,
+  eventInfo,
+  events,
   knownUnits,
   logEntries,
   metadata,

@@ -20,6 +20,7 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'metadata.info': '"tancho server status" asks the server of this machine',
   'apps.custom_data': 'for programs that leave data with an app',
   'apps.log_push': 'for programs beside the units that have lines for the log',
+  'events.info': '"tancho event list" shows all that there is of each',
   'deploys.available': 'for builders that ask before they build',
   'logs.clear': 'for programs of operators',
   'units.known': 'for programs beside the units',

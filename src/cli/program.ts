@@ -73,6 +73,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Healers: they find disorder and put it in order',
     load: async () => (await import('./healers/healer.ts')).registerHealer,
   },
+  event: {
+    description: 'The record of who did what',
+    load: async () => (await import('./events/event.ts')).registerEvent,
+  },
   server: {
     description: 'Run the platform on this machine',
     load: async () => (await import('./server/server.ts')).registerServer,

@@ -120,6 +120,7 @@ describe('requests', () => {
     ['apps.update', (c) => c.apps.update('x', { pool: 'p' }), 'PUT /apps/x', '{"pool":"p"}'],
     ['apps.grant', (c) => c.apps.grant('x', 't'), 'PUT /apps/x/teams/t', ''],
     ['apps.revoke', (c) => c.apps.revoke('x', 't'), 'DELETE /apps/x/teams/t', ''],
+    ['events.list', (c) => c.events.list({ app: 'x', failed: true }), 'GET /events?target.value=x&erroronly=true', ''],
     ['healers.list', (c) => c.healers.list(), 'GET /healers', ''],
 
     ['pools.create', (c) => c.pools.create('p', { public: true }), 'POST /pools', '{"name":"p","public":true}'],

@@ -80,6 +80,16 @@ export interface DeploysClient {
   cancel(app: string, deploy?: string): Promise<shapes.DeployInfo>;
 }
 
+export interface EventFilter {
+  readonly app?: string | undefined;
+  /** E-mail of a user. */
+  readonly by?: string | undefined;
+  /** Also what was refused. */
+  readonly failed?: boolean | undefined;
+  /** 100 at most. */
+  readonly limit?: number;
+}
+
 export interface Client extends Pick<Requests, 'request'> {
   /** How the target is called in messages. */
   readonly name: string;
@@ -100,6 +110,10 @@ export interface Client extends Pick<Requests, 'request'> {
     run(healer: string): Promise<shapes.HealingReport>;
     /** Newest first. */
     recent(): Promise<readonly shapes.Healing[]>;
+  };
+  readonly events: {
+    /** Newest first; admins see all, others their own and those of their apps. */
+    list(filter?: EventFilter): Promise<readonly shapes.Event[]>;
   };
   readonly quotas: QuotasClient;
   readonly appTokens: AppTokensClient;
@@ -128,6 +142,12 @@ export function createClient(target: Target, token?: string): Client {
       list: () => request('healers.list'),
       recent: () => request('healers.recent'),
       run: (healer) => request('healers.run-post', { params: { healer } }),
+    },
+    events: {
+      list: ({ app, by, failed, limit } = {}) =>
+        request('events.list', {
+          query: { 'target.value': app, ownername: by, erroronly: failed === true ? true : undefined, limit },
+        }),
     },
     deploys: {
       list: (filter = {}) => request('deploys.list', { query: { ...filter } }),

@@ -25,6 +25,7 @@ export type Limit = Answer<'quotas.user_limit'>;
 /** Name of the key -> the key's text. */
 export type Keys = Answer<'keys.list'>;
 export type HealingReport = Answer<'healers.run'>;
+export type Event = Answer<'events.list'>[number];
 export type Healing = Answer<'healers.recent'>[number];
 export type TeamName = Answer<'teams.list'>[number];
 export type TeamInfo = Answer<'teams.info'>;

@@ -3,6 +3,8 @@ import type { Backends } from '../backends/registry.ts';
 import type { Config } from '../config/config.ts';
 import { createAppTokens } from '../domain/app-tokens/app-tokens.ts';
 import { type Act, createAct } from '../domain/act.ts';
+import { Audit } from '../domain/audit/audit.ts';
+import { createEventLog } from '../domain/audit/event-log.ts';
 import { createUnitReports } from '../domain/units/unit-reports.ts';
 import { createAppChanges } from '../domain/apps/app-changes.ts';
 import { createAppUpkeep } from '../domain/apps/app-upkeep.ts';
@@ -116,11 +118,13 @@ interface DomainOptions {
 
 export function createDomain(config: DomainConfig, backends: DomainBackends, options: DomainOptions): Domain {
   const { settings, logger, now, owner, timing = {} } = options;
-  const { store, logStore, provisioner, router, builder, gitHost, imageSource } = backends;
+  const { logStore, provisioner, router, builder, gitHost, imageSource } = backends;
+  const audit = new Audit({ store: backends.store, logger, now });
+  const store = audit.recording(backends.store);
   const journal = new Journal({ logStore, now, logger });
   const collector = new Collector({ provisioner, logStore, journal, logger });
   const leases = new Leases(store, owner);
-  const act = createAct({ store, leases, logger, now });
+  const act = createAct({ store, leases, audit, now });
   const provider = new Provider(backends.serviceEndpoint, timing.deadlines);
   const orphans = new Orphans({ store, provider, leases, logger, now, ...timing.orphans });
   const unitBindings = new UnitBindings({ store, provider, leases, journal, logger, ...timing.unitBindings });
@@ -177,6 +181,8 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   });
   const rounds = new HealerRounds({ healers, everyMs: config.healingIntervalSeconds * 1000, logger, now });
   const useCases: UseCases = {
+    audit,
+    events: createEventLog({ store }),
     apps: createApps({ store, builder, gitHost, rollouts, removal, routes, journal, act, settings, logger, now }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
@@ -234,6 +240,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);
       await collector.close();
+      await audit.close();
     },
   };
 }

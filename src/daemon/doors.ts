@@ -39,6 +39,7 @@ export async function openDoors(
   const sessions = createGitSessions({
     repositories: backends.gitHost,
     apps: useCases.apps,
+    audit: useCases.audit,
     deploys: useCases.deploys,
     logger,
   });
@@ -60,7 +61,7 @@ export async function openDoors(
       bodyLimitBytes: BODY_LIMIT_BYTES,
       ready: () => demandReady(ready, backends.store),
       stateVersion: () => backends.store.version(),
-      gitHandler: createGitHttp({ users: useCases.users, sessions, logger, trustedProxies }),
+      gitHandler: createGitHttp({ users: useCases.users, audit: useCases.audit, sessions, logger, trustedProxies }),
     });
     return { api, ssh, sessions };
   } catch (error) {

@@ -133,6 +133,7 @@ const expected: Record<Action, string[]> = {
   'instance.proxy': APP_TEAM,
   'app.bind': APP_TEAM,
   'app.unbind': APP_TEAM,
+  'event.list': USERS,
   'healer.list': USERS,
   'healer.run': USERS,
   'healer.recent': ADMINS,

@@ -155,6 +155,7 @@ export const RULES = {
   'instance.proxy': instanceTeam,
   'app.bind': appTeam,
   'app.unbind': appTeam,
+  'event.list': user,
   'healer.list': user,
   'healer.run': user,
   'healer.recent': admin,

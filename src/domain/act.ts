@@ -1,10 +1,8 @@
 /** Every mutation from every door goes through act(): access, lease, the work itself, the event. */
-import { randomHex } from '../lib/ids.ts';
-import { bestEffort, type Logger } from '../lib/logger.ts';
+import type { Audit } from './audit/audit.ts';
 import { type Action, demand, type Subject } from './access.ts';
 import { type Caller, callerName } from './caller.ts';
 import { callerNow } from './caller-now.ts';
-import { toPlatformError } from './errors.ts';
 import type { Leases } from './leases.ts';
 import type { Store } from './store.ts';
 
@@ -27,40 +25,26 @@ export type Act = <T>(
 
 const LEASE_WAIT_MS = 30_000;
 
-export function createAct(deps: { store: Store; leases: Leases; logger: Logger; now: () => Date }): Act {
-  const { store, leases, logger, now } = deps;
-
-  async function record(caller: Caller, action: Action, options: ActOptions, error: string): Promise<void> {
-    await store.transact((tx) =>
-      tx.insertEvent({
-        id: randomHex(24),
-        at: now().toISOString(),
-        actor: callerName(caller),
-        address: 'address' in caller ? caller.address : '',
-        action,
-        target: options.target,
-        detail: options.detail ?? '',
-        error,
-      }),
-    );
-  }
+export function createAct(deps: { store: Store; leases: Leases; audit: Audit; now: () => Date }): Act {
+  const { store, leases, audit, now } = deps;
 
   return async (caller, action, subject, options, work) => {
-    demand(caller, action, subject);
+    const { target, detail = '' } = options;
+    const attempt = { caller, action, target, detail };
     try {
-      const holder = `${action} by ${callerName(caller)}`;
-      const keys = [options.lease ?? []].flat();
-      const result = await leases.holdAll(keys, { waitMs: LEASE_WAIT_MS, holder }, async () => {
+      demand(caller, action, subject);
+    } catch (error) {
+      audit.refused(attempt, error);
+      throw error;
+    }
+    const holder = `${action} by ${callerName(caller)}`;
+    const keys = [options.lease ?? []].flat();
+    return audit.record(attempt, () =>
+      leases.holdAll(keys, { waitMs: LEASE_WAIT_MS, holder }, async () => {
         if (keys.length > 0) await demandStill({ store, now }, caller, action, subject);
         return work();
-      });
-      await bestEffort(logger, 'recording an event', () => record(caller, action, options, ''));
-      return result;
-    } catch (thrown) {
-      const error = toPlatformError(thrown);
-      await bestEffort(logger, 'recording an event', () => record(caller, action, options, error.code));
-      throw thrown;
-    }
+      }),
+    );
   };
 }
 

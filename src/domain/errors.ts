@@ -97,6 +97,7 @@ export const ERROR_CODES = [
   'unit.invalid_count',
   'unit.too_few',
   'deploy.not_found',
+  'event.not_found',
   'deploy.over',
   'deploy.ambiguous',
   'deploy.failed',

@@ -12,6 +12,8 @@ import type { Settings } from './settings.ts';
 import type { Store } from './store.ts';
 
 const EVENTS_AT_ONCE = 500;
+/** Of all events, so that what is refused never takes the place of what was done. */
+const REFUSED_PART = 0.2;
 const LOGS_AT_ONCE = 20;
 const ROLLOUTS_AT_ONCE = 200;
 /** Nobody reads a finished one; the newest are left to whoever looks into the database. */
@@ -57,9 +59,13 @@ export function createRetention(deps: RetentionDeps): Retention {
     async run(signal) {
       const before = new Date(now().getTime() - eventDays * DAY_MS).toISOString();
       const oldEvents = { before, keep: events, batch: EVENTS_AT_ONCE };
+      const oldRefusals = { keep: Math.ceil(events * REFUSED_PART), batch: EVENTS_AT_ONCE };
       const oldLogs = { keep: deployLogsPerApp, batch: LOGS_AT_ONCE };
       await bestEffort(logger, 'removing old events', () =>
         inBatches(EVENTS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldEvents(oldEvents))),
+      );
+      await bestEffort(logger, 'removing surplus refusals', () =>
+        inBatches(EVENTS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldRefusals(oldRefusals))),
       );
       await bestEffort(logger, 'removing old logs of deploys', () =>
         inBatches(LOGS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldDeployLogs(oldLogs))),

@@ -5,7 +5,7 @@
 import type { AppTokenReader, AppTokenWriter } from './app-tokens/app-token-store.ts';
 import type { AppReader, AppWriter } from './apps/app-store.ts';
 import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
-import type { EventReader, EventWriter } from './events.ts';
+import type { EventReader, EventWriter } from './audit/events.ts';
 import type { PlanReader, PlanWriter } from './plans/plan-store.ts';
 import type { PlatformReader, PlatformWriter } from './platforms/platform-store.ts';
 import type { PoolReader, PoolWriter } from './pools/pool-store.ts';

@@ -1,5 +1,7 @@
 /** What the doors (api, git-push) are given: every use case of the product, each checking access itself. */
 import type { AppTokens } from './app-tokens/app-tokens.ts';
+import type { RefusalLog } from './audit/audit.ts';
+import type { EventLog } from './audit/event-log.ts';
 import type { Apps } from './apps/apps.ts';
 import type { AppChanges } from './apps/app-changes.ts';
 import type { AppUpkeep } from './apps/app-upkeep.ts';
@@ -28,6 +30,8 @@ import type { Teams } from './teams/teams.ts';
 import type { Users } from './users/users.ts';
 
 export interface UseCases {
+  readonly audit: RefusalLog;
+  readonly events: EventLog;
   readonly apps: Apps;
   readonly env: Env;
   readonly run: Run;

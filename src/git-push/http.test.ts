@@ -109,6 +109,20 @@ describe.skipIf(missing.length > 0)('the http door', () => {
     await once(response, 'end');
   });
 
+  it('records who was refused a push, and wrong logins, but not that git asks without one first', async () => {
+    const push = '/git/shop.git/info/refs?service=git-receive-pack';
+    world.refused.length = 0;
+    await ask(push);
+    await ask('/git/shop.git/info/refs?service=git-upload-pack', { authorization: basic(BOB, `password-of-${BOB}`) });
+    expect(world.refused).toEqual([]);
+    await ask(push, { authorization: basic(BOB, `password-of-${BOB}`) });
+    await ask(push, { authorization: basic(BOB, 'wrong') });
+    expect(world.refused).toMatchObject([
+      { caller: { email: BOB }, action: 'app.push', target: 'app:shop' },
+      { caller: { kind: 'anonymous' }, action: 'user.login' },
+    ]);
+  });
+
   it('answers 403 without access, 404 for an unknown app or a name that is none', async () => {
     const bob = { authorization: basic(BOB, `password-of-${BOB}`) };
     const denied = await ask(REFS, bob);

@@ -5,8 +5,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import type { RefusalLog } from '../domain/audit/audit.ts';
 import type { Caller } from '../domain/caller.ts';
-import { type ErrorCode, PlatformError, toPlatformError } from '../domain/errors.ts';
+import { type ErrorCode, isPlatformError, PlatformError, toPlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
 import type { Logger } from '../lib/logger.ts';
 import { TrustedProxies } from '../lib/trusted-proxies.ts';
@@ -19,6 +20,7 @@ import type { GitSessions } from './sessions.ts';
 
 export interface GitHttpOptions {
   readonly users: Pick<Users, 'byToken' | 'byPassword'>;
+  readonly audit: RefusalLog;
   readonly sessions: GitSessions;
   readonly logger: Logger;
   /** Believed for whom they speak; nobody when absent. */
@@ -80,10 +82,20 @@ async function answer(request: IncomingMessage, response: ServerResponse, option
       signal: gone.signal,
     });
   } catch (error) {
+    if (isWrongLogin(error)) {
+      const address = (options.trustedProxies ?? NOBODY).clientOf(request);
+      const caller = { kind: 'anonymous', address } as const;
+      options.audit.refused({ caller, action: 'user.login', target: '', detail: 'git over HTTP' }, error);
+    }
     if (gone.signal.aborted) return;
     if (response.headersSent) response.destroy();
     else refuse(request, response, error, options.logger);
   }
+}
+
+/** Git asks without a password first: that is no attempt. */
+function isWrongLogin(error: unknown): boolean {
+  return isPlatformError(error, 'auth.wrong_password') || isPlatformError(error, 'auth.throttled');
 }
 
 interface Exchange {

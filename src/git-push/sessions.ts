@@ -5,6 +5,7 @@
 import type { Readable, Writable } from 'node:stream';
 import { demand } from '../domain/access.ts';
 import type { Apps } from '../domain/apps/apps.ts';
+import type { RefusalLog } from '../domain/audit/audit.ts';
 import { type Caller, callerName } from '../domain/caller.ts';
 import type { Deploys } from '../domain/deploys/deploys.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
@@ -18,6 +19,7 @@ import type { GitMode, GitServiceName, GitServiceProcess, Repositories } from '.
 export interface GitSessionsOptions {
   readonly repositories: Repositories;
   readonly apps: Pick<Apps, 'info'>;
+  readonly audit: RefusalLog;
   readonly deploys: Pick<Deploys, 'deploy'>;
   readonly logger: Logger;
   /** Git processes at one time, for all users together and for one. */
@@ -64,7 +66,7 @@ const MAX_SESSIONS_PER_USER = 16;
 const IDLE_TIMEOUT_MS = 600_000;
 
 export function createGitSessions(options: GitSessionsOptions): GitSessions {
-  const { repositories, apps, deploys, logger, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
+  const { repositories, apps, audit, deploys, logger, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
   const { maxSessions = MAX_SESSIONS, maxSessionsPerUser = MAX_SESSIONS_PER_USER } = options;
   const pushes = new Pushes({ repositories, deploys, logger });
   const slots = new Slots(maxSessions, maxSessionsPerUser);
@@ -73,8 +75,11 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
     try {
       const view = await apps.info(caller, app);
       demand(caller, service === 'git-receive-pack' ? 'app.push' : 'app.pull', { app: view.app });
-    } catch (error) {
-      throw isPlatformError(error, 'app.not_found') ? appNotFound(app) : error;
+    } catch (thrown) {
+      const error = isPlatformError(thrown, 'app.not_found') ? appNotFound(app) : thrown;
+      const attempt = { caller, action: 'app.push', target: `app:${app}`, detail: service };
+      if (service === 'git-receive-pack') audit.refused(attempt, error);
+      throw error;
     }
   }
 

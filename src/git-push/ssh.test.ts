@@ -126,6 +126,7 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     expect(unknown.stderr).toContain('App "nope" not found. Create it: tancho app create nope <platform>');
     expect(unknown.code).not.toBe(0);
     const bob = await world.git(work, ['push', world.sshUrl('shop'), 'main'], world.key('ed25519', BOB));
+    expect(world.refused.at(-1)).toMatchObject({ caller: { email: BOB }, action: 'app.push', target: 'app:shop' });
     expect(bob.stderr).toContain('user does not have access to this app');
     const clone = await world.git(work, ['ls-remote', world.sshUrl('shop')], world.key('ed25519', BOB));
     expect(clone.stderr).toContain('user does not have access to this app');

@@ -98,7 +98,7 @@ describe('retention', () => {
     const warnings: string[] = [];
     const logger = { ...SILENT, warn: (_fields: object, message: string) => void warnings.push(message) };
     await createRetention({ ...parts, store: broken, logger }).run(unstopped());
-    expect(warnings).toHaveLength(4);
+    expect(warnings).toHaveLength(5);
     await retention().run(AbortSignal.abort());
     expect(await releases()).toHaveLength(13);
   });

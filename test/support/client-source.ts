@@ -81,7 +81,10 @@ function memberTypes(operation: Described): string {
   const params = operation.parameters.filter((one) => one.in === 'path').map(({ name }) => `readonly ${name}: string;`);
   const query = operation.parameters
     .filter((one) => one.in === 'query')
-    .map(({ name, required, schema }) => `readonly ${name}${required ? '' : '?'}: ${queryType(schema)} | undefined;`);
+    .map(
+      ({ name, required, schema }) =>
+        `readonly ${keyOf(name)}${required ? '' : '?'}: ${queryType(schema)} | undefined;`,
+    );
   const [, schema] = bodyOf(operation);
   const body = schema === undefined ? 'undefined' : typeOf(schema, 'body');
   const fields = [
@@ -122,7 +125,7 @@ function typeOf(schema: Schema, use: 'answer' | 'body'): string {
   if (properties !== undefined) {
     const fields = Object.entries(properties).map(([name, field]) => {
       const undefinedToo = use === 'body' && !required.includes(name) ? ' | undefined' : '';
-      return `readonly ${/^\w+$/.test(name) ? name : `'${name}'`}${required.includes(name) ? '' : '?'}: ${typeOf(field, use)}${undefinedToo};`;
+      return `readonly ${keyOf(name)}${required.includes(name) ? '' : '?'}: ${typeOf(field, use)}${undefinedToo};`;
     });
     return `{ ${fields.join(' ')} }`;
   }
@@ -136,4 +139,8 @@ function typeOf(schema: Schema, use: 'answer' | 'body'): string {
       return one === 'integer' ? 'number' : one;
     })
     .join(' | ');
+}
+
+function keyOf(name: string): string {
+  return /^\w+$/.test(name) ? name : `'${name}'`;
 }

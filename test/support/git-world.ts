@@ -7,6 +7,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type BareRepos, createBareRepos } from '../../src/backends/git-host/bare-repos/bare-repos.ts';
+import type { Attempt } from '../../src/domain/audit/audit.ts';
 import { PRE_RECEIVE } from '../../src/git-push/hook.ts';
 import { createGitHttp, type GitHttp } from '../../src/git-push/http.ts';
 import { createGitSessions } from '../../src/git-push/sessions.ts';
@@ -23,6 +24,8 @@ export interface GitWorld {
   onDeploy: (call: DeployCall) => Promise<void>;
   /** Before the owner of a key is looked up. */
   onLookup: () => Promise<void>;
+  /** What the doors have refused. */
+  readonly refused: Attempt[];
   readonly ssh: { readonly port: number; readonly hostKeyFile: string };
   readonly http: { readonly port: number };
   sshUrl(app: string): string;
@@ -63,13 +66,15 @@ export async function createGitWorld(
       return known.bySshKey(fingerprint, address);
     },
   };
+  const refused: GitWorld['refused'] = [];
+  const audit = { refused: (attempt: Attempt) => void refused.push(attempt) };
   const deploys = deploysOf((call) => world.onDeploy(call));
-  const sessions = createGitSessions({ repositories: host, apps: APPS, deploys, logger });
+  const sessions = createGitSessions({ repositories: host, apps: APPS, audit, deploys, logger });
   const hostKeyFile = join(root, 'keys', 'host');
   const listen = { host: '127.0.0.1', port: 0 };
   const timeout = options.authTimeoutMs === undefined ? {} : { authTimeoutMs: options.authTimeoutMs };
   const ssh = await createSshDoor({ listen, hostKeyFile, users, sessions, logger, ...timeout });
-  const server = await listenFor(createGitHttp({ users, sessions, logger }));
+  const server = await listenFor(createGitHttp({ users, audit, sessions, logger }));
   const httpPort = (server.address() as AddressInfo).port;
 
   let keys = 0;
@@ -77,6 +82,7 @@ export async function createGitWorld(
     root,
     host,
     logs,
+    refused,
     onDeploy: async () => {},
     onLookup: async () => {},
     ssh: { port: ssh.address.port, hostKeyFile },

@@ -1,5 +1,6 @@
 /** Apps, deploys and logs in memory: small but honest use cases for tests of the API alone. Nothing really runs. */
 import type { App, EnvVar } from '../../src/domain/apps/app.ts';
+import { createEventLog } from '../../src/domain/audit/event-log.ts';
 import type { Unit } from '../../src/domain/units/unit.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
@@ -38,6 +39,8 @@ export function createMemoryPlatform(): MemoryPlatform {
     throw new PlatformError('unsupported', 'Nothing can be built in memory.');
   };
   return {
+    audit: { refused() {} },
+    events: createEventLog({ store: { events: async () => [], event: async () => null, apps: async () => [] } }),
     apps,
     env: envIn(memory),
     run: runIn(memory),

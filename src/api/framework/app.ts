@@ -13,6 +13,7 @@ import { admit, identify, refuseCrossSite } from '../caller.ts';
 import { documents } from '../documents.ts';
 import { addressOf, endsInSlash, limitBodyTime, requestId } from '../incoming.ts';
 import { changes } from '../operation.ts';
+import { recordRefusals } from '../refused.ts';
 import type { Route } from '../routes.ts';
 import type { StandingAnswers } from '../standing-answers.ts';
 import { answer, type AnswerOptions } from './answer.ts';
@@ -94,10 +95,11 @@ function createApp(options: AppOptions): FastifyInstance {
   return app;
 }
 
-function begin(request: FastifyRequest, reply: FastifyReply, { logger, calls, proxies }: AppOptions): void {
+function begin(request: FastifyRequest, reply: FastifyReply, { logger, calls, proxies, useCases }: AppOptions): void {
   const call = new Call(request.id, request.raw, addressOf(request.raw, proxies));
   request.call = call;
   calls.add(call);
+  recordRefusals(call, request.raw, useCases.audit);
   call.ended = () => void calls.delete(call);
   call.endBodyLimit = limitBodyTime(request.raw);
   // The framework would refuse what it cannot parse with 415; body.ts reads every body whatever its label.

@@ -27,7 +27,7 @@ export function answerError(thrown: unknown, request: FastifyRequest, reply: Fas
   const error = fromFramework(thrown, request);
   // A URL that cannot be decoded fails before any hook has run.
   const call = request.call as Call | undefined;
-  call?.failed(error);
+  call?.failed(thrown, error);
   const answered = errorAnswer(error, request.headers.accept, request.id);
   return reply
     .code(answered.status)

@@ -1,4 +1,4 @@
-import type { PlatformEvent } from '../../domain/events.ts';
+import type { PlatformEvent } from '../../domain/audit/events.ts';
 import type { HealingReport, Outcome } from '../../domain/healers/healer.ts';
 import type { HealerInfo } from '../../domain/healers/healers.ts';
 import { Type } from '../schema.ts';

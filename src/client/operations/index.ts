@@ -7,6 +7,7 @@ import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
 import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
 import { DIAGNOSIS_CALLS, type DiagnosisTypes } from './diagnosis.ts';
 import { ENV_CALLS, type EnvTypes } from './env.ts';
+import { EVENTS_CALLS, type EventsTypes } from './events.ts';
 import { HEALERS_CALLS, type HealersTypes } from './healers.ts';
 import { INSTANCES_CALLS, type InstancesTypes } from './instances.ts';
 import { KEYS_CALLS, type KeysTypes } from './keys.ts';
@@ -30,6 +31,7 @@ export type Operations = ApiKeyTypes &
   DeploysTypes &
   DiagnosisTypes &
   EnvTypes &
+  EventsTypes &
   HealersTypes &
   InstancesTypes &
   KeysTypes &
@@ -54,6 +56,7 @@ export const CALLS = {
   ...DEPLOYS_CALLS,
   ...DIAGNOSIS_CALLS,
   ...ENV_CALLS,
+  ...EVENTS_CALLS,
   ...HEALERS_CALLS,
   ...INSTANCES_CALLS,
   ...KEYS_CALLS,

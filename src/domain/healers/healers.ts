@@ -6,7 +6,7 @@ import { demand, may } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName, PLATFORM } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
-import type { PlatformEvent } from '../events.ts';
+import type { PlatformEvent } from '../audit/events.ts';
 import type { Leases } from '../leases.ts';
 import type { Store } from '../store.ts';
 import { randomHex } from '../../lib/ids.ts';

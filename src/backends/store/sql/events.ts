@@ -1,29 +1,62 @@
-import type { EventReader, EventWriter, PlatformEvent } from '../../../domain/events.ts';
-import type { Scope } from './schema.ts';
+import type { EventFilter, EventReader, EventWriter, PlatformEvent } from '../../../domain/audit/events.ts';
+import { listOf } from '../../../lib/sql/list-of.ts';
+import type { EventsTable, Scope } from './schema.ts';
 
-const COLUMNS = ['id', 'at', 'actor', 'address', 'action', 'target', 'detail', 'error'] as const;
-
-export function eventReader({ db }: Scope): EventReader {
+export function eventReader(scope: Scope): EventReader {
+  const { db } = scope;
   return {
-    events: (limit) => db.selectFrom('events').select(COLUMNS).orderBy('seq', 'desc').limit(limit).execute(),
+    async events(limit, filter = {}) {
+      const rows = await selected(scope, filter)
+        .orderBy('seq', 'desc')
+        .limit(limit)
+        .offset(filter.skip ?? 0)
+        .execute();
+      return rows.map(fromRow);
+    },
+    async event(id) {
+      const row = await db.selectFrom('events').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
   };
+}
+
+function selected({ db, kind }: Scope, { visible, target, action, actor, failedOnly }: EventFilter) {
+  let query = db.selectFrom('events').selectAll();
+  if (visible !== undefined) {
+    query = query.where((or) =>
+      or.or([or('target', 'in', listOf(kind, visible.targets)), or('actor', '=', visible.actor)]),
+    );
+  }
+  if (target !== undefined) query = query.where('target', '=', target);
+  if (action !== undefined) query = query.where('action', '=', action);
+  if (actor !== undefined) query = query.where('actor', '=', actor);
+  if (failedOnly === true) query = query.where('error', '!=', '');
+  return query;
+}
+
+function fromRow(row: Omit<EventsTable, 'seq'>): PlatformEvent {
+  const { ended_at: endedAt, is_refusal: isRefusal, id, at, actor, address, action, target, detail, error } = row;
+  return { id, at, endedAt, actor, address, action, target, detail, error, isRefusal: isRefusal === 1 };
 }
 
 export function eventWriter({ db }: Scope): EventWriter {
   return {
-    async insertEvent(event) {
-      const row: PlatformEvent = {
-        id: event.id,
-        at: event.at,
-        actor: event.actor,
-        address: event.address,
-        action: event.action,
-        // An attempt with an impossible name is recorded like any other.
-        target: event.target.replaceAll('\0', '\uFFFD'),
-        detail: event.detail.replaceAll('\0', '\uFFFD'),
-        error: event.error,
-      };
+    async insertEvent({ endedAt, isRefusal, target, detail, ...event }) {
+      // An attempt with an impossible name is recorded like any other.
+      const texts = { target: target.replaceAll('\0', '\uFFFD'), detail: detail.replaceAll('\0', '\uFFFD') };
+      const row = { ...event, ...texts, ended_at: endedAt, is_refusal: Number(isRefusal) };
       await db.insertInto('events').values(row).execute();
+    },
+    async endEvent(id, { endedAt, error }) {
+      await db.updateTable('events').set({ ended_at: endedAt, error }).where('id', '=', id).execute();
+    },
+    async deleteOldRefusals({ keep, batch }) {
+      const refused = db.selectFrom('events').select('seq').where('is_refusal', '=', 1);
+      const surplus = await refused.orderBy('seq', 'desc').offset(keep).limit(1).executeTakeFirst();
+      if (surplus === undefined) return 0;
+      const oldest = refused.where('seq', '<=', surplus.seq).orderBy('seq').limit(batch);
+      const done = await db.deleteFrom('events').where('seq', 'in', oldest).executeTakeFirst();
+      return Number(done.numDeletedRows);
     },
     async deleteOldEvents({ before, keep, batch }) {
       const newest = db.selectFrom('events').select('seq').orderBy('seq', 'desc');

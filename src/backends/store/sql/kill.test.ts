@@ -65,7 +65,7 @@ function writer(folder: string): string {
     for (;;) {
       const count = await store.transact(async (tx) => {
         const next = Number(await tx.setting('count') ?? 0) + 1;
-        await tx.insertEvent({ id: String(next), at: '', actor: '', address: '', action: '', target: '',
+        await tx.insertEvent({ id: String(next), at: '', endedAt: '', isRefusal: false, actor: '', address: '', action: '', target: '',
           detail: 'x'.repeat(2000), error: '' });
         await tx.setSetting('count', String(next));
         return next;

@@ -195,6 +195,8 @@ export interface EventsTable {
   target: string;
   detail: string;
   error: string;
+  ended_at: string;
+  is_refusal: number;
 }
 
 /** What the files of this folder work on: the database, or one transaction in it. */

@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { StoreCases } from './case.ts';
-import { event } from './records.ts';
+import type { EventFilter } from '../../../domain/audit/events.ts';
+import { event, LATER } from './records.ts';
 
 export const eventCases: StoreCases = {
   'lists events, the newest first': async (store) => {
@@ -8,6 +9,47 @@ export const eventCases: StoreCases = {
     for (const one of all) await store.transact((tx) => tx.insertEvent(one));
     expect(await store.events(10)).toEqual([...all].reverse());
     expect(await store.events(1)).toEqual(all.slice(-1));
+  },
+
+  'ends an event, once': async (store) => {
+    await store.transact((tx) => tx.insertEvent(event('e', { endedAt: '' })));
+    await store.transact((tx) => tx.endEvent('e', { endedAt: LATER, error: 'app.busy' }));
+    await store.transact((tx) => tx.endEvent('unknown', { endedAt: LATER, error: '' }));
+    expect(await store.event('e')).toEqual(event('e', { endedAt: LATER, error: 'app.busy' }));
+    expect(await store.event('unknown')).toBeNull();
+  },
+
+  'selects events by what they are about and who made them': async (store) => {
+    const all = [
+      event('1', { target: 'app:shop', actor: 'ann' }),
+      event('2', { target: 'app:blog', actor: 'bob', error: 'app.busy' }),
+      event('3', { target: 'user:ann', actor: 'ann', action: 'user.password' }),
+    ];
+    for (const one of all) await store.transact((tx) => tx.insertEvent(one));
+    const ids = async (filter: EventFilter) => (await store.events(10, filter)).map(({ id }) => id).join('');
+    expect(await ids({ visible: { targets: ['app:blog'], actor: 'ann' } })).toBe('321');
+    expect(await ids({ visible: { targets: ['app:blog'], actor: 'eve' } })).toBe('2');
+    expect(await ids({ visible: { targets: [], actor: 'eve' } })).toBe('');
+    expect([await ids({ target: 'app:shop' }), await ids({ action: 'user.password' })]).toEqual(['1', '3']);
+    expect([await ids({ actor: 'bob' }), await ids({ failedOnly: true }), await ids({ skip: 1 })]).toEqual([
+      '2',
+      '2',
+      '21',
+    ]);
+  },
+
+  'keeps the newest refusals, and everything else': async (store) => {
+    const isRefusal = true;
+    for (const id of ['1', '2', '3', '4']) {
+      await store.transact((tx) => tx.insertEvent(event(`r${id}`, { isRefusal })));
+      await store.transact((tx) => tx.insertEvent(event(`e${id}`)));
+    }
+    const forget = (keep: number, batch: number) => store.transact((tx) => tx.deleteOldRefusals({ keep, batch }));
+    expect(await forget(4, 10)).toBe(0);
+    expect(await forget(1, 2)).toBe(2);
+    expect((await store.events(10)).map(({ id }) => id)).toEqual(['e4', 'r4', 'e3', 'r3', 'e2', 'e1']);
+    expect([await forget(1, 2), await forget(0, 2)]).toEqual([1, 1]);
+    expect(await store.events(10)).toHaveLength(4);
   },
 
   'forgets the oldest in batches, by age and by number': async (store) => {

@@ -4,7 +4,7 @@ import { type App, type EnvVar, NEW_APP, type Release } from '../../../domain/ap
 import type { Rollout } from '../../../domain/rollouts/rollout.ts';
 import type { Unit } from '../../../domain/units/unit.ts';
 import type { Deploy } from '../../../domain/deploys/deploy.ts';
-import type { PlatformEvent } from '../../../domain/events.ts';
+import type { PlatformEvent } from '../../../domain/audit/events.ts';
 import type { Store } from '../../../domain/store.ts';
 import type { Team } from '../../../domain/teams/team.ts';
 import type { ApiKey, PasswordReset, Session, SshKey, User } from '../../../domain/users/user.ts';
@@ -143,12 +143,14 @@ export function event(id: string, more: Partial<PlatformEvent> = {}): PlatformEv
   return {
     id,
     at: AT,
+    endedAt: LATER,
     actor: 'ann@example.com',
     address: '127.0.0.1',
     action: 'app.create',
     target: 'app:shop',
     detail: '{"pool":"default"}',
     error: '',
+    isRefusal: false,
     ...more,
   };
 }

@@ -8,6 +8,7 @@ import { plansAndPlatforms } from './0005-plans-and-platforms.ts';
 import { customData } from './0006-custom-data.ts';
 import { images } from './0007-images.ts';
 import { rolloutFailures } from './0008-rollout-failures.ts';
+import { audit } from './0009-audit.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -22,6 +23,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0006_custom_data': customData(kind),
       '0007_images': images(kind),
       '0008_rollout_failures': rolloutFailures(),
+      '0009_audit': audit(kind),
     },
   };
 }

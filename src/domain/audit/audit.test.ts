@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ANN, type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
+import type { Caller } from '../caller.ts';
+import { PlatformError } from '../errors.ts';
+import { Audit } from './audit.ts';
+import { SILENT } from '../../lib/logger.ts';
+
+const EVE: Caller = { ...ANN, email: 'eve@example.com', teams: ['others'] };
+
+let world: DomainWorld;
+beforeEach(async () => {
+  world = await startDomain();
+});
+afterEach(() => world.dispose());
+
+const events = (action: string) => world.machine.store.events(1_000, { action });
+
+describe('a change', () => {
+  it('and its event are one transaction: what a crash leaves is both or none', async () => {
+    await world.createApp('shop');
+    for (const moment of ['before', 'after'] as const) {
+      const name = `www.${moment}.example.com`;
+      world.faults.arm({ call: 1, moment, only: 'store.transact' });
+      void world.useCases.cnames.add(ANN, 'shop', [name]);
+      await world.faults.crashed;
+      world = await world.next();
+      const isDone = (await world.machine.store.app('shop'))?.cname.includes(name);
+      const recorded = (await events('app.cname_add')).map(({ target, actor }) => `${target} ${actor}`);
+      expect([isDone, recorded], moment).toEqual(moment === 'before' ? [false, []] : [true, [`app:shop ${ANN.email}`]]);
+    }
+    // Nothing says how it ended: that moment nobody lived to see.
+    expect((await events('app.cname_add'))[0]).toMatchObject({ endedAt: '', error: '' });
+  });
+
+  it('has one event, however many transactions it takes, with its end', async () => {
+    await world.createApp('shop');
+    await world.deploy('shop');
+    await world.setEnv('shop', { A: 'b' });
+    const [event, ...others] = await events('env.set');
+    expect(others).toEqual([]);
+    expect(event).toMatchObject({ target: 'app:shop', actor: ANN.email, error: '', isRefusal: false });
+    expect(event?.endedAt).not.toBe('');
+    expect(await world.machine.store.event(event?.id ?? '')).toEqual(event);
+  });
+
+  it('that fails half-way has the code of its failure', async () => {
+    await world.createApp('shop');
+    const undo = world.faults.on('gitHost.remove', () => Promise.reject(new Error('the disk is away')));
+    await expect(world.remove('shop')).rejects.toThrow();
+    undo();
+    expect(await events('app.remove')).toMatchObject([{ target: 'app:shop', error: 'internal', isRefusal: false }]);
+  });
+
+  it('is not recorded where its transaction was rolled back, but as an attempt', async () => {
+    await world.createApp('shop');
+    await expect(world.createApp('shop')).rejects.toMatchObject({ code: 'app.name_taken' });
+    expect((await events('app.create')).map(({ error }) => error)).toEqual(['app.name_taken', '']);
+  });
+});
+
+describe('a refusal', () => {
+  it('is recorded with who and why, once', async () => {
+    await world.createApp('shop');
+    for (let n = 0; n < 3; n += 1) {
+      const refused = world.useCases.apps.remove(EVE, 'shop', () => {});
+      await expect(refused).rejects.toMatchObject({ code: 'access.denied' });
+    }
+    await expect
+      .poll(() => events('app.remove'))
+      .toMatchObject([{ actor: 'eve@example.com', target: 'app:shop', error: 'access.denied', isRefusal: true }]);
+  });
+
+  it('that a use case has recorded is not recorded again by a door', async () => {
+    await world.createApp('shop');
+    const thrown = await world.useCases.apps.remove(EVE, 'shop', () => {}).catch((error: unknown) => error);
+    world.useCases.audit.refused({ caller: EVE, action: 'apps.remove', target: 'app:shop' }, thrown);
+    world.useCases.audit.refused({ caller: EVE, action: 'last', target: '' }, new PlatformError('input.invalid', 'x'));
+    await expect.poll(() => events('last')).toHaveLength(1);
+    expect(await events('apps.remove')).toEqual([]);
+  });
+
+  it('of a flood takes a bounded number of events, and is counted', async () => {
+    const { store } = world.machine;
+    let ms = Date.now();
+    const audit = new Audit({ store, logger: SILENT, now: () => new Date(ms) });
+    const before = (await store.events(10_000)).length;
+    for (let n = 0; n < 5_000; n += 1) {
+      const caller: Caller = { kind: 'anonymous', address: `203.0.113.${n % 250}` };
+      const denied = (): PlatformError => new PlatformError('auth.required', 'Who are you?');
+      audit.refused(
+        { caller, action: 'apps.create', target: `app:made-up-${n}`, detail: 'x'.repeat(10_000) },
+        denied(),
+      );
+    }
+    audit.refused({ caller: EVE, action: 'apps.create', target: '' }, new PlatformError('input.invalid', 'x'));
+    ms += 60 * 60_000;
+    await audit.close();
+    const all = (await store.events(10_000)).slice(0, -before || undefined);
+    expect(all.length).toBeLessThan(100);
+    expect(all.every(({ detail }) => detail.length < 300)).toBe(true);
+    // Who is known is recorded all the same, and nobody is lost from the count.
+    expect(all.filter(({ actor }) => actor === 'eve@example.com')).toHaveLength(1);
+    const counted = all
+      .filter(({ actor }) => actor === 'anonymous')
+      .map(({ detail }) => Number(/(\d+) more (?:like|of)/.exec(detail)?.[1] ?? 1));
+    expect(counted.reduce((sum, more) => sum + more, 0)).toBe(5_000);
+  });
+});

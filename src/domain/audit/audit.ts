@@ -1,0 +1,133 @@
+/**
+ * Keeps the audit trail. A change and its event are one transaction: the first one of an action carries the event, so that nothing
+ * is changed without being recorded, whenever the platform dies. How it ended is added at the end.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { randomHex } from '../../lib/ids.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
+import { type Caller, callerName } from '../caller.ts';
+import { toPlatformError } from '../errors.ts';
+import type { Store, StoreWriter } from '../store.ts';
+import type { PlatformEvent } from './events.ts';
+import { Refusals } from './refusals.ts';
+
+export interface Attempt {
+  readonly caller: Caller;
+  readonly action: string;
+  readonly target: string;
+  /** Free of secrets. */
+  readonly detail?: string;
+}
+
+/** What doors need: they see what is refused before any use case does. */
+export interface RefusalLog {
+  /** Records an attempt that failed before or outside of an action; what is recorded already is left alone. Never throws. */
+  refused(attempt: Attempt, thrown: unknown): void;
+}
+
+interface Entry {
+  readonly event: PlatformEvent;
+  state: 'unwritten' | 'written' | 'ended';
+}
+
+type EventStore = Pick<Store, 'transact'>;
+
+export class Audit implements RefusalLog {
+  readonly #store: EventStore;
+  readonly #logger: Logger;
+  readonly #now: () => Date;
+  readonly #refusals: Refusals;
+  readonly #current = new AsyncLocalStorage<Entry>();
+  readonly #recorded = new WeakSet<object>();
+
+  constructor(deps: { store: EventStore; logger: Logger; now: () => Date }) {
+    this.#store = deps.store;
+    this.#logger = deps.logger;
+    this.#now = deps.now;
+    this.#refusals = new Refusals({ now: deps.now, write: (event) => this.#insert(event) });
+  }
+
+  /** The same store, whose transactions carry the event of the action that they are part of. */
+  recording(store: Store): Store {
+    const transact = <T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> => this.#transact(store, work);
+    return new Proxy(store, {
+      get: (target, name): unknown => (name === 'transact' ? transact : Reflect.get(target, name)),
+    });
+  }
+
+  /** Does the work as the action of the attempt. */
+  async record<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
+    const entry: Entry = { event: this.#eventOf(attempt), state: 'unwritten' };
+    try {
+      const result = await this.#current.run(entry, work);
+      await this.#end(entry, '');
+      return result;
+    } catch (thrown) {
+      this.#remember(thrown);
+      await this.#end(entry, toPlatformError(thrown).code);
+      throw thrown;
+    }
+  }
+
+  refused(attempt: Attempt, thrown: unknown): void {
+    if (typeof thrown === 'object' && thrown !== null && this.#recorded.has(thrown)) return;
+    this.#remember(thrown);
+    const event = this.#eventOf(attempt);
+    this.#refusals.add({ ...event, endedAt: event.at, error: toPlatformError(thrown).code, isRefusal: true });
+  }
+
+  /** Writes what is counted and not written yet. */
+  close(): Promise<void> {
+    return this.#refusals.close();
+  }
+
+  async #transact<T>(store: EventStore, work: (tx: StoreWriter) => Promise<T>): Promise<T> {
+    const entry = this.#current.getStore();
+    if (entry?.state !== 'unwritten') return store.transact(work);
+    entry.state = 'written';
+    try {
+      return await store.transact(async (tx) => {
+        const result = await work(tx);
+        await tx.insertEvent(entry.event);
+        return result;
+      });
+    } catch (error) {
+      // An action that has ended meanwhile has recorded that itself.
+      if (entry.state === 'written') entry.state = 'unwritten';
+      throw error;
+    }
+  }
+
+  async #end(entry: Entry, error: string): Promise<void> {
+    const end = { endedAt: this.#now().toISOString(), error };
+    const isWritten = entry.state === 'written';
+    entry.state = 'ended';
+    if (!isWritten) return this.#insert({ ...entry.event, ...end });
+    await bestEffort(this.#logger, 'recording the end of an event', () =>
+      this.#store.transact((tx) => tx.endEvent(entry.event.id, end)),
+    );
+  }
+
+  #insert(event: PlatformEvent): Promise<void> {
+    return bestEffort(this.#logger, 'recording an event', () => this.#store.transact((tx) => tx.insertEvent(event)));
+  }
+
+  #remember(thrown: unknown): void {
+    if (typeof thrown === 'object' && thrown !== null) this.#recorded.add(thrown);
+  }
+
+  #eventOf({ caller, action, target, detail = '' }: Attempt): PlatformEvent {
+    return {
+      id: randomHex(24),
+      at: this.#now().toISOString(),
+      endedAt: '',
+      actor: callerName(caller),
+      address: 'address' in caller ? caller.address : '',
+      action,
+      target,
+      detail,
+      error: '',
+      isRefusal: false,
+    };
+  }
+}

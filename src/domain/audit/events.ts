@@ -1,0 +1,46 @@
+/** The audit trail: one event per change and per attempt at one, from every door. `detail` must be free of secrets. */
+export interface PlatformEvent {
+  readonly id: string;
+  /** When it began; ISO 8601 UTC. */
+  readonly at: string;
+  /** '' while it goes on; it stays so where the platform died before the end, and then nothing here says how it ended. */
+  readonly endedAt: string;
+  readonly actor: string;
+  readonly address: string;
+  /** The action of access.ts, e.g. `app.create`; of what was refused before that is known, the operation that was asked for. */
+  readonly action: string;
+  /** e.g. `app:shop`. */
+  readonly target: string;
+  readonly detail: string;
+  /** Error code; '' for success. */
+  readonly error: string;
+  /** Nothing was begun: the caller may not do it, or has asked for nonsense. */
+  readonly isRefusal: boolean;
+}
+
+export interface EventFilter {
+  /** Only those with one of these targets, or by this actor; absent: all. */
+  readonly visible?: { readonly targets: readonly string[]; readonly actor: string };
+  readonly target?: string;
+  readonly action?: string;
+  readonly actor?: string;
+  readonly failedOnly?: boolean;
+  /** Newest ones that are left out. */
+  readonly skip?: number;
+}
+
+export interface EventReader {
+  /** Newest first. */
+  events(limit: number, filter?: EventFilter): Promise<PlatformEvent[]>;
+  event(id: string): Promise<PlatformEvent | null>;
+}
+
+export interface EventWriter {
+  insertEvent(event: PlatformEvent): Promise<void>;
+  /** Unknown: nothing to do. */
+  endEvent(id: string, end: Pick<PlatformEvent, 'endedAt' | 'error'>): Promise<void>;
+  /** The oldest of those that are older than `before` (ISO 8601 UTC), or more than `keep`; at most `batch`. How many they were. */
+  deleteOldEvents(bounds: { readonly before: string; readonly keep: number; readonly batch: number }): Promise<number>;
+  /** The oldest refusals, where there are more than `keep`; at most `batch`. How many they were. */
+  deleteOldRefusals(bounds: { readonly keep: number; readonly batch: number }): Promise<number>;
+}
