@@ -134,7 +134,7 @@ export class Units {
         const target = `app:${unit.app}`;
         const detail = `${unit.process} ${unitName(unit)}: ${reason}`.slice(0, MAX_DETAIL);
         const about = { actor: 'tancho', address: '', action: 'unit.replace', target, detail, error: '' };
-        await tx.insertEvent({ id: randomHex(24), at, ...about });
+        await tx.insertEvent({ id: randomHex(24), at, endedAt: at, isRefusal: false, ...about });
         return { ...unit, ...change };
       });
     });
