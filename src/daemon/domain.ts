@@ -151,6 +151,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     logger,
   });
   const pipeline = new Pipeline({
+    provisioner,
     store,
     builder,
     imageSource,

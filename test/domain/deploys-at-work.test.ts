@@ -228,6 +228,17 @@ describe('a newer push of the same branch', () => {
   });
 });
 
+it('tells the pusher what data the running units take with them', async () => {
+  await start();
+  const { provisioner } = world.parts;
+  const lines: string[] = [];
+  const written = provisioner.writtenData.bind(provisioner);
+  provisioner.writtenData = () => Promise.resolve(['db.sqlite3']);
+  await world.deploy('shop', {}, { say: (line) => lines.push(line) });
+  provisioner.writtenData = written;
+  expect(lines.join('\n')).toContain('have written db.sqlite3 beside their code');
+});
+
 it('builds wait for a slot, their owners taking turns', async () => {
   await start({ buildSlots: 1 });
   await world.createApp('blog');

@@ -24,16 +24,19 @@ import { type Facts, failureFacts } from './failure-facts.ts';
 import { failureReport } from './failure-report.ts';
 import { INTERRUPTED } from './interrupted.ts';
 import { type Made, makeArtifact, type MakeDeps } from './make-artifact.ts';
+import { warnOfData } from './lost-data.ts';
 import { PhaseClock } from './phase-clock.ts';
 import { pruneReleases } from './prune.ts';
 import { releaseProcesses } from './release-processes.ts';
 import { restoreEnv } from './rollback.ts';
 import { type StillThere, stillThere } from './still-there.ts';
+import type { Provisioner } from '../units/provisioner.ts';
 import { Transcript } from './transcript.ts';
 
 export interface PipelineDeps extends MakeDeps {
   readonly queue: DeployQueue;
   readonly rollouts: Rollouts;
+  readonly provisioner: Pick<Provisioner, 'writtenData'>;
   readonly journal: Journal;
   readonly settings: Settings;
   readonly logger: Logger;
@@ -101,6 +104,7 @@ export class Pipeline {
         run.queued.stage = 'switching';
         const current = await this.#current(on);
         const release = await this.#release(run, current, made);
+        await bestEffort(logger, 'looking for written data', () => warnOfData(this.#deps, current.app, transcript.say));
         const number = await this.#roll(on, current, release, made?.made.platform);
         return this.#succeeded(on, current.app, release, number);
       });

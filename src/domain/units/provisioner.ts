@@ -202,6 +202,12 @@ export interface Provisioner {
    */
   shell(request: ShellRequest): Promise<Shell>;
 
+  /**
+   * What a unit has written beside its code that looks like data meant to stay (databases, uploads), although it goes with the unit:
+   * a few paths relative to the code. None of an unknown unit, and where what it writes stays.
+   */
+  writtenData(id: string): Promise<string[]>;
+
   /** Stops watching; the units go on. */
   close(): Promise<void>;
 }

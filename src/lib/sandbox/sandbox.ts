@@ -32,7 +32,7 @@ export interface SandboxRequest {
 export interface SandboxBind {
   readonly path: string;
   readonly writable: boolean;
-  /** Where the process sees it; absent: where it is. Heeded with a root only; then nothing below what stands at the root's top. */
+  /** Where the process sees it; absent: where it is. Heeded by bubblewrap only; with a root, nothing below what stands at the root's top. */
   readonly at?: string;
 }
 

@@ -199,6 +199,10 @@ class MemoryProvisioner implements Provisioner {
     return openMemoryShell(request, environmentOf(request.unit));
   }
 
+  async writtenData(): Promise<string[]> {
+    return [];
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
   }

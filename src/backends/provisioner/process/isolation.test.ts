@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
+import { CodeLayers, mountsBelow as mountsOf } from './code-layers.ts';
 import { createProcessWorld, openLevel } from './provisioner-world.ts';
 import type { ProcessWorld } from './provisioner-world.ts';
 
@@ -57,7 +58,8 @@ for (const name of LEVELS) {
       const text = await outputOf(spec(command));
       expect(text).toContain('third');
       expect(text).not.toMatch(/denied|cannot/i);
-      expect(existsSync(join(world.home, 'slugs/slug1/code/made'))).toBe(true);
+      // Under bubblewrap it is gone with the unit, and the code is as it was built.
+      expect(existsSync(join(world.home, 'slugs/slug1/code/made'))).toBe(name !== 'bubblewrap');
     });
 
     if (name !== 'plain') {
@@ -81,6 +83,42 @@ for (const name of LEVELS) {
         );
         expect(text).not.toMatch(/canary-/);
         expect(text).toMatch(/No such file|denied/);
+      });
+    }
+
+    if (name === 'bubblewrap' && isRoot) {
+      it('runs what was built, whatever it has changed before', async () => {
+        const unit = spec(
+          'cat app.js | wc -l; ls; echo changed > app.js; rm -rf node_modules; mkdir data; touch data/rows.db',
+        );
+        const first = await outputOf(unit);
+        await expect.poll(() => exits).toHaveLength(1);
+        expect(await world.provisioner.list()).toMatchObject([{ running: false }]);
+        expect(await world.provisioner.writtenData(unit.id)).toEqual(['data/rows.db']);
+        const again = await outputOf(unit);
+        expect(again).toBe(`${first}\n${first}`);
+        const run = await world.provisioner.exec({
+          unit: spec('true'),
+          command: 'test ! -e data && echo spoilt > app.js',
+          signal: NEVER,
+          timeoutMs: 60_000,
+          output: () => undefined,
+        });
+        expect(run.code).toBe(0);
+        expect(readFileSync(join(world.home, 'slugs/slug1/code/app.js'), 'utf8')).toContain('createServer');
+        await world.provisioner.remove(unit.id);
+        expect(await mountsOf(world.units)).toEqual([]);
+      });
+
+      it('has no layer left that a killed control was about to give to a process', async () => {
+        const left = join(world.units, 'eeeeeeeeeeee');
+        const layers = await CodeLayers.open(world.sandbox, world.units);
+        expect(layers.protection).toBe('layer');
+        await layers.lay(join(world.home, 'slugs/slug1/code'), left, 'shop', false);
+        expect(await mountsOf(world.units)).toHaveLength(1);
+        await world.restart();
+        expect(await mountsOf(world.units)).toEqual([]);
+        expect(existsSync(left)).toBe(false);
       });
     }
 

@@ -4,12 +4,14 @@ import { join } from 'node:path';
 import { randomHex } from '../../../lib/ids.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import type { Service } from '../../../lib/networks/networks.ts';
-import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import type { Sandbox, SandboxProcess } from '../../../lib/sandbox/sandbox.ts';
+import type { CodeLayers, CodePlace } from './code-layers.ts';
 import type { Slug } from './slug.ts';
 
 export interface Beside {
   readonly sandbox: Sandbox;
   readonly slug: Slug;
+  readonly layers: CodeLayers;
   /** Directory for one-off homes. */
   readonly directory: string;
   /** The port of the unit beside which it runs, if that runs. */
@@ -23,11 +25,14 @@ export interface Place {
   readonly own: string;
   readonly home: string;
   readonly tmp: string;
+  readonly place: CodePlace;
+  /** To be told of the process that lives there. */
+  readonly started: (process: SandboxProcess) => void;
 }
 
 /** When the work has ended, nothing that lived there is left: no process and no file. */
 export async function inPlace<T>(beside: Beside, app: string, work: (place: Place) => Promise<T>): Promise<T> {
-  const { sandbox, directory } = beside;
+  const { sandbox, directory, layers, slug } = beside;
   const id = `run-${randomHex(12)}`;
   const own = join(directory, id);
   const home = join(own, 'home');
@@ -36,10 +41,16 @@ export async function inPlace<T>(beside: Beside, app: string, work: (place: Plac
     await mkdir(home, { recursive: true, mode: 0o711 });
     await mkdir(tmp, { recursive: true });
     for (const path of [home, tmp]) await sandbox.own(path, app);
-    return await work({ id, own, home, tmp });
+    const place = await layers.lay(slug.code, own, app, slug.manifest.image !== undefined);
+    const started = ({ main }: SandboxProcess): void => {
+      // What fails here is done again at the end.
+      main.then(() => layers.settled(own)).catch(() => undefined);
+    };
+    return await work({ id, own, home, tmp, place, started });
   } finally {
     await sandbox.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
     await sandbox.release(id);
+    await layers.clear(own);
     await removeTree(own);
   }
 }

@@ -38,6 +38,7 @@ async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
     id,
     services,
   });
+  place.started(started);
   const { child } = started;
   const { ended, end } = childEnd(sandbox, started, id);
   let stopped: Failure | null = null;

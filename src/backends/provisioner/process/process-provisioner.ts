@@ -26,6 +26,7 @@ import type { AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import type { Service } from '../../../lib/networks/networks.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { probeHttp } from './http-check.ts';
+import { CodeLayers, writtenBeside } from './code-layers.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
 import type { Beside } from './one-off-place.ts';
@@ -41,6 +42,7 @@ import type { Slug } from './slug.ts';
 import { launchUnit, newRecord, startFailure } from './unit-launch.ts';
 import { loadRecord, makeUnitDirectories, unitPaths } from './unit-record.ts';
 import type { UnitPaths, UnitRecord } from './unit-record.ts';
+import { writtenData } from './written-data.ts';
 
 export interface ProcessProvisionerOptions {
   readonly sandbox: Sandbox;
@@ -67,8 +69,9 @@ const OWN_NETWORK_PORT = 8080;
 
 export async function createProcessProvisioner(options: ProcessProvisionerOptions): Promise<Provisioner> {
   await mkdir(options.units, { recursive: true, mode: 0o711 });
+  const layers = await CodeLayers.open(options.sandbox, options.units);
   await removeTree(join(options.units, ONE_OFFS));
-  const provisioner = new ProcessProvisioner(options);
+  const provisioner = new ProcessProvisioner(options, layers);
   await provisioner.load();
   return provisioner;
 }
@@ -78,6 +81,7 @@ class ProcessProvisioner implements Provisioner {
   readonly supports: Provisioner['supports'];
   readonly #options: ProcessProvisionerOptions;
   readonly #sandbox: Sandbox;
+  readonly #layers: CodeLayers;
   readonly #units = new Map<string, LiveUnit>();
   readonly #queue = new KeyedQueue();
   readonly #timers = new Set<NodeJS.Timeout>();
@@ -88,9 +92,10 @@ class ProcessProvisioner implements Provisioner {
   readonly #consumedTo = new Map<string, number>();
   #holes = '';
 
-  constructor(options: ProcessProvisionerOptions) {
+  constructor(options: ProcessProvisionerOptions, layers: CodeLayers) {
     this.#options = options;
     this.#sandbox = options.sandbox;
+    this.#layers = layers;
     const { roots: images, limits } = options.sandbox;
     this.supports = { shell: true, images, memoryLimit: true, cpuLimit: limits.cpu };
     this.#every(LIFE_POLL_MS, (unit) => unit.check());
@@ -99,7 +104,8 @@ class ProcessProvisioner implements Provisioner {
 
   get description(): string {
     const watched = this.#sandbox.limits.memory ? '' : '; memory is watched once a second instead';
-    return `${this.#sandbox.description}${watched}${this.#holes}`;
+    const code = this.#layers.protection === 'read-only' ? '; code is read-only, for no layer can be put over it' : '';
+    return `${this.#sandbox.description}${watched}${code}${this.#holes}`;
   }
 
   /** Finds the units on disk. Those of an earlier boot, and those whose start was interrupted, are dead. */
@@ -141,7 +147,8 @@ class ProcessProvisioner implements Provisioner {
       const unit = existing ?? this.#adopt(paths, { ...record, state: 'dead' });
       unit.revive();
       await unit.save(record);
-      await launchUnit({ unit, spec, slug, sandbox: this.#sandbox, services: await this.#servicesOf(spec) });
+      const services = await this.#servicesOf(spec);
+      await launchUnit({ unit, spec, slug, sandbox: this.#sandbox, layers: this.#layers, services });
     } catch (error) {
       const lines = await this.lastLines(spec.id, QUOTED_LINES);
       const unit = this.#units.get(spec.id);
@@ -211,6 +218,7 @@ class ProcessProvisioner implements Provisioner {
       if (unit === undefined) return;
       await unit.stop(0);
       await removeTree(unit.paths.home, unit.paths.tmp);
+      await this.#layers.clear(unit.paths.directory);
       if (await this.#isAllConsumed(unit)) return this.#forget(unit);
       if (unit.record.removedAt !== null) return;
       await unit.save({ removedAt: Date.now() });
@@ -286,7 +294,13 @@ class ProcessProvisioner implements Provisioner {
     const beside = this.#units.get(spec.id);
     const port = beside === undefined || beside.isDead ? null : beside.record.port;
     const directory = join(this.#options.units, ONE_OFFS);
-    return { sandbox: this.#sandbox, slug, directory, port, services: await this.#servicesOf(spec) };
+    const services = await this.#servicesOf(spec);
+    return { sandbox: this.#sandbox, layers: this.#layers, slug, directory, port, services };
+  }
+
+  async writtenData(id: string): Promise<string[]> {
+    const unit = this.#units.get(id);
+    return unit === undefined ? [] : writtenData(writtenBeside(unit.paths.directory));
   }
 
   async close(): Promise<void> {

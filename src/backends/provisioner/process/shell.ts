@@ -53,6 +53,7 @@ async function live(
   const terminal = request.size === null ? null : await openTerminal(request.size);
   try {
     const started = await start(options, place, terminal);
+    place.started(started);
     const { child } = started;
     const { ended, end } = childEnd(sandbox, started, place.id);
     const closed = terminal?.closed ?? new Promise<void>((resolve) => child.once('close', () => resolve()));

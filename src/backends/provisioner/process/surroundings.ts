@@ -3,6 +3,7 @@ import { existsSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { MACHINE_FILES, type SlugImage } from '../../../domain/deploys/slug.ts';
 import type { SandboxBind, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
+import type { CodePlace } from './code-layers.ts';
 import type { Slug } from './slug.ts';
 
 export interface Surroundings extends Pick<SandboxRequest, 'cwd' | 'binds' | 'root'> {
@@ -14,12 +15,17 @@ export interface Surroundings extends Pick<SandboxRequest, 'cwd' | 'binds' | 'ro
 /** How names of hosts are found is the machine's, for so is its network. */
 const NAME_FILES = ['/etc/resolv.conf', '/etc/hosts'];
 
-/** `home` and `tmp` are directories of the process's own. */
-export function surroundings(slug: Slug, { home, tmp }: { home: string; tmp: string }): Surroundings {
-  const { code, manifest } = slug;
-  if (manifest.image !== undefined) return inImage(code, manifest.image, tmp);
+/** What is the process's own: its view of the code, and directories. */
+export interface Own {
+  readonly place: CodePlace;
+  readonly home: string;
+  readonly tmp: string;
+}
+
+export function surroundings({ code, manifest }: Slug, { place, home, tmp }: Own): Surroundings {
+  if (manifest.image !== undefined) return inImage(place.path, manifest.image, tmp);
   const binds = [
-    { path: code, writable: true },
+    { ...place, ...(place.path !== code && { at: code }) },
     { path: home, writable: true },
     { path: tmp, writable: true },
     ...manifest.binds.map((path) => ({ path, writable: false })),

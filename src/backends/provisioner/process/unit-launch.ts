@@ -5,6 +5,7 @@ import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { bootId } from '../../../lib/sandbox/processes.ts';
 import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
 import type { Service } from '../../../lib/networks/networks.ts';
+import type { CodeLayers, CodePlace } from './code-layers.ts';
 import type { ExitStatus } from './exit-status.ts';
 import type { LiveUnit } from './live-unit.ts';
 import type { Slug } from './slug.ts';
@@ -44,11 +45,12 @@ export interface UnitLaunch {
   readonly slug: Slug;
   readonly sandbox: Sandbox;
   readonly services: readonly Service[];
+  readonly layers: CodeLayers;
 }
 
 /** On failure the unit is left dead, its end not to be reported: it never lived. */
 export async function launchUnit(launch: UnitLaunch): Promise<void> {
-  const { unit, sandbox } = launch;
+  const { unit, sandbox, layers, slug, spec } = launch;
   const { paths } = unit;
   let started: SandboxProcess;
   try {
@@ -57,11 +59,13 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
       for (const path of [paths.home, paths.tmp]) await sandbox.own(path, launch.spec.app);
       // The file too: an app may open its own output again, as /dev/stdout.
       await sandbox.own(paths.output, launch.spec.app);
-      started = await sandbox.spawn(unitRequest(launch, output));
+      const place = await layers.lay(slug.code, paths.directory, spec.app, slug.manifest.image !== undefined);
+      started = await sandbox.spawn(unitRequest(launch, place, output));
     } finally {
       closeSync(output);
     }
   } catch (error) {
+    await layers.clear(paths.directory).catch(() => undefined);
     await unit.neverLived();
     throw error;
   }
@@ -72,11 +76,12 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
   child.on('error', () => undefined);
   child.unref();
   const main = await started.main;
+  await layers.settled(paths.directory);
   await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start, address }, ended);
 }
 
-function unitRequest({ unit, spec, slug, services }: UnitLaunch, output: number): SandboxRequest {
-  const { home, tmp, ...around } = surroundings(slug, unit.paths);
+function unitRequest({ unit, spec, slug, services }: UnitLaunch, place: CodePlace, output: number): SandboxRequest {
+  const { home, tmp, ...around } = surroundings(slug, { ...unit.paths, place });
   return {
     argv: unitArgv(spec.command, slug.manifest),
     env: unitEnvironment({ spec, manifest: slug.manifest, home, tmp, port: unit.record.port }),

@@ -1,0 +1,130 @@
+/**
+ * Built code stays as it was built. What a process writes beside its code lands in a layer over it, which is the process's own and
+ * goes with it. The kernel puts both together (overlayfs) at a path that the sandbox shows in the place of the code.
+ */
+import { execFile } from 'node:child_process';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { randomHex } from '../../../lib/ids.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
+import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+
+const run = promisify(execFile);
+const DEADLINE_MS = 10_000;
+const PROBE = '.layer-probe';
+/** What the options of a mount cannot hold as it is. */
+const ODD_PATH = /[,:\\"\s]/;
+
+/**
+ * `layer`: each process has a layer of its own. `read-only`: code cannot be written, for layers cannot be mounted here. `none`: what one
+ * process writes beside its code all others of the release see, because the isolation level shows every process the same files.
+ */
+export type CodeProtection = 'layer' | 'read-only' | 'none';
+
+/** Where the code of one process is. */
+export interface CodePlace {
+  readonly path: string;
+  readonly writable: boolean;
+}
+
+export class CodeLayers {
+  readonly protection: CodeProtection;
+  readonly #sandbox: Sandbox;
+
+  private constructor(protection: CodeProtection, sandbox: Sandbox) {
+    this.protection = protection;
+    this.#sandbox = sandbox;
+  }
+
+  /** `directory`: where those who will have layers have their directories. Nothing that an earlier process mounted below it is left. */
+  static async open(sandbox: Sandbox, directory: string): Promise<CodeLayers> {
+    for (const mounted of await mountsBelow(directory)) await unmount(mounted);
+    if (sandbox.level !== 'bubblewrap') return new CodeLayers('none', sandbox);
+    const layers = new CodeLayers('layer', sandbox);
+    return (await layers.#works(join(directory, `${PROBE}-${randomHex(6)}`)))
+      ? layers
+      : new CodeLayers('read-only', sandbox);
+  }
+
+  /**
+   * Puts a new, empty layer over the code. `directory` is the process's own, `isRoot`: the code is a root file system, which is
+   * not read-only in any case. Call settled() when the process has it.
+   */
+  async lay(code: string, directory: string, tenant: string, isRoot: boolean): Promise<CodePlace> {
+    if (this.protection !== 'layer') return { path: code, writable: isRoot || this.protection === 'none' };
+    await this.clear(directory);
+    const { upper, work, merged } = places(directory);
+    for (const path of [upper, work, merged]) await mkdir(path, { recursive: true, mode: 0o700 });
+    await this.#sandbox.own(upper, tenant);
+    const options = `lowerdir=${code},upperdir=${upper},workdir=${work}`;
+    await run('mount', ['-n', '-t', 'overlay', '-o', options, 'overlay', merged], { timeout: DEADLINE_MS });
+    return { path: merged, writable: true };
+  }
+
+  /** The process has its own view of the layer by now: the one of this machine is not needed any more. */
+  async settled(directory: string): Promise<void> {
+    if (this.protection !== 'layer') return;
+    const { merged } = places(directory);
+    if ((await mountsBelow(directory)).includes(merged)) await unmount(merged);
+  }
+
+  /** Removes the layer with all that was written to it; the process must have ended. */
+  async clear(directory: string): Promise<void> {
+    await this.settled(directory);
+    await removeTree(layerOf(directory));
+  }
+
+  async #works(directory: string): Promise<boolean> {
+    const code = join(directory, 'code');
+    if (process.getuid?.() !== 0 || ODD_PATH.test(directory)) return false;
+    try {
+      await mkdir(code, { recursive: true, mode: 0o700 });
+      await writeFile(join(code, 'file'), 'as built');
+      const { path } = await this.lay(code, directory, PROBE, false);
+      await writeFile(join(path, 'file'), 'written');
+      return (await readFile(join(code, 'file'), 'utf8')) === 'as built';
+    } catch {
+      return false;
+    } finally {
+      await this.clear(directory);
+      await removeTree(directory);
+      await this.#sandbox.forget(PROBE);
+    }
+  }
+}
+
+/** What the process whose directory this is has written beside its code. */
+export function writtenBeside(directory: string): string {
+  return places(directory).upper;
+}
+
+function layerOf(directory: string): string {
+  return join(directory, 'layer');
+}
+
+function places(directory: string): { upper: string; work: string; merged: string } {
+  const layer = layerOf(directory);
+  return { upper: join(layer, 'upper'), work: join(layer, 'work'), merged: join(layer, 'code') };
+}
+
+async function unmount(path: string): Promise<void> {
+  try {
+    // At once for everybody who looks for it by name; nobody of this machine works in it.
+    await run('umount', ['-n', '-l', path], { timeout: DEADLINE_MS });
+  } catch (error) {
+    // Somebody else may have been faster.
+    if ((await mountsBelow(dirname(path))).includes(path)) throw error;
+  }
+}
+
+/** Where something is mounted below the directory; newest first. */
+export async function mountsBelow(directory: string): Promise<string[]> {
+  const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
+  const points = text.split('\n').map((line) => unescaped(line.split(' ')[4] ?? ''));
+  return points.filter((point) => point.startsWith(`${directory}/`)).reverse();
+}
+
+function unescaped(point: string): string {
+  return point.replace(/\\([0-7]{3})/g, (_, digits: string) => String.fromCharCode(Number.parseInt(digits, 8)));
+}
