@@ -76,7 +76,8 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
   child.on('error', () => undefined);
   child.unref();
   const main = await started.main;
-  await layers.settled(paths.directory);
+  // What fails here is done at the end of the unit, or at the next start.
+  await layers.settled(paths.directory).catch(() => undefined);
   await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start, address }, ended);
 }
 
