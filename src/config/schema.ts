@@ -282,7 +282,7 @@ export const SETTINGS: Settings = {
     variable: 'TANCHO_BUILDS_SLOTS',
     default: '',
     description:
-      'How many builds run at once; the others wait, and the owners of apps take turns. None: half as many as the machine has cores, at least 1.',
+      'How many builds run at once; the others wait, and the owners of apps take turns. Builds get less of the processor and the disk than apps. None: half as many as the machine has cores, at least 1.',
     parse: parse.wholeNumberOrNone(1, 1_000),
   },
   pushReplaces: {

@@ -28,6 +28,16 @@ describe('limitFiles', () => {
   });
 });
 
+it.each([
+  [1, 'cpu.shares', '256'],
+  [2, 'cpu.weight', '25'],
+] as const)('limitFiles gives less of the processor to what may wait, in version %i', (version, file, value) => {
+  const free = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
+  const base = { version, path: '/x', controllers: ['cpu'] } as const;
+  expect(limitFiles(base, { ...free, weight: 'low' })).toEqual([[file, value]]);
+  expect(limitFiles(base, free)).toEqual([]);
+});
+
 describe('hierarchies', () => {
   it('reads a unified machine', () => {
     const mounts = '30 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate\n';

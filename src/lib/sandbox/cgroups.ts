@@ -19,6 +19,8 @@ export interface CgroupBase {
 
 const CPU_PERIOD_MICROS = 100_000;
 const MIN_CPU_QUOTA_MICROS = 1_000;
+/** A quarter of what a group has by default. */
+const LOW_WEIGHT = { 1: ['cpu.shares', '256'], 2: ['cpu.weight', '25'] } as const;
 
 /** Pure: what to write into a group's files. */
 export function limitFiles(base: CgroupBase, limits: SandboxRequest['limits']): [file: string, value: string][] {
@@ -33,6 +35,10 @@ export function limitFiles(base: CgroupBase, limits: SandboxRequest['limits']): 
   if (has('cpu') && limits.cpuMillis > 0) {
     if (base.version === 2) files.push(['cpu.max', `${quota} ${CPU_PERIOD_MICROS}`]);
     else files.push(['cpu.cfs_period_us', `${CPU_PERIOD_MICROS}`], ['cpu.cfs_quota_us', `${quota}`]);
+  }
+  if (has('cpu') && limits.weight === 'low') {
+    const [file, value] = LOW_WEIGHT[base.version];
+    files.push([file, value]);
   }
   if (has('pids') && limits.processes > 0) files.push(['pids.max', `${limits.processes}`]);
   return files;

@@ -19,7 +19,13 @@ export interface SandboxRequest {
   readonly binds: readonly SandboxBind[];
   /** Absent: the system's directories. Only where Sandbox.roots is true. */
   readonly root?: SandboxRoot;
-  readonly limits: { readonly memoryBytes: number; readonly cpuMillis: number; readonly processes: number };
+  readonly limits: {
+    readonly memoryBytes: number;
+    readonly cpuMillis: number;
+    readonly processes: number;
+    /** `low`: where the processor is short, a quarter of what others get. */
+    readonly weight?: 'low';
+  };
   readonly stdio: StdioOptions;
   /** True: the process dies with its parent (builds, one-off commands); false: it outlives it (units). */
   readonly dieWithParent: boolean;

@@ -1,11 +1,18 @@
 /** Runs one command in the sandbox to its end, and leaves no process of it behind. */
 import { atMost } from '../../../../lib/deadline.ts';
 import { randomHex } from '../../../../lib/ids.ts';
+import { once } from '../../../../lib/once.ts';
 import { childEnd } from '../../../../lib/sandbox/child-end.ts';
 import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../../lib/sandbox/sandbox.ts';
+import { findProgram } from '../../../../lib/sandbox/programs.ts';
 import { LineSplitter } from './output.ts';
 
 const CLOSE_MS = 2000;
+/** Apps come first: with the processor, and with the disk. */
+const WRAPPERS = [
+  ['nice', '-n', '10'],
+  ['ionice', '-t', '-c', '2', '-n', '7'],
+] as const;
 
 export type Binds = SandboxRequest['binds'];
 export type StepLimits = SandboxRequest['limits'];
@@ -33,9 +40,10 @@ export interface Ended {
 export async function runStep(sandbox: Sandbox, command: Command): Promise<Ended> {
   command.signal.throwIfAborted();
   const id = `build-${randomHex(16)}`;
-  const { argv, cwd, env, tenant, binds, limits } = command;
+  const { argv, cwd, env, tenant, binds } = command;
+  const limits = { ...command.limits, weight: 'low' } as const;
   const process = await sandbox.spawn({
-    argv,
+    argv: [...behind(), ...argv],
     cwd,
     env,
     tenant,
@@ -53,6 +61,14 @@ export async function runStep(sandbox: Sandbox, command: Command): Promise<Ended
     await sandbox.release(id);
   }
 }
+
+/** The programs that lower what runs behind them; those that this machine has. */
+const behind = once(() =>
+  WRAPPERS.flatMap(([name, ...options]) => {
+    const file = findProgram(name);
+    return file === null ? [] : [file, ...options];
+  }),
+);
 
 async function watch(
   sandbox: Sandbox,
