@@ -4,6 +4,7 @@ import { type Caller, callerName } from '../domain/caller.ts';
 import { type PlatformError, toPlatformError } from '../domain/errors.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import type { Logger } from '../lib/logger.ts';
+import { acceptsEvents } from './error-body.ts';
 import { changes, type Context } from './operation.ts';
 import type { Route } from './routes.ts';
 
@@ -52,6 +53,16 @@ export class Call {
     const { headers, httpVersion } = this.#request;
     const isProxied = httpVersion === '1.0' || Object.keys(headers).some((name) => ADDED.test(name));
     return isProxied ? '' : (headers.host ?? '');
+  }
+
+  /** The client reads Server-Sent Events. */
+  get wantsEvents(): boolean {
+    return acceptsEvents(this.#request.headers.accept);
+  }
+
+  get lastEventId(): string {
+    const id = this.#request.headers['last-event-id'];
+    return typeof id === 'string' ? id : '';
   }
 
   /** The connection is closed. */
@@ -121,5 +132,12 @@ export class CallContext implements Context {
 
   get signal(): AbortSignal {
     return this.#call.signal;
+  }
+  get wantsEvents(): boolean {
+    return this.#call.wantsEvents;
+  }
+
+  get lastEventId(): string {
+    return this.#call.lastEventId;
   }
 }

@@ -48,6 +48,11 @@ function acceptsJson(accept: string | undefined): boolean {
   return mediaRanges(accept).some((range) => /^application\/(?:problem\+)?json$/.test(range));
 }
 
+/** As browsers' EventSource asks. */
+export function acceptsEvents(accept: string | undefined): boolean {
+  return mediaRanges(accept).includes('text/event-stream');
+}
+
 export function prefersText(accept: string | undefined): boolean {
   return mediaRanges(accept)[0] === 'text/plain';
 }

@@ -2,6 +2,7 @@
 import type { TSchema } from 'typebox';
 import type { ErrorCode } from '../domain/errors.ts';
 import { FORM } from './body.ts';
+import { EVENT_STREAM } from './event-answer.ts';
 import { changes, type Operation } from './operation.ts';
 import { wordsForParameter } from './parameter-words.ts';
 import { JSON_STREAM } from './progress-answer.ts';
@@ -139,7 +140,9 @@ function answer({ operation, variant, method }: Route): Json {
   if (operation.answer === 'empty') return { description: 'Done; no body.' };
   if (operation.answer === 'json' || operation.answer === 'entries') {
     const { schema } = variant.shapes[operation.shape];
-    return { description: 'The document.', content: { 'application/json': { schema } } };
+    const events = { [EVENT_STREAM]: { schema: { type: 'string' } } };
+    const content = { 'application/json': { schema }, ...(operation.answer === 'entries' && events) };
+    return { description: 'The document.', content };
   }
   if (operation.answer === 'proxied') {
     return { description: 'What the provider answers, with its status.', content: { '*/*': { schema: {} } } };

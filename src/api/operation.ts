@@ -29,6 +29,10 @@ export interface Context {
   readonly version: string;
   /** Throws `unavailable` while the platform cannot serve. */
   readonly ready: () => Promise<void>;
+  /** The client reads Server-Sent Events. */
+  readonly wantsEvents: boolean;
+  /** Of the last event it has got from an earlier answer; '' for none. */
+  readonly lastEventId: string;
   /** Fires when the client has left, or the server cannot wait for it any longer. */
   readonly signal: AbortSignal;
 }
@@ -123,7 +127,7 @@ export interface OutputOperation extends Declaration {
   handle(context: Context, input: AnyInput, output: CommandOutput): Promise<number>;
 }
 
-/** Answers log entries: an array, or batch after batch for as long as the client listens. */
+/** Answers log entries: an array, or batch after batch for as long as the client listens, as events if it reads those. */
 export interface EntriesOperation extends Declaration {
   readonly answer: 'entries';
   readonly shape: 'logEntries';

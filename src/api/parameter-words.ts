@@ -3,6 +3,7 @@
 const YES_NO = 'true or false, 1 or 0';
 
 const WORDS: Readonly<Record<string, string>> = {
+  after: 'Cursor of an entry: only what came after it, of that the oldest entries.',
   address: 'A URL or host name, as a visitor has it.',
   app: 'Name of an app.',
   app1: 'Name of the one app.',
@@ -46,8 +47,11 @@ const WORDS: Readonly<Record<string, string>> = {
   pool: 'Name of a pool.',
   private: `Whether the values are secrets: ${YES_NO}.`,
   process: 'Name of a process; empty or absent for all.',
+  regexp: `Whether search is a regular expression of RE2, of at most 256 characters: ${YES_NO}.`,
   role: 'Finds nobody: there are no roles.',
+  search: 'Text in the message, in any case.',
   service: 'Name of a service.',
+  since: 'Only from then on: RFC 3339, or how long ago (90s, 10m, 2h, 7d).',
   skip: 'So many of the newest are left out.',
   source: 'Where entries come from: tancho for the platform itself, or the name of a process.',
   status: 'State of a unit; may be repeated.',
@@ -61,6 +65,7 @@ const WORDS: Readonly<Record<string, string>> = {
   token: 'The token that was mailed; without one it is asked for.',
   unbindall: `Whether the apps that are bound to it are unbound first: ${YES_NO}.`,
   unit: 'Name of a unit.',
+  until: 'Only before then: RFC 3339, or how long ago. Not with follow.',
   units: 'How many.',
   user: 'E-mail of a user.',
   userEmail: 'Only the user with this e-mail.',
@@ -70,6 +75,8 @@ const WORDS: Readonly<Record<string, string>> = {
 /** By id of the operation and name of the parameter. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'app_tokens.revoke_one token': 'Id of a token, as they are listed.',
+  'apps.log deploy': 'Only what units printed that ran the code of this deploy.',
+  'apps.log process': 'Only what units of this process printed.',
   'apps.log_push source': 'Under which source the lines appear; app when absent.',
   'apps.shell unit': 'Name, number or ID of a unit, or the beginning of its ID.',
   'deploys.create user': 'Who deploys, where an app token does.',

@@ -8,8 +8,8 @@ import * as deploy from './shapes/deploy.ts';
 import { diagnosis } from './shapes/diagnosis.ts';
 import { envVars } from './shapes/env-var.ts';
 import { knownUnits } from './shapes/known-unit.ts';
-import { logEntries } from './shapes/log-entry.ts';
 import { eventInfo, events } from './shapes/event.ts';
+import { logEntries, logEntriesUnion } from './shapes/log-entry.ts';
 import * as healer from './shapes/healer.ts';
 import { metadata } from './shapes/metadata.ts';
 import { plans, routers } from './shapes/plan.ts';
@@ -28,7 +28,6 @@ const SAME = {
   eventInfo,
   events,
   knownUnits,
-  logEntries,
   metadata,
   plans,
   routers,
@@ -51,6 +50,7 @@ const SAME = {
 };
 const PUBLISHED = {
   ...SAME,
+  logEntries,
   appSummaries: app.appSummaries,
   appCreated: app.appCreated,
   deploys: deploy.deploys,
@@ -62,6 +62,7 @@ const PUBLISHED = {
 const SHAPES = {
   union: {
     ...SAME,
+    logEntries: logEntriesUnion,
     app: app.appUnion,
     appSummaries: app.appSummariesUnion,
     appCreated: app.appCreatedUnion,
@@ -87,7 +88,7 @@ export interface Variant {
   readonly absent: readonly string[];
   /** Operation id -> its paths, where they are not the operation's own. */
   readonly paths: Readonly<Record<string, readonly string[]>>;
-  readonly shapes: Readonly<Record<ShapeName, Shape<never>>> & Pick<typeof SAME, 'logEntries'>;
+  readonly shapes: Readonly<Record<ShapeName, Shape<never>>> & Pick<typeof PUBLISHED, 'logEntries'>;
 }
 
 export const VARIANTS: readonly Variant[] = [

@@ -15,6 +15,7 @@ const FREE = [
   'count',
   'seconds',
   'text',
+  'time',
   'file',
   'paths',
   'token',

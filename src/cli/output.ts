@@ -1,7 +1,16 @@
 /** Text for people: colours only on a terminal, tables, nothing that could steer the terminal. */
 import type { Output } from './context.ts';
 
-const STYLES = { red: '31', green: '32', yellow: '33', cyan: '36', dim: '2', bold: '1' } as const;
+const STYLES = {
+  red: '31',
+  green: '32',
+  yellow: '33',
+  blue: '34',
+  magenta: '35',
+  cyan: '36',
+  dim: '2',
+  bold: '1',
+} as const;
 export type Style = keyof typeof STYLES;
 
 export function paint(output: Output, env: NodeJS.ProcessEnv, style: Style, text: string): string {

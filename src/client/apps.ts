@@ -124,11 +124,10 @@ export function appsClient(requests: Requests, shell: Calls['shell']): AppsClien
     shell,
     diagnosis: (app) => request('apps.diagnosis', { params: { app } }),
     diagnosisOf: (address) => request('diagnosis.address', { query: { address } }),
-    log: (app, { lines, source, unit }) => request('apps.log', { params: { app }, query: { lines, source, unit } }),
-    async *followLog(app, { lines, source, unit }, signal) {
+    log: (app, query) => request('apps.log', { params: { app }, query: { ...query } }),
+    async *followLog(app, query, signal) {
       try {
-        const query = { lines, source, unit, follow: 1 };
-        const answer = await open('apps.log', { params: { app }, query }, signal);
+        const answer = await open('apps.log', { params: { app }, query: { ...query, follow: 1 } }, signal);
         for await (const batch of readArrays(answer, target)) yield batch as shapes.LogEntry[];
       } catch (error) {
         if (!signal.aborted) throw error;

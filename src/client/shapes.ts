@@ -53,4 +53,15 @@ export interface LogQuery {
   readonly lines: number;
   readonly source?: string;
   readonly unit?: string;
+  readonly process?: string;
+  /** RFC 3339, or how long ago: `10m`. */
+  readonly since?: string;
+  readonly until?: string;
+  /** Id of a deploy. */
+  readonly deploy?: string;
+  readonly search?: string;
+  /** Whether `search` is a regular expression. */
+  readonly regexp?: boolean;
+  /** Cursor of an entry. */
+  readonly after?: string;
 }

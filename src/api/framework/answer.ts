@@ -8,6 +8,7 @@ import { type Asked, wayOfDeploy, wayOfProgress } from '../answer-way.ts';
 import type { RawBody } from '../body.ts';
 import { CallContext } from '../call.ts';
 import { prefersText } from '../error-body.ts';
+import { answerEvents } from '../event-answer.ts';
 import { answerFollow } from '../follow-answer.ts';
 import { isVersioned, limitBodyTime } from '../incoming.ts';
 import type { Input } from '../operation.ts';
@@ -85,8 +86,9 @@ export async function answer(
     case 'entries': {
       const shape = variant.shapes[operation.shape];
       const found = await operation.handle(context, input);
-      if (Symbol.asyncIterator in found) return answerFollow(streamOf(reply), found, shape, call.signal);
-      return shape.toWire(found);
+      if (!(Symbol.asyncIterator in found)) return shape.toWire(found);
+      const answerAll = call.wantsEvents ? answerEvents : answerFollow;
+      return answerAll(streamOf(reply), found, shape, call.signal);
     }
   }
 }

@@ -1,4 +1,5 @@
 /** The log of an app (specification 4.1 and 8). */
+import type { LogQuery } from '../../domain/logs/reading.ts';
 import { Type } from '../schema.ts';
 import { empty, entries, type Operation } from '../operation.ts';
 import { parseJson, readFlag } from '../body.ts';
@@ -13,19 +14,31 @@ export const appLogOperations: readonly Operation[] = [
     path: '/apps/:app/log',
     access: 'token',
     params: appParams,
-    query: Type.Object({ lines: queryText, source: queryText, unit: queryText, follow: queryText }),
+    query: Type.Object({
+      lines: queryText,
+      source: queryText,
+      unit: queryText,
+      process: queryText,
+      since: queryText,
+      until: queryText,
+      deploy: queryText,
+      search: queryText,
+      regexp: queryText,
+      after: queryText,
+      follow: queryText,
+    }),
     requiredQuery: ['lines'],
     shape: 'logEntries',
-    errors: ['app.not_found', 'access.denied', 'log.lines_required'],
-    handle: async ({ useCases, caller, signal }, { params, query }) => {
-      const filter = {
-        lines: query.lines,
-        ...(query.source && { source: query.source }),
-        ...(query.unit && { unit: query.unit }),
-      };
-      return readFlag('follow', query.follow)
-        ? useCases.logs.follow(caller, params.app, filter, signal)
-        : useCases.logs.query(caller, params.app, filter);
+    errors: ['app.not_found', 'access.denied', 'log.lines_required', 'input.invalid', 'deploy.not_found', 'timeout'],
+    handle: async ({ useCases, caller, signal, wantsEvents, lastEventId }, { params, query }) => {
+      const { follow, regexp, ...rest } = query;
+      const given = Object.entries(rest).filter((field): field is [string, string] => field[1] !== undefined);
+      const asked: LogQuery = { lines: undefined, ...Object.fromEntries(given), regexp: readFlag('regexp', regexp) };
+      const isFollowed = readFlag('follow', follow) || wantsEvents;
+      if (!isFollowed) return useCases.logs.query(caller, params.app, asked);
+      // A reader of events that was cut off asks the same once more, and says how far it has come.
+      const resumed = wantsEvents && lastEventId !== '' ? { ...asked, after: lastEventId } : asked;
+      return useCases.logs.follow(caller, params.app, resumed, signal);
     },
   }),
   empty({

@@ -133,6 +133,13 @@ export interface AppsTypes {
       readonly lines: string | number | boolean | undefined;
       readonly source?: string | number | boolean | undefined;
       readonly unit?: string | number | boolean | undefined;
+      readonly process?: string | number | boolean | undefined;
+      readonly since?: string | number | boolean | undefined;
+      readonly until?: string | number | boolean | undefined;
+      readonly deploy?: string | number | boolean | undefined;
+      readonly search?: string | number | boolean | undefined;
+      readonly regexp?: string | number | boolean | undefined;
+      readonly after?: string | number | boolean | undefined;
       readonly follow?: string | number | boolean | undefined;
     };
     readonly answer: readonly {
@@ -141,6 +148,7 @@ export interface AppsTypes {
       readonly Source: string;
       readonly AppName: string;
       readonly Unit: string;
+      readonly Cursor: string;
     }[];
   };
   /** Add lines to the log of an app. */

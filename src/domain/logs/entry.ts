@@ -26,8 +26,20 @@ export interface LogFilter {
   readonly source?: string;
   /** Unit name or unit id. */
   readonly unit?: string;
+  /** Only what units of this process printed. */
+  readonly process?: string;
+  /** ISO 8601 UTC with milliseconds: only entries from then on. */
+  readonly since?: string;
+  /** Only entries before then. */
+  readonly until?: string;
+  /** Only what units of these releases printed. */
+  readonly releases?: readonly number[];
   /** Only entries after this seq. */
   readonly afterSeq?: number;
+  /** Only entries before this seq. */
+  readonly beforeSeq?: number;
+  /** `lines` counts from the oldest that match, not from the newest. */
+  readonly oldestFirst?: boolean;
 }
 
 /** Longest message kept, in bytes of UTF-8; the rest of the line becomes further entries. */

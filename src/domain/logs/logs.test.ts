@@ -1,7 +1,8 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ANN, type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
 import { until } from '../../../test/support/until.ts';
-import type { LogQuery } from './logs.ts';
+import { cursorOf } from './cursor.ts';
+import type { LogQuery } from './reading.ts';
 
 let world: DomainWorld;
 let stop: AbortController;
@@ -101,5 +102,84 @@ describe('a follower', () => {
     await append('theirs');
     await over;
     expect(seen).toEqual(['ours']);
+  });
+});
+
+describe('a query', () => {
+  const query = async (given: Partial<LogQuery>): Promise<string> => {
+    const entries = await world.useCases.logs.query(ANN, 'shop', { lines: 0, source: 'web', ...given });
+    return entries.map(({ message }) => message).join(' ');
+  };
+  const MANY = 2_500;
+  /** More than are read at once. */
+  async function appendMany(): Promise<void> {
+    const common = { seq: 0, at: '2026-03-04T05:06:07.089Z', app: 'shop', unit: 'shop/0', unitId: 'a', release: 1 };
+    const entries = Array.from({ length: MANY }, (_, n) => ({ ...common, source: 'web', message: `n${n}` }));
+    await world.parts.journal.append(entries, (text) => text);
+  }
+
+  it('searches, and counts its lines from the newest that match', async () => {
+    await appendMany();
+    expect(await query({ search: 'N24', lines: 3 })).toBe('n2497 n2498 n2499');
+    expect(await query({ search: 'n7', lines: 1 })).toBe('n799');
+    expect(await query({ search: '^n1?7$', regexp: true })).toBe('n7 n17');
+    expect(await query({ search: 'none' })).toBe('');
+  });
+
+  it('goes on after a cursor, so that pages leave out nothing and repeat nothing', async () => {
+    await appendMany();
+    const seen: string[] = [];
+    let after = '';
+    for (;;) {
+      const asked = { lines: 7, source: 'web', search: '9', after: after === '' ? cursorOf(0) : after };
+      const page = await world.useCases.logs.query(ANN, 'shop', asked);
+      seen.push(...page.map(({ message }) => message));
+      if (page.length < 7) break;
+      after = cursorOf(page.at(-1)?.seq ?? 0);
+    }
+    expect(seen).toEqual(Array.from({ length: MANY }, (_, n) => `n${n}`).filter((text) => text.includes('9')));
+  });
+
+  it('takes what units printed that ran the code of a deploy', async () => {
+    const first = await world.deploy('shop', { processes: { web: 'print one; serve' } });
+    await world.setEnv('shop', { A: 'b' });
+    const second = await world.deploy('shop', { processes: { web: 'print two; serve' } });
+    const printed = (deploy: string) => query({ deploy, process: 'web', source: '' });
+    // Twice: the change of the environment made a further release of the same code.
+    await expect.poll(() => printed(first.id)).toBe('one listening one listening');
+    await expect.poll(() => printed(second.id)).toBe('two listening');
+    await world.createApp('blog');
+    const blog = await world.deploy('blog');
+    for (const deploy of ['none', blog.id]) {
+      await expect(query({ deploy })).rejects.toMatchObject({ code: 'deploy.not_found' });
+    }
+  });
+
+  it('refuses what means nothing', async () => {
+    for (const wrong of [{ since: 'x' }, { until: '1' }, { after: 'x' }, { search: '(', regexp: true }]) {
+      await expect(query(wrong)).rejects.toMatchObject({ code: 'input.invalid' });
+    }
+    await expect(follow({ lines: 0, until: '1m' })).rejects.toMatchObject({ code: 'input.invalid' });
+  });
+
+  it('that is followed goes on after a cursor with all that came since, page by page, then with what comes', async () => {
+    await append('before');
+    const [last] = await world.useCases.logs.query(ANN, 'shop', { lines: 1, source: 'web' });
+    await appendMany();
+    const after = cursorOf(last?.seq ?? 0);
+    const { seen } = await follow({ lines: 3, source: 'web', after });
+    await untilSeen(seen, MANY);
+    await append('more');
+    await untilSeen(seen, MANY + 1);
+    expect(seen).toEqual([...Array.from({ length: MANY }, (_, n) => `n${n}`), 'more']);
+  });
+
+  it('that is followed tells only what it searches for', async () => {
+    await append('an error');
+    const { seen } = await follow({ lines: 10, source: 'web', search: 'error' });
+    await untilSeen(seen, 1);
+    for (const text of ['fine', 'ERROR 2', 'fine', 'error 3']) await append(text);
+    await untilSeen(seen, 3);
+    expect(seen).toEqual(['an error', 'ERROR 2', 'error 3']);
   });
 });

@@ -1,5 +1,4 @@
 /** Use cases of logs (specification 4.1, log): everything that was logged comes out here. */
-import { repeatedly } from '../../lib/repeatedly.ts';
 import { Tally } from '../../lib/tally.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
@@ -10,20 +9,16 @@ import { demandApp } from '../apps/demand-app.ts';
 import { mayStill } from '../apps/may-still.ts';
 import { privateValues } from '../env/private-values.ts';
 import type { Store } from '../store.ts';
-import type { LogEntry, LogFilter } from './entry.ts';
+import type { LogEntry } from './entry.ts';
+import { followEntries } from './follow.ts';
 import type { Journal } from './journal.ts';
 import type { LogStore } from './log-store.ts';
 import { type LogPush, pushedEntries } from './pushed-entries.ts';
-
-export interface LogQuery {
-  /** Required, a whole number >= 0 (0: all that are kept); errors: log.lines_required, input.invalid. */
-  readonly lines: unknown;
-  readonly source?: string;
-  readonly unit?: string;
-}
+import { read, type Reading } from './read.ts';
+import { type LogQuery, readingOf } from './reading.ts';
 
 export interface Logs {
-  /** Oldest first. */
+  /** Oldest first. Errors: timeout, of a search. */
   query(caller: Caller, app: string, query: LogQuery): Promise<LogEntry[]>;
   /**
    * First what query() gives, then every new entry in batches, until the signal fires, the app is no more, or the caller may not
@@ -54,17 +49,10 @@ export function createLogs(deps: LogsDeps): Logs {
   const { store, logStore, journal, act, now, recheckMs = RECHECK_MS } = deps;
   const following = new Tally();
 
-  async function permitted(caller: Caller, appName: string, query: LogQuery): Promise<{ app: App; filter: LogFilter }> {
-    const lines = parseLines(query.lines);
-    const app = await demandApp(store, appName);
+  async function permitted(caller: Caller, name: string, query: LogQuery): Promise<{ app: App; reading: Reading }> {
+    const app = await demandApp(store, name);
     demand(caller, 'app.log', { app });
-    const filter = {
-      app: app.name,
-      lines,
-      ...(query.source === undefined || query.source === '' ? {} : { source: query.source }),
-      ...(query.unit === undefined || query.unit === '' ? {} : { unit: query.unit }),
-    };
-    return { app, filter };
+    return { app, reading: await readingOf(store, app.name, query, now()) };
   }
 
   /** Throws `unavailable` for who follows too many already; the answer is to be called at the end, however often. */
@@ -81,14 +69,19 @@ export function createLogs(deps: LogsDeps): Logs {
 
   return {
     async query(caller, appName, query) {
-      const { filter } = await permitted(caller, appName, query);
-      return logStore.query(filter);
+      const { reading } = await permitted(caller, appName, query);
+      return read(logStore, reading);
     },
     async follow(caller, appName, query, signal) {
-      const { app, filter } = await permitted(caller, appName, query);
+      const { app, reading } = await permitted(caller, appName, query);
+      if (reading.filter.until !== undefined) {
+        throw new PlatformError('input.invalid', 'A log that is followed has no end.', {
+          hint: 'Leave out "until", or "follow".',
+        });
+      }
       const isAllowed = (): Promise<boolean> => mayStill(store, caller, 'app.log', app, now().toISOString());
       const leave = enter(callerName(caller), signal);
-      return leaving(followEntries({ logStore, journal, isAllowed, recheckMs }, filter, signal), leave);
+      return leaving(followEntries({ logStore, journal, isAllowed, recheckMs }, reading, signal), leave);
     },
     async push(caller, appName, push) {
       const app = await demandApp(store, appName);
@@ -106,69 +99,10 @@ export function createLogs(deps: LogsDeps): Logs {
   };
 }
 
-function parseLines(lines: unknown): number {
-  if (lines === undefined || lines === null || lines === '') {
-    throw new PlatformError('log.lines_required', 'Parameter "lines" is mandatory.', {
-      hint: 'Ask for example with ?lines=100.',
-    });
-  }
-  const count = typeof lines === 'number' ? lines : /^\d+$/.test(String(lines)) ? Number(lines) : Number.NaN;
-  if (!Number.isSafeInteger(count) || count < 0) {
-    throw new PlatformError('input.invalid', 'Parameter "lines" must be an integer.', {
-      hint: 'Give a whole number; 0 asks for everything that is kept.',
-    });
-  }
-  return count;
-}
-
 async function* leaving<T>(items: AsyncIterable<T>, leave: () => void): AsyncGenerator<T> {
   try {
     yield* items;
   } finally {
     leave();
   }
-}
-
-/** Followers hold no entries: they remember the last seq and read on when woken, so a slow one costs no memory. */
-async function* followEntries(
-  deps: { logStore: LogStore; journal: Journal; isAllowed: () => Promise<boolean>; recheckMs: number },
-  filter: LogFilter,
-  signal: AbortSignal,
-): AsyncGenerator<LogEntry[]> {
-  let wake = (): void => {};
-  let news = false;
-  const ring = (): void => {
-    news = true;
-    wake();
-  };
-  const stop = deps.journal.follow(filter.app, ring);
-  signal.addEventListener('abort', ring);
-  // An app that is gone says nothing more. A store that cannot be asked now is asked again.
-  const stopChecking = repeatedly(deps.recheckMs, async () => {
-    if (!(await deps.isAllowed().catch(() => true))) ring();
-  });
-  try {
-    // Asked for first: what comes between the two queries is in the second, or after the cursor.
-    const newest = await newestSeq(deps.logStore, filter.app);
-    const first = await deps.logStore.query(filter);
-    let cursor = first.at(-1)?.seq ?? newest;
-    yield first;
-    while (!signal.aborted) {
-      if (!news) await new Promise<void>((resolve) => (wake = resolve));
-      news = false;
-      if (signal.aborted || !(await deps.isAllowed())) return;
-      const entries = await deps.logStore.query({ ...filter, lines: 0, afterSeq: cursor });
-      cursor = entries.at(-1)?.seq ?? cursor;
-      if (entries.length > 0) yield entries;
-    }
-  } finally {
-    stop();
-    void stopChecking();
-    signal.removeEventListener('abort', ring);
-  }
-}
-
-async function newestSeq(logStore: LogStore, app: string): Promise<number> {
-  const newest = await logStore.query({ app, lines: 1 });
-  return newest.at(-1)?.seq ?? 0;
 }

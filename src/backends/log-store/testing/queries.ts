@@ -59,6 +59,41 @@ export const queryCases: LogStoreCases = {
     expect(await found(store, { afterSeq: 0 })).toBe('a b c d e f');
   },
 
+  'takes the first after a seq, or the last before one': async (store) => {
+    await mixed(store);
+    const seqs = (await store.query({ app: 'shop', lines: 0 })).map(({ seq }) => seq);
+    expect(await found(store, { oldestFirst: true, lines: 2 })).toBe('a b');
+    expect(await found(store, { oldestFirst: true, lines: 2, afterSeq: seqs[1] ?? 0 })).toBe('c d');
+    expect(await found(store, { oldestFirst: true, afterSeq: seqs[3] ?? 0 })).toBe('e f');
+    expect(await found(store, { lines: 2, beforeSeq: seqs[3] ?? 0 })).toBe('b c');
+    expect(await found(store, { beforeSeq: seqs[0] ?? 0 })).toBe('');
+  },
+
+  'takes what units of a process printed, not what has its name': async (store) => {
+    await mixed(store);
+    await store.append([entry('said by a program', { source: 'web', unit: 'api', unitId: '', release: 0 })]);
+    expect(await found(store, { process: 'web' })).toBe('a d f');
+    expect(await found(store, { process: 'worker' })).toBe('b e');
+    expect(await found(store, { process: 'tancho' })).toBe('');
+  },
+
+  'takes a span of time, with its beginning and without its end': async (store) => {
+    const at = (second: number): string => `2026-03-04T05:06:0${second}.000Z`;
+    await store.append([0, 1, 2, 3].map((second) => entry(`${second}`, { at: at(second) })));
+    expect(await found(store, { since: at(1) })).toBe('1 2 3');
+    expect(await found(store, { until: at(1) })).toBe('0');
+    expect(await found(store, { since: at(1), until: at(3) })).toBe('1 2');
+    expect(await found(store, { since: at(1), until: at(3), lines: 1 })).toBe('2');
+    expect(await found(store, { since: '2026-03-05T00:00:00.000Z' })).toBe('');
+  },
+
+  'takes what units of some releases printed': async (store) => {
+    await store.append([1, 2, 3, 2].map((release, at) => entry(`${at}`, { release })));
+    expect(await found(store, { releases: [2] })).toBe('1 3');
+    expect(await found(store, { releases: [3, 1] })).toBe('0 2');
+    expect(await found(store, { releases: [] })).toBe('');
+  },
+
   'forgets an app and no other': async (store) => {
     await mixed(store);
     await store.removeApp('shop');
