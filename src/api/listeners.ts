@@ -8,6 +8,8 @@ import { hostPort } from '../lib/host-port.ts';
 import { listening, listeningPrivately } from '../lib/listening.ts';
 import { createServer } from '../lib/node-http.ts';
 import { isSocketTaken } from '../lib/socket-problem.ts';
+import type { TrustedProxies } from '../lib/trusted-proxies.ts';
+import { limitConnections } from './connection-limits.ts';
 
 export interface Listen {
   readonly host: string;
@@ -15,7 +17,8 @@ export interface Listen {
   readonly port: number;
 }
 
-const HEADERS_TIMEOUT_MS = 30_000;
+const HEADERS_TIMEOUT_MS = 15_000;
+const TIMEOUTS_CHECK_MS = 5_000;
 const IDLE_CHECK_MS = 50;
 const KEEP_ALIVE_MS = 72_000;
 /** After so long a silence the kernel asks whether the client is still there. */
@@ -30,8 +33,12 @@ export interface Handlers {
 }
 
 /** Throws PlatformError `config.invalid` when the address cannot be had. */
-export async function listenOnTcp(handler: Handlers, listen: Listen): Promise<{ server: Server; address: Listen }> {
-  const server = httpServer(handler);
+export async function listenOnTcp(
+  handler: Handlers,
+  listen: Listen,
+  proxies: TrustedProxies,
+): Promise<{ server: Server; address: Listen }> {
+  const server = httpServer(handler, proxies);
   await opened(listening(server, { host: listen.host, port: listen.port }), hostPort(listen), 'TANCHO_API_LISTEN');
   const { address, port } = server.address() as AddressInfo;
   return { server, address: { host: address, port } };
@@ -45,7 +52,7 @@ export async function listenOnSocket(handler: Handlers, path: string): Promise<S
     });
   }
   await removeStale(path);
-  const server = httpServer(handler);
+  const server = httpServer(handler, null);
   await opened(listeningPrivately(server, path), path, 'TANCHO_HOME');
   return server;
 }
@@ -61,15 +68,18 @@ export async function closeServer(server: Server, graceMs: number): Promise<void
   clearTimeout(timer);
 }
 
-function httpServer(handlers: Handlers): Server {
+/** `proxies`: null where nobody but the owner of the machine can connect. */
+function httpServer(handlers: Handlers, proxies: TrustedProxies | null): Server {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
     headersTimeout: HEADERS_TIMEOUT_MS,
+    connectionsCheckingInterval: TIMEOUTS_CHECK_MS,
     requestTimeout: 0,
     // An answer may take minutes to begin: nothing in between shall take the connection for dead.
     keepAlive: true,
     keepAliveInitialDelay: PROBE_MS,
   });
+  if (proxies !== null) limitConnections(server, proxies);
   server.on('request', handlers.request);
   server.on('upgrade', (request, socket, head) => {
     if (!handlers.upgrade(request, socket, head)) server.emit('connection', withoutUpgrade(request, socket, head));

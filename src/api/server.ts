@@ -67,7 +67,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       return handler.upgrade(request, socket, head);
     },
   };
-  const { server, address } = await listenOnTcp(handler, options.listen);
+  const { server, address } = await listenOnTcp(handler, options.listen, proxies);
   const servers = [server];
   try {
     if (options.socketPath !== null) servers.push(await listenOnSocket(local, options.socketPath));

@@ -15,6 +15,7 @@ import { appOfPath, refusalText } from './refusal.ts';
 import type { GitSessions } from './sessions.ts';
 import { parseSshCommand } from './ssh-command.ts';
 import { keyOwner, type KeyOwner } from './ssh-keys.ts';
+import { Visitors } from './ssh-visitors.ts';
 
 export interface SshDoorOptions {
   /** Port 0: any free port. */
@@ -35,13 +36,9 @@ export interface SshDoor {
   close(): Promise<void>;
 }
 
-const AUTH_TIMEOUT_MS = 20_000;
 const IDLE_TIMEOUT_MS = 600_000;
 const KEEPALIVE_MS = 15_000;
 const SILENCE_MS = 4 * KEEPALIVE_MS;
-const MAX_CONNECTIONS = 512;
-/** Whoever holds as many as there may be would keep everybody else out, without any key. */
-const MAX_PER_ADDRESS = 128;
 const MAX_SESSIONS_PER_CONNECTION = 8;
 /** Agents hold many keys, and each is one attempt. */
 const MAX_ATTEMPTS = 20;
@@ -54,9 +51,10 @@ const ALGORITHMS: ssh2.Algorithms = {
 };
 
 export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
-  const { listen, logger, maxConnections = MAX_CONNECTIONS } = options;
+  const { listen, logger } = options;
   const hostKey = await loadHostKey(options.hostKeyFile);
   const sockets = new Set<Socket>();
+  const visitors = new Visitors(options);
   const running = new Set<Promise<void>>();
 
   const protocol = new ssh2.Server(
@@ -70,6 +68,7 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
     (connection, info) => {
       // Undefined at run time when the client is gone already.
       const address = String(info.ip).replace(/^::ffff:/, '');
+      connection.once('ready', () => visitors.loggedIn(String(info.ip), info.port));
       new Visit(connection, address, options, (work) => {
         running.add(work);
         void work.finally(() => running.delete(work));
@@ -79,15 +78,10 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
   protocol.on('error', (error: Error) => logger.warn({ err: error }, 'ssh door'));
 
   const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
-    const { remoteAddress } = socket;
-    const others = [...sockets].filter((other) => other.remoteAddress === remoteAddress).length;
-    if (sockets.size >= maxConnections || others >= MAX_PER_ADDRESS) {
-      socket.destroy();
-      return;
-    }
+    if (!visitors.enter(socket)) return;
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // Ends those who never say who they are; all others answer to signs of life.
+    // Whoever is still there answers to signs of life.
     socket.setTimeout(SILENCE_MS, () => socket.destroy());
     protocol.injectSocket(socket);
   });
@@ -124,15 +118,8 @@ class Visit {
     this.#address = address;
     this.#options = options;
     this.#track = track;
-    const late = setTimeout(() => connection.end(), options.authTimeoutMs ?? AUTH_TIMEOUT_MS);
-    connection.once('ready', () => {
-      clearTimeout(late);
-      this.#endWhenIdle();
-    });
-    connection.once('close', () => {
-      clearTimeout(late);
-      clearTimeout(this.#idle);
-    });
+    connection.once('ready', () => this.#endWhenIdle());
+    connection.once('close', () => clearTimeout(this.#idle));
     connection.on('error', (error: Error) => options.logger.debug({ err: error, address }, 'ssh connection'));
     connection.on('authentication', (context) => {
       void this.#authenticate(context);

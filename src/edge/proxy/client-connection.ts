@@ -1,4 +1,5 @@
 import type { Socket } from 'node:net';
+import type { GatedConnection } from '../../lib/connection-gate.ts';
 import { HEAD_BAD, HEAD_MORE, HEAD_TOO_LARGE, HeadReader } from '../http/head-reader.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestHead } from '../http/request-head.ts';
@@ -18,7 +19,7 @@ const BLANK_LINES = 4;
  * One client connection: reads heads, gives each request to an exchange, one at a time and in order, and keeps the
  * bytes of later requests until their turn. Knows nothing of units.
  */
-export class ClientConnection implements Watched {
+export class ClientConnection implements Watched, GatedConnection {
   deadline = Number.POSITIVE_INFINITY;
   /** True while what was written has not left this process. */
   blocked = false;
@@ -45,12 +46,12 @@ export class ClientConnection implements Watched {
     this.pump();
   };
 
-  constructor(plane: Plane, socket: Socket, onGone: (connection: ClientConnection) => void) {
+  constructor(plane: Plane, socket: Socket) {
     this.#plane = plane;
     this.#socket = socket;
     this.#reader = new HeadReader(plane.settings.limits.headBytes, BLANK_LINES);
     this.#peer = new ClientPeer(plane, socket.remoteAddress);
-    this.arm(plane.settings.timeouts.idleMs);
+    this.arm(plane.settings.timeouts.firstByteMs);
     plane.deadlines.watch(this);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
     socket.on('end', () => this.#end());
@@ -62,13 +63,30 @@ export class ClientConnection implements Watched {
       const user = this.#user;
       this.#user = null;
       user?.clientGone();
-      onGone(this);
     });
   }
 
   /** True while an answer is being worked on or has not left this process. */
   get busy(): boolean {
     return !this.#gone && (this.blocked || this.#user?.endsByItself === true);
+  }
+
+  /** Of the other end of the connection, be it a client or a proxy. */
+  get address(): string {
+    return this.#peer.address;
+  }
+
+  get isTrusted(): boolean {
+    return this.#plane.proxies.trusts(this.#peer.address);
+  }
+
+  /** Between two requests, or before the first. */
+  get isWaiting(): boolean {
+    return this.#user === null && !this.blocked && !this.#gone && !this.#socket.destroyed;
+  }
+
+  close(): void {
+    this.abort();
   }
 
   /** Bytes are at hand that nobody has taken. */

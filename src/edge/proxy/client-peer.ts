@@ -23,6 +23,11 @@ export class ClientPeer {
     else if (plane.settings.proxyProtocol) this.#header = new ProxyHeaderReader();
   }
 
+  /** As far as is known by now. */
+  get address(): string {
+    return this.#address;
+  }
+
   /** The connection has to begin with a header of the PROXY protocol, which has not come yet. */
   get owesHeader(): boolean {
     return this.#header !== null;

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AppTraffic, RouteTable } from '../../domain/routes/router.ts';
+import { ConnectionGate, openFilesLimit } from '../../lib/connection-gate.ts';
 import { listening } from '../../lib/listening.ts';
 import { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import { LiveTable } from '../routing/route-table.ts';
@@ -15,6 +16,8 @@ import { UploadPermits } from './upload-permits.ts';
 export const BACKLOG = 1_024;
 const TICK_MS = 100;
 const POLL_MS = 10;
+/** For everything but traffic. */
+const SPARE_FILES = 128;
 /** For the last bytes of closing connections, once no request is left. */
 const FAREWELL_MS = 500;
 
@@ -24,6 +27,7 @@ export class DataPlane implements Serving {
   readonly #traffic = new Traffic();
   readonly #clients = new Set<ClientConnection>();
   readonly #server: Server;
+  readonly #gate: ConnectionGate;
   readonly #janitor: Watched;
 
   /** `onFault` hears of failures of the listener that leave it listening (out of file descriptors). */
@@ -43,7 +47,7 @@ export class DataPlane implements Serving {
       stopping: false,
     };
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
-    this.#server.maxConnections = settings.limits.clientConnections;
+    this.#gate = new ConnectionGate(roomOf(settings));
     this.#server.on('error', onFault);
     this.#janitor = {
       deadline: 0,
@@ -110,8 +114,24 @@ export class DataPlane implements Serving {
   }
 
   #accept(socket: Socket): void {
-    this.#clients.add(new ClientConnection(this.#plane, socket, (gone) => this.#clients.delete(gone)));
+    const client = new ClientConnection(this.#plane, socket);
+    const leave = this.#gate.enter(client.isTrusted ? null : client.address, client);
+    if (leave === null) {
+      client.close();
+      return;
+    }
+    this.#clients.add(client);
+    socket.once('close', () => {
+      leave();
+      this.#clients.delete(client);
+    });
   }
+}
+
+/** Every client may need a connection to a unit, too. */
+function roomOf({ limits }: Settings): { most: number; mostPerAddress: number } {
+  const most = Math.min(limits.clientConnections, Math.floor((openFilesLimit() - SPARE_FILES) / 2));
+  return { most: Math.max(1, most), mostPerAddress: limits.connectionsPerAddress };
 }
 
 async function until(holds: () => boolean, timeoutMs: number): Promise<void> {

@@ -4,6 +4,8 @@ export interface Limits {
   readonly headBytes: number;
   /** Client connections of one worker. */
   readonly clientConnections: number;
+  /** Client connections of one address, unless it is that of a trusted proxy. */
+  readonly connectionsPerAddress: number;
   /** Connections to one target for requests; upgraded connections are not counted. */
   readonly connectionsPerTarget: number;
   readonly idlePerTarget: number;
@@ -16,6 +18,8 @@ export interface Limits {
 }
 
 export interface Timeouts {
+  /** From the beginning of a client connection to its first byte. */
+  readonly firstByteMs: number;
   /** From the first byte of a request's head to its last. */
   readonly headMs: number;
   /** A client connection without a request. */
@@ -54,6 +58,7 @@ export const DEFAULT_SETTINGS: Settings = {
   limits: {
     headBytes: 32_768,
     clientConnections: 16_384,
+    connectionsPerAddress: 4_096,
     connectionsPerTarget: 1_024,
     idlePerTarget: 64,
     queuePerTarget: 256,
@@ -61,6 +66,7 @@ export const DEFAULT_SETTINGS: Settings = {
     uploadBytesPerSecond: 240,
   },
   timeouts: {
+    firstByteMs: 15_000,
     headMs: 15_000,
     idleMs: 75_000,
     connectMs: 5_000,

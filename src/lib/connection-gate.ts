@@ -1,0 +1,102 @@
+/**
+ * How many connections a listener holds. One that waits, with no request under way and nobody known at its other end, makes room for a
+ * new one when there are too many: so nobody keeps others out by opening connections and saying nothing on them.
+ */
+import { readFileSync } from 'node:fs';
+import { plainAddress } from './forwarded-header.ts';
+import { addressGroup } from './trusted-proxies.ts';
+
+export interface GatedConnection {
+  /** Nothing is lost but time when it is closed. */
+  readonly isWaiting: boolean;
+  close(): void;
+}
+
+/** So many make room at once. */
+const BATCH = 32;
+
+interface Member {
+  readonly connection: GatedConnection;
+  readonly leave: () => void;
+}
+
+export class ConnectionGate {
+  readonly #most: number;
+  readonly #mostPerAddress: number;
+  readonly #byAddress = new Map<string, Set<Member>>();
+  #size = 0;
+
+  constructor(limits: { readonly most: number; readonly mostPerAddress: number }) {
+    this.#most = limits.most;
+    this.#mostPerAddress = limits.mostPerAddress;
+  }
+
+  /**
+   * Lets a connection in, and returns how to tell that it is gone; null when there is no room and none can be made. `address` null: of
+   * somebody trusted, who has no limit but the common one, and makes room for nobody.
+   */
+  enter(address: string | null, connection: GatedConnection): (() => void) | null {
+    if (address === null) return this.#hasRoom() ? this.#counted() : null;
+    const group = addressGroup(plainAddress(address));
+    const known = this.#byAddress.get(group);
+    if (known !== undefined && known.size >= this.#mostPerAddress && makeRoom(known, 1) === 0) return null;
+    if (!this.#hasRoom()) return null;
+    const members = this.#byAddress.get(group) ?? new Set();
+    const uncount = this.#counted();
+    const member: Member = {
+      connection,
+      leave: () => {
+        uncount();
+        members.delete(member);
+        if (members.size === 0 && this.#byAddress.get(group) === members) this.#byAddress.delete(group);
+      },
+    };
+    this.#byAddress.set(group, members.add(member));
+    return member.leave;
+  }
+
+  /** Counts one more; the returned function takes it back, once. */
+  #counted(): () => void {
+    let isIn = true;
+    this.#size++;
+    return () => {
+      if (isIn) this.#size--;
+      isIn = false;
+    };
+  }
+
+  /** Where there is none, those make it who have most. */
+  #hasRoom(): boolean {
+    if (this.#size < this.#most) return true;
+    const byNumber = [...this.#byAddress.values()].sort((left, right) => right.size - left.size);
+    let closed = 0;
+    for (const members of byNumber) {
+      closed += makeRoom(members, BATCH - closed);
+      if (closed === BATCH) break;
+    }
+    return closed > 0;
+  }
+}
+
+/** Closes the oldest of those that wait; how many. They count no more, though their ends come later. */
+function makeRoom(members: ReadonlySet<Member>, most: number): number {
+  let closed = 0;
+  for (const { connection, leave } of members) {
+    if (closed === most) break;
+    if (!connection.isWaiting) continue;
+    connection.close();
+    leave();
+    closed++;
+  }
+  return closed;
+}
+
+/** How many files this process may have open; Infinity where the system does not say. */
+export function openFilesLimit(): number {
+  try {
+    const limits = readFileSync('/proc/self/limits', 'utf8');
+    return Number(/^Max open files +([0-9]+)/m.exec(limits)?.[1] ?? Number.POSITIVE_INFINITY);
+  } catch {
+    return Number.POSITIVE_INFINITY;
+  }
+}
