@@ -134,13 +134,19 @@ describe('an image', () => {
     expect(none.stdout + none.stderr).toContain('There is no shell in the image');
   });
 
-  it('that listens on a port of its own is told what to do', async (context) => {
+  it('that listens on a port of its own is served there, or told what to do where networks are shared', async (context) => {
     if (why !== '') context.skip(why);
     const before = await served('shop');
     const fixed = 'exec /busybox httpd -f -p 34567 -h /www';
     registry.addImage('team/fixed', '1', image('fixed', fixed, { ExposedPorts: { '34567/tcp': {} } }));
-    const told = await deploy('shop', 'team/fixed:1');
-    expect(told).toMatch(/Deploy failed \(wrong_port\)[^]*exposes port 34567[^]*listen on \$PORT/);
+    await create('fixed');
+    const told = await deploy('fixed', 'team/fixed:1');
+    if (world.output().includes('networks: own')) {
+      expect(told).toContain('web fixed/0 is up on port 34567');
+      expect(await served('fixed')).toBe('fixed');
+    } else {
+      expect(told).toMatch(/Deploy failed \(wrong_port\)[^]*exposes port 34567[^]*listen on \$PORT/);
+    }
     registry.addImage('team/missing', '1', { ...image('x'), config: { Cmd: ['/nothing'] } });
     expect(await deploy('shop', 'team/missing:1')).toMatch(/Deploy failed \(exited\)[^]*\/nothing/);
     expect(await served('shop')).toBe(before);

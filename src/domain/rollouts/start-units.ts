@@ -66,8 +66,8 @@ async function startOne(units: Units, unit: Unit, plan: NumberedPlan, signal: Ab
   const done = unit.process === ROUTED_PROCESS ? 'to be ready' : 'to stay up';
   const waiting = setTimeout(() => say(`       waiting for ${name} ${done}`), SILENCE_MS);
   try {
-    await units.start(unit, release, signal, { isNew });
-    say(`       ${name} is up`);
+    const { address } = await units.start(unit, release, signal, { isNew });
+    say(`       ${name} is up${address === null ? '' : ` on port ${address.port}`}`);
   } finally {
     clearTimeout(waiting);
   }

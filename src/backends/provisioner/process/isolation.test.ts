@@ -178,6 +178,22 @@ for (const name of LEVELS) {
       expect((failure as Failure).code).toBe('wrong_interface');
     });
 
+    it('serves on whatever port it has chosen, where its network is its own', async ({ skip }) => {
+      if (!world.sandbox.networks) skip('networks are shared here');
+      const listen = (port: number): string => `require("net").createServer().listen(${port});`;
+      const check = { listens: true, healthCheck: null, timeoutMs: 60_000, watchMs: 0 };
+      const one = spec(`node -e '${listen(81)}'`, { listens: true });
+      await world.provisioner.ensure(one);
+      expect(await world.provisioner.ready(one.id, check, NEVER)).toMatchObject({ port: 81 });
+      const two = spec(`node -e '${listen(81)}${listen(82)}'`, { id: '333333333333', listens: true });
+      await world.provisioner.ensure(two);
+      const failure = await world.provisioner.ready(two.id, check, NEVER).catch((error: unknown) => error);
+      expect(failure).toMatchObject({ code: 'wrong_port' });
+      const told = spec(two.command, { id: '444444444444', listens: true, env: { PORT: '82' } });
+      await world.provisioner.ensure(told);
+      expect(await world.provisioner.ready(told.id, check, NEVER)).toMatchObject({ port: 82 });
+    });
+
     it('is watched where the kernel sets no memory limit', async () => {
       const watched = await createProcessWorld(level, {
         limits: { memory: false, cpu: false, processes: false },

@@ -31,6 +31,7 @@ import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
 import type { Beside } from './one-off-place.ts';
 import { lastLinesOf, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
+import { toldPort } from './own-ports.ts';
 import { choosePort, DEFAULT_PORT_RANGE, isFree } from './ports.ts';
 import type { PortRange } from './ports.ts';
 import { DEFAULT_READINESS, waitReady } from './readiness.ts';
@@ -64,8 +65,6 @@ const MEMORY_POLL_MS = 1_000;
 const REMOVED_OUTPUT_MS = 10 * 60_000;
 const QUOTED_LINES = 50;
 const ONE_OFFS = '.run';
-/** Units with networks of their own may all have the same; this is the one that programs choose most often when they are told none. */
-const OWN_NETWORK_PORT = 8080;
 
 export async function createProcessProvisioner(options: ProcessProvisionerOptions): Promise<Provisioner> {
   await mkdir(options.units, { recursive: true, mode: 0o711 });
@@ -140,7 +139,7 @@ class ProcessProvisioner implements Provisioner {
   async #start(spec: UnitSpec, existing: LiveUnit | undefined): Promise<void> {
     const paths = unitPaths(this.#options.units, spec.id);
     const slug = await this.#slug(spec);
-    const port = spec.listens ? await this.#portFor(existing) : null;
+    const port = spec.listens ? await this.#portFor(existing, spec, slug) : null;
     try {
       await makeUnitDirectories(paths);
       const record = newRecord(spec, slug, port, existing?.record.freed ?? 0);
@@ -169,9 +168,9 @@ class ProcessProvisioner implements Provisioner {
     return guard === undefined || !this.#sandbox.networks ? [] : reachedServices(services, { guard, logger });
   }
 
-  /** The unit's former port when it is still free. */
-  async #portFor(existing: LiveUnit | undefined): Promise<number> {
-    if (this.#sandbox.networks) return OWN_NETWORK_PORT;
+  /** In the network of the machine the unit's former port when it is still free. */
+  async #portFor(existing: LiveUnit | undefined, spec: UnitSpec, slug: Slug): Promise<number> {
+    if (this.#sandbox.networks) return toldPort(spec.env, slug.manifest.image?.ports ?? []);
     const former = existing?.record.port ?? null;
     if (former !== null && (await isFree(former))) return former;
     return this.#queue.run('ports', async () => {

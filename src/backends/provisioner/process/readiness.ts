@@ -8,6 +8,7 @@ import type { Address } from '../../../domain/units/unit.ts';
 import { checkOnce } from './http-check.ts';
 import { answersAt, listenersOf } from './listeners.ts';
 import type { Listener, Listeners } from './listeners.ts';
+import { otherPort, SIDE_PORTS } from './own-ports.ts';
 
 /** A unit as far as readiness needs it. */
 export interface Candidate {
@@ -35,8 +36,8 @@ const REQUEST_TIMEOUT_MS = 60_000;
 const INSPECT_EVERY_MS = 250;
 const HEALTH_PAUSE_MS = 250;
 const LOOPBACKS = ['127.0.0.1', '::1'] as const;
-/** Ports that runtimes open for themselves: the debuggers of Node and Java, Erlang's port mapper. */
-const SIDE_PORTS: ReadonlySet<number> = new Set([9229, 5005, 4369]);
+/** How long a listener on another port than PORT is given to be joined by one on PORT, where any port can be served. */
+const OTHER_PORT_GRACE_MS = 1_000;
 
 interface Stop {
   readonly kind: 'exited' | 'cancelled';
@@ -60,6 +61,7 @@ class Wait {
   #wake: () => void = () => undefined;
   #wrongSince: number | null = null;
   #listeners: Listeners | null = null;
+  #other: { readonly port: number; readonly since: number } | null = null;
   #wrongAnswers = 0;
   #lastDetail = '';
 
@@ -117,7 +119,9 @@ class Wait {
       if (now >= inspectAt) {
         inspectAt = now + INSPECT_EVERY_MS;
         this.#listeners = await listenersOf(await this.#unit.pids());
-        await this.#judgePlaces(port, now);
+        const other = await this.#otherAddress(now);
+        if (other !== null) return other;
+        if (this.#other === null) await this.#judgePlaces(port, now);
       }
       if (now >= this.#started + this.#check.timeoutMs) throw await this.#noListener(port, isTaken);
       await this.#pause(pauseAfter(now - this.#started));
@@ -137,6 +141,15 @@ class Wait {
       if (this.#listeners === null || answersAt(host, port, this.#listeners)) return { host, isTaken };
     }
     return { host: null, isTaken };
+  }
+
+  /** Where it serves instead, in a network of its own, once it has done so for a while. */
+  async #otherAddress(now: number): Promise<Address | null> {
+    const { address: host, exposed = [] } = this.#unit;
+    const port = host === null || this.#listeners === null ? null : otherPort(this.#listeners, exposed);
+    if (port !== this.#other?.port) this.#other = port === null ? null : { port, since: now };
+    if (host === null || this.#other === null || now - this.#other.since < OTHER_PORT_GRACE_MS) return null;
+    return (await accepts(host, this.#other.port)) ? { host, port: this.#other.port } : null;
   }
 
   /** Fails once the unit has listened only in wrong places for a while. */
@@ -169,7 +182,7 @@ class Wait {
     return this.#failure(
       'wrong_port',
       `The process "${name}" listens on port ${wrong.port}, but it was told to listen on port ${port}.`,
-      imageAdvice(this.#unit.exposed) ??
+      imageAdvice(this.#unit) ??
         'Listen on the port given in the environment variable PORT ($PORT), not on a fixed one.',
     );
   }
@@ -185,7 +198,7 @@ class Wait {
     return this.#failure(
       'no_listener',
       `The process "${this.#unit.process}" runs but did not listen on port ${port} ${waited}.`,
-      imageAdvice(this.#unit.exposed) ??
+      imageAdvice(this.#unit) ??
         'Make it listen on $PORT; if it needs longer to start, raise the health check time-out; if it serves no requests, do not call it "web".',
     );
   }
@@ -243,10 +256,12 @@ class Wait {
 const NO_EXIT = { code: null, signal: null, outOfMemory: false };
 
 /** Null where there is none to give. */
-function imageAdvice(exposed: readonly number[] = []): string | null {
+function imageAdvice({ exposed = [], address }: Pick<Candidate, 'exposed' | 'address'>): string | null {
   if (exposed.length === 0) return null;
   const ports = `${exposed.length === 1 ? 'port' : 'ports'} ${exposed.slice(0, 5).join(', ')}`;
-  return `The image exposes ${ports}, but units share the machine's network, so each gets a port of its own in the variable PORT: make the image's command listen on $PORT, push it and deploy again.`;
+  const told = "make the image's command listen on $PORT, push it and deploy again.";
+  if (address !== null) return `The image exposes ${ports}: listen there, or ${told}`;
+  return `The image exposes ${ports}, but units share the machine's network, so each gets a port of its own in the variable PORT: ${told}`;
 }
 
 interface Ended {
@@ -255,7 +270,8 @@ interface Ended {
   readonly when: string;
 }
 
-function exitFailure({ process, exposed }: Candidate, { exit, lines, when }: Ended): Failure {
+function exitFailure(unit: Candidate, { exit, lines, when }: Ended): Failure {
+  const { process } = unit;
   const { code, signal, outOfMemory } = exit;
   if (outOfMemory) {
     const text = `The process "${process}" was killed because it used more memory than it may.`;
@@ -265,7 +281,7 @@ function exitFailure({ process, exposed }: Candidate, { exit, lines, when }: End
   const hint = [
     lines.length === 0 ? 'It printed nothing; try' : 'Its last lines say more; try',
     'the command locally with the same environment.',
-    imageAdvice(exposed) ?? '',
+    imageAdvice(unit) ?? '',
   ];
   const text = `The process "${process}" ended ${how} ${when}.`;
   return new Failure('exited', text, { hint: hint.join(' ').trim(), lines, exitCode: code });
