@@ -4,11 +4,14 @@ import { type Asked, firstSign, type Language, type PlanParts } from '../../lang
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { SITE_OPTIONS } from '../static/site-server.ts';
+import { whyDevelopmentStays } from './development.ts';
+import { findFramework, type Framework } from './frameworks.ts';
+import { lockProblem } from './lock-file.ts';
 import { nodeVersion } from './node-version.ts';
 import { readPackageJson, type PackageJson } from './package-json.ts';
 import { packageManager, type PackageManager } from './package-manager.ts';
-import { packageSets, packageVariables, pruneSteps } from './packages.ts';
-import { defaultStart } from './start.ts';
+import { needsDevelopment, packageSets, packageVariables, pruneSteps } from './packages.ts';
+import { frameworkBuild, startOf } from './start.ts';
 import { NODE_TOOLS, nodeTools } from './tools.ts';
 
 const PROGRAMS = ['server.js', 'index.js', 'app.js'];
@@ -39,25 +42,41 @@ export const nodejs: Language = {
   plan,
 };
 
-async function plan(files: SourceFiles, _asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   const packageJson = await readPackageJson(files);
   const manager = await packageManager(files, packageJson);
   const version = await nodeVersion(files, packageJson);
-  const build = buildSteps(packageJson, manager);
-  const installed = { manager, packageJson, builds: build.length > 0, developmentStays: null };
+  const framework = await findFramework(files, packageJson);
+  const start = await startOf(files, packageJson, framework, asked);
+  const build = buildSteps(packageJson, manager, framework === null ? null : frameworkBuild(framework, start));
+  const commands = Object.values(asked.processes ?? start.processes).map((each) =>
+    typeof each === 'string' ? each : each.command,
+  );
+  const stays = whyDevelopmentStays(commands, packageJson);
+  const installed = { manager, packageJson, builds: build.length > 0, developmentStays: stays };
+  const misfit = await lockProblem(files, packageJson, manager);
+  const kept = stays === null || !needsDevelopment(installed) ? [] : [`Development packages stay: ${stays}`];
   return {
-    title: packageJson.isThere ? `Node.js with ${manager.title}` : 'Node.js',
+    title: titleOf(packageJson, manager, framework),
     tools: nodeTools(version.wanted, manager),
-    environment: packageVariables(manager),
+    environment: [...packageVariables(manager), ...(framework?.environment ?? []), ...(start.environment ?? [])],
+    files: start.files ?? [],
     dependencies: await packageSets(files, installed),
-    steps: [...build, ...pruneSteps(installed)],
-    processes: await defaultStart(files, packageJson),
-    notes: [...manager.notes, ...version.notes],
-    problems: version.problem === null ? [] : [version.problem],
+    // Of a site nothing but its files is used.
+    steps: [...build, ...(start.site == null ? pruneSteps(installed) : [])],
+    site: start.site ?? null,
+    processes: start.processes,
+    notes: [...manager.notes, ...version.notes, ...start.notes, ...kept],
+    problems: [...[version.problem, misfit].filter((each) => each !== null), ...start.problems],
   };
 }
 
-function buildSteps({ scripts }: PackageJson, { program }: PackageManager): Step[] {
+function titleOf({ isThere }: PackageJson, { title }: PackageManager, framework: Framework | null): string {
+  return isThere ? `${framework?.name ?? 'Node.js'} with ${title}` : 'Node.js';
+}
+
+function buildSteps({ scripts }: PackageJson, { program }: PackageManager, otherwise: Step | null): Step[] {
   const script = ['heroku-postbuild', 'build'].find((name) => (scripts[name] ?? '') !== '');
-  return script === undefined ? [] : [{ name: `${program} run ${script}`, run: [program, 'run', script] }];
+  if (script !== undefined) return [{ name: `${program} run ${script}`, run: [program, 'run', script] }];
+  return otherwise === null ? [] : [otherwise];
 }

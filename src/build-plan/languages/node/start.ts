@@ -1,27 +1,96 @@
-/** What starts an app that has no Procfile. */
-import type { PlannedProcess } from '../../build-plan.ts';
+/** What starts an app that has no Procfile: its scripts, its framework, a program with a usual name, or its files as a site. */
+import type { PlannedProcess, Problem, Step, Variable } from '../../build-plan.ts';
+import type { Asked, PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
+import { serveSite } from '../static/site-server.ts';
+import type { Framework } from './frameworks.ts';
 import type { PackageJson } from './package-json.ts';
 
 /** `npm start` costs a second process and some hundred milliseconds; a plain `node file` needs neither. */
 const PLAIN = /^node(\s+[\w@%+=:,./-]+)+$/;
 const MAX_PLAIN = 1_000;
-const PROGRAMS = ['server.js', 'index.js', 'app.js'];
+/** Servers of people who develop: they build in memory, reload, and mostly answer their own machine only. */
+const DEVELOPMENT =
+  /^(?:npx\s+|cross-env\s+|[A-Z_]+=\S*\s+)*(?:vite(?:\s+(?:dev|serve|preview))?(?=\s+-|\s*$)|react-scripts\s+start|ng\s+serve|docusaurus\s+(?:start|serve)|astro\s+(?:dev|preview)|vue-cli-service\s+serve|gatsby\s+(?:develop|serve)|parcel(?!\s+build)|eleventy\s+--serve|webpack(?:-dev-server|\s+serve)|next\s+dev|next(?=\s*$)|nuxt\s+dev|remix\s+(?:vite:)?dev|react-router\s+dev|svelte-kit\s+dev|vitepress\s+dev)\b/;
+/** It compiles at every start; the built program is quicker. */
+const COMPILING = /^nest\s+start\b/;
 
-/** Empty when the source does not say. */
-export async function defaultStart(
+export type Start = Pick<PlanParts, 'environment' | 'files' | 'site'> & {
+  readonly processes: Readonly<Record<string, PlannedProcess>>;
+  readonly notes: readonly string[];
+  readonly problems: readonly Problem[];
+};
+
+const NOTHING: Start = { processes: {}, notes: [], problems: [] };
+
+export async function startOf(
   files: SourceFiles,
   packageJson: PackageJson,
-): Promise<Record<string, PlannedProcess>> {
+  framework: Framework | null,
+  asked: Asked,
+): Promise<Start> {
+  if (asked.processes !== null) return NOTHING;
   const { scripts } = packageJson;
-  for (const name of ['start', 'start:prod']) {
-    const script = scripts[name] ?? '';
-    if (script.trim() === '') continue;
-    const from = `scripts.${name} in package.json`;
-    const isAlone = scripts[`pre${name}`] === undefined && scripts[`post${name}`] === undefined;
-    if (isAlone && script.length <= MAX_PLAIN && PLAIN.test(script)) return { web: { command: script, from } };
-    return { web: { command: name === 'start' ? 'npm start' : `npm run ${name}`, from } };
-  }
-  const program = await files.find(...PROGRAMS);
-  return program === null ? {} : { web: { command: `node ${program}`, from: program } };
+  const start = (scripts['start'] ?? '').trim();
+  const isDevelopment = start.length <= MAX_PLAIN && DEVELOPMENT.test(start);
+  const hasCompiled = COMPILING.test(start) && (scripts['start:prod'] ?? '') !== '';
+  if (start !== '' && !isDevelopment && !hasCompiled) return script('start', scripts);
+  const isNamed = asked.options['STATIC_ROOT'] !== undefined;
+  const notes = isDevelopment
+    ? [
+        `scripts.start in package.json runs a development server (${start.slice(0, 80)}), which is not for an app in use`,
+      ]
+    : [];
+  if ((scripts['start:prod'] ?? '').trim() !== '' && !isNamed) return { ...script('start:prod', scripts), notes };
+  if (framework?.runs.kind === 'server' && !isNamed) return { ...serving(framework.name, framework.runs), notes };
+  const program = await files.find('server.js', ...(framework === null ? ['index.js', 'app.js'] : []));
+  if (program !== null && !isNamed) return web(`node ${program}`, program);
+  if (framework?.runs.kind === 'site' || isNamed) return { ...siteOf(framework, asked), notes };
+  if (framework?.runs.kind === 'nothing') return { ...NOTHING, problems: [framework.runs.problem] };
+  if (isDevelopment) return script('start', scripts);
+  const main = packageJson.text('main');
+  const found = main === null ? null : await files.find(main, `${main}.js`, `${main}/index.js`);
+  return found !== null && /^[\w@./-]+$/.test(found) ? web(`node ${found}`, 'main in package.json') : NOTHING;
+}
+
+/** For an app without a build script, what its framework is built with. */
+export function frameworkBuild({ name, build, runs }: Framework, { site }: Start): Step | null {
+  // Of a site that nobody serves there may be a part in something else.
+  if (build === null || (runs.kind !== 'server' && site == null)) return null;
+  return {
+    name: `${build.join(' ')} (${name}; there is no build script)`,
+    run: ['npm', 'exec', '--no', '--', ...build],
+  };
+}
+
+function web(command: string, from: string): Start {
+  return { ...NOTHING, processes: { web: { command, from } } };
+}
+
+function script(name: string, scripts: PackageJson['scripts']): Start {
+  const line = scripts[name] ?? '';
+  const isAlone = scripts[`pre${name}`] === undefined && scripts[`post${name}`] === undefined;
+  const isPlain = isAlone && line.length <= MAX_PLAIN && PLAIN.test(line);
+  const command = name === 'start' ? 'npm start' : `npm run ${name}`;
+  return web(isPlain ? line : command, `scripts.${name} in package.json`);
+}
+
+function serving(
+  name: string,
+  { command, env = {} }: { command: string; env?: Readonly<Record<string, string>> },
+): Start {
+  const environment = Object.entries(env).map(([key, value]): Variable => ({ name: key, value, scope: 'run' }));
+  return { ...web(command, name), environment };
+}
+
+function siteOf(framework: Framework | null, asked: Asked): Start {
+  const runs = framework?.runs;
+  const { roots, fallback } = runs?.kind === 'site' ? runs : { roots: [], fallback: null };
+  const from = framework?.name ?? 'tancho.yaml';
+  const otherwise: Problem = {
+    cause: 'build_failed',
+    message: `The build has made no index.html in ${roots.join(' or ')}, where ${from} puts it.`,
+    hint: 'Name the directory that it makes in tancho.yaml: static: { root: <directory> }; or say what starts the app in a Procfile.',
+  };
+  return { ...NOTHING, ...serveSite({ roots, fallback, from, otherwise }, asked) };
 }

@@ -1,0 +1,183 @@
+import { describe, expect, it } from 'vitest';
+import { sourceOf } from '../../../../test/support/memory-source.ts';
+import type { BuildPlan } from '../../build-plan.ts';
+import { planSource } from '../../plan-source.ts';
+import { nodejs } from './node.ts';
+
+type Files = Record<string, string>;
+
+async function plan(packageJson: object, files: Files = {}): Promise<BuildPlan> {
+  const all = { 'package.json': JSON.stringify(packageJson, null, 2), ...files };
+  const request = { app: 'shop', platform: 'nodejs', languages: [nodejs], files: sourceOf(all) };
+  return (await planSource(request)).plan;
+}
+
+const wants = (name: string, more: object = {}) => ({ dependencies: { [name]: '*' }, ...more });
+const scripts = (start: string) => ({ scripts: { build: 'make', start } });
+
+describe('a framework that serves', () => {
+  it.each<[string, object, Files, string]>([
+    ['Next.js', wants('next'), {}, './node_modules/.bin/next start'],
+    ['Next.js', wants('next', scripts('next dev')), {}, './node_modules/.bin/next start'],
+    ['Next.js', wants('next', scripts('next start')), {}, 'npm start'],
+    ['Nuxt', wants('nuxt'), {}, 'node .output/server/index.mjs'],
+    ['Nuxt', { dependencies: { nuxt: '^2.15.0' } }, {}, './node_modules/.bin/nuxt start'],
+    ['Nest', wants('@nestjs/core'), {}, 'node dist/main'],
+    [
+      'SvelteKit',
+      { dependencies: { '@sveltejs/kit': '2', vite: '7' } },
+      { 'svelte.config.js': "import a from '@sveltejs/adapter-node';" },
+      'node build',
+    ],
+    ['Remix', wants('@remix-run/serve'), {}, './node_modules/.bin/remix-serve ./build/index.js'],
+    [
+      'React Router',
+      wants('@react-router/serve'),
+      {},
+      './node_modules/.bin/react-router-serve ./build/server/index.js',
+    ],
+    ['Astro', { dependencies: { astro: '5', '@astrojs/node': '9' } }, {}, 'node ./dist/server/entry.mjs'],
+  ])('%s is started where nothing else is said: %j', async (name, packageJson, files, command) => {
+    const made = await plan(packageJson, files);
+    expect([made.title, made.processes['web']?.command]).toEqual([`${name} with npm`, command]);
+    expect([made.site, made.problems]).toEqual([null, []]);
+  });
+
+  it('is built by its own program where there is no build script', async () => {
+    expect((await plan(wants('next'))).steps.map(({ run }) => run.join(' '))).toEqual(['npm exec --no -- next build']);
+    expect((await plan(wants('next', scripts('x')))).steps.map(({ name }) => name)).toEqual(['npm run build']);
+    expect((await plan(wants('@nestjs/core'))).steps).toEqual([]);
+  });
+
+  it('that would make nothing to run here says what to change', async () => {
+    const files = { 'svelte.config.js': "// config\nimport adapter from '@sveltejs/adapter-auto';\n" };
+    expect((await plan(wants('@sveltejs/kit'), files)).problems).toMatchObject([
+      {
+        cause: 'no_process',
+        message: expect.stringMatching(/^svelte.config.js line 2 builds for a platform that is found/) as string,
+        hint: expect.stringContaining('npm install -D @sveltejs/adapter-node') as string,
+      },
+    ]);
+  });
+});
+
+describe('a framework that makes files', () => {
+  it.each<[string, object, Files, string[], string | null]>([
+    ['Vite', wants('vite', scripts('vite')), {}, ['dist', 'build'], 'index.html'],
+    ['Vite', wants('vite'), { 'vite.config.ts': "build: {\n  outDir: './public',\n}" }, ['public'], 'index.html'],
+    ['Create React App', wants('react-scripts', scripts('react-scripts start')), {}, ['build'], 'index.html'],
+    ['Next.js', wants('next'), { 'next.config.mjs': "export default { output: 'export' }" }, ['out'], null],
+    ['Docusaurus', wants('@docusaurus/core', scripts('docusaurus start')), {}, ['build'], null],
+    ['Astro', wants('astro', scripts('astro dev')), {}, ['dist'], null],
+    [
+      'SvelteKit',
+      { dependencies: { '@sveltejs/kit': '2', vite: '7' } },
+      { 'svelte.config.js': "import a from '@sveltejs/adapter-static';\nadapter({ fallback: '200.html' })" },
+      ['build'],
+      '200.html',
+    ],
+    [
+      'Angular',
+      wants('@angular/cli', scripts('ng serve')),
+      { 'angular.json': '{"projects":{"web":{},"x":{"architect":{"build":{"options":{"outputPath":"out/x"}}}}}}' },
+      ['dist/web/browser', 'dist/web', 'out/x/browser', 'out/x', 'dist'],
+      'index.html',
+    ],
+  ])('%s is served as a site: %j', async (name, packageJson, files, roots, fallback) => {
+    const made = await plan(packageJson, files);
+    expect(made).toMatchObject({ title: `${name} with npm`, site: { roots }, problems: [] });
+    expect(made.processes['web']?.command).toContain('.tancho/server.mjs');
+    expect(made.environment.find((each) => each.name === 'STATIC_FALLBACK')?.value ?? null).toBe(fallback);
+    expect(made.steps).toHaveLength(1);
+  });
+
+  it('is no site where a program of its own serves it', async () => {
+    const served = [
+      await plan(wants('vite', scripts('node server.js'))),
+      await plan(wants('vite', { scripts: { build: 'x' } }), { 'server.js': '' }),
+      await plan(wants('vite', scripts('vite')), { Procfile: 'web: node x.js\n' }),
+    ];
+    for (const { site, processes } of served) {
+      expect([site, processes['web']?.command]).toEqual([null, expect.stringMatching(/^node \w+\.js$/)]);
+    }
+  });
+
+  it('is looked for in the directory that tancho.yaml names', async () => {
+    const files = { 'tancho.yaml': 'static: { root: out, fallback: app.html }' };
+    const made = await plan(wants('rollup', { scripts: { build: 'rollup -c' } }), files);
+    expect([made.site, made.processes['web']?.command]).toEqual([null, expect.stringContaining('server.mjs')]);
+  });
+});
+
+describe('development packages', () => {
+  const dev = { typescript: '5', tsx: '4', '@nestjs/cli': '11', 'ts-node': '10', vite: '7' };
+  const made = (start: string, more: object = {}, files: Files = {}) =>
+    plan({ devDependencies: dev, dependencies: { a: '1' }, scripts: { build: 'tsc', start, ...more } }, files);
+  const pruned = ({ steps }: BuildPlan): boolean => steps.some(({ name }) => name.includes('prune'));
+
+  it.each<[string, object]>([
+    ['tsx src/main.ts', {}],
+    ['nest start', {}],
+    ['node -r ts-node/register main.ts', {}],
+    ['node --import=tsx main.ts', {}],
+    ['npm run serve', { serve: 'tsx main.ts' }],
+    ['node dist/main.js', { prestart: 'tsc' }],
+    ['./node_modules/.bin/tsx main.ts', {}],
+  ])('that "%s" needs are not removed: %j', async (start, more) => {
+    const found = await made(start, more);
+    expect([pruned(found), found.notes[0]]).toEqual([false, expect.stringMatching(/^Development packages stay: /)]);
+  });
+
+  it('that nothing needs are removed', async () => {
+    for (const start of ['node dist/main.js', 'node build', 'npm run unknown', 'node typescriptish.js'])
+      expect(pruned(await made(start)), start).toBe(true);
+    expect(pruned(await made('nest start', { 'start:prod': 'node dist/main' }))).toBe(true);
+  });
+
+  it('that the Procfile needs are not removed', async () => {
+    const found = await made('node x', {}, { Procfile: 'web: node x\nworker: npx tsx worker.ts\n' });
+    expect([pruned(found), found.notes[0]]).toEqual([false, expect.stringContaining('"npx tsx worker.ts" runs tsx')]);
+  });
+});
+
+describe('a lock file', () => {
+  const APP = { dependencies: { express: '^5.0.0' }, scripts: { start: 'node x' } };
+  const npm = (version: string | null) => ({
+    'package-lock.json': JSON.stringify({
+      packages: version === null ? { '': {} } : { 'node_modules/express': { version } },
+    }),
+  });
+  const problems = async (packageJson: object, files: Files) => (await plan(packageJson, files)).problems;
+
+  it.each<[string, object, Files]>([
+    ['npm', APP, npm('5.1.0')],
+    ['npm with overrides', { ...APP, overrides: { express: '4' } }, npm('4.0.0')],
+    ['npm, a package of git', { ...APP, dependencies: { express: 'github:expressjs/express' } }, npm(null)],
+    ['yarn', APP, { 'yarn.lock': '# yarn\n\nexpress@^5.0.0:\n  version "5.1.0"\n' }],
+    ['yarn, several ranges', APP, { 'yarn.lock': '"express@>=4", express@^5.0.0:\n  version "5.1.0"\n' }],
+  ])('of %s that fits is no problem', async (_what, packageJson, files) => {
+    expect(await problems(packageJson, files)).toEqual([]);
+  });
+
+  it.each<[string, Files, string]>([
+    ['npm', npm('4.18.2'), '4.18.2 is locked'],
+    ['npm', npm(null), 'it is not locked'],
+    ['yarn', { 'yarn.lock': 'express@^4.0.0:\n  version "4.1.0"\n' }, 'it is not locked'],
+  ])('of %s that does not fit is told before anything is installed: %j', async (program, files, has) => {
+    const [lock] = Object.keys(files);
+    expect(await problems(APP, files)).toEqual([
+      {
+        cause: 'invalid_config',
+        message: `${lock} does not fit package.json: package.json line 3 asks for express ^5.0.0, and ${has}.`,
+        hint: `Run "${program} install" in the app, commit ${lock} and push again.`,
+      },
+    ]);
+  });
+
+  it('that cannot be read is named', async () => {
+    await expect(plan(APP, { 'package-lock.json': '<<<<<<< HEAD' })).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringMatching(/^package-lock.json is not valid JSON/) as string,
+    });
+  });
+});

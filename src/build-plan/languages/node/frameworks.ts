@@ -1,0 +1,183 @@
+/** Frameworks that say by themselves how an app is built, what starts it, or which files are its site. */
+import { subset, validRange } from 'semver';
+import type { Problem, Variable } from '../../build-plan.ts';
+import type { SourceFiles } from '../../source/source-files.ts';
+import { MAX_RANGE } from '../../versions.ts';
+import { angularSite } from './angular.ts';
+import type { PackageJson } from './package-json.ts';
+
+export interface Framework {
+  readonly name: string;
+  /** Program and arguments, for an app without a build script; null: it does not bring the program. */
+  readonly build: readonly string[] | null;
+  readonly runs: Runs;
+  /** Variables of the build. */
+  readonly environment: readonly Variable[];
+}
+
+export type Runs =
+  | { readonly kind: 'server'; readonly command: string; readonly env?: Readonly<Record<string, string>> }
+  /** Files to be served; `fallback` answers unknown paths. */
+  | { readonly kind: 'site'; readonly roots: readonly string[]; readonly fallback: string | null }
+  | { readonly kind: 'nothing'; readonly problem: Problem };
+
+interface Known {
+  /** One of these among the packages means it. */
+  readonly packages: readonly string[];
+  readonly name: string;
+  readonly build: readonly string[];
+  /** The package that brings the program that builds; the first of `packages` by default. */
+  readonly cli?: string;
+  readonly env?: Readonly<Record<string, string>>;
+  readonly runs: Runs | ((files: SourceFiles, packageJson: PackageJson) => Promise<Runs>);
+}
+
+/** Nobody is to be told what is built here. */
+const SILENT = {
+  NEXT_TELEMETRY_DISABLED: '1',
+  NUXT_TELEMETRY_DISABLED: '1',
+  ASTRO_TELEMETRY_DISABLED: '1',
+  GATSBY_TELEMETRY_DISABLED: '1',
+  NG_CLI_ANALYTICS: 'false',
+};
+const BIN = './node_modules/.bin/';
+const ENDINGS = ['js', 'mjs', 'cjs', 'ts', 'mts'];
+
+function site(roots: readonly string[], fallback: string | null = null): Runs {
+  return { kind: 'site', roots, fallback };
+}
+
+function server(command: string, env: Readonly<Record<string, string>> = {}): Runs {
+  return { kind: 'server', command, env };
+}
+
+/** What is built upon another one comes before it. */
+const KNOWN: readonly Known[] = [
+  { packages: ['next'], name: 'Next.js', build: ['next', 'build'], runs: nextRuns },
+  { packages: ['nuxt', 'nuxt3'], name: 'Nuxt', build: ['nuxt', 'build'], runs: nuxtRuns },
+  {
+    packages: ['@nestjs/core'],
+    name: 'Nest',
+    build: ['nest', 'build'],
+    cli: '@nestjs/cli',
+    runs: server('node dist/main'),
+  },
+  { packages: ['@sveltejs/kit'], name: 'SvelteKit', build: ['vite', 'build'], cli: 'vite', runs: svelteKitRuns },
+  {
+    packages: ['@react-router/serve'],
+    name: 'React Router',
+    build: ['react-router', 'build'],
+    cli: '@react-router/dev',
+    runs: server(`${BIN}react-router-serve ./build/server/index.js`),
+  },
+  {
+    packages: ['@react-router/dev'],
+    name: 'React Router',
+    build: ['react-router', 'build'],
+    runs: site(['build/client'], 'index.html'),
+  },
+  {
+    packages: ['@remix-run/serve'],
+    name: 'Remix',
+    build: ['remix', 'vite:build'],
+    cli: '@remix-run/dev',
+    runs: remixRuns,
+  },
+  { packages: ['astro'], name: 'Astro', build: ['astro', 'build'], runs: astroRuns },
+  { packages: ['gatsby'], name: 'Gatsby', build: ['gatsby', 'build'], runs: site(['public']) },
+  { packages: ['@docusaurus/core'], name: 'Docusaurus', build: ['docusaurus', 'build'], runs: site(['build']) },
+  { packages: ['@angular/cli'], name: 'Angular', build: ['ng', 'build'], runs: angularRuns },
+  {
+    packages: ['react-scripts'],
+    name: 'Create React App',
+    build: ['react-scripts', 'build'],
+    // With CI it takes every warning for a mistake.
+    env: { CI: 'false' },
+    runs: site(['build'], 'index.html'),
+  },
+  {
+    packages: ['@vue/cli-service'],
+    name: 'Vue CLI',
+    build: ['vue-cli-service', 'build'],
+    runs: site(['dist'], 'index.html'),
+  },
+  { packages: ['@11ty/eleventy'], name: 'Eleventy', build: ['eleventy'], runs: site(['_site']) },
+  { packages: ['vite'], name: 'Vite', build: ['vite', 'build'], runs: viteRuns },
+];
+
+export async function findFramework(files: SourceFiles, packageJson: PackageJson): Promise<Framework | null> {
+  const known = KNOWN.find(({ packages }) => packages.some((name) => packageJson.wants(name)));
+  if (known === undefined) return null;
+  const { name, packages, build, cli = packages[0] ?? '', env = {}, runs } = known;
+  return {
+    name,
+    build: packageJson.wants(cli) ? build : null,
+    runs: typeof runs === 'function' ? await runs(files, packageJson) : runs,
+    environment: Object.entries({ ...SILENT, ...env }).map(([key, value]) => ({ name: key, value, scope: 'build' })),
+  };
+}
+
+async function inConfig(files: SourceFiles, name: string, pattern: RegExp): Promise<RegExpExecArray | null> {
+  for (const ending of ENDINGS) {
+    const found = await files.findLine(`${name}.${ending}`, pattern);
+    if (found !== null) return found.match;
+  }
+  return null;
+}
+
+async function nextRuns(files: SourceFiles): Promise<Runs> {
+  const exported = await inConfig(files, 'next.config', /^[^/]*\boutput\s*:\s*['"]export['"]/);
+  return exported === null ? server(`${BIN}next start`) : site(['out']);
+}
+
+async function nuxtRuns(_files: SourceFiles, { scripts, dependencies, devDependencies }: PackageJson): Promise<Runs> {
+  if (/\bnuxt(?:i)? generate\b/.test(scripts['build'] ?? '')) return site(['.output/public', 'dist'], '200.html');
+  const range = dependencies['nuxt'] ?? devDependencies['nuxt'] ?? '';
+  return isBelow(range, '<3')
+    ? server(`${BIN}nuxt start`, { HOST: '0.0.0.0' })
+    : server('node .output/server/index.mjs');
+}
+
+function isBelow(range: string, limit: string): boolean {
+  const valid = range.length <= MAX_RANGE ? validRange(range) : null;
+  return valid !== null && subset(valid, limit);
+}
+
+async function svelteKitRuns(files: SourceFiles, packageJson: PackageJson): Promise<Runs> {
+  const config = 'svelte.config.js';
+  const imported = await files.findLine(config, /from\s+['"]@sveltejs\/adapter-([\w-]+)['"]/);
+  const adapter = imported?.match[1] ?? '';
+  if (adapter === 'node') return server('node build');
+  if (adapter === 'static') {
+    const fallback = (await files.findLine(config, /\bfallback\s*:\s*['"]([\w.-]+)['"]/))?.match[1] ?? null;
+    return site(['build'], fallback);
+  }
+  if (packageJson.wants('@sveltejs/adapter-node') && imported === null) return server('node build');
+  const where = imported === null ? config : `${config} line ${imported.line}`;
+  const problem: Problem = {
+    cause: 'no_process',
+    message: `${where} builds for ${adapter === '' || adapter === 'auto' ? 'a platform that is found by itself (adapter-auto)' : `another platform (adapter-${adapter})`}, of which nothing runs here.`,
+    hint: 'Run "npm install -D @sveltejs/adapter-node", import the adapter from "@sveltejs/adapter-node" in svelte.config.js, commit and push again.',
+  };
+  return { kind: 'nothing', problem };
+}
+
+async function remixRuns(_files: SourceFiles, packageJson: PackageJson): Promise<Runs> {
+  const built = packageJson.wants('vite') ? './build/server/index.js' : './build/index.js';
+  return server(`${BIN}remix-serve ${built}`);
+}
+
+async function astroRuns(_files: SourceFiles, packageJson: PackageJson): Promise<Runs> {
+  if (packageJson.wants('@astrojs/node')) return server('node ./dist/server/entry.mjs', { HOST: '0.0.0.0' });
+  return site(['dist']);
+}
+
+async function angularRuns(files: SourceFiles, { scripts }: PackageJson): Promise<Runs> {
+  const rendered = Object.keys(scripts).find((name) => name.startsWith('serve:ssr:'));
+  return rendered === undefined ? site(await angularSite(files), 'index.html') : server(scripts[rendered] ?? '');
+}
+
+async function viteRuns(files: SourceFiles): Promise<Runs> {
+  const named = (await inConfig(files, 'vite.config', /^[^/]*\boutDir\s*:\s*['"](?:\.\/)?([\w./-]+)['"]/))?.[1];
+  return site(named === undefined || named.includes('..') ? ['dist', 'build'] : [named], 'index.html');
+}
