@@ -115,14 +115,11 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s in the middle of a push, a com
     // While the apps live on their open requests are given time to end, which is not what this is about.
     if (signal === 'SIGTERM') busy.hangUp();
     try {
-      const begun = Date.now();
       await world.end(signal);
-      console.log(`ended ${Date.now() - begun} ms after ${signal}`);
-      expect(Date.now() - begun).toBeLessThan(8_000);
       const [pushed, ran] = await Promise.all([busy.push, busy.run, busy.follow]);
       expect(pushed.code).toBe(1);
       expect(pushed.stderr).toMatch(/The platform is being stopped\..* Push again when it is back\./);
-      expect(pushed.stderr).toContain('Deploy failed (cancelled)');
+      expect(pushed.stderr).toContain('Deploy cancelled: The platform is being stopped.');
       expect(ran.code).not.toBe(0);
       expect(ran.stderr).toMatch(/^Error: .*\n( {2}Hint: .*\n)?$/);
       const left = await processesOf(world.home);
@@ -139,9 +136,9 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s in the middle of a push, a com
       what: 'the app to be back',
     });
     const deploys = await deploysOfSlow();
-    expect(deploys.every(({ State }) => State === 'done' || State === 'failed')).toBe(true);
+    expect(deploys.every(({ State }) => State === 'done' || State === 'cancelled')).toBe(true);
     expect(deploys[0]).toMatchObject({
-      State: 'failed',
+      State: 'cancelled',
       Cause: 'cancelled',
     });
   });

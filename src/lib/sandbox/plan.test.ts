@@ -39,9 +39,9 @@ describe('bubblewrap', () => {
   it('shows the system read-only and the binds where they are, and ends as the tenant without capabilities', () => {
     const plan = planBubblewrap(request(), { programs, system, uid: 70_001, fds });
     expect([plan.file, ...plan.args].join(' ')).toBe(
-      '/usr/bin/bwrap --unshare-pid --unshare-ipc --unshare-uts --new-session --ro-bind /usr /usr --ro-bind /etc /etc ' +
-        '--symlink usr/bin /bin --proc /proc --dev /dev --perms 1777 --size 536870912 --tmpfs /tmp ' +
-        '--perms 1777 --size 536870912 --tmpfs /dev/shm ' +
+      '/usr/bin/bwrap --unshare-pid --unshare-ipc --unshare-uts --new-session --proc /proc --dev /dev ' +
+        '--perms 1777 --size 536870912 --tmpfs /tmp --perms 1777 --size 536870912 --tmpfs /dev/shm ' +
+        '--ro-bind /etc /etc --ro-bind /usr /usr --symlink usr/bin /bin ' +
         '--perms 0755 --dir /home --perms 0755 --dir /home/tancho --perms 0755 --dir /home/tancho/slugs ' +
         '--perms 0755 --dir /home/tancho/slugs/a --bind /home/tancho/slugs/a/code /home/tancho/slugs/a/code ' +
         '--perms 0755 --dir /home/tancho/units --bind /home/tancho/units/u1 /home/tancho/units/u1 ' +
@@ -51,6 +51,16 @@ describe('bubblewrap', () => {
         `${asTenant} -- /bin/sh -c node app.js`,
     );
     expect(plan.env).toEqual({ PATH: '/bin', GREETING: 'hi', TANCHO_SANDBOX: 'u1' });
+  });
+
+  it('lets tenants through to what it shows of the system below directories that it makes, also in /tmp', () => {
+    const shown = { ...system, directories: ['/usr', '/tmp/clone/.runtime/node'] };
+    const { args } = planBubblewrap(request(), { programs, system: shown, uid: 70_001, fds });
+    expect(args.join(' ')).toContain(
+      '--perms 0755 --dir /tmp --perms 0755 --dir /tmp/clone --perms 0755 --dir /tmp/clone/.runtime ' +
+        '--ro-bind /tmp/clone/.runtime/node /tmp/clone/.runtime/node',
+    );
+    expect(args.lastIndexOf('--tmpfs')).toBeLessThan(args.indexOf('--ro-bind'));
   });
 
   it('dies with its parent only when asked to', () => {
@@ -97,7 +107,7 @@ describe('bubblewrap', () => {
       `--ro-bind ${place('/etc/hosts', '1')} /.tancho/hosts --bind ${place('/home/tancho/units/u1/tmp', '0')} /tmp ` +
       '--remount-ro / --chdir /srv --setenv LD_PRELOAD x.so --info-fd 3 --json-status-fd 4 --block-fd 5 -- /app';
     expect([plan.file, ...plan.args].join(' ')).toBe(
-      '/usr/bin/bwrap --ro-bind /usr /usr --ro-bind /etc /etc --symlink usr/bin /bin --bind /proc /proc --dev-bind /dev /dev ' +
+      '/usr/bin/bwrap --ro-bind /etc /etc --ro-bind /usr /usr --symlink usr/bin /bin --bind /proc /proc --dev-bind /dev /dev ' +
         '--perms 0755 --dir /tmp --perms 0755 --dir /.sandbox --bind /home/tancho/units/u1/tmp /.sandbox/0 ' +
         '--ro-bind /etc/hosts /.sandbox/1 --bind /home/tancho/slugs/a/code /.sandbox/root ' +
         '--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP --cap-add CAP_DAC_READ_SEARCH ' +

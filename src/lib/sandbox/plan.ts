@@ -57,10 +57,10 @@ const LOADER_VARIABLE =
 export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts): Plan {
   if (request.root !== undefined) return planRoot(request, request.root, facts);
   const { programs, system, uid, fds } = facts;
-  const args = [...namespaces(request), ...systemArguments(system)];
-  args.push('--proc', '/proc', '--dev', '/dev');
+  const args = [...namespaces(request), '--proc', '/proc', '--dev', '/dev'];
+  // Before what is shown of the machine, which may lie below /tmp.
   for (const path of ['/tmp', '/dev/shm']) args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', path);
-  args.push(...bindArguments(request.binds));
+  args.push(...systemArguments(system), ...bindArguments(request.binds));
   if (uid !== null) args.push(...KEPT_CAPABILITIES);
   args.push('--chdir', request.cwd);
   const { early, late } = splitEnvironment(request.env);
@@ -115,7 +115,7 @@ function rootArguments(request: SandboxRequest, root: SandboxRoot, { fds, entrie
 
 function systemArguments({ directories, links }: SystemView): string[] {
   return [
-    ...directories.flatMap((directory) => ['--ro-bind', directory, directory]),
+    ...bindArguments(directories.map((path) => ({ path, writable: false }))),
     ...links.flatMap((link) => ['--symlink', link.target, link.path]),
   ];
 }
