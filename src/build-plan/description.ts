@@ -1,8 +1,17 @@
 /** A build plan in words: the short form that a push prints, and the long one of `tancho build plan`. */
 import type { BuildPlan, Tool } from './build-plan.ts';
 
-/** What runs in the build and afterwards, one line each. */
-export function describeRun({ dependencies, steps, processes }: BuildPlan): string[] {
+const MAX_LINES = 3;
+
+/** What runs in the build and afterwards, in a few lines. */
+export function describeBriefly(plan: BuildPlan): string[] {
+  const names = Object.keys(plan.processes);
+  if (names.length <= MAX_LINES) return describeRun(plan);
+  return [...describeRun({ ...plan, processes: {} }), `Processes: ${names.join(', ')}`];
+}
+
+/** What runs in the build and afterwards, one line for each process. */
+function describeRun({ dependencies, steps, processes }: BuildPlan): string[] {
   const names = [...dependencies.flatMap((set) => set.steps), ...steps].map(({ name }) => name);
   const runs = Object.entries(processes).map(([name, { command, from }]) => `${name}: ${command} (${from})`);
   return [...(names.length === 0 ? [] : [`Steps: ${names.join(', ')}`]), ...runs.map((run) => `Process ${run}`)];

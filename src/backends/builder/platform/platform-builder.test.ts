@@ -94,6 +94,68 @@ describe('notes of a platform', () => {
   });
 });
 
+describe('what the files show to be wrong', () => {
+  it('is said before anything is run', async () => {
+    const { build, sandbox, lines } = await world();
+    const before = sandbox.requests.length;
+    await expect(
+      build({ source: treeOf({ 'app.txt': '', 'packages.txt': '', 'compile.txt': '' }) }),
+    ).rejects.toMatchObject({
+      code: 'no_process',
+      hint: expect.stringContaining('web: ./run') as string,
+    });
+    expect(sandbox.requests.slice(before)).toEqual([]);
+    expect(lines).toEqual(['compiling is slow']);
+  });
+});
+
+describe('a push', () => {
+  it('prints tools with who asked for them, steps and processes, in a few lines', async () => {
+    const { build, lines } = await world();
+    const files = { 'packages.txt': '', 'vendor/a': '', 'compile.txt': '' };
+    await build({ source: treeOf({ ...APP, ...files }) });
+    expect(lines.slice(0, 4)).toEqual([
+      'compiling is slow',
+      expect.stringMatching(/^Building shop with fake: cp [\d.]+$/),
+      'Steps: install packages, compile',
+      'Process web: ./start (default.txt)',
+    ]);
+    const Procfile = ['web', 'a', 'b', 'c'].map((name) => `${name}: run ${name}\n`).join('');
+    await build({ source: treeOf({ ...APP, Procfile }) });
+    expect(lines.slice(1)).toEqual(['Processes: web, a, b, c']);
+  });
+});
+
+describe('a site', () => {
+  const SITE = { ...APP, 'site.txt': '' };
+  const making = (command: string) => hook(command, { 'site.txt': '' });
+
+  it('is the first directory in which the steps have made its page', async () => {
+    const { build, manifest } = await world();
+    const made = await build({ source: making('mkdir also made && touch also/index.html made/index.html') });
+    expect((await manifest(made)).env).toMatchObject({ ROOT: 'made' });
+    const other = await build({ source: making('mkdir -p also made/index.html && touch also/index.html') });
+    expect((await manifest(other)).env).toMatchObject({ ROOT: 'also' });
+  });
+
+  it('without a page fails the build, unless the app starts something of its own', async () => {
+    const { build, manifest } = await world();
+    await expect(build({ source: treeOf(SITE) })).rejects.toMatchObject({
+      code: 'build_failed',
+      message: 'The build made no page.',
+    });
+    const own = await build({ source: treeOf({ ...SITE, Procfile: 'web: run\n' }) });
+    expect((await manifest(own)).env).not.toHaveProperty('ROOT');
+  });
+
+  it('is not found through a link that leads out of the code', async () => {
+    const { build } = await world();
+    await expect(build({ source: making('mkdir made && ln -s /etc/passwd made/index.html') })).rejects.toMatchObject({
+      code: 'build_failed',
+    });
+  });
+});
+
 describe('a slug', () => {
   it('says what its units need', async () => {
     const { build, manifest } = await world();
