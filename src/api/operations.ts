@@ -18,6 +18,7 @@ import { diagnosisOperations } from './operations/diagnosis.ts';
 import { deployOperations } from './operations/deploys.ts';
 import { instanceOperations } from './operations/instances.ts';
 import { eventOperations } from './operations/events.ts';
+import { diskOperations } from './operations/disk.ts';
 import { healerOperations } from './operations/healers.ts';
 import { metadataOperations } from './operations/metadata.ts';
 import { planOperations } from './operations/plans.ts';
@@ -57,6 +58,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appTokenOperations,
   ...quotaOperations,
   ...healerOperations,
+  ...diskOperations,
   ...eventOperations,
   ...deployOperations,
   ...metadataOperations,

@@ -121,6 +121,7 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'deploy.ambiguous': 409,
   'deploy.failed': 422,
   'deploy.invalid_source': 400,
+  'disk.low': 507,
   'release.not_found': 404,
   'config.invalid': 500,
 };

@@ -10,6 +10,7 @@ import { envVars } from './shapes/env-var.ts';
 import { knownUnits } from './shapes/known-unit.ts';
 import { eventInfo, events } from './shapes/event.ts';
 import { logEntries, logEntriesUnion } from './shapes/log-entry.ts';
+import { disk } from './shapes/disk.ts';
 import * as healer from './shapes/healer.ts';
 import { metadata } from './shapes/metadata.ts';
 import { plans, routers } from './shapes/plan.ts';
@@ -37,6 +38,7 @@ const SAME = {
   teams,
   ...user,
   ...healer,
+  disk,
   quota,
   limit,
   appToken,

@@ -6,6 +6,7 @@ import type { Router } from '../domain/routes/router.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { ImageSource } from '../domain/deploys/image-source.ts';
+import type { DiskSurvey } from '../domain/disk/disk-survey.ts';
 import type { Probe } from '../domain/diagnosis/probe.ts';
 import type { ExternalHealers } from '../domain/healers/external-healer.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
@@ -26,6 +27,7 @@ import { createSqlLogStore } from './log-store/sql/index.ts';
 import { createRegistryImages } from './image-source/registry/registry-images.ts';
 import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
 import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
+import { createHomeSurvey } from './disk-survey/home/home-survey.ts';
 import { createMachineProbe } from './probe/machine/machine-probe.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import type { EdgeRouterOptions } from './router/edge/edge-options.ts';
@@ -48,6 +50,7 @@ export interface Backends {
   readonly serviceEndpoint: ServiceEndpoint;
   readonly externalHealers: ExternalHealers;
   readonly probe: Probe;
+  readonly diskSurvey: DiskSurvey;
   /**
    * Lets go of everything; the units are not touched. The router goes on serving after `leave-units`, ends with `all`, and
    * after a start that failed goes on only if it served before.
@@ -138,6 +141,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
         timeoutMs: config.buildTimeoutSeconds * 1000,
       }),
       probe: createMachineProbe({ directory: config.home }),
+      diskSurvey: createHomeSurvey({ home: config.home }),
       externalHealers: createHttpHealers({ guard: createAddressGuard(addresses) }),
     };
     return { ...stores, ...engine, ...router, ...gitHost, mailer, ...outward, close };

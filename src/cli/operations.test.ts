@@ -73,6 +73,7 @@ const MORE: readonly (readonly string[])[] = [
   ['user', 'admin', 'ann@example.com', '--revoke'],
   ['app', 'update', 'shop', '--plan', 'p'],
   ['app', 'token-revoke', 'shop', '--id', 'i'],
+  ['server', 'disk'],
 ];
 
 const world = new CliWorld();

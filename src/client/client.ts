@@ -104,6 +104,8 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly pools: PoolsClient;
   readonly services: ServicesClient;
   readonly instances: InstancesClient;
+  /** How full the disk of the platform is, and who holds what of it. */
+  disk(): Promise<shapes.DiskReport>;
   readonly healers: {
     /** Objects of one key each: the name, and the address that executes it. */
     list(): Promise<readonly Readonly<Record<string, string>>[]>;
@@ -138,6 +140,7 @@ export function createClient(target: Target, token?: string): Client {
     platforms: platformsClient(requests),
     plans: plansClient(requests),
     pools: poolsClient(requests),
+    disk: () => request('server.disk'),
     healers: {
       list: () => request('healers.list'),
       recent: () => request('healers.recent'),

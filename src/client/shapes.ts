@@ -24,6 +24,7 @@ export type AppToken = Answer<'app_tokens.create'>;
 export type Limit = Answer<'quotas.user_limit'>;
 /** Name of the key -> the key's text. */
 export type Keys = Answer<'keys.list'>;
+export type DiskReport = Answer<'server.disk'>;
 export type HealingReport = Answer<'healers.run'>;
 export type Event = Answer<'events.list'>[number];
 export type Healing = Answer<'healers.recent'>[number];

@@ -44,6 +44,8 @@ export interface Config {
   readonly buildTimeoutSeconds: number;
   /** Of one step; 0 for no limit. */
   readonly buildMemoryBytes: number;
+  /** With less free space no new code is taken; 0 for never. */
+  readonly diskReserveBytes: number;
   /** Builds at once; null: half as many as there are cores. */
   readonly buildSlots: number | null;
   /** What a newer push of the same branch takes the place of. */

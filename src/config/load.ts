@@ -84,6 +84,7 @@ function valuesOf(read: Read): Values {
     stopGraceSeconds: read(SETTINGS.stopGraceSeconds),
     buildTimeoutSeconds: read(SETTINGS.buildTimeoutSeconds),
     buildMemoryBytes: read(SETTINGS.buildMemoryBytes),
+    diskReserveBytes: read(SETTINGS.diskReserveBytes),
     buildSlots: read(SETTINGS.buildSlots),
     pushReplaces: read(SETTINGS.pushReplaces),
     logEntriesPerApp: read(SETTINGS.logEntriesPerApp),

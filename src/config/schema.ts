@@ -277,6 +277,14 @@ export const SETTINGS: Settings = {
     description: 'Memory one step of a build may use, where this machine can limit it; 0 for no limit.',
     parse: parse.size(64 * 1024 ** 2, true),
   },
+  diskReserveBytes: {
+    key: 'disk.reserve',
+    variable: 'TANCHO_DISK_RESERVE',
+    default: '512M',
+    description:
+      'Free space that is left to the databases and the apps: with less, pushes and builds are refused (disk_low) while everything else goes on; 0 for no reserve.',
+    parse: parse.size(1024 ** 2, true),
+  },
   buildSlots: {
     key: 'builds.slots',
     variable: 'TANCHO_BUILDS_SLOTS',

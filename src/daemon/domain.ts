@@ -29,6 +29,7 @@ import { createDeploys } from '../domain/deploys/deploys.ts';
 import type { GitHost } from '../domain/deploys/git-host.ts';
 import { Pipeline } from '../domain/deploys/pipeline.ts';
 import { createUploads } from '../domain/deploys/uploads.ts';
+import { createDiskUse } from '../domain/disk/disk-use.ts';
 import { createHealers } from '../domain/healers/healers.ts';
 import { ownHealers } from '../domain/healers/own-healers.ts';
 import { HealerRounds } from '../domain/healers/rounds.ts';
@@ -151,6 +152,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     logger,
   });
   const pipeline = new Pipeline({
+    probe: backends.probe,
     provisioner,
     store,
     builder,
@@ -198,10 +200,11 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     diagnoses: createDiagnoses({ store, router, routes, supervisor, probe: backends.probe, settings, now }),
     logs: createLogs({ store, logStore, journal, act, now }),
     deploys,
-    uploads: createUploads({ ...backends, deploys }),
+    uploads: createUploads({ ...backends, deploys, settings }),
     platforms: createPlatforms({ store, builder, act, now }),
     plans: createPlans({ store, act, provisioner, router, settings, now }),
     pools: createPools({ store, act, now }),
+    diskUse: createDiskUse({ store, probe: backends.probe, survey: backends.diskSurvey, settings }),
     healers,
     users: createUsers({
       store,

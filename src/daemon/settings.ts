@@ -34,6 +34,7 @@ export function settingsOf(config: Config, backends: Backends, { sshPort, public
       events: config.events,
       deployLogsPerApp: config.deployLogsPerApp,
     },
+    diskReserveBytes: config.diskReserveBytes,
     buildSlots: config.buildSlots ?? Math.max(1, Math.floor(availableParallelism() / 2)),
     pushReplaces: config.pushReplaces,
     runTimeoutMs: RUN_TIMEOUT_MS,

@@ -134,6 +134,7 @@ const expected: Record<Action, string[]> = {
   'app.bind': APP_TEAM,
   'app.unbind': APP_TEAM,
   'event.list': USERS,
+  'server.disk': ADMINS,
   'healer.list': USERS,
   'healer.run': USERS,
   'healer.recent': ADMINS,

@@ -156,6 +156,7 @@ export const RULES = {
   'app.bind': appTeam,
   'app.unbind': appTeam,
   'event.list': user,
+  'server.disk': admin,
   'healer.list': user,
   'healer.run': user,
   'healer.recent': admin,

@@ -103,6 +103,7 @@ export const ERROR_CODES = [
   'deploy.failed',
   'deploy.invalid_source',
   'release.not_found',
+  'disk.low',
   'config.invalid',
 ] as const;
 

@@ -36,6 +36,8 @@ export interface Settings {
     /** Of so many newest deploys of an app what they printed is kept. */
     readonly deployLogsPerApp: number;
   };
+  /** With less free space no new code is taken; 0 for never. */
+  readonly diskReserveBytes: number;
   /** Builds that run at once, at least 1. */
   readonly buildSlots: number;
   /** What a newer push takes the place of. */

@@ -16,6 +16,7 @@ import type { Swap } from './apps/swap.ts';
 import type { Diagnoses } from './diagnosis/diagnosis.ts';
 import type { Deploys } from './deploys/deploys.ts';
 import type { Uploads } from './deploys/uploads.ts';
+import type { DiskUse } from './disk/disk-use.ts';
 import type { Healers } from './healers/healers.ts';
 import type { Logs } from './logs/logs.ts';
 import type { Plans } from './plans/plans.ts';
@@ -50,6 +51,7 @@ export interface UseCases {
   readonly platforms: Platforms;
   readonly plans: Plans;
   readonly pools: Pools;
+  readonly diskUse: DiskUse;
   readonly healers: Healers;
   readonly users: Users;
   readonly teams: Teams;

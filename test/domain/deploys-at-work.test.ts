@@ -239,6 +239,20 @@ it('tells the pusher what data the running units take with them', async () => {
   expect(lines.join('\n')).toContain('have written db.sqlite3 beside their code');
 });
 
+it('no new code is taken when little is free, and everything else goes on', async () => {
+  await start({ diskReserveBytes: 1_000 });
+  const space = { freeBytes: 999, totalBytes: 2_000 };
+  world.machine.probe.space = space;
+  const lines: string[] = [];
+  expect(await causeOf(world.deploy('shop', {}, { say: (line) => lines.push(line) }))).toBe('disk_low');
+  expect(lines.join('\n')).toContain('tancho server disk');
+  await world.setEnv('shop', { A: '1' });
+  await expect(world.useCases.diskUse.report(ANN)).rejects.toMatchObject({ code: 'access.denied' });
+  const report = await world.useCases.diskUse.report({ ...ANN, isAdmin: true });
+  const code = { kind: 'code', app: 'shop', name: '', bytes: 4096 };
+  expect(report).toEqual({ space, reserveBytes: 1_000, holders: [code] });
+});
+
 it('builds wait for a slot, their owners taking turns', async () => {
   await start({ buildSlots: 1 });
   await world.createApp('blog');

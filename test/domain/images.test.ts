@@ -88,9 +88,11 @@ describe('an image', () => {
   });
 
   it('is refused before anything is recorded, where units cannot run it', async () => {
-    const { store, gitHost } = world.machine;
+    const { store, gitHost, probe, settings } = world.machine;
     const uploads = createUploads({
       store,
+      probe,
+      settings,
       gitHost,
       deploys: world.useCases.deploys,
       archiveSource: { open: () => expect.unreachable() },

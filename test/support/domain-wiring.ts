@@ -143,6 +143,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     archiveSource: createHttpArchives(LOOPBACK),
     externalHealers: { call: async ({ url }: { url: string }) => `called ${url}` },
     probe: faults.wrap('probe', machine.probe),
+    diskSurvey: { holdings: () => Promise.resolve([{ kind: 'code' as const, name: 'shop', bytes: 4096 }]) },
     mailer: { description: 'nowhere', send: async () => {} },
   };
   const timing = {

@@ -1,4 +1,5 @@
 /** Apps, deploys and logs in memory: small but honest use cases for tests of the API alone. Nothing really runs. */
+import { demand } from '../../src/domain/access.ts';
 import type { App, EnvVar } from '../../src/domain/apps/app.ts';
 import { createEventLog } from '../../src/domain/audit/event-log.ts';
 import type { Unit } from '../../src/domain/units/unit.ts';
@@ -54,6 +55,13 @@ export function createMemoryPlatform(): MemoryPlatform {
     ...changesIn(memory),
     diagnoses: diagnosesIn(memory),
     logs: logsIn(memory),
+    diskUse: {
+      async report(caller) {
+        demand(caller, 'server.disk');
+        const holders = [{ kind: 'database', app: '', name: 'tancho.db', bytes: 4096 }] as const;
+        return { space: { freeBytes: 2 ** 30, totalBytes: 2 ** 31 }, reserveBytes: 0, holders };
+      },
+    },
     deploys: deploysIn(memory, apps),
     uploads: {
       archive: refuse,

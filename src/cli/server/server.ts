@@ -37,6 +37,13 @@ apps on the air, to be taken over by the next start. Settings: config.yaml in TA
       await rollBack(cli, { list: options.list === true, yes: options.yes === true, ...to });
     });
   server
+    .command('disk')
+    .description('Show how full the disk of the platform is, and who holds what of it (admins)')
+    .action(async () => {
+      const { showDisk } = await import('./disk.ts');
+      await showDisk(cli);
+    });
+  server
     .command('status')
     .description('Say whether the server of this machine runs')
     .action(async () => {

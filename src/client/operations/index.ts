@@ -17,6 +17,7 @@ import { PLANS_CALLS, type PlansTypes } from './plans.ts';
 import { PLATFORMS_CALLS, type PlatformsTypes } from './platforms.ts';
 import { POOLS_CALLS, type PoolsTypes } from './pools.ts';
 import { QUOTAS_CALLS, type QuotasTypes } from './quotas.ts';
+import { SERVER_CALLS, type ServerTypes } from './server.ts';
 import { SERVICES_CALLS, type ServicesTypes } from './services.ts';
 import { TEAMS_CALLS, type TeamsTypes } from './teams.ts';
 import { UNITS_CALLS, type UnitsTypes } from './units.ts';
@@ -41,6 +42,7 @@ export type Operations = ApiKeyTypes &
   PlatformsTypes &
   PoolsTypes &
   QuotasTypes &
+  ServerTypes &
   ServicesTypes &
   TeamsTypes &
   UnitsTypes &
@@ -66,6 +68,7 @@ export const CALLS = {
   ...PLATFORMS_CALLS,
   ...POOLS_CALLS,
   ...QUOTAS_CALLS,
+  ...SERVER_CALLS,
   ...SERVICES_CALLS,
   ...TEAMS_CALLS,
   ...UNITS_CALLS,

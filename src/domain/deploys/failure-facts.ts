@@ -17,6 +17,7 @@ const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
   'app.busy': 'interrupted',
   'app.not_found': 'interrupted',
   'deploy.invalid_source': 'invalid_source',
+  'disk.low': 'disk_low',
   'quota.exceeded': 'quota_exceeded',
 };
 

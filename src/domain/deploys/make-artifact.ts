@@ -1,5 +1,6 @@
 /** From new code to something that can run, in a build slot of this machine: an image is pulled, source is built. */
 import type { App, EnvVar } from '../apps/app.ts';
+import { demandRoom, type DiskRoomDeps } from '../disk/disk-room.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 import { envRecord } from '../units/unit-spec.ts';
@@ -10,7 +11,7 @@ import type { QueuedDeploy } from './deploy-queue.ts';
 import type { ImageName } from './image-name.ts';
 import type { ImageSource } from './image-source.ts';
 
-export interface MakeDeps {
+export interface MakeDeps extends DiskRoomDeps {
   readonly store: Store;
   readonly builder: Builder;
   readonly imageSource: ImageSource;
@@ -49,6 +50,7 @@ export async function makeArtifact(deps: MakeDeps, request: MakeRequest): Promis
     queued.waitsFor = '';
     queued.stage = 'building';
     const begun = await request.begin();
+    await demandRoom(deps);
     for (const note of code.notes ?? []) say(note);
     if ('image' in code) return pull(deps, request, begun, code.image);
     return { made: await build(deps, request, begun, code.source), image: '', isNew: true };

@@ -7,6 +7,7 @@ import { demandApp } from '../apps/demand-app.ts';
 import type { Provisioner } from '../units/provisioner.ts';
 import type { AppReader } from '../apps/app-store.ts';
 import { type Caller, callerName } from '../caller.ts';
+import { demandRoom, type DiskRoomDeps } from '../disk/disk-room.ts';
 import { PlatformError } from '../errors.ts';
 import type { Say } from '../say.ts';
 import type { ArchiveSource } from './archive-source.ts';
@@ -60,7 +61,7 @@ export interface Uploads {
   available(caller: Caller, app: string): Promise<void>;
 }
 
-export interface UploadsDeps {
+export interface UploadsDeps extends DiskRoomDeps {
   readonly store: Pick<AppReader, 'app'>;
   readonly gitHost: Pick<GitHost, 'create' | 'importArchive' | 'source'>;
   readonly deploys: Pick<Deploys, 'deploy'>;
@@ -88,6 +89,7 @@ export function createUploads(deps: UploadsDeps): Uploads {
     signal: AbortSignal,
   ): Promise<Deploy> {
     await allowed(caller, appName);
+    await demandRoom(deps);
     // The repository is made by the first push otherwise.
     await gitHost.create(appName);
     const { archive: bytes, details } = upload;

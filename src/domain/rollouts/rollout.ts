@@ -40,6 +40,7 @@ export const FAILURE_CAUSES = [
   'health_check_failed',
   'out_of_memory',
   'disk_full',
+  'disk_low',
   'quota_exceeded',
   'timeout',
   'cancelled',

@@ -1,0 +1,47 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createHomeSurvey } from './home-survey.ts';
+
+const KIB_100 = 100 * 1024;
+
+let home: string;
+beforeEach(() => (home = mkdtempSync(join(tmpdir(), 'tancho-home-'))));
+afterEach(() => rmSync(home, { recursive: true, force: true }));
+
+function put(path: string, bytes: number): void {
+  mkdirSync(dirname(join(home, path)), { recursive: true });
+  writeFileSync(join(home, path), Buffer.alloc(bytes, 'x'));
+}
+
+it('says what each app, toolchain and unit holds, and what is the platform’s own', async () => {
+  put('slugs/shop/d1/code/index.js', KIB_100);
+  put('slugs/shop/d2/code/index.js', KIB_100);
+  put('slugs/blog/d1/code/index.js', 10);
+  put('repos/shop.git/objects/pack', KIB_100);
+  put('units/f00/output', KIB_100);
+  put('toolchains/node/24/tree/node', KIB_100);
+  put('tancho.db', KIB_100);
+  put('logs.db-wal', KIB_100);
+  put('mail/letter', 10);
+  const found = await createHomeSurvey({ home }).holdings();
+  const of = (kind: string, name: string): number =>
+    found.find((one) => one.kind === kind && one.name === name)?.bytes ?? 0;
+  expect(of('code', 'shop')).toBeGreaterThanOrEqual(2 * KIB_100);
+  expect(of('code', 'shop')).toBeGreaterThan(of('code', 'blog'));
+  for (const [kind, name] of [
+    ['repository', 'shop'],
+    ['unit', 'f00'],
+    ['toolchain', 'node'],
+    ['database', 'tancho.db'],
+    ['log', 'logs.db-wal'],
+  ] as const)
+    expect(of(kind, name), kind).toBeGreaterThanOrEqual(KIB_100);
+  expect(of('other', 'mail')).toBeGreaterThan(0);
+  expect(found).toHaveLength(8);
+});
+
+it('is nothing where there is nothing', async () => {
+  expect(await createHomeSurvey({ home }).holdings()).toEqual([]);
+});

@@ -1,0 +1,28 @@
+import { expect, it } from 'vitest';
+import { describeDisk } from './disk.ts';
+
+it('shows the apps that hold most first, then what belongs to none', () => {
+  const holder = (kind: string, app: string, name: string, bytes: number) => ({ kind, app, name, bytes });
+  const text = describeDisk({
+    free_bytes: 3 * 1024 ** 3,
+    total_bytes: 4 * 1024 ** 3,
+    reserve_bytes: 512 * 1024 ** 2,
+    holders: [
+      holder('code', 'blog', '', 2048),
+      holder('code', 'shop', '', 1024 ** 2),
+      holder('unit', 'shop', '', 512),
+      holder('toolchain', '', 'node', 1024 ** 2),
+    ],
+  });
+  const lines = text.split('\n').map((line) => line.trim().replace(/ {2,}/g, '  '));
+  expect(lines).toEqual([
+    '3.0 GiB of 4.0 GiB are free. With less than 512.0 MiB free no new code is taken.',
+    '',
+    'APP  TOTAL  CODE  BUILD CACHE  REPOSITORY  UNITS',
+    'shop  1.0 MiB  1.0 MiB  0 bytes  0 bytes  512 bytes',
+    'blog  2.0 KiB  2.0 KiB  0 bytes  0 bytes  0 bytes',
+    '',
+    'OF NO APP  NAME  SIZE',
+    'toolchain  node  1.0 MiB',
+  ]);
+});

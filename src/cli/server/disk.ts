@@ -1,0 +1,52 @@
+/** Who holds what on the disk of the platform: app by app, then what belongs to none. */
+import type { DiskReport } from '../../client/shapes.ts';
+import type { Cli } from '../cli.ts';
+import { table } from '../output.ts';
+
+/** Of an app, in the order of the columns. */
+const KINDS = ['code', 'build cache', 'repository', 'unit'] as const;
+const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+
+export async function showDisk(cli: Cli): Promise<void> {
+  const client = await cli.client();
+  const report = await cli.during('Counting files', () => client.disk());
+  cli.show(report, () => describeDisk(report));
+}
+
+export function describeDisk({
+  free_bytes: free,
+  total_bytes: total,
+  reserve_bytes: reserve,
+  holders,
+}: DiskReport): string {
+  const apps = [...new Set(holders.map(({ app }) => app))].filter((app) => app !== '');
+  const rows = apps.map((app) => {
+    const held = KINDS.map((kind) => sum(holders.filter((one) => one.app === app && one.kind === kind)));
+    return { app, held, total: held.reduce((all, bytes) => all + bytes, 0) };
+  });
+  rows.sort((a, b) => b.total - a.total);
+  const others = holders.filter(({ app }) => app === '').map(({ kind, name, bytes }) => [kind, name, size(bytes)]);
+  const space = free < 0 ? 'How much is free is not known.' : `${size(free)} of ${size(total)} are free.`;
+  const parts = [
+    `${space} With less than ${size(reserve)} free no new code is taken.`,
+    rows.length === 0
+      ? ''
+      : table(
+          ['APP', 'TOTAL', 'CODE', 'BUILD CACHE', 'REPOSITORY', 'UNITS'],
+          rows.map((row) => [row.app, size(row.total), ...row.held.map(size)]),
+        ),
+    others.length === 0 ? '' : table(['OF NO APP', 'NAME', 'SIZE'], others),
+  ];
+  return parts.filter((part) => part !== '').join('\n\n');
+}
+
+function sum(holders: readonly { readonly bytes: number }[]): number {
+  return holders.reduce((all, { bytes }) => all + bytes, 0);
+}
+
+function size(bytes: number): string {
+  let value = bytes;
+  let unit = 0;
+  for (; value >= 1024 && unit < UNITS.length - 1; unit += 1) value /= 1024;
+  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
+}

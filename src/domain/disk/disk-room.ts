@@ -1,0 +1,23 @@
+/** The reserve of the platform: new code is refused before the disk is so full that databases and apps suffer. */
+import type { DiskSpace, Probe } from '../diagnosis/probe.ts';
+import { PlatformError } from '../errors.ts';
+import type { Settings } from '../settings.ts';
+
+export interface DiskRoomDeps {
+  readonly probe: Pick<Probe, 'disk'>;
+  readonly settings: Pick<Settings, 'diskReserveBytes'>;
+}
+
+/** Throws `disk.low`. Where nobody can tell how much is free, there is room. */
+export async function demandRoom({ probe, settings }: DiskRoomDeps): Promise<void> {
+  const space = await probe.disk();
+  if (space === null || space.freeBytes >= settings.diskReserveBytes) return;
+  throw new PlatformError('disk.low', `The disk of the server is nearly full: ${described(space)}.`, {
+    hint: 'Apps and databases go on, but no new code is taken. Ask the operator to make room (tancho server disk shows who holds what), then try again.',
+  });
+}
+
+function described({ freeBytes, totalBytes }: DiskSpace): string {
+  const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2);
+  return `${mebibytes(freeBytes)} MiB of ${mebibytes(totalBytes)} MiB are free`;
+}

@@ -1,0 +1,27 @@
+/** Contract: who holds what on the disk of the platform. Implementation: backends/disk-survey. */
+
+/** `other`: what is the platform's and none of these. */
+export const HOLDING_KINDS = [
+  'code',
+  'build cache',
+  'repository',
+  'unit',
+  'toolchain',
+  'database',
+  'log',
+  'other',
+] as const;
+export type HoldingKind = (typeof HOLDING_KINDS)[number];
+
+export interface Holding {
+  readonly kind: HoldingKind;
+  /** Of an app's: its name. Of a unit's: the id. Else what it is called in the platform's directory. */
+  readonly name: string;
+  /** As the file system counts them, rounded to its blocks. */
+  readonly bytes: number;
+}
+
+export interface DiskSurvey {
+  /** Looks at every file, so it takes seconds where there are many; bounded in time. What vanishes meanwhile is left out. */
+  holdings(): Promise<Holding[]>;
+}
