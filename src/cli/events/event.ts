@@ -15,7 +15,7 @@ export function registerEvent(event: Command, cli: Cli): void {
     .command('list')
     .description('Show who did what, and who was refused what, newest first')
     .option('-a, --app <app>', 'only what concerns this app')
-    .option('--by <who>', 'only of this user')
+    .option('--by <email>', 'only of this user')
     .option('--failed', 'only what failed or was refused')
     .option('-n, --count <count>', 'how many, at most 100', '30')
     .action(async (options: ListOptions) => {
