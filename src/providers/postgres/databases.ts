@@ -27,6 +27,17 @@ export async function ensureDatabase(
   });
 }
 
+/**
+ * Ends who is connected. Not by DROP ... WITH (FORCE), which fails when a worker of autovacuum is there, whose role nobody is a member of;
+ * a plain DROP ends those by itself.
+ */
 export async function dropDatabase(query: Query, database: string): Promise<void> {
-  await query(`DROP DATABASE IF EXISTS ${quoted(database)} WITH (FORCE)`);
+  const [found] = await query('SELECT 1 FROM pg_database WHERE datname = $1', [database]);
+  if (found === undefined) return;
+  await query(`ALTER DATABASE ${quoted(database)} ALLOW_CONNECTIONS false`);
+  await query(
+    `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = $1 AND backend_type = 'client backend'`,
+    [database],
+  );
+  await query(`DROP DATABASE IF EXISTS ${quoted(database)}`);
 }
