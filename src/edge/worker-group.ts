@@ -2,12 +2,15 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import type { AppTraffic, RouteTable } from '../domain/routes/router.ts';
+import { Heartbeats } from '../lib/heartbeats.ts';
 import type { EdgeRequest } from './control/operations.ts';
 import type { Journal } from './journal.ts';
 import { Link } from './link.ts';
 import { LISTENER_FD } from './listener.ts';
 import type { Serving } from './serving.ts';
+import type { WorkerNews } from './worker.ts';
 import { WORKER_MARK } from './worker.ts';
+import { sum, WorkerCounts } from './worker-counts.ts';
 
 const FIRST_RESTART_MS = 100;
 const LAST_RESTART_MS = 10_000;
@@ -26,6 +29,10 @@ export class WorkerGroup implements Serving {
   readonly #journal: Journal;
   readonly #all = new Set<Worker>();
   readonly #ready = new Set<Worker>();
+  /** Those whose counters are their own yet. */
+  readonly #counting = new Set<Worker>();
+  readonly #counts = new WorkerCounts<Worker>();
+  readonly #heartbeats = new Heartbeats({ onStuck: (pid) => this.#endStuck(pid) });
   #table: RouteTable = { version: 0, routes: [] };
   #port = 0;
   #isEnding = false;
@@ -53,11 +60,16 @@ export class WorkerGroup implements Serving {
   }
 
   async traffic(app: string): Promise<AppTraffic> {
-    const parts = (await this.#askAll({ op: 'traffic', app })) as (AppTraffic | undefined)[];
-    return {
-      requests: parts.reduce((sum, part) => sum + (part?.requests ?? 0), 0),
-      failures: parts.reduce((sum, part) => sum + (part?.failures ?? 0), 0),
-    };
+    const asked = [...this.#counting].map(async (worker) => ({
+      worker,
+      answer: (await worker.link.ask({ op: 'traffic', app })) as AppTraffic | undefined,
+    }));
+    let total: AppTraffic = { requests: 0, failures: 0 };
+    for (const { worker, answer } of await Promise.all(asked)) {
+      // One that has gone meanwhile is counted with those that are gone.
+      if (this.#counting.has(worker)) total = sum(total, answer ?? this.#counts.asGone(worker, app));
+    }
+    return sum(total, this.#counts.ofTheGone(app));
   }
 
   async drain(boundMs: number): Promise<void> {
@@ -97,6 +109,7 @@ export class WorkerGroup implements Serving {
     // A message to a worker that has just died; its 'exit' settles everything.
     child.on('error', () => {});
     child.once('exit', () => this.#lost(worker, performance.now() - born));
+    this.#listenTo(worker);
     await worker.link.awake;
     // Before it accepts, so that it never answers by an empty table; and after, for a table that came meanwhile.
     await worker.link.ask({ op: 'apply', table: this.#table });
@@ -110,7 +123,29 @@ export class WorkerGroup implements Serving {
     await worker.link.ask({ op: 'apply', table: this.#table });
   }
 
+  #listenTo(worker: Worker): void {
+    const { process: child, link } = worker;
+    this.#counting.add(worker);
+    child.on('message', (news: Partial<Extract<WorkerNews, { counts: unknown }>>) => {
+      // Whatever it says is a sign of life; before it has been born it has until its start fails.
+      if (this.#ready.has(worker)) this.#heartbeats.beat(child.pid ?? 0);
+      if (news.counts !== undefined) this.#counts.told(worker, news.counts);
+    });
+    // Everything that it said has been read.
+    void link.ended.then(() => {
+      this.#counting.delete(worker);
+      this.#counts.gone(worker);
+    });
+  }
+
+  /** It would hold up every change of the routes. */
+  #endStuck(pid: number): void {
+    this.#journal.line(`worker ${pid} does not answer any more and is ended`);
+    for (const { process: child } of this.#all) if (child.pid === pid) child.kill('SIGKILL');
+  }
+
   #lost(worker: Worker, livedMs: number): void {
+    this.#heartbeats.forget(worker.process.pid ?? 0);
     this.#all.delete(worker);
     const served = this.#ready.delete(worker);
     if (this.#isEnding || !served) return;

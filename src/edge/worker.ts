@@ -4,9 +4,15 @@ import { type ProcessRequest, answerOver } from './link.ts';
 import { LISTENER_FD } from './listener.ts';
 import { DataPlane } from './proxy/data-plane.ts';
 import type { Settings } from './proxy/settings.ts';
+import type { AppCount } from './routing/traffic.ts';
 
 /** Environment variable that tells a worker from the first process; both run the same program. */
 export const WORKER_MARK = 'TANCHO_EDGE_WORKER';
+
+const BEAT_MS = 250;
+
+/** What a worker says unasked: that its event loop turns, and what it has counted. */
+export type WorkerNews = { readonly beat: true } | { readonly counts: readonly AppCount[] };
 
 /** One of several data planes: does what the first process says, and ends with it. */
 export function runWorker(settings: Settings, journal: Journal): void {
@@ -29,6 +35,11 @@ export function runWorker(settings: Settings, journal: Journal): void {
   };
   process.once('disconnect', () => process.exit(0));
   answerOver(process, act);
+  const tell = (news: WorkerNews): void => {
+    if (process.connected) process.send?.(news);
+  };
+  plane.reportTraffic((counts) => tell({ counts }));
+  setInterval(() => tell({ beat: true }), BEAT_MS).unref();
   // Signals are for the first process; a terminal sends them to all.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});
 }

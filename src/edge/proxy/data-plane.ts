@@ -5,7 +5,7 @@ import { listening } from '../../lib/listening.ts';
 import { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import { LiveTable } from '../routing/route-table.ts';
 import { TargetPools } from '../routing/target-pools.ts';
-import { Traffic } from '../routing/traffic.ts';
+import { type AppCount, Traffic } from '../routing/traffic.ts';
 import type { Serving } from '../serving.ts';
 import { ClientConnection } from './client-connection.ts';
 import { Deadlines, type Watched } from './deadlines.ts';
@@ -85,6 +85,11 @@ export class DataPlane implements Serving {
 
   traffic(app: string): Promise<AppTraffic> {
     return Promise.resolve(this.#traffic.of(app));
+  }
+
+  /** See Traffic. */
+  reportTraffic(report: (counts: readonly AppCount[]) => void): void {
+    this.#traffic.reportTo(report);
   }
 
   /** Idle connections are left to their clients, and to their own time-out: one that is closed may just be in use again. */

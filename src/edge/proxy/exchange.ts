@@ -11,6 +11,7 @@ import type { RequestOrigin } from '../rewrite/request-origin.ts';
 import type { Plane } from './plane.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
 import type { LiveRoute } from '../routing/route-table.ts';
+import type { AppCounter } from '../routing/traffic.ts';
 import type { Applicant } from '../routing/target-pool.ts';
 import { Tunnel } from './tunnel.ts';
 import type { UnitConnection } from './unit-connection.ts';
@@ -40,6 +41,8 @@ export class Exchange implements Applicant, ClientUser {
   readonly #upload: Upload;
   readonly #heads: AnswerHeads;
   readonly #search: UnitSearch;
+  readonly #counter: AppCounter;
+  #isCounted = true;
   #unit: UnitConnection | null = null;
   #reused = false;
   #repeated = false;
@@ -60,6 +63,8 @@ export class Exchange implements Applicant, ClientUser {
     this.#requestId = request.requestId;
     this.#origin = request.origin;
     this.#search = new UnitSearch(plane, request.head, request.route);
+    this.#counter = request.route.counter;
+    this.#counter.begun();
     this.#upload = new Upload(request.head.bodyLength);
     this.#heads = new AnswerHeads(plane.settings.limits.headBytes, request.head.method);
   }
@@ -106,6 +111,7 @@ export class Exchange implements Applicant, ClientUser {
 
   clientEnded(): void {
     this.#clientLeft = true;
+    this.#endCount();
     if (this.#upload.done) this.#arm(this.#plane.settings.timeouts.halfClosedMs);
     else this.#client.abort();
   }
@@ -246,7 +252,7 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #begin(head: ResponseHead): void {
-    this.#search.route.counter.requests++;
+    this.#counter.answered();
     // A client that was told nothing but the answer may never send the body it announced.
     const bodyMayNotCome = this.#head.expectsContinue && this.#head.bodyLength !== 0 && !this.#upload.begun;
     const mayKeepAlive = !this.#plane.draining && !bodyMayNotCome;
@@ -261,10 +267,11 @@ export class Exchange implements Applicant, ClientUser {
       return;
     }
     const protocol = head.fields.find((field) => field.name === 'upgrade')?.value ?? asked;
-    this.#search.route.counter.requests++;
+    this.#counter.answered();
     this.#unit = null;
     this.#client.write(interimHead(head, this.#requestId, protocol));
     this.#search.handOver();
+    this.#endCount();
     const tunnel = new Tunnel(this.#plane, this.#client, unit, protocol);
     if (rest.length > 0) tunnel.forward(rest);
     this.#client.pump();
@@ -344,8 +351,8 @@ export class Exchange implements Applicant, ClientUser {
 
   /** The edge's own answer in place of the unit's. */
   #refuse({ status, detail, retryAfter, counts }: RefusedRequest): void {
-    const { app, counter } = this.#search.route;
-    counter.requests++;
+    const { app } = this.#search.route;
+    this.#counter.answered();
     if (counts) this.#countFailure();
     this.#over(false);
     const { accept, method } = this.#head;
@@ -356,13 +363,21 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #countFailure(): void {
-    if (!this.#clientLeft) this.#search.route.counter.failures++;
+    if (!this.#clientLeft) this.#counter.failed();
+  }
+
+  /** Whatever happens now, the platform does not owe an answer any more. */
+  #endCount(): void {
+    if (!this.#isCounted) return;
+    this.#isCounted = false;
+    this.#counter.ended();
   }
 
   /** Lets go of the unit. `reusable`: its connection is as good as new. */
   #over(reusable: boolean): void {
     const unit = this.#unit;
     this.#permit?.close();
+    this.#endCount();
     if (unit !== null && reusable) {
       this.#unit = null;
       if (this.#unitPaused) unit.resume();

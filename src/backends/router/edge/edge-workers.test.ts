@@ -1,0 +1,73 @@
+/** What becomes of requests, counters and changes of the routes when a worker of the edge dies or hangs. */
+import { readFile } from 'node:fs/promises';
+import { Agent, get, type ServerResponse } from 'node:http';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { until } from '../../../../test/support/until.ts';
+import type { AdoptingRouter } from './edge-router.ts';
+import { EdgeWorld } from './edge-world.ts';
+
+const REQUESTS = 24;
+
+let world: EdgeWorld;
+let router: AdoptingRouter;
+let edge: number;
+beforeEach(async () => {
+  world = new EdgeWorld();
+  const options = await world.home({ workers: 2 });
+  router = await world.start(options);
+  edge = await world.pid(options);
+});
+afterEach(() => world.dispose());
+
+async function workers(): Promise<number[]> {
+  const children = await readFile(`/proc/${edge}/task/${edge}/children`, 'utf8');
+  return children.trim().split(' ').map(Number);
+}
+
+function ask(path = '/'): Promise<boolean> {
+  const at = router.listen.lastIndexOf(':');
+  const [host, port] = [router.listen.slice(0, at), Number(router.listen.slice(at + 1))];
+  return new Promise((resolve) => {
+    get({ host, port, path, headers: { host: 'blog.test' }, agent: new Agent() }, (response) => {
+      response.on('error', () => resolve(false));
+      response.resume().on('end', () => resolve(response.statusCode === 200 && response.complete));
+    }).on('error', () => resolve(false));
+  });
+}
+
+it('what a worker had counted when it died is not lost, and what it had begun has failed', async () => {
+  const pending: ServerResponse[] = [];
+  const table = await world.unit('slow', ({ url }, response) => {
+    if (url === '/') response.end('at once');
+    else pending.push(response);
+  });
+  await router.apply(table);
+  for (let n = 0; n < 10; n++) expect(await ask()).toBe(true);
+  const asked = Array.from({ length: REQUESTS }, () => ask('/slow'));
+  await until(() => pending.length === REQUESTS, { what: 'all requests to be under way' });
+  expect(await router.traffic('blog')).toEqual({ requests: 10, failures: 0 });
+
+  const victims = await workers();
+  for (const victim of victims) process.kill(victim, 'SIGKILL');
+  const failures = (await Promise.all(asked)).filter((whole) => !whole).length;
+  expect(failures).toBe(REQUESTS);
+  await expect.poll(() => router.traffic('blog')).toEqual({ requests: 10 + REQUESTS, failures });
+  for (const response of pending) response.destroy();
+  expect(await ask()).toBe(true);
+});
+
+it('a worker that hangs is replaced, and holds up no change of the routes', async () => {
+  await router.apply(await world.unit('one'));
+  const before = await workers();
+  const [victim = 0] = before;
+  process.kill(victim, 'SIGSTOP');
+  await router.apply(await world.unit('two'));
+  await until(
+    async () => {
+      const now = await workers();
+      return now.length === before.length && !now.includes(victim);
+    },
+    { what: 'another worker in its place' },
+  );
+  for (let n = 0; n < 10; n++) expect(await ask()).toBe(true);
+});

@@ -1,0 +1,40 @@
+import type { AppTraffic } from '../domain/routes/router.ts';
+import type { AppCount } from './routing/traffic.ts';
+
+const NOTHING: AppTraffic = { requests: 0, failures: 0 };
+
+/** What workers have told of their counters, so that nothing of it is lost with them: what was open in one that is gone has failed. */
+export class WorkerCounts<W> {
+  readonly #told = new Map<W, Map<string, AppCount>>();
+  readonly #ofTheGone = new Map<string, AppTraffic>();
+
+  told(worker: W, counts: readonly AppCount[]): void {
+    const known = this.#told.get(worker) ?? new Map<string, AppCount>();
+    for (const count of counts) known.set(count.app, count);
+    this.#told.set(worker, known);
+  }
+
+  /** The worker is gone; nothing more will come of it. */
+  gone(worker: W): void {
+    for (const app of this.#told.get(worker)?.keys() ?? []) {
+      this.#ofTheGone.set(app, sum(this.#ofTheGone.get(app) ?? NOTHING, this.asGone(worker, app)));
+    }
+    this.#told.delete(worker);
+  }
+
+  /** What a worker that does not answer any more has counted. */
+  asGone(worker: W, app: string): AppTraffic {
+    const count = this.#told.get(worker)?.get(app);
+    if (count === undefined) return NOTHING;
+    return { requests: count.requests + count.open, failures: count.failures + count.open };
+  }
+
+  /** Of all workers that are gone. */
+  ofTheGone(app: string): AppTraffic {
+    return this.#ofTheGone.get(app) ?? NOTHING;
+  }
+}
+
+export function sum(left: AppTraffic, right: AppTraffic): AppTraffic {
+  return { requests: left.requests + right.requests, failures: left.failures + right.failures };
+}

@@ -1,0 +1,106 @@
+/**
+ * Finds processes whose event loop stands still. A process that only waits for the processor, on a machine that has too much to do, is
+ * given more time; and when this process was paused itself, nobody is blamed for it.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+
+export interface HeartbeatsOptions {
+  /** Called once for each that is stuck, which is then no longer watched. */
+  readonly onStuck: (pid: number) => void;
+  readonly checkMs?: number;
+  readonly stuckMs?: number;
+  /** Also for one that waits for the processor or the disk. */
+  readonly starvedMs?: number;
+}
+
+interface Watched {
+  lastBeat: number;
+  /** Processor time at the last beat, in ms; null where the system does not say. */
+  cpuMs: number | null;
+  /** Checks in a row that found it stuck: one alone may have met it between two moments. */
+  suspicions: number;
+}
+
+interface Activity {
+  /** A thread of it runs, or waits for the processor or the disk. */
+  readonly wantsToRun: boolean;
+  readonly cpuMs: number;
+}
+
+const CHECK_MS = 250;
+const STUCK_MS = 1_250;
+const SUSPICIONS = 3;
+const STARVED_MS = 20_000;
+/** Of the kernel's clock in /proc. */
+const TICK_MS = 10;
+
+export class Heartbeats {
+  readonly #options: Required<HeartbeatsOptions>;
+  readonly #watched = new Map<number, Watched>();
+  #timer: NodeJS.Timeout | null = null;
+  #lastCheck = 0;
+
+  constructor(options: HeartbeatsOptions) {
+    this.#options = { checkMs: CHECK_MS, stuckMs: STUCK_MS, starvedMs: STARVED_MS, ...options };
+  }
+
+  /** The process shows a sign of life; the first one begins to watch it. */
+  beat(pid: number): void {
+    this.#watched.set(pid, { lastBeat: performance.now(), cpuMs: activityOf(pid)?.cpuMs ?? null, suspicions: 0 });
+    if (this.#timer !== null) return;
+    this.#lastCheck = performance.now();
+    this.#timer = setInterval(() => this.#check(), this.#options.checkMs);
+    this.#timer.unref();
+  }
+
+  forget(pid: number): void {
+    this.#watched.delete(pid);
+    if (this.#watched.size > 0 || this.#timer === null) return;
+    clearInterval(this.#timer);
+    this.#timer = null;
+  }
+
+  #check(): void {
+    const now = performance.now();
+    const wasPaused = now - this.#lastCheck > 2 * this.#options.checkMs;
+    this.#lastCheck = now;
+    if (wasPaused) for (const watched of this.#watched.values()) watched.lastBeat = now;
+    // What has arrived, and was not read yet, counts.
+    setImmediate(() => {
+      for (const [pid, watched] of this.#watched) {
+        if (!this.#isStuck(pid, watched)) continue;
+        this.forget(pid);
+        this.#options.onStuck(pid);
+      }
+    });
+  }
+
+  #isStuck(pid: number, watched: Watched): boolean {
+    const { stuckMs, starvedMs } = this.#options;
+    const silentMs = performance.now() - watched.lastBeat;
+    if (silentMs < stuckMs || silentMs >= starvedMs) return silentMs >= starvedMs;
+    const activity = activityOf(pid);
+    if (activity === null || watched.cpuMs === null) return false;
+    const isBusy = activity.cpuMs - watched.cpuMs >= stuckMs / 2;
+    watched.suspicions = activity.wantsToRun && !isBusy ? 0 : watched.suspicions + 1;
+    return watched.suspicions >= SUSPICIONS;
+  }
+}
+
+/** Null for a process that is gone, or where the system does not say. */
+function activityOf(pid: number): Activity | null {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`).map((id) => statOf(`/proc/${pid}/task/${id}/stat`));
+    const whole = statOf(`/proc/${pid}/stat`);
+    const wantsToRun = threads.some(([state = '']) => state === 'R' || state === 'D');
+    return { wantsToRun, cpuMs: (Number(whole[11]) + Number(whole[12])) * TICK_MS };
+  } catch {
+    return null;
+  }
+}
+
+/** From the state on; the name before it may hold anything. */
+function statOf(path: string): string[] {
+  const stat = readFileSync(path, 'latin1');
+  return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+}
