@@ -133,7 +133,7 @@ describe('edge router', () => {
     const pid = await pidOf(options);
     await router.stop();
     await router.stop();
-    expect(await stat(`/proc/${pid}/cwd`).catch(() => null)).toBeNull();
+    await expect.poll(() => stat(`/proc/${pid}/cwd`).catch(() => null)).toBeNull();
     await expect(body(router.listen)).rejects.toThrow();
     await expect(stat(join(options.runDir, 'edge.sock'))).rejects.toThrow();
   });
@@ -144,7 +144,7 @@ describe('edge router', () => {
     const pid = await pidOf(options);
     await rm(options.runDir, { recursive: true });
     await router.stop();
-    expect(await stat(`/proc/${pid}/cwd`).catch(() => null)).toBeNull();
+    await expect.poll(() => stat(`/proc/${pid}/cwd`).catch(() => null)).toBeNull();
     await expect(body(router.listen)).rejects.toThrow();
   });
 });
