@@ -14,6 +14,7 @@ import { isAlive, readProcess } from './processes.ts';
 import { rootEntries } from './root-entries.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest, SandboxTree } from './sandbox.ts';
 import type { Tenants } from './tenants.ts';
+import { endProcessesOf } from './user-processes.ts';
 import { signalTree, treeAlive, treePids } from './tree.ts';
 import type { TreeFacts } from './tree.ts';
 
@@ -150,7 +151,11 @@ export class LadderSandbox implements Sandbox {
   }
 
   async forget(tenant: string): Promise<void> {
-    this.#rung.tenants?.forget(tenant);
+    const { tenants } = this.#rung;
+    const uid = tenants?.known(tenant) ?? null;
+    if (tenants === null || uid === null) return;
+    if (await endProcessesOf(uid, this.#scope)) tenants.forget(tenant);
+    else tenants.setAside(tenant);
   }
 
   async close(): Promise<void> {
@@ -159,6 +164,7 @@ export class LadderSandbox implements Sandbox {
 
   /** Clears up after builds and commands that a killed platform left: they die with it, their groups do not. */
   async sweep(): Promise<void> {
+    for (const tenant of this.#rung.tenants?.aside() ?? []) await this.forget(tenant);
     for (const id of await readdir(this.#boundDir)) {
       const [pid, start = ''] = (await readFile(this.#boundFile(id), 'latin1')).split(' ');
       if (isAlive(Number(pid), start)) continue;

@@ -107,6 +107,12 @@ export function markedProcesses(id: string, all: readonly ProcessFacts[]): numbe
   return all.filter(({ pid }) => readEnvironment(pid).includes(mark)).map(({ pid }) => pid);
 }
 
+/** The id that the process's initial environment carries; null where it carries none. */
+export function markOf(pid: number): string | null {
+  const entries = readEnvironment(pid).toString('latin1').split('\0');
+  return entries.find((entry) => entry.startsWith(`${SANDBOX_MARK}=`))?.slice(SANDBOX_MARK.length + 1) ?? null;
+}
+
 function readEnvironment(pid: number): Buffer {
   return unlessHidden(() => unlessGone(() => readFileSync(`/proc/${pid}/environ`))) ?? Buffer.alloc(0);
 }

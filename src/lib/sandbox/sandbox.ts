@@ -99,7 +99,10 @@ export interface Sandbox {
   exitCode(id: string): Promise<number | null>;
   /** Removes what spawn() made beside the process (cgroup directories). */
   release(id: string): Promise<void>;
-  /** Gives the tenant's uid back; call only when no process and no file of the tenant is left. Unknown tenant: nothing to do. */
+  /**
+   * Ends whatever the tenant's user still runs and gives the uid back, to nobody as long as something survives that. Call only when no
+   * file of the tenant is left. Unknown tenant: nothing to do.
+   */
   forget(tenant: string): Promise<void>;
   /** Lets go of the machine: what no process of the home needs any more is removed. */
   close(): Promise<void>;

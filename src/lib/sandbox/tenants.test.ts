@@ -33,6 +33,18 @@ describe('tenants', () => {
     expect(() => tenants.uid('e')).toThrow('100-102');
   });
 
+  it('gives a uid that was set aside to nobody, the same name included', () => {
+    const tenants = new Tenants(directory, range);
+    tenants.uid('a');
+    tenants.setAside('a');
+    expect([tenants.known('a'), tenants.uid('a'), tenants.uid('b')]).toEqual([null, 101, 102]);
+    expect(() => tenants.uid('c')).toThrow('100-102');
+    const again = new Tenants(directory, range);
+    expect(again.aside()).toEqual([':left-100']);
+    again.forget(':left-100');
+    expect(again.uid('c')).toBe(100);
+  });
+
   it('refuses to guess when its file is damaged', () => {
     writeFileSync(join(directory, 'tenants.json'), '{"format":2}');
     expect(() => new Tenants(directory, range)).toThrow('tenants.json');

@@ -23,6 +23,9 @@ export function uidRange(uidMap: string): UidRange | null {
   return [PREFERRED_RANGE, LOW_RANGE].find(covers) ?? null;
 }
 
+/** No app is called so. */
+const ASIDE = ':left-';
+
 interface TenantFile {
   readonly format: 1;
   next: number;
@@ -53,6 +56,25 @@ export class Tenants {
     this.#state.next = uid + 1;
     this.#save();
     return uid;
+  }
+
+  /** Null when it has none. */
+  known(tenant: string): number | null {
+    return Object.hasOwn(this.#state.uids, tenant) ? (this.#state.uids[tenant] ?? null) : null;
+  }
+
+  /** The tenant is gone, but not what its user runs: nobody gets the uid until forget(). */
+  setAside(tenant: string): void {
+    const uid = this.known(tenant);
+    if (uid === null) return;
+    delete this.#state.uids[tenant];
+    this.#state.uids[`${ASIDE}${uid}`] = uid;
+    this.#save();
+  }
+
+  /** Names under which uids are set aside. */
+  aside(): string[] {
+    return Object.keys(this.#state.uids).filter((tenant) => tenant.startsWith(ASIDE));
   }
 
   forget(tenant: string): void {

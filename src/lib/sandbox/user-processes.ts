@@ -1,0 +1,45 @@
+/** The processes of a user of this machine, found by the user alone: they may have left everything else that tells whose they are. */
+import { readFileSync } from 'node:fs';
+import { setTimeout as delay } from 'node:timers/promises';
+import { allProcesses, markOf } from './processes.ts';
+
+const KILL_DEADLINE_MS = 10_000;
+
+/**
+ * Kills all of them but what bears the mark of another scope, whose tenant may have the same user by chance; false when some survive
+ * that. The user must be nobody's but a tenant's.
+ */
+export async function endProcessesOf(uid: number, scope: string): Promise<boolean> {
+  if (uid === 0 || uid === process.getuid?.()) throw new Error('The processes of the platform itself are not ended.');
+  const deadline = Date.now() + KILL_DEADLINE_MS;
+  for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
+    const left = processesOf(uid).filter((pid) => markOf(pid)?.startsWith(`${scope}-`) ?? true);
+    if (left.length === 0) return true;
+    if (Date.now() > deadline) return false;
+    for (const pid of left) {
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+      }
+    }
+    await delay(pause);
+  }
+}
+
+function processesOf(uid: number): number[] {
+  return allProcesses()
+    .filter(({ pid, zombie }) => !zombie && usersOf(pid).includes(uid))
+    .map(({ pid }) => pid);
+}
+
+/** Real, effective, saved and file system user. */
+function usersOf(pid: number): number[] {
+  try {
+    const line = /^Uid:\s+(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '';
+    return line.split(/\s+/).map(Number);
+  } catch {
+    // It has ended meanwhile.
+    return [];
+  }
+}
