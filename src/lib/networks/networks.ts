@@ -25,6 +25,11 @@ export interface OwnNetwork {
   readonly path: string;
 }
 
+export interface EnteredNetwork extends OwnNetwork {
+  /** Resolves when what its tenant reaches is open, too; what everybody reaches is before. */
+  readonly opened: Promise<void>;
+}
+
 export interface NetworksOptions {
   readonly tools: NetworkTools;
   /** Where the notes are; ours alone. The home is taken for gone when it is not there. */
@@ -98,8 +103,8 @@ export class Networks {
     return this.#placeOf(await this.#prepared).address;
   }
 
-  /** A network that the sandbox has until release(); its rules are in force. */
-  async enter(id: string, tenant: string, services: readonly Service[]): Promise<OwnNetwork> {
+  /** A network that the sandbox has until release(). */
+  async enter(id: string, tenant: string, services: readonly Service[]): Promise<EnteredNetwork> {
     const empty = await this.#takePrepared();
     const place = this.#placeOf(empty);
     try {
@@ -108,9 +113,10 @@ export class Networks {
       const local = services.flatMap(bothProtocols);
       this.#notes.save({ ...empty, id, tenant, endpoints, forwards, local: [...empty.local, ...local] });
       if (forwards.length > empty.forwards.length) await this.#filterUnit(place, forwards);
-      await this.#apply();
-      this.#prepareNext();
-      return { address: place.address, path: place.path };
+      const opened = this.#apply().then(() => this.#prepareNext());
+      // Whoever waits for it hears of it.
+      opened.catch(() => undefined);
+      return { address: place.address, path: place.path, opened };
     } catch (error) {
       await this.#remove(empty);
       throw error;
@@ -184,6 +190,7 @@ export class Networks {
       this.#notes.save(note);
       const place = this.#placeOf(note);
       await this.#namespaces.makeUnit(this.#plan, place, unitRules(this.#plan, place.address, forwards));
+      await this.#apply();
       return note;
     } catch (error) {
       await this.#remove(bare);
@@ -218,12 +225,16 @@ export class Networks {
 
   #rules(): HomeRules {
     const notes = this.#notes.all();
-    const used = notes.filter(({ id }) => id !== null);
     const standIns = new Map(notes.flatMap(({ forwards }) => forwards).map(({ standIn, from }) => [standIn, from]));
-    const units = used.map((note) => {
+    const units = notes.map((note) => {
       const { address, link } = this.#placeOf(note);
       const translated = note.forwards.map(({ standIn, protocol, port }) => ({ address: standIn, protocol, port }));
-      return { address, link, tenant: note.tenant, endpoints: [...note.endpoints, ...translated] };
+      return {
+        address,
+        link,
+        tenant: note.id === null ? null : note.tenant,
+        endpoints: [...note.endpoints, ...translated],
+      };
     });
     return {
       units,

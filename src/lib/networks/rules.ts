@@ -15,8 +15,8 @@ export interface UnitRules {
   readonly address: string;
   /** The gateway's end of its link. */
   readonly link: string;
-  /** Units of one tenant reach each other. */
-  readonly tenant: string;
+  /** Units of one tenant reach each other; null: nobody is in it yet. */
+  readonly tenant: string | null;
   /** What it reaches beside the internet. */
   readonly endpoints: readonly Endpoint[];
 }
@@ -64,14 +64,16 @@ function chain(name: string, rules: readonly string[]): string {
 const REFUSED = 'reject with icmp type admin-prohibited';
 
 export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
-  const tenants = [...new Set(home.units.map(({ tenant }) => tenant))];
+  const tenants = [...new Set(home.units.flatMap(({ tenant }) => tenant ?? []))];
   const chainOf = (tenant: string): string => `tenant_${tenants.indexOf(tenant)}`;
   const addressesOf = (tenant: string): string[] =>
     home.units.filter((unit) => unit.tenant === tenant).map(({ address }) => address);
   const services = home.units.flatMap(({ address: from, endpoints }) =>
     endpoints.map(({ address, protocol, port }) => `${from} . ${address} . ${protocol} . ${port}`),
   );
-  const jumps = home.units.map(({ address, tenant }) => `${address} : jump ${chainOf(tenant)}`);
+  const jumps = home.units.flatMap(({ address, tenant }) =>
+    tenant === null ? [] : [`${address} : jump ${chainOf(tenant)}`],
+  );
   const reach = tenants.map((tenant) => {
     const reached = [tenant, ...(home.links.get(tenant) ?? [])].flatMap(addressesOf);
     return chain(chainOf(tenant), [`ip daddr { ${[...new Set(reached)].join(', ')} } accept`]);

@@ -9,7 +9,7 @@ import { launchBubblewrap, launchDirect, type Launched } from './launch.ts';
 import { admit, handOver } from './ownership.ts';
 import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
 import type { Plan, Programs, SystemView } from './plan.ts';
-import type { Networks, OwnNetwork } from '../networks/networks.ts';
+import type { EnteredNetwork, Networks } from '../networks/networks.ts';
 import { isAlive, readProcess } from './processes.ts';
 import { rootEntries } from './root-entries.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest, SandboxTree } from './sandbox.ts';
@@ -91,7 +91,7 @@ export class LadderSandbox implements Sandbox {
     }
   }
 
-  async #launch(request: SandboxRequest, network: OwnNetwork | null): Promise<Launched> {
+  async #launch(request: SandboxRequest, network: EnteredNetwork | null): Promise<Launched> {
     const { programs, tenants, system } = this.#rung;
     if (request.root !== undefined && system === null) throw new Error(`${this.level} has no root file systems.`);
     const uid = tenants?.uid(request.tenant) ?? null;
@@ -102,9 +102,11 @@ export class LadderSandbox implements Sandbox {
         request,
         statusFile: this.#statusFile(request.id),
         cgroups: this.#cgroups,
+        before: network?.opened ?? null,
         plan: (fds) => within(planBubblewrap(request, { programs, system, uid, entries, fds })),
       });
     }
+    await network?.opened;
     const plan = uid === null ? planPlain(request, programs) : planUser(request, programs, uid);
     return launchDirect(request, within(plan), this.#cgroups);
   }

@@ -64,6 +64,8 @@ export interface BubblewrapLaunch {
   /** File that gets bubblewrap's own account, so that the exit code is known even if the platform is away at that time. */
   readonly statusFile: string;
   readonly cgroups: Cgroups | null;
+  /** What the process waits for, while everything around it is made. */
+  readonly before: Promise<void> | null;
   readonly plan: (fds: BubblewrapFacts['fds']) => Plan;
 }
 
@@ -94,6 +96,7 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
     rootPid = await initPid(info);
     const rootStart = readProcess(rootPid)?.start ?? '';
     cgroups?.join(request.id, rootPid);
+    await launch.before;
     const main = release(block, { pid: rootPid, start: rootStart });
     // Not everybody waits for it.
     main.catch(() => undefined);
