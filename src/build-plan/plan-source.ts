@@ -1,4 +1,5 @@
 /** From a source tree to its build plan: what the app says itself, the language, and what both make of it. */
+import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
 import { Failure } from '../domain/rollouts/rollout.ts';
 import { readAppFiles, type AppFiles } from './app-files/app-files.ts';
 import type { BuildPlan, PlannedProcess, Problem } from './build-plan.ts';
@@ -28,7 +29,7 @@ export interface PlannedSource {
 export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   const { app, files } = request;
   const language = await chooseLanguage(request);
-  const skipped: string[] = [];
+  const skipped = request.platform === AUTO_PLATFORM ? [await takenFor(language, files)] : [];
   const appFiles = await readAppFiles(files, {
     section: language.options?.section ?? null,
     options: language.options?.keys ?? [],
@@ -41,6 +42,11 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   const parts = await language.plan(files, asked);
   const plan = wholePlan(language, parts, declared(appFiles));
   return { plan: { ...plan, notes: [...skipped, ...plan.notes] }, appFiles };
+}
+
+async function takenFor(language: Language, files: SourceFiles): Promise<string> {
+  const detection = await language.detect(files);
+  return `The source is taken for ${language.name}: it has ${detection?.because ?? 'files of it'}`;
 }
 
 /** Throws Failure: the first problem of a plan, when it has one. */

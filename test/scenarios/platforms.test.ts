@@ -90,8 +90,11 @@ describe('the example', () => {
     await logged('hello-node', 'web', 'GET /');
   });
 
-  it('static-site', async () => {
-    await deployExample('static-site', 'static');
+  it('static-site, whose platform is what is pushed', async () => {
+    const [, pushed] = await deployExample('static-site', 'auto');
+    expect(pushed).toContain('The source is taken for static: it has public/index.html');
+    const { Platform } = (await world.api('GET', '/apps/static-site', { token })).json<{ Platform: string }>();
+    expect(Platform).toBe('static');
     const page = await world.fetchApp('static-site');
     expect([page.status, page.headers['content-type']]).toEqual([200, 'text/html; charset=utf-8']);
     expect(page.text).toBe(await readFile(path.join(EXAMPLES, 'static-site', 'public', 'index.html'), 'utf8'));

@@ -28,6 +28,7 @@ describe('tancho build plan', () => {
         'Tool node 22.x (engines.node in package.json)',
         "Tool npm, the server's own",
         'Process web: node main.js (scripts.start in package.json)',
+        'Note: The source is taken for nodejs: it has package.json',
         '',
       ],
     ]);

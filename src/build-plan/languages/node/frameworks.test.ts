@@ -67,6 +67,7 @@ describe('a framework that makes files', () => {
     ['Vite', wants('vite'), { 'vite.config.ts': "build: {\n  outDir: './public',\n}" }, ['public'], 'index.html'],
     ['Create React App', wants('react-scripts', scripts('react-scripts start')), {}, ['build'], 'index.html'],
     ['Next.js', wants('next'), { 'next.config.mjs': "export default { output: 'export' }" }, ['out'], null],
+    ['Parcel', wants('parcel', scripts('parcel index.html')), {}, ['dist'], 'index.html'],
     ['Docusaurus', wants('@docusaurus/core', scripts('docusaurus start')), {}, ['build'], null],
     ['Astro', wants('astro', scripts('astro dev')), {}, ['dist'], null],
     [
@@ -100,6 +101,14 @@ describe('a framework that makes files', () => {
     for (const { site, processes } of served) {
       expect([site, processes['web']?.command]).toEqual([null, expect.stringMatching(/^node \w+\.js$/)]);
     }
+  });
+
+  it('is not known of a bundler that says nowhere what it makes: its development server runs, and that is said', async () => {
+    const { processes, notes } = await plan(wants('webpack', scripts('webpack serve')));
+    expect([processes['web']?.command, notes]).toEqual([
+      'npm start',
+      ['scripts.start in package.json runs a development server (webpack serve), which is not for an app in use'],
+    ]);
   });
 
   it('is looked for in the directory that tancho.yaml names', async () => {

@@ -101,6 +101,12 @@ const KNOWN: readonly Known[] = [
     build: ['vue-cli-service', 'build'],
     runs: site(['dist'], 'index.html'),
   },
+  {
+    packages: ['parcel'],
+    name: 'Parcel',
+    build: ['parcel', 'build', 'index.html'],
+    runs: site(['dist'], 'index.html'),
+  },
   { packages: ['@11ty/eleventy'], name: 'Eleventy', build: ['eleventy'], runs: site(['_site']) },
   { packages: ['vite'], name: 'Vite', build: ['vite', 'build'], runs: viteRuns },
 ];

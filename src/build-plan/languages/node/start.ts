@@ -47,7 +47,7 @@ export async function startOf(
   if (program !== null && !isNamed) return web(`node ${program}`, program);
   if (framework?.runs.kind === 'site' || isNamed) return { ...siteOf(framework, asked), notes };
   if (framework?.runs.kind === 'nothing') return { ...NOTHING, problems: [framework.runs.problem] };
-  if (isDevelopment) return script('start', scripts);
+  if (isDevelopment) return { ...script('start', scripts), notes };
   const main = packageJson.text('main');
   const found = main === null ? null : await files.find(main, `${main}.js`, `${main}/index.js`);
   return found !== null && /^[\w@./-]+$/.test(found) ? web(`node ${found}`, 'main in package.json') : NOTHING;
