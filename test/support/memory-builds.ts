@@ -81,6 +81,10 @@ export class MemoryBuilder implements Builder {
     return Promise.resolve();
   }
 
+  removeUnusedTools(): Promise<string[]> {
+    return Promise.resolve([]);
+  }
+
   list(): Promise<{ readonly id: string; readonly app: string }[]> {
     return Promise.resolve([...this.artifacts].map(([id, { app }]) => ({ id, app })));
   }

@@ -68,6 +68,11 @@ export interface Builder {
   remove(artifact: string): Promise<void>;
   /** Removes an app's build cache; missing: nothing to do. */
   removeCache(app: string): Promise<void>;
+  /**
+   * Removes programs brought to this machine that no build has used since then and no artifact needs; the next build that wants one brings
+   * it again. Answers their names.
+   */
+  removeUnusedTools(since: Date): Promise<string[]>;
   /** Every artifact on disk with its app, for the healer that removes those no release names. */
   list(): Promise<{ readonly id: string; readonly app: string }[]>;
 }

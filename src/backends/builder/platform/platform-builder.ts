@@ -97,6 +97,11 @@ class PlatformBuilder implements Builder {
     await this.#queue.run(app, () => this.#emptyCache(app, cache));
   }
 
+  async removeUnusedTools(since: Date): Promise<string[]> {
+    const { toolchains, slugs } = this.#workshop;
+    return toolchains.removeUnused(await slugs.binds(), since);
+  }
+
   list(): Promise<{ readonly id: string; readonly app: string }[]> {
     return this.#workshop.slugs.list();
   }

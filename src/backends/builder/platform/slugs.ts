@@ -74,8 +74,8 @@ export class Slugs {
     return removed;
   }
 
-  /** Directories outside their slugs that the app's slugs need. */
-  async binds(app: string): Promise<Set<string>> {
+  /** Directories outside their slugs that the slugs of an app, or of all, need. */
+  async binds(app?: string): Promise<Set<string>> {
     const needed = new Set<string>();
     for (const { id } of await this.list(app)) {
       const directory = this.named(id)?.directory ?? '';

@@ -2,7 +2,7 @@
  * Programs brought to this machine for builds: `<toolchains>/<name>/<version>/tree`, with `ready` beside it written last.
  * Made once in a sandbox of their own, shared by every app, writable by none.
  */
-import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { maxSatisfying, satisfies } from 'semver';
 import { Failure } from '../../../../domain/rollouts/rollout.ts';
@@ -19,6 +19,8 @@ import { SYSTEM_PATH, TOOLCHAIN_TENANT } from './programs.ts';
 import type { Inherited } from './machine-settings.ts';
 import type { Program } from './programs.ts';
 
+/** The file beside the tree of a toolchain that is whole; its time is that of the last use. */
+const READY = 'ready';
 const MAX_LINES = 20_000;
 const LIST_MS = 60 * 60 * 1000;
 
@@ -97,7 +99,11 @@ export class Toolchains {
     return this.#queue.run(
       name,
       async () => {
-        if (await isThere(join(home, 'ready'))) return tree;
+        if (await isThere(join(home, READY))) {
+          // When it was last used.
+          await utimes(join(home, READY), new Date(), new Date());
+          return tree;
+        }
         context.say(`preparing ${what} (once, for all apps)`);
         await removeTree(home);
         await mkdir(tree, { recursive: true, mode: 0o755 });
@@ -106,7 +112,7 @@ export class Toolchains {
           await this.#sandbox.own(tree, TOOLCHAIN_TENANT);
           for (const argv of commands) await this.#run(argv, what, tree, context);
           await seal(tree);
-          await writeFile(join(home, 'ready'), '');
+          await writeFile(join(home, READY), '');
           return tree;
         } catch (error) {
           await removeTree(home);
@@ -117,10 +123,29 @@ export class Toolchains {
     );
   }
 
+  /** Removes what no build has used since then and no slug needs (`needed`: directories that slugs bind). Answers names such as `node/20.1.0`. */
+  async removeUnused(needed: ReadonlySet<string>, since: Date): Promise<string[]> {
+    const isNeeded = (tree: string): boolean => [...needed].some((path) => `${path}/`.startsWith(`${tree}/`));
+    const removed: string[] = [];
+    for (const program of await readdir(this.#directory)) {
+      for (const version of await readdir(join(this.#directory, program)).catch(() => [])) {
+        const name = join(program, version);
+        const home = join(this.#directory, name);
+        await this.#queue.run(name, async () => {
+          const used = await stat(join(home, READY)).catch(() => null);
+          if (used === null || used.mtime >= since || isNeeded(join(home, 'tree'))) return;
+          await removeTree(home);
+          removed.push(name);
+        });
+      }
+    }
+    return removed;
+  }
+
   async #brought(tool: Tool): Promise<string[]> {
     const directory = join(this.#directory, tool.program);
     const versions = await readdir(directory).catch(() => []);
-    const ready = await Promise.all(versions.map((version) => isThere(join(directory, version, 'ready'))));
+    const ready = await Promise.all(versions.map((version) => isThere(join(directory, version, READY))));
     return versions.filter((_, index) => ready[index]);
   }
 
