@@ -6,7 +6,7 @@ import type { Static, TSchema } from 'typebox';
 import type { Caller } from '../domain/caller.ts';
 import type { RunRequest } from '../domain/apps/run.ts';
 import type { OpenShell } from '../domain/apps/shells.ts';
-import type { ErrorCode } from '../domain/errors.ts';
+import type { ErrorCode, PlatformError } from '../domain/errors.ts';
 import type { LogEntry } from '../domain/logs/entry.ts';
 import type { ProxyAnswer } from '../domain/services/service-endpoint.ts';
 import type { UseCases } from '../domain/use-cases.ts';
@@ -102,6 +102,8 @@ export interface ProgressOperation extends Declaration {
   readonly answer: 'progress';
   /** Methods by which clients ask that read plain text, unless they ask for a stream. */
   readonly textTo?: readonly Method[];
+  /** The Message beside an Error that is answered as a line under 200 although nothing was said before; null: by its status. */
+  asLine?(error: PlatformError, input: AnyInput): string | null;
   handle(context: Context, input: AnyInput, say: (line: string) => void): Promise<void>;
 }
 
@@ -201,6 +203,7 @@ export function text<P extends TSchema, Q extends TSchema, B extends TSchema>(
 
 export function progress<P extends TSchema, Q extends TSchema, B extends TSchema>(
   operation: Typed<ProgressOperation, P, Q, B> & {
+    asLine?(error: PlatformError, input: InputOf<P, Q, B>): string | null;
     handle(context: Context, input: InputOf<P, Q, B>, say: (line: string) => void): Promise<void>;
   },
 ): Operation {

@@ -1,5 +1,5 @@
 /** Answers of operations that tell what they do (restart, env, removal) and of commands: JSON stream lines, or raw output. */
-import { toPlatformError } from '../domain/errors.ts';
+import { type PlatformError, toPlatformError } from '../domain/errors.ts';
 import { errorText } from './error-body.ts';
 import type { CommandOutput } from './operation.ts';
 import type { ResponseStream } from './response-stream.ts';
@@ -26,6 +26,8 @@ export interface ProgressOptions extends AnswerOptions {
   readonly asText: boolean;
   /** What a text ends in when the work is done; with one, a text that fails late ends in the message of the error alone. */
   readonly textEnd?: string;
+  /** See ProgressOperation. */
+  readonly asLine?: (error: PlatformError) => string | null;
   /** How long an answer that has begun may be silent. */
   readonly silenceMs?: number;
 }
@@ -65,10 +67,13 @@ export async function answerProgress(
     stream.start(headers);
     stream.write(held.take() + (asText ? textEnd : ''));
   } catch (thrown) {
-    if (!stream.started) throw thrown;
-    options.onLateError(thrown);
     const error = toPlatformError(thrown);
-    stream.write(asText ? `${error.message}\n` : errorFrame(errorText(error)));
+    const beside = stream.started ? null : (options.asLine?.(error) ?? null);
+    if (!stream.started && beside === null) throw thrown;
+    options.onLateError(thrown);
+    stream.start(headers);
+    if (beside !== null) stream.write(errorFrame(error.message, beside));
+    else stream.write(asText ? `${error.message}\n` : errorFrame(errorText(error)));
   } finally {
     clearTimeout(timer);
     clearInterval(waiting);
@@ -150,6 +155,6 @@ function frame(message: string): string {
   return `${JSON.stringify({ Message: message })}\n`;
 }
 
-function errorFrame(message: string): string {
-  return `${JSON.stringify({ Message: '', Error: message })}\n`;
+function errorFrame(error: string, message = ''): string {
+  return `${JSON.stringify({ Message: message, Error: error })}\n`;
 }

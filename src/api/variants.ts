@@ -46,7 +46,6 @@ const SAME = {
   routesChange,
   metricEnvs,
   ownedServices: service.ownedServices,
-  serviceInstances: service.serviceInstances,
   boundVars: service.boundVars,
   servicePlans: service.servicePlans,
 };
@@ -57,6 +56,7 @@ const PUBLISHED = {
   appCreated: app.appCreated,
   deploys: deploy.deploys,
   platforms: platform.platforms,
+  serviceInstances: service.serviceInstances,
   instance: service.instance,
   instances: service.instances,
 };
@@ -71,6 +71,7 @@ const SHAPES = {
     deploy: deploy.deployUnion,
     deploys: deploy.deploysUnion,
     platforms: platform.platformsUnion,
+    serviceInstances: service.serviceInstancesUnion,
     instance: service.instanceUnion,
     instances: service.instancesUnion,
   },

@@ -27,6 +27,8 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'units.register': 'for programs beside the units',
   'units.report': 'for programs beside the units',
   'instances.proxy': 'for programs that speak with the provider of a service',
+  'instances.bind_of_service': 'the published operation answers the variables with their values',
+  'instances.remove_of_service': 'the published operation does the same',
   'keys.remove_by_name': '"tancho key remove" uses the published operation',
   'apps.metric_envs': 'there are none',
   'plans.routers': 'there is one router',

@@ -5,11 +5,12 @@ import type { Answer, Requests } from './requests.ts';
 export type InstanceInfo = Answer<'instances.info'>;
 export type InstanceElement = Answer<'services.info'>[number];
 export type ServiceEntry = Answer<'instances.list'>[number];
+export type OwnedService = Answer<'services.list'>[number];
 export type ServicePlan = Answer<'services.plans'>[number];
 
 export interface ServicesClient {
   /** Those that your teams own, with all their instances. */
-  listOwned(): Promise<readonly ServiceEntry[]>;
+  listOwned(): Promise<readonly OwnedService[]>;
   /** `manifest`: YAML. */
   create(manifest: string): Promise<void>;
   update(manifest: string): Promise<void>;

@@ -236,7 +236,10 @@ export function appOperationsContract(getTarget: () => Target): void {
       const answer = await call('POST', `/1.0${path}`, { body, headers: FORM });
       expect([answer.status, answer.headers['content-type']]).toEqual([200, 'application/x-json-stream']);
       const [rollback] = await list();
-      expect(rollback).toMatchObject({ Origin: 'rollback', Image: oldest?.['Image'], Release: 3, CanRollback: false });
+      // Each is named by its own release.
+      const names = [oldest?.['Image'], newest?.['Image'], rollback?.['Image']];
+      expect(names).toEqual([1, 2, 3].map((release) => `${app}:v${release}`));
+      expect(rollback).toMatchObject({ Origin: 'rollback', Release: 3, CanRollback: false });
       const detail = (await call('GET', `/a/deploys/${String(newest?.['ID'])}`)).json;
       expect(detail).toMatchObject({ CanRollback: true, Image: newest?.['Image'] });
       expect((await call('POST', `${path}?image=v2`)).status).toBe(200);

@@ -187,6 +187,10 @@ export function appsContract(getTarget: () => Target): void {
         }
         const answer = await call('GET', `${app}/${name}?lines=5&source=no-such-source&unit=x%2F0`);
         expect([answer.status, answer.json]).toEqual([200, []]);
+        // The platform itself, by its own name and by the one that clients know it by.
+        const own = await call('GET', `${app}/${name}?lines=0&source=tancho`);
+        expect(own.json).toContainEqual(expect.objectContaining({ Source: 'tancho', AppName: owner.app }));
+        expect((await call('GET', `${app}/${name}?lines=0&source=tsuru`)).json).toEqual(own.json);
       }
     });
 

@@ -67,6 +67,7 @@ async function makeAll(target: Target, admin: string, providerUrl: string): Prom
     service,
     instance,
     deploy: await aDeploy(target, owner.token, owner.team),
+    event: await anEvent(target, owner.token),
     // Of these there is none.
     name: 'no-such-key',
     unit: `${owner.app}/0`,
@@ -74,6 +75,13 @@ async function makeAll(target: Target, admin: string, providerUrl: string): Prom
     platform: unique('p'),
     plan: unique('p'),
   };
+}
+
+/** Of somebody else than who made it. */
+async function anEvent(target: Target, token: string): Promise<string> {
+  const [event] = (await ask(target, 'GET', '/events?limit=1', { token })).json as { UniqueID: string }[];
+  if (event === undefined) throw new Error('what the owner did is not recorded');
+  return event.UniqueID;
 }
 
 /** Of another app, so that the operations on the example app have no units to replace. */

@@ -58,7 +58,9 @@ export async function answer(
     }
     case 'progress': {
       const way = wayOfProgress(asked(request, variant), operation.textTo);
-      return answerProgress(streamOf(reply), (say) => operation.handle(context, input, say), { ...late, ...way });
+      const asLine = (error: PlatformError): string | null => operation.asLine?.(error, input) ?? null;
+      const work = (say: (line: string) => void) => operation.handle(context, input, say);
+      return answerProgress(streamOf(reply), work, { ...late, ...way, asLine });
     }
     case 'shell':
       await operation.permitted(context, input);

@@ -5,6 +5,9 @@ import { empty, entries, type Operation } from '../operation.ts';
 import { parseJson, readFlag } from '../body.ts';
 import { appParams, queryText } from './fields.ts';
 
+/** What clients call the platform itself. */
+const OWN_SOURCES: ReadonlyMap<string, string> = new Map([['tsuru', 'tancho']]);
+
 export const appLogOperations: readonly Operation[] = [
   entries({
     id: 'apps.log',
@@ -33,7 +36,11 @@ export const appLogOperations: readonly Operation[] = [
     handle: async ({ useCases, caller, signal, wantsEvents, lastEventId }, { params, query }) => {
       const { follow, regexp, ...rest } = query;
       const given = Object.entries(rest).filter((field): field is [string, string] => field[1] !== undefined);
-      const asked: LogQuery = { lines: undefined, ...Object.fromEntries(given), regexp: readFlag('regexp', regexp) };
+      const source = OWN_SOURCES.get(query.source ?? '');
+      const asked: LogQuery = {
+        ...{ lines: undefined, ...Object.fromEntries(given), regexp: readFlag('regexp', regexp) },
+        ...(source !== undefined && { source }),
+      };
       const isFollowed = readFlag('follow', follow) || wantsEvents;
       if (!isFollowed) return useCases.logs.query(caller, params.app, asked);
       // A reader of events that was cut off asks the same once more, and says how far it has come.

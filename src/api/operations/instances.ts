@@ -1,7 +1,9 @@
 /** Instances of services, and binding them to apps (specification 4.3). */
+import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '../../domain/errors.ts';
-import { readFlag } from '../body.ts';
-import { empty, json, type Method, type Operation, progress, text } from '../operation.ts';
+import type { Say } from '../../domain/say.ts';
+import { type RawBody, readFlag } from '../body.ts';
+import { type Context, empty, type Input, json, type Method, type Operation, progress, text } from '../operation.ts';
 import { Type } from '../schema.ts';
 import { queryText } from './fields.ts';
 import { readInstanceChange, readNewInstance } from './instance-input.ts';
@@ -30,6 +32,50 @@ const bindErrors: readonly ErrorCode[] = [
   'env.invalid',
   'input.invalid_json',
 ];
+
+const bindingErrors: readonly ErrorCode[] = [
+  ...bindErrors,
+  'instance.not_ready',
+  'binding.exists',
+  'binding.conflict',
+  'provider.failed',
+];
+const removeOptions = Type.Object({ unbindall: queryText, force: queryText, ignoreerrors: queryText });
+const removeErrors: readonly ErrorCode[] = [
+  ...denied,
+  'instance.bound',
+  'instance.not_ready',
+  'provider.failed',
+  'app.busy',
+  'unit.failed',
+];
+
+type Of<P extends TSchema, Q extends TSchema> = Input<Static<P>, Static<Q>, RawBody>;
+
+function bind(
+  { useCases, caller }: Context,
+  { params: { instance, app, service: name }, query, body }: Of<typeof appParams, typeof bindOptions>,
+  say: Say,
+): Promise<Record<string, string>> {
+  const { noRestart } = readOptions(body, query, ['noRestart']);
+  const options = { noRestart: readFlag('noRestart', noRestart), ...(name !== undefined && { service: name }) };
+  return useCases.bindings.bind(caller, instance, app, options, say);
+}
+
+async function remove(
+  { useCases, caller }: Context,
+  { params: { instance, service: name }, query }: Of<typeof params, typeof removeOptions>,
+  say: Say,
+): Promise<void> {
+  const force = readFlag('force', query.force) || readFlag('ignoreerrors', query.ignoreerrors);
+  const of = name === undefined ? {} : { service: name };
+  if (readFlag('unbindall', query.unbindall)) {
+    for (const app of await useCases.instances.boundApps(caller, instance, name)) {
+      await useCases.bindings.unbind(caller, instance, app, { force, ...of }, say);
+    }
+  }
+  await useCases.instances.remove(caller, instance, { force, ...of });
+}
 
 function ways(method: Method, ...paths: readonly string[]): { method: Method; path: string }[] {
   return paths.map((path) => ({ method, path }));
@@ -87,21 +133,31 @@ const bindingOperations: readonly Operation[] = [
     summary: 'Bind an instance to an app; answers the variables once the app runs with them.',
     method: 'PUT',
     path: '/services/instances/:instance/:app',
-    also: ways(
-      'PUT',
-      '/services/:service/instances/:instance/:app',
-      '/services/:service/instances/:instance/apps/:app',
-    ),
     access: 'user',
     params: appParams,
     query: bindOptions,
     rawBody: OPTIONS_BODY,
     shape: 'boundVars',
-    errors: [...bindErrors, 'instance.not_ready', 'binding.exists', 'binding.conflict', 'provider.failed'],
-    handle({ useCases, caller }, { params: { instance, app, service: name }, query, body }) {
-      const { noRestart } = readOptions(body, query, ['noRestart']);
-      const options = { noRestart: readFlag('noRestart', noRestart), ...(name !== undefined && { service: name }) };
-      return useCases.bindings.bind(caller, instance, app, options, () => {});
+    errors: bindingErrors,
+    handle: (context, input) => bind(context, input, () => {}),
+  }),
+  progress({
+    id: 'instances.bind_of_service',
+    section: null,
+    summary: 'Bind an instance of a service to an app; tells what is done, and in the end the names of the variables.',
+    method: 'PUT',
+    path: '/services/:service/instances/:instance/:app',
+    also: ways('PUT', '/services/:service/instances/:instance/apps/:app'),
+    access: 'user',
+    params: appParams,
+    query: bindOptions,
+    rawBody: OPTIONS_BODY,
+    errors: bindingErrors,
+    async handle(context, input, say) {
+      const variables = await bind(context, input, say);
+      const { instance, app } = input.params;
+      say(`Instance "${instance}" is now bound to the app "${app}", which finds these variables in its environment:`);
+      for (const name of Object.keys(variables).sort()) say(`- ${name}`);
     },
   }),
   progress({
@@ -166,21 +222,28 @@ export const instanceOperations: readonly Operation[] = [
     summary: 'Remove an instance that no app is bound to, or with unbindall unbind it first.',
     method: 'DELETE',
     path: '/services/instances/:instance',
-    also: ways('DELETE', '/services/:service/instances/:instance', '/services/c/instances/:instance'),
+    also: ways('DELETE', '/services/c/instances/:instance'),
     access: 'user',
     params,
-    query: Type.Object({ unbindall: queryText, force: queryText, ignoreerrors: queryText }),
-    errors: [...denied, 'instance.bound', 'instance.not_ready', 'provider.failed', 'app.busy', 'unit.failed'],
-    async handle({ useCases, caller }, { params: { instance, service: name }, query }) {
-      const force = readFlag('force', query.force) || readFlag('ignoreerrors', query.ignoreerrors);
-      const of = name === undefined ? {} : { service: name };
-      if (readFlag('unbindall', query.unbindall)) {
-        for (const app of await useCases.instances.boundApps(caller, instance, name)) {
-          await useCases.bindings.unbind(caller, instance, app, { force, ...of }, () => {});
-        }
-      }
-      await useCases.instances.remove(caller, instance, { force, ...of });
-    },
+    query: removeOptions,
+    errors: removeErrors,
+    handle: (context, input) => remove(context, input, () => {}),
+  }),
+  progress({
+    id: 'instances.remove_of_service',
+    section: null,
+    summary:
+      'Remove an instance of a service; without unbindall an instance that is bound is answered as a line with its apps.',
+    method: 'DELETE',
+    path: '/services/:service/instances/:instance',
+    access: 'user',
+    params,
+    query: removeOptions,
+    errors: removeErrors,
+    handle: (context, input, say) => remove(context, input, say),
+    // Clients that say nothing of unbinding read the apps beside this very error, offer to unbind them, and break on any other status.
+    asLine: ({ code, details }, { query }: Of<typeof params, typeof removeOptions>) =>
+      code === 'instance.bound' && query.unbindall === undefined ? [details['apps']].flat().join(',') : null,
   }),
   empty({
     id: 'instances.update',

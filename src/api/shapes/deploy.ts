@@ -33,6 +33,12 @@ const extra = {
   WaitsFor: Type.String(),
 };
 
+/** What can be gone back to is named by its release; an image by its own name. '' while there is no release. */
+function imageOf({ app, image, release }: Deploy): string {
+  if (image !== '') return image;
+  return release === null ? '' : `${app}:v${release}`;
+}
+
 function toWire(deploy: Deploy) {
   return {
     ID: deploy.id,
@@ -42,7 +48,7 @@ function toWire(deploy: Deploy) {
     Duration: nanoseconds(deploy.durationMs),
     Commit: deploy.commit,
     Error: deploy.error,
-    Image: deploy.image === '' ? deploy.artifact : deploy.image,
+    Image: imageOf(deploy),
     Origin: deploy.origin,
     User: deploy.by,
     State: deploy.state,

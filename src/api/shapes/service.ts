@@ -20,6 +20,17 @@ export const serviceInstances = shape(listing, (list: readonly ListedInstances[]
   list.map(({ service, instances }) => ({ service, instances: instances.map(({ name }) => name) })),
 );
 
+/** `plans`: of each of these instances, in their order, as clients from 1.0 on show them. */
+export const serviceInstancesUnion = shape(
+  Type.Array(Type.Object({ service: Type.String(), instances: names, plans: names })),
+  (list: readonly ListedInstances[]) =>
+    list.map(({ service, instances }) => ({
+      service,
+      instances: instances.map(({ name }) => name),
+      plans: instances.map(({ plan }) => plan),
+    })),
+);
+
 const published = { name: Type.String(), servicename: Type.String(), teams: names, apps: names };
 const publishedElement = { Name: Type.String(), Teams: names, Apps: names, ServiceName: Type.String() };
 const texts = Type.Record(Type.String(), Type.String());
@@ -28,17 +39,19 @@ const more = {
   Info: texts,
   TeamOwner: Type.String(),
   PlanName: Type.String(),
+  PlanDescription: Type.String(),
   Description: Type.String(),
   Tags: names,
   Status: Type.String(),
 };
 
-function moreOf({ instance, info }: InstanceView) {
+function moreOf({ instance, info, planDescription }: InstanceView) {
   return {
     Id: instance.id,
     Info: Object.fromEntries((info ?? []).map(({ label, value }) => [label, value])),
     TeamOwner: instance.teamOwner,
     PlanName: instance.plan,
+    PlanDescription: planDescription ?? '',
     Description: instance.description,
     Tags: [...instance.tags],
     Status: instance.state,

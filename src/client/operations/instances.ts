@@ -10,6 +10,16 @@ export interface InstancesTypes {
     readonly body: Readonly<Record<string, string>>;
     readonly answer: Readonly<Record<string, string>>;
   };
+  /** Bind an instance of a service to an app; tells what is done, and in the end the names of the variables. */
+  'instances.bind_of_service': {
+    readonly params: { readonly instance: string; readonly app: string; readonly service: string };
+    readonly query: {
+      readonly noRestart?: string | number | boolean | undefined;
+      readonly force?: string | number | boolean | undefined;
+    };
+    readonly body: Readonly<Record<string, string>>;
+    readonly answer: void;
+  };
   /** Have the provider of a service make an instance. */
   'instances.create': { readonly body: Readonly<Record<string, unknown>>; readonly answer: void };
   /** Give a team access to an instance. */
@@ -26,6 +36,7 @@ export interface InstancesTypes {
       readonly Info: Readonly<Record<string, string>>;
       readonly TeamOwner: string;
       readonly PlanName: string;
+      readonly PlanDescription: string;
       readonly Description: string;
       readonly Tags: readonly string[];
       readonly Status: string;
@@ -35,7 +46,11 @@ export interface InstancesTypes {
   /** List services with the instances that the caller has access to: all, or those bound to an app. */
   'instances.list': {
     readonly query: { readonly app?: string | number | boolean | undefined };
-    readonly answer: readonly { readonly service: string; readonly instances: readonly string[] }[];
+    readonly answer: readonly {
+      readonly service: string;
+      readonly instances: readonly string[];
+      readonly plans: readonly string[];
+    }[];
   };
   /** Ask the provider for a path of an instance's own. */
   'instances.proxy': {
@@ -64,6 +79,16 @@ export interface InstancesTypes {
   /** Remove an instance that no app is bound to, or with unbindall unbind it first. */
   'instances.remove': {
     readonly params: { readonly instance: string };
+    readonly query: {
+      readonly unbindall?: string | number | boolean | undefined;
+      readonly force?: string | number | boolean | undefined;
+      readonly ignoreerrors?: string | number | boolean | undefined;
+    };
+    readonly answer: void;
+  };
+  /** Remove an instance of a service; without unbindall an instance that is bound is answered as a line with its apps. */
+  'instances.remove_of_service': {
+    readonly params: { readonly instance: string; readonly service: string };
     readonly query: {
       readonly unbindall?: string | number | boolean | undefined;
       readonly force?: string | number | boolean | undefined;
@@ -100,6 +125,12 @@ export const INSTANCES_CALLS = {
     body: 'application/json',
     answer: 'json',
   },
+  'instances.bind_of_service': {
+    method: 'PUT',
+    path: '/services/{service}/instances/{instance}/{app}',
+    body: 'application/json',
+    answer: 'lines',
+  },
   'instances.create': { method: 'POST', path: '/services/instances', body: 'application/json', answer: 'none' },
   'instances.grant': { method: 'PUT', path: '/services/instances/permission/{instance}/{team}', answer: 'none' },
   'instances.info': { method: 'GET', path: '/services/instances/{instance}', answer: 'json' },
@@ -109,6 +140,11 @@ export const INSTANCES_CALLS = {
   'instances.proxy-post': { method: 'POST', path: '/services/proxy/{instance}', answer: 'text' },
   'instances.proxy-put': { method: 'PUT', path: '/services/proxy/{instance}', answer: 'text' },
   'instances.remove': { method: 'DELETE', path: '/services/instances/{instance}', answer: 'none' },
+  'instances.remove_of_service': {
+    method: 'DELETE',
+    path: '/services/{service}/instances/{instance}',
+    answer: 'lines',
+  },
   'instances.revoke': { method: 'DELETE', path: '/services/instances/permission/{instance}/{team}', answer: 'none' },
   'instances.status': { method: 'GET', path: '/services/instances/{instance}/status', answer: 'text' },
   'instances.unbind': {

@@ -20,6 +20,7 @@ export interface ServicesTypes {
       readonly Info: Readonly<Record<string, string>>;
       readonly TeamOwner: string;
       readonly PlanName: string;
+      readonly PlanDescription: string;
       readonly Description: string;
       readonly Tags: readonly string[];
       readonly Status: string;

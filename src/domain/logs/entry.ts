@@ -24,7 +24,7 @@ export interface LogFilter {
   /** The last N entries that match; 0 for all that are kept. */
   readonly lines: number;
   readonly source?: string;
-  /** Unit name or unit id. */
+  /** Unit name, or the unit's id or its beginning. */
   readonly unit?: string;
   /** Only what units of this process printed. */
   readonly process?: string;

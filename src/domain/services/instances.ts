@@ -40,6 +40,8 @@ export interface InstanceView {
   readonly apps: readonly string[];
   /** What the provider tells of it; null when it could not be asked. */
   readonly info: readonly EndpointFact[] | null;
+  /** What the provider says of its plan; '' when it could not be asked, and absent in lists. */
+  readonly planDescription?: string;
 }
 
 export interface ListedInstances {
@@ -90,6 +92,12 @@ export function createInstances(deps: InstancesDeps): Instances {
     const redact = secretsOf(bindings);
     const info = told?.map(({ label, value }) => ({ label, value: redact(value) })) ?? null;
     return { instance, apps: apps.sort(), info };
+  }
+
+  async function describePlan(caller: Caller, service: Service, { plan }: Instance): Promise<string> {
+    if (plan === '') return '';
+    const plans = await provider.plans(service, callerName(caller)).catch(orNull);
+    return plans?.find(({ name }) => name === plan)?.description ?? '';
   }
 
   /** One whose making or removal was cut off gives its name back as soon as the provider has let go of it. */
@@ -222,7 +230,12 @@ export function createInstances(deps: InstancesDeps): Instances {
     async info(caller, name, service = '') {
       const instance = await demandInstance(store, name, service);
       demand(caller, 'instance.info', { instance });
-      return view(caller, await demandService(store, instance.service), instance, true);
+      const of = await demandService(store, instance.service);
+      const [seen, planDescription] = await Promise.all([
+        view(caller, of, instance, true),
+        describePlan(caller, of, instance),
+      ]);
+      return { ...seen, planDescription };
     },
 
     async ofService(caller, name) {

@@ -1,6 +1,9 @@
 import type { LogEntry, LogFilter } from '../../../domain/logs/entry.ts';
 import type { LogScope } from './schema.ts';
 
+/** Of the id of a unit, or the whole of it. */
+const ID_START = /^[0-9a-f]{1,64}$/;
+
 /** Walks the app's entries in the order of the primary key, from the newest back unless it is said; oldest first in the answer. */
 export async function query({ db }: LogScope, filter: LogFilter): Promise<LogEntry[]> {
   const { app, lines, source, unit, process, since, until, releases, afterSeq, beforeSeq, oldestFirst } = filter;
@@ -13,7 +16,10 @@ export async function query({ db }: LogScope, filter: LogFilter): Promise<LogEnt
   if (lines > 0) wanted = wanted.limit(lines);
   if (source !== undefined) wanted = wanted.where('source', '=', source);
   if (unit !== undefined) {
-    wanted = wanted.where((row) => row.or([row('unit', '=', unit), row('unit_id', '=', unit)]));
+    const isId = ID_START.test(unit);
+    wanted = wanted.where((row) =>
+      row.or([row('unit', '=', unit), ...(isId ? [row('unit_id', 'like', `${unit}%`)] : [])]),
+    );
   }
   // Other entries can have the name of a process as their source.
   if (process !== undefined) wanted = wanted.where('source', '=', process).where('unit_id', '<>', '');

@@ -43,6 +43,9 @@ export const queryCases: LogStoreCases = {
   'takes a unit by name or id': async (store) => {
     await mixed(store);
     expect(await found(store, { unit: 'shop/0' })).toBe('a d f');
+    expect(await found(store, { unit: 'bbbb' })).toBe(await found(store, { unit: 'bbbbbbbbbbbb' }));
+    expect(await found(store, { unit: 'bbbb' })).not.toBe('');
+    expect(await found(store, { unit: '%' })).toBe('');
     expect(await found(store, { unit: 'aaaaaaaaaaaa' })).toBe('a d');
     expect(await found(store, { unit: 'shop/1', source: 'worker', lines: 1 })).toBe('e');
     expect(await found(store, { unit: 'shop/1', source: 'web' })).toBe('');

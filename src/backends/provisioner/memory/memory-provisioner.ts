@@ -227,7 +227,9 @@ class MemoryProvisioner implements Provisioner {
 }
 
 function environmentOf(spec: UnitSpec): Record<string, string> {
-  return { TANCHO_APP: spec.app, TANCHO_UNIT: spec.name, TANCHO_PROCESS: spec.process, ...spec.env };
+  const { app, name, process } = spec;
+  const familiar = { TSURU_APPNAME: app, TSURU_PROCESSNAME: process };
+  return { TANCHO_APP: app, TANCHO_UNIT: name, TANCHO_PROCESS: process, ...familiar, ...spec.env };
 }
 
 function failure(entry: Entry, code: FailureCause, message: string, exitCode: number | null = null): Failure {

@@ -89,6 +89,8 @@ describe('unitEnvironment', () => {
       TANCHO_APP: 'shop',
       TANCHO_UNIT: 'shop/0',
       TANCHO_PROCESS: 'web',
+      TSURU_APPNAME: 'shop',
+      TSURU_PROCESSNAME: 'web',
       NODE_ENV: 'production',
       A: '2',
       PORT: '20001',

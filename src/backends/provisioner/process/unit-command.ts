@@ -60,6 +60,9 @@ export function unitEnvironment({ spec, manifest, home, tmp, port }: Environment
     TANCHO_APP: spec.app,
     TANCHO_UNIT: spec.name,
     TANCHO_PROCESS: spec.process,
+    // What apps of other platforms of this family look for.
+    TSURU_APPNAME: spec.app,
+    TSURU_PROCESSNAME: spec.process,
     ...manifest.env,
     ...spec.env,
     ...(port === null ? {} : { PORT: `${port}` }),
