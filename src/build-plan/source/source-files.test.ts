@@ -2,6 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sourceOf } from '../../../test/support/memory-source.ts';
 import { treeOf } from '../../../test/support/source-trees.ts';
 import { directoryReader } from './directory.ts';
 import { SourceFiles } from './source-files.ts';
@@ -46,5 +47,15 @@ describe('SourceFiles', () => {
   it.each(['leak', 'up/outside.txt', '../outside.txt', 'loop'])('does not see %s outside the tree', async (path) => {
     expect(await files.exists(path)).toBe(false);
     expect(await files.text(path)).toBeNull();
+  });
+
+  it('reads lock files of several MiB, and refuses what is larger than any', async () => {
+    const many = sourceOf({ 'package-lock.json': ' '.repeat(6 * 1024 * 1024), huge: ' '.repeat(17 * 1024 * 1024) });
+    expect(await many.text('package-lock.json')).toHaveLength(6 * 1024 * 1024);
+    await expect(many.text('huge')).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: 'huge is larger than 16 MiB.',
+    });
+    expect(await many.beginning('huge')).toHaveLength(256 * 1024);
   });
 });

@@ -4,7 +4,8 @@ import { Failure } from '../../domain/rollouts/rollout.ts';
 import { isRecord } from '../../lib/is-record.ts';
 import type { SourceReader } from './source-reader.ts';
 
-const MAX_BYTES = 4 * 1024 * 1024;
+/** Lock files of large apps have several. */
+const MAX_BYTES = 16 * 1024 * 1024;
 const BEGINNING_BYTES = 256 * 1024;
 /** Patterns look at one line at a time, and only so far: over a whole file some would take hours, and nothing can stop them. */
 const MAX_LINE = 1_000;
