@@ -43,6 +43,8 @@ export interface AppsClient {
   swap(app1: string, app2: string, options?: SwapOptions): Promise<void>;
   addUnits(name: string, count: number, progress?: ProcessProgress): Promise<void>;
   removeUnits(name: string, count: number, progress?: ProcessProgress): Promise<void>;
+  /** Before the first deploy it takes effect with that. */
+  setUnits(name: string, process: string, count: number, progress?: Progress): Promise<void>;
   addCnames(name: string, cnames: readonly string[]): Promise<void>;
   removeCnames(name: string, cnames: readonly string[]): Promise<void>;
   /** What is absent stays as it is. */
@@ -101,6 +103,8 @@ export function appsClient(requests: Requests, shell: Calls['shell']): AppsClien
       request('apps.swap', { query: { app1, app2, force, cnameOnly } }),
     addUnits: (app, units, progress = {}) => during('units.add', ofProcess(app, progress, { units }), progress),
     removeUnits: (app, units, progress = {}) => during('units.remove', ofProcess(app, progress, { units }), progress),
+    setUnits: (app, process, units, progress = {}) =>
+      during('units.set', { params: { app, process }, query: { units: String(units) } }, progress),
     addCnames: (app, cname) => request('cnames.add', { params: { app }, body: { cname } }),
     removeCnames: (app, cname) => request('cnames.remove', { params: { app }, body: { cname } }),
     update: (app, change) => request('apps.update', { params: { app }, body: { ...change } }),

@@ -13,7 +13,7 @@ export function changesIn(
     throw new PlatformError('unsupported', 'Nothing can be changed like this in memory.');
   };
   return {
-    scale: { add: refuse('unit.add'), remove: refuse('unit.remove') },
+    scale: { add: refuse('unit.add'), remove: refuse('unit.remove'), set: refuse('unit.add') },
     startStop: { start: refuse('app.start'), stop: refuse('app.stop') },
     swap: { swap: refuse('app.swap') },
     cnames: { add: refuse('app.cname_add'), replace: refuse('app.cname_add'), remove: refuse('app.cname_remove') },

@@ -1,6 +1,7 @@
 /** Reads how clients of different ages change an app's record: a form, or JSON with fields in any case. */
 import type { AppChange } from '../../domain/apps/app-changes.ts';
-import { type RawBody, readLowerCased, textOf } from '../body.ts';
+import type { SettingsChange } from '../../domain/apps/app-settings.ts';
+import { parseJson, type RawBody, readLowerCased, textOf } from '../body.ts';
 import { Type } from '../schema.ts';
 
 export interface ChangeInput {
@@ -11,6 +12,11 @@ export interface ChangeInput {
 
 /** A name, or an object with it. */
 export const planText = Type.Optional(Type.Unsafe<string | object | null>({ type: ['string', 'object', 'null'] }));
+
+/** Process name -> command; in a form as JSON. */
+export const startCommands = Type.Optional(
+  Type.Unsafe<object | string | null>({ type: ['object', 'string', 'null'], additionalProperties: Type.String() }),
+);
 
 /** Clients send every field, most of them empty: what is empty stays as it is. */
 export function readChange(body: RawBody): ChangeInput {
@@ -25,6 +31,7 @@ export function readChange(body: RawBody): ChangeInput {
       teamOwner: text('teamowner'),
       pool: text('pool'),
       plan: planName(fields.get('plan')) || undefined,
+      ...settingsOf(fields),
     },
     ...(typeof cname === 'string' && { cname }),
   };
@@ -35,4 +42,17 @@ export function planName(plan: unknown): string {
   if (typeof plan !== 'object' || plan === null || Array.isArray(plan)) return textOf('plan', plan);
   const entry = Object.entries(plan).find(([name]) => name.toLowerCase() === 'name');
   return textOf('plan', entry?.[1]);
+}
+
+/** No older client knows them, so what is empty means something here. */
+function settingsOf(fields: ReadonlyMap<string, unknown>): SettingsChange {
+  const given = (name: string): unknown => fields.get(name) ?? undefined;
+  const commands = given('startcommands');
+  return {
+    startCommands:
+      typeof commands === 'string' ? parseJson({ text: commands, mediaType: 'application/json' }) : commands,
+    buildCommand: given('buildcommand'),
+    root: given('root'),
+    keepDevPackages: given('keepdevpackages'),
+  };
 }

@@ -2,8 +2,8 @@
 import { empty, type Operation, progress } from '../operation.ts';
 import { Type } from '../schema.ts';
 import { appParams, optionalText } from './fields.ts';
-import { planName, planText, readChange } from './app-change-input.ts';
-import { optionsBody, readBare } from './options-input.ts';
+import { planName, planText, readChange, startCommands } from './app-change-input.ts';
+import { flag, optionsBody, readBare } from './options-input.ts';
 import { type RawBody, readBodyFields } from '../body.ts';
 
 const teamParams = Type.Object({ app: Type.String(), team: Type.String() });
@@ -15,7 +15,8 @@ export const appChangeOperations: readonly Operation[] = [
   empty({
     id: 'apps.update',
     section: null,
-    summary: 'Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is.',
+    summary:
+      'Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. Or its start commands (process to command), build command, root directory and kept development packages: those are in effect with the next deploy, and an empty one is taken away.',
     method: 'PUT',
     path: '/apps/:app',
     also: [{ method: 'POST', path: '/apps/:app' }],
@@ -28,6 +29,10 @@ export const appChangeOperations: readonly Operation[] = [
       pool: optionalText,
       plan: planText,
       cname: optionalText,
+      startCommands,
+      buildCommand: optionalText,
+      root: optionalText,
+      keepDevPackages: flag,
     }),
     errors: [
       ...errors,

@@ -51,6 +51,22 @@ export const appUnitOperations: readonly Operation[] = [
     handle: ({ useCases, caller }, { params, query, body }, say) =>
       useCases.scale.remove(caller, params.app, readUnits(body, query), say),
   }),
+  progress({
+    id: 'units.set',
+    section: null,
+    summary: 'Set the number of units of a process, 0 included; before the first deploy it takes effect with that.',
+    method: 'PUT',
+    path: '/apps/:app/processes/:process/units',
+    access: 'user',
+    params: Type.Object({ app: Type.String(), process: Type.String() }),
+    query: Type.Object({ units: queryText }),
+    rawBody,
+    errors: [...errors, 'unit.too_few', 'input.invalid'],
+    handle: ({ useCases, caller }, { params, query, body }, say) => {
+      const { units } = readUnits(body, query);
+      return useCases.scale.set(caller, params.app, { units, process: params.process }, say);
+    },
+  }),
 ];
 
 /** A bare number, as the older clients send it, or `units` and `process`. */

@@ -1,4 +1,5 @@
 import { Type } from '../schema.ts';
+import { type AppSettings, NO_SETTINGS } from '../../domain/apps/app-settings.ts';
 import type { AppView } from '../../domain/apps/apps.ts';
 import { planFields, planToWire } from './plan.ts';
 import { shape } from './shape.ts';
@@ -66,6 +67,7 @@ function toWire(view: AppView) {
     deploys: app.deploys,
     ...(plan !== undefined && { plan: planToWire(plan) }),
     ...(problems.length > 0 && { problems: [...problems] }),
+    ...(app.settings !== NO_SETTINGS && { settings: settingsToWire(app.settings) }),
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
     ...(app.customData !== null && { customdata: app.customData }),
     ...(app.swappedWith !== null && { swappedWith: app.swappedWith }),
@@ -75,6 +77,10 @@ function toWire(view: AppView) {
 }
 
 /** Published is an IP address; the union has the host name and port there, which clients show and open. */
+function settingsToWire({ startCommands, counts, ...settings }: AppSettings) {
+  return { ...settings, startCommands: { ...startCommands }, counts: { ...counts } };
+}
+
 const listToWire = (views: readonly AppView[]) => views.map((view) => ({ ...toWire(view), Ip: view.ip }));
 const listUnionToWire = (views: readonly AppView[]) => views.map(toWire);
 
@@ -91,6 +97,16 @@ export const appUnion = shape(
     plan: Type.Optional(planFields),
     /** What is wrong with its units, a sentence each. */
     problems: Type.Optional(Type.Array(Type.String())),
+    /** What is set in place of files in its source, for the next deploy. */
+    settings: Type.Optional(
+      Type.Object({
+        startCommands: Type.Record(Type.String(), Type.String()),
+        buildCommand: Type.String(),
+        root: Type.String(),
+        keepDevPackages: Type.Boolean(),
+        counts: Type.Record(Type.String(), Type.Integer()),
+      }),
+    ),
     customdata,
   }),
   toWire,

@@ -110,9 +110,29 @@ function describe(app: AppInfo): string {
     ['Owner', app.owner],
     ['Deploys', app.deploys?.toString()],
     ['About', app.description],
+    ...settingsOf(app.settings),
   ]);
   if (app.Units.length === 0) return `${head}\n\n${app.State === 'stopped' ? RESTS : NO_UNITS}`;
   const units = app.Units.map((unit) => [unit.Name, unit.ProcessName ?? '', unit.State, unit.Ip ?? '']);
   const problems = (app.problems ?? []).map((problem) => `\n !  ${printable(problem)}`).join('');
   return `${head}\n\n${table(['UNIT', 'PROCESS', 'STATE', 'ADDRESS'], units)}${problems === '' ? '' : `\n${problems}`}`;
+}
+
+/** What is set in place of files in the source. */
+function settingsOf(settings: AppInfo['settings']): [string, string | undefined][] {
+  if (settings === undefined) return [];
+  const { startCommands, buildCommand, root, keepDevPackages, counts } = settings;
+  return [
+    ...Object.entries(startCommands).map(([process, command]): [string, string] => [`Starts ${process}`, command]),
+    ['Builds with', buildCommand],
+    ['Root', root],
+    ['Keeps', keepDevPackages ? 'development packages' : ''],
+    ['Units set', list(counts)],
+  ];
+}
+
+function list(counts: Readonly<Record<string, number>>): string {
+  return Object.entries(counts)
+    .map(([process, count]) => `${process}=${count}`)
+    .join(', ');
 }

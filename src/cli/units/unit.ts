@@ -19,8 +19,32 @@ export function registerUnit(unit: Command, cli: Cli): void {
         rows.length === 0 ? `${name} has no units.` : table(['UNIT', 'PROCESS', 'STATE', 'ADDRESS'], rows),
       );
     });
+  registerSet(unit, cli);
   registerChange(unit, cli, 'add');
   registerChange(unit, cli, 'remove');
+}
+
+function registerSet(unit: Command, cli: Cli): void {
+  unit
+    .command('set')
+    .description('Set how many units processes have, before the first deploy too')
+    .argument('<process=count...>', 'such as worker=0 or web=2')
+    .option(...APP_OPTION)
+    .action(async (texts: readonly string[], options: { app?: string }) => {
+      const wanted = texts.map((text) => {
+        const [, process = '', count = ''] = /^([^=]+)=(\d{1,6})$/.exec(text) ?? [];
+        if (process === '') throw new UsageError(`"${text}" is not <process>=<count>.`, 'tancho unit set worker=0');
+        return { process, count: Number(count) };
+      });
+      const name = await appName(cli, options.app);
+      const { apps } = await cli.client();
+      await cli.during(`Changing the units of ${name}`, async (say) => {
+        for (const { process, count } of wanted)
+          await apps.setUnits(name, process, count, { say, signal: cli.context.signal });
+      });
+      const units = Object.fromEntries(wanted.map(({ process, count }) => [process, count]));
+      cli.show({ app: name, units }, () => `Units of ${name} set: ${texts.join(', ')}.`);
+    });
 }
 
 function registerChange(unit: Command, cli: Cli, verb: 'add' | 'remove'): void {

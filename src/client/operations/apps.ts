@@ -83,6 +83,13 @@ export interface AppsTypes {
         readonly default: boolean;
       };
       readonly problems?: readonly string[];
+      readonly settings?: {
+        readonly startCommands: Readonly<Record<string, string>>;
+        readonly buildCommand: string;
+        readonly root: string;
+        readonly keepDevPackages: boolean;
+        readonly counts: Readonly<Record<string, number>>;
+      };
       readonly customdata?: Readonly<Record<string, unknown>>;
     };
   };
@@ -272,7 +279,7 @@ export interface AppsTypes {
   'apps.team_owner': { readonly params: { readonly app: string }; readonly body: string; readonly answer: void };
   /** Wait until nobody works on an app; nothing is broken off, and what somebody left behind is free by itself. */
   'apps.unlock': { readonly params: { readonly app: string }; readonly answer: void };
-  /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. */
+  /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. Or its start commands (process to command), build command, root directory and kept development packages: those are in effect with the next deploy, and an empty one is taken away. */
   'apps.update': {
     readonly params: { readonly app: string };
     readonly body: {
@@ -282,10 +289,14 @@ export interface AppsTypes {
       readonly pool?: string | null | undefined;
       readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
       readonly cname?: string | null | undefined;
+      readonly startCommands?: Readonly<Record<string, unknown>> | string | null | undefined;
+      readonly buildCommand?: string | null | undefined;
+      readonly root?: string | null | undefined;
+      readonly keepDevPackages?: string | boolean | null | undefined;
     };
     readonly answer: void;
   };
-  /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. */
+  /** Change the description, platform, owning team, pool or plan of an app; what is empty stays as it is. Or its start commands (process to command), build command, root directory and kept development packages: those are in effect with the next deploy, and an empty one is taken away. */
   'apps.update-post': {
     readonly params: { readonly app: string };
     readonly body: {
@@ -295,6 +306,10 @@ export interface AppsTypes {
       readonly pool?: string | null | undefined;
       readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
       readonly cname?: string | null | undefined;
+      readonly startCommands?: Readonly<Record<string, unknown>> | string | null | undefined;
+      readonly buildCommand?: string | null | undefined;
+      readonly root?: string | null | undefined;
+      readonly keepDevPackages?: string | boolean | null | undefined;
     };
     readonly answer: void;
   };

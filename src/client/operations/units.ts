@@ -42,6 +42,13 @@ export interface UnitsTypes {
     readonly body: Readonly<Record<string, string>>;
     readonly answer: void;
   };
+  /** Set the number of units of a process, 0 included; before the first deploy it takes effect with that. */
+  'units.set': {
+    readonly params: { readonly app: string; readonly process: string };
+    readonly query: { readonly units?: string | number | boolean | undefined };
+    readonly body: string;
+    readonly answer: void;
+  };
 }
 
 export const UNITS_CALLS = {
@@ -50,4 +57,5 @@ export const UNITS_CALLS = {
   'units.register': { method: 'POST', path: '/apps/{app}/units/register', body: 'application/json', answer: 'list' },
   'units.remove': { method: 'DELETE', path: '/apps/{app}/units', body: 'text/plain', answer: 'lines' },
   'units.report': { method: 'POST', path: '/apps/{app}/units/{unit}', body: 'application/json', answer: 'none' },
+  'units.set': { method: 'PUT', path: '/apps/{app}/processes/{process}/units', body: 'text/plain', answer: 'lines' },
 } as const;

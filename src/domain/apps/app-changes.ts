@@ -12,12 +12,13 @@ import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 import { demandTeam } from '../teams/demand-team.ts';
 import { checkDescription, demandOwner } from './app-fields.ts';
+import { changedSettings, type SettingsChange } from './app-settings.ts';
 import { createAppEdit, type Edit, type MakeEdit } from './app-edit.ts';
 import { demandApp } from './demand-app.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 
-/** Absent: as before. */
-export interface AppChange {
+/** Absent: as before. Settings are in effect with the next deploy. */
+export interface AppChange extends SettingsChange {
   readonly description?: unknown;
   /** The next deploy is built for it. */
   readonly platform?: unknown;
@@ -87,7 +88,8 @@ export function createAppChanges({ store, builder, rollouts, journal, act, now }
         const planned = plan === undefined ? current.plan : await demandPlan(tx, plan);
         const source = brought === null ? null : { store: tx, builder: brought };
         const built = source === null ? current.platform : await demandPlatform(source, platform);
-        return { ...fields, platform: built, teamOwner: owner, teams, pool: moved, plan: planned };
+        const settings = changedSettings(current.settings, change);
+        return { ...fields, settings, platform: built, teamOwner: owner, teams, pool: moved, plan: planned };
       };
       await edit(caller, 'app.update', name, detail, make, say);
     },

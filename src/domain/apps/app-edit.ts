@@ -10,7 +10,9 @@ import { withSurroundings } from './next-release.ts';
 import { replaceUnits } from '../rollouts/replace-units.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 
-export type Edit = Partial<Pick<App, 'description' | 'platform' | 'teamOwner' | 'teams' | 'pool' | 'plan'>>;
+export type Edit = Partial<
+  Pick<App, 'description' | 'platform' | 'teamOwner' | 'teams' | 'pool' | 'plan' | 'settings'>
+>;
 /** Judged in the transaction that stores it, and before when a rollout comes first. */
 export type MakeEdit = (app: App, tx: StoreWriter) => Promise<Edit>;
 

@@ -3,6 +3,7 @@
  * Uses the specification's words (section 2); shapes on the wire are made in api/shapes.
  */
 import { PlatformError } from '../errors.ts';
+import { type AppSettings, NO_SETTINGS } from './app-settings.ts';
 
 /** Lower-case DNS label that starts with a letter, because the name is also the host name `<app>.<domain>`. */
 const APP_NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -34,6 +35,8 @@ export interface App {
   readonly swappedWith: string | null;
   /** What programs have left with the app; not looked at. */
   readonly customData: Readonly<Record<string, unknown>> | null;
+  /** Of the next deploy; what those of the release that serves are is with the release. */
+  readonly settings: AppSettings;
   /** Number of deploys that succeeded. */
   readonly deploys: number;
   /** True from the moment a removal is accepted until every trace is gone. */
@@ -49,6 +52,7 @@ export const NEW_APP = {
   stoppedProcesses: [],
   swappedWith: null,
   customData: null,
+  settings: NO_SETTINGS,
   deploys: 0,
   removing: false,
 } as const satisfies Partial<App>;
@@ -131,6 +135,8 @@ export interface Release {
   readonly hooks: Hooks;
   /** Those of the app's plan when the release was made; null: the platform's settings. */
   readonly limits: UnitLimits | null;
+  /** Those of the app with which it was built. */
+  readonly settings: AppSettings;
   /** 'deploy' | 'env' | 'scale' | 'rollback' | ... for people reading the history. */
   readonly reason: string;
   readonly by: string;

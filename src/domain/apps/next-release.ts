@@ -1,5 +1,6 @@
 import { isSameLimits } from '../plans/plan.ts';
 import type { EnvVar, Release, UnitLimits } from './app.ts';
+import type { AppSettings } from './app-settings.ts';
 
 /** A release that is not stored yet: the rollout that brings it gives it its number. */
 export type NewRelease = Omit<Release, 'number'>;
@@ -29,7 +30,12 @@ export function withCount(
   const { number: _number, ...same } = serving;
   const { process, count, by, at } = change;
   const processes = { ...serving.processes, [process]: { command: '', ...serving.processes[process], count } };
-  return { ...same, processes, reason: 'scale', by, createdAt: at.toISOString() };
+  const settings = withSetCount(serving.settings, process, count);
+  return { ...same, processes, settings, reason: 'scale', by, createdAt: at.toISOString() };
+}
+
+export function withSetCount(settings: AppSettings, process: string, count: number): AppSettings {
+  return { ...settings, counts: { ...settings.counts, [process]: count } };
 }
 
 export function isSameAround(a: Surroundings, b: Surroundings): boolean {

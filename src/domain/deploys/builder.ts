@@ -3,6 +3,7 @@
  * backends/builder/conformance.ts. A build never touches what serves.
  */
 import type { HealthCheck, Hooks, Liveness } from '../apps/app.ts';
+import type { AppSettings } from '../apps/app-settings.ts';
 import type { PlatformInfo } from '../platforms/platform.ts';
 
 /** Source code that can be laid out in an empty directory, once. */
@@ -22,6 +23,8 @@ export interface BuildRequest {
   /** Platforms that `auto` may not turn out to be. */
   readonly disabled?: readonly string[];
   readonly source: SourceTree;
+  /** What is set on the app in place of files in its source; absent: nothing. */
+  readonly settings?: AppSettings;
   /** The app's environment, available to the build. */
   readonly env: Readonly<Record<string, string>>;
   /** Names in `env` whose values are replaced in the printed lines; absent: all of them. */

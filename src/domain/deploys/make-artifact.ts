@@ -1,6 +1,7 @@
 /** From new code to something that can run, in a build slot of this machine: an image is pulled, source is built. */
 import type { App, EnvVar } from '../apps/app.ts';
 import { demandRoom, type DiskRoomDeps } from '../disk/disk-room.ts';
+import type { AppSettings } from '../apps/app-settings.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 import { envRecord } from '../units/unit-spec.ts';
@@ -34,6 +35,8 @@ export interface Made {
   readonly made: Artifact;
   /** As Deploy.image. */
   readonly image: string;
+  /** Of the app, with which it was made. */
+  readonly settings: AppSettings;
   /** False: releases name it, so it is not to be thrown away with a deploy that fails. */
   readonly isNew: boolean;
 }
@@ -53,7 +56,8 @@ export async function makeArtifact(deps: MakeDeps, request: MakeRequest): Promis
     await demandRoom(deps);
     for (const note of code.notes ?? []) say(note);
     if ('image' in code) return pull(deps, request, begun, code.image);
-    return { made: await build(deps, request, begun, code.source), image: '', isNew: true };
+    const made = await build(deps, request, begun, code.source);
+    return { made, image: '', settings: begun.app.settings, isNew: true };
   });
 }
 
@@ -63,7 +67,7 @@ async function pull(deps: MakeDeps, { queued, say }: MakeRequest, { app }: Begun
   const kept = [...new Set((await store.artifacts([app.name])).map(({ artifact }) => artifact))];
   const request = { app: app.name, deployId: queued.id, image, kept };
   const made = await imageSource.pull(request, (line) => say(`       ${line}`), queued.signal);
-  return { made, image: made.image, isNew: made.isNew };
+  return { made, image: made.image, settings: app.settings, isNew: made.isNew };
 }
 
 async function build(
@@ -82,6 +86,7 @@ async function build(
     added: Object.fromEntries(added),
     disabled: records.filter(({ isDisabled }) => isDisabled).map(({ name }) => name),
     source,
+    settings: app.settings,
     env: envRecord(env),
     privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
   };

@@ -178,7 +178,7 @@ export class Pipeline {
     if ('back' in run.what) return run.what.back;
     if (made === null) throw new Error('nothing was made');
     const { store, now } = this.#deps;
-    const { made: artifact, image } = made;
+    const { made: artifact, image, settings } = made;
     const serving = app.release === null ? null : await store.release(app.name, app.release);
     return {
       app: app.name,
@@ -187,9 +187,10 @@ export class Pipeline {
       commit: run.deploy.commit,
       image,
       env,
-      processes: releaseProcesses(artifact, serving),
+      processes: releaseProcesses(artifact, serving, app.settings.counts),
       healthCheck: artifact.healthCheck,
       hooks: artifact.hooks,
+      settings: { ...settings, counts: app.settings.counts },
       limits: await limitsFor(store, app),
       reason: 'deploy',
       by: run.by,
@@ -240,6 +241,7 @@ export class Pipeline {
       await tx.updateDeploy(deploy.id, { ...change, release, artifact });
       if ('back' in what) {
         await restoreEnv(tx, what.back);
+        await tx.updateApp(deploy.app, { settings: what.back.settings });
         await what.write(tx);
       }
     } else if (state === 'done') {

@@ -1,4 +1,5 @@
 import type { App } from '../../../domain/apps/app.ts';
+import { type AppSettings, NO_SETTINGS } from '../../../domain/apps/app-settings.ts';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { listOf } from '../../../lib/sql/list-of.ts';
@@ -97,6 +98,7 @@ function toRow(app: Partial<Changeable>): { [C in keyof ChangeableColumns]: Chan
     swapped_with: app.swappedWith,
     plan: app.plan,
     custom_data_json: app.customData && JSON.stringify(app.customData),
+    settings_json: app.settings === NO_SETTINGS ? null : app.settings && JSON.stringify(app.settings),
   };
 }
 
@@ -107,6 +109,10 @@ function fromRows(rows: readonly (AppsTable & { readonly team: string | null })[
     ({ name }) => name,
     (row, all) => fromRow(row, teamsOf(all)),
   );
+}
+
+export function settingsOf(json: string | null): AppSettings {
+  return json === null ? NO_SETTINGS : { ...NO_SETTINGS, ...(JSON.parse(json) as Partial<AppSettings>) };
 }
 
 function fromRow(row: AppsTable, teams: readonly string[]): App {
@@ -128,6 +134,7 @@ function fromRow(row: AppsTable, teams: readonly string[]): App {
     removing: row.removing === 1,
     stoppedProcesses: JSON.parse(row.stopped_processes_json) as string[],
     swappedWith: row.swapped_with,
+    settings: settingsOf(row.settings_json),
     customData: row.custom_data_json === null ? null : (JSON.parse(row.custom_data_json) as Record<string, unknown>),
   };
 }

@@ -3,6 +3,7 @@ import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { listOf } from '../../../lib/sql/list-of.ts';
 import type { Sealer } from '../../../lib/seal.ts';
+import { settingsOf } from './apps.ts';
 import { appNotFound, needing } from './faults.ts';
 import type { ReleasesTable, Scope } from './schema.ts';
 
@@ -82,6 +83,7 @@ function toRow(release: Release, sealer: Sealer): ReleasesTable {
     health_check_json: release.healthCheck && JSON.stringify(release.healthCheck),
     hooks_json: JSON.stringify(release.hooks),
     limits_json: release.limits && JSON.stringify(release.limits),
+    settings_json: JSON.stringify(release.settings),
     reason: release.reason,
     actor: release.by,
     created_at: release.createdAt,
@@ -102,6 +104,7 @@ function fromRow(row: ReleasesTable, sealer: Sealer): Release {
     // Older ones know no release commands.
     hooks: { release: [], ...(JSON.parse(row.hooks_json) as Omit<Hooks, 'release'>) },
     limits: row.limits_json === null ? null : (JSON.parse(row.limits_json) as UnitLimits),
+    settings: settingsOf(row.settings_json),
     reason: row.reason,
     by: row.actor,
     createdAt: row.created_at,

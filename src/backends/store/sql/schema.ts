@@ -54,6 +54,7 @@ export interface AppsTable {
   swapped_with: string | null;
   custom_data_json: string | null;
   plan: string;
+  settings_json: string | null;
 }
 
 export interface PlansTable {
@@ -90,6 +91,7 @@ export interface ReleasesTable {
   reason: string;
   actor: string;
   created_at: string;
+  settings_json: string | null;
 }
 
 export interface UnitsTable {

@@ -1,6 +1,7 @@
 /** Records to put into a store; each maker takes what matters to the case. */
 import type { AppToken } from '../../../domain/app-tokens/app-token.ts';
 import { type App, type EnvVar, NEW_APP, type Release } from '../../../domain/apps/app.ts';
+import { NO_SETTINGS } from '../../../domain/apps/app-settings.ts';
 import type { Rollout } from '../../../domain/rollouts/rollout.ts';
 import type { Unit } from '../../../domain/units/unit.ts';
 import type { Deploy } from '../../../domain/deploys/deploy.ts';
@@ -74,6 +75,7 @@ export function release(appName: string, number: number, more: Partial<Release> 
     healthCheck: { path: '/ok', status: 200, timeoutSeconds: 5 },
     hooks: { release: ['npm run seed'], restartBefore: ['npm run migrate'], restartAfter: [] },
     limits: { memoryBytes: 3 * 1024 ** 3, cpuMillis: 250 },
+    settings: { ...NO_SETTINGS, root: 'apps/web', startCommands: { web: 'node .' }, counts: { worker: 0 } },
     reason: 'deploy',
     by: 'ann@example.com',
     createdAt: AT,

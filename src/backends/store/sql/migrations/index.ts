@@ -9,6 +9,7 @@ import { customData } from './0006-custom-data.ts';
 import { images } from './0007-images.ts';
 import { rolloutFailures } from './0008-rollout-failures.ts';
 import { audit } from './0009-audit.ts';
+import { appSettings } from './0010-app-settings.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -24,6 +25,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0007_images': images(kind),
       '0008_rollout_failures': rolloutFailures(),
       '0009_audit': audit(kind),
+      '0010_app_settings': appSettings(kind),
     },
   };
 }
