@@ -45,6 +45,10 @@ export interface Asked {
   readonly processes: Readonly<Record<string, string>> | null;
   /** The app has build commands of its own, which run after the steps. */
   readonly buildsItself: boolean;
+  /** A command that is set on the app is run in place of the steps; whatever builds may need is to be there for it. */
+  readonly replacesSteps: boolean;
+  /** Packages that are only for development stay in what runs. */
+  readonly keepsDevelopment: boolean;
   /** Variable -> value, from the language's section of tancho.yaml. */
   readonly options: Readonly<Record<string, string>>;
 }

@@ -1,4 +1,5 @@
 /** From a source tree to its build plan: what the app says itself, the language, and what both make of it. */
+import { type AppSettings, NO_SETTINGS } from '../domain/apps/app-settings.ts';
 import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
 import { Failure } from '../domain/rollouts/rollout.ts';
 import { readAppFiles, type AppFiles } from './app-files/app-files.ts';
@@ -15,11 +16,21 @@ export interface PlanRequest {
   readonly files: SourceFiles;
   /** Platforms that `auto` does not choose. */
   readonly disabled?: readonly string[];
+  /** What is set on the app in place of files in its source; absent: nothing. */
+  readonly settings?: Pick<AppSettings, 'startCommands' | 'buildCommand' | 'keepDevPackages'>;
 }
 
 export interface PlannedSource {
   readonly plan: BuildPlan;
   readonly appFiles: AppFiles;
+  /** Of a shell, run after the steps. */
+  readonly commands: readonly BuildCommand[];
+}
+
+export interface BuildCommand {
+  /** Who says so: `hooks.build`. */
+  readonly from: string;
+  readonly command: string;
 }
 
 /**
@@ -35,13 +46,24 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
     options: language.options?.keys ?? [],
     note: (text) => skipped.push(text),
   });
-  const { config, processes } = appFiles;
+  const { config } = appFiles;
+  const { buildCommand, keepDevPackages } = request.settings ?? NO_SETTINGS;
+  const own = declared(appFiles, request.settings ?? NO_SETTINGS);
+  const set = buildCommand === '' ? [] : [{ from: 'build command', command: buildCommand }];
+  const commands = [...set, ...config.hooksBuild.map((command) => ({ from: 'hooks.build', command }))];
   // Who configures a platform means it, even when its files are only made by a hook.
   if (Object.keys(config.options).length === 0) await checkSource(language, request);
-  const asked: Asked = { app, processes, buildsItself: config.hooksBuild.length > 0, options: config.options };
+  const asked: Asked = {
+    app,
+    processes: own && Object.fromEntries(Object.entries(own).map(([name, { command }]) => [name, command])),
+    buildsItself: commands.length > 0,
+    replacesSteps: set.length > 0,
+    keepsDevelopment: keepDevPackages,
+    options: config.options,
+  };
   const parts = await language.plan(files, asked);
-  const plan = wholePlan(language, parts, declared(appFiles));
-  return { plan: { ...plan, notes: [...skipped, ...plan.notes] }, appFiles };
+  const plan = wholePlan(language, set.length === 0 ? parts : { ...parts, steps: [] }, own);
+  return { plan: { ...plan, notes: [...skipped, ...plan.notes] }, appFiles, commands };
 }
 
 async function takenFor(language: Language, files: SourceFiles): Promise<string> {
@@ -55,10 +77,15 @@ export function demandBuildable({ problems }: BuildPlan): void {
   if (problem !== undefined) throw new Failure(problem.cause, problem.message, { hint: problem.hint });
 }
 
-function declared({ processes, processesFrom }: AppFiles): Record<string, PlannedProcess> | null {
-  if (processes === null) return null;
-  const entries = Object.entries(processes);
-  return Object.fromEntries(entries.map(([name, command]) => [name, { command, from: processesFrom }]));
+/** What is set on the app comes before its files. */
+function declared(
+  { processes, processesFrom }: AppFiles,
+  { startCommands }: Pick<AppSettings, 'startCommands'>,
+): Record<string, PlannedProcess> | null {
+  const written = Object.entries(processes ?? {}).map(([name, command]) => [name, { command, from: processesFrom }]);
+  const set = Object.entries(startCommands).map(([name, command]) => [name, { command, from: 'set on the app' }]);
+  if (written.length + set.length === 0) return null;
+  return Object.fromEntries([...written, ...set]) as Record<string, PlannedProcess>;
 }
 
 function wholePlan(language: Language, parts: PlanParts, own: BuildPlan['processes'] | null): BuildPlan {

@@ -38,6 +38,13 @@ describe('administration', () => {
     [['user', 'admin', 'bob@b.cc'], 'PUT /users/bob%40b.cc/admin', empty, null, /bob@b\.cc is an admin now/],
     [['user', 'admin', 'bob@b.cc', '--revoke'], 'DELETE /users/bob%40b.cc/admin', empty, null, /no longer an admin/],
     [['app', 'update', 'shop', '--plan', 'small'], 'POST /apps/shop/plan', stream(), { plan: 'small' }, /changed/],
+    [
+      ['app', 'update', 'shop', '--start-command', 'A=1 node .', 'worker=node w', '--keep-dev-packages', 'yes'],
+      'PUT /apps/shop',
+      empty,
+      { startCommands: { web: 'A=1 node .', worker: 'node w' }, keepDevPackages: true },
+      /changed/,
+    ],
     [['app', 'unlock', 'shop'], 'DELETE /apps/shop/lock', empty, null, /^Nobody works on shop\.$/],
     [
       ['app', 'routes', 'shop'],

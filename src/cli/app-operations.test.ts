@@ -42,6 +42,12 @@ describe('operations on an app', () => {
       /^The extra host names of a and b/,
     ],
     [['app', 'remove', 'shop', '-y', '--force'], 'DELETE /apps/shop?force=true', stream(), /removed/],
+    [
+      ['unit', 'set', 'worker=0', '-a', 'shop'],
+      'PUT /apps/shop/processes/worker/units?units=0',
+      stream(),
+      /^Units of shop set: worker=0\.$/,
+    ],
     [['unit', 'add', '2', '-a', 'shop'], 'PUT /apps/shop/units?units=2', stream(), /^2 units added to shop\.$/],
     [
       ['unit', 'remove', '1', '-a', 'shop', '-p', 'clock'],

@@ -50,6 +50,7 @@ const LOCAL = [
 ];
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
+  'process=count': 'web=1',
   count: '1',
   email: 'ann@example.com',
   file: 'sample',

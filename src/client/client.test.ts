@@ -109,6 +109,7 @@ describe('requests', () => {
     ['apps.start', (c) => c.apps.start('x', { process: 'web' }), 'POST /apps/x/start?process=web', ''],
     ['apps.stop', (c) => c.apps.stop('x'), 'POST /apps/x/stop', ''],
     ['apps.swap', (c) => c.apps.swap('x', 'y', { force: true }), 'PUT /swap?app1=x&app2=y&force=true', ''],
+    ['apps.setUnits', (c) => c.apps.setUnits('x', 'clock', 0), 'PUT /apps/x/processes/clock/units?units=0', ''],
     ['apps.addUnits', (c) => c.apps.addUnits('x', 2), 'PUT /apps/x/units?units=2', ''],
     [
       'apps.removeUnits',
@@ -118,6 +119,12 @@ describe('requests', () => {
     ],
     ['deploys.rollback', (c) => c.deploys.rollback('x', 'v2'), 'POST /apps/x/deploy/rollback', '{"image":"v2"}'],
     ['apps.update', (c) => c.apps.update('x', { pool: 'p' }), 'PUT /apps/x', '{"pool":"p"}'],
+    [
+      'apps.update settings',
+      (c) => c.apps.update('x', { startCommands: { web: 'a' }, root: '', keepDevPackages: false }),
+      'PUT /apps/x',
+      '{"startCommands":{"web":"a"},"root":"","keepDevPackages":false}',
+    ],
     ['apps.grant', (c) => c.apps.grant('x', 't'), 'PUT /apps/x/teams/t', ''],
     ['apps.revoke', (c) => c.apps.revoke('x', 't'), 'DELETE /apps/x/teams/t', ''],
     ['events.list', (c) => c.events.list({ app: 'x', failed: true }), 'GET /events?target.value=x&erroronly=true', ''],

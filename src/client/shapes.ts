@@ -41,11 +41,6 @@ export interface AppFilter {
   readonly owner?: string;
   readonly teamOwner?: string;
   readonly pool?: string;
-  /** Process name -> command; these and the following are in effect with the next deploy, and an empty one is taken away. */
-  readonly startCommands?: Readonly<Record<string, string>>;
-  readonly buildCommand?: string;
-  readonly root?: string;
-  readonly keepDevPackages?: boolean;
 }
 
 export interface AppUpdate {
@@ -53,6 +48,11 @@ export interface AppUpdate {
   readonly platform?: string;
   readonly teamOwner?: string;
   readonly pool?: string;
+  /** Process name -> command; these and the following are in effect with the next deploy, and an empty one is taken away. */
+  readonly startCommands?: Readonly<Record<string, string>>;
+  readonly buildCommand?: string;
+  readonly root?: string;
+  readonly keepDevPackages?: boolean;
 }
 
 export interface LogQuery {

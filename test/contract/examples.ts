@@ -14,6 +14,7 @@ const BODIES: Readonly<Record<string, Ask>> = {
   'apps.run': { body: 'true' },
   'units.add': { body: '1' },
   'units.remove': { body: '1' },
+  'units.set': { body: '1' },
   'cnames.add': { body: { cname: 'www.example.com' } },
 };
 const QUERIES: Readonly<Record<string, string>> = {
@@ -71,6 +72,7 @@ async function makeAll(target: Target, admin: string, providerUrl: string): Prom
     // Of these there is none.
     name: 'no-such-key',
     unit: `${owner.app}/0`,
+    process: 'web',
     healer: unique('h'),
     platform: unique('p'),
     plan: unique('p'),

@@ -38,6 +38,8 @@ export class MemoryBuilder implements Builder {
   readonly name = 'memory';
   readonly artifacts = new Map<string, { readonly app: string }>();
   readonly caches = new Set<string>();
+  /** What was asked for last. */
+  lastRequest: BuildRequest | null = null;
 
   platforms(): Promise<PlatformInfo[]> {
     return Promise.resolve([{ name: PLATFORM_NAME, description: '', ready: true, tools: [], missing: [] }]);
@@ -53,6 +55,7 @@ export class MemoryBuilder implements Builder {
   async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {
     const { recipe } = request.source as RecipeSource;
     this.caches.add(request.app);
+    this.lastRequest = request;
     for (const text of recipe.lines ?? ['built']) line(text);
     await new Promise((resolve) => setImmediate(resolve));
     if (signal.aborted) throw new Failure('cancelled', 'The build was cancelled.');

@@ -1,7 +1,8 @@
 /** Reads how clients of different ages change an app's record: a form, or JSON with fields in any case. */
 import type { AppChange } from '../../domain/apps/app-changes.ts';
 import type { SettingsChange } from '../../domain/apps/app-settings.ts';
-import { parseJson, type RawBody, readLowerCased, textOf } from '../body.ts';
+import { isRecord } from '../../lib/is-record.ts';
+import { parseJson, type RawBody, readFlag, readLowerCased, scalarText, textOf } from '../body.ts';
 import { Type } from '../schema.ts';
 
 export interface ChangeInput {
@@ -14,9 +15,7 @@ export interface ChangeInput {
 export const planText = Type.Optional(Type.Unsafe<string | object | null>({ type: ['string', 'object', 'null'] }));
 
 /** Process name -> command; in a form as JSON. */
-export const startCommands = Type.Optional(
-  Type.Unsafe<object | string | null>({ type: ['object', 'string', 'null'], additionalProperties: Type.String() }),
-);
+export const startCommands = Type.Optional(Type.Unsafe<object | string | null>({ type: ['object', 'string', 'null'] }));
 
 /** Clients send every field, most of them empty: what is empty stays as it is. */
 export function readChange(body: RawBody): ChangeInput {
@@ -44,15 +43,23 @@ export function planName(plan: unknown): string {
   return textOf('plan', entry?.[1]);
 }
 
-/** No older client knows them, so what is empty means something here. */
+/** No older client knows them, so what is empty means something here. Throws `input.invalid`, `input.invalid_json`. */
 function settingsOf(fields: ReadonlyMap<string, unknown>): SettingsChange {
-  const given = (name: string): unknown => fields.get(name) ?? undefined;
-  const commands = given('startcommands');
-  return {
-    startCommands:
-      typeof commands === 'string' ? parseJson({ text: commands, mediaType: 'application/json' }) : commands,
-    buildCommand: given('buildcommand'),
-    root: given('root'),
-    keepDevPackages: given('keepdevpackages'),
+  const text = (name: string): string | undefined => {
+    const value = fields.get(name.toLowerCase()) ?? undefined;
+    return value === undefined ? undefined : scalarText(name, value);
   };
+  const keepDevPackages = text('keepDevPackages');
+  return {
+    startCommands: commandsOf(fields.get('startcommands') ?? undefined),
+    buildCommand: text('buildCommand'),
+    root: text('root'),
+    keepDevPackages: keepDevPackages && readFlag('keepDevPackages', keepDevPackages),
+  };
+}
+
+function commandsOf(given: unknown): unknown {
+  if (given === undefined || given === '') return undefined;
+  if (isRecord(given)) return given;
+  return parseJson({ text: textOf('startCommands', given), mediaType: 'application/json' });
 }

@@ -1,19 +1,20 @@
 /** One build, from source to a finished slug. Owns the order of things; each thing is done elsewhere. */
 import { copyFile, mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { AppFiles } from '../../../build-plan/app-files/app-files.ts';
 import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import type { Language } from '../../../build-plan/language.ts';
-import { demandBuildable, planSource } from '../../../build-plan/plan-source.ts';
+import { type BuildCommand, demandBuildable, planSource } from '../../../build-plan/plan-source.ts';
 import { directoryReader } from '../../../build-plan/source/directory.ts';
 import { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import { describeBriefly } from '../../../build-plan/description.ts';
 import { writtenLanguage } from '../../../build-plan/written/written-language.ts';
+import { NO_SETTINGS } from '../../../domain/apps/app-settings.ts';
 import type { Artifact, BuildRequest } from '../../../domain/deploys/builder.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { prepareDependencies } from './dependencies.ts';
 import { writeManifest } from './finish-slug.ts';
+import { narrowTo } from './narrow-to.ts';
 import { resolveTools } from './resolve-tools.ts';
 import type { RunningBuild } from './running-build.ts';
 import type { SlugPlace } from './slugs.ts';
@@ -30,11 +31,14 @@ export async function buildSlug(
 ): Promise<Artifact> {
   await workshop.slugs.begin(place);
   await request.source.extract(place.code, signal);
+  await narrowTo(request.settings?.root ?? '', place);
   signal.throwIfAborted();
   const files = new SourceFiles(directoryReader(place.code));
   const { app, platform, disabled = [] } = request;
   const languages = languagesFor(workshop, request);
-  const { plan, appFiles } = await planSource({ app, platform, languages, files, disabled });
+  const { settings: set = NO_SETTINGS } = request;
+  const planned = await planSource({ app, platform, languages, files, disabled, settings: set });
+  const { plan, appFiles } = planned;
   for (const text of plan.notes) output.say(text);
   for (const text of plan.warnings) output.say(`Warning: ${text}`);
   demandBuildable(plan);
@@ -46,7 +50,7 @@ export async function buildSlug(
   const build: RunningBuild = { ...begun, ...tools };
   await writePlatformFiles(plan, workshop.platformFiles, place);
   await workshop.sandbox.own(place.code, app);
-  const layer = await runSteps(build, appFiles);
+  const layer = await runSteps(build, planned.commands);
   signal.throwIfAborted();
   await writeManifest(build, { layer, options: appFiles.config.options });
   const { restartBefore, restartAfter, healthCheck } = appFiles.config;
@@ -92,14 +96,13 @@ async function writePlatformFiles({ files }: BuildPlan, platformFiles: string, p
 }
 
 /** Returns the tree of the dependency layer, or null. */
-async function runSteps(build: RunningBuild, appFiles: AppFiles): Promise<string | null> {
+async function runSteps(build: RunningBuild, commands: readonly BuildCommand[]): Promise<string | null> {
   const { plan, output } = build;
   const runner = new StepRunner(build);
   try {
-    const hooks = appFiles.config.hooksBuild;
     let layer: string | null = null;
     for (const dependencies of plan.dependencies) {
-      const tree = await prepareDependencies(dependencies, build, runner, plan.steps.length + hooks.length > 0);
+      const tree = await prepareDependencies(dependencies, build, runner, plan.steps.length + commands.length > 0);
       layer = tree ?? layer;
     }
     const where = layer === null ? {} : { layer: { tree: layer, writable: false } };
@@ -107,9 +110,9 @@ async function runSteps(build: RunningBuild, appFiles: AppFiles): Promise<string
       output.say(step.name);
       await runner.run(step, where);
     }
-    for (const hook of hooks) {
-      output.say(`hook: ${hook}`);
-      await runner.run({ name: `hooks.build: ${hook}`, run: ['/bin/sh', '-c', hook] }, { ...where, verbatim: true });
+    for (const { from, command } of commands) {
+      output.say(from === 'hooks.build' ? `hook: ${command}` : `${from}: ${command}`);
+      await runner.run({ name: `${from}: ${command}`, run: ['/bin/sh', '-c', command] }, { ...where, verbatim: true });
     }
     return layer;
   } finally {

@@ -52,8 +52,8 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   const commands = Object.values(asked.processes ?? start.processes).map((each) =>
     typeof each === 'string' ? each : each.command,
   );
-  const stays = whyDevelopmentStays(commands, packageJson);
-  const installed = { manager, packageJson, builds: build.length > 0, developmentStays: stays };
+  const stays = asked.keepsDevelopment ? 'it is set on the app' : whyDevelopmentStays(commands, packageJson);
+  const installed = { manager, packageJson, builds: build.length > 0 || asked.replacesSteps, developmentStays: stays };
   const misfit = await lockProblem(files, packageJson, manager);
   const kept = stays === null || !needsDevelopment(installed) ? [] : [`Development packages stay: ${stays}`];
   return {

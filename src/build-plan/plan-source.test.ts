@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { sourceOf } from '../../test/support/memory-source.ts';
+import { NO_SETTINGS, type AppSettings } from '../domain/apps/app-settings.ts';
+import { nodejs } from './languages/node/node.ts';
+import { planSource } from './plan-source.ts';
+
+const PACKAGE = JSON.stringify({ scripts: { build: 'tsc' }, devDependencies: { typescript: '5' } });
+
+function planned(settings: Partial<AppSettings>, files: Readonly<Record<string, string>> = {}) {
+  const source = sourceOf({ 'package.json': PACKAGE, 'package-lock.json': '{}', ...files });
+  const set = { ...NO_SETTINGS, ...settings };
+  return planSource({ app: 'shop', platform: 'nodejs', languages: [nodejs], files: source, settings: set });
+}
+
+it('what is set on the app starts it, before what its files say', async () => {
+  const { plan } = await planned({ startCommands: { web: 'node dist' } }, { Procfile: 'web: no\nworker: node worker' });
+  expect(plan.problems).toEqual([]);
+  expect(plan.processes).toEqual({
+    web: { command: 'node dist', from: 'set on the app' },
+    worker: { command: 'node worker', from: 'Procfile' },
+  });
+});
+
+it('a build command takes the place of the steps, with what they need; hooks run after it', async () => {
+  const startCommands = { web: 'node dist' };
+  const { plan, commands } = await planned(
+    { startCommands, buildCommand: 'make' },
+    { 'tancho.yaml': 'hooks:\n  build: [make check]' },
+  );
+  expect(plan.steps).toEqual([]);
+  expect(plan.dependencies.flatMap(({ steps }) => steps.map(({ run }) => run.join(' ')))).toEqual([
+    'npm ci --include=dev',
+  ]);
+  expect(commands).toEqual([
+    { from: 'build command', command: 'make' },
+    { from: 'hooks.build', command: 'make check' },
+  ]);
+});
+
+it('packages for development stay where that is set', async () => {
+  const startCommands = { web: 'node dist' };
+  const stepsOf = async (keepDevPackages: boolean): Promise<string[]> =>
+    (await planned({ startCommands, keepDevPackages })).plan.steps.map(({ name }) => name);
+  expect(await stepsOf(false)).toHaveLength(2);
+  expect(await stepsOf(true)).toEqual(['npm run build']);
+});
