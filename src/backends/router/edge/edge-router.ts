@@ -5,7 +5,9 @@
 import { readFile } from 'node:fs/promises';
 import type { AppTraffic, Router, RouteTable } from '../../../domain/routes/router.ts';
 import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
+import { bestEffort } from '../../../lib/logger.ts';
 import { EdgeClient, EdgeLost } from './edge-client.ts';
+import { EdgeWatch } from './edge-watch.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import {
   boundLog,
@@ -75,6 +77,7 @@ class EdgeRouter implements AdoptingRouter {
   #startedAt = 0;
   #restartMs = FIRST_RESTART_MS;
   #wake: (() => void) | null = null;
+  readonly #watch = new EdgeWatch((pid) => void this.#endStuck(pid));
 
   constructor(options: EdgeRouterOptions, program: EdgeProgram) {
     this.#options = options;
@@ -118,6 +121,7 @@ class EdgeRouter implements AdoptingRouter {
 
   async close(): Promise<void> {
     this.#letGo = true;
+    this.#watch.end();
     this.#wake?.();
     const connected = await this.#edge.catch(() => null);
     connected?.client.close();
@@ -170,6 +174,7 @@ class EdgeRouter implements AdoptingRouter {
     const connected = fits ? found : await this.#launch(found);
     this.adopted = fits;
     this.#startedAt = performance.now();
+    this.#watch.begin(connected.client, connected.hello.pid);
     if (this.#table !== null) await this.#hand(connected.client, this.#table);
     return connected;
   }
@@ -277,7 +282,16 @@ class EdgeRouter implements AdoptingRouter {
     );
   }
 
+  /** It would hold up every change of the routes; what it serves hangs as well. */
+  async #endStuck(pid: number): Promise<void> {
+    this.#options.logger.error({ pid }, 'the edge does not answer any more and is ended');
+    await bestEffort(this.#options.logger, 'ending the edge', async () => {
+      if (await isEdgeOf(this.#options, pid)) process.kill(pid, 'SIGKILL');
+    });
+  }
+
   #revive(): void {
+    this.#watch.end();
     const livedMs = performance.now() - this.#startedAt;
     if (livedMs > STEADY_MS) this.#restartMs = FIRST_RESTART_MS;
     this.#options.logger.warn({ livedMs: Math.round(livedMs) }, 'the edge has died and is being started again');

@@ -11,13 +11,16 @@ const REQUESTS = 24;
 let world: EdgeWorld;
 let router: AdoptingRouter;
 let edge: number;
-beforeEach(async () => {
+beforeEach(() => {
   world = new EdgeWorld();
-  const options = await world.home({ workers: 2 });
-  router = await world.start(options);
-  edge = await world.pid(options);
 });
 afterEach(() => world.dispose());
+
+async function start(count: number): Promise<void> {
+  const options = await world.home({ workers: count });
+  router = await world.start(options);
+  edge = await world.pid(options);
+}
 
 async function workers(): Promise<number[]> {
   const children = await readFile(`/proc/${edge}/task/${edge}/children`, 'utf8');
@@ -36,6 +39,7 @@ function ask(path = '/'): Promise<boolean> {
 }
 
 it('what a worker had counted when it died is not lost, and what it had begun has failed', async () => {
+  await start(2);
   const pending: ServerResponse[] = [];
   const table = await world.unit('slow', ({ url }, response) => {
     if (url === '/') response.end('at once');
@@ -57,6 +61,7 @@ it('what a worker had counted when it died is not lost, and what it had begun ha
 });
 
 it('a worker that hangs is replaced, and holds up no change of the routes', async () => {
+  await start(2);
   await router.apply(await world.unit('one'));
   const before = await workers();
   const [victim = 0] = before;
@@ -69,5 +74,15 @@ it('a worker that hangs is replaced, and holds up no change of the routes', asyn
     },
     { what: 'another worker in its place' },
   );
+  for (let n = 0; n < 10; n++) expect(await ask()).toBe(true);
+});
+
+it('an edge of one process that hangs is replaced, and holds up no change of the routes', async () => {
+  await start(1);
+  await router.apply(await world.unit('one'));
+  process.kill(edge, 'SIGSTOP');
+  const hanging = ask();
+  await router.apply(await world.unit('two'));
+  expect(await hanging).toBe(false);
   for (let n = 0; n < 10; n++) expect(await ask()).toBe(true);
 });
