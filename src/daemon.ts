@@ -93,6 +93,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   isReady = true;
   domain.rounds.start();
   domain.parts.liveness.start();
+  domain.parts.sampler.start();
   const stopPruning = repeatedly(PRUNE_EVERY_MS, () => domain.pruneLogs());
   const stopRetention = domain.startRetention();
   const { api, ssh, sessions } = doors;

@@ -20,6 +20,7 @@ import { instanceOperations } from './operations/instances.ts';
 import { eventOperations } from './operations/events.ts';
 import { diskOperations } from './operations/disk.ts';
 import { healerOperations } from './operations/healers.ts';
+import { metricOperations } from './operations/metrics.ts';
 import { metadataOperations } from './operations/metadata.ts';
 import { planOperations } from './operations/plans.ts';
 import { platformOperations } from './operations/platforms.ts';
@@ -38,6 +39,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appShellOperations,
   ...appLogOperations,
   ...diagnosisOperations,
+  ...metricOperations,
   ...appSwapOperations,
   ...appStartStopOperations,
   ...appUnitOperations,

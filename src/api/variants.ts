@@ -12,6 +12,7 @@ import { eventInfo, events } from './shapes/event.ts';
 import { logEntries, logEntriesUnion } from './shapes/log-entry.ts';
 import { disk } from './shapes/disk.ts';
 import * as healer from './shapes/healer.ts';
+import { appMetrics } from './shapes/metrics.ts';
 import { metadata } from './shapes/metadata.ts';
 import { plans, routers } from './shapes/plan.ts';
 import * as platform from './shapes/platform.ts';
@@ -25,6 +26,7 @@ import * as user from './shapes/user.ts';
 
 const SAME = {
   diagnosis,
+  appMetrics,
   envVars,
   eventInfo,
   events,

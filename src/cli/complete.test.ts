@@ -16,6 +16,7 @@ const FREE = [
   'seconds',
   'text',
   'time',
+  'who',
   'file',
   'paths',
   'token',

@@ -17,6 +17,7 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'auth.login': '"tancho login" uses the published operation',
   'auth.scheme': 'there is one way to log in',
   'metadata.healthcheck': '"tancho server status" asks the server of this machine',
+  'metrics.prometheus': 'for Prometheus',
   'metadata.info': '"tancho server status" asks the server of this machine',
   'apps.custom_data': 'for programs that leave data with an app',
   'apps.log_push': 'for programs beside the units that have lines for the log',

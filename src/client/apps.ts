@@ -65,6 +65,8 @@ export interface AppsClient {
   diagnosis(name: string): Promise<shapes.Diagnosis>;
   /** Of whichever app answers at a URL or host name. */
   diagnosisOf(address: string): Promise<shapes.Diagnosis>;
+  /** What it used and did over time. */
+  metrics(name: string, query?: { readonly since?: string }): Promise<shapes.AppMetrics>;
   /** Oldest first. */
   log(name: string, query: shapes.LogQuery): Promise<readonly shapes.LogEntry[]>;
   /** What log() gives, then every new entry in batches, until the signal fires; then it just ends. */
@@ -128,6 +130,7 @@ export function appsClient(requests: Requests, shell: Calls['shell']): AppsClien
     shell,
     diagnosis: (app) => request('apps.diagnosis', { params: { app } }),
     diagnosisOf: (address) => request('diagnosis.address', { query: { address } }),
+    metrics: (app, query = {}) => request('apps.metrics', { params: { app }, query: { ...query } }),
     log: (app, query) => request('apps.log', { params: { app }, query: { ...query } }),
     async *followLog(app, query, signal) {
       try {

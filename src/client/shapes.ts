@@ -9,6 +9,7 @@ export type NewApp = NonNullable<Input<'apps.create'>['body']>;
 export type CreatedApp = Answer<'apps.create'>;
 export type EnvVar = Answer<'env.get'>[number];
 export type Diagnosis = Answer<'apps.diagnosis'>;
+export type AppMetrics = Answer<'apps.metrics'>;
 export type LogEntry = Answer<'apps.log'>[number];
 export type PoolShape = Answer<'pools.list_all'>[number];
 export type Plan = Answer<'plans.list'>[number];

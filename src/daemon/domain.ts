@@ -36,6 +36,8 @@ import { HealerRounds } from '../domain/healers/rounds.ts';
 import { Leases } from '../domain/leases.ts';
 import { Collector } from '../domain/logs/collector.ts';
 import { Journal } from '../domain/logs/journal.ts';
+import { createMetrics } from '../domain/metrics/metrics.ts';
+import { MetricsSampler } from '../domain/metrics/sampler.ts';
 import { createLogs } from '../domain/logs/logs.ts';
 import { createPlans } from '../domain/plans/plans.ts';
 import { createPlatforms } from '../domain/platforms/platforms.ts';
@@ -75,6 +77,7 @@ export interface Domain {
     readonly journal: Journal;
     readonly unitBindings: UnitBindings;
     readonly liveness: LivenessChecks;
+    readonly sampler: MetricsSampler;
     readonly queue: DeployQueue;
   };
   pruneLogs(): Promise<void>;
@@ -170,7 +173,8 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
   const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, queue, restore, logger, now });
-  const workers = { collector, leases, orphans, rollouts, removal, routes, supervisor, units, liveness };
+  const sampler = new MetricsSampler({ store, provisioner, router, logger, now });
+  const workers = { sampler, collector, leases, orphans, rollouts, removal, routes, supervisor, units, liveness };
   const parts = { ...workers, act, journal, unitBindings, queue };
   const healers = createHealers({
     healers: ownHealers({ ...backends, ...parts, logger, now }),
@@ -198,6 +202,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     appUpkeep: createAppUpkeep({ store, routes, act }),
     unitReports: createUnitReports({ store, journal }),
     diagnoses: createDiagnoses({ store, router, routes, supervisor, probe: backends.probe, settings, now }),
+    metrics: createMetrics({ store, sampler, now }),
     logs: createLogs({ store, logStore, journal, act, now }),
     deploys,
     uploads: createUploads({ ...backends, deploys, settings }),
@@ -239,7 +244,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       provider.close();
       await Promise.all([orphans.close(), unitBindings.close()]);
       await rounds.close();
-      await liveness.close();
+      await Promise.all([liveness.close(), sampler.close()]);
       await supervisor.close();
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);

@@ -88,6 +88,8 @@ const expected: Record<Action, string[]> = {
   'app.log_push': [...APP_TEAM, 'ownToken'],
   'app.log_clear': ADMINS,
   'app.diagnosis': APP_TEAM,
+  'app.metrics': APP_TEAM,
+  'metrics.all': ADMINS,
   'unit.report': [...APP_TEAM, 'ownToken'],
   'unit.report_all': ADMINS,
   'app.push': APP_TEAM,

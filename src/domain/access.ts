@@ -109,6 +109,8 @@ export const RULES = {
   'app.log_push': appTeamOrAppToken,
   'app.log_clear': admin,
   'app.diagnosis': appTeam,
+  'app.metrics': appTeam,
+  'metrics.all': admin,
   'unit.report': appTeamOrAppToken,
   'unit.report_all': admin,
   'app.push': appTeam,

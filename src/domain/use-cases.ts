@@ -18,6 +18,7 @@ import type { Deploys } from './deploys/deploys.ts';
 import type { Uploads } from './deploys/uploads.ts';
 import type { DiskUse } from './disk/disk-use.ts';
 import type { Healers } from './healers/healers.ts';
+import type { Metrics } from './metrics/metrics.ts';
 import type { Logs } from './logs/logs.ts';
 import type { Plans } from './plans/plans.ts';
 import type { Platforms } from './platforms/platforms.ts';
@@ -45,6 +46,7 @@ export interface UseCases {
   readonly appUpkeep: AppUpkeep;
   readonly diagnoses: Diagnoses;
   readonly logs: Logs;
+  readonly metrics: Metrics;
   readonly unitReports: UnitReports;
   readonly deploys: Deploys;
   readonly uploads: Uploads;

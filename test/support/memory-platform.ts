@@ -12,6 +12,7 @@ import { changesIn } from './memory-changes.ts';
 import { deploysIn, finishedDeploy } from './memory-deploys.ts';
 import { diagnosesIn } from './memory-diagnoses.ts';
 import { envIn } from './memory-env.ts';
+import { metricsIn } from './memory-metrics.ts';
 import { logsIn } from './memory-logs.ts';
 import { runIn, shellsIn } from './memory-run.ts';
 import { Memory } from './memory-state.ts';
@@ -62,6 +63,7 @@ export function createMemoryPlatform(): MemoryPlatform {
         return { space: { freeBytes: 2 ** 30, totalBytes: 2 ** 31 }, reserveBytes: 0, holders };
       },
     },
+    metrics: metricsIn(memory),
     deploys: deploysIn(memory, apps),
     uploads: {
       archive: refuse,

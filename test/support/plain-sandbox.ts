@@ -3,6 +3,7 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
+import { type Usage, usageOfProcesses } from '../../src/lib/sandbox/usage.ts';
 import type { Sandbox, SandboxProcess, SandboxRequest } from '../../src/lib/sandbox/sandbox.ts';
 
 const run = promisify(execFile);
@@ -24,6 +25,10 @@ export class PlainSandbox implements Sandbox {
   constructor(options: { uid?: number } = {}) {
     this.#uid = options.uid;
     this.level = options.uid === undefined ? ('plain' as const) : ('user' as const);
+  }
+
+  async usage(trees: readonly Tree[]): Promise<Map<string, Usage>> {
+    return new Map(trees.map(({ id, rootPid }) => [id, usageOfProcesses([rootPid])]));
   }
 
   async spawn(request: SandboxRequest): Promise<SandboxProcess & { main: Promise<{ pid: number; start: string }> }> {

@@ -27,6 +27,16 @@ export function startCases(s: Suite): void {
     expect(await s.provisioner.list()).toHaveLength(2);
   });
 
+  s.test('tells what units use that run, and nothing of others', async () => {
+    const one = await s.startServing();
+    const two = await s.startServing({ id: 'bbbbbbbbbbbb', name: 'shop/1' });
+    await s.provisioner.stop(one.unit.id, 0);
+    const usage = await s.provisioner.usage();
+    expect([...usage.keys()]).toEqual([two.unit.id]);
+    for (const used of Object.values(usage.get(two.unit.id) ?? {})) expect(used).toBeGreaterThanOrEqual(0);
+    expect(Object.keys(usage.get(two.unit.id) ?? {}).sort()).toEqual(['cpuMs', 'memoryBytes']);
+  });
+
   s.test('gives the unit its environment', async () => {
     const unit = s.spec(s.world.commands.printEnvironment, { listens: false, env: { GREETING: 'good day' } });
     await s.provisioner.ensure(unit);

@@ -5,6 +5,7 @@ import { registerCreate } from './create.ts';
 import { registerGrant, registerRevoke } from './grant.ts';
 import { registerInfo, registerList, registerOpenUrl } from './info.ts';
 import { registerLog } from './log.ts';
+import { registerMetrics } from './metrics.ts';
 import { registerQuota } from './quota.ts';
 import { registerRemove } from './remove.ts';
 import { registerRun } from './run.ts';
@@ -21,6 +22,7 @@ export function registerApp(app: Command, cli: Cli): void {
   registerInfo(app, cli);
   addUpload(app.command('deploy').description('Deploy a directory: the same as "tancho deploy"'), cli);
   registerLog(app, cli);
+  registerMetrics(app, cli);
   registerRun(app, cli);
   registerShell(app, cli);
   registerRestart(app, cli);

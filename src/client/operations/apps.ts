@@ -170,6 +170,24 @@ export interface AppsTypes {
   };
   /** The variables by which the metrics of an app are sent elsewhere: none. */
   'apps.metric_envs': { readonly params: { readonly app: string }; readonly answer: Readonly<Record<string, string>> };
+  /** Show what the units of an app used, and the requests to it, step by step: every 10 seconds of the last two hours, every minute of two days. */
+  'apps.metrics': {
+    readonly params: { readonly app: string };
+    readonly query: { readonly since?: string | number | boolean | undefined };
+    readonly answer: {
+      readonly app: string;
+      readonly stepSeconds: number;
+      readonly points: readonly {
+        readonly at: string;
+        readonly cpuMillis: number;
+        readonly memoryBytes: number;
+        readonly units: number;
+        readonly restarts: number;
+        readonly requests: number;
+        readonly failures: number;
+      }[];
+    };
+  };
   /** Give an app another plan; what runs is replaced by units with its limits. */
   'apps.plan': {
     readonly params: { readonly app: string };
@@ -325,6 +343,7 @@ export const APPS_CALLS = {
   'apps.log': { method: 'GET', path: '/apps/{app}/log', answer: 'list' },
   'apps.log_push': { method: 'POST', path: '/apps/{app}/log', body: 'application/json', answer: 'none' },
   'apps.metric_envs': { method: 'GET', path: '/apps/{app}/metric/envs', answer: 'json' },
+  'apps.metrics': { method: 'GET', path: '/apps/{app}/metrics', answer: 'json' },
   'apps.plan': { method: 'POST', path: '/apps/{app}/plan', body: 'application/json', answer: 'lines' },
   'apps.pool': { method: 'POST', path: '/apps/{app}/pool', body: 'text/plain', answer: 'none' },
   'apps.remove': { method: 'DELETE', path: '/apps/{app}', answer: 'lines' },

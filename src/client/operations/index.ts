@@ -13,6 +13,7 @@ import { INSTANCES_CALLS, type InstancesTypes } from './instances.ts';
 import { KEYS_CALLS, type KeysTypes } from './keys.ts';
 import { LOGS_CALLS, type LogsTypes } from './logs.ts';
 import { METADATA_CALLS, type MetadataTypes } from './metadata.ts';
+import { METRICS_CALLS, type MetricsTypes } from './metrics.ts';
 import { PLANS_CALLS, type PlansTypes } from './plans.ts';
 import { PLATFORMS_CALLS, type PlatformsTypes } from './platforms.ts';
 import { POOLS_CALLS, type PoolsTypes } from './pools.ts';
@@ -38,6 +39,7 @@ export type Operations = ApiKeyTypes &
   KeysTypes &
   LogsTypes &
   MetadataTypes &
+  MetricsTypes &
   PlansTypes &
   PlatformsTypes &
   PoolsTypes &
@@ -64,6 +66,7 @@ export const CALLS = {
   ...KEYS_CALLS,
   ...LOGS_CALLS,
   ...METADATA_CALLS,
+  ...METRICS_CALLS,
   ...PLANS_CALLS,
   ...PLATFORMS_CALLS,
   ...POOLS_CALLS,

@@ -44,6 +44,14 @@ export interface UnitStatus {
   readonly running: boolean;
 }
 
+/** What a unit uses now, with every process of it. */
+export interface UnitUsage {
+  /** Processor time since it was started. */
+  readonly cpuMs: number;
+  /** Memory of its own. */
+  readonly memoryBytes: number;
+}
+
 export interface UnitExited {
   readonly id: string;
   readonly code: number | null;
@@ -171,6 +179,9 @@ export interface Provisioner {
 
   /** Every unit this provisioner knows, running or dead. */
   list(): Promise<UnitStatus[]>;
+
+  /** By id, of all units that run, at a cost that can be had every few seconds; those that end meanwhile are missing. */
+  usage(): Promise<ReadonlyMap<string, UnitUsage>>;
 
   /**
    * Called once at boot with the stored handles: finds the units again. Those found running are watched as if started here;

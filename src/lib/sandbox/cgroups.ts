@@ -6,6 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SandboxRequest } from './sandbox.ts';
+import { groupUsage, type Usage, usageOfProcesses } from './usage.ts';
 
 export const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
 export type Controller = (typeof CONTROLLERS)[number];
@@ -92,6 +93,13 @@ export class Cgroups {
       }
     }
     return [...found];
+  }
+
+  /** Of version 1, which counts processor time elsewhere, that of the processes that live. */
+  usage(id: string): Usage {
+    const own = this.#known.find((base) => base.version === 2 && existsSync(groupPath(base, id)));
+    if (own === undefined) return usageOfProcesses(this.pids(id));
+    return groupUsage(readOr(join(groupPath(own, id), 'cpu.stat')), readOr(join(groupPath(own, id), 'memory.stat')));
   }
 
   outOfMemory(id: string): boolean {

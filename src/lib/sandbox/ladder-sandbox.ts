@@ -5,6 +5,8 @@ import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { safeName } from './cgroups.ts';
 import type { Cgroups } from './cgroups.ts';
+import { allProcesses, familyOf } from './processes.ts';
+import { type Usage, usageOfProcesses } from './usage.ts';
 import { launchBubblewrap, launchDirect, type Launched } from './launch.ts';
 import { admit, handOver } from './ownership.ts';
 import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
@@ -129,6 +131,13 @@ export class LadderSandbox implements Sandbox {
 
   async pids(tree: SandboxTree): Promise<number[]> {
     return treePids(this.#tree(tree), this.#facts);
+  }
+
+  async usage(trees: readonly SandboxTree[]): Promise<Map<string, Usage>> {
+    const cgroups = this.#cgroups;
+    if (cgroups !== null) return new Map(trees.map(({ id }) => [id, cgroups.usage(this.#scoped(id))]));
+    const all = allProcesses();
+    return new Map(trees.map(({ id, rootPid }) => [id, usageOfProcesses(familyOf(rootPid, all))]));
   }
 
   async outOfMemory(id: string): Promise<boolean> {

@@ -2,6 +2,7 @@
  * Contract of the isolation ladder: one Sandbox is probed at start and turns "run this argv in this directory, as this
  * tenant, with these limits" into a spawned process. Used for units, builds and one-off commands alike.
  */
+import type { Usage } from './usage.ts';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import type { Service } from '../networks/networks.ts';
 
@@ -93,6 +94,8 @@ export interface Sandbox {
   alive(process: SandboxTree): Promise<boolean>;
   /** Pids of the tree. */
   pids(process: SandboxTree): Promise<number[]>;
+  /** What each tree uses, by id; all are asked for at once because looking for processes takes long without control groups. */
+  usage(trees: readonly SandboxTree[]): Promise<Map<string, Usage>>;
   /** True when the kernel has killed a process of the tree for want of memory. */
   outOfMemory(id: string): Promise<boolean>;
   /** Exit code of argv as noted outside of the process that spawned it (128 + signal for a signal); null when nobody noted it. */

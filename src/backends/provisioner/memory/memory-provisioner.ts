@@ -15,6 +15,7 @@ import type {
   UnitExited,
   UnitSpec,
   UnitStatus,
+  UnitUsage,
 } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import type { FailureCause } from '../../../domain/rollouts/rollout.ts';
@@ -38,6 +39,8 @@ interface Entry {
 /** What outlives a provisioner: the units. */
 export class MemoryMachine {
   readonly entries = new Map<string, Entry>();
+  /** By id, as far as a test says so: inside one process they cannot be told apart. */
+  readonly usage = new Map<string, UnitUsage>();
 
   /** Ends a unit as an operator's `kill -9` would. */
   async kill(id: string): Promise<void> {
@@ -146,6 +149,11 @@ class MemoryProvisioner implements Provisioner {
     return [...this.#machine.entries.values()]
       .filter(({ isRemoved }) => !isRemoved)
       .map(({ spec, unit }) => ({ id: spec.id, app: spec.app, running: unit.exit === null }));
+  }
+
+  async usage(): Promise<ReadonlyMap<string, UnitUsage>> {
+    const running = [...this.#machine.entries].filter(([, { unit }]) => unit.exit === null);
+    return new Map(running.map(([id]) => [id, this.#machine.usage.get(id) ?? { cpuMs: 0, memoryBytes: 0 }]));
   }
 
   async recover(handles: ReadonlyMap<string, string>): Promise<Set<string>> {

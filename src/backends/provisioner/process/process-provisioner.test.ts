@@ -1,6 +1,7 @@
-import { afterAll, describe } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
 import { provisionerConformance } from '../conformance.ts';
+import { UNLIMITED } from '../conformance-suite.ts';
 import { createProcessWorld, openLevel } from './provisioner-world.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
@@ -17,6 +18,32 @@ for (const name of LEVELS) {
     provisionerConformance(`process (${name})`, {
       create: () => createProcessWorld(level),
       supports: { memoryLimit: true, shell: true },
+    });
+
+    it('tells what a unit has used, with what it has started', async () => {
+      const world = await createProcessWorld(level);
+      try {
+        const { provisioner, commands, artifact } = world;
+        await provisioner.ensure({
+          id: 'aaaaaaaaaaaa',
+          app: 'shop',
+          name: 'shop/0',
+          process: 'worker',
+          artifact,
+          command: commands.serve,
+          env: {},
+          listens: false,
+          limits: UNLIMITED,
+        });
+        // An interpreter takes some, whatever it does.
+        const used = async () => (await provisioner.usage()).get('aaaaaaaaaaaa');
+        await expect.poll(async () => (await used())?.memoryBytes).toBeGreaterThan(1024 ** 2);
+        await expect.poll(async () => (await used())?.cpuMs).toBeGreaterThan(0);
+        await provisioner.stop('aaaaaaaaaaaa', 0);
+        expect(await used()).toBeUndefined();
+      } finally {
+        await world.dispose();
+      }
     });
   });
 }

@@ -4,7 +4,7 @@
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Provisioner, UnitExited, UnitSpec, UnitStatus } from '../../../domain/units/provisioner.ts';
+import type { Provisioner, UnitExited, UnitSpec, UnitStatus, UnitUsage } from '../../../domain/units/provisioner.ts';
 import type {
   ExecRequest,
   ExecResult,
@@ -229,6 +229,11 @@ class ProcessProvisioner implements Provisioner {
     return [...this.#units.values()]
       .filter(({ record }) => record.removedAt === null)
       .map(({ record, isDead }) => ({ id: record.id, app: record.app, running: !isDead && record.rootPid > 0 }));
+  }
+
+  async usage(): Promise<ReadonlyMap<string, UnitUsage>> {
+    const running = [...this.#units.values()].filter(({ isDead, record }) => !isDead && record.rootPid > 0);
+    return this.#sandbox.usage(running.map(({ tree }) => tree));
   }
 
   async recover(handles: ReadonlyMap<string, string>): Promise<Set<string>> {

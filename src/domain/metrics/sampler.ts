@@ -1,0 +1,132 @@
+/**
+ * Looks at all apps every ten seconds, off the path of everything else: one read of the store, one of what the units use, one question to
+ * the router per app that has units.
+ */
+import type { Logger } from '../../lib/logger.ts';
+import { repeatedly } from '../../lib/repeatedly.ts';
+import type { AppTraffic, Router } from '../routes/router.ts';
+import type { Store } from '../store.ts';
+import type { Provisioner, UnitUsage } from '../units/provisioner.ts';
+import type { Unit } from '../units/unit.ts';
+import { AppSeries, FINE, type Sample, type Totals } from './app-series.ts';
+
+export interface SamplerDeps {
+  readonly store: Pick<Store, 'apps' | 'allUnits'>;
+  readonly provisioner: Pick<Provisioner, 'usage'>;
+  readonly router: Pick<Router, 'traffic'>;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+interface UnitSeen {
+  readonly cpuMs: number;
+  readonly exits: number;
+}
+
+export class MetricsSampler {
+  readonly #deps: SamplerDeps;
+  readonly #series = new Map<string, AppSeries>();
+  #seen: ReadonlyMap<string, UnitSeen> = new Map();
+  readonly #traffic = new Map<string, AppTraffic>();
+  #lastMs: number | null = null;
+  #stop: (() => Promise<void>) | null = null;
+
+  constructor(deps: SamplerDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#stop ??= repeatedly(FINE.stepMs, () => this.sample());
+  }
+
+  async close(): Promise<void> {
+    await this.#stop?.();
+  }
+
+  of(app: string): AppSeries | null {
+    return this.#series.get(app) ?? null;
+  }
+
+  /** By app. */
+  get all(): ReadonlyMap<string, AppSeries> {
+    return this.#series;
+  }
+
+  /** Never rejects: what cannot be had now is missing once. */
+  async sample(): Promise<void> {
+    const { store, provisioner, logger, now } = this.#deps;
+    try {
+      const [apps, units, usage] = [await store.apps(), await store.allUnits(), await provisioner.usage()];
+      const atMs = now().getTime();
+      const sinceMs = this.#lastMs === null ? null : Math.max(1, atMs - this.#lastMs);
+      const byApp = Map.groupBy(units, ({ app }) => app);
+      const names = new Set(apps.filter(({ removing }) => !removing).map(({ name }) => name));
+      for (const name of this.#series.keys()) if (!names.has(name)) this.#forget(name);
+      for (const name of names) await this.#sampleApp(name, byApp.get(name) ?? [], usage, { atMs, sinceMs });
+      this.#seen = new Map(
+        units.map(({ id, exits }) => [id, { exits, cpuMs: usage.get(id)?.cpuMs ?? this.#seen.get(id)?.cpuMs ?? 0 }]),
+      );
+      this.#lastMs = atMs;
+    } catch (error) {
+      logger.warn({ err: error }, 'the apps could not be measured');
+    }
+  }
+
+  async #sampleApp(
+    app: string,
+    units: readonly Unit[],
+    usage: ReadonlyMap<string, UnitUsage>,
+    { atMs, sinceMs }: { readonly atMs: number; readonly sinceMs: number | null },
+  ): Promise<void> {
+    const series = this.#series.get(app) ?? new AppSeries();
+    this.#series.set(app, series);
+    let [cpuMs, memoryBytes, restarts] = [0, 0, 0];
+    for (const { id, exits } of units) {
+      const seen = this.#seen.get(id);
+      const used = usage.get(id);
+      memoryBytes += used?.memoryBytes ?? 0;
+      // What a unit used before it was looked at for the first time is no use of this step; one that died begins anew.
+      if (seen !== undefined && used !== undefined)
+        cpuMs += used.cpuMs < seen.cpuMs ? used.cpuMs : used.cpuMs - seen.cpuMs;
+      if (seen !== undefined) restarts += Math.max(0, exits - seen.exits);
+    }
+    const { requests, failures } = await this.#newTraffic(app, units.length > 0);
+    const sample: Sample = {
+      cpuMillis: sinceMs === null ? 0 : (cpuMs * 1000) / sinceMs,
+      memoryBytes,
+      units: units.filter(({ state }) => state === 'started').length,
+      restarts,
+      requests,
+      failures,
+    };
+    series.add(atMs, sample, plus(series.totals, { cpuMs, restarts, requests, failures }));
+  }
+
+  /** Since the last time; the first time nothing, for how old that is is not known. */
+  async #newTraffic(app: string, isRunning: boolean): Promise<AppTraffic> {
+    const nothing = { requests: 0, failures: 0 };
+    const before = this.#traffic.get(app);
+    if (!isRunning && before === undefined) return nothing;
+    const after = await this.#deps.router.traffic(app).catch(() => null);
+    if (after === null) return nothing;
+    this.#traffic.set(app, after);
+    if (before === undefined) return nothing;
+    // A router that was replaced begins anew.
+    const since = (one: number, other: number): number => (one < other ? one : one - other);
+    return { requests: since(after.requests, before.requests), failures: since(after.failures, before.failures) };
+  }
+
+  #forget(app: string): void {
+    this.#series.delete(app);
+    this.#traffic.delete(app);
+  }
+}
+
+function plus(one: Totals, other: Totals): Totals {
+  return {
+    cpuMs: one.cpuMs + other.cpuMs,
+    restarts: one.restarts + other.restarts,
+    requests: one.requests + other.requests,
+    failures: one.failures + other.failures,
+  };
+}

@@ -1,0 +1,162 @@
+/** What apps used and did: measured step by step, bounded, and for those who may see the app. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { UserCaller } from '../../src/domain/caller.ts';
+import { AppSeries, type Sample } from '../../src/domain/metrics/app-series.ts';
+import { prometheusText } from '../../src/domain/metrics/prometheus.ts';
+import { Ring } from '../../src/domain/metrics/ring.ts';
+import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
+
+const ADMIN: UserCaller = { ...ANN, email: 'root@example.com', isAdmin: true };
+const BOB: UserCaller = { ...ANN, email: 'bob@example.com', teams: ['others'] };
+const STEP_MS = 10_000;
+
+let world: DomainWorld;
+beforeEach(async () => {
+  world = await startDomain();
+  await world.createApp('shop');
+  await world.deploy('shop');
+});
+afterEach(() => world.dispose());
+
+const sample = (): Promise<void> => world.parts.sampler.sample();
+const points = async (since?: string) => (await world.useCases.metrics.ofApp(ANN, 'shop', since)).points;
+const last = async () => (await points()).at(-1)?.values;
+
+async function theUnit(): Promise<string> {
+  return (await world.machine.store.units('shop'))[0]?.id ?? '';
+}
+
+async function ask(count: number): Promise<void> {
+  for (let n = 0; n < count; n++) {
+    const url = `http://${world.machine.router.listen}/`;
+    const { request } = await import('node:http');
+    await new Promise<void>((resolve, reject) => {
+      const asked = request(url, { headers: { host: 'shop.apps.test' }, agent: false }, (answer) => {
+        answer.resume().on('end', resolve);
+      });
+      asked.on('error', reject).end();
+    });
+  }
+}
+
+it('are what units used and the router answered since the step before', async () => {
+  const id = await theUnit();
+  const { usage } = world.machine.units;
+  usage.set(id, { cpuMs: 70_000, memoryBytes: 1024 ** 2 });
+  await ask(2);
+  await sample();
+  // What was before the first look belongs to no step.
+  expect(await last()).toMatchObject({ cpuMillis: 0, memoryBytes: 1024 ** 2, units: 1, requests: 0 });
+  usage.set(id, { cpuMs: 75_000, memoryBytes: 2 * 1024 ** 2 });
+  await ask(3);
+  world.machine.pass(STEP_MS);
+  await sample();
+  const now = await last();
+  expect(now).toMatchObject({ memoryBytes: 2 * 1024 ** 2, units: 1, requests: 3, failures: 0, restarts: 0 });
+  // Half a processor, at most: the clock goes on meanwhile.
+  expect(now?.cpuMillis).toBeGreaterThan(0);
+  expect(now?.cpuMillis).toBeLessThanOrEqual(500);
+});
+
+it('count deaths, and begin anew with the next life of a unit', async () => {
+  const id = await theUnit();
+  world.machine.units.usage.set(id, { cpuMs: 90_000, memoryBytes: 0 });
+  await sample();
+  await world.machine.units.kill(id);
+  await expect.poll(async () => (await world.machine.store.unit(id))?.exits).toBe(1);
+  await expect.poll(async () => (await world.machine.store.unit(id))?.state).toBe('started');
+  world.machine.units.usage.set(id, { cpuMs: 1_000, memoryBytes: 0 });
+  world.machine.pass(STEP_MS);
+  await sample();
+  const now = await last();
+  expect(now).toMatchObject({ restarts: 1, units: 1 });
+  expect(now?.cpuMillis).toBeLessThanOrEqual(100);
+});
+
+it('survive a router and a store that do not answer, with a step missing', async () => {
+  await sample();
+  world.faults.on('router.traffic', () => {
+    throw new Error('away');
+  });
+  world.machine.pass(STEP_MS);
+  await sample();
+  expect(await last()).toMatchObject({ units: 1, requests: 0 });
+  const before = (await points()).length;
+  world.faults.on('store.allUnits', () => {
+    throw new Error('away');
+  });
+  world.machine.pass(STEP_MS);
+  await sample();
+  expect(await points()).toHaveLength(before);
+  expect(world.complaints.join('\n')).toContain('could not be measured');
+});
+
+it('are forgotten with the app', async () => {
+  await sample();
+  expect(await points()).not.toEqual([]);
+  await world.remove('shop');
+  await world.createApp('shop');
+  world.machine.pass(STEP_MS);
+  await sample();
+  world.machine.pass(STEP_MS);
+  await world.remove('shop');
+  await sample();
+  expect(world.parts.sampler.of('shop')).toBeNull();
+});
+
+it("are for the app's teams; all apps together for admins", async () => {
+  await sample();
+  const { metrics } = world.useCases;
+  await expect(metrics.ofApp(BOB, 'shop')).rejects.toMatchObject({ code: 'access.denied' });
+  await expect(metrics.ofApp(ANN, 'none')).rejects.toMatchObject({ code: 'app.not_found' });
+  await expect(metrics.ofApp(ANN, 'shop', 'soon')).rejects.toMatchObject({ code: 'input.invalid' });
+  await expect(metrics.ofApp(ANN, 'shop', '2999-01-01T00:00:00Z')).rejects.toMatchObject({ code: 'input.invalid' });
+  await expect(metrics.prometheus(ANN)).rejects.toMatchObject({ code: 'access.denied' });
+  expect(await metrics.prometheus(ADMIN)).toContain('tancho_app_units{app="shop"} 1\n');
+});
+
+const ROW: Sample = { cpuMillis: 100, memoryBytes: 10, units: 1, restarts: 0, requests: 6, failures: 1 };
+const TOTALS = { cpuMs: 1_500, restarts: 2, requests: 30, failures: 4 };
+
+it('are kept in a ring: the newest replaces the oldest', () => {
+  const ring = new Ring(['n'], { stepMs: 10, slots: 3 });
+  for (const n of [1, 2, 3, 4, 5]) ring.put(n * 10 + 3, { n });
+  ring.put(12, { n: 99 });
+  const read = (from: number, to: number) => ring.read(from, to).map(({ atMs, values }) => [atMs, values.n]);
+  const kept = [
+    [30, 3],
+    [40, 4],
+    [50, 5],
+  ];
+  expect(read(0, 59)).toEqual(kept);
+  expect(read(40, 49)).toEqual([[40, 4]]);
+  ring.put(80, { n: 8 });
+  expect(read(0, 85)).toEqual([[80, 8]]);
+});
+
+it('are told by the minute where they reach back far: means of levels, sums of counts', () => {
+  const series = new AppSeries();
+  const from = Date.parse('2026-03-04T05:00:00Z');
+  for (let n = 0; n < 12; n++) series.add(from + n * STEP_MS, { ...ROW, cpuMillis: n < 6 ? 100 : 300 }, TOTALS);
+  const fine = series.read(from, from + 119_000);
+  expect([fine.stepMs, fine.points.length]).toEqual([10_000, 12]);
+  const coarse = series.read(from - 86_400_000, from + 119_000);
+  expect(coarse.stepMs).toBe(60_000);
+  expect(coarse.points.map(({ values }) => values)).toEqual([
+    { ...ROW, requests: 36, failures: 6 },
+    { ...ROW, cpuMillis: 300, requests: 36, failures: 6 },
+  ]);
+});
+
+it('are counters and gauges for Prometheus, of a bounded number of apps', () => {
+  const text = prometheusText(new Map([['shop', { latest: ROW, totals: TOTALS }]]));
+  expect(text).toContain('# TYPE tancho_app_cpu_seconds_total counter\ntancho_app_cpu_seconds_total{app="shop"} 1.5\n');
+  expect(text).toContain('tancho_app_requests_total{app="shop"} 30\n');
+  for (const line of text.trimEnd().split('\n')) {
+    expect(line).toMatch(/^(?:# (?:HELP|TYPE) tancho_\w+ .+|tancho_\w+\{app="[a-z0-9-]*"\} [\d.e+]+)$/);
+  }
+  const many = Array.from({ length: 1_500 }, (_, n) => [`app-${n}`, { latest: ROW, totals: TOTALS }] as const);
+  const bounded = prometheusText(new Map(many)).split('\n');
+  expect(bounded.filter((line) => line.startsWith('tancho_app_units{'))).toHaveLength(1_001);
+  expect(bounded).toContain('tancho_app_units{app=""} 500');
+});
