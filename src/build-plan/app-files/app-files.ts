@@ -4,6 +4,7 @@ import type { ProcessSettings } from '../../domain/deploys/builder.ts';
 import { Failure } from '../../domain/rollouts/rollout.ts';
 import { CONFIG_FILES, NO_CONFIG, parseAppConfig } from './app-config.ts';
 import type { AppConfig, ConfigContext } from './app-config.ts';
+import { readAppJson } from './app-json.ts';
 import { parseProcfile } from './procfile.ts';
 import type { ProcessEntry } from './process-entry.ts';
 import type { SourceFiles } from '../source/source-files.ts';
@@ -29,6 +30,8 @@ export async function readAppFiles(files: SourceFiles, context: ConfigContext): 
   const text = await files.text('Procfile');
   const procfile = text === null ? {} : parseProcfile(text);
   const { file, config } = await readConfig(files, context);
+  const appJson = readAppJson(await files.json('app.json'));
+  for (const text of appJson.notes) context.note(text);
   const written = writtenBy(config.processes ?? {});
   const hasProcfile = Object.keys(procfile).length > 0;
   if (hasProcfile && Object.keys(written).length > 0) {
@@ -51,7 +54,7 @@ export async function readAppFiles(files: SourceFiles, context: ConfigContext): 
     config,
     processes: Object.keys(processes).length > 0 ? processes : null,
     processesFrom: Object.keys(processes).length === 0 ? '' : hasProcfile ? 'Procfile' : file,
-    settings: settingsOf(config, file),
+    settings: settingsOf(config, file, appJson.settings),
     release: command === undefined ? config.hooksRelease : [command],
   };
 }
@@ -62,9 +65,14 @@ function writtenBy(entries: Readonly<Record<string, ProcessEntry>>): Record<stri
   );
 }
 
-function settingsOf({ processes, liveness }: AppConfig, file: string): Record<string, ProcessSettings> {
+/** What tancho.yaml says comes before app.json. */
+function settingsOf(
+  { processes, liveness }: AppConfig,
+  file: string,
+  others: Readonly<Record<string, ProcessSettings>>,
+): Record<string, ProcessSettings> {
   const entries = Object.entries(processes ?? {}).map(([name, { settings }]) => [name, settings] as const);
-  const settings: Record<string, ProcessSettings> = Object.fromEntries(entries);
+  const settings: Record<string, ProcessSettings> = { ...others, ...Object.fromEntries(entries) };
   if (liveness === null) return settings;
   const routed = settings[ROUTED_PROCESS];
   if (routed?.liveness !== undefined) {

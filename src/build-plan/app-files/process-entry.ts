@@ -9,7 +9,7 @@ export interface ProcessEntry {
   readonly settings: ProcessSettings;
 }
 
-const MAX_COUNT = 100;
+export const MAX_COUNT = 100;
 const MAX_SECONDS = 3_600;
 const MAX_FAILURES = 1_000;
 

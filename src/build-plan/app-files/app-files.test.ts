@@ -1,0 +1,45 @@
+import { expect, it } from 'vitest';
+import { sourceOf } from '../../../test/support/memory-source.ts';
+import { type AppFiles, readAppFiles } from './app-files.ts';
+
+async function read(files: Readonly<Record<string, string>>, notes: string[] = []): Promise<AppFiles> {
+  return readAppFiles(sourceOf(files), { section: null, options: [], note: (text) => notes.push(text) });
+}
+
+it('release is no process, but what runs once per new version', async () => {
+  const files = await read({ Procfile: 'release: migrate\nweb: serve' });
+  expect(files).toMatchObject({ processes: { web: 'serve' }, release: ['migrate'] });
+  expect(await read({ Procfile: 'release: migrate' })).toMatchObject({ processes: null, release: ['migrate'] });
+  expect(await read({ 'tancho.yaml': 'hooks: { release: [a, b] }' })).toMatchObject({ release: ['a', 'b'] });
+});
+
+it('beside a Procfile tancho.yaml may say how many units there are, and how they are looked at, but no commands', async () => {
+  const yaml = 'processes: { worker: { count: 0 } }\nhealthcheck: { liveness: off }';
+  expect((await read({ Procfile: 'web: serve', 'tancho.yaml': yaml })).settings).toEqual({
+    worker: { count: 0 },
+    web: { liveness: 'off' },
+  });
+  for (const [procfile, text] of [
+    ['web: serve', 'processes: { worker: work }'],
+    ['release: migrate', 'hooks: { release: [migrate] }'],
+  ] as const) {
+    const reading = read({ Procfile: procfile, 'tancho.yaml': text });
+    await expect(reading).rejects.toMatchObject({ code: 'invalid_config' });
+  }
+});
+
+it('takes quantities from app.json, and says what of it is not done', async () => {
+  const notes: string[] = [];
+  const json = JSON.stringify({
+    formation: { web: { quantity: 2 }, worker: { quantity: 3, size: 'x' }, odd: { quantity: -1 }, none: 7 },
+    env: { KEY: { generator: 'secret' }, OTHER: 'x' },
+    scripts: { postdeploy: 'seed' },
+    cron: [{ command: 'x', schedule: '@daily' }],
+  });
+  const files = await read({ 'app.json': json, 'tancho.yaml': 'processes: { worker: { count: 1 } }' }, notes);
+  expect(files.settings).toEqual({ web: { count: 2 }, worker: { count: 1 } });
+  expect(notes.map((note) => note.slice(0, 30))).toHaveLength(3);
+  expect(notes[0]).toContain('KEY, OTHER');
+  expect((await read({ 'app.json': '{"expo": {"name": "x"}}' }, notes)).settings).toEqual({});
+  expect(notes).toHaveLength(3);
+});

@@ -1,0 +1,35 @@
+/** app.json, as other platforms know it: how many units processes have, and what of it is not done here. */
+import type { ProcessSettings } from '../../domain/deploys/builder.ts';
+import { isRecord } from '../../lib/is-record.ts';
+import { MAX_COUNT } from './process-entry.ts';
+
+export interface AppJson {
+  readonly settings: Readonly<Record<string, ProcessSettings>>;
+  readonly notes: readonly string[];
+}
+
+const MAX_NAMED = 20;
+
+/** Pure. Other programs have files of this name, too: what does not look like this one is not looked at. */
+export function readAppJson(content: unknown): AppJson {
+  const { formation, env, scripts, cron } = isRecord(content) ? content : {};
+  const settings: Record<string, ProcessSettings> = {};
+  for (const [process, entry] of Object.entries(isRecord(formation) ? formation : {})) {
+    const count = isRecord(entry) ? entry['quantity'] : undefined;
+    if (Number.isInteger(count) && Number(count) >= 0 && Number(count) <= MAX_COUNT)
+      settings[process] = { count: Number(count) };
+  }
+  const notes: string[] = [];
+  const variables = Object.keys(isRecord(env) ? env : {}).slice(0, MAX_NAMED);
+  if (variables.length > 0)
+    notes.push(
+      `app.json: its variables are not set from it (${variables.join(', ')}); to set one: tancho env set NAME=value`,
+    );
+  if (isRecord(scripts) && typeof scripts['postdeploy'] === 'string')
+    notes.push(
+      'app.json: scripts.postdeploy is not run; what is to run once per new version is "release" in the Procfile',
+    );
+  if (Array.isArray(cron) && cron.length > 0)
+    notes.push('app.json: cron is not run here; a process of the app can do it, or a clock elsewhere with tancho run');
+  return { settings, notes };
+}
