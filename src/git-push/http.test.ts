@@ -130,7 +130,7 @@ describe.skipIf(missing.length > 0)('the http door', () => {
     expect(denied.body).toContain('user does not have access to this app');
     const unknown = await ask('/git/nope.git/info/refs?service=git-receive-pack');
     expect(unknown.status).toBe(404);
-    expect(unknown.body).toBe('App "nope" not found. Create it: tancho app create nope <platform>\n');
+    expect(unknown.body).toBe('App "nope" not found. Create it: tancho app create nope\n');
     for (const name of ['-x', 'x%3Bid', '%2e%2e', 'x%00', 'x'.repeat(200), '..%2fx', '.platform']) {
       const { status } = await ask(`/git/${name}.git/info/refs?service=git-upload-pack`);
       expect(status, name).toBe(404);
@@ -157,7 +157,7 @@ describe.skipIf(missing.length > 0)('the http door', () => {
   it('shows the reason of a refusal to the users of git', async () => {
     const work = await world.work();
     const unknown = await world.git(work, ['push', world.httpUrl('nope'), 'main']);
-    expect(unknown.stderr).toContain('remote: App "nope" not found. Create it: tancho app create nope <platform>');
+    expect(unknown.stderr).toContain('remote: App "nope" not found. Create it: tancho app create nope');
     const wrong = await world.git(work, ['push', world.httpUrl('shop', ANN, 'wrong'), 'main']);
     expect(wrong.stderr).toContain('Authentication failed');
   });

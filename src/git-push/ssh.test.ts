@@ -132,7 +132,7 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
   it('says what to do about an unknown app, one without access, and a name that is none', async () => {
     const work = await world.work();
     const unknown = await world.git(work, ['push', world.sshUrl('nope'), 'main'], ann);
-    expect(unknown.stderr).toContain('App "nope" not found. Create it: tancho app create nope <platform>');
+    expect(unknown.stderr).toContain('App "nope" not found. Create it: tancho app create nope');
     expect(unknown.code).not.toBe(0);
     const bob = await world.git(work, ['push', world.sshUrl('shop'), 'main'], world.key('ed25519', BOB));
     expect(world.refused.at(-1)).toMatchObject({ caller: { email: BOB }, action: 'app.push', target: 'app:shop' });
