@@ -10,6 +10,8 @@ export interface Asked {
   readonly accept: string | undefined;
   /** The path had a version before it, as clients from 1.0 on write it. */
   readonly isVersioned: boolean;
+  /** See oldest.ts. */
+  readonly isOldest: boolean;
 }
 
 export interface AnswerWay {
@@ -25,7 +27,7 @@ export function wayOfProgress(asked: Asked, textTo: readonly Method[] = []): Ans
   const isStream = asked.isVersioned || acceptsStream(asked.accept);
   return {
     holdMs: asked.variant.extensions && isStream ? SOON_MS : UNTIL_THE_END,
-    asText: !isStream && textTo.some((method) => method === asked.method),
+    asText: !isStream && (asked.isOldest || textTo.some((method) => method === asked.method)),
   };
 }
 

@@ -11,6 +11,7 @@ import type { Call } from './call.ts';
 import { openApp } from './framework/app.ts';
 import { cameOverSocket, markOverSocket, markVersioned, requestId } from './incoming.ts';
 import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
+import { markOldest, pathOfOldest } from './oldest.ts';
 import { type Route, routesOf, withoutVersion } from './routes.ts';
 import { shellUpgrades } from './shell-upgrade.ts';
 import { StandingAnswers } from './standing-answers.ts';
@@ -98,13 +99,18 @@ function dispatcher(
   standing: StandingAnswers | null,
 ): RequestListener {
   return (request, response) => {
+    const oldest = pathOfOldest(request.url ?? '/');
+    if (oldest !== null) {
+      markOldest(request);
+      request.url = oldest;
+    }
     const url = request.url ?? '/';
     if (url.startsWith('/git/') && options.gitHandler?.(request, response) === true) return;
     const plain = withoutVersion(url);
     if (plain !== url) markVersioned(request);
     const isVersioned = plain !== url && VERSIONED.has(`${request.method} /1.0${plain.split('?', 1)[0]}`);
     request.url = isVersioned ? `/1.0${plain}` : plain;
-    if (standing === null) serve(request, response);
+    if (standing === null || oldest !== null) serve(request, response);
     else standing.serve(request, response, () => serve(request, response));
   };
 }

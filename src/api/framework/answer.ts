@@ -11,12 +11,14 @@ import { prefersText } from '../error-body.ts';
 import { answerEvents } from '../event-answer.ts';
 import { answerFollow } from '../follow-answer.ts';
 import { isVersioned, limitBodyTime } from '../incoming.ts';
+import { isOldest, oldestForm } from '../oldest.ts';
 import type { Input } from '../operation.ts';
 import { answerOutput, answerProgress } from '../progress-answer.ts';
 import { answeredHeaders, askedHeaders } from '../proxied-answer.ts';
 import { ResponseStream } from '../response-stream.ts';
 import type { Route } from '../routes.ts';
 import { demandSize, pendingUpload } from '../upload-body.ts';
+import { serialized } from './schemas-on-demand.ts';
 import type { Variant } from '../variants.ts';
 
 export interface AnswerOptions {
@@ -41,6 +43,11 @@ export async function answer(
   switch (operation.answer) {
     case 'json': {
       const wire = variant.shapes[operation.shape].toWire((await operation.handle(context, input)) as never);
+      if (isOldest(request.raw) && variant.extensions) {
+        const { schema } = variant.shapes[operation.shape];
+        const form = oldestForm(operation.shape, () => serialized(schema, wire));
+        if (form !== null) return reply.type(JSON_TYPE).send(form);
+      }
       // The framework takes a text for a document that is written already.
       if (typeof wire !== 'string') return wire;
       return reply.type(JSON_TYPE).send(JSON.stringify(wire));
@@ -82,7 +89,7 @@ export async function answer(
       });
     }
     case 'output': {
-      const raw = variant.extensions && prefersText(request.headers.accept);
+      const raw = variant.extensions && (isOldest(request.raw) || prefersText(request.headers.accept));
       return answerOutput(streamOf(reply), (output) => operation.handle(context, input, output), { ...late, raw });
     }
     case 'entries': {
@@ -96,7 +103,7 @@ export async function answer(
 }
 
 function asked({ raw, method, headers }: FastifyRequest, variant: Variant): Asked {
-  return { variant, method, accept: headers.accept, isVersioned: isVersioned(raw) };
+  return { variant, method, accept: headers.accept, isVersioned: isVersioned(raw), isOldest: isOldest(raw) };
 }
 
 /** From its first byte on, the answer is no longer the framework's. */

@@ -25,3 +25,12 @@ export const serializersOnDemand: FastifySerializerCompiler<FastifySchema> = ({ 
   const serializer = once(() => fastJson(schema as Schema));
   return (data: unknown) => serializer()(data);
 };
+
+const serializers = new WeakMap<object, (data: unknown) => string>();
+
+/** A document as its schema shows it, where it is not the framework that writes it. */
+export function serialized(schema: object, data: unknown): string {
+  const serialize = serializers.get(schema) ?? fastJson(schema as Schema);
+  serializers.set(schema, serialize);
+  return serialize(data);
+}
