@@ -53,6 +53,8 @@ export class Namespaces {
       `link set ${UPLINK} up`,
       `route add ${machineAddress} dev ${UPLINK}`,
       `route add default via ${machineAddress}`,
+      // Whoever calls a unit that is gone hears of it at once.
+      `route add unreachable ${range}`,
     ]);
     await this.#batch(null, [`route add ${range} via ${gatewayAddress} dev ${machineLink} src ${machineAddress}`]);
   }
@@ -90,7 +92,7 @@ export class Namespaces {
       'ipv6/conf/default/disable_ipv6',
       'ipv4/conf/all/route_localnet',
     ]);
-    await this.#set(namespace, '0', ['ipv4/ip_unprivileged_port_start', 'ipv6/conf/lo/disable_ipv6']);
+    await this.#set(namespace, '0', ['ipv4/ip_unprivileged_port_start']);
     await this.#batch(plan.gateway, [
       `link add ${link} type veth peer name ${UNIT_LINK} netns ${namespace}`,
       `link set ${link} up`,

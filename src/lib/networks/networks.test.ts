@@ -198,6 +198,18 @@ describe.runIf(sandbox.networks)('networks of their own', () => {
     expect(await apps[1]?.to('tcp', app?.address ?? '', 8081)).not.toBe('reached');
   });
 
+  it('leaves the address of a unit that has died to nobody, whoever listens on its port', async () => {
+    const rounds = process.env['TANCHO_TEST_SLOW'] === '1' ? 10 : 2;
+    for (let round = 1; round <= rounds; round += 1) {
+      const victim = await start(sandbox, `victim${round}`, 'victim');
+      expect(await connects(process.geteuid?.() ?? 0, victim.address, 80)).toBe('reached');
+      await victim.end();
+      const successor = await start(sandbox, `successor${round}`, 'wiki');
+      expect(await connects(process.geteuid?.() ?? 0, victim.address, 80)).not.toBe('reached');
+      await successor.end();
+    }
+  });
+
   it('reaches nothing of this machine by any of its addresses, nor link-local ones', async () => {
     const port = here.get('0.0.0.0')?.port ?? 0;
     const gateway = (apps[0]?.address ?? '').replace(/\.\d+$/, '');
