@@ -21,6 +21,8 @@ export interface AddressPlan {
   /** 8 hexadecimal digits. */
   readonly scope: string;
   readonly range: string;
+  /** Its addresses below those of units, which the machine has. */
+  readonly standIns: string;
   /** The gateway's namespace, and how those of single units begin. */
   readonly gateway: string;
   /** The machine's end of the link to the gateway. */
@@ -37,6 +39,7 @@ export function addressPlan(scope: string, base: string): AddressPlan {
   return {
     scope,
     range: `${base}/${RANGE_BITS}`,
+    standIns: `${base}/${32 - Math.log2(FIRST_UNIT)}`,
     gateway: `tancho-${scope}`,
     machineLink: `${LINK_PREFIX}${scope}`,
     machineAddress: toText(first + 1),

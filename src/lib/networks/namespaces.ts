@@ -33,7 +33,7 @@ export class Namespaces {
   }
 
   async makeGateway(plan: AddressPlan): Promise<void> {
-    const { gateway, machineLink, machineAddress, gatewayAddress, range } = plan;
+    const { gateway, machineLink, machineAddress, gatewayAddress, range, standIns } = plan;
     await runTool([this.tools.ip, 'netns', 'add', gateway]);
     await this.#set(gateway, '1', ['ipv6/conf/all/disable_ipv6', 'ipv6/conf/default/disable_ipv6', 'ipv4/ip_forward']);
     await this.#batch(null, [
@@ -55,6 +55,7 @@ export class Namespaces {
       `route add default via ${machineAddress}`,
       // Whoever calls a unit that is gone hears of it at once.
       `route add unreachable ${range}`,
+      `route add ${standIns} via ${machineAddress}`,
     ]);
     await this.#batch(null, [`route add ${range} via ${gatewayAddress} dev ${machineLink} src ${machineAddress}`]);
   }
