@@ -19,6 +19,7 @@ import { PRE_RECEIVE } from './git-push/hook.ts';
 import { claimHome } from './lib/home-claim.ts';
 import { hostPort } from './lib/host-port.ts';
 import type { Logger } from './lib/logger.ts';
+import { endKeeper } from './lib/keeper-claim.ts';
 import { ownName } from './lib/own-name.ts';
 import { repeatedly } from './lib/repeatedly.ts';
 import { openServerLog } from './lib/server-log.ts';
@@ -39,8 +40,10 @@ const PRUNE_EVERY_MS = 10_000;
 export async function startDaemon(config: Config, options: { version: string }): Promise<Daemon> {
   const runDir = path.join(config.home, 'run');
   await mkdir(runDir, { recursive: true, mode: 0o711 });
-  const release = await claimHome(path.join(runDir, 'control.pid'));
+  const files = { control: path.join(runDir, 'control.pid'), keeper: path.join(runDir, 'keeper.pid') };
+  const release = await claimHome(files.control);
   try {
+    await endKeeper(files);
     const log = await openServerLog(path.join(config.home, 'log'));
     const ownPorts = new Set([config.apiListen, config.edgeListen, config.sshListen].map((listen) => listen.port));
     const backends = await openBackends(config, {

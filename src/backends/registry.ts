@@ -13,6 +13,7 @@ import type { LogStore } from '../domain/logs/log-store.ts';
 import type { ServiceEndpoint } from '../domain/services/service-endpoint.ts';
 import type { Store } from '../domain/store.ts';
 import type { Mailer } from '../domain/users/mailer.ts';
+import { keeperArgument } from '../keeper/keeper-settings.ts';
 import { backupSetOf } from '../lib/backup-sets.ts';
 import { createAddressGuard } from '../lib/guarded/address-guard.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -95,8 +96,9 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'builder'>> => {
     const sandbox = await keep(openSandbox(config, home('sandbox')));
     const slugs = home('slugs');
+    const kept = { units: home('units'), sealer: await openSealer(home('secret.key')) };
     const guard = createAddressGuard(addresses);
-    const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, units: home('units'), logger, guard }));
+    const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, ...kept, logger, guard }));
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       slugs,
@@ -114,7 +116,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const router = await createEdgeRouter({
       stateDir: home('edge'),
       runDir: home('run'),
-      ...edgeSettings(config),
+      ...edgeSettings(config, allowLoopback),
       programDir: options.programDir,
       logger,
     });
@@ -178,7 +180,15 @@ function openMailer({ mailUrl: url, mailFrom: from }: Config, directory: string,
 
 function edgeSettings(
   config: Config,
-): Pick<EdgeRouterOptions, 'listen' | 'workers' | 'handoverMs' | 'trustedProxies' | 'proxyProtocol'> {
+  allowLoopback: boolean,
+): Pick<EdgeRouterOptions, 'listen' | 'workers' | 'handoverMs' | 'trustedProxies' | 'proxyProtocol' | 'keeper'> {
   const { edgeListen: listen, edgeWorkers: workers, trustedProxies, proxyProtocol } = config;
-  return { listen, workers, handoverMs: config.edgeHandoverSeconds * 1000, trustedProxies, proxyProtocol };
+  const { home, isolation, network, networkAllow, providersAllow } = config;
+  const keeper = keeperArgument({
+    ...{ home, isolation, network, networkAllow, providersAllow, allowLoopback },
+    ownPorts: [config.apiListen, config.edgeListen, config.sshListen].map(({ port }) => port),
+    path: process.env['PATH'] ?? '',
+    stopGraceMs: config.stopGraceSeconds * 1000,
+  });
+  return { listen, workers, handoverMs: config.edgeHandoverSeconds * 1000, trustedProxies, proxyProtocol, keeper };
 }

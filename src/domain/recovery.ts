@@ -4,12 +4,13 @@
  */
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import type { App } from './apps/app.ts';
-import type { Provisioner } from './units/provisioner.ts';
+import type { Journal } from './logs/journal.ts';
+import type { Comeback, Provisioner } from './units/provisioner.ts';
 import type { Removal } from './apps/removal.ts';
 import type { Rollouts } from './rollouts/rollouts.ts';
 import type { Routes } from './routes/routes.ts';
 import type { Supervisor } from './units/supervisor.ts';
-import type { Unit } from './units/unit.ts';
+import { describeExit, type Unit, unitName } from './units/unit.ts';
 import type { Units } from './units/units.ts';
 import type { Builder } from './deploys/builder.ts';
 import type { GitHost } from './deploys/git-host.ts';
@@ -25,6 +26,7 @@ export interface RecoveryDeps {
   readonly builder: Builder;
   readonly gitHost: GitHost;
   readonly collector: Collector;
+  readonly journal: Journal;
   readonly rollouts: Rollouts;
   readonly removal: Removal;
   readonly routes: Routes;
@@ -55,7 +57,14 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
   const { store, rollouts, routes } = deps;
   const before = await store.allUnits();
   const running = await deps.provisioner.recover(handlesOf(before));
-  for (const unit of before) await takeUp(deps, unit, running.has(unit.id));
+  const comebacks = new Map((await deps.provisioner.comebacks()).map((comeback) => [comeback.id, comeback]));
+  for (const unit of before) {
+    const comeback = comebacks.get(unit.id);
+    // Nobody knows where it is: it is brought up as one that was found dead, which it answers at once.
+    if (comeback?.address === null && unit.address !== null) running.delete(unit.id);
+    await takeUp(deps, unit, running.has(unit.id));
+    if (comeback !== undefined) await noteComeback(deps, unit.id, comeback);
+  }
   const deploys = await store.unfinishedDeploys();
   for (const rollout of await store.unfinishedRollouts()) {
     const deploy = deploys.find(({ app, release }) => app === rollout.app && release === rollout.release);
@@ -99,6 +108,24 @@ async function takeUp(deps: RecoveryDeps, unit: Unit, isRunning: boolean): Promi
   await store.transact(async (tx) => {
     if ((await tx.unit(unit.id))?.state === 'started') await tx.updateUnit(unit.id, { state: 'error', address: null });
   });
+}
+
+/** Its deaths while control was away are told as those that control has seen, and its requests go where it is now. */
+async function noteComeback({ store, journal }: RecoveryDeps, id: string, comeback: Comeback): Promise<void> {
+  const { exits, address } = comeback;
+  const last = exits.at(-1);
+  if (last === undefined) return;
+  const known = await store.transact(async (tx) => {
+    const unit = await tx.unit(id);
+    if (unit === null || unit.state === 'stopped') return null;
+    const moved = unit.state === 'started' && address !== null ? { address } : {};
+    await tx.updateUnit(id, { exits: unit.exits + exits.length, lastExit: { ...last, lastLines: [] }, ...moved });
+    return unit;
+  });
+  if (known === null) return;
+  const often = exits.length > 1 ? ` (the last of ${exits.length} times)` : '';
+  const what = `${known.process} ${unitName(known)} ${describeExit(last)} at ${last.at}${often}`;
+  await journal.note(known.app, `${what}, while the platform was away; it was started again meanwhile`);
 }
 
 interface Found {

@@ -7,6 +7,7 @@ import type { EdgeRequest } from './control/operations.ts';
 import { TableFile } from './control/table-file.ts';
 import type { Journal } from './journal.ts';
 import type { ProcessRequest } from './link.ts';
+import { KeeperStarter } from './keeper-starter.ts';
 import { LISTENER_FD } from './listener.ts';
 import type { EdgeOptions } from './options.ts';
 import type { Predecessor } from './predecessor.ts';
@@ -36,6 +37,7 @@ export class Edge {
   readonly #journal: Journal;
   readonly #file: TableFile;
   readonly #control: ControlServer;
+  readonly #keeper: KeeperStarter | null;
   readonly #pidPath: string;
   #bound = '';
   #table: RouteTable = { version: 0, routes: [] };
@@ -52,7 +54,13 @@ export class Edge {
     this.#predecessor = predecessor;
     this.#journal = journal;
     this.#file = new TableFile(options.stateDir);
-    this.#control = new ControlServer((request) => this.#answer(request));
+    const { keeper } = options;
+    this.#keeper =
+      keeper === null ? null : new KeeperStarter([keeper.entry, keeper.argument, ...process.argv.slice(1)], journal);
+    this.#control = new ControlServer(
+      (request) => this.#answer(request),
+      (isAnybody) => this.#keeper?.connected(isAnybody),
+    );
     this.#pidPath = join(options.runDir, 'edge.pid');
     this.retired = new Promise((resolve) => {
       this.#resolveRetired = resolve;
@@ -68,12 +76,14 @@ export class Edge {
     const reachable = this.#control.listen(join(this.#options.runDir, 'edge.sock'));
     this.#announced = reachable.then(() => writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 }));
     await this.#announced;
+    this.#keeper?.connected(false);
     this.#journal.line(`serving on ${this.#bound}, table ${this.#table.version}`);
     return this.#bound;
   }
 
   async stop(): Promise<void> {
     const { stopGraceMs } = this.#options;
+    this.#keeper?.close();
     // First what others find us by, so that a successor may take both.
     await this.#control.close();
     const pid = await readFile(this.#pidPath, 'utf8').catch(() => '');
@@ -147,6 +157,7 @@ export class Edge {
   /** Leaves the control socket to the successor, and the listener; resolves then. What is begun is finished here. */
   async #retire(): Promise<void> {
     this.#isRetired = true;
+    this.#keeper?.close();
     await this.#control.close();
     this.#journal.line('another edge has taken over');
     void Promise.all([this.#serving.drain(this.#options.handoverMs), this.#predecessor?.ended]).then(() =>

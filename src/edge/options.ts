@@ -16,6 +16,8 @@ export interface EdgeOptions {
   readonly stopGraceMs: number;
   /** For connections of the edge before, which has left the listener to this one. */
   readonly handoverMs: number;
+  /** Program that looks after the units while control is away, with its first argument; null: nobody does. */
+  readonly keeper: { readonly entry: string; readonly argument: string } | null;
   readonly settings: Settings;
 }
 
@@ -31,6 +33,7 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
     workers: Math.max(1, number(options.workers ?? 1, 'workers', 256)),
     fingerprint: text(options.fingerprint ?? '', 'fingerprint'),
     stopGraceMs: number(options.stopGraceMs ?? 10_000, 'stopGraceMs'),
+    keeper: keeper(options.keeper ?? null),
     handoverMs: number(options.handoverMs ?? 600_000, 'handoverMs'),
     settings: {
       trustedProxies: texts(options.trustedProxies ?? [], 'trustedProxies'),
@@ -39,6 +42,12 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
       timeouts: numbers(DEFAULT_SETTINGS.timeouts, options.timeouts, 'timeouts'),
     },
   };
+}
+
+function keeper(value: unknown): EdgeOptions['keeper'] {
+  if (value === null) return null;
+  const { entry, argument } = object(value, 'keeper');
+  return { entry: absolute(entry, 'keeper.entry'), argument: text(argument, 'keeper.argument') };
 }
 
 function numbers<T extends object>(defaults: T, given: unknown, what: string): T {

@@ -15,8 +15,8 @@ const STOP_MS = 60_000;
 
 export interface World {
   readonly home: string;
-  /** The built main.js. */
-  readonly program: string;
+  /** The built main.js of the next start. */
+  program: string;
   readonly apiUrl: string;
   /** `host:port` of the edge. */
   readonly edge: string;
@@ -80,6 +80,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const dist = await builtProgram();
   const home = options.home ?? (await newHome());
   const main = path.join(dist, 'main.js');
+  let program = main;
   let ports: Ports = { api: '127.0.0.1:0', edge: '127.0.0.1:0', ssh: '127.0.0.1:0' };
   let printed = '';
   let child: ChildProcess;
@@ -104,7 +105,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   async function start(): Promise<void> {
     const from = printed.length;
-    child = spawn(process.execPath, [main, 'server', ...(options.flags ?? [])], {
+    child = spawn(process.execPath, [program, 'server', ...(options.flags ?? [])], {
       env: env(),
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -150,7 +151,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
 
   const world: World = {
     home,
-    program: main,
+    get program() {
+      return program;
+    },
+    set program(other) {
+      program = other;
+    },
     get apiUrl() {
       return `http://${ports.api}`;
     },

@@ -117,3 +117,11 @@ it('status is 0 while the server answers, 1 otherwise', async () => {
   expect(on.code).toBe(0);
   expect(JSON.parse(on.out)).toMatchObject({ running: true, version: '1.2.3', home: world.home });
 });
+
+it('--all without a server has the keeper end the apps', async () => {
+  const keeper = await start("process.on('SIGINT', () => process.exit(2))");
+  await writePidFile(join(world.home, 'run', 'keeper.pid'), keeper.pid);
+  const { code, out } = await world.run(['server', 'stop', '--all']);
+  expect({ code, out }).toEqual({ code: 0, out: 'The server and all apps are stopped.\n' });
+  expect(await exitCodeOf(keeper)).toBe(2);
+});

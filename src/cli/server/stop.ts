@@ -24,8 +24,17 @@ export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Pr
       );
     }
   }
+  const keeper = all && control === null ? await findPart(context, 'keeper') : null;
+  if (keeper !== null && signalPart(keeper, 'keeper', 'SIGINT')) {
+    if (!(await cli.during('Stopping the apps', () => waitUntilGone(keeper, deadlineMs)))) {
+      throw new CliError(
+        `The apps have not ended within ${deadlineMs / 1000} seconds.`,
+        `Use "tancho server stop --all" again, or force it: kill -9 ${keeper.pid}`,
+      );
+    }
+  }
   const edge = all ? await cli.during('Stopping the edge', () => stopEdge(cli)) : null;
-  if (control === null && all) {
+  if (control === null && keeper === null && all) {
     throw new CliError(
       `No server runs for ${context.home}${edge === null ? '' : '; a left-over edge was stopped'}. Apps may still be running.`,
       'Only a running server can stop them. Start it with "tancho server", then use "tancho server stop --all" again.',

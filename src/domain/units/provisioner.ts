@@ -59,6 +59,15 @@ export interface UnitExited {
   readonly outOfMemory: boolean;
 }
 
+/** A unit that died while control was away, and was started again. */
+export interface Comeback {
+  readonly id: string;
+  /** Oldest first, with the time when each was noticed: ISO 8601 UTC. */
+  readonly exits: readonly (Omit<UnitExited, 'id'> & { readonly at: string })[];
+  /** Where it serves now; null where it does not listen, or nobody has seen it ready. */
+  readonly address: Address | null;
+}
+
 export interface ReadyCheck {
   readonly healthCheck: HealthCheck | null;
   readonly listens: boolean;
@@ -188,6 +197,9 @@ export interface Provisioner {
    * returns the ids that still run. Units unknown to the caller are left alone and show up in list().
    */
   recover(handles: ReadonlyMap<string, string>): Promise<Set<string>>;
+
+  /** Units that have come back since this was last asked; their exits are told to no listener. */
+  comebacks(): Promise<Comeback[]>;
 
   /** Registers the one listener for exits, called exactly once per death, also for deaths during the absence of control. */
   onExit(listener: (exited: UnitExited) => void): void;

@@ -8,14 +8,11 @@ import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner, UnitExited } from './provisioner.ts';
 import { Failure, type FailureCause } from '../rollouts/rollout.ts';
+import { FORGIVEN_AFTER_MS, restartDelayMs } from './restart-delay.ts';
 import type { Routes } from '../routes/routes.ts';
 import { describeExit, type Unit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 
-const FIRST_DELAY_MS = 200;
-const LONGEST_DELAY_MS = 60_000;
-/** A unit that lived this long is forgiven its earlier deaths. */
-const FORGIVEN_AFTER_MS = 60_000;
 const STORE_PAUSES = { firstPauseMs: 250, longestPauseMs: 10_000 };
 
 export interface SupervisorDeps {
@@ -151,7 +148,7 @@ export class Supervisor {
     if (lived > FORGIVEN_AFTER_MS) watch.failures = 0;
     watch.servesSince = null;
     watch.failures += 1;
-    return Math.min(LONGEST_DELAY_MS, FIRST_DELAY_MS * 4 ** (watch.failures - 1));
+    return restartDelayMs(watch.failures);
   }
 
   #watchOf(id: string): Watch {

@@ -14,10 +14,15 @@ export class ControlServer {
   readonly #server: Server;
   readonly #peers = new Set<Socket>();
 
-  constructor(answer: (request: EdgeRequest) => Promise<unknown>) {
+  /** `onPeers` hears whether anybody is connected whenever that may have changed. */
+  constructor(answer: (request: EdgeRequest) => Promise<unknown>, onPeers: (isAnybody: boolean) => void) {
     this.#server = createServer((socket) => {
       this.#peers.add(socket);
-      socket.on('close', () => this.#peers.delete(socket));
+      onPeers(true);
+      socket.on('close', () => {
+        this.#peers.delete(socket);
+        onPeers(this.#peers.size > 0);
+      });
       // The peer is gone; it will connect again if it still cares.
       socket.on('error', () => {});
       readLines(socket, (line) => void this.#answer(socket, line, answer));

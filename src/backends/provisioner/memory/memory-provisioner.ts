@@ -8,6 +8,7 @@ import type {
   OutputChunk,
   Probe,
   ProbeResult,
+  Comeback,
   Provisioner,
   ReadyCheck,
   Shell,
@@ -159,6 +160,11 @@ class MemoryProvisioner implements Provisioner {
   async recover(handles: ReadonlyMap<string, string>): Promise<Set<string>> {
     for (const entry of this.#machine.entries.values()) this.#report(entry);
     return new Set([...handles.keys()].filter((id) => this.#machine.entries.get(id)?.unit.exit === null));
+  }
+
+  /** Units of this process end with it. */
+  comebacks(): Promise<Comeback[]> {
+    return Promise.resolve([]);
   }
 
   onExit(listener: (exited: UnitExited) => void): void {

@@ -4,7 +4,14 @@
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Provisioner, UnitExited, UnitSpec, UnitStatus, UnitUsage } from '../../../domain/units/provisioner.ts';
+import type {
+  Comeback,
+  Provisioner,
+  UnitExited,
+  UnitSpec,
+  UnitStatus,
+  UnitUsage,
+} from '../../../domain/units/provisioner.ts';
 import type {
   ExecRequest,
   ExecResult,
@@ -19,23 +26,22 @@ import { Failure } from '../../../domain/rollouts/rollout.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
-import type { Logger } from '../../../lib/logger.ts';
 import { bootId } from '../../../lib/sandbox/processes.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
-import type { AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import type { Service } from '../../../lib/networks/networks.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { probeHttp } from './http-check.ts';
 import { CodeLayers, writtenBeside } from './code-layers.ts';
+import { dropLaunch, keepLaunch } from './kept-launch.ts';
+import { comebackOf, takeComeback } from './comebacks.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
 import type { Beside } from './one-off-place.ts';
 import { lastLinesOf, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
 import { toldPort } from './own-ports.ts';
 import { choosePort, DEFAULT_PORT_RANGE, isFree } from './ports.ts';
-import type { PortRange } from './ports.ts';
 import { DEFAULT_READINESS, waitReady } from './readiness.ts';
-import type { ReadinessLimits } from './readiness.ts';
+import type { ProcessProvisionerOptions } from './provisioner-options.ts';
 import { reachedServices } from './reached-services.ts';
 import { openShell } from './shell.ts';
 import { openSlug } from './slug.ts';
@@ -44,19 +50,6 @@ import { launchUnit, newRecord, startFailure } from './unit-launch.ts';
 import { loadRecord, makeUnitDirectories, unitPaths } from './unit-record.ts';
 import type { UnitPaths, UnitRecord } from './unit-record.ts';
 import { writtenData } from './written-data.ts';
-
-export interface ProcessProvisionerOptions {
-  readonly sandbox: Sandbox;
-  /** Directory of slugs, see SlugManifest. */
-  readonly slugs: string;
-  /** Directory with one directory per unit; ours alone. */
-  readonly units: string;
-  readonly logger: Logger;
-  readonly portRange?: PortRange;
-  readonly readiness?: ReadinessLimits;
-  /** Decides which of the services bound to an app are opened to it; absent: none. */
-  readonly guard?: AddressGuard;
-}
 
 /** How often units that are not our children are looked at. */
 const LIFE_POLL_MS = 250;
@@ -86,6 +79,7 @@ class ProcessProvisioner implements Provisioner {
   readonly #timers = new Set<NodeJS.Timeout>();
   /** Ports chosen for units that have no record yet. */
   readonly #promised = new Set<number>();
+  readonly #specs = new Map<string, UnitSpec>();
   #listener: ((exited: UnitExited) => void) | null = null;
   /** How far each unit's output is stored elsewhere. */
   readonly #consumedTo = new Map<string, number>();
@@ -131,6 +125,7 @@ class ProcessProvisioner implements Provisioner {
     return this.#queue.run(spec.id, async () => {
       const existing = this.#units.get(spec.id);
       if (existing !== undefined && !existing.isDead && existing.record.state === 'running') return spec.id;
+      this.#specs.set(spec.id, spec);
       await this.#start(spec, existing);
       return spec.id;
     });
@@ -142,7 +137,11 @@ class ProcessProvisioner implements Provisioner {
     const port = spec.listens ? await this.#portFor(existing, spec, slug) : null;
     try {
       await makeUnitDirectories(paths);
-      const record = newRecord(spec, slug, port, existing?.record.freed ?? 0);
+      const known = existing?.record;
+      const record = {
+        ...newRecord(spec, slug, port, known?.freed ?? 0),
+        ...(this.#options.isKeeper === true && comebackOf(known)),
+      };
       const unit = existing ?? this.#adopt(paths, { ...record, state: 'dead' });
       unit.revive();
       await unit.save(record);
@@ -196,7 +195,19 @@ class ProcessProvisioner implements Provisioner {
       lastLines: () => this.lastLines(id, QUOTED_LINES),
       exposed: unit.record.exposed ?? [],
     };
-    return waitReady(candidate, check, { signal, limits: this.#options.readiness ?? DEFAULT_READINESS });
+    const address = await waitReady(candidate, check, {
+      signal,
+      limits: this.#options.readiness ?? DEFAULT_READINESS,
+    });
+    await this.#noteReady(unit, address);
+    return address;
+  }
+
+  async #noteReady(unit: LiveUnit, address: Address | null): Promise<void> {
+    const { sealer, isKeeper = false } = this.#options;
+    if (isKeeper) return unit.save({ readyAt: address });
+    const spec = this.#specs.get(unit.id);
+    if (sealer !== undefined && spec !== undefined) await keepLaunch(unit.paths, spec, sealer);
   }
 
   async probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {
@@ -208,13 +219,20 @@ class ProcessProvisioner implements Provisioner {
   }
 
   async stop(id: string, graceMs: number): Promise<void> {
-    await this.#queue.run(id, async () => this.#units.get(id)?.stop(graceMs));
+    await this.#queue.run(id, async () => {
+      const unit = this.#units.get(id);
+      if (unit === undefined) return;
+      // First, so that nobody starts it again whatever happens to this process meanwhile.
+      await dropLaunch(unit.paths);
+      await unit.stop(graceMs);
+    });
   }
 
   async remove(id: string): Promise<void> {
     await this.#queue.run(id, async () => {
       const unit = this.#units.get(id);
       if (unit === undefined) return;
+      await dropLaunch(unit.paths);
       await unit.stop(0);
       await removeTree(unit.paths.home, unit.paths.tmp);
       await this.#layers.clear(unit.paths.directory);
@@ -247,6 +265,11 @@ class ProcessProvisioner implements Provisioner {
       }),
     );
     return new Set([...handles.keys()].filter((id) => this.#units.get(id)?.record.state === 'running'));
+  }
+
+  async comebacks(): Promise<Comeback[]> {
+    const found = await Promise.all([...this.#units.values()].map(takeComeback));
+    return found.filter((comeback) => comeback !== null);
   }
 
   onExit(listener: (exited: UnitExited) => void): void {
@@ -324,6 +347,7 @@ class ProcessProvisioner implements Provisioner {
   #report(unit: LiveUnit): void {
     const { id, state, exit, isReported } = unit.record;
     if (this.#listener === null || state !== 'dead' || exit === null || isReported) return;
+    if (this.#options.isKeeper === true) return this.#listener({ id, ...exit });
     const saved = unit.save({ isReported: true });
     this.#listener({ id, ...exit });
     void bestEffort(this.#options.logger, 'noting that an exit was reported', () => saved);
@@ -336,6 +360,7 @@ class ProcessProvisioner implements Provisioner {
   async #forget(unit: LiveUnit): Promise<void> {
     await unit.leave();
     this.#units.delete(unit.id);
+    this.#specs.delete(unit.id);
     this.#consumedTo.delete(unit.id);
     await removeTree(unit.paths.directory);
   }

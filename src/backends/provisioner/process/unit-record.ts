@@ -1,7 +1,7 @@
 /** What is kept on disk about one unit, so that a new control finds it again. No environment: that may hold secrets. */
 import { mkdir, open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { UnitExited } from '../../../domain/units/provisioner.ts';
+import type { Comeback, UnitExited } from '../../../domain/units/provisioner.ts';
 
 export interface UnitRecord {
   readonly format: 1;
@@ -27,6 +27,10 @@ export interface UnitRecord {
   readonly exit: Omit<UnitExited, 'id'> | null;
   /** The exit was handed to the listener. */
   readonly isReported: boolean;
+  /** Deaths while control was away, after which it was started again. */
+  readonly comebacks?: Comeback['exits'];
+  /** Where it was seen ready while control was away. */
+  readonly readyAt?: Comeback['address'];
   /** Output before this offset may be a hole. */
   readonly freed: number;
   /** Milliseconds since 1970 when remove() came while output was still to be read; else null. */

@@ -21,6 +21,11 @@ export interface EdgeRouterOptions {
   readonly proxyProtocol?: boolean;
   /** Milliseconds for connections of an edge that another one has taken over from. Default 600 000. */
   readonly handoverMs?: number;
+  /**
+   * Argument of keeper/main.js, which the edge starts while nobody is connected to it; absent: units that die while control is away
+   * stay dead.
+   */
+  readonly keeper?: string;
   /** Overrides of edge/proxy/settings.ts, by the names used there. */
   readonly limits?: Readonly<Record<string, number>>;
   readonly timeouts?: Readonly<Record<string, number>>;

@@ -7,7 +7,7 @@ import { PlatformError } from '../../../domain/errors.ts';
 import { hostPort } from '../../../lib/host-port.ts';
 import { listening } from '../../../lib/listening.ts';
 import { keepProgram, readProgram } from '../../../lib/program-files.ts';
-import { readProcess } from '../../../lib/sandbox/processes.ts';
+import { isAlive, readProcess } from '../../../lib/sandbox/processes.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 
 const MAX_LOG_BYTES = 1_048_576;
@@ -18,6 +18,7 @@ const BACKLOG = 1_024;
 const RELEASE_MS = 5_000;
 /** Below the program's directory. */
 const ENTRY = ['edge', 'main.js'] as const;
+const KEEPER_ENTRY = ['keeper', 'main.js'] as const;
 
 export interface Paths {
   readonly socket: string;
@@ -50,16 +51,22 @@ export interface EdgeProgram {
   /** Changes whenever a running edge should be replaced: other code, other Node, other options. */
   readonly fingerprint: string;
   readonly entry: string;
+  /** What runs while control is away. */
+  readonly keeperEntry: string;
 }
 
 /** Copies the program into the edge's own directory, so that it can start processes of the same build for as long as it runs. */
 export async function prepareProgram(options: EdgeRouterOptions): Promise<EdgeProgram> {
-  const { programDir } = options;
-  const program = await readProgram(programDir, [join(programDir, ...ENTRY)]);
+  const entries = [ENTRY, ...(options.keeper === undefined ? [] : [KEEPER_ENTRY])];
+  const program = await readProgram(
+    options.programDir,
+    entries.map((entry) => join(options.programDir, ...entry)),
+  );
   const hash = createHash('sha256').update(program.hash).update(execPathOf(options)).update(process.version);
   hash.update(JSON.stringify(behaviourOf(options)));
   const kept = await keepProgram(program, programsOf(options));
-  return { fingerprint: hash.digest('hex').slice(0, 24), entry: join(kept, ...ENTRY) };
+  const fingerprint = hash.digest('hex').slice(0, 24);
+  return { fingerprint, entry: join(kept, ...ENTRY), keeperEntry: join(kept, ...KEEPER_ENTRY) };
 }
 
 /** Removes the programs of earlier edges; one that finishes its connections has loaded its own long ago. */
@@ -73,8 +80,8 @@ export async function removeOtherPrograms(options: EdgeRouterOptions, { entry }:
 
 /** All options that an edge goes by, but for where it is. */
 function behaviourOf(options: EdgeRouterOptions): object {
-  const { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol } = options;
-  return { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol };
+  const { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol, keeper } = options;
+  return { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol, keeper };
 }
 
 export interface EdgeCommand {
@@ -84,8 +91,10 @@ export interface EdgeCommand {
 
 export function commandOf(options: EdgeRouterOptions, program: EdgeProgram, port: number): EdgeCommand {
   const { stateDir, runDir, listen } = options;
-  const { fingerprint, entry } = program;
-  const argument = JSON.stringify({ stateDir, runDir, host: listen.host, port, fingerprint, ...behaviourOf(options) });
+  const { fingerprint, entry, keeperEntry } = program;
+  const keeper = options.keeper === undefined ? null : { entry: keeperEntry, argument: options.keeper };
+  const own = { stateDir, runDir, host: listen.host, port, fingerprint, ...behaviourOf(options), keeper };
+  const argument = JSON.stringify(own);
   return { execPath: execPathOf(options), args: [entry, argument] };
 }
 
@@ -184,17 +193,19 @@ export async function isEdgeOf(options: EdgeRouterOptions, pid: number): Promise
 }
 
 /** TERM, then KILL after `graceMs`; resolves once the process is gone. */
-export async function endEdge(options: EdgeRouterOptions, pid: number, graceMs: number): Promise<void> {
+export async function endEdge(pid: number, graceMs: number): Promise<void> {
+  const start = readProcess(pid)?.start ?? '';
   signal(pid, 'SIGTERM');
-  if (await isGone(options, pid, graceMs)) return;
+  if (await isGone({ pid, start }, graceMs)) return;
   signal(pid, 'SIGKILL');
-  if (await isGone(options, pid, graceMs)) return;
+  if (await isGone({ pid, start }, graceMs)) return;
   throw new PlatformError('unavailable', `The edge (process ${pid}) could not be ended.`);
 }
 
-async function isGone(options: EdgeRouterOptions, pid: number, withinMs: number): Promise<boolean> {
+async function isGone({ pid, start }: { pid: number; start: string }, withinMs: number): Promise<boolean> {
   const deadline = performance.now() + withinMs;
-  while (await isEdgeOf(options, pid)) {
+  // By its start time: a process that is ending has no command line any more.
+  while (isAlive(pid, start)) {
     if (performance.now() > deadline) return false;
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }

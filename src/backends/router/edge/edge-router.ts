@@ -129,14 +129,15 @@ class EdgeRouter implements AdoptingRouter {
 
   async stop(): Promise<void> {
     this.#letGo = true;
+    this.#watch.end();
     this.#wake?.();
-    const known = (await this.#edge.catch(() => null))?.hello.pid;
-    await this.close();
+    const connected = await this.#edge.catch(() => null);
     const found = await this.#find();
-    found?.client.close();
     // Its socket and its pid file may have been removed by somebody; it would keep the port for good.
-    const pid = found?.hello.pid ?? (await this.#pidFromFile()) ?? (await this.#ifEdge(known));
-    if (pid !== null) await endEdge(this.#options, pid, this.#graceMs);
+    const pid = found?.hello.pid ?? (await this.#pidFromFile()) ?? (await this.#ifEdge(connected?.hello.pid));
+    if (pid !== null) await endEdge(pid, this.#graceMs);
+    // Connected until its end: an edge that is left alone starts a keeper.
+    for (const { client } of [connected, found].filter((one) => one !== null)) client.close();
   }
 
   /** Once more on the next edge when this one dies meanwhile: applying and asking twice does no harm. */
@@ -202,7 +203,7 @@ class EdgeRouter implements AdoptingRouter {
       client.close();
       if (!isPlatformError(error, 'timeout')) return null;
       const pid = await this.#pidFromFile();
-      if (pid !== null) await endEdge(this.#options, pid, CONNECT_MS);
+      if (pid !== null) await endEdge(pid, CONNECT_MS);
       return null;
     }
   }
@@ -227,7 +228,7 @@ class EdgeRouter implements AdoptingRouter {
       }
       started?.client.close();
       if (performance.now() > deadline) {
-        await endEdge(this.#options, pid, CONNECT_MS);
+        await endEdge(pid, CONNECT_MS);
         throw this.#notStarted(`did not answer within ${START_MS} ms of its start`);
       }
       await new Promise((resolve) => setTimeout(resolve, POLL_MS));
@@ -257,7 +258,7 @@ class EdgeRouter implements AdoptingRouter {
     } finally {
       client.close();
     }
-    await endEdge(this.#options, hello.pid, this.#graceMs);
+    await endEdge(hello.pid, this.#graceMs);
     return null;
   }
 

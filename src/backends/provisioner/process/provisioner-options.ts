@@ -1,0 +1,23 @@
+import type { AddressGuard } from '../../../lib/guarded/address-guard.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import type { Sealer } from '../../../lib/seal.ts';
+import type { PortRange } from './ports.ts';
+import type { ReadinessLimits } from './readiness.ts';
+
+export interface ProcessProvisionerOptions {
+  readonly sandbox: Sandbox;
+  /** Directory of slugs, see SlugManifest. */
+  readonly slugs: string;
+  /** Directory with one directory per unit; ours alone. */
+  readonly units: string;
+  readonly logger: Logger;
+  /** Seals what it takes to start units again while control is away; absent: they are not. */
+  readonly sealer?: Sealer;
+  /** Takes care of units while control is away: their deaths are noted for it, not told to it. */
+  readonly isKeeper?: boolean;
+  readonly portRange?: PortRange;
+  readonly readiness?: ReadinessLimits;
+  /** Decides which of the services bound to an app are opened to it; absent: none. */
+  readonly guard?: AddressGuard;
+}

@@ -1,0 +1,97 @@
+/** The edge as the keeper sees it: adopted as it is, started again when it dies, told where a unit serves now. */
+import { performance } from 'node:perf_hooks';
+import type { RouteTable, Target } from '../../../domain/routes/router.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { EdgeClient } from './edge-client.ts';
+import type { EdgeRouterOptions } from './edge-options.ts';
+import { type EdgeProgram, endEdge, pathsOf, spawnEdge } from './edge-process.ts';
+
+const CONNECT_MS = 2_000;
+const ASK_MS = 15_000;
+const POLL_MS = 20;
+const FIRST_RESTART_MS = 50;
+const LAST_RESTART_MS = 10_000;
+/** An edge is given so long to answer before another one is started. */
+const PATIENCE_MS = 15_000;
+
+export class KeptEdge {
+  readonly #options: EdgeRouterOptions;
+  readonly #program: EdgeProgram;
+  readonly #logger: Logger;
+  #client: EdgeClient | null = null;
+  #isClosed = false;
+  #restartMs = FIRST_RESTART_MS;
+
+  /** `options.listen` is the address that the edge serves at. */
+  constructor(options: EdgeRouterOptions, program: EdgeProgram) {
+    this.#options = options;
+    this.#program = program;
+    this.#logger = options.logger;
+  }
+
+  /** Resolves when the edge is connected; from then on it is kept. */
+  async keep(): Promise<void> {
+    let waitedSince = performance.now();
+    while (!this.#isClosed && this.#client === null) {
+      const client = await EdgeClient.connect(pathsOf(this.#options).socket, CONNECT_MS, () => this.#lost(client));
+      if (client !== null && !this.#isClosed) {
+        this.#client = client;
+        return;
+      }
+      client?.close();
+      if (performance.now() > waitedSince) {
+        await this.#startAgain();
+        waitedSince = performance.now() + PATIENCE_MS;
+      }
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+    }
+  }
+
+  /** Requests of the app reach this unit at this address from now on, and nowhere else. */
+  async place(app: string, target: Target): Promise<void> {
+    const client = this.#client;
+    if (client === null) return;
+    const table = (await client.ask('table', {}, ASK_MS)) as RouteTable;
+    const routes = table.routes.map((route) => {
+      if (route.app !== app) return route;
+      const others = route.targets.filter(({ unit }) => unit !== target.unit);
+      return { ...route, targets: [...others, target], note: '' };
+    });
+    if (JSON.stringify(routes) === JSON.stringify(table.routes)) return;
+    // Versions of control are taken from a reserve that each of its starts leaves behind as a whole.
+    await client.ask('apply', { table: { version: table.version + 1, routes } }, ASK_MS);
+  }
+
+  /** Leaves the edge running, to itself or to control. */
+  close(): void {
+    this.#isClosed = true;
+    this.#client?.close();
+  }
+
+  /** Ends the edge, too. */
+  async end(graceMs: number): Promise<void> {
+    const hello = (await this.#client?.ask('hello', {}, CONNECT_MS).catch(() => null)) as { pid: number } | null;
+    this.#isClosed = true;
+    if (hello !== null && hello !== undefined) await endEdge(hello.pid, graceMs);
+    // Connected until its end: an edge that is left alone starts a keeper.
+    this.close();
+  }
+
+  #lost(client: EdgeClient | null): void {
+    if (this.#isClosed || this.#client !== client || client === null) return;
+    this.#client = null;
+    this.#logger.warn({}, 'the edge has died and is being started again');
+    void this.keep();
+  }
+
+  async #startAgain(): Promise<void> {
+    await new Promise((resolve) => setTimeout(resolve, this.#restartMs));
+    this.#restartMs = Math.min(this.#restartMs * 2, LAST_RESTART_MS);
+    if (this.#isClosed) return;
+    try {
+      await spawnEdge(this.#options, this.#program, this.#options.listen.port);
+    } catch (error) {
+      this.#logger.error({ err: error }, 'the edge could not be started again, next attempt follows');
+    }
+  }
+}

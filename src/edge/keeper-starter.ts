@@ -1,0 +1,67 @@
+import { spawn } from 'node:child_process';
+import type { Journal } from './journal.ts';
+
+/** How long nobody may be connected to the control socket: control changes its connection within it. */
+const ALONE_MS = 250;
+const LONGEST_RETRY_MS = 10_000;
+
+/**
+ * Starts the keeper when nobody is connected to the control socket: control has gone, and somebody has to look after the units, and
+ * after this process. The keeper connects, and ends when control is back.
+ */
+export class KeeperStarter {
+  readonly #args: readonly string[];
+  readonly #journal: Journal;
+  #timer: NodeJS.Timeout | null = null;
+  #isRunning = false;
+  #isAlone = false;
+  #isClosed = false;
+
+  /** `args`: of Node. */
+  constructor(args: readonly string[], journal: Journal) {
+    this.#args = args;
+    this.#journal = journal;
+  }
+
+  /** To be told whenever it changes whether anybody is connected. */
+  connected(isAnybody: boolean): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#isAlone = !isAnybody && !this.#isClosed;
+    if (this.#isAlone) this.#startAfter(ALONE_MS);
+  }
+
+  close(): void {
+    this.#isClosed = true;
+    this.connected(true);
+  }
+
+  #startAfter(delayMs: number): void {
+    this.#timer = setTimeout(() => {
+      this.#timer = null;
+      this.#start(delayMs);
+    }, delayMs);
+  }
+
+  #start(delayMs: number): void {
+    if (this.#isRunning) return;
+    this.#isRunning = true;
+    const child = spawn(process.execPath, [...this.#args], {
+      detached: true,
+      env: {},
+      stdio: ['ignore', 'inherit', 'inherit'],
+    });
+    child.unref();
+    const over = (how: string): void => {
+      if (!this.#isRunning) return;
+      this.#isRunning = false;
+      if (!this.#isAlone) return;
+      // 0: control is back, and will connect soon.
+      if (how !== '0') this.#journal.line(`the keeper has ended (${how})`);
+      if (this.#timer !== null) clearTimeout(this.#timer);
+      this.#startAfter(how === '0' ? LONGEST_RETRY_MS : Math.min(delayMs * 2, LONGEST_RETRY_MS));
+    };
+    child.once('error', (error) => over(error.message));
+    child.once('exit', (code, signal) => over(String(code ?? signal)));
+  }
+}

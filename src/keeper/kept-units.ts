@@ -1,0 +1,79 @@
+/** Starts units that die while control is away again, after the same delays as control does. */
+import type { Provisioner, UnitSpec } from '../domain/units/provisioner.ts';
+import type { Address } from '../domain/units/unit.ts';
+import { restartDelayMs, FORGIVEN_AFTER_MS } from '../domain/units/restart-delay.ts';
+import { bestEffort, type Logger } from '../lib/logger.ts';
+
+const READY = { healthCheck: null, timeoutMs: 60_000, watchMs: 500 };
+
+export interface KeptUnitsDeps {
+  readonly provisioner: Provisioner;
+  /** What it takes to start a unit; null for one that is not to serve. */
+  readonly specOf: (id: string) => Promise<UnitSpec | null>;
+  readonly onReady: (spec: UnitSpec, address: Address | null) => Promise<void>;
+  readonly logger: Logger;
+}
+
+interface Watch {
+  failures: number;
+  startedAt: number;
+  timer: NodeJS.Timeout | null;
+}
+
+export class KeptUnits {
+  readonly #deps: KeptUnitsDeps;
+  readonly #watches = new Map<string, Watch>();
+  readonly #closed = new AbortController();
+  readonly #running = new Set<Promise<void>>();
+
+  constructor(deps: KeptUnitsDeps) {
+    this.#deps = deps;
+  }
+
+  /** Finds the units, and takes care of those that are to serve. */
+  async start(): Promise<void> {
+    const { provisioner } = this.#deps;
+    provisioner.onExit(({ id }) => this.#schedule(id));
+    await provisioner.recover(new Map());
+    for (const { id, running } of await provisioner.list()) if (!running) this.#schedule(id);
+  }
+
+  /** Resolves when nothing is under way any more; the units go on. */
+  async close(): Promise<void> {
+    this.#closed.abort();
+    for (const { timer } of this.#watches.values()) if (timer !== null) clearTimeout(timer);
+    await Promise.all(this.#running);
+  }
+
+  #schedule(id: string): void {
+    if (this.#closed.signal.aborted) return;
+    const watch = this.#watches.get(id) ?? { failures: 0, startedAt: 0, timer: null };
+    this.#watches.set(id, watch);
+    if (watch.timer !== null) return;
+    const hasLived = watch.startedAt > 0 && performance.now() - watch.startedAt > FORGIVEN_AFTER_MS;
+    watch.failures = hasLived ? 1 : watch.failures + 1;
+    watch.timer = setTimeout(() => {
+      watch.timer = null;
+      const attempt = bestEffort(this.#deps.logger, `starting unit ${id} again`, () => this.#attempt(id, watch));
+      const tracked = attempt.finally(() => this.#running.delete(tracked));
+      this.#running.add(tracked);
+    }, restartDelayMs(watch.failures));
+  }
+
+  async #attempt(id: string, watch: Watch): Promise<void> {
+    const { provisioner, specOf, onReady, logger } = this.#deps;
+    const spec = await specOf(id);
+    if (spec === null || this.#closed.signal.aborted) return;
+    try {
+      await provisioner.ensure(spec);
+    } catch (error) {
+      this.#schedule(id);
+      throw error;
+    }
+    watch.startedAt = performance.now();
+    // One that dies meanwhile is reported by its exit; one that is slow is left as it is for control to judge.
+    const address = await provisioner.ready(id, { ...READY, listens: spec.listens }, this.#closed.signal);
+    await onReady(spec, address);
+    logger.info({ unit: spec.name }, 'a unit that had died runs again');
+  }
+}

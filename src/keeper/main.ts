@@ -1,0 +1,92 @@
+/**
+ * The keeper: looks after the units and the edge while control is away. Started by the edge when nobody is connected to it any more,
+ * as `node main.js '<settings as JSON>' <program of the edge> '<options of the edge as JSON>'`; ends when control is back.
+ */
+import { join } from 'node:path';
+import { createProcessProvisioner } from '../backends/provisioner/process/process-provisioner.ts';
+import { keptLaunch } from '../backends/provisioner/process/kept-launch.ts';
+import { unitPaths } from '../backends/provisioner/process/unit-record.ts';
+import type { EdgeRouterOptions } from '../backends/router/edge/edge-options.ts';
+import { KeptEdge } from '../backends/router/edge/kept-edge.ts';
+import { createAddressGuard } from '../lib/guarded/address-guard.ts';
+import { becomeKeeper, isControlThere } from '../lib/keeper-claim.ts';
+import type { Logger } from '../lib/logger.ts';
+import { readPidFile, removePidFile } from '../lib/pid-file.ts';
+import { probeSandbox } from '../lib/sandbox/probe.ts';
+import { openSealer } from '../lib/seal.ts';
+import { parseSettings } from './keeper-settings.ts';
+import { KeptUnits } from './kept-units.ts';
+
+const LOOK_MS = 200;
+const EDGE_GRACE_MS = 13_000;
+
+const settings = parseSettings(process.argv[2]);
+const { home } = settings;
+const files = { control: join(home, 'run', 'control.pid'), keeper: join(home, 'run', 'keeper.pid') };
+
+type End = 'leave' | 'all';
+const asked = new Promise<End>((resolve) => {
+  process.on('SIGTERM', () => resolve('leave'));
+  process.on('SIGINT', () => resolve('all'));
+  process.on('SIGHUP', () => {});
+});
+
+const line = (fields: object, message: string): void => {
+  const { err, ...rest } = fields as { err?: unknown };
+  const what = [message, ...(err instanceof Error ? [err.message] : []), JSON.stringify(rest)].join(' ');
+  process.stderr.write(`${new Date().toISOString()} keeper: ${what}\n`);
+};
+const logger: Logger = { debug() {}, info: line, warn: line, error: line };
+
+function openEdge(): KeptEdge {
+  const [, , , entry = '', argument = '{}'] = process.argv;
+  const edge = JSON.parse(argument) as EdgeRouterOptions & { host: string; port: number; fingerprint: string };
+  const { host, port, fingerprint } = edge;
+  const keeper = process.argv[2] ?? '';
+  const options = { ...edge, listen: { host, port }, keeper, logger };
+  return new KeptEdge(options, { fingerprint, entry, keeperEntry: process.argv[1] ?? '' });
+}
+
+async function run(): Promise<void> {
+  if (settings.path !== '') process.env['PATH'] = settings.path;
+  const sealer = await openSealer(join(home, 'secret.key'));
+  const units = join(home, 'units');
+  const { isolation: level, network: mode, networkAllow: allowed, providersAllow: allow, allowLoopback } = settings;
+  const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network: { mode, allowed } });
+  const guard = createAddressGuard({ allow, allowLoopback, ownPorts: () => settings.ownPorts });
+  const slugs = join(home, 'slugs');
+  const provisioner = await createProcessProvisioner({ sandbox, slugs, units, logger, sealer, guard, isKeeper: true });
+  const edge = openEdge();
+  const kept = new KeptUnits({
+    provisioner,
+    specOf: (id) => keptLaunch(unitPaths(units, id), id, sealer),
+    onReady: async ({ app, id }, address) => {
+      if (address !== null) await edge.place(app, { unit: id, ...address });
+    },
+    logger,
+  });
+  await Promise.all([edge.keep(), kept.start()]);
+  line({}, 'looks after the units while control is away');
+  const end = await Promise.race([asked, untilControlIsThere()]);
+  await kept.close();
+  if (end === 'all') {
+    await edge.end(EDGE_GRACE_MS);
+    const running = (await provisioner.list()).filter((unit) => unit.running);
+    await Promise.all(running.map(({ id }) => provisioner.stop(id, settings.stopGraceMs)));
+  }
+  edge.close();
+  await provisioner.close();
+  await sandbox.close();
+}
+
+/** Or somebody has removed the home, or taken this one's place. */
+async function untilControlIsThere(): Promise<End> {
+  while (!(await isControlThere(files)) && (await readPidFile(files.keeper))?.pid === process.pid) {
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+  return 'leave';
+}
+
+if (await becomeKeeper(files)) await run();
+await removePidFile(files.keeper);
+process.exit(0);

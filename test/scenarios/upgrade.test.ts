@@ -1,0 +1,188 @@
+/** Upgrades under load lose nothing, and what dies while control is away comes back without it. */
+import { appendFile, cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import http from 'node:http';
+import type { Duplex } from 'node:stream';
+import os from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtProgram } from '../support/built.ts';
+import { allowPush, createIdentity, createWorkTree, type Identity, nodeApp, sshUrl } from '../support/git.ts';
+import { createLoad } from '../support/load.ts';
+import { allGone, processesOf } from '../support/processes-of.ts';
+import { until } from '../support/until.ts';
+import { edgePid, startWorld, type World } from '../support/world.ts';
+
+const UPGRADES = process.env['TANCHO_TEST_SLOW'] === '1' ? 20 : 4;
+const SOCKETS = process.env['TANCHO_TEST_SLOW'] === '1' ? 50 : 5;
+
+/** Answers with a word of its process's own; sends back what comes over an upgraded connection. */
+const SERVER = `const own = require('node:crypto').randomUUID();
+const server = require('node:http').createServer((req, res) => res.end(own));
+server.on('upgrade', (req, socket) => {
+  socket.write('HTTP/1.1 101 Switching Protocols\\r\\nConnection: Upgrade\\r\\nUpgrade: echo\\r\\n\\r\\n');
+  socket.on('error', () => {});
+  socket.pipe(socket);
+});
+server.listen(process.env.PORT);
+`;
+
+let world: World;
+let ann: Identity;
+let token: string;
+let builds: string[];
+let folder: string;
+
+beforeAll(async () => {
+  world = await startWorld();
+  ann = await createIdentity();
+  token = await allowPush(world, ann);
+  await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'steady', platform: 'nodejs' }) });
+  const work = await createWorkTree({ ...nodeApp(''), 'server.js': SERVER }, ann);
+  const pushed = await work.push(sshUrl(world, 'steady'));
+  expect(pushed.code, pushed.stderr).toBe(0);
+  await work.dispose();
+  folder = await mkdtemp(path.join(os.tmpdir(), 'tancho-builds-'));
+  builds = [await otherBuild('one'), await otherBuild('two')];
+});
+
+afterAll(async () => {
+  await world.dispose();
+  await ann.dispose();
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** The program with one changed file of the edge; answers its main.js. */
+async function otherBuild(name: string): Promise<string> {
+  const dist = await builtProgram();
+  const root = path.join(folder, name);
+  await cp(dist, path.join(root, 'dist'), { recursive: true });
+  for (const beside of await readdir(path.dirname(dist))) {
+    if (beside !== 'dist' && beside !== '.git') await symlink(path.join(dist, '..', beside), path.join(root, beside));
+  }
+  await appendFile(path.join(root, 'dist/edge/edge.js'), `\n// ${name}\n`);
+  return path.join(root, 'dist/main.js');
+}
+
+interface Echo {
+  /** Sends a word and waits for its return. */
+  ask(word: string): Promise<void>;
+  readonly isClosed: () => boolean;
+  end(): void;
+}
+
+async function openEcho(): Promise<Echo> {
+  const headers = { host: 'steady.localhost', connection: 'Upgrade', upgrade: 'echo' };
+  const socket = await new Promise<Duplex>((resolve, reject) => {
+    const request = http.get(`http://${world.edge}/`, { headers, agent: false });
+    request.once('upgrade', (_response, upgraded) => resolve(upgraded));
+    request.once('response', ({ statusCode }) => reject(new Error(`not upgraded: ${statusCode}`)));
+    request.once('error', reject);
+  });
+  let text = '';
+  let isClosed = false;
+  socket.on('data', (data: Buffer) => (text += data.toString()));
+  socket.on('error', () => {});
+  socket.on('close', () => (isClosed = true));
+  return {
+    async ask(word) {
+      socket.write(word);
+      await until(() => text.endsWith(word) || isClosed, { what: 'the echo' });
+    },
+    isClosed: () => isClosed,
+    end: () => socket.destroy(),
+  };
+}
+
+/** Of the app's one process. */
+const answer = async (): Promise<string> => (await world.fetchApp('steady')).text;
+
+/** An answer with status 200 of a process other than this one. */
+async function anotherAnswer(before: string): Promise<string> {
+  let text = before;
+  await until(
+    async () => {
+      const found = await world.fetchApp('steady').catch(() => null);
+      if (found?.status === 200) text = found.text;
+      return text !== before;
+    },
+    { what: 'the answer of another process' },
+  );
+  return text;
+}
+
+async function untilKept(): Promise<number> {
+  const file = path.join(world.home, 'run', 'keeper.pid');
+  const pid = async (): Promise<number> => Number(await readFile(file, 'utf8').catch(() => '0'));
+  await until(async () => (await pid()) > 0, { what: 'the keeper' });
+  return pid();
+}
+
+it(`${UPGRADES} upgrades and a restart fail no request and cut no upgraded connection`, async () => {
+  const unit = await answer();
+  const echoes = await Promise.all(Array.from({ length: SOCKETS }, openEcho));
+  const load = createLoad(world, 'steady', 6);
+  const edges = new Set([await edgePid(world)]);
+  let count = 0;
+  for (let round = 0; round <= UPGRADES; round++) {
+    await load.reached((count += 50));
+    await world.end('SIGTERM');
+    await load.reached((count += 50));
+    // The last one is a start of the same build.
+    world.program = builds[Math.min(round, UPGRADES - 1) % builds.length] ?? '';
+    await world.startAgain();
+    edges.add(await edgePid(world));
+    for (const echo of echoes) await echo.ask(`round ${round}.`);
+  }
+  await load.reached((count += 50));
+  const { failures, requests } = await load.stop();
+  console.log(`${requests} requests, ${failures.length} failed`);
+  expect(failures).toEqual([]);
+  expect(echoes.filter((echo) => echo.isClosed())).toEqual([]);
+  expect(edges.size).toBe(UPGRADES + 1);
+  expect(await answer()).toBe(unit);
+  for (const echo of echoes) echo.end();
+});
+
+describe('while control is away', () => {
+  it('a unit that dies is started again, so is the edge, and the next control takes over both', async () => {
+    const first = await answer();
+    await world.end('SIGKILL');
+    process.kill(await mainPid(), 'SIGKILL');
+    const begun = Date.now();
+    const second = await anotherAnswer(first);
+    console.log(`the app answered ${Date.now() - begun} ms after its death`);
+    const edge = await edgePid(world);
+    process.kill(edge, 'SIGKILL');
+    await until(async () => (await edgePid(world).catch(() => edge)) !== edge, { what: 'another edge' });
+    await until(async () => (await world.fetchApp('steady').catch(() => null))?.text === second, { what: 'the app' });
+    const kept = await edgePid(world);
+    await world.startAgain();
+    expect(await answer()).toBe(second);
+    expect(await edgePid(world)).toBe(kept);
+    const log = await world.api('GET', '/apps/steady/log?lines=50&source=tancho', { token });
+    expect(log.text).toMatch(/was ended by SIGKILL at .*, while the platform was away; it was started again meanwhile/);
+    await expect(readFile(path.join(world.home, 'run', 'keeper.pid'))).rejects.toThrow();
+  });
+
+  it('everything can be stopped, and the next start brings the apps back', async () => {
+    await world.end('SIGTERM');
+    await untilKept();
+    const stopped = await world.cli(['server', 'stop', '--all']);
+    expect(stopped.code, stopped.stderr).toBe(0);
+    await allGone(await processesOf(world.home));
+    expect(await processesOf(world.home)).toEqual([]);
+    await world.startAgain();
+    await until(async () => (await world.fetchApp('steady')).status === 200, { what: 'the app to be back' });
+  });
+});
+
+/** Of the only unit, as this process sees it. */
+async function mainPid(): Promise<number> {
+  const units = path.join(world.home, 'units');
+  for (const name of await readdir(units)) {
+    const text = await readFile(path.join(units, name, 'unit.json'), 'utf8').catch(() => '{}');
+    const { state, mainPid: pid = 0 } = JSON.parse(text) as { state?: string; mainPid?: number };
+    if (state === 'running' && pid > 0) return pid;
+  }
+  throw new Error('no unit runs');
+}
