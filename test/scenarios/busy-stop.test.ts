@@ -56,7 +56,8 @@ server.listen(process.env.PORT);
 interface Busy {
   readonly push: Promise<Ran>;
   readonly run: Promise<Ran>;
-  readonly follow: Promise<number | null>;
+  /** The signal that ended the one who follows the log. */
+  readonly follow: Promise<string | null>;
   /** Ends the requests to the app. */
   hangUp(): void;
   end(): void;
@@ -74,7 +75,7 @@ async function makeBusy(): Promise<Busy> {
   });
   let followed = '';
   follower.stdout.on('data', (data: Buffer) => (followed += data.toString()));
-  const follow = new Promise<number | null>((resolve) => follower.once('exit', resolve));
+  const follow = new Promise<string | null>((resolve) => follower.once('exit', (_code, ended) => resolve(ended)));
   const [host = '', port = ''] = world.edge.split(':');
   const open = http.get({ host, port: Number(port), path: '/never', headers: { host: 'slow.localhost' } });
   open.on('error', () => undefined);
@@ -116,12 +117,15 @@ describe.each(['SIGTERM', 'SIGINT'] as const)('%s in the middle of a push, a com
     if (signal === 'SIGTERM') busy.hangUp();
     try {
       await world.end(signal);
-      const [pushed, ran] = await Promise.all([busy.push, busy.run, busy.follow]);
+      // A followed log goes on with the next server.
+      const [pushed, ran] = await Promise.all([busy.push, busy.run]);
       expect(pushed.code).toBe(1);
       expect(pushed.stderr).toMatch(/The platform is being stopped\..* Push again when it is back\./);
       expect(pushed.stderr).toContain('Deploy cancelled: The platform is being stopped.');
       expect(ran.code).not.toBe(0);
       expect(ran.stderr).toMatch(/^Error: .*\n( {2}Hint: .*\n)?$/);
+      busy.end();
+      expect(await busy.follow).toBe('SIGKILL');
       const left = await processesOf(world.home);
       expect(left.filter(({ command }) => command.startsWith('sleep'))).toEqual([]);
       if (signal === 'SIGINT') {
