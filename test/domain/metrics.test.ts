@@ -73,6 +73,22 @@ it('count deaths, and begin anew with the next life of a unit', async () => {
   expect(now?.cpuMillis).toBeLessThanOrEqual(100);
 });
 
+it('count all that a unit did which was not there the step before', async () => {
+  await sample();
+  await world.deploy('shop');
+  await world.settled();
+  const id = await theUnit();
+  world.machine.units.usage.set(id, { cpuMs: 2_000, memoryBytes: 0 });
+  await world.machine.units.kill(id);
+  await expect.poll(async () => (await world.machine.store.unit(id))?.exits).toBe(1);
+  await expect.poll(async () => (await world.machine.store.unit(id))?.state).toBe('started');
+  world.machine.pass(STEP_MS);
+  await sample();
+  const now = await last();
+  expect(now).toMatchObject({ restarts: 1, units: 1 });
+  expect(now?.cpuMillis).toBeGreaterThan(0);
+});
+
 it('survive a router and a store that do not answer, with a step missing', async () => {
   await sample();
   world.faults.on('router.traffic', () => {

@@ -23,6 +23,8 @@ interface UnitSeen {
   readonly exits: number;
 }
 
+const NEW_UNIT: UnitSeen = { cpuMs: 0, exits: 0 };
+
 export class MetricsSampler {
   readonly #deps: SamplerDeps;
   readonly #series = new Map<string, AppSeries>();
@@ -82,13 +84,14 @@ export class MetricsSampler {
     this.#series.set(app, series);
     let [cpuMs, memoryBytes, restarts] = [0, 0, 0];
     for (const { id, exits } of units) {
-      const seen = this.#seen.get(id);
+      // One that was not there the last time has done all it did since then; at the first look that is not known.
+      const seen = this.#seen.get(id) ?? (sinceMs === null ? undefined : NEW_UNIT);
       const used = usage.get(id);
       memoryBytes += used?.memoryBytes ?? 0;
-      // What a unit used before it was looked at for the first time is no use of this step; one that died begins anew.
-      if (seen !== undefined && used !== undefined)
-        cpuMs += used.cpuMs < seen.cpuMs ? used.cpuMs : used.cpuMs - seen.cpuMs;
-      if (seen !== undefined) restarts += Math.max(0, exits - seen.exits);
+      if (seen === undefined) continue;
+      // One that died begins anew.
+      if (used !== undefined) cpuMs += used.cpuMs < seen.cpuMs ? used.cpuMs : used.cpuMs - seen.cpuMs;
+      restarts += Math.max(0, exits - seen.exits);
     }
     const { requests, failures } = await this.#newTraffic(app, units.length > 0);
     const sample: Sample = {
