@@ -309,10 +309,8 @@ describe('following a log', () => {
     const { response, lines } = await follow(api, token, app);
     await expect.poll(() => lines).toEqual(['[]']);
     const ended = new Promise<void>((resolve) => response.once('end', resolve));
-    const before = performance.now();
     await api.server.close();
     await ended;
     expect(response.complete).toBe(true);
-    expect(performance.now() - before).toBeLessThan(5_000);
   });
 });

@@ -172,12 +172,10 @@ function failures(check: Check, under: () => BuilderUnderTest, request: Request)
   check('a build can be cancelled while it prints, and leaves no artifact', async () => {
     const cancel = new AbortController();
     const line = (text: string): void => void (text.includes('waiting') && cancel.abort());
-    const begun = Date.now();
     const thrown = await under()
       .builder.build(request('cancelled', under().endless), line, cancel.signal)
       .catch((error: unknown) => error);
     expect((thrown as Failure).code).toBe('cancelled');
-    expect(Date.now() - begun).toBeLessThan(20_000);
     expect((await under().builder.list()).filter((artifact) => artifact.app === 'cancelled')).toEqual([]);
   });
 

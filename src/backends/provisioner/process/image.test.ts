@@ -68,9 +68,8 @@ describe.skipIf(skipped !== '')('a unit of an image', () => {
     expect(await world.provisioner.ready(unit.id, check, NEVER)).not.toBeNull();
     const next = await world.restart();
     expect(await next.recover(new Map([[unit.id, unit.id]]))).toEqual(new Set([unit.id]));
-    const began = Date.now();
-    await next.stop(unit.id, 8_000);
-    expect(Date.now() - began).toBeLessThan(6_000);
+    // A unit that TERM does not reach would outlast the test.
+    await next.stop(unit.id, 600_000);
     expect((await next.list()).filter(({ running }) => running)).toEqual([]);
   });
 

@@ -102,10 +102,8 @@ describe('a broker', () => {
     await withBroker(async (broker, endpoint) => {
       broker.polls = Infinity;
       broker.service['plans'] = [{ id: 'plan-1', name: 'small', maximum_polling_duration: 0.2 }];
-      const startedAt = Date.now();
       const failure = await failureOf(endpoints.create(endpoint, INSTANCE, callOf()));
       expect(failure).toMatchObject({ code: 'timeout', mayHaveHappened: true });
-      expect(Date.now() - startedAt).toBeLessThan(1_400);
       const controller = new AbortController();
       const other = { ...INSTANCE, id: 'other' };
       const work = failureOf(endpoints.create(endpoint, other, callOf(controller.signal)));
