@@ -64,54 +64,6 @@ describe('go', () => {
   });
 });
 
-describe('python', () => {
-  it.each<[string | null, Record<string, string>, string | null]>([
-    [null, {}, null],
-    ['.python-version', { '.python-version': '3.12.4\n' }, '3.12.4'],
-    ['runtime.txt', { 'runtime.txt': 'python-3.11.9' }, '3.11.9'],
-    ['.tool-versions', { '.tool-versions': 'nodejs 22\npython 3.13' }, '3.13'],
-    ['requires-python in pyproject.toml', { 'pyproject.toml': '[project]\nrequires-python = ">=3.10"' }, '>=3.10'],
-    ['pyproject.toml', { 'pyproject.toml': '[tool.poetry.dependencies]\npython = "^3.11"' }, '^3.11'],
-  ])('of the version that %s names, with %j', async (from, files, text) => {
-    const { tools } = await plan({ 'app.py': '', ...files }, 'python');
-    expect([tools[0]?.wanted?.from ?? null, tools[0]?.wanted?.text ?? null]).toEqual([from, text]);
-  });
-
-  it('says when it is no version, and names the line of a mistake in pyproject.toml', async () => {
-    const { notes, tools } = await plan({ 'app.py': '', '.python-version': 'pypy3.9' }, 'python');
-    expect([tools[0]?.wanted, notes[0]]).toEqual([null, expect.stringContaining('"pypy3.9", which is no version')]);
-    await expect(plan({ 'pyproject.toml': '[project]\nname = \n' })).rejects.toMatchObject({
-      code: 'invalid_config',
-      message: expect.stringMatching(/^pyproject.toml line 2 is not valid TOML: /) as string,
-      hint: 'Correct pyproject.toml and push again.',
-    });
-  });
-
-  it('installs what requirements.txt or pyproject.toml names', async () => {
-    expect(stepsOf(await plan({ 'requirements.txt': 'flask', 'pyproject.toml': '' }))).toEqual([
-      'python3 -m venv',
-      'pip install (requirements.txt)',
-    ]);
-    const project = await plan({ 'pyproject.toml': '' });
-    expect(stepsOf(project)).toEqual(['python3 -m venv', 'reading pyproject.toml', 'pip install (pyproject.toml)']);
-    expect(project.files).toEqual([{ from: 'python/requirements.py', to: '.tancho/requirements.py' }]);
-    const own = await plan({ 'requirements.txt': '-e .\n' });
-    expect(own.dependencies[0]?.neverKept).toContain('requirements.txt');
-  });
-
-  it.each<[Record<string, string>, string | undefined]>([
-    [{ 'app.py': 'app = Flask()' }, undefined],
-    [{ 'requirements.txt': '\uFEFFFlask\r\nGunicorn==20', 'app.py': 'import x\napp = Flask()' }, 'app:app'],
-    [{ 'requirements.txt': 'gunicorn', 'wsgi.py': 'application = x' }, 'wsgi'],
-    [{ 'requirements.txt': 'gunicorn', 'wsgi.py': 'app = x' }, 'wsgi:app'],
-    [{ 'requirements.txt': '# gunicorn', 'wsgi.py': 'app = x' }, undefined],
-    [{ 'pyproject.toml': 'x = ["gunicorn>=2"]', 'manage.py': '', 'shop/wsgi.py': '' }, 'shop.wsgi'],
-  ])('of %j starts %s', async (files, module) => {
-    const command = module === undefined ? undefined : `gunicorn --bind 0.0.0.0:$PORT ${module}`;
-    expect(web(await plan(files))).toBe(command);
-  });
-});
-
 describe('static', () => {
   it('serves what a generator made before what it was made from', async () => {
     const made = await plan({ 'index.html': '' });

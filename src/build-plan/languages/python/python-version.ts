@@ -12,7 +12,7 @@ export interface PythonVersion {
   readonly note: string | null;
 }
 
-/** The first that there is: .python-version, runtime.txt, .tool-versions, pyproject.toml. */
+/** The first that there is: .python-version, runtime.txt, .tool-versions, Pipfile or pyproject.toml. */
 export async function pythonVersion(files: SourceFiles): Promise<PythonVersion> {
   const asked = await askedVersion(files);
   if (asked === null) return { wanted: null, note: null };
@@ -29,6 +29,11 @@ async function askedVersion(files: SourceFiles): Promise<{ text: string; from: s
   }
   const tool = await files.findLine('.tool-versions', /^\s*python\s+([^\s#]+)/);
   if (tool !== null) return { text: bounded(tool.match[1]), from: '.tool-versions' };
+  const pipfile = valueAt(await files.toml('Pipfile'), ['requires']);
+  const inPipfile = isRecord(pipfile) ? (pipfile['python_full_version'] ?? pipfile['python_version']) : undefined;
+  if (typeof inPipfile === 'string' && !(await files.exists('pyproject.toml'))) {
+    return { text: bounded(inPipfile), from: 'requires.python_version in Pipfile' };
+  }
   const project = await files.toml('pyproject.toml');
   const required = valueAt(project, ['project', 'requires-python']);
   if (typeof required === 'string') return { text: bounded(required), from: 'requires-python in pyproject.toml' };

@@ -1,9 +1,13 @@
-/** Python, with requirements.txt or pyproject.toml. */
-import type { DependencySet, PlannedProcess, SharedTool, Step, Tool } from '../../build-plan.ts';
+/** Python, with requirements.txt, pyproject.toml (uv, Poetry) or Pipfile. */
+import type { Tool } from '../../build-plan.ts';
 import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
+import { collectStatic, findDjango } from './django.ts';
+import { installedPackages, MANIFESTS, PIP } from './packages.ts';
 import { pythonVersion } from './python-version.ts';
+import { requiredPackages } from './required.ts';
+import { startOf } from './start.ts';
 
 const PYTHON: Tool = {
   program: 'python3',
@@ -18,21 +22,11 @@ const PYTHON: Tool = {
   },
   others: ['python3.15', 'python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3.9'],
 };
-/** One pip for all apps: a virtual environment without its own pip is made in a fraction of the time. */
-const PIP: SharedTool = {
-  name: 'pip',
-  per: 'python3',
-  steps: [
-    ['python3', '-m', 'venv', '{directory}'],
-    ['{directory}/bin/python', '-m', 'pip', 'install', '--no-input', 'pip>=22.3'],
-  ],
-};
-const MANIFESTS = ['requirements.txt', 'pyproject.toml'];
 const PROGRAMS = ['manage.py', 'wsgi.py', 'app.py', 'main.py'];
 
 export const python: Language = {
   name: 'python',
-  description: 'Python, with requirements.txt or pyproject.toml',
+  description: 'Python, with requirements.txt, pyproject.toml (uv, Poetry) or Pipfile',
   example: 'gunicorn --bind 0.0.0.0:$PORT app:app',
   signs: [...MANIFESTS, ...PROGRAMS],
   tools: [PYTHON],
@@ -55,15 +49,14 @@ export const python: Language = {
   plan,
 };
 
-async function plan(files: SourceFiles, _asked: Asked): Promise<PlanParts> {
+async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   const { wanted, note } = await pythonVersion(files);
-  const notes = note === null ? [] : [note];
-  const from = (await files.find(...MANIFESTS)) as 'requirements.txt' | 'pyproject.toml' | null;
-  if (from === null && (await files.exists('Pipfile'))) {
-    notes.push('Pipfile is not read, no packages are installed; write requirements.txt from it (pipenv requirements)');
-  }
+  const required = await requiredPackages(files);
+  const django = await findDjango(files);
+  const start = await startOf(files, required, django, asked);
+  const packages = await installedPackages(files, start.adds, asked.keepsDevelopment);
   return {
-    title: 'Python',
+    title: start.title,
     tools: [{ ...PYTHON, wanted }],
     sharedTools: [PIP],
     environment: [
@@ -77,78 +70,11 @@ async function plan(files: SourceFiles, _asked: Asked): Promise<PlanParts> {
       { name: 'PIP_ROOT_USER_ACTION', value: 'ignore', scope: 'build' },
       { name: 'PIP_PROGRESS_BAR', value: 'off', scope: 'build' },
     ],
-    files: from === 'pyproject.toml' ? [{ from: 'python/requirements.py', to: '.tancho/requirements.py' }] : [],
-    dependencies: [await packages(files, from)],
-    steps: await djangoSteps(files),
-    processes: await web(files),
-    notes,
+    files: packages.files,
+    dependencies: [packages.set],
+    steps: django === null ? [] : await collectStatic(files, django),
+    processes: start.processes,
+    notes: [...(note === null ? [] : [note]), ...packages.notes, ...start.notes],
+    problems: [...packages.problems, ...start.problems],
   };
-}
-
-async function packages(
-  files: SourceFiles,
-  from: 'requirements.txt' | 'pyproject.toml' | null,
-): Promise<DependencySet> {
-  const pip = [
-    '{pip}/bin/python',
-    '-m',
-    'pip',
-    '--python',
-    '{layer}/bin/python',
-    'install',
-    '--no-warn-script-location',
-  ];
-  const local = /^\s*(-e|--editable|\.|file:)/;
-  const steps: Step[] = [{ name: 'python3 -m venv', run: ['python3', '-m', 'venv', '--without-pip', '{layer}'] }];
-  if (from === 'pyproject.toml') {
-    steps.push(
-      { name: 'reading pyproject.toml', run: ['{pip}/bin/python', '.tancho/requirements.py', '.tancho'] },
-      {
-        name: 'pip install (pyproject.toml)',
-        run: [...pip, '--requirement', '.tancho/requirements.txt', '--constraint', '.tancho/constraints.txt'],
-      },
-    );
-  } else if (from !== null) {
-    steps.push({ name: 'pip install (requirements.txt)', run: [...pip, '--requirement', 'requirements.txt'] });
-  }
-  return {
-    name: 'Python packages',
-    keep: { kind: 'layer' },
-    // Packages from the source itself belong to this one version of the source.
-    neverKept: (await files.hasLine('requirements.txt', local))
-      ? 'requirements.txt names packages of the source itself'
-      : null,
-    key: {
-      files: [
-        ...['requirements*.txt', 'requirements/*.txt', 'constraints*.txt', 'pyproject.toml', 'poetry.lock', 'uv.lock'],
-      ],
-    },
-    steps,
-  };
-}
-
-/** Django serves hashed static files only when they were collected; a project that sets where to, wants it. */
-async function djangoSteps(files: SourceFiles): Promise<Step[]> {
-  if (!(await files.exists('manage.py')) || !(await files.hasLine('*/settings.py', /^STATIC_ROOT\s*=/))) return [];
-  return [
-    {
-      name: 'python manage.py collectstatic',
-      run: ['{layer}/bin/python', 'manage.py', 'collectstatic', '--noinput', '--verbosity', '1'],
-    },
-  ];
-}
-
-async function web(files: SourceFiles): Promise<Record<string, PlannedProcess>> {
-  const hasGunicorn =
-    (await files.hasLine('requirements.txt', /^\s*gunicorn\b/i)) ||
-    (await files.hasLine('pyproject.toml', /^[^#]*\bgunicorn\b/));
-  if (!hasGunicorn) return {};
-  const served = (module: string, from: string): Record<string, PlannedProcess> => ({
-    web: { command: `gunicorn --bind 0.0.0.0:$PORT ${module}`, from },
-  });
-  const django = (await files.exists('manage.py')) ? await files.find('*/wsgi.py') : null;
-  if (django !== null) return served(django.replace(/\.py$/, '').replaceAll('/', '.'), django);
-  if (await files.hasLine('wsgi.py', /^application\s*=/)) return served('wsgi', 'wsgi.py');
-  if (await files.hasLine('wsgi.py', /^app\s*=/)) return served('wsgi:app', 'wsgi.py');
-  return (await files.hasLine('app.py', /^app\s*=/)) ? served('app:app', 'app.py') : {};
 }

@@ -1,0 +1,270 @@
+import { describe, expect, it } from 'vitest';
+import { sourceOf } from '../../../../test/support/memory-source.ts';
+import { AUTO_PLATFORM } from '../../../domain/platforms/platform.ts';
+import type { BuildPlan } from '../../build-plan.ts';
+import { planSource } from '../../plan-source.ts';
+import { LANGUAGES } from '../built-in.ts';
+
+async function plan(files: Record<string, string>, platform = AUTO_PLATFORM): Promise<BuildPlan> {
+  return (await planSource({ app: 'shop', platform, languages: LANGUAGES, files: sourceOf(files) })).plan;
+}
+
+const stepsOf = ({ dependencies, steps }: BuildPlan): string[] =>
+  [...dependencies.flatMap((set) => set.steps), ...steps].map(({ name }) => name);
+const web = ({ processes }: BuildPlan): string | undefined => processes['web']?.command;
+const project = (...names: string[]): string => `[project]\ndependencies = ${JSON.stringify(names)}`;
+
+describe('python', () => {
+  it.each<[string | null, Record<string, string>, string | null]>([
+    [null, {}, null],
+    ['.python-version', { '.python-version': '3.12.4\n' }, '3.12.4'],
+    ['runtime.txt', { 'runtime.txt': 'python-3.11.9' }, '3.11.9'],
+    ['.tool-versions', { '.tool-versions': 'nodejs 22\npython 3.13' }, '3.13'],
+    ['requires-python in pyproject.toml', { 'pyproject.toml': '[project]\nrequires-python = ">=3.10"' }, '>=3.10'],
+    ['pyproject.toml', { 'pyproject.toml': '[tool.poetry.dependencies]\npython = "^3.11"' }, '^3.11'],
+  ])('of the version that %s names, with %j', async (from, files, text) => {
+    const { tools } = await plan({ 'app.py': '', ...files }, 'python');
+    expect([tools[0]?.wanted?.from ?? null, tools[0]?.wanted?.text ?? null]).toEqual([from, text]);
+  });
+
+  it('says when it is no version, and names the line of a mistake in pyproject.toml', async () => {
+    const { notes, tools } = await plan({ 'app.py': '', '.python-version': 'pypy3.9' }, 'python');
+    expect([tools[0]?.wanted, notes[0]]).toEqual([null, expect.stringContaining('"pypy3.9", which is no version')]);
+    await expect(plan({ 'pyproject.toml': '[project]\nname = \n' })).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringMatching(/^pyproject.toml line 2 is not valid TOML: /) as string,
+      hint: 'Correct pyproject.toml and push again.',
+    });
+  });
+
+  it('installs what requirements.txt or pyproject.toml names', async () => {
+    expect(stepsOf(await plan({ 'requirements.txt': 'flask', 'pyproject.toml': '' }))).toEqual([
+      'python3 -m venv',
+      'pip install (requirements.txt)',
+    ]);
+    const project = await plan({ 'pyproject.toml': '' });
+    expect(stepsOf(project)).toEqual(['python3 -m venv', 'reading pyproject.toml', 'pip install (pyproject.toml)']);
+    expect(project.files).toEqual([{ from: 'python/requirements.py', to: '.tancho/requirements.py' }]);
+    const own = await plan({ 'requirements.txt': '-e .\n' });
+    expect(own.dependencies[0]?.neverKept).toContain('requirements.txt');
+  });
+
+  it.each<[Record<string, string>, string | undefined]>([
+    [{ 'requirements.txt': '\uFEFFFlask\r\nGunicorn==20', 'app.py': 'import x\napp = Flask()' }, 'app:app'],
+    [{ 'requirements.txt': 'gunicorn', 'wsgi.py': 'application = x' }, 'wsgi'],
+    [{ 'requirements.txt': 'gunicorn', 'wsgi.py': 'app = x' }, 'wsgi:app'],
+    [{ 'requirements.txt': '# gunicorn', 'wsgi.py': 'app = x' }, undefined],
+    [{ 'pyproject.toml': project('gunicorn>=2'), 'manage.py': '', 'shop/wsgi.py': '' }, 'shop.wsgi'],
+  ])('of %j starts %s', async (files, module) => {
+    const command = module === undefined ? undefined : `gunicorn --bind 0.0.0.0:$PORT ${module}`;
+    expect(web(await plan(files))).toBe(command);
+  });
+});
+
+describe('a Pipfile', () => {
+  const PIPFILE = '[packages]\nflask = "*"\n[dev-packages]\npytest = "*"\n[requires]\npython_version = "3.11"\n';
+  const lock = (packages: Record<string, unknown>): string =>
+    JSON.stringify({
+      _meta: { sources: [{ url: 'https://pypi.org/simple' }] },
+      default: packages,
+      develop: { pytest: {} },
+    });
+  const source = (packages: Record<string, unknown>) => ({
+    Pipfile: PIPFILE,
+    'Pipfile.lock': lock(packages),
+    Procfile: 'web: x',
+  });
+  const textOf = ({ files }: BuildPlan): string[] =>
+    files.flatMap((file) => ('text' in file ? file.text.trim().split('\n') : []));
+
+  it('is installed at the versions that are locked', async () => {
+    const made = await plan(
+      source({
+        Flask: {
+          version: '==3.0.0',
+          hashes: ['sha256:a', 'sha256:b'],
+          markers: "python_version >= '3.8'",
+          index: 'pypi',
+        },
+        a: { git: 'https://git.test/a.git', ref: 'abc', extras: ['x', 'y'] },
+        b: { path: './b', editable: true },
+      }),
+    );
+    expect(textOf(made)).toEqual([
+      "Flask==3.0.0 ; (python_version >= '3.8')",
+      'a[x,y] @ git+https://git.test/a.git@abc',
+      '-e ./b',
+    ]);
+    expect(stepsOf(made)).toEqual(['python3 -m venv', 'pip install (Pipfile.lock)']);
+    expect(made.dependencies[0]?.neverKept).toContain('Pipfile.lock');
+    expect(made.tools[0]?.wanted).toMatchObject({ text: '3.11', from: 'requires.python_version in Pipfile' });
+    expect(made.problems).toEqual([]);
+  });
+
+  it('is installed with the hashes that are locked, when there is one of every package', async () => {
+    const made = await plan(source({ flask: { version: '==3.0.0', hashes: ['sha256:a', 'sha256:b'] } }));
+    expect(textOf(made)).toEqual(['flask==3.0.0 --hash=sha256:a --hash=sha256:b']);
+  });
+
+  it('is installed without a lock, and says so', async () => {
+    const Pipfile =
+      '[[source]]\nurl = "https://index.test/simple"\n[packages]\nflask = "*"\nb = "~=1.2"\nc = {version = ">=2", extras = ["d"], sys_platform = "== \'linux\'"}\n';
+    const made = await plan({ Pipfile, Procfile: 'web: x' });
+    expect(textOf(made)).toEqual([
+      '--extra-index-url https://index.test/simple',
+      ...['flask', 'b~=1.2', "c[d]>=2 ; (sys_platform == 'linux')"],
+    ]);
+    expect(made.notes).toContainEqual(expect.stringContaining('There is no Pipfile.lock'));
+  });
+
+  it('that its lock does not fit is told with the line', async () => {
+    expect((await plan(source({ click: { version: '==8.0.0' } }))).problems).toMatchObject([
+      { message: 'Pipfile.lock does not fit Pipfile: Pipfile line 2 asks for flask, which is not locked.' },
+    ]);
+  });
+});
+
+describe('what starts an app', () => {
+  const DJANGO = {
+    'manage.py': "import os\nos.environ.setdefault('DJANGO_SETTINGS_MODULE', 'config.settings.local')\n",
+    'config/settings/local.py': 'from .base import *\n',
+    'config/settings/base.py': "WSGI_APPLICATION = 'config.wsgi.application'\nSTATIC_ROOT = BASE_DIR / 'static'\n",
+    'config/wsgi.py': '',
+    'app/wsgi.py': '',
+  };
+  const uvicorn = 'uvicorn --host 0.0.0.0 --port $PORT';
+  const gunicorn = 'gunicorn --bind 0.0.0.0:$PORT';
+
+  it.each<[string, Record<string, string>, string | undefined, string[]]>([
+    ['Django', { ...DJANGO, 'requirements.txt': 'Django\ngunicorn' }, `${gunicorn} config.wsgi`, []],
+    ['Django', { ...DJANGO, 'requirements.txt': 'Django' }, `${gunicorn} config.wsgi`, ['gunicorn']],
+    [
+      'Django',
+      { 'requirements.txt': 'django\ndaphne', 'manage.py': '', 'a/settings.py': '', 'a/wsgi.py': '', 'a/asgi.py': '' },
+      'daphne -b 0.0.0.0 -p $PORT a.asgi:application',
+      [],
+    ],
+    [
+      'Django',
+      { 'requirements.txt': 'django', 'manage.py': '', 'a/settings.py': '', 'a/asgi.py': '' },
+      `${uvicorn} a.asgi:application`,
+      ['uvicorn'],
+    ],
+    [
+      'Django',
+      { 'requirements.txt': 'django', 'web/manage.py': '', 'web/a/settings.py': '', 'web/a/wsgi.py': '' },
+      `${gunicorn} --chdir web a.wsgi`,
+      ['gunicorn'],
+    ],
+    ['FastAPI', { 'requirements.txt': 'fastapi', 'main.py': 'app = FastAPI(x)' }, `${uvicorn} main:app`, ['uvicorn']],
+    ['FastAPI', { 'requirements.txt': 'fastapi[standard]', 'main.py': 'api = FastAPI()' }, `${uvicorn} main:api`, []],
+    [
+      'FastAPI',
+      {
+        'pyproject.toml': project('fastapi', 'uvicorn[standard]'),
+        'src/shop/main.py': 'app: FastAPI = fastapi.FastAPI()',
+      },
+      `${uvicorn} shop.main:app`,
+      [],
+    ],
+    [
+      'FastAPI',
+      { Pipfile: '[packages]\nfastapi = "*"\nuvicorn = {extras = ["standard"]}', 'app/main.py': 'app = FastAPI()' },
+      `${uvicorn} app.main:app`,
+      [],
+    ],
+    [
+      'Starlette',
+      { 'requirements.txt': 'starlette\nhypercorn', 'app.py': 'app = Starlette(routes=[])' },
+      'hypercorn --bind 0.0.0.0:$PORT app:app',
+      [],
+    ],
+    ['FastAPI', { 'requirements.txt': 'fastapi', 'main.py': 'app = create()' }, `${uvicorn} main:app`, ['uvicorn']],
+    ['Flask', { 'requirements.txt': 'flask', 'hello.py': 'app = Flask(__name__)' }, undefined, []],
+    ['Flask', { 'requirements.txt': 'flask', 'app.py': 'app = Flask(__name__)' }, `${gunicorn} app:app`, ['gunicorn']],
+    [
+      'Flask',
+      {
+        'requirements.txt': '-r requirements/prod.txt',
+        'requirements/prod.txt': '-r base.txt',
+        'requirements/base.txt': 'flask',
+        'shop/__init__.py': 'def create_app(x=1):',
+      },
+      `${gunicorn} 'shop:create_app()'`,
+      ['gunicorn'],
+    ],
+    [
+      'Flask',
+      { 'requirements.txt': 'Flask\nwaitress', 'tests/app.py': 'x = Flask(1)', 'web/app.py': 'site = Flask(1)' },
+      'waitress-serve --listen 0.0.0.0:$PORT web.app:site',
+      [],
+    ],
+    [
+      'Streamlit',
+      { 'requirements.txt': 'streamlit', 'app.py': 'import streamlit as st' },
+      'streamlit run app.py --server.address 0.0.0.0 --server.port $PORT --server.headless true',
+      [],
+    ],
+    ['Python', { 'requirements.txt': '', 'main.py': 'serve(int(os.environ.get("PORT", 1)))' }, 'python main.py', []],
+    ['Python', { 'requirements.txt': 'x', 'main.py': 'print(1)' }, undefined, []],
+  ])('of %s with %j is %s, for which it adds %j', async (title, files, command, adds) => {
+    const made = await plan(files, 'python');
+    expect([made.title, web(made)]).toEqual([title, command]);
+    const added = stepsOf(made).filter((name) => /^pip install [a-z]/.test(name));
+    expect(added).toEqual(adds.map((name) => `pip install ${name}`));
+    expect(
+      made.notes.filter((note) => note.includes('names no server') || note.includes('name no server')),
+    ).toHaveLength(adds.length);
+    expect(made.problems.map(({ cause }) => cause)).toEqual(command === undefined ? ['no_process'] : []);
+  });
+
+  it('is brought when only the Procfile names it', async () => {
+    const files = {
+      'requirements.txt': 'flask',
+      'app.py': '',
+      Procfile: 'web: gunicorn -b :$PORT app:app\nworker: python x.py',
+    };
+    const made = await plan(files);
+    expect(stepsOf(made)).toContain('pip install gunicorn');
+    expect(made.notes).toContainEqual(expect.stringContaining('the process web is started with it'));
+    const listed = await plan({ ...files, 'requirements.txt': 'flask\nGunicorn[gevent]>=20' });
+    expect([stepsOf(listed).length, listed.notes.length]).toEqual([2, 1]);
+  });
+
+  it('cannot be an app of a framework that nothing installs', async () => {
+    const { problems } = await plan({ 'app.py': 'import os\napp = Flask(__name__)' });
+    expect(problems).toMatchObject([
+      {
+        message: 'app.py line 2 needs Flask, but the source has no list of packages to be installed.',
+        hint: expect.stringContaining('requirements.txt') as string,
+      },
+    ]);
+    expect((await plan({ 'app.py': 'app = Flask(__name__)', 'requirements.txt': 'flask' })).problems).toEqual([]);
+  });
+
+  it('collects the static files of Django wherever its settings say so', async () => {
+    const collected = 'python manage.py collectstatic (config/settings/base.py has a STATIC_ROOT)';
+    expect(stepsOf(await plan({ ...DJANGO, 'requirements.txt': 'django' }))).toContain(collected);
+    const own = { ...DJANGO, 'requirements.txt': 'django', Procfile: 'web: gunicorn config.wsgi' };
+    expect(stepsOf(await plan(own))).toContain(collected);
+    const none = await plan({
+      'requirements.txt': 'django',
+      'manage.py': '',
+      'a/settings.py': 'DEBUG = 1',
+      'a/wsgi.py': '',
+    });
+    expect(none.steps).toEqual([]);
+    const below = {
+      'requirements.txt': 'django',
+      'web/manage.py': '',
+      'web/a/settings.py': '  STATIC_ROOT: str = x',
+      'web/a/wsgi.py': '',
+    };
+    const [step] = (await plan(below)).steps;
+    expect(step?.run).toEqual([
+      '{layer}/bin/python',
+      'web/manage.py',
+      ...['collectstatic', '--noinput', '--verbosity', '1'],
+    ]);
+  });
+});

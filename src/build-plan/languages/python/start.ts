@@ -1,0 +1,191 @@
+/** What starts an app that has no Procfile, and the server that it needs for it. */
+import type { PlannedProcess, Problem } from '../../build-plan.ts';
+import type { Asked } from '../../language.ts';
+import type { FoundLine, SourceFiles } from '../../source/source-files.ts';
+import { djangoModule, type DjangoProject } from './django.ts';
+import type { Required } from './required.ts';
+
+export interface Start {
+  readonly title: string;
+  readonly processes: Readonly<Record<string, PlannedProcess>>;
+  /** Packages that it needs and that the source does not ask for. */
+  readonly adds: readonly string[];
+  readonly notes: readonly string[];
+  readonly problems: readonly Problem[];
+}
+
+/** Program -> package. */
+const SERVERS: Readonly<Record<string, string>> = {
+  gunicorn: 'gunicorn',
+  uvicorn: 'uvicorn',
+  hypercorn: 'hypercorn',
+  daphne: 'daphne',
+  'waitress-serve': 'waitress',
+};
+const MODULES = ['wsgi', 'asgi', 'main', 'app', 'application', 'server', 'api', 'run', 'index', '__init__'];
+/** Programs in these are no apps. */
+const ASIDE = /(?:^|\/)(?:tests?|docs?|examples?|scripts?|migrations|\.[^/]*)\//;
+const PLACES = ['', 'src/', 'app/', 'api/', 'backend/', 'server/', 'src/*/', '*/'];
+const ASGI_FRAMEWORKS = ['FastAPI', 'Starlette', 'Litestar', 'Quart', 'BlackSheep'];
+const WSGI_FRAMEWORKS = ['Flask', 'Bottle', 'Falcon', 'Pyramid', 'Dash'];
+const MADE = new RegExp(
+  `^(\\w+)\\s*(?::\\s*[\\w.]+\\s*)?=\\s*(?:[\\w]+\\.)?(${[...ASGI_FRAMEWORKS, 'Flask', 'Bottle'].join('|')})\\(`,
+);
+const NAMED = /^(application|app)\s*(?::\s*[\w.]+\s*)?=/;
+const PAGES = ['streamlit_app.py', 'app.py', 'main.py', 'Home.py', 'src/app.py', 'src/main.py'];
+
+export async function startOf(
+  files: SourceFiles,
+  required: Required,
+  django: DjangoProject | null,
+  asked: Asked,
+): Promise<Start> {
+  const isDjango = django !== null && (required.has('django') || django.settings.length > 0);
+  const title = isDjango ? 'Django' : (frameworkOf(required) ?? 'Python');
+  const nothing: Start = { title, processes: {}, adds: [], notes: [], problems: [] };
+  if (asked.processes !== null) return { ...nothing, ...serversOf(asked.processes, required) };
+  const found =
+    (django === null ? null : await djangoStart(files, required, django)) ??
+    (await streamlitStart(files, required)) ??
+    (await moduleStart(files, required)) ??
+    (await programStart(files));
+  if (found === null) return nothing;
+  const { server, command, from } = found;
+  const started = { ...nothing, processes: { web: { command, from } }, problems: found.problems ?? [] };
+  if (server === null || has(required, server)) return started;
+  return { ...started, adds: [server], notes: [`${server} serves the app, whose packages name no server`] };
+}
+
+interface Found extends PlannedProcess {
+  /** The package; null: the app serves itself. */
+  readonly server: string | null;
+  readonly problems?: readonly Problem[];
+}
+
+/** With which server is such an app served? */
+function serve(required: Required, kind: 'wsgi' | 'asgi', module: string, from: string, chdir = ''): Found {
+  const inside = chdir === '' ? '' : ` --chdir ${chdir}`;
+  if (kind === 'wsgi') {
+    if (!required.has('gunicorn') && required.has('waitress') && chdir === '') {
+      const target = module.includes(':') ? module : `${module}:application`;
+      return { command: `waitress-serve --listen 0.0.0.0:$PORT ${target}`, from, server: 'waitress' };
+    }
+    return { command: `gunicorn --bind 0.0.0.0:$PORT${inside} ${module}`, from, server: 'gunicorn' };
+  }
+  const directory = chdir === '' ? '' : ` --app-dir ${chdir}`;
+  if (!has(required, 'uvicorn') && required.has('hypercorn') && chdir === '') {
+    return { command: `hypercorn --bind 0.0.0.0:$PORT ${module}`, from, server: 'hypercorn' };
+  }
+  return { command: `uvicorn --host 0.0.0.0 --port $PORT${directory} ${module}`, from, server: 'uvicorn' };
+}
+
+/** An extra of a framework may bring its server. */
+function has(required: Required, server: string): boolean {
+  if (required.has(server)) return true;
+  const bringing = ['fastapi[standard]', 'fastapi[all]', 'litestar[standard]', 'uvicorn[standard]', 'fastapi-cli'];
+  return server === 'uvicorn' && required.first(...bringing) !== null;
+}
+
+async function djangoStart(files: SourceFiles, required: Required, django: DjangoProject): Promise<Found | null> {
+  const wsgi = await djangoModule(files, django, 'wsgi');
+  const asgi = await djangoModule(files, django, 'asgi');
+  const { directory } = django;
+  // What only answers WSGI cannot serve what ASGI is chosen for; what both can serve, the server decides.
+  const isAsgi = asgi !== null && (wsgi === null || (!required.has('gunicorn') && asgiServer(required)));
+  if (isAsgi && required.has('daphne') && !required.has('uvicorn') && directory === '') {
+    const command = `daphne -b 0.0.0.0 -p $PORT ${asgi.module}:application`;
+    return { command, from: asgi.from, server: 'daphne' };
+  }
+  if (isAsgi) return serve(required, 'asgi', `${asgi.module}:application`, asgi.from, directory);
+  return wsgi === null ? null : serve(required, 'wsgi', wsgi.module, wsgi.from, directory);
+}
+
+function asgiServer(required: Required): boolean {
+  return required.first('daphne', 'uvicorn', 'hypercorn') !== null;
+}
+
+async function streamlitStart(files: SourceFiles, required: Required): Promise<Found | null> {
+  if (!required.has('streamlit')) return null;
+  for (const page of PAGES) {
+    if (!(await files.hasLine(page, /^\s*(?:import|from)\s+streamlit\b/))) continue;
+    const address = '--server.address 0.0.0.0 --server.port $PORT --server.headless true';
+    return { command: `streamlit run ${page} ${address}`, from: page, server: null };
+  }
+  return null;
+}
+
+/** A module that makes the app under a usual name. */
+async function moduleStart(files: SourceFiles, required: Required): Promise<Found | null> {
+  for (const pattern of PLACES.flatMap((place) => MODULES.map((name) => `${place}${name}.py`))) {
+    const made = await appIn(files, pattern, MADE);
+    if (made === null) continue;
+    const [, name = '', framework = ''] = made.match;
+    const kind = ASGI_FRAMEWORKS.includes(framework) ? 'asgi' : 'wsgi';
+    const found = serve(required, kind, `${moduleOf(made.file)}:${name}`, made.file);
+    return { ...found, problems: required.isEmpty ? [notListed(made, framework)] : [] };
+  }
+  const isAsgi = required.first(...ASGI_FRAMEWORKS) !== null;
+  if (!isAsgi && required.first(...WSGI_FRAMEWORKS, 'gunicorn', 'waitress') === null) return null;
+  for (const pattern of MODULES.flatMap((name) => [`${name}.py`, `src/${name}.py`])) {
+    const named = await files.findLine(pattern, NAMED);
+    if (named === null) continue;
+    const name = named.match[1] ?? '';
+    const target = name === 'application' && !isAsgi ? '' : `:${name}`;
+    return serve(required, isAsgi ? 'asgi' : 'wsgi', `${moduleOf(named.file)}${target}`, named.file);
+  }
+  const factory = await appIn(files, '*/__init__.py', /^def (create_app|make_app)\(/);
+  if (factory === null || isAsgi) return null;
+  return serve(required, 'wsgi', `'${moduleOf(factory.file)}:${factory.match[1] ?? ''}()'`, factory.file);
+}
+
+async function appIn(files: SourceFiles, pattern: string, line: RegExp): Promise<FoundLine | null> {
+  for (const path of await files.findAll(pattern)) {
+    const found = ASIDE.test(path) ? null : await files.findLine(path, line);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+function notListed({ file, line }: FoundLine, framework: string): Problem {
+  return {
+    cause: 'invalid_config',
+    message: `${file} line ${line} needs ${framework}, but the source has no list of packages to be installed.`,
+    hint: 'Add a file requirements.txt at the top of the repository that names one package per line (pip freeze > requirements.txt), commit and push again.',
+  };
+}
+
+/** A program that asks for its port. */
+async function programStart(files: SourceFiles): Promise<Found | null> {
+  for (const program of ['main.py', 'app.py', 'server.py', 'bot.py', 'run.py']) {
+    const found = await files.findLine(program, /(?:environ|getenv)\b.{0,20}["']PORT["']/);
+    if (found === null) continue;
+    return { command: `python ${program}`, from: `${program} line ${found.line}`, server: null };
+  }
+  return null;
+}
+
+/** `src/shop/main.py` -> `shop.main`: code in src/ is found as at the top. */
+function moduleOf(path: string): string {
+  return path
+    .replace(/^src\//, '')
+    .replace(/(?:\/__init__)?\.py$/, '')
+    .replaceAll('/', '.');
+}
+
+function frameworkOf(required: Required): string | null {
+  return required.first('Django', 'Streamlit', ...ASGI_FRAMEWORKS, ...WSGI_FRAMEWORKS);
+}
+
+/** The servers that the app's own processes are started with. */
+function serversOf(processes: Readonly<Record<string, string>>, required: Required): Pick<Start, 'adds' | 'notes'> {
+  const adds = new Set<string>();
+  const notes: string[] = [];
+  for (const [name, command] of Object.entries(processes)) {
+    const program = /^(?:\s*exec\s)?\s*([\w-]+)\s/.exec(command.slice(0, 200))?.[1] ?? '';
+    const server = Object.hasOwn(SERVERS, program) ? SERVERS[program] : undefined;
+    if (server === undefined || adds.has(server) || has(required, server)) continue;
+    adds.add(server);
+    notes.push(`${server} is installed, too: the process ${name} is started with it, and no list of packages names it`);
+  }
+  return { adds: [...adds], notes };
+}
