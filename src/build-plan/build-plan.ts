@@ -27,6 +27,8 @@ export interface BuildPlan {
   readonly site: Site | null;
   /** By name. Empty only beside a problem. */
   readonly processes: Readonly<Record<string, PlannedProcess>>;
+  /** Directories of the code whose programs units find by their names. */
+  readonly path: readonly string[];
   /** What is done otherwise than people may expect. */
   readonly notes: readonly string[];
   /** What will probably go wrong. */
@@ -54,6 +56,8 @@ export interface Tool {
   readonly others?: readonly string[];
   /** How versions that are not installed are brought; absent: they must be installed. */
   readonly bring?: BroughtTool | null;
+  /** From this version on, in full, the program itself fetches the version that the source asks for. */
+  readonly fetchesItselfSince?: string;
 }
 
 export interface WantedVersion {

@@ -106,6 +106,7 @@ function wholePlan(language: Language, parts: PlanParts, own: BuildPlan['process
     // What starts the app is not known to serve the site.
     site: parts.site == null || own === null ? (parts.site ?? null) : { ...parts.site, otherwise: null },
     processes,
+    path: parts.path ?? [],
     notes: parts.notes ?? [],
     warnings: parts.warnings ?? [],
     problems,

@@ -9,8 +9,6 @@ async function plan(files: Record<string, string>, platform = AUTO_PLATFORM): Pr
   return (await planSource({ app: 'shop', platform, languages: LANGUAGES, files: sourceOf(files) })).plan;
 }
 
-const stepsOf = ({ dependencies, steps }: BuildPlan): string[] =>
-  [...dependencies.flatMap((set) => set.steps), ...steps].map(({ name }) => name);
 const web = ({ processes }: BuildPlan): string | undefined => processes['web']?.command;
 
 it('every language says how its tools are installed, and names only tools and words that are there', async () => {
@@ -45,23 +43,6 @@ it('any plan is made, whatever the files hold', async () => {
     'package.json': JSON.stringify({ scripts: { start }, engines: { node: '>=18' } }),
   };
   for (const { name } of LANGUAGES) expect((await plan(hostile, name)).platform).toBe(name);
-});
-
-describe('go', () => {
-  const MAIN = 'package main\n';
-  const MODULE = { 'go.mod': 'module example.com/x\n' };
-
-  it.each<[Record<string, string>, string[], string | undefined]>([
-    [{ 'main.go': MAIN }, ['go build'], 'bin/shop'],
-    [{ 'cmd/web/main.go': MAIN, 'cmd/job/main.go': MAIN }, ['go build ./cmd/...'], 'bin/web'],
-    [{ 'cmd/api/main.go': MAIN }, ['go build ./cmd/...'], 'bin/api'],
-    [{ 'lib.go': 'package lib\n', 'cmd/server/main.go': MAIN }, ['go build ./cmd/...'], 'bin/server'],
-    [{ 'cmd/a/main.go': MAIN, 'cmd/b/main.go': MAIN }, ['go build ./cmd/...'], undefined],
-  ])('of %j runs %j and starts %s', async (files, steps, command) => {
-    const made = await plan({ ...MODULE, ...files });
-    expect([stepsOf(made).slice(1), web(made)]).toEqual([steps, command]);
-    expect(made.problems.map(({ cause }) => cause)).toEqual(command === undefined ? ['no_process'] : []);
-  });
 });
 
 describe('static', () => {

@@ -17,7 +17,8 @@ export async function writeManifest(build: RunningBuild, { layer, options }: Fin
   const { workshop, plan, place, request, brought, programs } = build;
   const values: Record<string, string> = { app: request.app, code: place.code };
   if (layer !== null) values['layer'] = layer;
-  const path = [...(layer === null ? [] : [join(layer, 'bin')]), ...brought.map((tool) => tool.bin)];
+  const own = plan.path.map((directory) => join(place.code, directory));
+  const path = [...own, ...(layer === null ? [] : [join(layer, 'bin')]), ...brought.map((tool) => tool.bin)];
   const binds = [...(layer === null ? [] : [layer]), ...brought.map((tool) => tool.directory)];
   for (const program of programs) {
     if (plan.tools.find((tool) => tool.program === program.program)?.runtime !== true) continue;

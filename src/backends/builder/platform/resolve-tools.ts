@@ -1,5 +1,5 @@
 /** The tools of a plan on this machine: those that are installed, and versions brought in their place. */
-import { compare, satisfies } from 'semver';
+import { compare, gte, satisfies } from 'semver';
 import type { Tool } from '../../../build-plan/build-plan.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import type { RunningBuild } from './running-build.ts';
@@ -64,6 +64,7 @@ async function find({ programs }: Workshop, tool: Tool): Promise<Found> {
     return { tool, program: { ...other, program: tool.program }, isShort: false };
   }
   if (bring !== null) return { tool, program: installed, isShort: true };
+  if (fetchesItself(tool, installed)) return { tool, program: installed, isShort: false };
   throw new Failure(
     'toolchain_missing',
     `${wanted.from} asks for ${tool.program} ${wanted.text}, which this server does not have.`,
@@ -73,8 +74,16 @@ async function find({ programs }: Workshop, tool: Tool): Promise<Found> {
   );
 }
 
-function reason({ wanted = null }: Tool, program: Program | null, brought: Brought | null): string {
+function fetchesItself({ fetchesItselfSince }: Tool, { version }: Program): boolean {
+  return fetchesItselfSince !== undefined && gte(version, fetchesItselfSince);
+}
+
+function reason(tool: Tool, program: Program | null, brought: Brought | null): string {
+  const { wanted = null } = tool;
   if (wanted !== null) {
+    if (brought === null && program !== null && !satisfies(program.version, wanted.range)) {
+      return ` (${wanted.from} asks for ${wanted.text}, which it fetches)`;
+    }
     const instead = brought !== null && program !== null ? `, instead of the installed ${program.version}` : '';
     return ` (${wanted.from} asks for ${wanted.text}${instead})`;
   }

@@ -1,8 +1,13 @@
-/** Go modules. */
-import type { PlannedProcess, Step, Tool } from '../../build-plan.ts';
+/** Go modules and workspaces. */
+import type { PlannedProcess, Problem, Step, Tool } from '../../build-plan.ts';
 import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
+import { FILES_BEFORE_MODULES, noModule } from './before-modules.ts';
+import { choosePrograms } from './choose-programs.ts';
+import { directivesOf, goVersion } from './module-file.ts';
+import { findPrograms, packageOf, type Program } from './programs.ts';
+import { missingSums } from './sums.ts';
 
 const GO: Tool = {
   program: 'go',
@@ -14,32 +19,40 @@ const GO: Tool = {
     dnf: 'dnf install -y golang',
     brew: 'brew install go',
   },
+  fetchesItselfSince: '1.21.0',
 };
 /** Packages that most programs use: compiled once for all apps, not once per app. */
 const COMPILED = ['net/http', 'encoding/json', 'html/template', 'database/sql', 'log/slog', 'embed'];
 const STANDARD_LIBRARY = 'go-standard-library';
-const BUILD = ['go', 'build', '-trimpath', '-buildvcs=false', '-o'];
+/** With a slash in the end go gives each program the name that `go install` does. */
+const BUILD = ['go', 'build', '-trimpath', '-buildvcs=false', '-o', 'bin/'];
+/** More packages are counted, not named. */
+const NAMED_PACKAGES = 3;
 
 export const go: Language = {
   name: 'go',
-  description: 'Go modules',
+  description: 'Go modules and workspaces',
   example: 'bin/my-app',
-  signs: ['go.mod'],
+  signs: ['go.mod', 'go.work', '*.go'],
   tools: [GO],
   inherit: [...NETWORK_VARIABLES, ...['GOPROXY', 'GONOPROXY', 'GOSUMDB', 'GONOSUMDB', 'GOPRIVATE', 'GOINSECURE']],
   ask: [
     { command: ['go', 'env', 'GOPROXY'], into: { variable: 'GOPROXY' } },
     { command: ['go', 'env', 'GOSUMDB'], into: { variable: 'GOSUMDB' } },
   ],
-  detect: (files) => firstSign(files, { manifest: ['go.mod'] }),
+  detect: (files) => firstSign(files, { manifest: ['go.mod', 'go.work'], program: ['*.go', ...FILES_BEFORE_MODULES] }),
   plan,
 };
 
 async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
-  const programs = await programsOf(files);
+  const manifest = await files.find('go.work', 'go.mod');
+  if (manifest === null) return { title: 'Go', tools: [GO], problems: [await noModule(files, asked.app)] };
+  const found = await findPrograms(files, manifest === 'go.work' ? await membersOf(files) : ['']);
+  const { built, served, problems } = await choosePrograms(files, found, asked);
+  const sums = manifest === 'go.mod' ? await missingSums(files) : null;
   return {
-    title: 'Go',
-    tools: [GO],
+    title: manifest === 'go.work' ? 'Go workspace' : 'Go',
+    tools: [{ ...GO, wanted: await goVersion(files, manifest) }],
     sharedTools: [
       {
         name: STANDARD_LIBRARY,
@@ -52,41 +65,37 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
       { name: 'GOCACHE', value: '{downloads}/go-build', scope: 'build' },
       // Modules that may be removed again.
       { name: 'GOFLAGS', value: '-modcacherw', scope: 'build' },
+      // The installed one, unless it is too old for the source.
+      { name: 'GOTOOLCHAIN', value: 'auto', scope: 'build' },
     ],
     steps: [
-      {
-        name: 'compiled standard library',
-        run: ['cp', '-R', '-n', `{${STANDARD_LIBRARY}}/.`, '{downloads}/go-build'],
-      },
-      ...buildSteps(programs, asked),
+      { name: 'compiled standard library', run: ['cp', '-R', '-n', `{${STANDARD_LIBRARY}}/.`, '{downloads}/go-build'] },
+      ...buildSteps(built),
     ],
-    processes: web(programs, asked),
+    path: ['bin'],
+    processes: web(served),
+    problems: [...problems, ...(sums === null ? [] : ([sums] satisfies Problem[]))],
   };
 }
 
-interface Programs {
-  /** The top of the repository is a program. */
-  readonly atTop: boolean;
-  /** Names of the directories in cmd/. */
-  readonly commands: readonly string[];
+/** The directories of a workspace. */
+async function membersOf(files: SourceFiles): Promise<string[]> {
+  const directives = await directivesOf(files, 'go.work');
+  const used = directives.filter(({ verb }) => verb === 'use').map(({ words }) => words[0] ?? '');
+  // Others are outside of the source; go itself says so.
+  const inside = used.filter((path) => !path.startsWith('/') && !path.split('/').includes('..'));
+  return [...new Set(inside.map((path) => path.replace(/^(?:\.\/)+|^\.$|\/+$/g, '')))];
 }
 
-async function programsOf(files: SourceFiles): Promise<Programs> {
-  const sources = await files.findAll('*.go');
-  const atTop = sources.length > 0 && (await files.hasLine('*.go', /^package\s+main\b/));
-  const commands = (await files.findAll('cmd/*/*.go')).map((path) => path.split('/')[1] ?? '');
-  return { atTop, commands: [...new Set(commands)] };
+function buildSteps(built: readonly Program[]): Step[] {
+  if (built.length === 0) return [];
+  const packages = built.map(packageOf);
+  const name = packages.length > NAMED_PACKAGES ? `(${packages.length} programs)` : packages.join(' ');
+  return [{ name: `go build ${name}`, run: [...BUILD, ...packages] }];
 }
 
-function buildSteps({ atTop, commands }: Programs, { app }: Asked): Step[] {
-  if (atTop) return [{ name: 'go build', run: [...BUILD, `bin/${app}`, '.'] }];
-  if (commands.length === 0) return [];
-  return [{ name: 'go build ./cmd/...', run: [...BUILD, 'bin/', './cmd/...'] }];
-}
-
-function web({ atTop, commands }: Programs, { app }: Asked): Record<string, PlannedProcess> {
-  if (atTop) return { web: { command: `bin/${app}`, from: 'the program at the top' } };
-  const name =
-    ['web', 'server'].find((each) => commands.includes(each)) ?? (commands.length === 1 ? commands[0] : undefined);
-  return name === undefined ? {} : { web: { command: `bin/${name}`, from: `cmd/${name}` } };
+function web(served: Program | null): Record<string, PlannedProcess> {
+  if (served === null) return {};
+  const { name, directory } = served;
+  return { web: { command: `bin/${name}`, from: directory === '' ? 'the program at the top' : directory } };
 }

@@ -27,6 +27,7 @@ it.each([
   ['npm error code ECONNREFUSED', /could not reach.*no fault of the code/],
   ['dial tcp 142.250.1.1:443: i/o timeout', /could not reach.*no fault of the code/],
   ['npm error code SELF_SIGNED_CERT_IN_CHAIN', /certificate.*no fault of the code/],
+  ['go: download go1.99.0: golang.org/toolchain@v0.0.1-go1.99.0.linux-amd64: not found', /lines "go" and "toolchain"/],
   ['npm error code E503', /out of order/],
   ['npm error code E404', /NPM_TOKEN/],
   ['npm error fatal: Could not read from remote repository.', /https address/],

@@ -40,6 +40,11 @@ const KNOWN: readonly Known[] = [
       'The certificate of a registry or repository is not trusted by the server: this is no fault of the code. An operator has to add its authority (NODE_EXTRA_CA_CERTS, PIP_CERT, SSL_CERT_FILE), or name another registry.',
   },
   {
+    says: /^go: download go1\.\S+: /,
+    advice:
+      'The version of Go that go.mod asks for could not be fetched. Check that there is such a version, correct the lines "go" and "toolchain", and push again.',
+  },
+  {
     says: /npm error code E5\d\d|ERR_PNPM_FETCH_5\d\d|error .*Request failed "5\d\d|HTTP error 5\d\d|50[0-4] (?:Internal Server Error|Bad Gateway|Service Unavailable|Gateway Time-?out)/,
     advice: 'A registry answered that it is out of order: this is no fault of the code. Push again in a few minutes.',
   },

@@ -1,0 +1,145 @@
+/** Which programs of a Go source are built, and which of them serves. */
+import type { Problem } from '../../build-plan.ts';
+import type { Asked } from '../../language.ts';
+import type { SourceFiles } from '../../source/source-files.ts';
+import { type FoundPrograms, packageOf, type Program } from './programs.ts';
+
+interface Chosen {
+  readonly built: readonly Program[];
+  /** Null when nothing says which one. */
+  readonly served: Program | null;
+  readonly problems: readonly Problem[];
+}
+
+/** Directories of programs that are not what an app runs. */
+const ASIDE = ['example', 'examples', '_examples', 'test', 'tests', 'tools', 'scripts', 'hack', 'internal', 'docs'];
+/** Usual names of what serves, the best first; the app's own comes after them. */
+const SERVERS = ['web', 'server', 'api'];
+const LISTED = 10;
+
+export async function choosePrograms(files: SourceFiles, found: FoundPrograms, asked: Asked): Promise<Chosen> {
+  const called = calledBy(asked.processes ?? {});
+  const built = await builtOf(
+    files,
+    found.programs,
+    [...called.values()].map(({ name }) => name),
+  );
+  const served = serving(built, asked.app);
+  // Other commands may make what is missing.
+  const isKnown = found.isAll && !asked.buildsItself && !asked.replacesSteps;
+  const problem =
+    sameName(built) ??
+    (isKnown
+      ? (nothing(built, asked) ?? several(built, served, asked) ?? (await missing(files, called, built)))
+      : null);
+  return { built, served, problems: problem === null ? [] : [problem] };
+}
+
+interface Called {
+  readonly name: string;
+  /** As `bin/<name>`: no program of the system is meant. */
+  readonly isOwn: boolean;
+}
+
+/** Process -> the program with which its command begins. */
+function calledBy(processes: Readonly<Record<string, string>>): Map<string, Called> {
+  const called = new Map<string, Called>();
+  for (const [process, command] of Object.entries(processes)) {
+    const found = /^\s*(?:exec\s+)?((?:\.\/)?bin\/)?([\w.+~-]+)(?:\s|$)/.exec(command.slice(0, 1_000));
+    if (found !== null) called.set(process, { name: found[2] ?? '', isOwn: found[1] !== undefined });
+  }
+  return called;
+}
+
+/** The top and all of cmd/, else whatever there is; and what a process calls. Heroku's comment in go.mod names them otherwise. */
+async function builtOf(
+  files: SourceFiles,
+  programs: readonly Program[],
+  called: readonly string[],
+): Promise<readonly Program[]> {
+  const comment = await files.findLine('go.mod', /^\/\/ \+heroku install (.+)$/);
+  const patterns = comment?.match[1]?.trim().split(/\s+/) ?? [];
+  const named = programs.filter((program) => patterns.some((pattern) => fits(program, pattern)));
+  if (named.length > 0) return named;
+  const usual = programs.filter(({ directory, isTop }) => isTop || isBelow(directory, 'cmd'));
+  const notAside = programs.filter(({ directory }) => !directory.split('/').some((part) => ASIDE.includes(part)));
+  const chosen = [usual, notAside, programs].find((some) => some.length > 0) ?? [];
+  return programs.filter((program) => chosen.includes(program) || called.includes(program.name));
+}
+
+function fits(program: Program, pattern: string): boolean {
+  const own = packageOf(program);
+  if (!pattern.endsWith('/...')) return own === pattern.replace(/(?<=[^/])\/$/, '');
+  const top = pattern.slice(0, -'/...'.length);
+  return top === '.' || own === top || own.startsWith(`${top}/`);
+}
+
+/** A workspace has a cmd/ in each module. */
+function isBelow(directory: string, name: string): boolean {
+  return directory.split('/').includes(name) && !directory.split('/').some((part) => ASIDE.includes(part));
+}
+
+function serving(built: readonly Program[], app: string): Program | null {
+  const top = built.find(({ directory }) => directory === '');
+  if (top !== undefined) return top;
+  for (const name of [...SERVERS, app]) {
+    const program = built.find((each) => each.name === name);
+    if (program !== undefined) return program;
+  }
+  return built.length === 1 ? (built[0] ?? null) : null;
+}
+
+function sameName(built: readonly Program[]): Problem | null {
+  for (const [index, { name, directory }] of built.entries()) {
+    const other = built.slice(0, index).find((each) => each.name === name);
+    if (other === undefined) continue;
+    return {
+      cause: 'invalid_config',
+      message: `Both ${other.directory || 'the top'} and ${directory} are programs that would be built as bin/${name}.`,
+      hint: 'Rename one of the directories, or name what is to be built in go.mod with a line such as: // +heroku install ./cmd/web',
+    };
+  }
+  return null;
+}
+
+function nothing(built: readonly Program[], { processes }: Asked): Problem | null {
+  if (built.length > 0 || processes !== null) return null;
+  return {
+    cause: 'no_process',
+    message:
+      'No directory of this source has a program ("package main"): it is a library, and nothing of it can be started.',
+    hint: 'Add a program at the top or in a directory of cmd/, such as cmd/web/main.go, and push again.',
+  };
+}
+
+function several(built: readonly Program[], served: Program | null, { processes }: Asked): Problem | null {
+  const [first] = built;
+  if (processes !== null || served !== null || first === undefined) return null;
+  return {
+    cause: 'no_process',
+    message: `The source has several programs, and nothing says which of them serves: ${listed(built)}.`,
+    hint: `Add a file named Procfile at the top of the repository with one process per line, for example: web: bin/${first.name}`,
+  };
+}
+
+async function missing(
+  files: SourceFiles,
+  called: ReadonlyMap<string, Called>,
+  built: readonly Program[],
+): Promise<Problem | null> {
+  for (const [process, { name, isOwn }] of called) {
+    if (!isOwn || built.some((program) => program.name === name) || (await files.exists(`bin/${name}`))) continue;
+    const are = built.length === 0 ? 'it has no programs' : `its programs are ${listed(built)}`;
+    return {
+      cause: 'invalid_config',
+      message: `The process ${process} runs bin/${name}, which nothing of this source makes: ${are}.`,
+      hint: 'Programs are named as "go install" names them: by their directory, at the top by the module. Correct the command of the process and push again.',
+    };
+  }
+  return null;
+}
+
+function listed(built: readonly Program[]): string {
+  const names = built.map(({ name, directory }) => `bin/${name} (${directory || 'the top'})`);
+  return names.length <= LISTED ? names.join(', ') : `${names.slice(0, LISTED).join(', ')}, ...`;
+}

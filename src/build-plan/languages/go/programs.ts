@@ -1,0 +1,81 @@
+/** Where the programs of a Go source are, and what `go install` calls them. */
+import type { SourceFiles } from '../../source/source-files.ts';
+import { directivesOf, programName } from './module-file.ts';
+
+export interface Program {
+  readonly name: string;
+  /** Relative to the top; '' is the top. */
+  readonly directory: string;
+  /** Its directory is that of a module. */
+  readonly isTop: boolean;
+}
+
+export interface FoundPrograms {
+  readonly programs: readonly Program[];
+  /** False when the source is so large that there may be others. */
+  readonly isAll: boolean;
+}
+
+interface Place {
+  readonly directory: string;
+  readonly importPath: string;
+}
+
+const MAX_DIRECTORIES = 400;
+/** Files of one directory that are looked at until one says which package they are. */
+const MAX_FILES = 20;
+const PASSED_OVER = ['vendor', 'testdata', 'node_modules'];
+/** Tags that hold where programs are built; a file with one other tag alone (`ignore`, `mage`, `windows`) is not part of them. */
+const USUAL_TAG = /^(?:linux|unix|cgo|amd64|arm64|gc|go1\.\d+|!.*)$/;
+
+/** `modules`: directories with a go.mod. */
+export async function findPrograms(files: SourceFiles, modules: readonly string[]): Promise<FoundPrograms> {
+  const programs: Program[] = [];
+  const open: Place[] = [];
+  for (const directory of modules) open.push({ directory, importPath: await modulePath(files, directory) });
+  let looked = 0;
+  for (let place = open.shift(); place !== undefined; place = open.shift()) {
+    looked += 1;
+    if (looked > MAX_DIRECTORIES) return { programs, isAll: false };
+    const names = await files.list(place.directory);
+    const name = programName(place.importPath);
+    if (name !== null && (await isProgram(files, place.directory, names))) {
+      programs.push({ name, directory: place.directory, isTop: modules.includes(place.directory) });
+    }
+    for (const below of names) {
+      // A file of the language, or of another kind that its name tells.
+      if (/^[._]|\.(?:go|mod|sum|md|json|ya?ml|txt|html|css|js|png|svg|sql)$/.test(below)) continue;
+      if (PASSED_OVER.includes(below)) continue;
+      const directory = join(place.directory, below);
+      if (await files.exists(`${directory}/go.mod`)) continue;
+      open.push({ directory, importPath: `${place.importPath}/${below}` });
+    }
+  }
+  return { programs, isAll: true };
+}
+
+async function modulePath(files: SourceFiles, directory: string): Promise<string> {
+  const directives = await directivesOf(files, join(directory, 'go.mod'));
+  return directives.find(({ verb }) => verb === 'module')?.words[0] ?? '';
+}
+
+async function isProgram(files: SourceFiles, directory: string, names: readonly string[]): Promise<boolean> {
+  const sources = names.filter((name) => /^[^._].*\.go$/.test(name) && !name.endsWith('_test.go'));
+  for (const name of sources.slice(0, MAX_FILES)) {
+    const file = join(directory, name);
+    const tag = (await files.findLine(file, /^\/\/(?:go:build|\s*\+build)\s+(\S+)\s*$/))?.match[1];
+    if (tag !== undefined && !USUAL_TAG.test(tag)) continue;
+    const found = await files.findLine(file, /^package\s+(\w+)/);
+    if (found !== null) return found.match[1] === 'main';
+  }
+  return false;
+}
+
+/** For the go command: `./cmd/web`. */
+export function packageOf({ directory }: Program): string {
+  return directory === '' ? '.' : `./${directory}`;
+}
+
+export function join(directory: string, name: string): string {
+  return directory === '' ? name : `${directory}/${name}`;
+}

@@ -1,0 +1,82 @@
+/** Compiled languages: small apps are really built, by the names that people expect, and run. */
+import { execFileSync } from 'node:child_process';
+import { expect, it, type TestContext } from 'vitest';
+import { builderWorld } from '../support/builder-world.ts';
+import { answer, startProcess } from '../support/running-process.ts';
+import { treeOf } from '../support/source-trees.ts';
+
+const PATIENCE_MS = 15 * 60_000;
+
+function isRunnable(program: string, args: readonly string[]): boolean {
+  try {
+    execFileSync(program, args, { stdio: 'ignore' });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function needs(test: TestContext, program: string, args: readonly string[]): void {
+  if (process.env['TANCHO_TEST_SLOW'] !== '1') test.skip('it takes a minute; set TANCHO_TEST_SLOW=1 to run it');
+  if (!isRunnable(program, args)) test.skip(`${program} is not installed`);
+}
+
+/** Builds the source and returns what its first page and its processes say. */
+async function built(platform: string, files: Record<string, string>, look: (page: string, lines: string) => void) {
+  const world = await builderWorld(undefined, { more: { buildTimeoutMs: PATIENCE_MS } });
+  try {
+    const artifact = await world.build({ app: 'shop', platform, source: treeOf(files) });
+    const manifest = await world.manifest(artifact);
+    const running = await startProcess({
+      command: artifact.processes['web'] ?? '',
+      cwd: world.code(artifact),
+      manifest,
+      env: { PGHOST: '' },
+    });
+    try {
+      look(await (await answer(running)).text(), world.lines.join('\n'));
+    } finally {
+      await running.stop();
+    }
+  } finally {
+    await world.dispose();
+  }
+}
+
+const GO_SERVER = `package main
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"os/exec"
+)
+
+func main() {
+	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		said, err := exec.Command("sweep").Output()
+		fmt.Fprintf(w, "swept: %s %v", said, err)
+	})
+	panic(http.ListenAndServe("127.0.0.1:"+os.Getenv("PORT"), nil))
+}
+`;
+
+it(
+  'a Go workspace: its programs find each other by the names of go install',
+  { timeout: PATIENCE_MS },
+  async (test) => {
+    needs(test, 'go', ['version']);
+    const files = {
+      'go.work': 'go 1.21\n\nuse (\n\t./api\n\t./jobs\n)\n',
+      'api/go.mod': 'module example.com/shop-api/v2\n\ngo 1.21\n',
+      'api/main.go': GO_SERVER,
+      'jobs/go.mod': 'module example.com/jobs\n\ngo 1.21\n',
+      'jobs/cmd/sweep/main.go': 'package main\n\nimport "fmt"\n\nfunc main() { fmt.Print("all") }\n',
+      Procfile: 'web: shop-api\nsweep: bin/sweep\n',
+    };
+    await built('go', files, (page, lines) => {
+      expect(page).toBe('swept: all <nil>');
+      expect(lines).toContain('go build ./api ./jobs/cmd/sweep');
+    });
+  },
+);
