@@ -50,3 +50,33 @@ it('silent connections make room for requests, and requests for nobody', async (
   release();
   expect(await slow).toBe('late');
 });
+
+it('a connection that has offered another protocol waits like others once it is answered', async () => {
+  const server = createServer();
+  limitConnections(server, new TrustedProxies([]), { most: 20, mostPerAddress: 1 });
+  server.on('request', (_, response) => response.end('plain'));
+  server.on('upgrade', (_, socket) => {
+    socket.unshift(Buffer.from('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n'));
+    server.emit('connection', socket);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  undo.push(
+    () => void server.close(),
+    () => server.closeAllConnections(),
+  );
+  const { port } = server.address() as AddressInfo;
+  const open = (): { text: string; isClosed: boolean; socket: Socket } => {
+    const client = { text: '', isClosed: false, socket: connect({ port, host: '127.0.0.1' }) };
+    client.socket.on('error', () => {}).on('data', (chunk: Buffer) => (client.text += chunk.toString()));
+    client.socket.once('close', () => (client.isClosed = true));
+    undo.push(() => void client.socket.destroy());
+    return client;
+  };
+  const first = open();
+  first.socket.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: h2c\r\n\r\n');
+  await expect.poll(() => first.text).toMatch(/plain$/);
+  const second = open();
+  await expect.poll(() => first.isClosed).toBe(true);
+  second.socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+  await expect.poll(() => second.text).toMatch(/plain$/);
+});

@@ -20,9 +20,10 @@ export function limitConnections(
   const count = (socket: Duplex, change: number): void =>
     void requests.set(socket, (requests.get(socket) ?? 0) + change);
   server.on('connection', (socket: Socket) => {
-    // The server reads one again that has offered a protocol which is not spoken here.
-    if (requests.has(socket)) return;
+    // One that has offered a protocol which is not spoken here is read again: its request is counted when it comes for good.
+    const isReadAgain = requests.has(socket);
     requests.set(socket, 0);
+    if (isReadAgain) return;
     const address = socket.remoteAddress ?? 'unknown';
     const connection = {
       get isWaiting() {
