@@ -15,16 +15,10 @@ export interface HeartbeatsOptions {
 
 interface Watched {
   lastBeat: number;
-  /** Processor time at the last beat, in ms; null where the system does not say. */
+  /** Processor time at the first check after the last beat, in ms; null before it, and where the system does not say. */
   cpuMs: number | null;
   /** Checks in a row that found it stuck: one alone may have met it between two moments. */
   suspicions: number;
-}
-
-interface Activity {
-  /** A thread of it runs, or waits for the processor or the disk. */
-  readonly wantsToRun: boolean;
-  readonly cpuMs: number;
 }
 
 const CHECK_MS = 250;
@@ -44,9 +38,16 @@ export class Heartbeats {
     this.#options = { checkMs: CHECK_MS, stuckMs: STUCK_MS, starvedMs: STARVED_MS, ...options };
   }
 
-  /** The process shows a sign of life; the first one begins to watch it. */
+  /** The process shows a sign of life; the first one begins to watch it. Costs next to nothing, so it may be told of each. */
   beat(pid: number): void {
-    this.#watched.set(pid, { lastBeat: performance.now(), cpuMs: activityOf(pid)?.cpuMs ?? null, suspicions: 0 });
+    const watched = this.#watched.get(pid);
+    if (watched === undefined) {
+      this.#watched.set(pid, { lastBeat: performance.now(), cpuMs: null, suspicions: 0 });
+    } else {
+      watched.lastBeat = performance.now();
+      watched.cpuMs = null;
+      watched.suspicions = 0;
+    }
     if (this.#timer !== null) return;
     this.#lastCheck = performance.now();
     this.#timer = setInterval(() => this.#check(), this.#options.checkMs);
@@ -78,24 +79,33 @@ export class Heartbeats {
   #isStuck(pid: number, watched: Watched): boolean {
     const { stuckMs, starvedMs } = this.#options;
     const silentMs = performance.now() - watched.lastBeat;
+    watched.cpuMs ??= cpuMsOf(pid);
     if (silentMs < stuckMs || silentMs >= starvedMs) return silentMs >= starvedMs;
-    const activity = activityOf(pid);
-    if (activity === null || watched.cpuMs === null) return false;
-    const isBusy = activity.cpuMs - watched.cpuMs >= stuckMs / 2;
-    watched.suspicions = activity.wantsToRun && !isBusy ? 0 : watched.suspicions + 1;
+    const cpuMs = cpuMsOf(pid);
+    if (cpuMs === null || watched.cpuMs === null) return false;
+    const isBusy = cpuMs - watched.cpuMs >= stuckMs / 2;
+    watched.suspicions = isBusy || !wantsToRun(pid) ? watched.suspicions + 1 : 0;
     return watched.suspicions >= SUSPICIONS;
   }
 }
 
-/** Null for a process that is gone, or where the system does not say. */
-function activityOf(pid: number): Activity | null {
+/** Processor time; null for a process that is gone, or where the system does not say. */
+function cpuMsOf(pid: number): number | null {
   try {
-    const threads = readdirSync(`/proc/${pid}/task`).map((id) => statOf(`/proc/${pid}/task/${id}/stat`));
-    const whole = statOf(`/proc/${pid}/stat`);
-    const wantsToRun = threads.some(([state = '']) => state === 'R' || state === 'D');
-    return { wantsToRun, cpuMs: (Number(whole[11]) + Number(whole[12])) * TICK_MS };
+    const stat = statOf(`/proc/${pid}/stat`);
+    return (Number(stat[11]) + Number(stat[12])) * TICK_MS;
   } catch {
     return null;
+  }
+}
+
+/** A thread of it runs, or waits for the processor or the disk; also of one that is just ending. */
+function wantsToRun(pid: number): boolean {
+  try {
+    const states = readdirSync(`/proc/${pid}/task`).map((id) => statOf(`/proc/${pid}/task/${id}/stat`)[0] ?? '');
+    return states.some((state) => state === 'R' || state === 'D');
+  } catch {
+    return true;
   }
 }
 
