@@ -42,7 +42,6 @@ const steps: fc.Arbitrary<Step> = described(
       recipe: fc.constantFrom<Recipe>(
         { failure: 'build_failed' },
         { processes: { web: 'exit 3' } },
-        { processes: { web: 'serve', worker: 'exit 1' } },
         { hooks: { restartBefore: ['exit 1'] } },
         { hooks: { restartAfter: ['exit 1'] } },
         { healthCheck: { path: '/broken' } },
