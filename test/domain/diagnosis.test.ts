@@ -93,6 +93,12 @@ const FIXTURES: readonly Fixture[] = [
     link: 'quota',
   },
   { what: 'a disk that filled up in the build', recipe: { failure: 'disk_full' }, link: 'disk' },
+  {
+    what: 'a disk with too little room for new code',
+    settings: { diskReserveBytes: 99 * 1024 ** 3 },
+    link: 'disk',
+    cause: /nearly full/,
+  },
   { what: 'an app of workers', recipe: { processes: { worker: 'stay' } }, link: 'state', command: /Procfile/ },
   {
     what: 'an app that was stopped',
@@ -127,6 +133,17 @@ const FIXTURES: readonly Fixture[] = [
     link: 'exit',
     cause: /worker/,
     answers: true,
+  },
+  {
+    what: 'a unit that was ended because it hung',
+    break: async (world) => {
+      const lastExit = { at: new Date().toISOString(), ...EXIT, code: null, reason: 'it accepted no connection' };
+      const { id } = await unitOf(world);
+      await change(world, [(tx) => tx.updateUnit(id, { state: 'error', address: null, exits: 1, lastExit })]);
+      await world.parts.routes.publish();
+    },
+    link: 'exit',
+    cause: /did not answer any more \(it accepted no connection\) and was ended at/,
   },
   {
     what: 'a restart loop that is up just now',

@@ -9,7 +9,7 @@ export const diskLink: Link = {
   check(facts) {
     const { disk } = facts;
     const isFull = disk !== null && disk.freeBytes < LEAST_FREE_BYTES;
-    if (!isFull) return brokenBy(facts, ['disk_full']);
+    if (!isFull) return brokenBy(facts, ['disk_full', 'disk_low']);
     const free = Math.floor(disk.freeBytes / 1024 ** 2);
     return {
       cause: `The disk of the platform is full: ${free} MiB are free of ${Math.floor(disk.totalBytes / 1024 ** 2)} MiB.`,

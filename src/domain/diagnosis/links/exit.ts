@@ -1,7 +1,7 @@
 import type { Facts } from '../facts.ts';
 import { nameOf, wantedUnits } from '../facts.ts';
 import { type Broken, brokenBy, type Link } from '../link.ts';
-import { type Unit, unitName } from '../../units/unit.ts';
+import { describeExit, type Unit, unitName } from '../../units/unit.ts';
 
 /** A unit that died so often, and the last time not long ago, is in a restart loop although it may be running just now. */
 const LOOP_EXITS = 3;
@@ -26,12 +26,12 @@ function isLooping({ exits, lastExit }: Unit, now: Date): boolean {
 }
 
 function describe({ app }: Facts, unit: Unit, isLoop: boolean): Broken {
-  const { code = null, signal = null, lastLines: lines = [], at = '' } = unit.lastExit ?? {};
-  const how = code !== null ? `exited with code ${code}` : signal !== null ? `was ended by ${signal}` : 'ended';
+  const { lastExit } = unit;
+  const how = lastExit === null ? 'ended' : `${describeExit(lastExit)} at ${lastExit.at}`;
   const often = isLoop ? ` It is in a restart loop: it died ${unit.exits} times.` : '';
   return {
-    cause: `${nameOf(unit)} ${how} at ${at}.${often}`,
+    cause: `${nameOf(unit)} ${how}.${often}`,
     command: `tancho app log ${app.name} --unit ${unitName(unit)}`,
-    lines,
+    lines: lastExit?.lastLines ?? [],
   };
 }
