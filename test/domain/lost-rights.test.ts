@@ -47,9 +47,11 @@ it.each([
   const restarting = world.restart('shop');
   await held.reached;
   const { useCases } = world;
-  const waiting = [useCases.cnames.add(BOB, 'shop', ['www.example.com']), useCases.apps.remove(BOB, 'shop', say)].map(
-    (work) => work.then(() => 'done').catch((error: { code: string }) => error.code),
-  );
+  const waiting = [
+    useCases.cnames.add(BOB, 'shop', ['www.example.com']),
+    useCases.deploys.rollback(BOB, 'shop', 'v1', say),
+    useCases.apps.remove(BOB, 'shop', say),
+  ].map((work) => work.then(() => 'done').catch((error: { code: string }) => error.code));
   await lose();
   held.release();
   await restarting;

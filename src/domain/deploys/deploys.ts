@@ -133,11 +133,16 @@ export function createDeploys(deps: DeploysDeps): Deploys {
     });
   }
 
-  /** The app as it is now, for who may still deploy to it. */
-  async function appNow(caller: Caller, action: Action, before: App): Promise<AppNow> {
+  /** The app as it is now, for who may still do this to it. */
+  async function still(caller: Caller, action: Action, before: App): Promise<App> {
     await demandStill({ store, now }, caller, action, { app: before });
     const app = await demandApp(store, before.name);
     if (app.createdAt !== before.createdAt) throw changedMeanwhile(app.name);
+    return app;
+  }
+
+  async function appNow(caller: Caller, action: Action, before: App): Promise<AppNow> {
+    const app = await still(caller, action, before);
     return { app, env: await store.env(app.name) };
   }
 
@@ -161,15 +166,14 @@ export function createDeploys(deps: DeploysDeps): Deploys {
     });
   }
 
-  function alone<T>(caller: Caller, app: string, work: () => Promise<T>): Promise<T> {
+  function alone<T>(caller: Caller, app: App, work: (current: App) => Promise<T>): Promise<T> {
     const options = { waitMs: LEASE_WAIT_MS, holder: `app.rollback by ${callerName(caller)}` };
-    return leases.hold(`app:${app}`, options, work);
+    return leases.hold(`app:${app.name}`, options, async () => work(await still(caller, 'app.rollback', app)));
   }
 
   /** Once nobody is at work on the app: `previous` is of the release that serves then. */
-  function meant(caller: Caller, app: string, image: string): Promise<Release> {
-    return alone(caller, app, async () => {
-      const current = await demandApp(store, app);
+  function meant(caller: Caller, app: App, image: string): Promise<Release> {
+    return alone(caller, app, async (current) => {
       await demandRelease(store, current);
       return findRelease(store, current, image);
     });
@@ -178,8 +182,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
   function goBack({ caller, app, image, say }: Wanted, meantOne: Release, restored: RestoredBindings): Promise<Deploy> {
     const { name } = app;
     const by = callerName(caller);
-    return alone(caller, name, async () => {
-      const current = await demandApp(store, name);
+    return alone(caller, app, async (current) => {
       const old = await findRelease(store, current, image);
       if (old.number !== meantOne.number) throw changedMeanwhile(name);
       const deploy = newDeploy(name, { commit: old.commit, image: old.image, origin: 'rollback' }, by, now());
@@ -282,7 +285,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       const app = await demandApp(store, appName);
       const options = { target: `app:${appName}`, detail: image.slice(0, 200) };
       return act(caller, 'app.rollback', { app }, options, async () => {
-        const release = await meant(caller, appName, image);
+        const release = await meant(caller, app, image);
         return restore.around({ caller, app: appName, release, say }, (restored) =>
           goBack({ caller, app, image, say }, release, restored),
         );
