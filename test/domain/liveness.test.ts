@@ -1,5 +1,7 @@
 /** Units that serve and then answer no more: they are found, ended and started again, and healthy ones are left alone. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { HealerRounds } from '../../src/domain/healers/rounds.ts';
+import { SILENT } from '../../src/lib/logger.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { until } from '../support/until.ts';
@@ -162,6 +164,24 @@ it('the healer of units names one that does not answer, and replaces it at once'
   ]);
   await untilBack(1);
   await expectSound(world);
+});
+
+it('rounds of the healers leave a unit alone that has not failed often enough', async () => {
+  await world.deploy('shop', { settings: { web: { liveness: { failures: 100 } } } });
+  await rounds(1);
+  await hang();
+  const { healers } = world.useCases;
+  const { now } = world.machine;
+  const healing = new HealerRounds({ healers, everyMs: 0, logger: SILENT, now });
+  const failed = async (): Promise<boolean> => {
+    await rounds(1);
+    return world.parts.liveness.problemOf((await unit()).id) !== null;
+  };
+  for (let n = 0; n < 3; n++) {
+    await until(failed, { what: 'a failure' });
+    await healing.round();
+  }
+  expect(await unit()).toMatchObject({ exits: 0, state: 'started' });
 });
 
 const ADMIN = { ...ANN, isAdmin: true };

@@ -9,7 +9,7 @@ export interface Finding {
   readonly app: string | null;
   /** One sentence for people. */
   readonly problem: string;
-  /** How long a healer that runs by itself looks at it before it acts, because acting throws something away. Milliseconds. */
+  /** How long a healer that runs by itself looks at it before it acts, because acting throws something away; for ever: only on demand. Milliseconds. */
   readonly graceMs: number;
 }
 

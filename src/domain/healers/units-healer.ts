@@ -9,6 +9,9 @@ import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import type { Finding, Healer } from './healer.ts';
 
+/** One that fails its looks is ended by liveness.ts, once it has failed enough of them; before that only for who asks for it. */
+const NEVER = Number.POSITIVE_INFINITY;
+
 export interface UnitsHealerDeps {
   readonly store: Store;
   readonly provisioner: Provisioner;
@@ -23,15 +26,15 @@ export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
   const { store, provisioner, supervisor, units, routes, liveness, now } = deps;
 
   /** What is wrong with a unit of the serving rollout; null: nothing that is not looked after. */
-  function problemOf(unit: Unit, running: ReadonlySet<string>): string | null {
+  function problemOf(unit: Unit, running: ReadonlySet<string>): Pick<Finding, 'problem' | 'graceMs'> | null {
     const name = `${unit.process} ${unitName(unit)}`;
     if (unit.state === 'started') {
-      if (!running.has(unit.id)) return `${name} is to run, and its process is gone.`;
+      if (!running.has(unit.id)) return { problem: `${name} is to run, and its process is gone.`, graceMs: 0 };
       const detail = liveness.problemOf(unit.id);
-      return detail === null ? null : `${name} does not answer: ${detail}.`;
+      return detail === null ? null : { problem: `${name} does not answer: ${detail}.`, graceMs: NEVER };
     }
     if (unit.state === 'stopped' || supervisor.isLookingAfter(unit.id)) return null;
-    return `${name} is in state ${unit.state}, and nobody starts it.`;
+    return { problem: `${name} is in state ${unit.state}, and nobody starts it.`, graceMs: 0 };
   }
 
   return {
@@ -47,7 +50,7 @@ export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
         const serves = app !== undefined && !app.removing && app.rollout === unit.rollout;
         if (!serves) continue;
         const problem = problemOf(unit, running);
-        if (problem !== null) findings.push({ target: `unit:${unit.id}`, app: unit.app, problem, graceMs: 0 });
+        if (problem !== null) findings.push({ target: `unit:${unit.id}`, app: unit.app, ...problem });
       }
       return findings;
     },
