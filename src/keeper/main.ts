@@ -9,9 +9,9 @@ import { unitPaths } from '../backends/provisioner/process/unit-record.ts';
 import type { EdgeRouterOptions } from '../backends/router/edge/edge-options.ts';
 import { KeptEdge } from '../backends/router/edge/kept-edge.ts';
 import { createAddressGuard } from '../lib/guarded/address-guard.ts';
-import { becomeKeeper, isControlThere } from '../lib/keeper-claim.ts';
-import type { Logger } from '../lib/logger.ts';
-import { readPidFile, removePidFile } from '../lib/pid-file.ts';
+import { becomeKeeper, isControlThere, leaveKeeper } from '../lib/keeper-claim.ts';
+import { bestEffort, type Logger } from '../lib/logger.ts';
+import { readPidFile } from '../lib/pid-file.ts';
 import { probeSandbox } from '../lib/sandbox/probe.ts';
 import { openSealer } from '../lib/seal.ts';
 import { parseSettings } from './keeper-settings.ts';
@@ -65,14 +65,20 @@ async function run(): Promise<void> {
     },
     logger,
   });
-  await Promise.all([edge.keep(), kept.start()]);
-  line({}, 'looks after the units while control is away');
-  const end = await Promise.race([asked, untilControlIsThere()]);
+  const starting = kept.start();
+  const working = Promise.all([edge.keep(), starting]).then(() => {
+    line({}, 'looks after the units while control is away');
+    return new Promise<never>(() => {});
+  });
+  // Also when the edge cannot be had: control does not wait for that.
+  const end = await Promise.race([asked, untilControlIsThere(), working]);
+  await starting;
   await kept.close();
   if (end === 'all') {
     await edge.end(EDGE_GRACE_MS);
     const running = (await provisioner.list()).filter((unit) => unit.running);
-    await Promise.all(running.map(({ id }) => provisioner.stop(id, settings.stopGraceMs)));
+    const stop = (id: string): Promise<void> => provisioner.stop(id, settings.stopGraceMs);
+    await Promise.all(running.map(({ id }) => bestEffort(logger, `stopping unit ${id}`, () => stop(id))));
   }
   edge.close();
   await provisioner.close();
@@ -87,6 +93,11 @@ async function untilControlIsThere(): Promise<End> {
   return 'leave';
 }
 
-if (await becomeKeeper(files)) await run();
-await removePidFile(files.keeper);
+if (await becomeKeeper(files)) {
+  try {
+    await run();
+  } finally {
+    await leaveKeeper(files);
+  }
+}
 process.exit(0);

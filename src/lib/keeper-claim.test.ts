@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { becomeKeeper, endKeeper, isControlThere } from './keeper-claim.ts';
+import { becomeKeeper, endKeeper, isControlThere, leaveKeeper } from './keeper-claim.ts';
 import { readPidFile, writePidFile } from './pid-file.ts';
 
 let folder: string;
@@ -42,8 +42,12 @@ it('the keeper gives way to a control that is there, and to another keeper', asy
   await once(control, 'exit');
   expect(await isControlThere(files())).toBe(false);
   expect(await becomeKeeper(files())).toBe(true);
-  await writePidFile(files().keeper, (await start()).pid);
+  const { pid } = await start();
+  await writePidFile(files().keeper, pid);
   expect(await becomeKeeper(files())).toBe(false);
+  // Control finds the other one by it.
+  await leaveKeeper(files());
+  expect((await readPidFile(files().keeper))?.pid).toBe(pid);
 });
 
 it('control asks the keeper to end, and goes on when it has', async () => {

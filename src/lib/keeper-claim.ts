@@ -3,7 +3,8 @@
  * miss each other; the keeper gives way.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { isRunning, readPidFile, removePidFile, writePidFile } from './pid-file.ts';
+import { claimHome, HomeTaken } from './home-claim.ts';
+import { isRunning, readPidFile, removePidFile } from './pid-file.ts';
 
 const POLL_MS = 10;
 /** A start of a unit that is under way is finished first. */
@@ -27,12 +28,22 @@ export async function endKeeper({ keeper }: KeeperFiles): Promise<void> {
   await removePidFile(keeper);
 }
 
-/** By the keeper; false when control, or another keeper, is there. */
-export async function becomeKeeper({ control, keeper }: KeeperFiles): Promise<boolean> {
-  const other = await readPidFile(keeper);
-  if (other !== null && other.pid !== process.pid && (await isRunning(other))) return false;
-  await writePidFile(keeper);
-  return !(await isControlThere({ control, keeper }));
+/** By the keeper; false when control, or another keeper, is there. Of several at once one becomes it. */
+export async function becomeKeeper(files: KeeperFiles): Promise<boolean> {
+  try {
+    await claimHome(files.keeper);
+  } catch (error) {
+    if (error instanceof HomeTaken) return false;
+    throw error;
+  }
+  if (!(await isControlThere(files))) return true;
+  await leaveKeeper(files);
+  return false;
+}
+
+/** By the keeper: the file of another one stays. */
+export async function leaveKeeper({ keeper }: KeeperFiles): Promise<void> {
+  if ((await readPidFile(keeper))?.pid === process.pid) await removePidFile(keeper);
 }
 
 export async function isControlThere({ control }: KeeperFiles): Promise<boolean> {

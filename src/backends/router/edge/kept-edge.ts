@@ -1,7 +1,7 @@
 /** The edge as the keeper sees it: adopted as it is, started again when it dies, told where a unit serves now. */
 import { performance } from 'node:perf_hooks';
 import type { RouteTable, Target } from '../../../domain/routes/router.ts';
-import type { Logger } from '../../../lib/logger.ts';
+import { bestEffort, type Logger } from '../../../lib/logger.ts';
 import { EdgeClient } from './edge-client.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { type EdgeProgram, endEdge, pathsOf, spawnEdge } from './edge-process.ts';
@@ -21,6 +21,9 @@ export class KeptEdge {
   #client: EdgeClient | null = null;
   #isClosed = false;
   #restartMs = FIRST_RESTART_MS;
+  /** By unit. */
+  readonly #places = new Map<string, { readonly app: string; readonly target: Target }>();
+  #telling: Promise<void> = Promise.resolve();
 
   /** `options.listen` is the address that the edge serves at. */
   constructor(options: EdgeRouterOptions, program: EdgeProgram) {
@@ -36,6 +39,7 @@ export class KeptEdge {
       const client = await EdgeClient.connect(pathsOf(this.#options).socket, CONNECT_MS, () => this.#lost(client));
       if (client !== null && !this.#isClosed) {
         this.#client = client;
+        void bestEffort(this.#logger, 'telling the edge where units serve', () => this.#tell());
         return;
       }
       client?.close();
@@ -47,15 +51,29 @@ export class KeptEdge {
     }
   }
 
-  /** Requests of the app reach this unit at this address from now on, and nowhere else. */
+  /** Requests for the unit reach it at this address from now on, and nowhere else; an edge that is away now is told when it is back. */
   async place(app: string, target: Target): Promise<void> {
+    this.#places.set(target.unit, { app, target });
+    await this.#tell();
+  }
+
+  /** One at a time: each table is the one before it, changed, and of two with the same version the edge takes the first. */
+  async #tell(): Promise<void> {
+    const told = this.#telling.then(() => this.#tellPlaces());
+    this.#telling = told.catch(() => {});
+    return told;
+  }
+
+  async #tellPlaces(): Promise<void> {
     const client = this.#client;
-    if (client === null) return;
+    if (client === null || this.#places.size === 0) return;
     const table = (await client.ask('table', {}, ASK_MS)) as RouteTable;
+    const places = [...this.#places.values()];
     const routes = table.routes.map((route) => {
-      if (route.app !== app) return route;
-      const others = route.targets.filter(({ unit }) => unit !== target.unit);
-      return { ...route, targets: [...others, target], note: '' };
+      const targets = places.filter(({ app }) => app === route.app).map(({ target }) => target);
+      if (targets.length === 0) return route;
+      const others = route.targets.filter(({ unit }) => !this.#places.has(unit));
+      return { ...route, targets: [...others, ...targets], note: '' };
     });
     if (JSON.stringify(routes) === JSON.stringify(table.routes)) return;
     // Versions of control are taken from a reserve that each of its starts leaves behind as a whole.

@@ -1,0 +1,84 @@
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { RouteTable } from '../../../domain/routes/router.ts';
+import { SILENT } from '../../../lib/logger.ts';
+import { KeptEdge } from './kept-edge.ts';
+
+let root: string;
+let kept: KeptEdge;
+let server: Server | null;
+let table: RouteTable;
+const connections = new Set<Socket>();
+
+const route = (app: string) => ({ app, hosts: [`${app}.test`], targets: [], note: 'no units' });
+const target = (unit: string) => ({ unit, host: '127.0.0.1', port: 4000 });
+const served = () => table.routes.map(({ targets }) => targets.map(({ unit }) => unit));
+
+/** Talks as an edge does to control; of two tables with one version it takes the first. */
+async function startEdge(): Promise<void> {
+  const edge = createServer((socket) => {
+    connections.add(socket.on('error', () => {}));
+    createInterface({ input: socket }).on('line', (line) => {
+      const { id, op, table: given } = JSON.parse(line) as { id: number; op: string; table: RouteTable };
+      if (op === 'apply' && given.version > table.version) table = given;
+      socket.write(`${JSON.stringify({ id, result: op === 'table' ? table : {} })}\n`);
+    });
+  });
+  server = edge;
+  await new Promise<void>((resolve) => edge.listen(join(root, 'run', 'edge.sock'), resolve));
+}
+
+async function endEdge(): Promise<void> {
+  const ended = new Promise((resolve) => (server === null ? resolve(null) : server.close(resolve)));
+  server = null;
+  for (const connection of connections) connection.destroy();
+  connections.clear();
+  await ended;
+}
+
+beforeEach(async () => {
+  root = mkdtempSync(join(tmpdir(), 'kept-'));
+  for (const name of ['run', 'state']) mkdirSync(join(root, name));
+  table = { version: 7, routes: [route('blog'), route('shop')] };
+  const options = {
+    stateDir: join(root, 'state'),
+    runDir: join(root, 'run'),
+    listen: { host: '127.0.0.1', port: 0 },
+    workers: 1,
+    programDir: root,
+    // What is started in the place of a dead edge; the test brings the next one.
+    execPath: '/bin/true',
+    logger: SILENT,
+  };
+  kept = new KeptEdge(options, { fingerprint: 'f', entry: 'main.js', keeperEntry: 'keeper.js' });
+  await startEdge();
+  await kept.keep();
+});
+afterEach(async () => {
+  kept.close();
+  await endEdge();
+  rmSync(root, { recursive: true, force: true });
+});
+
+it('units that are ready at the same time are all routed to', async () => {
+  await Promise.all([
+    kept.place('blog', target('a')),
+    kept.place('shop', target('b')),
+    kept.place('blog', target('c')),
+  ]);
+  expect(served()).toEqual([['a', 'c'], ['b']]);
+  await kept.place('blog', { ...target('a'), port: 4001 });
+  expect(table.routes[0]).toMatchObject({ targets: [{ unit: 'a', port: 4001 }, { unit: 'c' }], note: '' });
+});
+
+it('what became ready while the edge was away is told to the next one', async () => {
+  await endEdge();
+  await kept.place('blog', target('a')).catch(() => undefined);
+  expect(served()).toEqual([[], []]);
+  await startEdge();
+  await expect.poll(served).toEqual([['a'], []]);
+});
