@@ -3,7 +3,7 @@
  * goes with it. The kernel puts both together (overlayfs) at a path that the sandbox shows in the place of the code.
  */
 import { execFile } from 'node:child_process';
-import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { randomHex } from '../../../lib/ids.ts';
@@ -118,11 +118,14 @@ async function unmount(path: string): Promise<void> {
   }
 }
 
-/** Where something is mounted below the directory; newest first. */
+/** Where something is mounted below the directory; newest first. Paths begin with the directory as it is given. */
 export async function mountsBelow(directory: string): Promise<string[]> {
   const text = await readFile('/proc/self/mountinfo', 'utf8').catch(() => '');
+  // The kernel tells paths without links; a home may be reached by one.
+  const real = await realpath(directory).catch(() => directory);
   const points = text.split('\n').map((line) => unescaped(line.split(' ')[4] ?? ''));
-  return points.filter((point) => point.startsWith(`${directory}/`)).reverse();
+  const below = points.filter((point) => point.startsWith(`${real}/`));
+  return below.map((point) => `${directory}${point.slice(real.length)}`).reverse();
 }
 
 function unescaped(point: string): string {

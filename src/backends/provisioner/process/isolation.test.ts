@@ -1,4 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -108,6 +117,18 @@ for (const name of LEVELS) {
         expect(readFileSync(join(world.home, 'slugs/slug1/code/app.js'), 'utf8')).toContain('createServer');
         await world.provisioner.remove(unit.id);
         expect(await mountsOf(world.units)).toEqual([]);
+      });
+
+      it('has layers also where the home is reached by a link', async () => {
+        const link = join(level.home, 'link');
+        symlinkSync(world.home, link);
+        try {
+          const layers = await CodeLayers.open(world.sandbox, join(link, 'units'));
+          expect(layers.protection).toBe('layer');
+          expect(await mountsOf(world.units)).toEqual([]);
+        } finally {
+          rmSync(link);
+        }
       });
 
       it('has no layer left that a killed control was about to give to a process', async () => {

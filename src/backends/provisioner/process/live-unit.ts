@@ -115,8 +115,11 @@ export class LiveUnit {
   /** The start failed: dead, and nobody is to be told of an exit. */
   async neverLived(): Promise<void> {
     const exit = { ...UNKNOWN, outOfMemory: false };
-    await this.save({ state: 'dead', isReported: true, exit });
-    this.#resolveGone(exit);
+    try {
+      await this.save({ state: 'dead', isReported: true, exit });
+    } finally {
+      this.#resolveGone(exit);
+    }
   }
 
   /** Called every now and then: notices the death of a unit that is nobody's child any more, and too much memory. */

@@ -65,8 +65,7 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
       closeSync(output);
     }
   } catch (error) {
-    await layers.clear(paths.directory).catch(() => undefined);
-    await unit.neverLived();
+    await abandon(launch, { rootPid: 0, rootStart: '' });
     throw error;
   }
   const { child, rootPid, rootStart, address } = started;
@@ -75,10 +74,30 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
   });
   child.on('error', () => undefined);
   child.unref();
-  const main = await started.main;
-  // What fails here is done at the end of the unit, or at the next start.
-  await layers.settled(paths.directory).catch(() => undefined);
-  await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start, address }, ended);
+  try {
+    const main = await started.main;
+    // What fails here is done at the end of the unit, or at the next start.
+    await layers.settled(paths.directory).catch(() => undefined);
+    await unit.live({ rootPid, rootStart, mainPid: main.pid, mainStart: main.start, address }, ended);
+  } catch (error) {
+    // Nobody would know of it, and so nobody would ever end it.
+    await abandon(launch, { rootPid, rootStart });
+    throw error;
+  }
+}
+
+/** Goes on to the end whatever fails: the unit is dead for whoever asks, also where the disk takes no record of it. */
+async function abandon(
+  { unit, sandbox, layers }: UnitLaunch,
+  root: Pick<UnitRecord, 'rootPid' | 'rootStart'>,
+): Promise<void> {
+  const steps = [
+    () => sandbox.kill({ ...root, id: unit.id }, 'SIGKILL'),
+    () => sandbox.release(unit.id),
+    () => layers.clear(unit.paths.directory),
+    () => unit.neverLived(),
+  ];
+  for (const step of steps) await step().catch(() => undefined);
 }
 
 function unitRequest({ unit, spec, slug, services }: UnitLaunch, place: CodePlace, output: number): SandboxRequest {

@@ -1,0 +1,35 @@
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { isAlive } from '../../../lib/sandbox/processes.ts';
+import type { SandboxProcess, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
+import { createProcessWorld, openLevel } from './provisioner-world.ts';
+
+it('ends a process whose start cannot be recorded, and forgets it', async () => {
+  const level = await openLevel('plain');
+  if (typeof level === 'string') throw new Error(level);
+  const id = 'ffffffffffff';
+  let started: SandboxProcess | null = null;
+  const world = await createProcessWorld(level, {
+    spawn: async (request: SandboxRequest) => {
+      // In the way of the next record, as a full disk would be.
+      mkdirSync(join(world.units, id, 'unit.json.new'));
+      return (started = await level.sandbox.spawn(request));
+    },
+  });
+  try {
+    const unit = {
+      ...{ id, app: 'shop', name: 'shop/0', process: 'web', artifact: world.artifact, env: {}, listens: false },
+      command: 'exec sleep 1000',
+      limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
+    };
+    await expect(world.provisioner.ensure(unit)).rejects.toThrow(/could not be started: EISDIR/);
+    const { rootPid = 0, rootStart = '' } = (started as SandboxProcess | null) ?? {};
+    expect(rootPid).toBeGreaterThan(0);
+    expect(isAlive(rootPid, rootStart)).toBe(false);
+    expect(await world.provisioner.list()).toEqual([]);
+  } finally {
+    await world.dispose();
+    await level.dispose();
+  }
+});
