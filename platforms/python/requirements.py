@@ -1,6 +1,6 @@
-"""Writes requirements.txt and constraints.txt for pip from pyproject.toml and a lock file beside it.
+"""Writes requirements.txt and constraints.txt from pyproject.toml and a lock file beside it.
 
-The project's own dependencies become requirements; every version a poetry.lock or uv.lock names becomes a constraint.
+The project's own dependencies become requirements; every version a poetry.lock names becomes a constraint.
 """
 
 import os
@@ -74,11 +74,10 @@ def requirements(project):
 
 def constraints():
     versions = {}
-    for lock in ("uv.lock", "poetry.lock"):
-        for package in load(lock).get("package", []):
-            source = package.get("source", {})
-            if "version" in package and not {"virtual", "editable", "directory", "git"} & set(source):
-                versions.setdefault(package["name"], set()).add(package["version"])
+    for package in load("poetry.lock").get("package", []):
+        # Of others than registries pip knows no version.
+        if package.get("source", {}).get("type") not in ("git", "directory", "file", "url"):
+            versions.setdefault(package["name"], set()).add(package["version"])
     # A package locked to several versions (one per marker) cannot be expressed as one constraint.
     return [f"{name}=={next(iter(found))}" for name, found in sorted(versions.items()) if len(found) == 1]
 

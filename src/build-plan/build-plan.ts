@@ -73,7 +73,9 @@ export interface WantedVersion {
 export interface BroughtTool {
   /** The range to take from when the tool is not installed and the source asks for none; null: then it must be installed. */
   readonly otherwise: string | null;
-  /** Prints a JSON list of versions. */
+  /** Whose programs the commands below use, as `{name}`; the tool must be installed in some version then. */
+  readonly by?: SharedTool;
+  /** Prints a JSON list of versions, or of objects with a `version`. */
   readonly available: readonly string[];
   /** Written into the directory first: path -> content. */
   readonly files?: Readonly<Record<string, string>>;
@@ -83,6 +85,8 @@ export interface BroughtTool {
   readonly companions?: readonly { readonly for: string; readonly argument: string }[];
   /** The directory of programs, below {directory}. */
   readonly bin: string;
+  /** What to do when it cannot be fetched; absent: that the server is to reach its registry. */
+  readonly hint?: string;
 }
 
 /** A directory of programs made once and used by the builds of every app; `{name}` in steps. */

@@ -6,6 +6,20 @@ import { askedRange } from '../../src/build-plan/versions.ts';
 
 const CP: Tool = { program: 'cp', install: { 'apt-get': 'apt-get install -y coreutils' } };
 
+/** Brought by a shared tool, which has only one of its versions. */
+const HELPED: Tool = {
+  program: 'mv',
+  install: { 'apt-get': 'apt-get install -y coreutils' },
+  bring: {
+    otherwise: null,
+    by: { name: 'helper', per: 'cp', steps: [['mkdir', '{directory}/has-95.1.0']] },
+    available: ['echo', '[{"version":"95.1.0"}, {"version":"96.0.0"}, {"version":"95.1.0"}, 7]'],
+    install: ['cp', '-R', '{helper}/has-{version}', '{directory}/bin'],
+    bin: 'bin',
+    hint: 'Set a mirror.',
+  },
+};
+
 export const FAKE: Language = {
   name: 'fake',
   description: 'for tests',
@@ -63,6 +77,8 @@ async function tools(files: SourceFiles): Promise<Tool[]> {
       bring: { ...bring, otherwise: '97' },
     });
   }
+  const helped = await wanted(files, 'mv');
+  if (helped !== null) all.push({ ...HELPED, wanted: helped });
   if (await files.exists('wanted.txt')) {
     const install = { 'apt-get': 'apt-get install -y git' };
     const others = ['no-such-git', 'node'];

@@ -307,6 +307,21 @@ describe('tools', () => {
     });
   });
 
+  it('are brought by a shared tool; when that fails it is said what to do', async () => {
+    const { build, lines, manifest } = await world();
+    const source = (version: string) => treeOf({ ...APP, 'app.json': JSON.stringify({ wants: { mv: version } }) });
+    const artifact = await build({ source: source('95') });
+    expect(lines.filter((line) => line.startsWith('preparing')).join()).toMatch(
+      /^preparing helper for cp .*mv 95\.1\.0/,
+    );
+    expect((await manifest(artifact)).path).toContainEqual(expect.stringMatching(/mv\/95\.1\.0\/tree\/bin$/));
+    await expect(build({ source: source('96') })).rejects.toMatchObject({
+      code: 'toolchain_missing',
+      message: expect.stringContaining('Bringing mv 96.0.0') as string,
+      hint: 'Set a mirror.',
+    });
+  });
+
   it('of a version that does not exist are refused with those that do', async () => {
     const { build } = await world();
     const wanting = (range: string) =>

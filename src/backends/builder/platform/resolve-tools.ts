@@ -47,7 +47,8 @@ async function find({ programs }: Workshop, tool: Tool): Promise<Found> {
   const { wanted = null, bring = null } = tool;
   const installed = await programs.find(tool);
   if (!installed.found) {
-    if (bring !== null && (bring.otherwise !== null || wanted !== null)) return { tool, program: null, isShort: true };
+    if (bring !== null && bring.by === undefined && (bring.otherwise !== null || wanted !== null))
+      return { tool, program: null, isShort: true };
     throw new Failure('toolchain_missing', `This server cannot build this app: ${installed.missing}`, {
       hint: 'Ask the operator to install it, then push again.',
     });

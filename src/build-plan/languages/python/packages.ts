@@ -1,28 +1,14 @@
 /** Which list of packages counts, and how they are installed into a virtual environment. */
-import type { BroughtFile, DependencySet, Problem, SharedTool, Step } from '../../build-plan.ts';
-import type { SourceFiles } from '../../source/source-files.ts';
+import type { BroughtFile, DependencySet, Problem, Step } from '../../build-plan.ts';
+import { type SourceFiles, valueAt } from '../../source/source-files.ts';
+import { lockProblem } from './lock-file.ts';
 import { pipfileRequirements } from './pipfile.ts';
+import { uv, UV_SCRIPT } from './tools.ts';
 
 /** The first that is there counts. */
 export const MANIFESTS = ['requirements.txt', 'pyproject.toml', 'Pipfile'];
-/** One pip for all apps: a virtual environment without its own pip is made in a fraction of the time. */
-export const PIP: SharedTool = {
-  name: 'pip',
-  per: 'python3',
-  steps: [
-    ['python3', '-m', 'venv', '{directory}'],
-    ['{directory}/bin/python', '-m', 'pip', 'install', '--no-input', 'pip>=22.3'],
-  ],
-};
-const INSTALL = [
-  '{pip}/bin/python',
-  '-m',
-  'pip',
-  '--python',
-  '{layer}/bin/python',
-  'install',
-  '--no-warn-script-location',
-];
+const INSTALL = uv('pip', 'install', '--python', '{layer}/bin/python');
+const REQUIREMENTS = '.tancho/requirements.txt';
 const KEY_FILES = [
   ...['requirements*.txt', 'requirements/*.txt', 'constraints*.txt'],
   ...['pyproject.toml', 'poetry.lock', 'uv.lock', 'Pipfile', 'Pipfile.lock'],
@@ -51,10 +37,11 @@ export async function installedPackages(
   const steps: Step[] = [
     { name: 'python3 -m venv', run: ['python3', '-m', 'venv', '--without-pip', '{layer}'] },
     ...listed.steps,
-    ...(adds.length === 0 ? [] : [{ name: `pip install ${adds.join(' ')}`, run: [...INSTALL, ...adds] }]),
+    ...(adds.length === 0 ? [] : [{ name: `uv pip install ${adds.join(' ')}`, run: [...INSTALL, ...adds] }]),
   ];
   return {
     ...listed,
+    files: [UV_SCRIPT, ...listed.files],
     set: {
       name: 'Python packages',
       keep: { kind: 'layer' },
@@ -71,17 +58,7 @@ async function listedPackages(files: SourceFiles, keepsDevelopment: boolean): Pr
     case 'requirements.txt':
       return fromRequirements(files);
     case 'pyproject.toml':
-      return {
-        ...NOTHING,
-        files: [{ from: 'python/requirements.py', to: '.tancho/requirements.py' }],
-        steps: [
-          { name: 'reading pyproject.toml', run: ['{pip}/bin/python', '.tancho/requirements.py', '.tancho'] },
-          {
-            name: 'pip install (pyproject.toml)',
-            run: [...INSTALL, '--requirement', '.tancho/requirements.txt', '--constraint', '.tancho/constraints.txt'],
-          },
-        ],
-      };
+      return fromProject(files, keepsDevelopment);
     case 'Pipfile':
       return fromPipfile(files, keepsDevelopment);
     default:
@@ -94,19 +71,56 @@ async function fromRequirements(files: SourceFiles): Promise<Listed> {
   const isLocal = await files.hasLine('requirements.txt', LOCAL);
   return {
     ...NOTHING,
-    steps: [{ name: 'pip install (requirements.txt)', run: [...INSTALL, '--requirement', 'requirements.txt'] }],
+    steps: [{ name: 'uv pip install (requirements.txt)', run: [...INSTALL, '--requirement', 'requirements.txt'] }],
     notes: lock === null ? [] : [`requirements.txt is what is installed; ${lock} is not read beside it`],
     neverKept: isLocal ? 'requirements.txt names packages of the source itself' : null,
+  };
+}
+
+async function fromProject(files: SourceFiles, keepsDevelopment: boolean): Promise<Listed> {
+  const problem = await lockProblem(files);
+  const parts = { ...NOTHING, problems: problem === null ? [] : [problem] };
+  if (!(await files.exists('uv.lock'))) {
+    const constrained = ['--requirement', REQUIREMENTS, '--constraint', '.tancho/constraints.txt'];
+    const name = (await files.exists('poetry.lock')) ? 'poetry.lock' : 'pyproject.toml';
+    return {
+      ...parts,
+      files: [{ from: 'python/requirements.py', to: '.tancho/requirements.py' }],
+      steps: [
+        { name: 'reading pyproject.toml', run: ['{uv}/bin/python', '.tancho/requirements.py', '.tancho'] },
+        { name: `uv pip install (${name})`, run: [...INSTALL, ...constrained] },
+      ],
+    };
+  }
+  const project = valueAt(await files.toml('pyproject.toml'), ['tool', 'uv']);
+  const groups = keepsDevelopment ? [] : ['--no-dev'];
+  const own = ['workspace', 'sources'].find((key) => valueAt(project, [key]) !== undefined);
+  const neverKept =
+    own === undefined ? null : `tool.uv.${own} in pyproject.toml may name packages of the source itself`;
+  const locked = ['--frozen', ...groups, '--no-editable', '--python', '{layer}/bin/python'];
+  // Only uv itself knows which package comes from which index.
+  if (valueAt(project, ['index']) !== undefined) {
+    const steps = [{ name: 'uv sync (uv.lock)', run: uv('sync', ...locked, '--no-install-project') }];
+    return { ...parts, steps, neverKept };
+  }
+  const output = ['--no-emit-project', '--quiet', '--output-file', REQUIREMENTS];
+  return {
+    ...parts,
+    // The lock names the files of one index; the server may have another one.
+    steps: [
+      { name: 'reading uv.lock', run: uv('export', ...locked, ...output) },
+      { name: 'uv pip install (uv.lock)', run: [...INSTALL, '--requirement', REQUIREMENTS] },
+    ],
+    neverKept,
   };
 }
 
 async function fromPipfile(files: SourceFiles, keepsDevelopment: boolean): Promise<Listed> {
   const { lines, isLocked, problem } = await pipfileRequirements(files, keepsDevelopment);
   const name = isLocked ? 'Pipfile.lock' : 'Pipfile';
-  const to = '.tancho/requirements.txt';
   return {
-    files: [{ text: lines.map((line) => `${line}\n`).join(''), to }],
-    steps: [{ name: `pip install (${name})`, run: [...INSTALL, '--requirement', to] }],
+    files: [{ text: lines.map((line) => `${line}\n`).join(''), to: REQUIREMENTS }],
+    steps: [{ name: `uv pip install (${name})`, run: [...INSTALL, '--requirement', REQUIREMENTS] }],
     notes: isLocked ? [] : ['There is no Pipfile.lock: the newest versions that Pipfile allows are installed'],
     problems: problem === null ? [] : [problem],
     neverKept: lines.some((line) => LOCAL.test(line)) ? `${name} names packages of the source itself` : null,

@@ -40,11 +40,11 @@ describe('python', () => {
   it('installs what requirements.txt or pyproject.toml names', async () => {
     expect(stepsOf(await plan({ 'requirements.txt': 'flask', 'pyproject.toml': '' }))).toEqual([
       'python3 -m venv',
-      'pip install (requirements.txt)',
+      'uv pip install (requirements.txt)',
     ]);
     const project = await plan({ 'pyproject.toml': '' });
-    expect(stepsOf(project)).toEqual(['python3 -m venv', 'reading pyproject.toml', 'pip install (pyproject.toml)']);
-    expect(project.files).toEqual([{ from: 'python/requirements.py', to: '.tancho/requirements.py' }]);
+    expect(stepsOf(project)).toEqual(['python3 -m venv', 'reading pyproject.toml', 'uv pip install (pyproject.toml)']);
+    expect(project.files.map(({ to }) => to)).toEqual(['.tancho/uv.py', '.tancho/requirements.py']);
     const own = await plan({ 'requirements.txt': '-e .\n' });
     expect(own.dependencies[0]?.neverKept).toContain('requirements.txt');
   });
@@ -58,6 +58,55 @@ describe('python', () => {
   ])('of %j starts %s', async (files, module) => {
     const command = module === undefined ? undefined : `gunicorn --bind 0.0.0.0:$PORT ${module}`;
     expect(web(await plan(files))).toBe(command);
+  });
+});
+
+describe('a lock file beside pyproject.toml', () => {
+  const lock = (...names: string[]): string =>
+    names.map((name) => `[[package]]\nname = "${name}"\nversion = "1"\n`).join('\n');
+  const source = {
+    'pyproject.toml': project('Flask_Cors', 'b[c]>=1', "d ; sys_platform == 'win32'"),
+    Procfile: 'web: x',
+  };
+
+  it('of uv is installed through the index of the server', async () => {
+    const made = await plan({ ...source, 'uv.lock': lock('flask-cors', 'b') });
+    expect([made.problems, stepsOf(made).slice(1)]).toEqual([[], ['reading uv.lock', 'uv pip install (uv.lock)']]);
+    const [, reading] = made.dependencies[0]?.steps ?? [];
+    expect(reading?.run).toEqual(expect.arrayContaining(['export', '--frozen', '--no-dev']));
+    expect(made.dependencies[0]?.neverKept).toBeNull();
+  });
+
+  it('of uv with indexes of its own is left to uv, and parts of the source are never kept', async () => {
+    const own = '\n[[tool.uv.index]]\nurl = "https://index.test"\n[tool.uv.sources]\nb = { path = "b" }';
+    const made = await plan({
+      ...source,
+      'pyproject.toml': source['pyproject.toml'] + own,
+      'uv.lock': lock('flask-cors', 'b'),
+    });
+    expect(stepsOf(made).slice(1)).toEqual(['uv sync (uv.lock)']);
+    expect(made.dependencies[0]?.neverKept).toContain('tool.uv.sources');
+  });
+
+  it('of Poetry decides the versions', async () => {
+    const poetry = { 'pyproject.toml': '[tool.poetry.dependencies]\npython = "^3.9"\nb = "^1"\n', Procfile: 'web: x' };
+    const made = await plan({ ...poetry, 'poetry.lock': lock('b') });
+    expect([made.problems, stepsOf(made).slice(1)]).toEqual([
+      [],
+      ['reading pyproject.toml', 'uv pip install (poetry.lock)'],
+    ]);
+    expect((await plan({ ...poetry, 'poetry.lock': lock('x') })).problems).toMatchObject([
+      {
+        message: 'poetry.lock does not fit pyproject.toml: pyproject.toml line 3 asks for b, which is not locked.',
+        hint: expect.stringContaining('poetry lock') as string,
+      },
+    ]);
+  });
+
+  it('of uv that does not fit is told with the line', async () => {
+    expect((await plan({ ...source, 'uv.lock': lock('flask-cors') })).problems).toMatchObject([
+      { message: 'uv.lock does not fit pyproject.toml: pyproject.toml line 2 asks for b, which is not locked.' },
+    ]);
   });
 });
 
@@ -95,7 +144,7 @@ describe('a Pipfile', () => {
       'a[x,y] @ git+https://git.test/a.git@abc',
       '-e ./b',
     ]);
-    expect(stepsOf(made)).toEqual(['python3 -m venv', 'pip install (Pipfile.lock)']);
+    expect(stepsOf(made)).toEqual(['python3 -m venv', 'uv pip install (Pipfile.lock)']);
     expect(made.dependencies[0]?.neverKept).toContain('Pipfile.lock');
     expect(made.tools[0]?.wanted).toMatchObject({ text: '3.11', from: 'requires.python_version in Pipfile' });
     expect(made.problems).toEqual([]);
@@ -210,8 +259,8 @@ describe('what starts an app', () => {
   ])('of %s with %j is %s, for which it adds %j', async (title, files, command, adds) => {
     const made = await plan(files, 'python');
     expect([made.title, web(made)]).toEqual([title, command]);
-    const added = stepsOf(made).filter((name) => /^pip install [a-z]/.test(name));
-    expect(added).toEqual(adds.map((name) => `pip install ${name}`));
+    const added = stepsOf(made).filter((name) => /^uv pip install [a-z]/.test(name));
+    expect(added).toEqual(adds.map((name) => `uv pip install ${name}`));
     expect(
       made.notes.filter((note) => note.includes('names no server') || note.includes('name no server')),
     ).toHaveLength(adds.length);
@@ -225,7 +274,7 @@ describe('what starts an app', () => {
       Procfile: 'web: gunicorn -b :$PORT app:app\nworker: python x.py',
     };
     const made = await plan(files);
-    expect(stepsOf(made)).toContain('pip install gunicorn');
+    expect(stepsOf(made)).toContain('uv pip install gunicorn');
     expect(made.notes).toContainEqual(expect.stringContaining('the process web is started with it'));
     const listed = await plan({ ...files, 'requirements.txt': 'flask\nGunicorn[gevent]>=20' });
     expect([stepsOf(listed).length, listed.notes.length]).toEqual([2, 1]);

@@ -1,27 +1,14 @@
 /** Python, with requirements.txt, pyproject.toml (uv, Poetry) or Pipfile. */
-import type { Tool } from '../../build-plan.ts';
 import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { collectStatic, findDjango } from './django.ts';
-import { installedPackages, MANIFESTS, PIP } from './packages.ts';
+import { installedPackages, MANIFESTS } from './packages.ts';
 import { pythonVersion } from './python-version.ts';
 import { requiredPackages } from './required.ts';
 import { startOf } from './start.ts';
+import { PYTHON, UV, UV_SETTINGS, UV_VARIABLES } from './tools.ts';
 
-const PYTHON: Tool = {
-  program: 'python3',
-  minimum: '3.9.0',
-  check: ['-c', 'import venv, ensurepip'],
-  runtime: true,
-  install: {
-    'apt-get': 'apt-get install -y python3 python3-venv',
-    apk: 'apk add python3',
-    dnf: 'dnf install -y python3',
-    brew: 'brew install python',
-  },
-  others: ['python3.15', 'python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3.9'],
-};
 const PROGRAMS = ['manage.py', 'wsgi.py', 'app.py', 'main.py'];
 
 export const python: Language = {
@@ -32,6 +19,7 @@ export const python: Language = {
   tools: [PYTHON],
   inherit: [
     ...NETWORK_VARIABLES,
+    ...UV_SETTINGS,
     ...[
       'REQUESTS_CA_BUNDLE',
       'PIP_CERT',
@@ -58,12 +46,13 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   return {
     title: start.title,
     tools: [{ ...PYTHON, wanted }],
-    sharedTools: [PIP],
+    sharedTools: [UV],
     environment: [
       { name: 'PYTHONUNBUFFERED', value: '1' },
       { name: 'VIRTUAL_ENV', value: '{layer}' },
       // Code in src/ is found without being installed.
       ...((await files.exists('src')) ? [{ name: 'PYTHONPATH', value: '{code}:{code}/src' }] : []),
+      ...UV_VARIABLES,
       { name: 'PIP_CACHE_DIR', value: '{downloads}/pip', scope: 'build' },
       { name: 'PIP_NO_INPUT', value: '1', scope: 'build' },
       { name: 'PIP_DISABLE_PIP_VERSION_CHECK', value: '1', scope: 'build' },

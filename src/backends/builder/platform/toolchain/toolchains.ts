@@ -6,6 +6,7 @@ import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { maxSatisfying, satisfies } from 'semver';
 import { Failure } from '../../../../domain/rollouts/rollout.ts';
+import { isRecord } from '../../../../lib/is-record.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import { KeyedQueue } from '../../../../lib/keyed-queue.ts';
 import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
@@ -38,6 +39,10 @@ export interface ToolContext {
   readonly settings: Inherited;
   readonly signal: AbortSignal;
   readonly say: (text: string) => void;
+  /** Of a shared tool that its commands use: what `{name}` in them stands for. */
+  readonly helper?: { readonly name: string; readonly directory: string };
+  /** What to do when it fails. */
+  readonly hint?: string;
 }
 
 export class Toolchains {
@@ -61,7 +66,10 @@ export class Toolchains {
     const { bring = null, wanted = null } = tool;
     const range = wanted?.range ?? bring?.otherwise ?? null;
     if (bring === null || range === null) return null;
-    const context = await prepare();
+    const plain = await prepare();
+    const { by, hint } = bring;
+    const helper = by && { name: by.name, directory: await this.shared(by, installed ?? '', plain) };
+    const context = { ...plain, ...(helper && { helper }), ...(hint !== undefined && { hint }) };
     const versions = await this.#available(tool, context).catch(async (error: unknown) => {
       // Without the registry, what was brought before still serves.
       const brought = maxSatisfying(await this.#brought(tool), range);
@@ -180,7 +188,8 @@ export class Toolchains {
 
   /** Returns the standard output. */
   async #run(argv: readonly string[], what: string, directory: string, context: ToolContext): Promise<string> {
-    const [program = '', ...rest] = argv;
+    const { helper } = context;
+    const [program = '', ...rest] = helper === undefined ? argv : fillAll(argv, { [helper.name]: helper.directory });
     const path = context.programs.find((found) => found.program === program)?.path ?? program;
     const output: string[] = [];
     const printed: string[] = [];
@@ -198,7 +207,10 @@ export class Toolchains {
       tenant: TOOLCHAIN_TENANT,
       binds: [
         ...[directory, home].map((bind) => ({ path: bind, writable: true })),
-        ...context.programs.flatMap((found) => found.binds).map((bind) => ({ path: bind, writable: false })),
+        ...[
+          ...context.programs.flatMap((found) => found.binds),
+          ...(helper === undefined ? [] : [helper.directory]),
+        ].map((bind) => ({ path: bind, writable: false })),
       ],
       limits: this.#limits,
       signal: context.signal,
@@ -210,7 +222,7 @@ export class Toolchains {
         'toolchain_missing',
         `Bringing ${what} to this machine failed (${argv.join(' ')}: exit code ${ended.code}).`,
         {
-          hint: 'Check that the server reaches the package registry, then push again.',
+          hint: context.hint ?? 'Check that the server reaches the package registry, then push again.',
           lines: printed.slice(-50),
         },
       );
@@ -222,7 +234,9 @@ export class Toolchains {
 function versionList(text: string): string[] {
   try {
     const list = JSON.parse(text) as unknown;
-    return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
+    if (!Array.isArray(list)) return [];
+    const versions = list.map((item: unknown) => (isRecord(item) ? item['version'] : item));
+    return [...new Set(versions.filter((version) => typeof version === 'string'))];
   } catch {
     return [];
   }
