@@ -33,6 +33,7 @@ export function parseForwarded(value: string): ForwardedElement[] {
 /** The members of a comma-separated field; none when there are too many. */
 export function fieldMembers(value: string): string[] {
   if (value === '') return [];
+  if (!value.includes(',')) return [value.trim()];
   const members = value.split(',', MAX_ELEMENTS + 1).map((member) => member.trim());
   return members.length > MAX_ELEMENTS ? [] : members;
 }
@@ -47,6 +48,7 @@ export function nodeAddress(node: string): string | null {
 
 /** An IPv4 address as such also where a socket for both families got it; without a zone. */
 export function plainAddress(address: string): string {
+  if (!address.includes(':')) return address;
   return address.replace(/^::ffff:(?=[0-9.]+$)/i, '').replace(/%.*$/, '');
 }
 

@@ -80,11 +80,12 @@ export class TrustedProxies {
     return this.origin(peer, (name) => String(headers[name] ?? '')).path[0] ?? peer;
   }
 
+  /** Of a peer that is trusted. */
   #path(peer: string, nodes: readonly string[]): string[] {
     const path = [peer];
-    for (const node of nodes.toReversed()) {
-      if (!this.trusts(path[0] ?? '')) break;
-      const address = nodeAddress(node);
+    for (let at = nodes.length - 1; at >= 0; at--) {
+      if (path.length > 1 && !this.trusts(path[0] ?? '')) break;
+      const address = nodeAddress(nodes[at] ?? '');
       if (address === null) break;
       path.unshift(address);
     }

@@ -14,7 +14,7 @@ export function requestLines(text: string, fields: readonly Field[], nominated: 
   return linesWithout(text, fields, (name) => isHopByHop(name, nominated) || isEdgeOnly(name));
 }
 
-/** The lines of `fields` that a client may see; `alsoDrop` names more that are left out */
+/** The lines of `fields` that a client may see; `alsoDrop` names more that are left out. */
 export function responseLines(
   text: string,
   fields: readonly Field[],

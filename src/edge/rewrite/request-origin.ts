@@ -20,8 +20,9 @@ export class RequestOrigin {
   /** `port` is told when no Host names one. */
   constructor({ path, proto, host }: Origin, port: number) {
     this.client = path[0] ?? 'unknown';
-    this.#port = port;
-    this.#host = host !== null && parseAuthority(host) !== null ? host : null;
+    const authority = host === null ? null : parseAuthority(host);
+    this.#host = authority === null ? null : host;
+    this.#port = authority?.port ?? port;
     const said = proto ?? 'http';
     this.#before =
       `X-Forwarded-For: ${path.join(', ')}\r\nX-Forwarded-Proto: ${said}\r\n` +
@@ -33,7 +34,7 @@ export class RequestOrigin {
   /** The field lines for one request. */
   lines(head: RequestHead): string {
     const host = this.#host ?? head.authority;
-    const port = (this.#host === null ? head.host.port : parseAuthority(this.#host)?.port) ?? this.#port;
+    const port = this.#host === null ? (head.host.port ?? this.#port) : this.#port;
     return `${this.#before}${host}${this.#after}${host}\r\nX-Forwarded-Port: ${port}\r\n`;
   }
 }
