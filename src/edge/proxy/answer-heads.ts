@@ -1,32 +1,46 @@
 import { HEAD_MORE, HeadReader } from '../http/head-reader.ts';
 import { Refusal } from '../http/refusal.ts';
+import type { RequestHead } from '../http/request-head.ts';
 import { parseResponseHead, type ResponseHead } from '../http/response-head.ts';
+import { interimHead } from '../rewrite/heads.ts';
+import type { ClientConnection } from './client-connection.ts';
 
 const MAX_INTERIM = 32;
 
-/** Reads the heads of a unit's answer: interim ones, and the final one. */
+/** Reads the heads of a unit's answer: passes interim ones on, and gives the last one. */
 export class AnswerHeads {
   /** Just past the head read last. */
   at = 0;
-  readonly #method: string;
+  readonly #client: ClientConnection;
+  readonly #request: RequestHead;
+  readonly #requestId: string;
   readonly #reader: HeadReader;
   #interims = 0;
 
-  /** `method` is the request's. */
-  constructor(headBytes: number, method: string) {
-    this.#method = method;
+  constructor(client: ClientConnection, request: { head: RequestHead; requestId: string }, headBytes: number) {
+    this.#client = client;
+    this.#request = request.head;
+    this.#requestId = request.requestId;
     this.#reader = new HeadReader(headBytes, 0);
   }
 
-  /** The next head in bytes[from, size); null when it is not complete yet, a Refusal when it is none. */
-  next(bytes: Buffer, from: number, size: number): ResponseHead | Refusal | null {
-    if (from >= size) return null;
-    const stop = this.#reader.read(bytes, from, size);
-    if (stop === HEAD_MORE) return null;
-    this.at = stop;
-    if (stop < 0) return new Refusal(502, 'The head is malformed.');
-    const head = parseResponseHead(this.#reader.text, this.#method);
-    const isInterim = !(head instanceof Refusal) && head.status < 200 && head.status !== 101;
-    return isInterim && ++this.#interims > MAX_INTERIM ? new Refusal(502, 'There is no end of interim answers.') : head;
+  /** The final head in bytes[0, size), or that of a switch of protocols; null while it is not complete, a Refusal when it is none. */
+  read(bytes: Buffer, size: number): ResponseHead | Refusal | null {
+    for (let from = 0; from < size; from = this.at) {
+      const stop = this.#reader.read(bytes, from, size);
+      if (stop === HEAD_MORE) return null;
+      if (stop < 0) return new Refusal(502, 'The head is malformed.');
+      this.at = stop;
+      const head = parseResponseHead(this.#reader.text, this.#request.method);
+      if (head instanceof Refusal || head.status >= 200 || head.status === 101) return head;
+      if (++this.#interims > MAX_INTERIM) return new Refusal(502, 'There is no end of interim answers.');
+      this.#passOn(head);
+    }
+    return null;
+  }
+
+  #passOn(head: ResponseHead): void {
+    const isWanted = this.#request.minorVersion === 1 && (head.status !== 100 || this.#request.expectsContinue);
+    if (isWanted) this.#client.write(interimHead(head, this.#requestId, null));
   }
 }

@@ -9,6 +9,7 @@ import type { ClientUser } from './client-user.ts';
 import type { Watched } from './deadlines.ts';
 import { Exchange } from './exchange.ts';
 import type { Plane } from './plane.ts';
+import { noApp, type RefusedRequest } from './refusals.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
 import { requestIdFor } from '../rewrite/request-id.ts';
 
@@ -141,6 +142,16 @@ export class ClientConnection implements Watched, GatedConnection {
     this.pump();
   }
 
+  /** The edge's own answer in place of a unit's; the exchange, if there was one, is over. */
+  refuseRequest(refused: RefusedRequest, app: string | null, request: { head: RequestHead; requestId: string }): void {
+    const { status, detail, retryAfter } = refused;
+    const { accept, method, bodyLength } = request.head;
+    const keepAlive = request.head.keepAlive && bodyLength === 0 && !this.#plane.draining;
+    const page = { status, detail, app, requestId: request.requestId, retryAfter, accept, method, keepAlive };
+    this.write(Buffer.from(refusalPage(page)));
+    this.exchangeDone(keepAlive);
+  }
+
   /** From now on the bytes of both sides are the tunnel's. */
   handTo(tunnel: ClientUser): void {
     this.#user = tunnel;
@@ -258,19 +269,7 @@ export class ClientConnection implements Watched, GatedConnection {
       exchange.start();
       return;
     }
-    const keepAlive = head.keepAlive && head.bodyLength === 0 && !this.#plane.draining;
-    const page = {
-      status: 404,
-      detail: `No app answers at ${head.host.name}.`,
-      app: null,
-      requestId,
-      retryAfter: null,
-      accept: head.accept,
-      method: head.method,
-      keepAlive,
-    };
-    this.write(Buffer.from(refusalPage(page)));
-    this.exchangeDone(keepAlive);
+    this.refuseRequest(noApp(head.host.name), null, { head, requestId });
   }
 
   /** Answers what could not be read as a request, and reads no further. */

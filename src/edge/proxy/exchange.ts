@@ -9,7 +9,6 @@ import type { ClientUser } from './client-user.ts';
 import { headForUnit, interimHead, tunnelProtocol } from '../rewrite/heads.ts';
 import type { RequestOrigin } from '../rewrite/request-origin.ts';
 import type { Plane } from './plane.ts';
-import { refusalPage } from '../rewrite/refusal-page.ts';
 import type { LiveRoute } from '../routing/route-table.ts';
 import type { AppCounter } from '../routing/traffic.ts';
 import type { Applicant } from '../routing/target-pool.ts';
@@ -17,7 +16,6 @@ import { Tunnel } from './tunnel.ts';
 import type { UnitConnection } from './unit-connection.ts';
 import { BODY_LATE, BODY_MALFORMED, BUSY, failure, type RefusedRequest, TOO_MANY_UPLOADS } from './refusals.ts';
 import { UnitSearch } from './unit-search.ts';
-import type { UploadPermit } from './upload-permits.ts';
 import { Upload } from './upload.ts';
 
 export interface RoutedRequest {
@@ -48,8 +46,6 @@ export class Exchange implements Applicant, ClientUser {
   #repeated = false;
   #unitPaused = false;
   #heard = false;
-  /** Null for a request without a body. */
-  #permit: UploadPermit | null = null;
   /** No unit is asked for before there is something to send to it. */
   #awaitsBody = false;
   /** It has closed its sending side; most that do so have left, and nothing that becomes of their request is a failure. */
@@ -66,13 +62,12 @@ export class Exchange implements Applicant, ClientUser {
     this.#counter = request.route.counter;
     this.#counter.begun();
     this.#upload = new Upload(request.head.bodyLength);
-    this.#heads = new AnswerHeads(plane.settings.limits.headBytes, request.head.method);
+    this.#heads = new AnswerHeads(client, request, plane.settings.limits.headBytes);
   }
 
   start(): void {
     if (this.#head.bodyLength !== 0) {
-      this.#permit = this.#plane.uploads.admit(this.#search.route.app, this.#origin.client);
-      if (this.#permit === null) {
+      if (!this.#upload.admit(this.#plane.uploads, this.#search.route.app, this.#origin.client)) {
         this.#refuse(TOO_MANY_UPLOADS);
         return;
       }
@@ -102,8 +97,6 @@ export class Exchange implements Applicant, ClientUser {
       this.#badUpload();
       return end - from;
     }
-    this.#permit?.sent(taken);
-    if (this.#upload.done) this.#permit?.close();
     if (this.#answer?.done === true) this.#settle();
     else if (this.#answer === null) this.#armForAnswer();
     return taken;
@@ -131,8 +124,8 @@ export class Exchange implements Applicant, ClientUser {
       this.#unit?.resume();
     }
     if (this.#answer === null) return;
-    this.#arm(this.#plane.settings.timeouts.silenceMs);
-    this.#settle();
+    if (this.#answer.done) this.#settle();
+    else this.#arm(this.#plane.settings.timeouts.silenceMs);
   }
 
   #arm(ms: number): void {
@@ -172,7 +165,7 @@ export class Exchange implements Applicant, ClientUser {
       process.nextTick(() => unit.uncork());
       unit.write(headForUnit(this.#head, this.#origin, this.#requestId));
       this.#upload.replay(unit);
-      this.#permit?.waited();
+      this.#upload.waited();
     }
     this.#armForAnswer();
     this.#client.pump();
@@ -181,7 +174,7 @@ export class Exchange implements Applicant, ClientUser {
   #armForAnswer(): void {
     const { answerMs, stallMs } = this.#plane.settings.timeouts;
     if (this.#upload.done) this.#arm(answerMs);
-    else this.#arm(this.#unit?.blocked === true ? stallMs : (this.#permit?.patienceMs ?? stallMs));
+    else this.#arm(this.#unit?.blocked === true ? stallMs : this.#upload.patienceMs(stallMs));
   }
 
   // --- the way down: unit to client
@@ -189,23 +182,25 @@ export class Exchange implements Applicant, ClientUser {
   unitSent(bytes: Buffer, size: number): void {
     this.#heard = true;
     this.#upload.forget();
-    const from = this.#answer === null ? this.#readHeads(bytes, size) : 0;
+    const from = this.#answer === null ? this.#readHead(bytes, size) : 0;
     if (from < 0 || this.#answer === null) return;
     if (!this.#answer.take(bytes, from, size)) {
       this.#cutShort();
       return;
     }
-    const { silenceMs, stallMs } = this.#plane.settings.timeouts;
-    this.#arm(this.#client.blocked ? stallMs : silenceMs);
     if (this.#client.blocked) {
+      this.#arm(this.#plane.settings.timeouts.stallMs);
       this.#unitPaused = true;
       this.#unit?.pause();
+    } else if (this.#answer.done) {
+      this.#settle();
+    } else {
+      this.#arm(this.#plane.settings.timeouts.silenceMs);
     }
-    this.#settle();
   }
 
   unitFlushed(): void {
-    this.#permit?.waited();
+    this.#upload.waited();
     this.#client.pump();
   }
 
@@ -227,28 +222,20 @@ export class Exchange implements Applicant, ClientUser {
     else this.#lostEarly();
   }
 
-  /** Reads interim answers and the head of the final one; returns where its body begins, or -1. */
-  #readHeads(bytes: Buffer, size: number): number {
-    let at = 0;
-    for (;;) {
-      const head = this.#heads.next(bytes, at, size);
-      if (head === null) return -1;
-      if (head instanceof Refusal) {
-        this.#fail(502, 'The app sent an answer that is not valid HTTP.');
-        return -1;
-      }
-      at = this.#heads.at;
-      if (head.status === 101) {
-        this.#switch(head, bytes.subarray(at, size));
-        return -1;
-      }
-      if (head.status >= 200) {
-        this.#begin(head);
-        return at;
-      }
-      const wanted = this.#head.minorVersion === 1 && (head.status !== 100 || this.#head.expectsContinue);
-      if (wanted) this.#client.write(interimHead(head, this.#requestId, null));
+  /** Begins the answer once its head is complete; returns where its body begins, or -1. */
+  #readHead(bytes: Buffer, size: number): number {
+    const head = this.#heads.read(bytes, size);
+    if (head === null) return -1;
+    if (head instanceof Refusal) {
+      this.#fail(502, 'The app sent an answer that is not valid HTTP.');
+      return -1;
     }
+    if (head.status === 101) {
+      this.#switch(head, bytes.subarray(this.#heads.at, size));
+      return -1;
+    }
+    this.#begin(head);
+    return this.#heads.at;
   }
 
   #begin(head: ResponseHead): void {
@@ -350,16 +337,11 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   /** The edge's own answer in place of the unit's. */
-  #refuse({ status, detail, retryAfter, counts }: RefusedRequest): void {
-    const { app } = this.#search.route;
+  #refuse(refused: RefusedRequest): void {
     this.#counter.answered();
-    if (counts) this.#countFailure();
+    if (refused.counts) this.#countFailure();
     this.#over(false);
-    const { accept, method } = this.#head;
-    const keepAlive = this.#head.keepAlive && this.#head.bodyLength === 0 && !this.#plane.draining;
-    const page = { status, detail, app, requestId: this.#requestId, retryAfter, accept, method, keepAlive };
-    this.#client.write(Buffer.from(refusalPage(page)));
-    this.#client.exchangeDone(keepAlive);
+    this.#client.refuseRequest(refused, this.#search.route.app, { head: this.#head, requestId: this.#requestId });
   }
 
   #countFailure(): void {
@@ -376,7 +358,7 @@ export class Exchange implements Applicant, ClientUser {
   /** Lets go of the unit. `reusable`: its connection is as good as new. */
   #over(reusable: boolean): void {
     const unit = this.#unit;
-    this.#permit?.close();
+    this.#upload.close();
     this.#endCount();
     if (unit !== null && reusable) {
       this.#unit = null;

@@ -25,6 +25,10 @@ export const TOO_MANY_UPLOADS: RefusedRequest = {
 export const BODY_LATE = clientFault(408, 'The body of the request took too long to arrive.');
 export const BODY_MALFORMED = clientFault(400, 'The body of the request is not framed as announced.');
 
+export function noApp(host: string): RefusedRequest {
+  return { status: 404, detail: `No app answers at ${host}.`, retryAfter: null, counts: false };
+}
+
 /** The unit, or the way to it, has failed. */
 export function failure(status: number, detail: string): RefusedRequest {
   return { status, detail, retryAfter: null, counts: true };

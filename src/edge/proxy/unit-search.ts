@@ -2,7 +2,7 @@ import type { RequestHead } from '../http/request-head.ts';
 import type { LiveRoute } from '../routing/route-table.ts';
 import type { Applicant, TargetPool } from '../routing/target-pool.ts';
 import type { Plane } from './plane.ts';
-import { BUSY, failure, type RefusedRequest } from './refusals.ts';
+import { BUSY, failure, noApp, type RefusedRequest } from './refusals.ts';
 import type { UnitConnection } from './unit-connection.ts';
 
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'PROPFIND', 'REPORT', 'SEARCH']);
@@ -32,9 +32,7 @@ export class UnitSearch {
    */
   next(applicant: Applicant, fresh: boolean): RefusedRequest | null {
     const route = this.#plane.table.match(this.#host);
-    if (route === null) {
-      return { status: 404, detail: `No app answers at ${this.#host}.`, retryAfter: null, counts: false };
-    }
+    if (route === null) return noApp(this.#host);
     this.route = route;
     if (route.pools.length === 0) return { status: 503, detail: route.note, retryAfter: 5, counts: false };
     const pool = this.#plane.pools.pick(route.pools, this.#tried);

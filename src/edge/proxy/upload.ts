@@ -1,19 +1,36 @@
-import type { BodyReader } from '../http/body-reader.ts';
+import { BODY_BAD, type BodyReader } from '../http/body-reader.ts';
 import { bodyReader } from '../http/body.ts';
 import type { UnitConnection } from './unit-connection.ts';
+import type { UploadPermit, UploadPermits } from './upload-permits.ts';
 
 /** As much of a body is kept for a second attempt. */
 const REPLAY_BYTES = 65_536;
 
-/** The body of one request on its way to the unit, and the memory of what a second attempt would have to send again. */
+/**
+ * The body of one request on its way to the unit: whether and how slowly it may come, and the memory of what a second attempt would
+ * have to send again.
+ */
 export class Upload {
   readonly #body: BodyReader | null;
+  /** Null for a request without a body. */
+  #permit: UploadPermit | null = null;
   #kept: Buffer[] | null = [];
   #keptBytes = 0;
   #begun = false;
 
   constructor(bodyLength: number) {
     this.#body = bodyLength === 0 ? null : bodyReader(bodyLength);
+  }
+
+  /** To be called first where there is a body; false when the client has as many under way as it may. */
+  admit(uploads: UploadPermits, app: string, client: string): boolean {
+    this.#permit = uploads.admit(app, client);
+    return this.#permit !== null;
+  }
+
+  /** No more of it is wanted. */
+  close(): void {
+    this.#permit?.close();
   }
 
   get done(): boolean {
@@ -38,10 +55,23 @@ export class Upload {
     const body = this.#body;
     if (body === null || end === from) return 0;
     this.#begun = true;
-    return body.take(bytes, from, end, (piece) => {
+    const taken = body.take(bytes, from, end, (piece) => {
       unit.write(piece);
       this.#keep(piece);
     });
+    if (taken !== BODY_BAD) this.#permit?.sent(taken);
+    if (body.done) this.#permit?.close();
+    return taken;
+  }
+
+  /** The client could not send, because the unit did not read, or was not there. */
+  waited(): void {
+    this.#permit?.waited();
+  }
+
+  /** Milliseconds in which more of the body has to come: no more than `mostMs`. */
+  patienceMs(mostMs: number): number {
+    return this.#permit?.patienceMs ?? mostMs;
   }
 
   /** Sends again what an earlier unit was sent. */
