@@ -1,5 +1,6 @@
 /** Use cases of the audit trail: who did what, and who tried to. */
 import { demand } from '../access.ts';
+import type { App } from '../apps/app.ts';
 import { type Caller, callerName, isAdmin } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
@@ -11,7 +12,7 @@ export interface EventQuery extends Omit<EventFilter, 'visible'> {
 }
 
 export interface EventLog {
-  /** Newest first. Admins see all, others what they did themselves and what concerns the apps of their teams. */
+  /** Newest first. Admins see all, others what they did themselves and what concerns the apps of their teams: not what was before under their names. */
   list(caller: Caller, query?: EventQuery): Promise<PlatformEvent[]>;
   /** Errors: event.not_found, also for one that the caller may not see. */
   info(caller: Caller, id: string): Promise<PlatformEvent>;
@@ -20,25 +21,29 @@ export interface EventLog {
 const MOST_EVENTS = 100;
 
 export function createEventLog({ store }: { store: Pick<Store, 'apps' | 'event' | 'events'> }): EventLog {
-  async function visibleTo(caller: Caller): Promise<Required<EventFilter>['visible'] | null> {
-    if (isAdmin(caller)) return null;
-    const apps = caller.kind === 'user' ? await store.apps(caller.teams) : [];
-    return { targets: apps.map(({ name }) => `app:${name}`), actor: callerName(caller) };
+  const appsOf = async (caller: Caller): Promise<App[]> =>
+    caller.kind === 'user' ? await store.apps(caller.teams) : [];
+
+  async function isSeen(caller: Caller, { target, actor, at, endedAt }: PlatformEvent): Promise<boolean> {
+    if (isAdmin(caller) || actor === callerName(caller)) return true;
+    const app = (await appsOf(caller)).find(({ name }) => target === `app:${name}`);
+    // The event of its creation begins before there is the app.
+    return app !== undefined && (at >= app.createdAt || endedAt >= app.createdAt);
   }
 
   return {
     async list(caller, { limit = MOST_EVENTS, ...filter } = {}) {
       demand(caller, 'event.list');
-      const visible = await visibleTo(caller);
-      return store.events(Math.min(limit, MOST_EVENTS), { ...filter, ...(visible !== null && { visible }) });
+      const most = Math.min(limit, MOST_EVENTS);
+      if (isAdmin(caller)) return store.events(most, filter);
+      const apps = (await appsOf(caller)).map(({ name }) => name);
+      return store.events(most, { ...filter, visible: { apps, actor: callerName(caller) } });
     },
 
     async info(caller, id) {
       demand(caller, 'event.list');
-      const [event, visible] = [await store.event(id), await visibleTo(caller)];
-      const isSeen = (found: PlatformEvent): boolean =>
-        visible === null || visible.targets.includes(found.target) || visible.actor === found.actor;
-      if (event !== null && isSeen(event)) return event;
+      const event = await store.event(id);
+      if (event !== null && (await isSeen(caller, event))) return event;
       throw new PlatformError('event.not_found', 'There is no such event.', {
         hint: 'GET /events lists those you may see; old ones are removed.',
       });

@@ -19,8 +19,8 @@ export interface PlatformEvent {
 }
 
 export interface EventFilter {
-  /** Only those with one of these targets, or by this actor; absent: all. */
-  readonly visible?: { readonly targets: readonly string[]; readonly actor: string };
+  /** Only what concerns one of these apps since it was made, or was done by this actor; absent: all. */
+  readonly visible?: { readonly apps: readonly string[]; readonly actor: string };
   readonly target?: string;
   readonly action?: string;
   readonly actor?: string;

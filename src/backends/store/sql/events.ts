@@ -1,4 +1,5 @@
 import type { EventFilter, EventReader, EventWriter, PlatformEvent } from '../../../domain/audit/events.ts';
+import { sql } from 'kysely';
 import { listOf } from '../../../lib/sql/list-of.ts';
 import type { EventsTable, Scope } from './schema.ts';
 
@@ -23,8 +24,18 @@ export function eventReader(scope: Scope): EventReader {
 function selected({ db, kind }: Scope, { visible, target, action, actor, failedOnly }: EventFilter) {
   let query = db.selectFrom('events').selectAll();
   if (visible !== undefined) {
+    const targets = visible.apps.map((name) => `app:${name}`);
+    // What an app that is gone has left is not about the one that has its name now.
+    const isItsOwn = db
+      .selectFrom('apps')
+      .select('name')
+      .whereRef('name', '=', sql`substr(events.target, 5)`)
+      .where(sql<boolean>`(apps.created_at <= events.at or apps.created_at <= events.ended_at)`);
     query = query.where((or) =>
-      or.or([or('target', 'in', listOf(kind, visible.targets)), or('actor', '=', visible.actor)]),
+      or.or([
+        or.and([or('target', 'in', listOf(kind, targets)), or.exists(isItsOwn)]),
+        or('actor', '=', visible.actor),
+      ]),
     );
   }
   if (target !== undefined) query = query.where('target', '=', target);

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { StoreCases } from './case.ts';
 import type { EventFilter } from '../../../domain/audit/events.ts';
-import { event, LATER } from './records.ts';
+import { AT, event, LATER, populate } from './records.ts';
 
 export const eventCases: StoreCases = {
   'lists events, the newest first': async (store) => {
@@ -27,15 +27,31 @@ export const eventCases: StoreCases = {
     ];
     for (const one of all) await store.transact((tx) => tx.insertEvent(one));
     const ids = async (filter: EventFilter) => (await store.events(10, filter)).map(({ id }) => id).join('');
-    expect(await ids({ visible: { targets: ['app:blog'], actor: 'ann' } })).toBe('321');
-    expect(await ids({ visible: { targets: ['app:blog'], actor: 'eve' } })).toBe('2');
-    expect(await ids({ visible: { targets: [], actor: 'eve' } })).toBe('');
     expect([await ids({ target: 'app:shop' }), await ids({ action: 'user.password' })]).toEqual(['1', '3']);
     expect([await ids({ actor: 'bob' }), await ids({ failedOnly: true }), await ids({ skip: 1 })]).toEqual([
       '2',
       '2',
       '21',
     ]);
+  },
+
+  'shows of an app what was since it was made, and of an actor everything': async (store) => {
+    const early = '2026-01-01T00:00:00.000Z';
+    const all = [
+      event('1', { target: 'app:blog', actor: 'bob', at: early, endedAt: early }),
+      event('2', { target: 'app:blog', actor: 'bob', at: early, endedAt: AT }),
+      event('3', { target: 'app:blog', actor: 'bob', at: AT, endedAt: '' }),
+      event('4', { target: 'app:shop', actor: 'ann' }),
+      event('5', { target: 'app:gone', actor: 'bob' }),
+      event('6', { target: 'app:blog', actor: 'ann', at: early, endedAt: '' }),
+    ];
+    await populate(store, 'blog', 'shop');
+    for (const one of all) await store.transact((tx) => tx.insertEvent(one));
+    const ids = async (apps: string[], actor: string): Promise<string> =>
+      (await store.events(10, { visible: { apps, actor } })).map(({ id }) => id).join('');
+    expect(await ids(['blog', 'gone'], 'eve')).toBe('32');
+    expect(await ids(['blog'], 'ann')).toBe('6432');
+    expect(await ids([], 'eve')).toBe('');
   },
 
   'keeps the newest refusals, and everything else': async (store) => {
