@@ -16,14 +16,22 @@ function isRunnable(program: string, args: readonly string[]): boolean {
   }
 }
 
-function needs(test: TestContext, program: string, args: readonly string[]): void {
+function isSlow(test: TestContext): void {
   if (process.env['TANCHO_TEST_SLOW'] !== '1') test.skip('it takes a minute; set TANCHO_TEST_SLOW=1 to run it');
+}
+
+function needs(test: TestContext, program: string, args: readonly string[]): void {
   if (!isRunnable(program, args)) test.skip(`${program} is not installed`);
 }
 
 /** Builds the source and returns what its first page and its processes say. */
-async function built(platform: string, files: Record<string, string>, look: (page: string, lines: string) => void) {
-  const world = await builderWorld(undefined, { more: { buildTimeoutMs: PATIENCE_MS } });
+async function built(
+  platform: string,
+  files: Record<string, string>,
+  look: (page: string, lines: string) => void,
+  environment: Readonly<Record<string, string | undefined>> = process.env,
+): Promise<void> {
+  const world = await builderWorld(undefined, { more: { buildTimeoutMs: PATIENCE_MS, environment } });
   try {
     const artifact = await world.build({ app: 'shop', platform, source: treeOf(files) });
     const manifest = await world.manifest(artifact);
@@ -31,7 +39,6 @@ async function built(platform: string, files: Record<string, string>, look: (pag
       command: artifact.processes['web'] ?? '',
       cwd: world.code(artifact),
       manifest,
-      env: { PGHOST: '' },
     });
     try {
       look(await (await answer(running)).text(), world.lines.join('\n'));
@@ -65,6 +72,7 @@ it(
   'a Go workspace: its programs find each other by the names of go install',
   { timeout: PATIENCE_MS },
   async (test) => {
+    isSlow(test);
     needs(test, 'go', ['version']);
     const files = {
       'go.work': 'go 1.21\n\nuse (\n\t./api\n\t./jobs\n)\n',
@@ -78,5 +86,49 @@ it(
       expect(page).toBe('swept: all <nil>');
       expect(lines).toContain('go build ./api ./jobs/cmd/sweep');
     });
+  },
+);
+
+const RUST_SERVER = `use std::io::{Read, Write};
+
+fn main() {
+    let port = std::env::var("PORT").unwrap();
+    let listener = std::net::TcpListener::bind(format!("127.0.0.1:{port}")).unwrap();
+    for stream in listener.incoming() {
+        let mut stream = stream.unwrap();
+        stream.read(&mut [0; 4096]).unwrap();
+        let said = std::process::Command::new("sweep").output().unwrap().stdout;
+        let body = format!("{}: {}", greeting::WORD, String::from_utf8(said).unwrap());
+        write!(stream, "HTTP/1.1 200 OK\\r\\nConnection: close\\r\\nContent-Length: {}\\r\\n\\r\\n{body}", body.len()).unwrap();
+    }
+}
+`;
+
+it(
+  'a Rust workspace: its programs are in target/release, and find each other',
+  { timeout: PATIENCE_MS },
+  async (test) => {
+    needs(test, 'rustc', ['--version']);
+    needs(test, 'cc', ['--version']);
+    const crate = (name: string): string => `[package]\nname = "${name}"\nversion = "0.1.0"\nedition = "2021"\n`;
+    const files = {
+      'Cargo.toml': '[workspace]\nresolver = "2"\nmembers = ["crates/*"]\n',
+      'crates/greeting/Cargo.toml': crate('greeting'),
+      'crates/greeting/src/lib.rs': 'pub const WORD: &str = "swept";\n',
+      'crates/till/Cargo.toml': `${crate('till')}[dependencies]\ngreeting = { path = "../greeting" }\n`,
+      'crates/till/src/main.rs': RUST_SERVER,
+      'crates/sweep/Cargo.toml': crate('sweep'),
+      'crates/sweep/src/main.rs': 'fn main() { print!("all"); }\n',
+      Procfile: 'web: ./target/release/till\nsweep: sweep\n',
+    };
+    // Where rustup keeps it: what lies in somebody's home is not seen by builds.
+    const directory = execFileSync('rustc', ['--print', 'sysroot'], { encoding: 'utf8' }).trim();
+    needs(test, `${directory}/bin/cargo`, ['--version']);
+    const environment = { ...process.env, PATH: `${directory}/bin:${process.env['PATH'] ?? ''}` };
+    const look = (page: string, lines: string): void => {
+      expect(page).toBe('swept: all');
+      expect(lines).toContain('cargo build --release sweep till');
+    };
+    await built('rust', files, look, environment);
   },
 );

@@ -3,9 +3,10 @@ import type { Language } from '../language.ts';
 import { go } from './go/go.ts';
 import { nodejs } from './node/node.ts';
 import { python } from './python/python.ts';
+import { rust } from './rust/rust.ts';
 import { staticFiles } from './static/static-files.ts';
 
-export const LANGUAGES: readonly Language[] = [go, python, nodejs, staticFiles];
+export const LANGUAGES: readonly Language[] = [go, rust, python, nodejs, staticFiles];
 
 /** Variables of the server that a platform of an admin's may give to its builds, too: those that these languages do. */
 export const INHERITABLE: ReadonlySet<string> = new Set(LANGUAGES.flatMap(({ inherit = [] }) => inherit));

@@ -14,6 +14,7 @@ const web = ({ processes }: BuildPlan): string | undefined => processes['web']?.
 it('every language says how its tools are installed, and names only tools and words that are there', async () => {
   const sources: Record<string, string>[] = [
     { 'go.mod': 'module x', 'main.go': 'package main\n' },
+    { 'Cargo.toml': '[package]\nname = "x"', 'src/main.rs': '' },
     { 'pyproject.toml': '', 'app.py': 'app = 1' },
     { 'package.json': '{"dependencies":{"a":"1"},"scripts":{"build":"x"}}', 'yarn.lock': '', 'server.js': '' },
     { 'index.html': '' },
@@ -36,6 +37,9 @@ it('any plan is made, whatever the files hold', async () => {
   const hostile = {
     ...files,
     'manage.py': '',
+    'Cargo.toml': blank,
+    'Cargo.lock': blank,
+    'rust-toolchain': blank,
     'go.mod': blank,
     'a.go': `${' '.repeat(1_000_000)}\n`,
     'index.html': `${'<script '.repeat(200_000)}`,

@@ -2,6 +2,7 @@
 import type { Problem } from '../../build-plan.ts';
 import type { Asked } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
+import { calledPrograms, type Compiler, programProblem, servingProgram } from '../compiled-programs.ts';
 import { type FoundPrograms, packageOf, type Program } from './programs.ts';
 
 interface Chosen {
@@ -13,42 +14,21 @@ interface Chosen {
 
 /** Directories of programs that are not what an app runs. */
 const ASIDE = ['example', 'examples', '_examples', 'test', 'tests', 'tools', 'scripts', 'hack', 'internal', 'docs'];
-/** Usual names of what serves, the best first; the app's own comes after them. */
-const SERVERS = ['web', 'server', 'api'];
-const LISTED = 10;
+const GO_BUILD: Compiler = {
+  output: 'bin',
+  naming: 'Programs are named as "go install" names them: by their directory, at the top by the module.',
+};
 
 export async function choosePrograms(files: SourceFiles, found: FoundPrograms, asked: Asked): Promise<Chosen> {
-  const called = calledBy(asked.processes ?? {});
-  const built = await builtOf(
-    files,
-    found.programs,
-    [...called.values()].map(({ name }) => name),
-  );
-  const served = serving(built, asked.app);
+  const called = [...calledPrograms(asked, GO_BUILD).values()].map(({ name }) => name);
+  const built = await builtOf(files, found.programs, called);
+  const served = built.find(({ directory }) => directory === '') ?? servingProgram(built, asked.app);
   // Other commands may make what is missing.
   const isKnown = found.isAll && !asked.buildsItself && !asked.replacesSteps;
   const problem =
     sameName(built) ??
-    (isKnown
-      ? (nothing(built, asked) ?? several(built, served, asked) ?? (await missing(files, called, built)))
-      : null);
+    (isKnown ? (nothing(built, asked) ?? (await programProblem(files, asked, GO_BUILD, { built, served }))) : null);
   return { built, served, problems: problem === null ? [] : [problem] };
-}
-
-interface Called {
-  readonly name: string;
-  /** As `bin/<name>`: no program of the system is meant. */
-  readonly isOwn: boolean;
-}
-
-/** Process -> the program with which its command begins. */
-function calledBy(processes: Readonly<Record<string, string>>): Map<string, Called> {
-  const called = new Map<string, Called>();
-  for (const [process, command] of Object.entries(processes)) {
-    const found = /^\s*(?:exec\s+)?((?:\.\/)?bin\/)?([\w.+~-]+)(?:\s|$)/.exec(command.slice(0, 1_000));
-    if (found !== null) called.set(process, { name: found[2] ?? '', isOwn: found[1] !== undefined });
-  }
-  return called;
 }
 
 /** The top and all of cmd/, else whatever there is; and what a process calls. Heroku's comment in go.mod names them otherwise. */
@@ -79,16 +59,6 @@ function isBelow(directory: string, name: string): boolean {
   return directory.split('/').includes(name) && !directory.split('/').some((part) => ASIDE.includes(part));
 }
 
-function serving(built: readonly Program[], app: string): Program | null {
-  const top = built.find(({ directory }) => directory === '');
-  if (top !== undefined) return top;
-  for (const name of [...SERVERS, app]) {
-    const program = built.find((each) => each.name === name);
-    if (program !== undefined) return program;
-  }
-  return built.length === 1 ? (built[0] ?? null) : null;
-}
-
 function sameName(built: readonly Program[]): Problem | null {
   for (const [index, { name, directory }] of built.entries()) {
     const other = built.slice(0, index).find((each) => each.name === name);
@@ -110,36 +80,4 @@ function nothing(built: readonly Program[], { processes }: Asked): Problem | nul
       'No directory of this source has a program ("package main"): it is a library, and nothing of it can be started.',
     hint: 'Add a program at the top or in a directory of cmd/, such as cmd/web/main.go, and push again.',
   };
-}
-
-function several(built: readonly Program[], served: Program | null, { processes }: Asked): Problem | null {
-  const [first] = built;
-  if (processes !== null || served !== null || first === undefined) return null;
-  return {
-    cause: 'no_process',
-    message: `The source has several programs, and nothing says which of them serves: ${listed(built)}.`,
-    hint: `Add a file named Procfile at the top of the repository with one process per line, for example: web: bin/${first.name}`,
-  };
-}
-
-async function missing(
-  files: SourceFiles,
-  called: ReadonlyMap<string, Called>,
-  built: readonly Program[],
-): Promise<Problem | null> {
-  for (const [process, { name, isOwn }] of called) {
-    if (!isOwn || built.some((program) => program.name === name) || (await files.exists(`bin/${name}`))) continue;
-    const are = built.length === 0 ? 'it has no programs' : `its programs are ${listed(built)}`;
-    return {
-      cause: 'invalid_config',
-      message: `The process ${process} runs bin/${name}, which nothing of this source makes: ${are}.`,
-      hint: 'Programs are named as "go install" names them: by their directory, at the top by the module. Correct the command of the process and push again.',
-    };
-  }
-  return null;
-}
-
-function listed(built: readonly Program[]): string {
-  const names = built.map(({ name, directory }) => `bin/${name} (${directory || 'the top'})`);
-  return names.length <= LISTED ? names.join(', ') : `${names.slice(0, LISTED).join(', ')}, ...`;
 }

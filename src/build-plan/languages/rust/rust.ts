@@ -1,0 +1,161 @@
+/** Rust, with Cargo. */
+import type { PlannedProcess, Problem, Step, Tool } from '../../build-plan.ts';
+import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import type { SourceFiles } from '../../source/source-files.ts';
+import {
+  calledPrograms,
+  type CompiledProgram,
+  type Compiler,
+  programProblem,
+  servingProgram,
+} from '../compiled-programs.ts';
+import { NETWORK_VARIABLES } from '../network-variables.ts';
+import { type Crate, type Crates, readCrates, table } from './crates.ts';
+import { rustVersion } from './rust-version.ts';
+
+const CARGO: Tool = {
+  program: 'cargo',
+  minimum: '1.56.0',
+  install: {
+    'apt-get': 'apt-get install -y cargo',
+    apk: 'apk add cargo',
+    dnf: 'dnf install -y cargo',
+    brew: 'brew install rust',
+  },
+};
+const LINKER: Tool = {
+  program: 'cc',
+  install: {
+    'apt-get': 'apt-get install -y build-essential',
+    apk: 'apk add build-base',
+    dnf: 'dnf install -y gcc',
+    brew: 'xcode-select --install',
+  },
+};
+const CARGO_BUILD: Compiler = {
+  output: 'target/release',
+  naming: 'Programs are named by their package, by "name" of a [[bin]], or by their file in src/bin.',
+};
+/** Packages of a workspace that are not what an app runs. */
+const ASIDE = ['xtask', 'examples', 'benches', 'tests', 'tools', 'fuzz'];
+const NAMED_PROGRAMS = 3;
+
+interface Program extends CompiledProgram {
+  readonly crate: Crate;
+}
+
+export const rust: Language = {
+  name: 'rust',
+  description: 'Rust, with Cargo',
+  example: 'target/release/my-app',
+  signs: ['Cargo.toml'],
+  tools: [CARGO, LINKER],
+  inherit: [...NETWORK_VARIABLES, 'CARGO_HTTP_CAINFO', 'CARGO_HTTP_PROXY'],
+  detect: (files) => firstSign(files, { manifest: ['Cargo.toml'] }),
+  plan,
+};
+
+async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+  const all = await readCrates(files);
+  const { wanted, warnings } = await rustVersion(files, all);
+  const isLocked = await files.exists('Cargo.lock');
+  const built = builtOf(all, asked);
+  const served = servedOf(built, asked);
+  const problem = await problemOf(files, asked, all, { built, served });
+  return {
+    title: all.isWorkspace ? 'Rust workspace' : 'Rust',
+    tools: [{ ...CARGO, wanted }, LINKER],
+    environment: [
+      { name: 'CARGO_HOME', value: '{downloads}/cargo', scope: 'build' },
+      // Beside the code, so that the next build compiles only what is new.
+      { name: 'CARGO_TARGET_DIR', value: '{downloads}/target', scope: 'build' },
+      { name: 'CARGO_TERM_COLOR', value: 'never', scope: 'build' },
+      { name: 'CARGO_TERM_PROGRESS_WHEN', value: 'never', scope: 'build' },
+    ],
+    steps: buildSteps(built, isLocked),
+    path: [CARGO_BUILD.output],
+    processes: web(served),
+    notes: isLocked
+      ? []
+      : ['There is no Cargo.lock: every build takes the newest packages that fit; commit the file to keep them'],
+    warnings,
+    problems: problem === null ? [] : [problem],
+  };
+}
+
+/** Those of the package at the top, else of the workspace; and what a process calls. */
+function builtOf({ crates }: Crates, asked: Asked): Program[] {
+  const called = [...calledPrograms(asked, CARGO_BUILD).values()].map(({ name }) => name);
+  const programs = crates.flatMap((crate) =>
+    crate.programs.map((name): Program => ({ name, directory: crate.directory, crate })),
+  );
+  const atTop = programs.filter(({ directory }) => directory === '');
+  const notAside = programs.filter(({ directory }) => !directory.split('/').some((part) => ASIDE.includes(part)));
+  const chosen = [atTop, notAside, programs].find((some) => some.length > 0) ?? [];
+  return programs.filter((program) => chosen.includes(program) || called.includes(program.name));
+}
+
+function servedOf(built: readonly Program[], { app }: Asked): Program | null {
+  const usual = built.find(({ name, crate }) => crate.usual === name);
+  return (
+    usual ??
+    servingProgram(built, app) ??
+    built.find(({ name, crate }) => crate.directory === '' && crate.name === name) ??
+    null
+  );
+}
+
+function buildSteps(built: readonly Program[], isLocked: boolean): Step[] {
+  if (built.length === 0) return [];
+  const names = [...new Set(built.map(({ name }) => name))];
+  const packages = [...new Set(built.map(({ crate }) => crate.name))];
+  const which = [...packages.flatMap((name) => ['--package', name]), ...names.flatMap((name) => ['--bin', name])];
+  const shown = names.length > NAMED_PROGRAMS ? `(${names.length} programs)` : names.join(' ');
+  return [
+    {
+      name: `cargo build --release ${shown}`,
+      run: ['cargo', 'build', '--release', ...(isLocked ? ['--locked'] : []), ...which],
+    },
+    {
+      name: `programs to ${CARGO_BUILD.output}`,
+      run: [
+        'install',
+        '-D',
+        '-m',
+        '755',
+        '-t',
+        CARGO_BUILD.output,
+        ...names.map((name) => `{downloads}/target/release/${name}`),
+      ],
+    },
+  ];
+}
+
+/** Rocket is told its port and address in its own way. */
+function web(served: Program | null): Record<string, PlannedProcess> {
+  if (served === null) return {};
+  const { name, crate } = served;
+  const isRocket = table(crate.manifest, 'dependencies')?.['rocket'] !== undefined;
+  const before = isRocket ? 'ROCKET_ADDRESS=0.0.0.0 ROCKET_PORT=$PORT exec ' : '';
+  const from = crate.directory === '' ? 'Cargo.toml' : `${crate.directory}/Cargo.toml`;
+  return { web: { command: `${before}${CARGO_BUILD.output}/${name}`, from } };
+}
+
+async function problemOf(
+  files: SourceFiles,
+  asked: Asked,
+  { isAll }: Crates,
+  programs: { readonly built: readonly Program[]; readonly served: Program | null },
+): Promise<Problem | null> {
+  // Other commands may make what is missing.
+  if (!isAll || asked.buildsItself || asked.replacesSteps) return null;
+  if (programs.built.length > 0 || asked.processes !== null) {
+    return programProblem(files, asked, CARGO_BUILD, programs);
+  }
+  return {
+    cause: 'no_process',
+    message:
+      'No package of this source has a program (src/main.rs, src/bin, [[bin]] in Cargo.toml): it is a library, and nothing of it can be started.',
+    hint: 'Add src/main.rs and push again.',
+  };
+}
