@@ -27,9 +27,13 @@ export class Namespaces {
     return JSON.parse(await runTool([this.tools.ip, '-json', '-4', 'route', 'show', 'table', 'all'])) as Route[];
   }
 
-  /** Whether both ends of the link between the machine and the home's gateway are there. */
-  hasGateway(plan: Pick<AddressPlan, 'gateway' | 'machineLink'>): boolean {
-    return existsSync(namespacePath(plan.gateway)) && existsSync(`/sys/class/net/${plan.machineLink}`);
+  /** Whether the home's gateway is there as a whole: the route to its range, whichever that is, is made last. */
+  hasGateway({ gateway, machineLink, range }: AddressPlan, routes: readonly Route[]): boolean {
+    const size = range.slice(range.indexOf('/'));
+    return (
+      existsSync(namespacePath(gateway)) &&
+      routes.some(({ dev, dst = '' }) => dev === machineLink && dst.endsWith(size))
+    );
   }
 
   async makeGateway(plan: AddressPlan): Promise<void> {

@@ -273,6 +273,24 @@ it.runIf(sandbox.networks)('removes what a home has left that is gone, and nothi
   }
 });
 
+it.runIf(sandbox.networks)('makes anew what was killed while it made the gateway', async () => {
+  const killed = mkdtempSync(join(tmpdir(), 'tancho-killed-'));
+  chmodSync(killed, 0o711);
+  const state = join(killed, 'state');
+  const [ip, name] = [findProgram('ip') ?? '', scopeOf(state)];
+  try {
+    await runTool([ip, 'netns', 'add', `tancho-${name}`]);
+    const link = ['link', 'add', `tnc-${name}`, 'type', 'veth', 'peer', 'name', 'host0', 'netns', `tancho-${name}`];
+    await runTool([ip, ...link]);
+    const next = await probeSandbox({ stateDir: state, home: killed, level: 'auto' });
+    await next.close();
+    expect(next.description).toContain('networks: own');
+    expect(readdirSync('/run/netns').filter((known) => known.includes(name))).toEqual([]);
+  } finally {
+    rmSync(killed, { recursive: true, force: true });
+  }
+});
+
 /** As a user of this machine. */
 async function connects(uid: number, host: string, port: number): Promise<string> {
   const script = `

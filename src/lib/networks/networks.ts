@@ -9,7 +9,7 @@ import { addressAt, type AddressPlan, addressPlan, STAND_INS, type UnitPlace, un
 import { toNumber } from './ipv4.ts';
 import { Namespaces, type NetworkTools } from './namespaces.ts';
 import { type NetworkNote, NetworkNotes } from './network-notes.ts';
-import { claimRange, releaseRange, takeAbandoned } from './range-claims.ts';
+import { claimRange, clearAbandoned, releaseRange } from './range-claims.ts';
 import { parseResolvers } from './resolvers.ts';
 import { type Endpoint, type Forward, gatewayRules, type HomeRules, machineRules, unitRules } from './rules.ts';
 
@@ -57,15 +57,16 @@ export class Networks {
   static async open(options: NetworksOptions): Promise<Networks> {
     const { scope, stateDir } = options;
     const namespaces = new Namespaces(options.tools);
-    for (const gone of takeAbandoned()) await namespaces.removeHome(gone.scope);
+    await clearAbandoned((gone) => namespaces.removeHome(gone));
     const named = addressPlan(scope, '0.0.0.0');
     const notes = new NetworkNotes(join(stateDir, 'networks'));
-    if (!namespaces.hasGateway(named)) {
+    const routes = await namespaces.routes();
+    if (!namespaces.hasGateway(named, routes)) {
       await namespaces.removeHome(scope);
       for (const { index } of notes.all()) notes.remove(index);
       releaseRange(scope);
     }
-    const plan = addressPlan(scope, claimRange({ scope, stateDir }, await namespaces.routes()));
+    const plan = addressPlan(scope, claimRange({ scope, stateDir }, routes));
     const networks = new Networks(options, namespaces, plan, notes);
     try {
       await networks.#begin();
@@ -84,7 +85,8 @@ export class Networks {
   }
 
   async #begin(): Promise<void> {
-    if (!this.#namespaces.hasGateway(this.#plan)) await this.#namespaces.makeGateway(this.#plan);
+    const routes = await this.#namespaces.routes();
+    if (!this.#namespaces.hasGateway(this.#plan, routes)) await this.#namespaces.makeGateway(this.#plan);
     await this.#namespaces.forwardHere();
     await this.sweep();
     await this.#apply();

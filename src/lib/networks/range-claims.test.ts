@@ -2,7 +2,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { claimRange, freePools, releaseRange, takeAbandoned } from './range-claims.ts';
+import { claimRange, clearAbandoned, freePools, releaseRange } from './range-claims.ts';
 
 let directory: string;
 let claims: string;
@@ -42,12 +42,16 @@ it('stays away from what the machine has routes to, but for those of homes', () 
   ).toThrow(/no range of addresses is free/);
 });
 
-it('takes the claims of homes that are gone, once, and no others', () => {
+it('clears up after homes that are gone, once, and after no others', async () => {
   claimRange({ scope: '00000001', stateDir: home('a') }, [], claims);
   claimRange({ scope: '00000002', stateDir: home('b') }, [], claims);
   rmSync(join(directory, 'a'), { recursive: true });
-  expect(takeAbandoned(claims).map(({ scope }) => scope)).toEqual(['00000001']);
-  expect(takeAbandoned(claims)).toEqual([]);
+  const removed: string[] = [];
+  const remove = async (scope: string): Promise<void> => void removed.push(scope);
+  expect(await clearAbandoned(() => Promise.reject(new Error('busy')), claims)).toEqual([]);
+  expect(await clearAbandoned(remove, claims)).toEqual(['00000001']);
+  expect(await clearAbandoned(remove, claims)).toEqual([]);
+  expect(removed).toEqual(['00000001']);
   expect(readdirSync(claims)).toEqual(['100.64.32.0']);
   expect(existsSync(join(directory, 'b'))).toBe(true);
 });

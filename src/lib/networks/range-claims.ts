@@ -60,26 +60,41 @@ export function releaseRange(scope: string, directory = CLAIMS): void {
   }
 }
 
-/** Takes the claims of homes that are gone off the list; what they have left on the machine is the caller's to remove. */
-export function takeAbandoned(directory = CLAIMS): Claim[] {
-  const taken: Claim[] = [];
+/**
+ * Has what homes that are gone have left on the machine removed, then takes their claims off the list; a claim whose removal fails stays, for
+ * the next one to try again. Returns the scopes that were cleared.
+ */
+export async function clearAbandoned(
+  remove: (scope: string) => Promise<void>,
+  directory = CLAIMS,
+): Promise<readonly string[]> {
+  const cleared: string[] = [];
   for (const name of namesIn(directory)) {
-    const path = join(directory, name);
-    const claim = readClaim(path);
+    const claim = readClaim(join(directory, name));
     if (claim === null || existsSync(claim.stateDir)) continue;
-    const aside = join(directory, `.gone-${claim.scope}-${process.pid}`);
     try {
-      renameSync(path, aside);
-      const moved = readClaim(aside);
-      // Somebody else was quicker, and a third has claimed the range anew meanwhile.
-      if (moved !== null && moved.scope !== claim.scope) linkSync(aside, path);
-      else taken.push(claim);
-      rmSync(aside, { force: true });
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      await remove(claim.scope);
+    } catch {
+      // What others have left keeps nobody from a start.
+      continue;
     }
+    if (!existsSync(claim.stateDir)) dropClaim(join(directory, name), claim, directory);
+    cleared.push(claim.scope);
   }
-  return taken;
+  return cleared;
+}
+
+function dropClaim(path: string, { scope }: Claim, directory: string): void {
+  const aside = join(directory, `.gone-${scope}-${process.pid}`);
+  try {
+    renameSync(path, aside);
+    const moved = readClaim(aside);
+    // Somebody else was quicker, and a third has claimed the range anew meanwhile.
+    if (moved !== null && moved.scope !== scope) linkSync(aside, path);
+    rmSync(aside, { force: true });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
 }
 
 function makeClaim(path: string, claim: Claim): boolean {

@@ -17,7 +17,7 @@ async function sleeper(uid: number, env: Record<string, string> = {}): Promise<{
   return { pid: child.pid ?? 0, start: readProcess(child.pid ?? 0)?.start ?? '' };
 }
 
-it.runIf(isRoot)('ends all that a user runs, and nothing of another user or scope', async () => {
+it.runIf(isRoot)('ends all that a user runs and nothing of another user or scope, and tells what is left', async () => {
   const sleepers = [
     await sleeper(ONE),
     await sleeper(ONE, { [SANDBOX_MARK]: 'mine-1' }),
@@ -25,10 +25,11 @@ it.runIf(isRoot)('ends all that a user runs, and nothing of another user or scop
     await sleeper(OTHER),
   ];
   try {
-    expect(await endProcessesOf(ONE, 'mine')).toBe(true);
+    expect(await endProcessesOf(ONE, 'mine')).toBe(false);
     expect(sleepers.map(({ pid, start }) => isAlive(pid, start))).toEqual([false, false, true, true]);
   } finally {
     expect(await endProcessesOf(ONE, 'theirs')).toBe(true);
+    expect(await endProcessesOf(ONE, 'mine')).toBe(true);
     expect(await endProcessesOf(OTHER, 'mine')).toBe(true);
   }
 });

@@ -1,20 +1,21 @@
 /** The processes of a user of this machine, found by the user alone: they may have left everything else that tells whose they are. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { allProcesses, markOf } from './processes.ts';
+import { allProcesses, markOf, unlessGone } from './processes.ts';
 
 const KILL_DEADLINE_MS = 10_000;
 
 /**
- * Kills all of them but what bears the mark of another scope, whose tenant may have the same user by chance; false when some survive
- * that. The user must be nobody's but a tenant's.
+ * Kills all of them but what bears the mark of another scope, whose tenant may have the same user by chance. False when some are left, those
+ * among them: a process can give itself any mark. The user must be nobody's but a tenant's.
  */
 export async function endProcessesOf(uid: number, scope: string): Promise<boolean> {
   if (uid === 0 || uid === process.getuid?.()) throw new Error('The processes of the platform itself are not ended.');
   const deadline = Date.now() + KILL_DEADLINE_MS;
   for (let pause = 1; ; pause = Math.min(pause * 2, 50)) {
-    const left = processesOf(uid).filter((pid) => markOf(pid)?.startsWith(`${scope}-`) ?? true);
-    if (left.length === 0) return true;
+    const all = processesOf(uid);
+    const left = all.filter((pid) => markOf(pid)?.startsWith(`${scope}-`) ?? true);
+    if (left.length === 0) return all.length === 0;
     if (Date.now() > deadline) return false;
     for (const pid of left) {
       try {
@@ -35,11 +36,7 @@ function processesOf(uid: number): number[] {
 
 /** Real, effective, saved and file system user. */
 function usersOf(pid: number): number[] {
-  try {
-    const line = /^Uid:\s+(.*)$/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1'))?.[1] ?? '';
-    return line.split(/\s+/).map(Number);
-  } catch {
-    // It has ended meanwhile.
-    return [];
-  }
+  const status = unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? '';
+  const line = /^Uid:\s+(.*)$/m.exec(status)?.[1] ?? '';
+  return line.split(/\s+/).map(Number);
 }
