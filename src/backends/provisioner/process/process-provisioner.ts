@@ -37,7 +37,6 @@ import { comebackOf, takeComeback } from './comebacks.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
 import type { Beside } from './one-off-place.ts';
-import { lastLinesOf, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
 import { toldPort } from './own-ports.ts';
 import { choosePort, DEFAULT_PORT_RANGE, isFree } from './ports.ts';
 import { DEFAULT_READINESS, waitReady } from './readiness.ts';
@@ -47,6 +46,7 @@ import { openShell } from './shell.ts';
 import { openSlug } from './slug.ts';
 import type { Slug } from './slug.ts';
 import { launchUnit, newRecord, startFailure } from './unit-launch.ts';
+import { UnitOutputs } from './unit-outputs.ts';
 import { loadRecord, makeUnitDirectories, unitPaths } from './unit-record.ts';
 import type { UnitPaths, UnitRecord } from './unit-record.ts';
 import { writtenData } from './written-data.ts';
@@ -81,14 +81,13 @@ class ProcessProvisioner implements Provisioner {
   readonly #promised = new Set<number>();
   readonly #specs = new Map<string, UnitSpec>();
   #listener: ((exited: UnitExited) => void) | null = null;
-  /** How far each unit's output is stored elsewhere. */
-  readonly #consumedTo = new Map<string, number>();
-  #holes = '';
+  readonly #outputs: UnitOutputs;
 
   constructor(options: ProcessProvisionerOptions, layers: CodeLayers) {
     this.#options = options;
     this.#sandbox = options.sandbox;
     this.#layers = layers;
+    this.#outputs = new UnitOutputs(options.logger);
     const { roots: images, limits } = options.sandbox;
     this.supports = { shell: true, images, memoryLimit: true, cpuLimit: limits.cpu };
     this.#every(LIFE_POLL_MS, (unit) => unit.check());
@@ -98,7 +97,7 @@ class ProcessProvisioner implements Provisioner {
   get description(): string {
     const watched = this.#sandbox.limits.memory ? '' : '; memory is watched once a second instead';
     const code = this.#layers.protection === 'read-only' ? '; code is read-only, for no layer can be put over it' : '';
-    return `${this.#sandbox.description}${watched}${code}${this.#holes}`;
+    return `${this.#sandbox.description}${watched}${code}${this.#outputs.description}`;
   }
 
   /** Finds the units on disk. Those of an earlier boot, and those whose start was interrupted, are dead. */
@@ -206,8 +205,12 @@ class ProcessProvisioner implements Provisioner {
   async #noteReady(unit: LiveUnit, address: Address | null): Promise<void> {
     const { sealer, isKeeper = false } = this.#options;
     if (isKeeper) return unit.save({ readyAt: address });
-    const spec = this.#specs.get(unit.id);
-    if (sealer !== undefined && spec !== undefined) await keepLaunch(unit.paths, spec, sealer);
+    if (sealer === undefined) return;
+    await this.#queue.run(unit.id, async () => {
+      const spec = this.#specs.get(unit.id);
+      // It may have been stopped meanwhile, and nobody is to start it again then.
+      if (spec !== undefined && !unit.isDead) await keepLaunch(unit.paths, spec, sealer);
+    });
   }
 
   async probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {
@@ -236,7 +239,7 @@ class ProcessProvisioner implements Provisioner {
       await unit.stop(0);
       await removeTree(unit.paths.home, unit.paths.tmp);
       await this.#layers.clear(unit.paths.directory);
-      if (await this.#isAllConsumed(unit)) return this.#forget(unit);
+      if (await this.#outputs.isAllConsumed(unit)) return this.#forget(unit);
       if (unit.record.removedAt !== null) return;
       await unit.save({ removedAt: Date.now() });
       this.#expireOutput(unit);
@@ -280,31 +283,22 @@ class ProcessProvisioner implements Provisioner {
   async *output(id: string, fromOffset: number, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     const unit = this.#units.get(id);
     if (unit === undefined) return;
-    const from = Math.max(fromOffset, unit.record.freed);
-    yield* tailOutput({ path: unit.paths.output, from, signal, gone: unit.gone });
+    yield* this.#outputs.follow(unit, fromOffset, signal);
   }
 
   async consumed(id: string, offset: number): Promise<void> {
     await this.#queue.run(`output:${id}`, async () => {
       const unit = this.#units.get(id);
       if (unit === undefined) return;
-      this.#consumedTo.set(id, Math.max(offset, this.#consumedTo.get(id) ?? 0));
-      if (unit.record.removedAt !== null && (await this.#isAllConsumed(unit))) return this.#forget(unit);
-      const hole = planHole(unit.record.freed, offset, await sizeOf(unit.paths.output));
-      if (hole === null || this.#holes !== '') return;
-      try {
-        await punchHole(unit.paths.output, hole);
-        await unit.save({ freed: hole.offset + hole.length });
-      } catch (error) {
-        this.#holes = '; read output keeps its disk space, because holes cannot be punched into files here';
-        this.#options.logger.warn({ err: error }, 'output files keep their disk space');
-      }
+      this.#outputs.noteConsumed(unit, offset);
+      if (unit.record.removedAt !== null && (await this.#outputs.isAllConsumed(unit))) return this.#forget(unit);
+      await this.#outputs.free(unit, offset);
     });
   }
 
   async lastLines(id: string, count: number): Promise<string[]> {
     const unit = this.#units.get(id);
-    return unit === undefined ? [] : lastLinesOf(unit.paths.output, count, unit.record.freed);
+    return unit === undefined ? [] : this.#outputs.lastLines(unit, count);
   }
 
   async exec(request: ExecRequest): Promise<ExecResult> {
@@ -353,15 +347,11 @@ class ProcessProvisioner implements Provisioner {
     void bestEffort(this.#options.logger, 'noting that an exit was reported', () => saved);
   }
 
-  async #isAllConsumed(unit: LiveUnit): Promise<boolean> {
-    return (this.#consumedTo.get(unit.id) ?? 0) >= (await sizeOf(unit.paths.output));
-  }
-
   async #forget(unit: LiveUnit): Promise<void> {
     await unit.leave();
     this.#units.delete(unit.id);
     this.#specs.delete(unit.id);
-    this.#consumedTo.delete(unit.id);
+    this.#outputs.forget(unit.id);
     await removeTree(unit.paths.directory);
   }
 
