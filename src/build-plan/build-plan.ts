@@ -75,7 +75,7 @@ export interface BroughtTool {
   readonly otherwise: string | null;
   /** Whose programs the commands below use, as `{name}`; the tool must be installed in some version then. */
   readonly by?: SharedTool;
-  /** Prints a JSON list of versions, or of objects with a `version`. */
+  /** Prints a JSON list of versions; a line of more than some thousand characters is cut off. */
   readonly available: readonly string[];
   /** Written into the directory first: path -> content. */
   readonly files?: Readonly<Record<string, string>>;

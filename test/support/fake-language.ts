@@ -13,7 +13,7 @@ const HELPED: Tool = {
   bring: {
     otherwise: null,
     by: { name: 'helper', per: 'cp', steps: [['mkdir', '{directory}/has-95.1.0']] },
-    available: ['echo', '[{"version":"95.1.0"}, {"version":"96.0.0"}, {"version":"95.1.0"}, 7]'],
+    available: ['echo', '["95.1.0", "96.0.0"]'],
     install: ['cp', '-R', '{helper}/has-{version}', '{directory}/bin'],
     bin: 'bin',
     hint: 'Set a mirror.',

@@ -229,6 +229,18 @@ describe('what starts an app', () => {
       [],
     ],
     ['FastAPI', { 'requirements.txt': 'fastapi', 'main.py': 'app = create()' }, `${uvicorn} main:app`, ['uvicorn']],
+    [
+      'FastAPI',
+      { 'requirements.txt': 'fastapi', 'app/main.py': 'app = get_application()', 'x/app.py': 'y = FastAPI()' },
+      `${uvicorn} app.main:app`,
+      ['uvicorn'],
+    ],
+    [
+      'Flask',
+      { 'requirements.txt': 'flask', 'wsgi.py': 'app = create_app()', 'shop/__init__.py': 'def create_app():' },
+      `${gunicorn} wsgi:app`,
+      ['gunicorn'],
+    ],
     ['Flask', { 'requirements.txt': 'flask', 'hello.py': 'app = Flask(__name__)' }, undefined, []],
     ['Flask', { 'requirements.txt': 'flask', 'app.py': 'app = Flask(__name__)' }, `${gunicorn} app:app`, ['gunicorn']],
     [

@@ -116,25 +116,28 @@ async function streamlitStart(files: SourceFiles, required: Required): Promise<F
 
 /** A module that makes the app under a usual name. */
 async function moduleStart(files: SourceFiles, required: Required): Promise<Found | null> {
-  for (const pattern of PLACES.flatMap((place) => MODULES.map((name) => `${place}${name}.py`))) {
-    const made = await appIn(files, pattern, MADE);
-    if (made === null) continue;
-    const [, name = '', framework = ''] = made.match;
-    const kind = ASGI_FRAMEWORKS.includes(framework) ? 'asgi' : 'wsgi';
-    const found = serve(required, kind, `${moduleOf(made.file)}:${name}`, made.file);
-    return { ...found, problems: required.isEmpty ? [notListed(made, framework)] : [] };
-  }
   const isAsgi = required.first(...ASGI_FRAMEWORKS) !== null;
-  if (!isAsgi && required.first(...WSGI_FRAMEWORKS, 'gunicorn', 'waitress') === null) return null;
-  for (const pattern of MODULES.flatMap((name) => [`${name}.py`, `src/${name}.py`])) {
-    const named = await files.findLine(pattern, NAMED);
-    if (named === null) continue;
-    const name = named.match[1] ?? '';
-    const target = name === 'application' && !isAsgi ? '' : `:${name}`;
-    return serve(required, isAsgi ? 'asgi' : 'wsgi', `${moduleOf(named.file)}${target}`, named.file);
+  const isKnown = isAsgi || required.first(...WSGI_FRAMEWORKS, 'gunicorn', 'waitress') !== null;
+  for (const place of PLACES) {
+    const patterns = MODULES.map((name) => `${place}${name}.py`);
+    for (const pattern of patterns) {
+      const made = await appIn(files, pattern, MADE);
+      if (made === null) continue;
+      const [, name = '', framework = ''] = made.match;
+      const kind = ASGI_FRAMEWORKS.includes(framework) ? 'asgi' : 'wsgi';
+      const found = serve(required, kind, `${moduleOf(made.file)}:${name}`, made.file);
+      return { ...found, problems: required.isEmpty ? [notListed(made, framework)] : [] };
+    }
+    for (const pattern of isKnown ? patterns : []) {
+      const named = await appIn(files, pattern, NAMED);
+      if (named === null) continue;
+      const name = named.match[1] ?? '';
+      const target = name === 'application' && !isAsgi ? '' : `:${name}`;
+      return serve(required, isAsgi ? 'asgi' : 'wsgi', `${moduleOf(named.file)}${target}`, named.file);
+    }
   }
-  const factory = await appIn(files, '*/__init__.py', /^def (create_app|make_app)\(/);
-  if (factory === null || isAsgi) return null;
+  const factory = isKnown && !isAsgi ? await appIn(files, '*/__init__.py', /^def (create_app|make_app)\(/) : null;
+  if (factory === null) return null;
   return serve(required, 'wsgi', `'${moduleOf(factory.file)}:${factory.match[1] ?? ''}()'`, factory.file);
 }
 

@@ -11,6 +11,13 @@ export const UV: SharedTool = {
   ],
 };
 
+/** Of what uv prints in one long line, the versions alone. */
+const AVAILABLE = `import json, os, subprocess, sys
+uv = os.path.join(os.path.dirname(sys.executable), "uv")
+asked = [uv, "python", "list", "cpython", "--all-versions", "--only-downloads", "--output-format", "json"]
+listed = json.loads(subprocess.run(asked, check=True, stdout=subprocess.PIPE).stdout)
+print(json.dumps(sorted(set(each["version"] for each in listed)), indent=0))`;
+
 export const PYTHON: Tool = {
   program: 'python3',
   minimum: '3.9.0',
@@ -26,10 +33,7 @@ export const PYTHON: Tool = {
   bring: {
     otherwise: null,
     by: UV,
-    available: [
-      ...['{uv}/bin/uv', 'python', 'list', 'cpython', '--all-versions', '--only-downloads'],
-      ...['--no-python-downloads', '--output-format', 'json'],
-    ],
+    available: ['{uv}/bin/python', '-c', AVAILABLE],
     install: [
       ...['env', 'UV_PYTHON_BIN_DIR={directory}/bin', '{uv}/bin/uv', 'python', 'install', '--default'],
       ...['--install-dir', '{directory}', 'cpython-{version}'],

@@ -6,7 +6,6 @@ import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { maxSatisfying, satisfies } from 'semver';
 import { Failure } from '../../../../domain/rollouts/rollout.ts';
-import { isRecord } from '../../../../lib/is-record.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import { KeyedQueue } from '../../../../lib/keyed-queue.ts';
 import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
@@ -234,9 +233,7 @@ export class Toolchains {
 function versionList(text: string): string[] {
   try {
     const list = JSON.parse(text) as unknown;
-    if (!Array.isArray(list)) return [];
-    const versions = list.map((item: unknown) => (isRecord(item) ? item['version'] : item));
-    return [...new Set(versions.filter((version) => typeof version === 'string'))];
+    return Array.isArray(list) ? list.filter((item) => typeof item === 'string') : [];
   } catch {
     return [];
   }
