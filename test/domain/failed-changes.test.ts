@@ -2,6 +2,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { PlatformError, toPlatformError } from '../../src/domain/errors.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
+import { expectSound } from '../support/invariants.ts';
 
 let world: DomainWorld;
 let said: string[];
@@ -46,4 +47,47 @@ it('a full disk is told as one, of a deploy and of any other change', async () =
     code: 'unavailable',
     message: 'The disk of the server is full.',
   });
+});
+
+it('a commit whose answer was lost on its way is a commit: what serves is left alone', async () => {
+  const { store } = world.machine;
+  const serves = async (): Promise<number | null | undefined> => (await store.app('shop'))?.release;
+  const undo = world.faults.on('store.transact', async ([work]) => {
+    const isReady = (await store.units('shop')).some(({ release, state }) => release === 2 && state === 'started');
+    if (!isReady || (await serves()) !== 1) return;
+    await store.transact(work as Parameters<typeof store.transact>[0]);
+    if ((await serves()) === 2) throw new Error('the connection is gone');
+  });
+  const { id, release } = await world.deploy('shop');
+  undo();
+  await world.settled();
+  expect([release, await serves()]).toEqual([2, 2]);
+  expect(await store.deploy(id)).toMatchObject({ state: 'done', error: '' });
+  await expectSound(world);
+});
+
+it('the code of a deploy stays as long as nobody can tell whether it serves', async () => {
+  const { store, builder } = world.machine;
+  const away = (): never => {
+    throw new Error('the store is away');
+  };
+  const undo: (() => void)[] = [];
+  undo.push(
+    world.faults.on('store.transact', async ([work]) => {
+      const isReady = (await store.units('shop')).some(({ release, state }) => release === 2 && state === 'started');
+      if (!isReady) return;
+      if ((await store.app('shop'))?.release === 1) await store.transact(work as Parameters<typeof store.transact>[0]);
+      if ((await store.app('shop'))?.release === 1) return;
+      if (undo.length === 1) undo.push(...['store.rollout', 'store.units'].map((name) => world.faults.on(name, away)));
+      away();
+    }),
+  );
+  await expect(world.deploy('shop')).rejects.toMatchObject({ code: 'deploy.failed' });
+  for (const end of undo) end();
+  const artifact = (await store.release('shop', 2))?.artifact ?? '';
+  expect(builder.artifacts.has(artifact)).toBe(true);
+  world = await world.next();
+  await world.settled();
+  expect(await store.app('shop')).toMatchObject({ release: 2 });
+  await expectSound(world);
 });

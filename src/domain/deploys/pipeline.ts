@@ -22,7 +22,7 @@ import { type Deploy, type DeployState, FINISHED, type NewCode } from './deploy.
 import type { DeployQueue, QueuedDeploy } from './deploy-queue.ts';
 import { type Facts, failureFacts } from './failure-facts.ts';
 import { failureReport } from './failure-report.ts';
-import { INTERRUPTED } from './interrupted.ts';
+import { INTERRUPTED, isCommitted } from './interrupted.ts';
 import { type Made, makeArtifact, type MakeDeps } from './make-artifact.ts';
 import { warnOfData } from './lost-data.ts';
 import { PhaseClock } from './phase-clock.ts';
@@ -283,10 +283,17 @@ export class Pipeline {
     const state = isCancelled ? 'cancelled' : 'failed';
     clock.enter(state);
     const end = { state, cause: facts.cause, error: facts.message, finishedAt: now().toISOString() } as const;
-    await bestEffort(logger, 'recording a failed deploy', () =>
-      store.transact((tx) => tx.updateDeploy(deploy.id, { ...end, phases: clock.phases, durationMs: clock.totalMs })),
-    );
-    if (artifact !== null) await bestEffort(logger, 'removing a slug', () => builder.remove(artifact.id));
+    let isRecorded = false;
+    await bestEffort(logger, 'recording a failed deploy', async () => {
+      isRecorded = await store.transact(async (tx) => {
+        const own = await tx.deploy(deploy.id);
+        if (own !== null && isCommitted(own)) return false;
+        await tx.updateDeploy(deploy.id, { ...end, phases: clock.phases, durationMs: clock.totalMs });
+        return true;
+      });
+    });
+    // Else it may serve: whoever closes the deploy knows.
+    if (artifact !== null && isRecorded) await bestEffort(logger, 'removing a slug', () => builder.remove(artifact.id));
     const what = isCancelled ? 'cancelled' : `failed (${facts.cause})`;
     await journal.note(app.name, `deploy by ${run.by} ${what}: ${facts.message}`);
     return new PlatformError('deploy.failed', `Deploy ${what}: ${facts.message}`, {

@@ -78,8 +78,12 @@ export class Rollouts {
       const tasks = await startUnits(this.#deps.units, { units, serving, staying, plan, now: this.#deps.now() });
       await this.#commit(rollout, withoutTasks(plan, tasks));
     } catch (error) {
-      await bestEffort(this.#deps.logger, 'undoing a rollout', () => this.#undo(rollout, plan.isNewRelease, error));
-      throw error;
+      // The answer to a commit may be lost on its way. Where nobody can tell now, it is left to whoever has the app next.
+      const isCommitted = await this.#isCommitted(rollout).catch(() => null);
+      if (isCommitted === false) {
+        await bestEffort(this.#deps.logger, 'undoing a rollout', () => this.#undo(rollout, plan.isNewRelease, error));
+      }
+      if (isCommitted !== true) throw error;
     }
     await bestEffort(this.#deps.logger, 'looking after units', () => this.#lookAfterDead(plan.app.name));
     const routed = this.#deps.routes.publish();
@@ -205,6 +209,11 @@ export class Rollouts {
       if (failures !== null) await countFromCommit(tx, rollout, failures);
       await plan.onStep?.(tx, { state: 'routing', release: rollout.release });
     });
+  }
+
+  async #isCommitted({ id }: Rollout): Promise<boolean> {
+    const own = await this.#deps.store.rollout(id);
+    return own !== null && own.state !== 'starting' && own.state !== 'failed';
   }
 
   async #lookAfterDead(name: string): Promise<void> {
