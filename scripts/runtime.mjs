@@ -2,7 +2,7 @@
  * Settles which Node everything runs on, and leaves a link to it at .runtime/node: the machine's own when it is of the line that is tested or
  * newer, else one from the npm registry, checked against the lock file in scripts/runtime. Plain JavaScript, for Node 18 and newer.
  */
-import { cpSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, renameSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { alone, npmCommand, root, SetupError, step, tellAndExit } from './prepare.mjs';
@@ -61,7 +61,11 @@ function link(node) {
 
 try {
   mkdirSync(folder, { recursive: true });
-  await alone(async () => link(isNewEnough(process.versions.node) ? process.execPath : await fetchNode()));
+  await alone(async () => {
+    // Another one was faster; what it has fetched runs by now and must not be fetched anew under it.
+    if (existsSync(join(folder, 'node'))) return;
+    link(isNewEnough(process.versions.node) ? process.execPath : await fetchNode());
+  });
 } catch (error) {
   tellAndExit(error);
 }

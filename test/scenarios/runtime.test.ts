@@ -1,5 +1,6 @@
 /** `scripts/node`: which Node a fresh clone runs on. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readFile, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -80,6 +81,24 @@ it('is fetched beside the clone when the machine’s is older', async () => {
   expect(stderr).toContain('Fetching Node 24 (this machine has 18.19.0)');
   expect(await readFile(join(clone, 'asked'), 'utf8')).toMatch(/^ci --prefix .*\.runtime\/download /);
   expect(await readlink(join(clone, '.runtime/node'))).toBe(join(clone, fetched, 'node'));
+});
+
+it('is what another one has settled meanwhile', async () => {
+  await machineNode('18.19.0');
+  await program('npm', 'exit 1');
+  const lock = join(clone, '.tancho-preparing');
+  await writeFile(lock, String(process.pid));
+  const argv = [join(clone, 'scripts/node'), '--print', '1'];
+  const child = spawn(join(clone, 'bin/sh'), argv, { env: { PATH: join(clone, 'bin') }, stdio: 'pipe' });
+  const ended = once(child, 'close');
+  let told = '';
+  for await (const bytes of child.stderr) {
+    told += String(bytes);
+    if (told.includes('Waiting')) break;
+  }
+  await symlink(process.execPath, join(clone, '.runtime/node'));
+  await rm(lock);
+  expect(await ended).toEqual([0, null]);
 });
 
 it('is refused with what to do when it cannot be fetched, and tried again the next time', async () => {

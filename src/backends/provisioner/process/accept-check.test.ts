@@ -1,3 +1,4 @@
+import { getEventListeners } from 'node:events';
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
@@ -49,4 +50,6 @@ it('takes a listener that accepts for well, and a port where nobody listens for 
   await promise;
   server = null;
   expect(await probe(new AcceptCheck(), port, 60_000)).toMatchObject({ kind: 'unwell' });
+  // The signal outlives many probes.
+  expect(getEventListeners(NEVER, 'abort')).toEqual([]);
 });

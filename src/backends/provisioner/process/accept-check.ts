@@ -57,6 +57,7 @@ function open({ address, timeoutMs, signal }: AcceptProbe): Promise<Socket | nul
   return new Promise((resolve) => {
     const socket = connect({ ...address, timeout: timeoutMs });
     const giveUp = (): void => {
+      signal.removeEventListener('abort', giveUp);
       socket.destroy();
       resolve(null);
     };
