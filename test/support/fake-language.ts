@@ -52,6 +52,7 @@ async function plan(files: SourceFiles): Promise<PlanParts> {
         otherwise: { cause: 'build_failed', message: 'The build made no page.', hint: 'Make one.' },
       },
     }),
+    path: (await files.exists('own')) ? ['own'] : [],
     processes: await processes(files),
   };
 }
@@ -82,7 +83,15 @@ async function tools(files: SourceFiles): Promise<Tool[]> {
   if (await files.exists('wanted.txt')) {
     const install = { 'apt-get': 'apt-get install -y git' };
     const others = ['no-such-git', 'node'];
-    all.push({ program: 'git', install, others, wanted: wantedIn('wanted.txt', await files.text('wanted.txt')) });
+    const wish = wantedIn('wanted.txt', await files.text('wanted.txt'));
+    const since = (await files.text('fetches.txt'))?.trim();
+    all.push({
+      program: 'git',
+      install,
+      others,
+      wanted: wish,
+      ...(since !== undefined && { fetchesItselfSince: since }),
+    });
   }
   return all;
 }
