@@ -8,7 +8,7 @@ import { DataPlane } from '../../src/edge/proxy/data-plane.ts';
 import { DEFAULT_SETTINGS } from '../../src/edge/proxy/settings.ts';
 import type { Limits, Settings, Timeouts } from '../../src/edge/proxy/settings.ts';
 
-const PATIENCE_MS = 10_000;
+const PATIENCE_MS = 60_000;
 
 export interface RigSettings extends Partial<Pick<Settings, 'trustedProxies' | 'proxyProtocol'>> {
   readonly limits?: Partial<Limits>;

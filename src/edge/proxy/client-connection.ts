@@ -90,9 +90,9 @@ export class ClientConnection implements Watched, GatedConnection {
     this.abort();
   }
 
-  /** Bytes are at hand that nobody has taken. */
-  get hasBytes(): boolean {
-    return this.#stash !== null;
+  /** So many have come that nobody has taken. */
+  get bytesAtHand(): number {
+    return this.#stash === null ? 0 : this.#stash.length - this.#stashAt;
   }
 
   /** Sets the only deadline of this connection; the user, or reading, hears of it by expire(). */

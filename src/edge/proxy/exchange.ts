@@ -1,4 +1,5 @@
 import { BODY_BAD } from '../http/body-reader.ts';
+import { CHUNKED } from '../http/framing.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { ResponseHead } from '../http/response-head.ts';
@@ -66,15 +67,22 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   start(): void {
-    if (this.#head.bodyLength !== 0) {
+    const atHand = this.#client.bytesAtHand;
+    if (!this.#isWhole(atHand)) {
       if (!this.#upload.admit(this.#plane.uploads, this.#search.route.app, this.#origin.client)) {
         this.#refuse(TOO_MANY_UPLOADS);
         return;
       }
-      this.#awaitsBody = !this.#head.expectsContinue && !this.#client.hasBytes;
+      this.#awaitsBody = !this.#head.expectsContinue && atHand === 0;
     }
     if (this.#awaitsBody) this.#armForAnswer();
     else this.#dispatch(false);
+  }
+
+  /** Whether so many bytes are all of the body, which then waits for nobody but a unit. */
+  #isWhole(bytes: number): boolean {
+    const { bodyLength } = this.#head;
+    return bodyLength !== CHUNKED && bytes >= bodyLength;
   }
 
   get wantsBytes(): boolean {
@@ -87,6 +95,7 @@ export class Exchange implements Applicant, ClientUser {
   clientSent(bytes: Buffer, from: number, end: number): number {
     if (this.#awaitsBody) {
       this.#awaitsBody = false;
+      if (this.#isWhole(end - from)) this.#upload.close();
       this.#dispatch(false);
       return 0;
     }

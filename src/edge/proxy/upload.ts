@@ -12,7 +12,7 @@ const REPLAY_BYTES = 65_536;
  */
 export class Upload {
   readonly #body: BodyReader | null;
-  /** Null for a request without a body. */
+  /** Null where all of the body was at hand from the beginning. */
   #permit: UploadPermit | null = null;
   #kept: Buffer[] | null = [];
   #keptBytes = 0;
@@ -22,7 +22,7 @@ export class Upload {
     this.#body = bodyLength === 0 ? null : bodyReader(bodyLength);
   }
 
-  /** To be called first where there is a body; false when the client has as many under way as it may. */
+  /** To be called first where the body has not come yet; false when the client has as many under way as it may. */
   admit(uploads: UploadPermits, app: string, client: string): boolean {
     this.#permit = uploads.admit(app, client);
     return this.#permit !== null;

@@ -66,6 +66,35 @@ describe('uploads', () => {
     expect((await rig.plane.traffic('blog')).failures).toBe(0);
   });
 
+  it('that have come are no longer counted, however long they wait for a unit', async () => {
+    rig = await EdgeRig.start({
+      limits: { uploadsPerClient: 1, connectionsPerTarget: 1 },
+      timeouts: { queueMs: 600_000, uploadFreeMs: 600_000 },
+    });
+    const held: (() => void)[] = [];
+    const unit = await rig.httpUnit((request, response) => {
+      request.resume();
+      if (request.method === 'GET') held.push(() => response.end('got'));
+      else request.on('end', () => response.end('posted'));
+    });
+    await rig.route(unit);
+    const first = await begun('GET / HTTP/1.1\r\nHost: blog.test\r\n\r\n');
+    await expect.poll(() => held.length).toBe(1);
+    const clients: RawClient[] = [];
+    for (let n = 0; n < 3; n++) {
+      clients.push(await begun(`${HEAD}${'x'.repeat(10)}`));
+      await expect.poll(() => inFlight(unit)).toBe(2 * n + 2);
+      const late = await begun(HEAD);
+      expect(await rig.exchange('GET / HTTP/1.0\r\nHost: nobody.test\r\n\r\n')).toMatch(/^HTTP\/1\.1 404/);
+      late.send('x'.repeat(10));
+      await expect.poll(() => inFlight(unit)).toBe(2 * n + 3);
+      clients.push(late);
+    }
+    held[0]?.();
+    await first.until(/got$/);
+    for (const client of clients) expect(await client.until(/posted$/)).toMatch(/^HTTP\/1\.1 200/);
+  });
+
   it('that never get on are ended, however steadily they trickle', async () => {
     await start({ limits: { uploadBytesPerSecond: 1_000_000 }, timeouts: { uploadFreeMs: 100 } });
     const client = await begun(HEAD.replace('10', '100000000'));
