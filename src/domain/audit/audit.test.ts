@@ -51,6 +51,20 @@ describe('a change', () => {
     expect(await events('app.remove')).toMatchObject([{ target: 'app:shop', error: 'internal', isRefusal: false }]);
   });
 
+  it('whose answer was lost is recorded once, with its end', async () => {
+    await world.createApp('shop');
+    const { store } = world.machine;
+    const undo = world.faults.on('store.transact', async ([work]) => {
+      await store.transact(work as Parameters<typeof store.transact>[0]);
+      undo();
+      throw new Error('the connection is gone');
+    });
+    await expect(world.useCases.cnames.add(ANN, 'shop', ['www.example.com'])).rejects.toThrow();
+    const [event, ...others] = await events('app.cname_add');
+    expect([event?.error, others]).toEqual(['internal', []]);
+    expect(event?.endedAt).not.toBe('');
+  });
+
   it('is not recorded where its transaction was rolled back, but as an attempt', async () => {
     await world.createApp('shop');
     await expect(world.createApp('shop')).rejects.toMatchObject({ code: 'app.name_taken' });

@@ -36,6 +36,7 @@ export interface EventReader {
 }
 
 export interface EventWriter {
+  /** One that is there already, because an answer of the store was lost, gets the end that is given. */
   insertEvent(event: PlatformEvent): Promise<void>;
   /** Unknown: nothing to do. */
   endEvent(id: string, end: Pick<PlatformEvent, 'endedAt' | 'error'>): Promise<void>;

@@ -56,7 +56,12 @@ export function eventWriter({ db }: Scope): EventWriter {
       // An attempt with an impossible name is recorded like any other.
       const texts = { target: target.replaceAll('\0', '\uFFFD'), detail: detail.replaceAll('\0', '\uFFFD') };
       const row = { ...event, ...texts, ended_at: endedAt, is_refusal: Number(isRefusal) };
-      await db.insertInto('events').values(row).execute();
+      const end = { ended_at: endedAt, error: event.error };
+      await db
+        .insertInto('events')
+        .values(row)
+        .onConflict((known) => known.column('id').doUpdateSet(end))
+        .execute();
     },
     async endEvent(id, { endedAt, error }) {
       await db.updateTable('events').set({ ended_at: endedAt, error }).where('id', '=', id).execute();

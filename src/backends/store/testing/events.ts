@@ -19,6 +19,13 @@ export const eventCases: StoreCases = {
     expect(await store.event('unknown')).toBeNull();
   },
 
+  'has an event once, with the end that it was given last': async (store) => {
+    await store.transact((tx) => tx.insertEvent(event('e', { endedAt: '' })));
+    const ended = event('e', { endedAt: LATER, error: 'app.busy' });
+    await store.transact((tx) => tx.insertEvent(ended));
+    expect(await store.events(10)).toEqual([ended]);
+  },
+
   'selects events by what they are about and who made them': async (store) => {
     const all = [
       event('1', { target: 'app:shop', actor: 'ann' }),
