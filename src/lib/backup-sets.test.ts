@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -35,6 +35,12 @@ it('a copy has what is still in the write-ahead log, and belongs to its owner on
   expect((await stat(join(at(1), 'tancho.db'))).mode & 0o777).toBe(0o600);
   expect((await stat(at(1))).mode & 0o777).toBe(0o700);
   expect(await listBackupSets(home)).toEqual([{ name: '20260101T000001000Z', files: ['tancho.db'] }]);
+});
+
+it('a copy that fails leaves nothing', async () => {
+  await writeFile(join(home, 'tancho.db'), 'no database '.repeat(1000));
+  await expect(copyIntoSet(at(1), join(home, 'tancho.db'), 'tancho.db')).rejects.toThrow('not a database');
+  expect(await readdir(join(home, 'backups'))).toEqual([]);
 });
 
 it('the newest three are kept', async () => {

@@ -2,7 +2,7 @@
  * Copies of the databases that are made before an upgrade changes them: one folder per start below `backups/` in the home, named
  * after its time. Owns where they are and how many are kept; who copies what is the databases' business.
  */
-import { mkdir, readdir, rename, rm } from 'node:fs/promises';
+import { mkdir, readdir, rename, rm, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { syncPath } from './sync-path.ts';
@@ -37,7 +37,13 @@ export async function listBackupSets(home: string): Promise<BackupSet[]> {
 /** Copies an open database into the folder of a set, whole or not at all, and removes the oldest sets. */
 export async function copyIntoSet(set: string, file: string, name: string): Promise<void> {
   await mkdir(set, { recursive: true, mode: 0o700 });
-  await copyDatabase(file, join(set, name));
+  try {
+    await copyDatabase(file, join(set, name));
+  } catch (error) {
+    // It would count as one of those that are kept. Not when the copy of another database is in it.
+    await rmdir(set).catch(() => undefined);
+    throw error;
+  }
   const backups = join(set, '..');
   const names = (await readdir(backups)).filter((known) => NAME.test(known)).sort();
   for (const old of names.slice(0, -KEPT)) await rm(join(backups, old), { recursive: true, force: true });
@@ -66,6 +72,20 @@ export async function restoreBackupSet(home: string, set: BackupSet): Promise<vo
 async function copyDatabase(from: string, to: string): Promise<void> {
   const draft = `${to}.new`;
   await rm(draft, { force: true });
+  try {
+    vacuumInto(from, draft);
+  } catch (error) {
+    // The disk may be full of it.
+    await rm(draft, { force: true });
+    throw error;
+  }
+  await syncPath(draft);
+  await rename(draft, to);
+  await syncPath(join(to, '..'));
+}
+
+/** In one turn of the event loop: the mask holds for all of this process. */
+function vacuumInto(from: string, draft: string): void {
   const database = new DatabaseSync(from);
   const mask = process.umask(0o177);
   try {
@@ -74,9 +94,6 @@ async function copyDatabase(from: string, to: string): Promise<void> {
     process.umask(mask);
     database.close();
   }
-  await syncPath(draft);
-  await rename(draft, to);
-  await syncPath(join(to, '..'));
 }
 
 function backupsOf(home: string): string {
