@@ -1,5 +1,4 @@
 import { BODY_BAD } from '../http/body-reader.ts';
-import { CHUNKED } from '../http/framing.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { ResponseHead } from '../http/response-head.ts';
@@ -68,21 +67,13 @@ export class Exchange implements Applicant, ClientUser {
 
   start(): void {
     const atHand = this.#client.bytesAtHand;
-    if (!this.#isWhole(atHand)) {
-      if (!this.#upload.admit(this.#plane.uploads, this.#search.route.app, this.#origin.client)) {
-        this.#refuse(TOO_MANY_UPLOADS);
-        return;
-      }
-      this.#awaitsBody = !this.#head.expectsContinue && atHand === 0;
+    if (!this.#upload.admit(atHand, this.#plane.uploads, this.#search.route.app, this.#origin.client)) {
+      this.#refuse(TOO_MANY_UPLOADS);
+      return;
     }
+    this.#awaitsBody = atHand === 0 && !this.#upload.done && !this.#head.expectsContinue;
     if (this.#awaitsBody) this.#armForAnswer();
     else this.#dispatch(false);
-  }
-
-  /** Whether so many bytes are all of the body, which then waits for nobody but a unit. */
-  #isWhole(bytes: number): boolean {
-    const { bodyLength } = this.#head;
-    return bodyLength !== CHUNKED && bytes >= bodyLength;
   }
 
   get wantsBytes(): boolean {
@@ -95,7 +86,7 @@ export class Exchange implements Applicant, ClientUser {
   clientSent(bytes: Buffer, from: number, end: number): number {
     if (this.#awaitsBody) {
       this.#awaitsBody = false;
-      if (this.#isWhole(end - from)) this.#upload.close();
+      this.#upload.arrived(end - from);
       this.#dispatch(false);
       return 0;
     }

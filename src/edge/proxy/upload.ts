@@ -1,5 +1,6 @@
 import { BODY_BAD, type BodyReader } from '../http/body-reader.ts';
 import { bodyReader } from '../http/body.ts';
+import { CHUNKED } from '../http/framing.ts';
 import type { UnitConnection } from './unit-connection.ts';
 import type { UploadPermit, UploadPermits } from './upload-permits.ts';
 
@@ -11,6 +12,7 @@ const REPLAY_BYTES = 65_536;
  * have to send again.
  */
 export class Upload {
+  readonly #length: number;
   readonly #body: BodyReader | null;
   /** Null where all of the body was at hand from the beginning. */
   #permit: UploadPermit | null = null;
@@ -19,13 +21,20 @@ export class Upload {
   #begun = false;
 
   constructor(bodyLength: number) {
+    this.#length = bodyLength;
     this.#body = bodyLength === 0 ? null : bodyReader(bodyLength);
   }
 
-  /** To be called first where the body has not come yet; false when the client has as many under way as it may. */
-  admit(uploads: UploadPermits, app: string, client: string): boolean {
+  /** To be called first: `atHand` bytes have come. False when the client has as many bodies under way as it may. */
+  admit(atHand: number, uploads: UploadPermits, app: string, client: string): boolean {
+    if (this.#isWhole(atHand)) return true;
     this.#permit = uploads.admit(app, client);
     return this.#permit !== null;
+  }
+
+  /** So many bytes have come by now, and nothing of it is sent yet. */
+  arrived(atHand: number): void {
+    if (this.#isWhole(atHand)) this.close();
   }
 
   /** No more of it is wanted. */
@@ -82,6 +91,11 @@ export class Upload {
   /** There will be no second attempt. */
   forget(): void {
     this.#kept = null;
+  }
+
+  /** What has come whole waits for nobody but a unit. */
+  #isWhole(atHand: number): boolean {
+    return this.#length !== CHUNKED && atHand >= this.#length;
   }
 
   #keep(piece: Buffer): void {
