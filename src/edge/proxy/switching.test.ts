@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Socket } from 'node:net';
+import { connect, type Socket } from 'node:net';
+import { Worker } from 'node:worker_threads';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Target } from '../../domain/routes/router.ts';
 import { EdgeRig } from '../../../test/support/edge-rig.ts';
@@ -11,6 +12,31 @@ const UPGRADE =
 const WEBSOCKET_GUID = '258EAFA5-E914-47DA-95CA-C5AB0DC85B11';
 
 const NOTHING = (): void => {};
+
+/** A listener whose queue is full and who takes nobody: a connection to it is neither made nor refused. */
+async function silentTarget(unit: string): Promise<{ target: Target; close: () => Promise<unknown> }> {
+  const worker = new Worker(
+    `const { parentPort } = require('node:worker_threads');
+     const server = require('node:net').createServer().listen({ port: 0, host: '127.0.0.1', backlog: 1 }, () => {
+       parentPort.postMessage(server.address().port);
+       Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0);
+     });`,
+    { eval: true },
+  );
+  const port = await new Promise<number>((resolve) => worker.once('message', resolve));
+  const queued: Socket[] = [];
+  // Of the third nothing is heard: the queue has room for two.
+  for (const isHeard of [true, true, false]) {
+    const socket = connect(port, '127.0.0.1').on('error', NOTHING);
+    queued.push(socket);
+    if (isHeard) await new Promise((resolve) => socket.once('connect', resolve));
+  }
+  const close = (): Promise<unknown> => {
+    for (const socket of queued) socket.destroy();
+    return worker.terminate();
+  };
+  return { target: { unit, host: '127.0.0.1', port }, close };
+}
 
 async function inFlight(rig: EdgeRig, unit: Target, count: number): Promise<void> {
   while ((await rig.plane.drained([unit.unit], 1)) < count) await new Promise((resolve) => setTimeout(resolve, 5));
@@ -52,6 +78,21 @@ describe('switching', () => {
     client.received = '';
     return client;
   };
+
+  it('sends a request elsewhere whose unit is replaced before it takes the connection', async () => {
+    const rig = await start({ timeouts: { connectMs: 3_600_000 } });
+    const silent = await silentTarget('gone');
+    try {
+      await rig.route(silent.target);
+      const client = await rig.client();
+      client.send('POST / HTTP/1.1\r\nHost: blog.test\r\nContent-Length: 2\r\n\r\nhi');
+      await inFlight(rig, silent.target, 1);
+      await rig.route(await rig.httpUnit((_, response) => response.end('from the new one')));
+      expect(await client.until(/new one/)).toMatch(/^HTTP\/1\.1 200 /);
+    } finally {
+      await silent.close();
+    }
+  });
 
   it('passes a websocket through, both ways and whatever its size', async () => {
     const rig = await start();

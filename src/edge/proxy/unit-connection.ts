@@ -54,6 +54,7 @@ export class UnitConnection {
     });
     this.#socket.on('connect', () => {
       this.connected = true;
+      this.pool.connected(this);
       this.user?.unitConnected();
     });
     this.#socket.on('end', () => {

@@ -33,6 +33,7 @@ export class TargetPool {
   onIdle: () => void = () => {};
   readonly #settings: Settings;
   readonly #idle: UnitConnection[] = [];
+  readonly #connecting = new Set<UnitConnection>();
   readonly #waiting: Applicant[] = [];
   #open = 0;
   #downUntil = 0;
@@ -123,8 +124,14 @@ export class TargetPool {
     if (this.#tunnels.delete(tunnel) && this.#tunnels.size === 0) this.onIdle();
   }
 
+  /** A new connection has been taken. */
+  connected(unit: UnitConnection): void {
+    this.#connecting.delete(unit);
+  }
+
   /** A connection has closed; called once per connection. */
   lost(unit: UnitConnection): void {
+    this.#connecting.delete(unit);
     const at = this.#idle.indexOf(unit);
     if (at >= 0) this.#idle.splice(at, 1);
     if (unit.detached) return;
@@ -141,10 +148,14 @@ export class TargetPool {
     for (const tunnel of [...this.#tunnels]) tunnel.close();
   }
 
-  /** The target has left the table: nothing new, idle connections closed at once, what is in flight goes on. */
+  /**
+   * The target has left the table: nothing new, idle connections closed at once, what is in flight goes on. A request whose connection
+   * is not made yet looks for another target: nobody may answer at the address any more, not even with a refusal.
+   */
   retire(): void {
     this.retired = true;
     for (const unit of this.#idle.splice(0)) unit.destroy();
+    for (const unit of this.#connecting) unit.destroy();
     for (const applicant of this.#waiting.splice(0)) applicant.unitWithdrawn();
   }
 
@@ -162,7 +173,9 @@ export class TargetPool {
 
   #connect(applicant: Applicant): void {
     this.#open++;
-    applicant.unitGranted(new UnitConnection(this, applicant), false);
+    const unit = new UnitConnection(this, applicant);
+    this.#connecting.add(unit);
+    applicant.unitGranted(unit, false);
   }
 
   #serveWaiting(): void {
