@@ -37,7 +37,7 @@ async function start(body: string): Promise<ChildProcess> {
 }
 
 /** As the process itself would have written it. */
-function named(part: 'control' | 'edge', child: ChildProcess): Promise<void> {
+function named(part: 'control' | 'edge' | 'keeper', child: ChildProcess): Promise<void> {
   return writePidFile(join(world.home, 'run', `${part}.pid`), child.pid);
 }
 
@@ -81,7 +81,7 @@ it('leaves an edge that its server has left, unless everything is to be stopped'
   const { out } = await world.run(['server', 'stop']);
   expect(out).toMatch(`No server runs for ${world.home}. The apps stay on the air (edge: process ${edge.pid}).`);
   expect([edge.exitCode, edge.signalCode]).toEqual([null, null]);
-  await world.run(['server', 'stop', '--all']);
+  await world.run(['server', 'stop', '--all', '--timeout', '0']);
   expect(await exitCodeOf(edge)).toBe(15);
 });
 
@@ -120,8 +120,18 @@ it('status is 0 while the server answers, 1 otherwise', async () => {
 
 it('--all without a server has the keeper end the apps', async () => {
   const keeper = await start("process.on('SIGINT', () => process.exit(2))");
-  await writePidFile(join(world.home, 'run', 'keeper.pid'), keeper.pid);
+  await named('keeper', keeper);
   const { code, out } = await world.run(['server', 'stop', '--all']);
   expect({ code, out }).toEqual({ code: 0, out: 'The server and all apps are stopped.\n' });
   expect(await exitCodeOf(keeper)).toBe(2);
+});
+
+it('--all waits for the keeper that an edge without its server is about to start', async () => {
+  const edge = await start(polite);
+  await named('edge', edge);
+  const stopping = world.run(['server', 'stop', '--all']);
+  const keeper = await start(polite);
+  await named('keeper', keeper);
+  expect(await stopping).toMatchObject({ code: 0, out: 'The server and all apps are stopped.\n' });
+  expect([await exitCodeOf(keeper), await exitCodeOf(edge)]).toEqual([2, 15]);
 });

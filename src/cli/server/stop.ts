@@ -1,9 +1,13 @@
 /** `tancho server stop`: asks the server of this home to end, waits until it has, and says what is left. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { PidRecord } from '../../lib/pid-file.ts';
 import type { Cli } from '../cli.ts';
+import type { CliContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 import { findPart, signalPart, waitUntilGone } from './running.ts';
 
 const EDGE_GRACE_MS = 10_000;
+const KEEPER_START_MS = 15_000;
 
 export interface StopOptions {
   /** The apps too. */
@@ -24,7 +28,8 @@ export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Pr
       );
     }
   }
-  const keeper = all && control === null ? await findPart(context, 'keeper') : null;
+  const keeper =
+    all && control === null ? await cli.during('Looking for the apps', () => findKeeper(context, deadlineMs)) : null;
   if (keeper !== null && signalPart(keeper, 'keeper', 'SIGINT')) {
     if (!(await cli.during('Stopping the apps', () => waitUntilGone(keeper, deadlineMs)))) {
       throw new CliError(
@@ -47,6 +52,16 @@ export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Pr
     const toStop = serving === null ? '' : ' To stop them too: tancho server stop --all';
     return `${control === null ? `No server runs for ${context.home}.` : 'The server is stopped.'}${left}${toStop}`;
   });
+}
+
+/** The edge starts it a moment after control has gone; without an edge nobody does. */
+async function findKeeper(context: CliContext, deadlineMs: number): Promise<PidRecord | null> {
+  const deadline = Date.now() + Math.min(deadlineMs, KEEPER_START_MS);
+  while (true) {
+    const keeper = await findPart(context, 'keeper');
+    if (keeper !== null || Date.now() >= deadline || (await findPart(context, 'edge')) === null) return keeper;
+    await delay(50);
+  }
 }
 
 /** The edge outlives a server that was killed. Pid of the one that was stopped. */
