@@ -115,6 +115,8 @@ export interface UnitLimits {
   readonly memoryBytes: number;
   /** Thousandths of a processor; 0 for no limit. */
   readonly cpuMillis: number;
+  /** Where the processor is short, relative to the 100 of others; 0 and absent: as they. */
+  readonly cpuShare?: number;
 }
 
 /** A numbered, immutable snapshot of everything that decides what runs. */

@@ -19,5 +19,7 @@ export async function defaultPlan(store: Pick<PlanReader, 'plans'>): Promise<str
 /** The limits that the next release of an app gets; null: those of the platform's settings. */
 export async function limitsFor(store: Pick<PlanReader, 'plan'>, app: Pick<App, 'plan'>): Promise<UnitLimits | null> {
   const plan = app.plan === BUILT_IN_PLAN ? null : await store.plan(app.plan);
-  return plan === null ? null : { memoryBytes: plan.memoryBytes, cpuMillis: plan.cpuMillis };
+  if (plan === null) return null;
+  const { memoryBytes, cpuMillis, cpuShare } = plan;
+  return { memoryBytes, cpuMillis, cpuShare };
 }

@@ -4,7 +4,7 @@ import { PlatformError } from '../errors.ts';
 
 export interface Plan extends UnitLimits {
   readonly name: string;
-  /** A relative weight that clients of other platforms set and show; nothing here depends on it. */
+  /** Where the processor is short, a unit gets so much of it relative to the 100 of the built-in plan; 0 is 100. */
   readonly cpuShare: number;
   /** New apps have it unless they name another one; one plan at most. */
   readonly isDefault: boolean;
@@ -33,6 +33,10 @@ export function checkPlanName(name: unknown): string {
   });
 }
 
+function shareOf(limits: UnitLimits | null): number {
+  return limits?.cpuShare || CPU_SHARE;
+}
+
 export function isSameLimits(a: UnitLimits | null, b: UnitLimits | null): boolean {
-  return a?.memoryBytes === b?.memoryBytes && a?.cpuMillis === b?.cpuMillis;
+  return a?.memoryBytes === b?.memoryBytes && a?.cpuMillis === b?.cpuMillis && shareOf(a) === shareOf(b);
 }

@@ -34,6 +34,8 @@ export interface Limits {
   readonly memoryBytes: number;
   /** Thousandths of a core; 0 for none. */
   readonly cpuMillis: number;
+  /** Where the processor is short, relative to the 100 of others; 0 and absent: as they. */
+  readonly cpuShare?: number;
   /** Number of processes and threads; 0 for none. */
   readonly processes: number;
 }

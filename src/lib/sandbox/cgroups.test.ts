@@ -29,13 +29,16 @@ describe('limitFiles', () => {
 });
 
 it.each([
-  [1, 'cpu.shares', '256'],
-  [2, 'cpu.weight', '25'],
-] as const)('limitFiles gives less of the processor to what may wait, in version %i', (version, file, value) => {
+  [1, 25, 'cpu.shares', '256'],
+  [2, 25, 'cpu.weight', '25'],
+  [1, 1_000_000, 'cpu.shares', '262144'],
+  [2, 1_000_000, 'cpu.weight', '10000'],
+] as const)('limitFiles weighs the processor, in version %i a share of %i', (version, cpuShare, file, value) => {
   const free = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
   const base = { version, path: '/x', controllers: ['cpu'] } as const;
-  expect(limitFiles(base, { ...free, weight: 'low' })).toEqual([[file, value]]);
+  expect(limitFiles(base, { ...free, cpuShare })).toEqual([[file, value]]);
   expect(limitFiles(base, free)).toEqual([]);
+  expect(limitFiles(base, { ...free, cpuShare: 0 })).toEqual([]);
 });
 
 describe('hierarchies', () => {

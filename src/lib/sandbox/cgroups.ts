@@ -20,8 +20,12 @@ export interface CgroupBase {
 
 const CPU_PERIOD_MICROS = 100_000;
 const MIN_CPU_QUOTA_MICROS = 1_000;
-/** A quarter of what a group has by default. */
-const LOW_WEIGHT = { 1: ['cpu.shares', '256'], 2: ['cpu.weight', '25'] } as const;
+/** File, what a group has by default, and the bounds of the kernel. */
+const WEIGHT = {
+  1: { file: 'cpu.shares', usual: 1_024, min: 2, max: 262_144 },
+  2: { file: 'cpu.weight', usual: 100, min: 1, max: 10_000 },
+} as const;
+const USUAL_SHARE = 100;
 
 /** Pure: what to write into a group's files. */
 export function limitFiles(base: CgroupBase, limits: SandboxRequest['limits']): [file: string, value: string][] {
@@ -37,9 +41,10 @@ export function limitFiles(base: CgroupBase, limits: SandboxRequest['limits']): 
     if (base.version === 2) files.push(['cpu.max', `${quota} ${CPU_PERIOD_MICROS}`]);
     else files.push(['cpu.cfs_period_us', `${CPU_PERIOD_MICROS}`], ['cpu.cfs_quota_us', `${quota}`]);
   }
-  if (has('cpu') && limits.weight === 'low') {
-    const [file, value] = LOW_WEIGHT[base.version];
-    files.push([file, value]);
+  if (has('cpu') && limits.cpuShare !== undefined && limits.cpuShare > 0) {
+    const { file, usual, min, max } = WEIGHT[base.version];
+    const weight = Math.round((limits.cpuShare * usual) / USUAL_SHARE);
+    files.push([file, `${Math.min(Math.max(weight, min), max)}`]);
   }
   if (has('pids') && limits.processes > 0) files.push(['pids.max', `${limits.processes}`]);
   return files;

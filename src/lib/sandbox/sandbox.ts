@@ -24,8 +24,8 @@ export interface SandboxRequest {
     readonly memoryBytes: number;
     readonly cpuMillis: number;
     readonly processes: number;
-    /** `low`: where the processor is short, a quarter of what others get. */
-    readonly weight?: 'low';
+    /** Where the processor is short, relative to the 100 of others; 0 and absent: as they. */
+    readonly cpuShare?: number;
   };
   readonly stdio: StdioOptions;
   /** True: the process dies with its parent (builds, one-off commands); false: it outlives it (units). */

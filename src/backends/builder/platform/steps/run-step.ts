@@ -36,12 +36,15 @@ export interface Ended {
   readonly outOfMemory: boolean;
 }
 
+/** A quarter of what apps get. */
+const LOW_CPU_SHARE = 25;
+
 /** Rejects with the signal's reason when it fires; the whole process tree is gone by then. */
 export async function runStep(sandbox: Sandbox, command: Command): Promise<Ended> {
   command.signal.throwIfAborted();
   const id = `build-${randomHex(16)}`;
   const { argv, cwd, env, tenant, binds } = command;
-  const limits = { ...command.limits, weight: 'low' } as const;
+  const limits = { ...command.limits, cpuShare: LOW_CPU_SHARE };
   const process = await sandbox.spawn({
     argv: [...behind(), ...argv],
     cwd,
