@@ -8,7 +8,7 @@ import { PlatformError } from '../../../domain/errors.ts';
 import type { Mailer } from '../../../domain/users/mailer.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { mailMessage } from '../../../lib/mail-message.ts';
+import { letter } from '../letter.ts';
 
 export interface OutboxOptions {
   /** Made when the first letter is written, mode 0700. */
@@ -26,7 +26,7 @@ const LETTER = /^\d{8}T\d{9}Z-[0-9a-f]{16}\.eml$/;
 export function createOutboxMailer(options: OutboxOptions): Mailer {
   const { directory, from, now, logger, kept = KEPT } = options;
 
-  async function write(name: string, text: string): Promise<void> {
+  async function write(name: string, text: Buffer): Promise<void> {
     await mkdir(directory, { recursive: true, mode: 0o700 });
     await chmod(directory, 0o700);
     const aside = join(directory, `.${name}`);
@@ -49,7 +49,7 @@ export function createOutboxMailer(options: OutboxOptions): Mailer {
       const id = randomHex(16);
       const name = `${date.toISOString().replace(/[-:.]/g, '')}-${id}.eml`;
       try {
-        await write(name, mailMessage({ ...mail, from, date, id }));
+        await write(name, await message(letter(mail, { from, date, id })));
       } catch (error) {
         logger.error({ err: error, directory }, 'a letter could not be written');
         throw new PlatformError('unavailable', 'The mail could not be sent.', {
@@ -63,4 +63,14 @@ export function createOutboxMailer(options: OutboxOptions): Mailer {
       );
     },
   };
+}
+
+/** As it would travel (RFC 5322). */
+async function message(content: ReturnType<typeof letter>): Promise<Buffer> {
+  // Loaded with the first letter: most servers never write one.
+  const { createTransport } = await import('nodemailer');
+  const transport = createTransport({ streamTransport: true, buffer: true, newline: 'windows' });
+  const { message: bytes } = await transport.sendMail(content);
+  if (!Buffer.isBuffer(bytes)) throw new Error('A letter was composed as a stream.');
+  return bytes;
 }

@@ -43,30 +43,31 @@ describe('a mail server', () => {
       'MAIL FROM:<tancho@example.com>',
       'RCPT TO:<ann@example.com>',
       'DATA',
-      'QUIT',
     ]);
   });
 
   it('gets the password of the address, which is in no message', async () => {
-    const good = await against({ login: 'me:p@ss word' }, 'smtp://me:p%40ss%20word@127.0.0.1');
+    const abilities = ['AUTH PLAIN'];
+    const good = await against({ abilities, login: 'me:p@ss word' }, 'smtp://me:p%40ss%20word@127.0.0.1');
     expect([good.error, good.server.letters.length]).toEqual([null, 1]);
-    const bad = await against({ login: 'me:other' }, 'smtp://me:p%40ss%20word@127.0.0.1');
+    const bad = await against({ abilities, login: 'me:other' }, 'smtp://me:p%40ss%20word@127.0.0.1');
     expect(bad.error).toMatchObject({ code: 'unavailable' });
-    expect(bad.reason).toBe('The mail server answered AUTH with 535 who are you');
+    expect(bad.reason).toMatch(/535 who are you/);
+    expect(bad.reason).not.toContain('p@ss');
   });
 
   // Names may begin like an address of this machine, too; 127.1 is one that can be had without a name server.
   it('gets no password without encryption when it is not surely on this machine', async () => {
-    const { reason, server } = await against({ login: 'me:secret' }, 'smtp://me:secret@127.1');
-    expect(reason).toBe('The mail server offers no encryption, so the password is not sent to it.');
-    expect(server.commands).toEqual(['EHLO [127.0.0.1]']);
+    const options = { abilities: ['AUTH PLAIN'], login: 'me:secret' };
+    const { reason, server } = await against(options, 'smtp://me:secret@127.1');
+    expect(reason).toMatch(/STARTTLS/);
+    expect(server.commands.filter((command) => command.startsWith('AUTH'))).toEqual([]);
   });
 
   it.each([
-    ['that does not speak SMTP', { EHLO: 'HTTP/1.1 400 Bad Request' }, /does not speak SMTP/],
-    ['that does not know the receiver', { RCPT: '550 unknown' }, /answered RCPT with 550 unknown/],
-    ['that takes no letters', { DATA: '554 no' }, /answered DATA with 554 no/],
-    ['without end to its answers', { EHLO: `250-${'x'.repeat(70_000)}` }, /too long/],
+    ['that does not speak SMTP', { EHLO: 'HTTP/1.1 400 Bad Request', HELO: 'HTTP/1.1 400 Bad Request' }, /HTTP/],
+    ['that does not know the receiver', { RCPT: '550 unknown' }, /550 unknown/],
+    ['that takes no letters', { DATA: '554 no' }, /554 no/],
   ])('%s makes sending unavailable', async (_what, answers, expected) => {
     const { error, reason, server } = await against({ answers });
     expect(error).toMatchObject({ code: 'unavailable' });
@@ -75,8 +76,11 @@ describe('a mail server', () => {
     expect(server.letters).toEqual([]);
   });
 
-  it('that is silent is given up in time', async () => {
-    const { error } = await against({ answers: { MAIL: '250-still thinking' } }, undefined, { timeoutMs: 200 });
+  it.each([
+    ['is silent', { MAIL: '250-still thinking' }],
+    ['does not end its answers', { EHLO: `250-${'x'.repeat(70_000)}` }],
+  ])('that %s is given up in time', async (_what, answers) => {
+    const { error } = await against({ answers }, undefined, { timeoutMs: 200 });
     expect(error).toMatchObject({ code: 'timeout' });
   });
 
