@@ -13,7 +13,7 @@ import { type Doors, openDoors } from './daemon/doors.ts';
 import { publicAddress } from './daemon/public-address.ts';
 import { settingsOf } from './daemon/settings.ts';
 import { recover } from './domain/recovery.ts';
-import { takeSeat } from './domain/seat.ts';
+import { takeLeaderLock } from './domain/leader-lock.ts';
 import { ensureFirstAdmin } from './domain/users/first-admin.ts';
 import { PRE_RECEIVE } from './git-push/hook.ts';
 import { claimHome } from './lib/home-claim.ts';
@@ -87,7 +87,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
     publicAddress: publicIp.current,
   });
   const owner = `${hostname()}-${await ownName(path.join(options.runDir, 'control.name'))}`;
-  const seat = await takeSeat(backends.store, { owner, onLost: () => giveUp(logger) });
+  const leaderLock = await takeLeaderLock(backends.store, { owner, onLost: () => giveUp(logger) });
   const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);
   const domain = createDomain(config, backends, { settings, logger, now, owner });
   const { background, ...recovered } = await recover({ ...backends, ...domain.parts, logger, now });
@@ -118,7 +118,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
       await Promise.all([api.close(), ssh.close()]);
       await background;
       await domain.close(how);
-      await seat.leave();
+      await leaderLock.release();
       await backends.close(how);
       await options.release();
       await options.closeLog();

@@ -20,7 +20,7 @@ export interface BuildPlan {
   /** The last of equal names counts. */
   readonly environment: readonly Variable[];
   /** Put into the code before the first step. */
-  readonly files: readonly BroughtFile[];
+  readonly files: readonly AddedFile[];
   readonly dependencies: readonly DependencySet[];
   readonly steps: readonly Step[];
   /** Files that the steps must have made to be served as they are; null: the app serves itself. */
@@ -55,7 +55,7 @@ export interface Tool {
   /** Names under which other versions may be installed, in the order in which they are tried. */
   readonly others?: readonly string[];
   /** How versions that are not installed are brought; absent: they must be installed. */
-  readonly bring?: BroughtTool | null;
+  readonly bring?: FetchedTool | null;
   /** From this version on, in full, the program itself fetches the version that the source asks for. */
   readonly fetchesItselfSince?: string;
 }
@@ -70,7 +70,7 @@ export interface WantedVersion {
 }
 
 /** How versions of a tool are brought to this machine: once, for all apps. */
-export interface BroughtTool {
+export interface FetchedTool {
   /** The range to take from when the tool is not installed and the source asks for none; null: then it must be installed. */
   readonly otherwise: string | null;
   /** Whose programs the commands below use, as `{name}`; the tool must be installed in some version then. */
@@ -113,7 +113,7 @@ export interface Variable {
 }
 
 /** `from`: a path below platforms/, or the text itself. `to`: a file directly in `.tancho/`. */
-export type BroughtFile = { readonly to: string } & ({ readonly from: string } | { readonly text: string });
+export type AddedFile = { readonly to: string } & ({ readonly from: string } | { readonly text: string });
 
 export interface Step {
   /** For people: `npm ci`. */

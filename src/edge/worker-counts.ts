@@ -8,7 +8,7 @@ export class WorkerCounts<W> {
   readonly #told = new Map<W, Map<string, AppCount>>();
   readonly #ofTheGone = new Map<string, AppTraffic>();
 
-  told(worker: W, counts: readonly AppCount[]): void {
+  update(worker: W, counts: readonly AppCount[]): void {
     const known = this.#told.get(worker) ?? new Map<string, AppCount>();
     for (const count of counts) known.set(count.app, count);
     this.#told.set(worker, known);

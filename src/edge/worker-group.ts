@@ -129,7 +129,7 @@ export class WorkerGroup implements Serving {
     child.on('message', (news: Partial<Extract<WorkerNews, { counts: unknown }>>) => {
       // Whatever it says is a sign of life; before it has been born it has until its start fails.
       if (this.#ready.has(worker)) this.#heartbeats.beat(child.pid ?? 0);
-      if (news.counts !== undefined) this.#counts.told(worker, news.counts);
+      if (news.counts !== undefined) this.#counts.update(worker, news.counts);
     });
     // Everything that it said has been read.
     void link.ended.then(() => {

@@ -11,7 +11,7 @@ import type { Deploys } from '../domain/deploys/deploys.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
 import { atMost } from '../lib/deadline.ts';
 import type { Logger } from '../lib/logger.ts';
-import { Tally } from '../lib/tally.ts';
+import { KeyedCounter } from '../lib/keyed-counter.ts';
 import { Pushes } from './pushes.ts';
 import { appNotFound } from './refusal.ts';
 import type { GitMode, GitServiceName, GitServiceProcess, Repositories } from './repositories.ts';
@@ -135,7 +135,7 @@ function beingStopped(): PlatformError {
 class Slots {
   readonly #all: number;
   readonly #each: number;
-  readonly #taken = new Tally();
+  readonly #taken = new KeyedCounter();
   #total = 0;
 
   constructor(all: number, each: number) {

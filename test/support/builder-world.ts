@@ -7,7 +7,7 @@ import type { SlugManifest } from '../../src/domain/deploys/slug.ts';
 import type { Language } from '../../src/build-plan/language.ts';
 import { LANGUAGES } from '../../src/build-plan/languages/built-in.ts';
 import { createPlatformBuilder } from '../../src/backends/builder/platform/platform-builder.ts';
-import type { PlatformBuilderOptions } from '../../src/backends/builder/platform/open-workshop.ts';
+import type { PlatformBuilderOptions } from '../../src/backends/builder/platform/open-context.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import { PlainSandbox } from './plain-sandbox.ts';
 

@@ -1,6 +1,6 @@
 /** Use case: run a command in the app's sandbox (specification 4.1, /run). */
 import { randomHex } from '../../lib/ids.ts';
-import { Tally } from '../../lib/tally.ts';
+import { KeyedCounter } from '../../lib/keyed-counter.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -49,7 +49,7 @@ export interface RunDeps {
 
 export function createRun(deps: RunDeps): Run {
   const { store, provisioner, journal, act, settings } = deps;
-  const running = new Tally();
+  const running = new KeyedCounter();
 
   async function counted<T>(app: string, work: () => Promise<T>): Promise<T> {
     const others = running.of(app);

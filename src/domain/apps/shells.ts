@@ -4,7 +4,7 @@
  */
 import { randomHex } from '../../lib/ids.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
-import { Tally } from '../../lib/tally.ts';
+import { KeyedCounter } from '../../lib/keyed-counter.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -75,7 +75,7 @@ const TERM = /^[A-Za-z0-9][A-Za-z0-9._+-]{0,63}$/;
 
 export function createShells(deps: ShellsDeps): Shells {
   const { store, provisioner, journal, act, settings, now, idleMs = IDLE_MS, recheckMs = RECHECK_MS } = deps;
-  const open = new Tally();
+  const open = new KeyedCounter();
 
   async function specOf(app: App, wanted: string): Promise<UnitSpec> {
     const units = servingUnits(app, await store.units(app.name));

@@ -1,5 +1,5 @@
 /** Use cases of logs (specification 4.1, log): everything that was logged comes out here. */
-import { Tally } from '../../lib/tally.ts';
+import { KeyedCounter } from '../../lib/keyed-counter.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
@@ -47,7 +47,7 @@ const MAX_FOLLOWED = 50;
 
 export function createLogs(deps: LogsDeps): Logs {
   const { store, logStore, journal, act, now, recheckMs = RECHECK_MS } = deps;
-  const following = new Tally();
+  const following = new KeyedCounter();
 
   async function permitted(caller: Caller, name: string, query: LogQuery): Promise<{ app: App; reading: Reading }> {
     const app = await demandApp(store, name);

@@ -15,7 +15,7 @@ import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { scopeOf } from '../sandbox/ladder-sandbox.ts';
+import { scopeOf } from '../sandbox/level-sandbox.ts';
 import { probeSandbox } from '../sandbox/probe.ts';
 import { findProgram } from '../sandbox/programs.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';

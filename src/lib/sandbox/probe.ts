@@ -1,5 +1,5 @@
 /**
- * The isolation ladder: finds the strongest level this machine has by really running something at each rung, and makes the
+ * Finds the strongest isolation level this machine has by really running something at each, and makes the
  * Sandbox. Does not decide who may run where; that is the domain's business.
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { Cgroups } from './cgroups.ts';
 import type { CgroupBase } from './cgroups.ts';
 import { probeCgroups } from './cgroup-probe.ts';
-import { LadderSandbox, scopeOf } from './ladder-sandbox.ts';
-import type { Rung } from './ladder-sandbox.ts';
+import { LevelSandbox, scopeOf } from './level-sandbox.ts';
+import type { IsolationLevel } from './level-sandbox.ts';
 import type { Networks } from '../networks/networks.ts';
 import { probeNetworks } from '../networks/probe-networks.ts';
 import type { Programs } from './plan.ts';
@@ -17,10 +17,10 @@ import type { Sandbox, SandboxLevel } from './sandbox.ts';
 import { systemView } from './system-view.ts';
 import { Tenants, uidRange } from './tenants.ts';
 import type { UidRange } from './tenants.ts';
-import { tryRoot, tryRung } from './try-rung.ts';
+import { tryRoot, tryLevel } from './try-level.ts';
 
 export interface ProbeOptions {
-  /** Where the ladder keeps its notes: uids of tenants, exit codes. */
+  /** Where the sandbox keeps its notes: uids of tenants, exit codes. */
   readonly stateDir: string;
   /** TANCHO_HOME: hidden from every process but for its binds. */
   readonly home: string;
@@ -51,14 +51,14 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
   const reasons: string[] = [];
   const levels: SandboxLevel[] = options.level === 'auto' ? ['bubblewrap', 'user', 'plain'] : [options.level];
   for (const level of levels) {
-    const rung = makeRung(level, options, programs, isRoot);
-    const problem = typeof rung === 'string' ? rung : await attempt(rung, options, cgroups);
-    if (typeof rung !== 'string' && problem === null) {
-      const noRoots = await attemptRoot(rung, options, cgroups);
-      const networks = await attemptNetworks(rung, options);
-      const description = describe(rung, { cgroups, why, noRoots, networks }, reasons);
+    const isolation = prepareLevel(level, options, programs, isRoot);
+    const problem = typeof isolation === 'string' ? isolation : await attempt(isolation, options, cgroups);
+    if (typeof isolation !== 'string' && problem === null) {
+      const noRoots = await attemptRoot(isolation, options, cgroups);
+      const networks = await attemptNetworks(isolation, options);
+      const description = describe(isolation, { cgroups, why, noRoots, networks }, reasons);
       const found = { networks: typeof networks === 'string' ? null : networks, roots: noRoots === null };
-      const sandbox = new LadderSandbox({ rung, cgroups, stateDir: options.stateDir, description, ...found });
+      const sandbox = new LevelSandbox({ isolation, cgroups, stateDir: options.stateDir, description, ...found });
       await sandbox.sweep();
       return sandbox;
     }
@@ -97,8 +97,13 @@ async function knownCgroups(stateDir: string): Promise<{ cgroups: Cgroups | null
   return { cgroups, why: '' };
 }
 
-/** The rung, or why it cannot be had. */
-function makeRung(level: SandboxLevel, options: ProbeOptions, programs: Programs, isRoot: boolean): Rung | string {
+/** What the level needs, or why it cannot be had. */
+function prepareLevel(
+  level: SandboxLevel,
+  options: ProbeOptions,
+  programs: Programs,
+  isRoot: boolean,
+): IsolationLevel | string {
   if (level === 'plain') return { level, programs, tenants: null, system: null };
   if (level === 'bubblewrap' && programs.bwrap === null)
     return 'bwrap was not found (install the package "bubblewrap")';
@@ -113,9 +118,13 @@ function makeRung(level: SandboxLevel, options: ProbeOptions, programs: Programs
   return { level, programs, tenants: new Tenants(options.stateDir, range, first), system };
 }
 
-async function attempt(rung: Rung, options: ProbeOptions, cgroups: Cgroups | null): Promise<string | null> {
-  const sandbox = new LadderSandbox({
-    rung,
+async function attempt(
+  isolation: IsolationLevel,
+  options: ProbeOptions,
+  cgroups: Cgroups | null,
+): Promise<string | null> {
+  const sandbox = new LevelSandbox({
+    isolation,
     cgroups,
     stateDir: options.stateDir,
     description: '',
@@ -124,18 +133,22 @@ async function attempt(rung: Rung, options: ProbeOptions, cgroups: Cgroups | nul
   });
   const directory = mkdtempSync(join(options.home, '.probe-'));
   try {
-    return await tryRung(sandbox, directory, PROBE_TENANT);
+    return await tryLevel(sandbox, directory, PROBE_TENANT);
   } finally {
     rmSync(directory, { recursive: true, force: true });
   }
 }
 
 /** Null when processes can have a root file system of their own, else why not; '' where that is plain from the level. */
-async function attemptRoot(rung: Rung, options: ProbeOptions, cgroups: Cgroups | null): Promise<string | null> {
-  const { system } = rung;
+async function attemptRoot(
+  isolation: IsolationLevel,
+  options: ProbeOptions,
+  cgroups: Cgroups | null,
+): Promise<string | null> {
+  const { system } = isolation;
   if (system === null) return '';
-  const sandbox = new LadderSandbox({
-    rung,
+  const sandbox = new LevelSandbox({
+    isolation,
     cgroups,
     stateDir: options.stateDir,
     description: '',
@@ -151,12 +164,12 @@ async function attemptRoot(rung: Rung, options: ProbeOptions, cgroups: Cgroups |
 }
 
 /** The networks, or why there are none. */
-async function attemptNetworks(rung: Rung, options: ProbeOptions): Promise<Networks | string> {
+async function attemptNetworks(isolation: IsolationLevel, options: ProbeOptions): Promise<Networks | string> {
   const { mode, allowed } = options.network ?? { mode: 'auto', allowed: [] };
   if (mode === 'shared') return 'it is set so';
   const { stateDir } = options;
   const found =
-    rung.level === 'plain'
+    isolation.level === 'plain'
       ? 'the level plain isolates nothing'
       : await probeNetworks({ stateDir, scope: scopeOf(stateDir), allowed });
   if (typeof found !== 'string' || mode === 'auto') return found;
@@ -174,17 +187,21 @@ interface Found {
   readonly noRoots: string | null;
 }
 
-function describe(rung: Rung, { cgroups, why, noRoots, networks }: Found, reasons: readonly string[]): string {
-  const parts = [ISOLATION[rung.level]];
-  if (rung.tenants !== null) parts.push('one system user per app');
+function describe(
+  isolation: IsolationLevel,
+  { cgroups, why, noRoots, networks }: Found,
+  reasons: readonly string[],
+): string {
+  const parts = [ISOLATION[isolation.level]];
+  if (isolation.tenants !== null) parts.push('one system user per app');
   else parts.push(`apps run as the platform's own user${process.getuid?.() === 0 ? ' (root!)' : ''}`);
   const limits = (['memory', 'cpu', 'pids'] as const).filter((name) => cgroups?.has(name));
   if (cgroups === null || limits.length === 0) parts.push(`no kernel limits: ${why}`);
   else parts.push(`limits by control groups v${cgroups.version}: ${limits.join(', ')}`);
   if (typeof networks !== 'string') parts.push('networks: own');
-  else if (rung.level !== 'plain') parts.push(`networks: shared with the machine, for ${networks}`);
+  else if (isolation.level !== 'plain') parts.push(`networks: shared with the machine, for ${networks}`);
   if (noRoots) parts.push(`images do not run: ${noRoots}`);
-  return [`${rung.level}: ${parts.join('; ')}`, ...reasons].join('; ');
+  return [`${isolation.level}: ${parts.join('; ')}`, ...reasons].join('; ');
 }
 
 const ISOLATION: Readonly<Record<SandboxLevel, string>> = {

@@ -1,5 +1,5 @@
 /**
- * Contract of the isolation ladder: one Sandbox is probed at start and turns "run this argv in this directory, as this
+ * Contract of the isolation levels: one Sandbox is probed at start and turns "run this argv in this directory, as this
  * tenant, with these limits" into a spawned process. Used for units, builds and one-off commands alike.
  */
 import type { Usage } from './usage.ts';

@@ -8,7 +8,7 @@ import type { DatabaseConnection, Dialect, Driver, Kysely, QueryResult } from 'k
 import { patiently } from './patiently.ts';
 import { sqliteValues } from './sqlite-value.ts';
 import type { SqliteValue } from './sqlite-value.ts';
-import { Turnstile } from './turnstile.ts';
+import { Mutex } from './mutex.ts';
 
 /** Longer than the wait for another process, short enough that a transaction that waits for itself is told so. */
 const TURN_MS = 10_000;
@@ -34,7 +34,7 @@ class TransactionalAdapter extends SqliteAdapter {
 class SqliteDriver implements Driver {
   readonly #file: DatabaseSync;
   readonly #connection: SqliteConnection;
-  readonly #turnstile = new Turnstile(TURN_MS);
+  readonly #mutex = new Mutex(TURN_MS);
 
   constructor(file: DatabaseSync) {
     this.#file = file;
@@ -44,12 +44,12 @@ class SqliteDriver implements Driver {
   async init(): Promise<void> {}
 
   async acquireConnection(): Promise<DatabaseConnection> {
-    await this.#turnstile.enter();
+    await this.#mutex.acquire();
     return this.#connection;
   }
 
   async releaseConnection(): Promise<void> {
-    this.#turnstile.leave();
+    this.#mutex.release();
   }
 
   async beginTransaction(connection: DatabaseConnection): Promise<void> {
@@ -70,7 +70,7 @@ class SqliteDriver implements Driver {
   }
 
   async destroy(): Promise<void> {
-    await this.#turnstile.close();
+    await this.#mutex.close();
     if (this.#file.isOpen) this.#file.close();
   }
 }

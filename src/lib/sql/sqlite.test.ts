@@ -11,7 +11,7 @@ import { patiently } from './patiently.ts';
 import { sqlFault, UnstorableValue } from './sql-error.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import { openSqliteFile } from './sqlite-file.ts';
-import { Turnstile } from './turnstile.ts';
+import { Mutex } from './mutex.ts';
 
 interface Tables {
   t: { id: string; n: number | null; flag: number | null };
@@ -121,39 +121,39 @@ test('SQLite says nothing on standard error', async () => {
   expect([stdout, stderr]).toEqual(['', '']);
 });
 
-describe('Turnstile', () => {
+describe('Mutex', () => {
   test('lets through one at a time, in order', async () => {
-    const turnstile = new Turnstile(1_000);
+    const mutex = new Mutex(1_000);
     const order: number[] = [];
     await Promise.all(
       [1, 2, 3, 4].map(async (number) => {
-        await turnstile.enter();
+        await mutex.acquire();
         order.push(number);
         await new Promise((resolve) => setImmediate(resolve));
         order.push(number);
-        turnstile.leave();
+        mutex.release();
       }),
     );
     expect(order).toEqual([1, 1, 2, 2, 3, 3, 4, 4]);
   });
 
   test('lets nobody wait for ever', async () => {
-    const turnstile = new Turnstile(20);
-    await turnstile.enter();
-    await expect(turnstile.enter()).rejects.toThrow('busy for 20 ms');
-    turnstile.leave();
-    await turnstile.enter();
+    const mutex = new Mutex(20);
+    await mutex.acquire();
+    await expect(mutex.acquire()).rejects.toThrow('busy for 20 ms');
+    mutex.release();
+    await mutex.acquire();
   });
 
   test('turns everybody away once closed', async () => {
-    const turnstile = new Turnstile(1_000);
-    await turnstile.enter();
-    const closing = turnstile.close();
-    const late = turnstile.enter();
-    turnstile.leave();
+    const mutex = new Mutex(1_000);
+    await mutex.acquire();
+    const closing = mutex.close();
+    const late = mutex.acquire();
+    mutex.release();
     await closing;
     await expect(late).rejects.toThrow('closed');
-    await expect(turnstile.enter()).rejects.toThrow('closed');
+    await expect(mutex.acquire()).rejects.toThrow('closed');
   });
 });
 

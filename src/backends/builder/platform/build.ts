@@ -20,36 +20,36 @@ import type { RunningBuild } from './running-build.ts';
 import type { SlugPlace } from './slugs.ts';
 import type { BuildOutput } from './steps/output.ts';
 import { StepRunner } from './steps/step-runner.ts';
-import type { Workshop } from './workshop.ts';
+import type { BuilderContext } from './builder-context.ts';
 
 export async function buildSlug(
-  workshop: Workshop,
+  context: BuilderContext,
   request: BuildRequest,
   place: SlugPlace,
   output: BuildOutput,
   signal: AbortSignal,
 ): Promise<Artifact> {
-  await workshop.slugs.begin(place);
+  await context.slugs.begin(place);
   await request.source.extract(place.code, signal);
   await narrowTo(request.settings?.root ?? '', place);
   signal.throwIfAborted();
   const files = new SourceFiles(directoryReader(place.code));
   const { app, platform, disabled = [] } = request;
-  const languages = languagesFor(workshop, request);
+  const languages = languagesFor(context, request);
   const { settings: set = NO_SETTINGS } = request;
   const planned = await planSource({ app, platform, languages, files, disabled, settings: set });
   const { plan, appFiles } = planned;
   for (const text of plan.notes) output.say(text);
   for (const text of plan.warnings) output.say(`Warning: ${text}`);
   demandBuildable(plan);
-  const begun = { workshop, request, plan, place, files, output, signal };
+  const begun = { context, request, plan, place, files, output, signal };
   const { versions, ...tools } = await resolveTools(begun);
   const title = plan.title === plan.platform ? '' : ` (${plan.title})`;
   output.say(`Building ${app} with ${plan.platform}${title}${versions.length === 0 ? '' : `: ${versions.join(', ')}`}`);
   for (const line of describeBriefly(plan)) output.say(line);
   const build: RunningBuild = { ...begun, ...tools };
-  await writePlatformFiles(plan, workshop.platformFiles, place);
-  await workshop.sandbox.own(place.code, app);
+  await writePlatformFiles(plan, context.platformFiles, place);
+  await context.sandbox.own(place.code, app);
   const layer = await runSteps(build, planned.commands);
   signal.throwIfAborted();
   await writeManifest(build, { layer, options: appFiles.config.options });
@@ -70,17 +70,17 @@ export async function buildSlug(
  * Throws Failure `no_platform` when the definition of the app's platform cannot be read: another version of this program took it.
  * That of another one only cannot be chosen then.
  */
-function languagesFor(workshop: Workshop, { platform, added = {} }: BuildRequest): readonly Language[] {
+function languagesFor(context: BuilderContext, { platform, added = {} }: BuildRequest): readonly Language[] {
   const written = Object.entries(added).flatMap(([name, definition]) => {
     try {
-      return [writtenLanguage(name, definition, workshop.inheritable)];
+      return [writtenLanguage(name, definition, context.inheritable)];
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
       if (name !== platform) return [];
       throw new Failure('no_platform', error.message, { hint: 'An admin can change it: tancho platform update.' });
     }
   });
-  return [...workshop.languages, ...written];
+  return [...context.languages, ...written];
 }
 
 async function writePlatformFiles({ files }: BuildPlan, platformFiles: string, place: SlugPlace): Promise<void> {

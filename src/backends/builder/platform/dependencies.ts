@@ -17,7 +17,7 @@ export async function prepareDependencies(
   runner: StepRunner,
   changesLater: boolean,
 ): Promise<string | null> {
-  const { workshop, request, files } = build;
+  const { context, request, files } = build;
   const { steps } = dependencies;
   if (steps.length === 0) return null;
   const versions = Object.fromEntries(build.programs.map((program) => [program.program, program.version]));
@@ -25,8 +25,8 @@ export async function prepareDependencies(
   const plain = steps.map((step) => step.run);
   const neverKept = typeof dependencies.neverKept === 'string';
   const key = await layerKey(dependencies, plain, versions, files);
-  const layer = await workshop.layers.find(request.app, neverKept ? `${key}-${request.deployId}` : key);
-  if (layer.ready) await workshop.layers.touch(request.app, layer);
+  const layer = await context.layers.find(request.app, neverKept ? `${key}-${request.deployId}` : key);
+  if (layer.ready) await context.layers.touch(request.app, layer);
   const { keep: kept } = dependencies;
   if (kept.kind === 'layer') return stayingLayer(dependencies, layer, steps, build, runner);
   const what = { name: dependencies.name, directory: kept.directory, layer, steps, neverKept, changesLater };
@@ -41,23 +41,23 @@ async function stayingLayer(
   build: RunningBuild,
   runner: StepRunner,
 ): Promise<string> {
-  const { workshop, request, output } = build;
+  const { context, request, output } = build;
   if (layer.ready) {
     output.say(`${dependencies.name}: unchanged`);
     return layer.tree;
   }
-  await workshop.layers.begin(request.app, layer);
+  await context.layers.begin(request.app, layer);
   try {
     await mkdir(layer.tree, { mode: 0o755 });
-    await workshop.sandbox.own(layer.tree, request.app);
+    await context.sandbox.own(layer.tree, request.app);
     for (const step of steps) {
       output.say(step.name);
       await runner.run(step, { layer: { tree: layer.tree, writable: true } });
     }
     await seal(layer.tree);
-    await workshop.layers.finish(request.app, layer);
+    await context.layers.finish(request.app, layer);
   } catch (error) {
-    await workshop.layers.discard(request.app, layer);
+    await context.layers.discard(request.app, layer);
     throw error;
   }
   return layer.tree;
@@ -73,7 +73,7 @@ interface Restored {
 }
 
 async function restoredDirectory(what: Restored, build: RunningBuild, runner: StepRunner): Promise<void> {
-  const { workshop, request, place, output } = build;
+  const { context, request, place, output } = build;
   const { name, layer } = what;
   const target = join(place.code, what.directory);
   const putBack = async (): Promise<void> => {
@@ -82,8 +82,8 @@ async function restoredDirectory(what: Restored, build: RunningBuild, runner: St
       tree: layer.tree,
       target,
       staging: join(place.directory, 'staging'),
-      mode: workshop.separated && !what.changesLater ? 'link' : 'copy',
-      own: (path) => workshop.sandbox.own(path, request.app),
+      mode: context.separated && !what.changesLater ? 'link' : 'copy',
+      own: (path) => context.sandbox.own(path, request.app),
     });
   };
   // What the source itself carries in this place would mix with what the steps make.
@@ -99,12 +99,12 @@ async function restoredDirectory(what: Restored, build: RunningBuild, runner: St
     await runner.run(step);
   }
   if (what.neverKept) return;
-  await workshop.layers.begin(request.app, layer);
+  await context.layers.begin(request.app, layer);
   try {
-    if (!(await keep(target, layer.tree))) return await workshop.layers.discard(request.app, layer);
-    await workshop.layers.finish(request.app, layer);
+    if (!(await keep(target, layer.tree))) return await context.layers.discard(request.app, layer);
+    await context.layers.finish(request.app, layer);
   } catch (error) {
-    await workshop.layers.discard(request.app, layer);
+    await context.layers.discard(request.app, layer);
     throw error;
   }
   await putBack();

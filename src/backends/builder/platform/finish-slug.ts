@@ -14,7 +14,7 @@ export interface Finished {
 }
 
 export async function writeManifest(build: RunningBuild, { layer, options }: Finished): Promise<void> {
-  const { workshop, plan, place, request, brought, programs } = build;
+  const { context, plan, place, request, brought, programs } = build;
   const values: Record<string, string> = { app: request.app, code: place.code };
   if (layer !== null) values['layer'] = layer;
   const own = plan.path.map((directory) => join(place.code, directory));
@@ -23,10 +23,10 @@ export async function writeManifest(build: RunningBuild, { layer, options }: Fin
   for (const program of programs) {
     if (plan.tools.find((tool) => tool.program === program.program)?.runtime !== true) continue;
     binds.push(...program.binds);
-    if (!(await workshop.programs.isDefault(program))) path.push(dirname(program.path));
+    if (!(await context.programs.isDefault(program))) path.push(dirname(program.path));
   }
   const site = await siteVariables(plan, place.code);
-  await workshop.slugs.finish(place, {
+  await context.slugs.finish(place, {
     format: 1,
     platform: plan.platform,
     path: [...new Set(path)],

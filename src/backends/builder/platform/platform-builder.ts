@@ -14,13 +14,13 @@ import { buildSlug } from './build.ts';
 import { isThere } from './cache/copy-tree.ts';
 import { asFailure } from './failures.ts';
 import type { Stopped } from './failures.ts';
-import { openWorkshop } from './open-workshop.ts';
-import type { PlatformBuilderOptions } from './open-workshop.ts';
+import { openContext } from './open-context.ts';
+import type { PlatformBuilderOptions } from './open-context.ts';
 import type { Language } from '../../../build-plan/language.ts';
 import { writtenLanguage } from '../../../build-plan/written/written-language.ts';
 import type { SlugPlace } from './slugs.ts';
 import { BuildOutput } from './steps/output.ts';
-import type { Workshop } from './workshop.ts';
+import type { BuilderContext } from './builder-context.ts';
 
 const INFO_MS = 60_000;
 /** Left in a removed cache that slugs still need a part of. */
@@ -28,24 +28,24 @@ const REMOVED = 'removed';
 
 /** Only one builder may use the directories at a time. */
 export async function createPlatformBuilder(options: PlatformBuilderOptions): Promise<Builder> {
-  return new PlatformBuilder(await openWorkshop(options), options.logger);
+  return new PlatformBuilder(await openContext(options), options.logger);
 }
 
 class PlatformBuilder implements Builder {
   readonly name = 'platform';
-  readonly #workshop: Workshop;
+  readonly #context: BuilderContext;
   readonly #logger: Logger;
   readonly #queue = new KeyedQueue();
   #info: { readonly value: Promise<PlatformInfo[]>; readonly at: number } | null = null;
 
-  constructor(workshop: Workshop, logger: Logger) {
-    this.#workshop = workshop;
+  constructor(context: BuilderContext, logger: Logger) {
+    this.#context = context;
     this.#logger = logger;
   }
 
   platforms(): Promise<PlatformInfo[]> {
     if (this.#info === null || Date.now() - this.#info.at > INFO_MS) {
-      const value = Promise.all(this.#workshop.languages.map((language) => this.#describe(language)));
+      const value = Promise.all(this.#context.languages.map((language) => this.#describe(language)));
       this.#info = { value, at: Date.now() };
       value.catch(() => (this.#info = null));
     }
@@ -53,11 +53,11 @@ class PlatformBuilder implements Builder {
   }
 
   async describe(name: string, definition: string): Promise<PlatformInfo> {
-    return this.#describe(writtenLanguage(name, definition, this.#workshop.inheritable));
+    return this.#describe(writtenLanguage(name, definition, this.#context.inheritable));
   }
 
   async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {
-    const place = this.#workshop.slugs.place(request.app, request.deployId);
+    const place = this.#context.slugs.place(request.app, request.deployId);
     const output = new BuildOutput(line, secretsOf(request));
     let stopped: Stopped = signal.aborted ? 'cancelled' : null;
     const stop = new AbortController();
@@ -68,11 +68,11 @@ class PlatformBuilder implements Builder {
     const onAbort = (): void => end('cancelled');
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
-    const timer = setTimeout(() => end('timeout'), this.#workshop.timeoutMs);
+    const timer = setTimeout(() => end('timeout'), this.#context.timeoutMs);
     try {
       return await this.#queue.run(request.app, () => this.#build(request, place, output, stop.signal), stop.signal);
     } catch (error) {
-      throw asFailure(error, stopped, [...output.tail], this.#workshop.timeoutMs);
+      throw asFailure(error, stopped, [...output.tail], this.#context.timeoutMs);
     } finally {
       clearTimeout(timer);
       signal.removeEventListener('abort', onAbort);
@@ -80,39 +80,39 @@ class PlatformBuilder implements Builder {
   }
 
   async remove(artifact: string): Promise<void> {
-    const place = this.#workshop.slugs.named(artifact);
+    const place = this.#context.slugs.named(artifact);
     if (place === null) return;
     const app = artifact.split('/')[0] ?? '';
     await this.#queue.run(app, async () => {
-      await this.#workshop.slugs.remove(place);
-      const cache = join(this.#workshop.cache, app);
+      await this.#context.slugs.remove(place);
+      const cache = join(this.#context.cache, app);
       if (await isThere(join(cache, REMOVED))) await this.#emptyCache(app, cache);
     });
   }
 
   async removeCache(app: string): Promise<void> {
-    const cache = join(this.#workshop.cache, app);
+    const cache = join(this.#context.cache, app);
     // An app that runs an image has no cache, but a user whose number is to be given back.
-    if (this.#workshop.slugs.named(`${app}/x`) === null) return;
+    if (this.#context.slugs.named(`${app}/x`) === null) return;
     await this.#queue.run(app, () => this.#emptyCache(app, cache));
   }
 
   async removeUnusedTools(since: Date): Promise<string[]> {
-    const { toolchains, slugs } = this.#workshop;
+    const { toolchains, slugs } = this.#context;
     return toolchains.removeUnused(await slugs.binds(), since);
   }
 
   list(): Promise<{ readonly id: string; readonly app: string }[]> {
-    return this.#workshop.slugs.list();
+    return this.#context.slugs.list();
   }
 
   async #build(request: BuildRequest, place: SlugPlace, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
-    const { slugs, layers, cache, sandbox } = this.#workshop;
+    const { slugs, layers, cache, sandbox } = this.#context;
     try {
       await mkdir(join(cache, request.app), { recursive: true });
       await sandbox.admit(join(cache, request.app), request.app);
       await rm(join(cache, request.app, REMOVED), { force: true });
-      const artifact = await buildSlug(this.#workshop, request, place, output, signal);
+      const artifact = await buildSlug(this.#context, request, place, output, signal);
       await bestEffort(this.#logger, 'removing old dependency layers', async () =>
         layers.prune(request.app, await slugs.binds(request.app)),
       );
@@ -125,14 +125,14 @@ class PlatformBuilder implements Builder {
 
   /** Everything but the layers that slugs still need; those go with the last slug. */
   async #emptyCache(app: string, cache: string): Promise<void> {
-    const needed = await this.#workshop.slugs.binds(app);
+    const needed = await this.#context.slugs.binds(app);
     if (![...needed].some((path) => path.startsWith(join(cache, 'layers')))) {
       await removeTree(cache);
       // Nothing of the app is left that its user could own; who removes an app has ended its processes before.
-      if ((await this.#workshop.slugs.list(app)).length === 0) await this.#workshop.sandbox.forget(app);
+      if ((await this.#context.slugs.list(app)).length === 0) await this.#context.sandbox.forget(app);
       return;
     }
-    await this.#workshop.layers.prune(app, needed, 0);
+    await this.#context.layers.prune(app, needed, 0);
     await removeTree(join(cache, 'downloads'));
     await writeFile(join(cache, REMOVED), '');
   }
@@ -141,7 +141,7 @@ class PlatformBuilder implements Builder {
     const tools: string[] = [];
     const missing: string[] = [];
     for (const tool of needed) {
-      const program = await this.#workshop.programs.find(tool);
+      const program = await this.#context.programs.find(tool);
       if (program.found) tools.push(`${tool.program} v${program.version}`);
       else missing.push(program.missing);
     }

@@ -6,7 +6,7 @@ import type { RunningBuild } from './running-build.ts';
 import { StepRunner } from './steps/step-runner.ts';
 import type { Program } from './toolchain/programs.ts';
 import type { Brought } from './toolchain/toolchains.ts';
-import type { Workshop } from './workshop.ts';
+import type { BuilderContext } from './builder-context.ts';
 
 export interface ResolvedTools {
   readonly programs: readonly Program[];
@@ -25,16 +25,16 @@ interface Found {
 
 /** Throws Failure `toolchain_missing`, before anything is brought when that can be known from this machine. */
 export async function resolveTools(build: Omit<RunningBuild, 'programs' | 'brought'>): Promise<ResolvedTools> {
-  const { workshop, plan } = build;
+  const { context, plan } = build;
   const all: Found[] = [];
-  for (const tool of plan.tools) all.push(await find(workshop, tool));
+  for (const tool of plan.tools) all.push(await find(context, tool));
   const programs = all.flatMap(({ program }) => program ?? []);
   const runner = new StepRunner({ ...build, programs, brought: [] });
   const brought: Brought[] = [];
   const versions: string[] = [];
   for (const { tool, program, isShort } of all) {
     const other = isShort
-      ? await workshop.toolchains.bring(tool, program?.version ?? null, () => runner.toolContext())
+      ? await context.toolchains.bring(tool, program?.version ?? null, () => runner.toolContext())
       : null;
     if (other !== null) brought.push(other);
     const version = other?.version ?? program?.version ?? '';
@@ -43,7 +43,7 @@ export async function resolveTools(build: Omit<RunningBuild, 'programs' | 'broug
   return { programs, brought, versions };
 }
 
-async function find({ programs }: Workshop, tool: Tool): Promise<Found> {
+async function find({ programs }: BuilderContext, tool: Tool): Promise<Found> {
   const { wanted = null, bring = null } = tool;
   const installed = await programs.find(tool);
   if (!installed.found) {

@@ -6,10 +6,10 @@ import type { SlugPlace } from './slugs.ts';
 import type { BuildOutput } from './steps/output.ts';
 import type { Program } from './toolchain/programs.ts';
 import type { Brought } from './toolchain/toolchains.ts';
-import type { Workshop } from './workshop.ts';
+import type { BuilderContext } from './builder-context.ts';
 
 export interface RunningBuild {
-  readonly workshop: Workshop;
+  readonly context: BuilderContext;
   readonly request: BuildRequest;
   readonly plan: BuildPlan;
   readonly place: SlugPlace;

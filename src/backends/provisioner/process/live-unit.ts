@@ -37,7 +37,7 @@ export class LiveUnit {
   readonly #logger: Logger;
   readonly #onDeath: (unit: LiveUnit) => void;
   #resolveGone: (exit: Exit) => void = () => undefined;
-  #burial: Promise<void> | null = null;
+  #reaping: Promise<void> | null = null;
   #saved: Promise<void> = Promise.resolve();
   #isParent = false;
   #isLeft = false;
@@ -76,7 +76,7 @@ export class LiveUnit {
   revive(): void {
     this.gone = this.#newLife();
     this.accepts = new AcceptCheck();
-    this.#burial = null;
+    this.#reaping = null;
     this.#isParent = false;
     this.#isStopping = false;
     this.#isOverMemory = false;
@@ -93,7 +93,7 @@ export class LiveUnit {
   /** From now on another platform process looks after the unit; resolves when nothing is under way here. */
   async leave(): Promise<void> {
     this.#isLeft = true;
-    await Promise.allSettled([this.#burial, this.#saved]);
+    await Promise.allSettled([this.#reaping, this.#saved]);
   }
 
   /** The unit lives, and the end of our own child will tell of its death. */
@@ -107,7 +107,7 @@ export class LiveUnit {
       this.#isParent = false;
       void bestEffort(this.#logger, 'clearing up after a dead unit', async () => {
         // A wrapper may be killed without the unit; then polling takes over.
-        if (!this.#isLeft && !this.#mainLives()) await this.bury(status);
+        if (!this.#isLeft && !this.#mainLives()) await this.reap(status);
       });
     });
   }
@@ -124,13 +124,13 @@ export class LiveUnit {
 
   /** Called every now and then: notices the death of a unit that is nobody's child any more, and too much memory. */
   async check(): Promise<void> {
-    if (this.record.state !== 'running' || this.#burial !== null) return;
-    if (!this.#isParent && !this.#mainLives()) await this.bury(null);
+    if (this.record.state !== 'running' || this.#reaping !== null) return;
+    if (!this.#isParent && !this.#mainLives()) await this.reap(null);
   }
 
   async checkMemory(): Promise<void> {
     const { state, memoryBytes } = this.record;
-    if (state !== 'running' || memoryBytes === 0 || this.#burial !== null) return;
+    if (state !== 'running' || memoryBytes === 0 || this.#reaping !== null) return;
     if (memoryUse(await this.#sandbox.pids(this.tree)) <= memoryBytes) return;
     this.#isOverMemory = true;
     await this.#sandbox.kill(this.tree, 'SIGKILL');
@@ -145,11 +145,11 @@ export class LiveUnit {
     const toMainOnly = isSimple && isAlive(mainPid, mainStart);
     if (toMainOnly) signalMain(mainPid);
     else await this.#sandbox.kill(this.tree, 'SIGTERM');
-    let areOthersTold = !toMainOnly;
+    let areOthersSignalled = !toMainOnly;
     for (let pause = 5; Date.now() < deadline; pause = Math.min(pause * 1.5, 50)) {
       if (!(await this.#sandbox.alive(this.tree))) break;
-      if (!areOthersTold && !this.#mainLives()) {
-        areOthersTold = true;
+      if (!areOthersSignalled && !this.#mainLives()) {
+        areOthersSignalled = true;
         await this.#sandbox.kill(this.tree, 'SIGTERM');
       }
       await delay(Math.min(pause, Math.max(deadline - Date.now(), 1)));
@@ -160,27 +160,27 @@ export class LiveUnit {
       this.#isStopping = false;
       throw error;
     }
-    if (!this.#isParent) await this.bury(null);
+    if (!this.#isParent) await this.reap(null);
     const told = Date.now() + TOLD_DEADLINE_MS;
     // The timer also keeps this process alive: nothing else of a unit does.
     while (!this.isDead) {
       await Promise.race([this.gone, delay(20)]);
-      if (!this.isDead && Date.now() > told) await this.bury(null);
+      if (!this.isDead && Date.now() > told) await this.reap(null);
     }
     await this.gone;
   }
 
   /** The one way to become dead; further calls wait for the first. `seen`: what the parent saw, null for others. */
-  async bury(seen: ExitStatus | null): Promise<void> {
-    this.#burial ??= this.#bury(seen).catch((error: unknown) => {
+  async reap(seen: ExitStatus | null): Promise<void> {
+    this.#reaping ??= this.#reap(seen).catch((error: unknown) => {
       // The next look at the unit tries again.
-      this.#burial = null;
+      this.#reaping = null;
       throw error;
     });
-    await this.#burial;
+    await this.#reaping;
   }
 
-  async #bury(seen: ExitStatus | null): Promise<void> {
+  async #reap(seen: ExitStatus | null): Promise<void> {
     // The app's death ends the unit; only stop() gives what the app left behind time to end by itself.
     while (this.#isStopping && (await this.#sandbox.alive(this.tree))) await delay(5);
     await this.#sandbox.kill(this.tree, 'SIGKILL');

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Listener } from './listeners.ts';
-import { otherPort, toldPort } from './own-ports.ts';
+import { otherPort, assignedPort } from './own-ports.ts';
 
 function listener(port: number, changes: Partial<Listener> = {}): Listener {
   return { port, reach: 'any', family: 4, inode: `${port}`, ...changes };
@@ -14,7 +14,7 @@ it.each([
   [{ PORT: '99999' }, [80], 80],
   [{ PORT: 'x' }, [], 8080],
 ])('of %j and the exposed %j it tells %i', (env, exposed, port) => {
-  expect(toldPort(env, exposed)).toBe(port);
+  expect(assignedPort(env, exposed)).toBe(port);
 });
 
 it.each<[string, Listener[], number[], number | null]>([

@@ -9,7 +9,7 @@ const FIRST_EPHEMERAL_PORT = 32_768;
 export const SIDE_PORTS: ReadonlySet<number> = new Set([9229, 5005, 4369]);
 
 /** The app's own variable PORT, else the first port that its image exposes. */
-export function toldPort(env: Readonly<Record<string, string>>, exposed: readonly number[]): number {
+export function assignedPort(env: Readonly<Record<string, string>>, exposed: readonly number[]): number {
   const own = /^\d{1,5}$/.test(env['PORT'] ?? '') ? Number(env['PORT']) : 0;
   if (own >= 1 && own <= 65_535) return own;
   return exposed[0] ?? USUAL_PORT;

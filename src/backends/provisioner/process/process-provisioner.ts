@@ -37,7 +37,7 @@ import { comebackOf, takeComeback } from './comebacks.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
 import type { Beside } from './one-off-place.ts';
-import { toldPort } from './own-ports.ts';
+import { assignedPort } from './own-ports.ts';
 import { choosePort, DEFAULT_PORT_RANGE, isFree } from './ports.ts';
 import { DEFAULT_READINESS, waitReady } from './readiness.ts';
 import type { ProcessProvisionerOptions } from './provisioner-options.ts';
@@ -168,7 +168,7 @@ class ProcessProvisioner implements Provisioner {
 
   /** In the network of the machine the unit's former port when it is still free. */
   async #portFor(existing: LiveUnit | undefined, spec: UnitSpec, slug: Slug): Promise<number> {
-    if (this.#sandbox.networks) return toldPort(spec.env, slug.manifest.image?.ports ?? []);
+    if (this.#sandbox.networks) return assignedPort(spec.env, slug.manifest.image?.ports ?? []);
     const former = existing?.record.port ?? null;
     if (former !== null && (await isFree(former))) return former;
     return this.#queue.run('ports', async () => {
@@ -262,7 +262,7 @@ class ProcessProvisioner implements Provisioner {
     await Promise.all(
       units.map(async (unit) => {
         if (unit.record.state === 'starting' || unit.record.rootPid === 0) {
-          if (!unit.isDead) await unit.bury(null);
+          if (!unit.isDead) await unit.reap(null);
         } else await unit.check();
         this.#report(unit);
       }),

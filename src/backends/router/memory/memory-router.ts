@@ -9,7 +9,7 @@ import type { AppTraffic, Route, Router, RouteTable, Target } from '../../../dom
 import { hostPort } from '../../../lib/host-port.ts';
 import { listening } from '../../../lib/listening.ts';
 import { createServer, request as httpRequest } from '../../../lib/node-http.ts';
-import { Tally } from '../../../lib/tally.ts';
+import { KeyedCounter } from '../../../lib/keyed-counter.ts';
 
 const POLL_MS = 5;
 const ANSWER_MS = 60_000;
@@ -29,7 +29,7 @@ class MemoryRouter implements Router {
   readonly name = 'memory';
   listen = '';
   #table: RouteTable = { version: 0, routes: [] };
-  readonly #inFlight = new Tally();
+  readonly #inFlight = new KeyedCounter();
   readonly #counters = new Map<string, Counter>();
   readonly #server: Server = createServer((request, response) => this.#serve(request, response));
 

@@ -1,5 +1,5 @@
 /** Node and the package managers, and how versions that are not installed are brought from the npm registry. */
-import type { BroughtTool, Tool, WantedVersion } from '../../build-plan.ts';
+import type { FetchedTool, Tool, WantedVersion } from '../../build-plan.ts';
 import type { PackageManager } from './package-manager.ts';
 
 const NODE: Tool = {
@@ -51,7 +51,7 @@ export function nodeTools(node: WantedVersion | null, { kind, wanted }: PackageM
 }
 
 function manager(program: string, name: string, otherwise: string, wanted: WantedVersion | null): Tool {
-  const bring: BroughtTool = {
+  const bring: FetchedTool = {
     otherwise,
     available: ['npm', 'view', name, 'versions', '--json'],
     install: [...fromNpm(), `${name}@{version}`],

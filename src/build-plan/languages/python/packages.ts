@@ -1,5 +1,5 @@
 /** Which list of packages counts, and how they are installed into a virtual environment. */
-import type { BroughtFile, DependencySet, Problem, Step } from '../../build-plan.ts';
+import type { AddedFile, DependencySet, Problem, Step } from '../../build-plan.ts';
 import { type SourceFiles, valueAt } from '../../source/source-files.ts';
 import { lockProblem } from './lock-file.ts';
 import { pipfileRequirements } from './pipfile.ts';
@@ -18,7 +18,7 @@ const LOCAL = /^\s*(-e|--editable|\.|file:)/;
 
 export interface InstalledPackages {
   readonly set: DependencySet;
-  readonly files: readonly BroughtFile[];
+  readonly files: readonly AddedFile[];
   readonly notes: readonly string[];
   readonly problems: readonly Problem[];
 }

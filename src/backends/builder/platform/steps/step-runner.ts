@@ -29,36 +29,36 @@ export class StepRunner {
 
   constructor(build: RunningBuild) {
     this.#build = build;
-    const { workshop, request } = build;
-    this.#temporary = join(workshop.cache, request.app, `build-${request.deployId}`);
-    this.#downloads = join(workshop.cache, request.app, 'downloads');
+    const { context, request } = build;
+    this.#temporary = join(context.cache, request.app, `build-${request.deployId}`);
+    this.#downloads = join(context.cache, request.app, 'downloads');
   }
 
   /** Throws Failure `build_failed` or `disk_full` when the command does not end with 0. */
   async run({ name, run: templates, env = {} }: Step, where: StepPlace = {}): Promise<void> {
-    const { workshop, request, place, output, signal, programs } = this.#build;
+    const { context, request, place, output, signal, programs } = this.#build;
     await this.#prepare();
     const values = await this.#values(templates, where);
     const argv = where.verbatim === true ? templates : fillAll(templates, values);
     const program =
-      (await this.#broughtProgram(argv[0] ?? '')) ?? programs.find((found) => found.program === argv[0])?.path;
+      (await this.#fetchedProgram(argv[0] ?? '')) ?? programs.find((found) => found.program === argv[0])?.path;
     output.begin();
     const print = (text: string): void => output.printed(text);
-    const ended = await runStep(workshop.sandbox, {
+    const ended = await runStep(context.sandbox, {
       argv: [program ?? argv[0] ?? '', ...argv.slice(1)],
       cwd: place.code,
       env: await this.#environment(values, where, env),
       tenant: request.app,
       binds: this.#binds(where, values),
-      limits: workshop.limits,
+      limits: context.limits,
       signal,
       stdout: print,
       stderr: print,
     });
-    if (ended.code !== 0) throw stepFailure(name, ended, output, workshop.limits.memoryBytes);
+    if (ended.code !== 0) throw stepFailure(name, ended, output, context.limits.memoryBytes);
   }
 
-  async #broughtProgram(name: string): Promise<string | null> {
+  async #fetchedProgram(name: string): Promise<string | null> {
     for (const { bin } of this.#build.brought) if (await isThere(join(bin, name))) return join(bin, name);
     return null;
   }
@@ -76,7 +76,7 @@ export class StepRunner {
   async #prepare(): Promise<void> {
     if (this.#prepared) return;
     this.#prepared = true;
-    const { sandbox } = this.#build.workshop;
+    const { sandbox } = this.#build.context;
     const tenant = this.#build.request.app;
     for (const name of ['home', 'tmp']) await mkdir(join(this.#temporary, name), { recursive: true, mode: 0o755 });
     const { homeFiles } = await this.#machine();
@@ -92,14 +92,14 @@ export class StepRunner {
   }
 
   async #values(templates: readonly string[], where: StepPlace): Promise<Record<string, string>> {
-    const { workshop, request, plan, place } = this.#build;
+    const { context, request, plan, place } = this.#build;
     const values: Record<string, string> = { app: request.app, code: place.code, downloads: this.#downloads };
     if (where.layer !== undefined) values['layer'] = where.layer.tree;
     if (where.verbatim === true) return values;
     for (const tool of plan.sharedTools) {
       if (!templates.some((template) => template.includes(`{${tool.name}}`))) continue;
       const version = this.#build.programs.find((found) => found.program === tool.per)?.version ?? '';
-      values[tool.name] = await workshop.toolchains.shared(tool, version, await this.toolContext());
+      values[tool.name] = await context.toolchains.shared(tool, version, await this.toolContext());
     }
     return values;
   }
@@ -126,9 +126,9 @@ export class StepRunner {
   }
 
   async #machine(): Promise<Inherited> {
-    const { workshop, plan, programs } = this.#build;
+    const { context, plan, programs } = this.#build;
     const find = (name: string): string | null => programs.find((found) => found.program === name)?.path ?? null;
-    return workshop.settings.of(plan, find);
+    return context.settings.of(plan, find);
   }
 
   #binds(where: StepPlace, values: Readonly<Record<string, string>>): { path: string; writable: boolean }[] {

@@ -70,10 +70,10 @@ export class Toolchains {
     const helper = by && { name: by.name, directory: await this.shared(by, installed ?? '', plain) };
     const context = { ...plain, ...(helper && { helper }), ...(hint !== undefined && { hint }) };
     const versions = await this.#available(tool, context).catch(async (error: unknown) => {
-      // Without the registry, what was brought before still serves.
-      const brought = maxSatisfying(await this.#brought(tool), range);
-      if (brought === null || context.signal.aborted) throw error;
-      return [brought];
+      // Without the registry, what was fetched before still serves.
+      const fetched = maxSatisfying(await this.#fetched(tool), range);
+      if (fetched === null || context.signal.aborted) throw error;
+      return [fetched];
     });
     const version = maxSatisfying(versions, range);
     if (version === null) throw noVersion(tool, range, installed, versions);
@@ -149,7 +149,7 @@ export class Toolchains {
     return removed;
   }
 
-  async #brought(tool: Tool): Promise<string[]> {
+  async #fetched(tool: Tool): Promise<string[]> {
     const directory = join(this.#directory, tool.program);
     const versions = await readdir(directory).catch(() => []);
     const ready = await Promise.all(versions.map((version) => isThere(join(directory, version, READY))));

@@ -1,4 +1,4 @@
-/** The Sandbox of one rung. */
+/** The Sandbox of one isolation level. */
 import { createHash } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
@@ -20,7 +20,7 @@ import { endProcessesOf } from './user-processes.ts';
 import { signalTree, treeAlive, treePids } from './tree.ts';
 import type { TreeFacts } from './tree.ts';
 
-export interface Rung {
+export interface IsolationLevel {
   readonly level: SandboxLevel;
   readonly programs: Programs;
   /** Null where every tenant runs as the platform's own user. */
@@ -32,8 +32,8 @@ export interface Rung {
 /** This process, as sweep() recognises it. */
 const OWNER = `${process.pid} ${readProcess(process.pid)?.start ?? ''}`;
 
-export interface LadderOptions {
-  readonly rung: Rung;
+export interface LevelSandboxOptions {
+  readonly isolation: IsolationLevel;
   readonly cgroups: Cgroups | null;
   readonly stateDir: string;
   readonly description: string;
@@ -43,13 +43,13 @@ export interface LadderOptions {
   readonly networks: Networks | null;
 }
 
-export class LadderSandbox implements Sandbox {
+export class LevelSandbox implements Sandbox {
   readonly level: SandboxLevel;
   readonly description: string;
   readonly limits: Sandbox['limits'];
   readonly roots: boolean;
   readonly networks: boolean;
-  readonly #rung: Rung;
+  readonly #isolation: IsolationLevel;
   readonly #networks: Networks | null;
   readonly #cgroups: Cgroups | null;
   readonly #facts: TreeFacts;
@@ -58,9 +58,9 @@ export class LadderSandbox implements Sandbox {
   readonly #statusDir: string;
   readonly #boundDir: string;
 
-  constructor(options: LadderOptions) {
-    const { rung, cgroups } = options;
-    this.level = rung.level;
+  constructor(options: LevelSandboxOptions) {
+    const { isolation, cgroups } = options;
+    this.level = isolation.level;
     this.description = options.description;
     this.roots = options.roots;
     this.networks = options.networks !== null;
@@ -71,9 +71,9 @@ export class LadderSandbox implements Sandbox {
       processes: cgroups?.has('pids') ?? false,
     };
     this.#scope = scopeOf(options.stateDir);
-    this.#rung = rung;
+    this.#isolation = isolation;
     this.#cgroups = cgroups;
-    this.#facts = { isNamespace: rung.level === 'bubblewrap', cgroups };
+    this.#facts = { isNamespace: isolation.level === 'bubblewrap', cgroups };
     this.#statusDir = join(options.stateDir, 'status');
     this.#boundDir = join(options.stateDir, 'bound');
     for (const path of [this.#statusDir, this.#boundDir]) mkdirSync(path, { recursive: true, mode: 0o700 });
@@ -94,7 +94,7 @@ export class LadderSandbox implements Sandbox {
   }
 
   async #launch(request: SandboxRequest, network: EnteredNetwork | null): Promise<Launched> {
-    const { programs, tenants, system } = this.#rung;
+    const { programs, tenants, system } = this.#isolation;
     if (request.root !== undefined && system === null) throw new Error(`${this.level} has no root file systems.`);
     const uid = tenants?.uid(request.tenant) ?? null;
     const within = (plan: Plan): Plan => (network === null ? plan : inNetwork(plan, network.path, programs));
@@ -114,11 +114,11 @@ export class LadderSandbox implements Sandbox {
   }
 
   async own(path: string, tenant: string): Promise<void> {
-    if (this.#rung.tenants !== null) await handOver(path, this.#rung.tenants.uid(tenant));
+    if (this.#isolation.tenants !== null) await handOver(path, this.#isolation.tenants.uid(tenant));
   }
 
   async admit(path: string, tenant: string): Promise<void> {
-    if (this.#rung.tenants !== null) await admit(path, this.#rung.tenants.uid(tenant));
+    if (this.#isolation.tenants !== null) await admit(path, this.#isolation.tenants.uid(tenant));
   }
 
   async kill(tree: SandboxTree, signal: NodeJS.Signals): Promise<void> {
@@ -162,7 +162,7 @@ export class LadderSandbox implements Sandbox {
   }
 
   async forget(tenant: string): Promise<void> {
-    const { tenants } = this.#rung;
+    const { tenants } = this.#isolation;
     const uid = tenants?.known(tenant) ?? null;
     if (tenants === null || uid === null) return;
     if (await endProcessesOf(uid, this.#scope)) tenants.forget(tenant);
@@ -175,7 +175,7 @@ export class LadderSandbox implements Sandbox {
 
   /** Clears up after builds and commands that a killed platform left: they die with it, their groups do not. */
   async sweep(): Promise<void> {
-    for (const tenant of this.#rung.tenants?.aside() ?? []) await this.forget(tenant);
+    for (const tenant of this.#isolation.tenants?.aside() ?? []) await this.forget(tenant);
     for (const id of await readdir(this.#boundDir)) {
       const [pid, start = ''] = (await readFile(this.#boundFile(id), 'latin1')).split(' ');
       if (isAlive(Number(pid), start)) continue;

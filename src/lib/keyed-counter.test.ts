@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
-import { Tally } from './tally.ts';
+import { KeyedCounter } from './keyed-counter.ts';
 
 it('counts by key', () => {
-  const tally = new Tally();
+  const tally = new KeyedCounter();
   const leave = tally.enter('shop');
   tally.enter('shop');
   tally.enter('blog');
@@ -12,7 +12,7 @@ it('counts by key', () => {
 });
 
 it('takes each one back once', () => {
-  const tally = new Tally();
+  const tally = new KeyedCounter();
   const leave = tally.enter('shop');
   tally.enter('shop');
   leave();

@@ -1,6 +1,6 @@
 /**
  * One control at a time works on a store: its units run on its own machine, so a second one would take them for dead. A control that
- * died leaves the seat free after a while; the one that comes back to it, by the same name, has it at once.
+ * died leaves the leader lock free after a while; the one that comes back to it, by the same name, has it at once.
  */
 import { PlatformError } from './errors.ts';
 import type { Store } from './store.ts';
@@ -9,21 +9,24 @@ const KEY = 'control';
 const TTL_MS = 6_000;
 const RETRY_MS = 250;
 
-export interface SeatOptions {
+export interface LeaderLockOptions {
   /** Name of this control, unique among all that may share the store. */
   readonly owner: string;
-  /** Somebody else has taken the seat, because this control could not hold it. */
+  /** Somebody else has taken the lock, because this control could not hold it. */
   readonly onLost: () => void;
-  /** How long a seat is kept without a sign of life. */
+  /** How long the lock is kept without a sign of life. */
   readonly ttlMs?: number;
 }
 
-export interface Seat {
-  leave(): Promise<void>;
+export interface LeaderLock {
+  release(): Promise<void>;
 }
 
-/** Throws PlatformError `unavailable` when another control has the seat and shows signs of life. */
-export async function takeSeat(store: Pick<Store, 'lease' | 'releaseLease'>, options: SeatOptions): Promise<Seat> {
+/** Throws PlatformError `unavailable` when another control has the lock and shows signs of life. */
+export async function takeLeaderLock(
+  store: Pick<Store, 'lease' | 'releaseLease'>,
+  options: LeaderLockOptions,
+): Promise<LeaderLock> {
   const { owner, onLost, ttlMs = TTL_MS } = options;
   const deadline = Date.now() + ttlMs + RETRY_MS;
   while (!(await store.lease(KEY, owner, ttlMs))) {
@@ -45,7 +48,7 @@ export async function takeSeat(store: Pick<Store, 'lease' | 'releaseLease'>, opt
   const timer = setInterval(() => void (last = last.then(renew)), ttlMs / 3);
   timer.unref();
   return {
-    async leave() {
+    async release() {
       clearInterval(timer);
       await last;
       // Not given back, it ends by itself.

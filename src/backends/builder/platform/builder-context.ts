@@ -8,7 +8,7 @@ import type { MachineSettings } from './toolchain/machine-settings.ts';
 import type { Programs } from './toolchain/programs.ts';
 import type { Toolchains } from './toolchain/toolchains.ts';
 
-export interface Workshop {
+export interface BuilderContext {
   /** Those that the builder brings. */
   readonly languages: readonly Language[];
   /** Variables of the server that a platform which was added may give to its builds, too. */

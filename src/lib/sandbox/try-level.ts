@@ -1,4 +1,4 @@
-/** One trial run at a rung: can a process of a tenant enter a directory of TANCHO_HOME and read a file there? */
+/** One trial run at an isolation level: can a process of a tenant enter a directory of TANCHO_HOME and read a file there? */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { randomHex } from '../ids.ts';
@@ -10,7 +10,7 @@ const TRIAL_DEADLINE_MS = 10_000;
 const EXPECTED = 'reachable';
 
 /** Null when it works, else why not. Throws nothing. */
-export async function tryRung(sandbox: Sandbox, directory: string, tenant: string): Promise<string | null> {
+export async function tryLevel(sandbox: Sandbox, directory: string, tenant: string): Promise<string | null> {
   const id = `probe-${randomHex(12)}`;
   try {
     const file = join(directory, 'file');

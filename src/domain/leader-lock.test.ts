@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { until } from '../../test/support/until.ts';
-import { takeSeat } from './seat.ts';
+import { takeLeaderLock } from './leader-lock.ts';
 
 /** As the store's leases are: a key belongs to who took it, until it ends. */
 function leases() {
@@ -21,33 +21,33 @@ function leases() {
 }
 
 const never = (): void => {
-  throw new Error('the seat was lost');
+  throw new Error('the lock was lost');
 };
 
-describe('the seat of a control', () => {
+describe('the lock of a control', () => {
   it('is refused to another one for as long as it is held, and given on when it is left', async () => {
     const store = leases();
-    const seat = await takeSeat(store, { owner: 'a', onLost: never, ttlMs: 60 });
-    const refused = takeSeat(store, { owner: 'b', onLost: never, ttlMs: 60 });
+    const lock = await takeLeaderLock(store, { owner: 'a', onLost: never, ttlMs: 60 });
+    const refused = takeLeaderLock(store, { owner: 'b', onLost: never, ttlMs: 60 });
     await expect(refused).rejects.toMatchObject({ code: 'unavailable' });
-    await seat.leave();
-    await (await takeSeat(store, { owner: 'b', onLost: never, ttlMs: 60 })).leave();
+    await lock.release();
+    await (await takeLeaderLock(store, { owner: 'b', onLost: never, ttlMs: 60 })).release();
     expect(store.held.size).toBe(0);
   });
 
   it('is had at once by the same one after a crash', async () => {
     const store = leases();
     await store.lease('control', 'a', 60_000);
-    await (await takeSeat(store, { owner: 'a', onLost: never })).leave();
+    await (await takeLeaderLock(store, { owner: 'a', onLost: never })).release();
   });
 
   it('that somebody else has taken is told once', async () => {
     const store = leases();
     let lost = 0;
-    const seat = await takeSeat(store, { owner: 'a', onLost: () => void (lost += 1), ttlMs: 30 });
+    const lock = await takeLeaderLock(store, { owner: 'a', onLost: () => void (lost += 1), ttlMs: 30 });
     store.held.set('control', { owner: 'b', until: Date.now() + 60_000 });
     await until(() => lost > 0, { what: 'the loss to be told' });
-    await seat.leave();
+    await lock.release();
     expect([lost, store.held.get('control')?.owner]).toEqual([1, 'b']);
   });
 });

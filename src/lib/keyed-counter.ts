@@ -1,7 +1,7 @@
 import { once } from './once.ts';
 
 /** How many are under way, by key; nothing is kept of a key that has none. */
-export class Tally {
+export class KeyedCounter {
   readonly #counts = new Map<string, number>();
 
   of(key: string): number {

@@ -6,7 +6,7 @@ interface Waiter {
 }
 
 /** Lets one user at a time through, in order of arrival; nobody waits for ever. */
-export class Turnstile {
+export class Mutex {
   readonly #waitMs: number;
   readonly #waiting: Waiter[] = [];
   #taken = false;
@@ -16,7 +16,7 @@ export class Turnstile {
     this.#waitMs = waitMs;
   }
 
-  async enter(): Promise<void> {
+  async acquire(): Promise<void> {
     if (this.#closed) throw new DatabaseUnreachable('The database is closed.');
     if (!this.#taken) {
       this.#taken = true;
@@ -41,7 +41,7 @@ export class Turnstile {
     });
   }
 
-  leave(): void {
+  release(): void {
     const next = this.#waiting.shift();
     if (next === undefined) this.#taken = false;
     else next.enter();
@@ -49,7 +49,7 @@ export class Turnstile {
 
   /** Waits for its turn, then lets nobody else in. */
   async close(): Promise<void> {
-    await this.enter();
+    await this.acquire();
     this.#closed = true;
     for (const waiter of this.#waiting.splice(0)) waiter.refuse(new DatabaseUnreachable('The database is closed.'));
   }

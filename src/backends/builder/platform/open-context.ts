@@ -12,7 +12,7 @@ import type { StepLimits } from './steps/run-step.ts';
 import { MachineSettings } from './toolchain/machine-settings.ts';
 import { Programs, TOOLCHAIN_TENANT } from './toolchain/programs.ts';
 import { Toolchains } from './toolchain/toolchains.ts';
-import type { Workshop } from './workshop.ts';
+import type { BuilderContext } from './builder-context.ts';
 
 export interface PlatformBuilderOptions {
   /** Directory with the files that languages put into the code of apps. */
@@ -37,7 +37,7 @@ export interface PlatformBuilderOptions {
 const PROCESSES = 4_096;
 const KEPT_LAYERS = 3;
 
-export async function openWorkshop(options: PlatformBuilderOptions): Promise<Workshop> {
+export async function openContext(options: PlatformBuilderOptions): Promise<BuilderContext> {
   const slugs = resolve(options.slugs);
   const cache = resolve(options.cache);
   const toolchains = resolve(options.toolchains);
@@ -48,7 +48,7 @@ export async function openWorkshop(options: PlatformBuilderOptions): Promise<Wor
   const limits: StepLimits = { memoryBytes, cpuMillis: 0, processes: PROCESSES };
   const environment = options.environment ?? process.env;
   const execPath = options.execPath ?? process.execPath;
-  const workshop: Workshop = {
+  const context: BuilderContext = {
     languages: options.languages ?? LANGUAGES,
     inheritable: INHERITABLE,
     platformFiles: resolve(options.platformFiles),
@@ -63,10 +63,10 @@ export async function openWorkshop(options: PlatformBuilderOptions): Promise<Wor
     timeoutMs,
     separated: await separatesUsers(sandbox, toolchains),
   };
-  const removed = await workshop.slugs.removeUnfinished();
+  const removed = await context.slugs.removeUnfinished();
   if (removed > 0) options.logger.info({ removed }, 'removed unfinished slugs of interrupted builds');
   await removeLeftovers(cache);
-  return workshop;
+  return context;
 }
 
 /** Sees whether a directory given to a tenant really becomes somebody else's. */
