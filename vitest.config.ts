@@ -1,9 +1,13 @@
 import { availableParallelism } from 'node:os';
-import { defineConfig } from 'vitest/config';
+import { configDefaults, defineConfig } from 'vitest/config';
+
+/** Files that take long, `*.long.test.ts`, run with TANCHO_TEST_SLOW=1 only; scripts/test.mjs says so. */
+const leftOut = process.env['TANCHO_TEST_SLOW'] === '1' ? [] : ['**/*.long.test.ts'];
 
 export default defineConfig({
   test: {
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...leftOut],
     pool: 'forks',
     // Scenarios mostly wait for processes of their own, so there are more files at once than small machines have processors.
     maxWorkers: Math.max(3, availableParallelism() - 1),

@@ -1,9 +1,10 @@
 /**
  * `npm test`: makes a clone ready, checks the types, runs every test once; arguments go to vitest (for example a path).
+ * With TANCHO_TEST_SLOW=1 also what takes long: the files *.long.test.ts, and longer forms of some others.
  * With TANCHO_TEST_AGAIN=1 the files of a few failures run once more, alone; what then passes is named as unsteady.
  */
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { globSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { alone, checkTools, checkTypes, ensureBuilt, ensureInstalled, root, tellAndExit } from './prepare.mjs';
@@ -68,6 +69,12 @@ const sum = (key) => run.files.reduce((total, file) => total + file[key], 0);
 const skipped = run.files.flatMap((file) => file.skipped);
 // An error outside of every test, or a run without any test, is a failure as well.
 const failures = sum('failed') + run.unhandled || (run.exitCode === 0 ? 0 : 1);
+if (process.env.TANCHO_TEST_SLOW !== '1') {
+  const long = globSync('{src,test,bench}/**/*.long.test.ts', { cwd: root });
+  console.log(
+    `left out: what takes long, in ${long.length} files (*.long.test.ts); TANCHO_TEST_SLOW=1 runs everything`,
+  );
+}
 for (const { name, reason } of skipped) console.log(`skipped: ${name}: ${reason}`);
 console.log(`${sum('passed')} passed, ${failures} failed${skipped.length === 0 ? '' : `, ${skipped.length} skipped`}`);
 process.exit(failures === 0 ? 0 : 1);

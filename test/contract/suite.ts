@@ -1,4 +1,4 @@
-/** The whole contract, as one list: contract.test.ts asks it of one server, scenarios/contract.test.ts of the built program. */
+/** The whole contract, as one list: contract.test.ts asks it of one server, scenarios/contract.long.test.ts of the built program. */
 import { accountsContract } from './accounts.ts';
 import { administrationContract } from './administration.ts';
 import { appOperationsContract } from './app-operations.ts';

@@ -1,4 +1,4 @@
-/** The example apps that need nothing from elsewhere are really built and run; test/scenarios/platforms.test.ts pushes them all. */
+/** The example apps that need nothing from elsewhere are really built and run; test/scenarios/platforms.long.test.ts pushes them all. */
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builderWorld } from '../support/builder-world.ts';

@@ -14,7 +14,7 @@ import { until } from '../support/until.ts';
 import { edgePid, startWorld, type World } from '../support/world.ts';
 
 /** Every step of every operation is cut off in test/domain/crash-*.test.ts; here it is real processes. */
-const ROUNDS = process.env['TANCHO_TEST_SLOW'] === '1' ? 20 : 6;
+const ROUNDS = process.env['TANCHO_TEST_SLOW'] === '1' ? 20 : 2;
 
 let world: World;
 let ann: Identity;

@@ -8,7 +8,7 @@ import type { Provisioner, UnitExited, UnitSpec } from '../../../domain/units/pr
 import { probeSandbox } from '../../../lib/sandbox/probe.ts';
 import { allProcesses } from '../../../lib/sandbox/processes.ts';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
-import { createProcessWorld, openLevel } from './provisioner-world.ts';
+import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
 import type { Level, ProcessWorld } from './provisioner-world.ts';
 
 const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
@@ -45,8 +45,7 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(built, { recursive: true, force: true }));
 
-for (const name of LEVELS) {
-  const level = await openLevel(name);
+for (const [name, level] of await levelsToTest(LEVELS)) {
   if (typeof level === 'string') {
     console.warn(`adoption at level ${name} not tested: ${level}`);
     describe.skip(`adoption at level ${name}`);

@@ -15,7 +15,7 @@ import type { UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts'
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
 import { CodeLayers, mountsBelow as mountsOf } from './code-layers.ts';
-import { createProcessWorld, openLevel } from './provisioner-world.ts';
+import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
 import type { ProcessWorld } from './provisioner-world.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
@@ -23,8 +23,7 @@ const NEVER = new AbortController().signal;
 const UNLIMITED = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
 const isRoot = process.getuid?.() === 0;
 
-for (const name of LEVELS) {
-  const level = await openLevel(name);
+for (const [name, level] of await levelsToTest(LEVELS)) {
   if (typeof level === 'string') {
     it(`units at level ${name}`, ({ skip }) => skip(level));
     continue;

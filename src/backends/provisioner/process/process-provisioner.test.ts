@@ -2,12 +2,11 @@ import { afterAll, describe, expect, it } from 'vitest';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
 import { provisionerConformance } from '../conformance.ts';
 import { UNLIMITED } from '../conformance-suite.ts';
-import { createProcessWorld, openLevel } from './provisioner-world.ts';
+import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
 
-for (const name of LEVELS) {
-  const level = await openLevel(name);
+for (const [name, level] of await levelsToTest(LEVELS)) {
   if (typeof level === 'string') {
     console.warn(`provisioner process (${name}) not tested: ${level}`);
     describe.skip(`provisioner process (${name})`);

@@ -51,6 +51,19 @@ export interface Level {
   dispose(): Promise<void>;
 }
 
+/** What is tested at each isolation level: with TANCHO_TEST_SLOW=1 at all of them, else at the strongest of this machine. */
+export async function levelsToTest(
+  levels: readonly SandboxLevel[],
+): Promise<(readonly [SandboxLevel, Level | string])[]> {
+  const opened: (readonly [SandboxLevel, Level | string])[] = [];
+  for (const name of levels) {
+    const level = await openLevel(name);
+    opened.push([name, level]);
+    if (process.env['TANCHO_TEST_SLOW'] !== '1' && typeof level !== 'string') break;
+  }
+  return opened;
+}
+
 /** The level, or why it cannot be tested here. */
 export async function openLevel(level: SandboxLevel): Promise<Level | string> {
   const home = mkdtempSync(join(tmpdir(), 'tancho-units-'));

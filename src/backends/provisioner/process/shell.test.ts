@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
-import { createProcessWorld, openLevel, type ProcessWorld } from './provisioner-world.ts';
+import { createProcessWorld, levelsToTest, type ProcessWorld } from './provisioner-world.ts';
 import { openTerminal } from './terminal.ts';
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
@@ -11,8 +11,7 @@ probe?.close();
 const hasTerminals = probe !== null;
 if (!hasTerminals) console.warn('shells on terminals are skipped: no pseudo-terminals here');
 
-for (const name of LEVELS) {
-  const level = await openLevel(name);
+for (const [name, level] of await levelsToTest(LEVELS)) {
   if (typeof level === 'string') console.warn(`shells at level ${name} are skipped: ${level}`);
   describe.skipIf(typeof level === 'string' || !hasTerminals)(`a shell at level ${name}`, () => {
     let world: ProcessWorld;

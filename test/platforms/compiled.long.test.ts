@@ -16,10 +16,6 @@ function isRunnable(program: string, args: readonly string[]): boolean {
   }
 }
 
-function isSlow(test: TestContext): void {
-  if (process.env['TANCHO_TEST_SLOW'] !== '1') test.skip('it takes a minute; set TANCHO_TEST_SLOW=1 to run it');
-}
-
 function needs(test: TestContext, program: string, args: readonly string[]): void {
   if (!isRunnable(program, args)) test.skip(`${program} is not installed`);
 }
@@ -72,7 +68,6 @@ it(
   'a Go workspace: its programs find each other by the names of go install',
   { timeout: PATIENCE_MS },
   async (test) => {
-    isSlow(test);
     needs(test, 'go', ['version']);
     const files = {
       'go.work': 'go 1.21\n\nuse (\n\t./api\n\t./jobs\n)\n',

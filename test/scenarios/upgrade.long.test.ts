@@ -12,8 +12,8 @@ import { allGone, processesOf } from '../support/processes-of.ts';
 import { until } from '../support/until.ts';
 import { edgePid, startWorld, type World } from '../support/world.ts';
 
-const UPGRADES = process.env['TANCHO_TEST_SLOW'] === '1' ? 20 : 4;
-const SOCKETS = process.env['TANCHO_TEST_SLOW'] === '1' ? 50 : 5;
+const UPGRADES = 20;
+const SOCKETS = 50;
 
 /** Answers with a word of its process's own; sends back what comes over an upgraded connection. */
 const SERVER = `const own = require('node:crypto').randomUUID();

@@ -4,8 +4,7 @@ import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OpenTarget, openTarget } from './open-target.ts';
 import { type Answer, aPlatform, ask, login, somebody, type Somebody, somebodyWithApp, unique } from './target.ts';
 
-const SLOW = process.env['TANCHO_TEST_SLOW'] === '1';
-const RUNS = SLOW ? 200 : 25;
+const RUNS = 200;
 vi.setConfig({ testTimeout: 30_000 + RUNS * 300 });
 
 let open: OpenTarget;

@@ -12,8 +12,7 @@ import { letterIn } from '../support/outbox.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-const SLOW = process.env['TANCHO_TEST_SLOW'] === '1';
-const database = SLOW ? await createTestDatabase() : null;
+const database = await createTestDatabase();
 
 function contractOn(given: TestDatabase | null): void {
   let world: World | undefined;
@@ -46,7 +45,4 @@ function contractOn(given: TestDatabase | null): void {
 
 describe('on SQLite', () => contractOn(null));
 if (database !== null) describe('on PostgreSQL', () => contractOn(database));
-else {
-  const why = SLOW ? 'there is no PostgreSQL' : 'the store is tested on it anyway; TANCHO_TEST_SLOW=1 runs it';
-  it('on PostgreSQL', ({ skip }) => skip(why));
-}
+else it('on PostgreSQL', ({ skip }) => skip('there is no PostgreSQL'));

@@ -7,11 +7,9 @@ import { builderWorld, type BuilderWorld, PLATFORM_FILES } from '../support/buil
 import { startProcess } from '../support/running-process.ts';
 import { treeOf } from '../support/source-trees.ts';
 
-const slowToo = process.env['TANCHO_TEST_SLOW'] === '1';
 const hasIndex = await works('-m', 'pip', 'index', 'versions', 'click', '--retries', '0', '--timeout', '5');
 const hasPython = hasIndex || (await works('--version'));
 const NO_INDEX = 'there is no Python, or its package index cannot be reached';
-const SLOW = 'it takes some seconds of a processor; set TANCHO_TEST_SLOW=1 to run it';
 
 function works(...args: string[]): Promise<boolean> {
   return promisify(execFile)('python3', args).then(
@@ -26,7 +24,6 @@ interface App {
   readonly pages: Record<string, string>;
   /** What the build says. */
   readonly says: string;
-  readonly fast?: boolean;
 }
 
 const FASTAPI =
@@ -65,7 +62,6 @@ const UV_LOCK = [
 
 const APPS: Record<string, App> = {
   'Flask of a Pipfile, whose server nobody names': {
-    fast: true,
     files: {
       Pipfile: '[packages]\nflask = "*"\n',
       'Pipfile.lock': JSON.stringify({
@@ -80,7 +76,6 @@ const APPS: Record<string, App> = {
     says: 'gunicorn serves the app',
   },
   'a program with a uv.lock': {
-    fast: true,
     files: {
       'pyproject.toml':
         '[project]\nname = "shop"\nversion = "1"\nrequires-python = ">=3.9"\ndependencies = ["itsdangerous"]\n',
@@ -147,9 +142,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.dispose());
 
-it.for(Object.entries(APPS))('%s', async ([name, { files, pages, says, fast = false }], test) => {
+it.for(Object.entries(APPS))('%s', async ([name, { files, pages, says }], test) => {
   if (!hasIndex) return test.skip(NO_INDEX);
-  if (!fast && !slowToo) return test.skip(SLOW);
   const artifact = await world.build({ app: 'shop', platform: 'auto', source: treeOf(files) });
   expect(world.lines.join('\n')).toContain(says);
   const running = await startProcess({

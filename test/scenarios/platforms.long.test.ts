@@ -15,10 +15,9 @@ const [npm, pip, go] = await Promise.all([
   works('python3', ['-m', 'pip', 'index', 'versions', 'click', '--retries', '0', '--timeout', '5']),
   works('go', ['version']),
 ]);
-const slowToo = process.env['TANCHO_TEST_SLOW'] === '1';
 const NO_NPM = 'the npm registry cannot be reached';
 const NO_PIP = 'there is no Python, or its package index cannot be reached';
-const NO_GO = !go ? 'go is not installed' : 'it takes a minute; set TANCHO_TEST_SLOW=1 to run it';
+const NO_GO = 'go is not installed';
 
 let world: World;
 let ann: Identity;
@@ -143,7 +142,7 @@ describe('the example', () => {
   });
 
   it('go-hello', { timeout: 280_000 }, async (test) => {
-    if (!go || !slowToo) return test.skip(NO_GO);
+    if (!go) return test.skip(NO_GO);
     await deployExample('go-hello', 'go');
     expect((await world.fetchApp('go-hello')).text).toMatch(/^Hello from go/);
   });
