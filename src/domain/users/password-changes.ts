@@ -161,15 +161,17 @@ function invalidToken(): PlatformError {
   });
 }
 
+/** Lines of at most 76 characters, which travel as they are: the outbox is read as plain text. */
 function tokenText(email: string, token: string): string {
   return `Somebody, probably you, asked for a new password on a Tancho platform.
 
 To choose one:
 
-  tancho user reset ${email} --token ${token}
+  tancho user reset ${email} \\
+  --token ${token}
 
-or send a POST request to /users/<your e-mail>/password?token=<the token above>;
-without a body, a random password is set and mailed to you.
+or send a POST request to /users/<your e-mail>/password?token=<the token
+above>; without a body, a random password is set and mailed to you.
 
 The token works once, within ${RESET_HOURS} hours. Your old password stays valid until
 then. If you did not ask for this, there is nothing to do.
