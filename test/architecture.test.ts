@@ -63,8 +63,12 @@ function layer(name: string): string {
   return implementation.endsWith('.ts') ? `backends/${kind}` : `backends/${kind}/${implementation}`;
 }
 
+/** What only backends build on. */
+const ENGINES = ['sql'];
+
 const ALLOWED: Record<string, (target: string) => boolean> = {
   lib: (target) => target === 'lib',
+  sql: (target) => target === 'sql' || target === 'lib',
   domain: (target) => target === 'domain' || target === 'lib',
   config: (target) => target === 'config' || target === 'lib',
   'build-plan': (target) => ['build-plan', 'domain', 'lib'].includes(target),
@@ -89,7 +93,7 @@ function mayImport(from: string, to: string): boolean {
   // What the implementations of one kind have in common lies beside their folders.
   const isSameKind = own.startsWith(`${target}/`) || target.startsWith(`${own}/`);
   if (own.startsWith('backends/'))
-    return target === own || isSameKind || ['build-plan', 'domain', 'lib'].includes(target);
+    return target === own || isSameKind || ['build-plan', 'domain', ...ENGINES, 'lib'].includes(target);
   return ALLOWED[own]?.(target) ?? false;
 }
 

@@ -1,6 +1,6 @@
 /** The tables as the newest migration leaves them. */
 import type { Kysely } from 'kysely';
-import type { DatabaseKind } from '../../../lib/sql/database.ts';
+import type { DatabaseKind } from '../../../sql/database.ts';
 
 export interface LogTables {
   log_entries: {

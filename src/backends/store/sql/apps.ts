@@ -2,7 +2,7 @@ import type { App } from '../../../domain/apps/app.ts';
 import { type AppSettings, NO_SETTINGS } from '../../../domain/apps/app-settings.ts';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
-import { listOf } from '../../../lib/sql/list-of.ts';
+import { listOf } from '../../../sql/list-of.ts';
 import { appNotFound, needing, teamsNotFound } from './faults.ts';
 import { gathered, teamsOf } from './gathered.ts';
 import type { AppsTable, Scope } from './schema.ts';

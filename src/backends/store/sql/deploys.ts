@@ -3,7 +3,7 @@ import type { FailureCause } from '../../../domain/rollouts/rollout.ts';
 import { DEPLOY_STATES, FINISHED } from '../../../domain/deploys/deploy.ts';
 import type { Deploy, DeployOrigin, DeployState } from '../../../domain/deploys/deploy.ts';
 import type { DeployReader, DeployWriter } from '../../../domain/deploys/deploy-store.ts';
-import { listOf } from '../../../lib/sql/list-of.ts';
+import { listOf } from '../../../sql/list-of.ts';
 import { deployNotFound, needing } from './faults.ts';
 import type { DeploysTable, Scope } from './schema.ts';
 

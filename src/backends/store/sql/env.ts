@@ -1,6 +1,6 @@
 import type { EnvVar } from '../../../domain/apps/app.ts';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
-import { listOf } from '../../../lib/sql/list-of.ts';
+import { listOf } from '../../../sql/list-of.ts';
 import { appNotFound, needing } from './faults.ts';
 import type { EnvTable, Scope } from './schema.ts';
 

@@ -1,6 +1,6 @@
 import type { EventFilter, EventReader, EventWriter, PlatformEvent } from '../../../domain/audit/events.ts';
 import { sql } from 'kysely';
-import { listOf } from '../../../lib/sql/list-of.ts';
+import { listOf } from '../../../sql/list-of.ts';
 import type { EventsTable, Scope } from './schema.ts';
 
 export function eventReader(scope: Scope): EventReader {

@@ -1,7 +1,7 @@
 /** The border of this backend: what a database throws becomes the PlatformErrors that the contract names. */
 import { PlatformError } from '../../../domain/errors.ts';
 import { SealError } from '../../../lib/seal.ts';
-import { DatabaseRefused, sqlFault } from '../../../lib/sql/sql-error.ts';
+import { DatabaseRefused, sqlFault } from '../../../sql/sql-error.ts';
 
 /** Runs `write`; a reference to a row that is not there becomes `error`. */
 export async function needing<T>(error: () => PlatformError, write: Promise<T>): Promise<T> {

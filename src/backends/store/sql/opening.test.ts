@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createTestDatabase } from '../../../../test/support/postgres.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { newSealKey, Sealer } from '../../../lib/seal.ts';
-import { openSqliteFile } from '../../../lib/sql/sqlite-file.ts';
+import { openSqliteFile } from '../../../sql/sqlite-file.ts';
 import { expectError } from '../testing/case.ts';
 import { app, populate, team, unit, user } from '../testing/records.ts';
 import { createSqlStore } from './index.ts';

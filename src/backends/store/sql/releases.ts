@@ -1,7 +1,7 @@
 import type { EnvVar, HealthCheck, Hooks, Release, UnitLimits } from '../../../domain/apps/app.ts';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
-import { listOf } from '../../../lib/sql/list-of.ts';
+import { listOf } from '../../../sql/list-of.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { settingsOf } from './apps.ts';
 import { appNotFound, needing } from './faults.ts';

@@ -1,6 +1,6 @@
 /** The tables as the newest migration leaves them. Flags are 0 or 1, times ISO 8601 UTC, `json` columns are JSON text. */
 import type { Generated, Kysely } from 'kysely';
-import type { DatabaseKind } from '../../../lib/sql/database.ts';
+import type { DatabaseKind } from '../../../sql/database.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 
 export interface Tables {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { SILENT } from '../../../lib/logger.ts';
 import { newSealKey, Sealer } from '../../../lib/seal.ts';
-import { openSqliteFile } from '../../../lib/sql/sqlite-file.ts';
+import { openSqliteFile } from '../../../sql/sqlite-file.ts';
 import { apiKey, populate, release, variable } from '../testing/records.ts';
 import { binding, instance, service } from '../testing/services.ts';
 import { createSqlStore } from './index.ts';

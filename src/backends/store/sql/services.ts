@@ -1,7 +1,7 @@
 import { PlatformError } from '../../../domain/errors.ts';
 import type { Service } from '../../../domain/services/service.ts';
 import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
-import { sqlFault } from '../../../lib/sql/sql-error.ts';
+import { sqlFault } from '../../../sql/sql-error.ts';
 import { needing, serviceNotFound, teamsNotFound } from './faults.ts';
 import { gathered, teamsOf } from './gathered.ts';
 import type { Scope, ServicesTable } from './schema.ts';

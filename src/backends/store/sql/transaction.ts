@@ -1,4 +1,4 @@
-import { asksForRetry } from '../../../lib/sql/sql-error.ts';
+import { asksForRetry } from '../../../sql/sql-error.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import type { Scope } from './schema.ts';
 

@@ -1,5 +1,5 @@
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
-import { listOf } from '../../../lib/sql/list-of.ts';
+import { listOf } from '../../../sql/list-of.ts';
 import { checkTransition } from '../../../domain/units/unit.ts';
 import type { Address, Unit, UnitExit, UnitState } from '../../../domain/units/unit.ts';
 import { PlatformError } from '../../../domain/errors.ts';

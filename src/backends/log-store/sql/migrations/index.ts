@@ -1,4 +1,4 @@
-import type { MigrationSet } from '../../../../lib/sql/migrate.ts';
+import type { MigrationSet } from '../../../../sql/migrate.ts';
 import { initial } from './0001-initial.ts';
 
 /** In order of their names. Add, never change. */

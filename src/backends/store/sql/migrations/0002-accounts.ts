@@ -1,7 +1,7 @@
 /** Immutable: released databases have it. API keys, password resets, app tokens and limits. */
 import { sql } from 'kysely';
 import type { Kysely, Migration } from 'kysely';
-import type { DatabaseKind } from '../../../../lib/sql/database.ts';
+import type { DatabaseKind } from '../../../../sql/database.ts';
 
 export function accounts(kind: DatabaseKind): Migration {
   return {

@@ -1,7 +1,7 @@
 /** Immutable: released databases have it. Changes are further migrations. */
 import { sql } from 'kysely';
 import type { Kysely, Migration } from 'kysely';
-import type { DatabaseKind } from '../../../../lib/sql/database.ts';
+import type { DatabaseKind } from '../../../../sql/database.ts';
 
 export function customData(kind: DatabaseKind): Migration {
   const text = kind === 'postgres' ? 'text collate "C"' : 'text';

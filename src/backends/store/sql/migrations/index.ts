@@ -1,5 +1,5 @@
-import type { DatabaseKind } from '../../../../lib/sql/database.ts';
-import type { MigrationSet } from '../../../../lib/sql/migrate.ts';
+import type { DatabaseKind } from '../../../../sql/database.ts';
+import type { MigrationSet } from '../../../../sql/migrate.ts';
 import { initial } from './0001-initial.ts';
 import { accounts } from './0002-accounts.ts';
 import { appOperations } from './0003-app-operations.ts';

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { Kysely, sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { SILENT } from '../logger.ts';
+import { SILENT } from '../lib/logger.ts';
 import { openDatabase, withoutSecrets } from './database.ts';
 import { patiently } from './patiently.ts';
 import { sqlFault, UnstorableValue } from './sql-error.ts';

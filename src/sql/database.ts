@@ -1,6 +1,6 @@
 /** Opens one of the two kinds of database and hands out Kysely over it. Owns no schema. */
 import { Kysely } from 'kysely';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../lib/logger.ts';
 import { sqliteDialect } from './sqlite-dialect.ts';
 import { openSqliteFile } from './sqlite-file.ts';
 import type { SqliteFileOptions } from './sqlite-file.ts';

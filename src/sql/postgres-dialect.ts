@@ -2,7 +2,7 @@
 import { PostgresDialect } from 'kysely';
 import type { Dialect, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import type { PoolClient, PoolConfig } from 'pg';
-import type { Logger } from '../logger.ts';
+import type { Logger } from '../lib/logger.ts';
 import { refuseNul } from './sqlite-value.ts';
 import { TransactionLost } from './sql-error.ts';
 
