@@ -1,6 +1,6 @@
 /** What a process uses, as the kernel tells it (Linux). */
 import { readFile } from 'node:fs/promises';
-import { allProcesses, familyOf } from '../src/lib/sandbox/processes.ts';
+import { allProcesses, familyOf } from '../src/lib/processes.ts';
 
 export interface Memory {
   readonly rssMb: number;

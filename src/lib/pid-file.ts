@@ -3,7 +3,7 @@
  * holds the kernel's start time of that process, so that a pid that has been given to another process since is recognised.
  */
 import { readFile, rename, rm, writeFile } from 'node:fs/promises';
-import { readProcess } from './sandbox/processes.ts';
+import { readProcess } from './processes.ts';
 
 export interface PidRecord {
   readonly pid: number;

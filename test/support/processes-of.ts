@@ -1,6 +1,6 @@
 /** Which processes of this machine belong to a platform: those that name its home in their command line, environment or folder. */
 import { readdir, readFile, readlink } from 'node:fs/promises';
-import { isAlive, readProcess } from '../../src/lib/sandbox/processes.ts';
+import { isAlive, readProcess } from '../../src/lib/processes.ts';
 import { until } from './until.ts';
 
 export interface Found {

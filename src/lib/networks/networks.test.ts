@@ -17,7 +17,7 @@ import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { scopeOf } from '../sandbox/level-sandbox.ts';
 import { probeSandbox } from '../sandbox/probe.ts';
-import { findProgram } from '../sandbox/programs.ts';
+import { findProgram } from '../find-program.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { until } from '../../../test/support/until.ts';
 import { CLAIMS } from './range-claims.ts';

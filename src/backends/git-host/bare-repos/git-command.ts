@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn, type StdioOptions } from 'node:child_process';
 import { PlatformError } from '../../../domain/errors.ts';
-import { findProgram } from '../../../lib/sandbox/programs.ts';
+import { findProgram } from '../../../lib/find-program.ts';
 
 export interface Git {
   /** Path or name of the program. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { deflateSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { SILENT } from '../../../lib/logger.ts';
-import { findProgram } from '../../../lib/sandbox/programs.ts';
+import { findProgram } from '../../../lib/find-program.ts';
 import { type BareRepos, createBareRepos } from './bare-repos.ts';
 
 const MIB = 1024 * 1024;

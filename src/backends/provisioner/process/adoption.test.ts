@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Provisioner, UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
 import { probeSandbox } from '../../../lib/sandbox/probe.ts';
-import { allProcesses } from '../../../lib/sandbox/processes.ts';
+import { allProcesses } from '../../../lib/processes.ts';
 import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
 import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
 import type { Level, ProcessWorld } from './provisioner-world.ts';

@@ -3,7 +3,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { UnitExited } from '../../../domain/units/provisioner.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { isAlive } from '../../../lib/sandbox/processes.ts';
+import { isAlive } from '../../../lib/processes.ts';
 import type { Sandbox, SandboxTree } from '../../../lib/sandbox/sandbox.ts';
 import { AcceptCheck } from './accept-check.ts';
 import { exitStatus } from './exit-status.ts';

@@ -26,7 +26,7 @@ import { Failure } from '../../../domain/rollouts/rollout.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
-import { bootId } from '../../../lib/sandbox/processes.ts';
+import { bootId } from '../../../lib/processes.ts';
 import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
 import type { Service } from '../../../lib/networks/networks.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';

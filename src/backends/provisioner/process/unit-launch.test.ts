@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { isAlive } from '../../../lib/sandbox/processes.ts';
+import { isAlive } from '../../../lib/processes.ts';
 import type { SandboxProcess, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
 import { createProcessWorld, openLevel } from './provisioner-world.ts';
 

@@ -2,7 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
-import { bootId } from '../../../lib/sandbox/processes.ts';
+import { bootId } from '../../../lib/processes.ts';
 import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
 import type { Service } from '../../../lib/networks/networks.ts';
 import type { CodeLayers, CodePlace } from './code-layers.ts';

@@ -7,7 +7,7 @@ import { PlatformError } from '../../../domain/errors.ts';
 import { hostPort } from '../../../lib/host-port.ts';
 import { listening } from '../../../lib/listening.ts';
 import { keepProgram, readProgram } from '../../../lib/program-files.ts';
-import { isAlive, readProcess } from '../../../lib/sandbox/processes.ts';
+import { isAlive, readProcess } from '../../../lib/processes.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 
 const MAX_LOG_BYTES = 1_048_576;

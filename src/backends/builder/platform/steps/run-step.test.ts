@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { findProgram } from '../../../../lib/sandbox/programs.ts';
+import { findProgram } from '../../../../lib/find-program.ts';
 import { probeSandbox } from '../../../../lib/sandbox/probe.ts';
 import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
 import { runStep } from './run-step.ts';

@@ -4,7 +4,7 @@ import { randomHex } from '../../../../lib/ids.ts';
 import { once } from '../../../../lib/once.ts';
 import { childEnd } from '../../../../lib/sandbox/child-end.ts';
 import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../../lib/sandbox/sandbox.ts';
-import { findProgram } from '../../../../lib/sandbox/programs.ts';
+import { findProgram } from '../../../../lib/find-program.ts';
 import { LineSplitter } from './output.ts';
 
 const CLOSE_MS = 2000;
