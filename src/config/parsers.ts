@@ -2,7 +2,7 @@
 import { isIP, isIPv4, isIPv6 } from 'node:net';
 import { parseNetwork } from '../lib/trusted-proxies.ts';
 import { allowEntry } from '../lib/guarded/allow-list.ts';
-import { blockOf } from '../lib/networks/ipv4.ts';
+import { blockOf } from '../lib/ipv4.ts';
 import type { Listen } from './config.ts';
 
 export class BadValue extends Error {

@@ -12,7 +12,7 @@ import { createAddressGuard } from '../lib/guarded/address-guard.ts';
 import { becomeKeeper, isControlThere, leaveKeeper } from '../lib/keeper-claim.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import { readPidFile } from '../lib/pid-file.ts';
-import { probeSandbox } from '../lib/sandbox/probe.ts';
+import { probeSandbox } from '../sandbox/probe.ts';
 import { openSealer } from '../lib/seal.ts';
 import { parseSettings } from './keeper-settings.ts';
 import { KeptUnits } from './kept-units.ts';

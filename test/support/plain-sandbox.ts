@@ -3,8 +3,8 @@ import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import { type Usage, usageOfProcesses } from '../../src/lib/sandbox/usage.ts';
-import type { Sandbox, SandboxProcess, SandboxRequest } from '../../src/lib/sandbox/sandbox.ts';
+import { type Usage, usageOfProcesses } from '../../src/sandbox/usage.ts';
+import type { Sandbox, SandboxProcess, SandboxRequest } from '../../src/sandbox/sandbox.ts';
 
 const run = promisify(execFile);
 

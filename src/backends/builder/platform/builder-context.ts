@@ -1,5 +1,5 @@
 /** What every build of one builder shares. */
-import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import type { Layers } from './cache/layers.ts';
 import type { Language } from '../../../build-plan/language.ts';
 import type { Slugs } from './slugs.ts';

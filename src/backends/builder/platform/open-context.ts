@@ -2,7 +2,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from '../../../lib/logger.ts';
-import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { Layers } from './cache/layers.ts';
 import type { Language } from '../../../build-plan/language.ts';

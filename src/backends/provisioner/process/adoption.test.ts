@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Provisioner, UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
-import { probeSandbox } from '../../../lib/sandbox/probe.ts';
+import { probeSandbox } from '../../../sandbox/probe.ts';
 import { allProcesses } from '../../../lib/processes.ts';
-import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
+import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
 import type { Level, ProcessWorld } from './provisioner-world.ts';
 
@@ -17,7 +17,7 @@ const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 const CONTROL = `
 import { join } from 'node:path';
 const [, , home, slugs, units, level, spec] = process.argv;
-const { probeSandbox } = await import(join(import.meta.dirname, 'lib/sandbox/probe.js'));
+const { probeSandbox } = await import(join(import.meta.dirname, 'sandbox/probe.js'));
 const { createProcessProvisioner } = await import(join(import.meta.dirname, 'backends/provisioner/process/process-provisioner.js'));
 const { SILENT } = await import(join(import.meta.dirname, 'lib/logger.js'));
 const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level });

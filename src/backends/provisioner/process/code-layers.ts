@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { randomHex } from '../../../lib/ids.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
-import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
 const run = promisify(execFile);
 const DEADLINE_MS = 10_000;

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
-import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
+import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { CodeLayers, mountsBelow as mountsOf } from './code-layers.ts';
 import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
 import type { ProcessWorld } from './provisioner-world.ts';

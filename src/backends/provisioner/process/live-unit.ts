@@ -4,7 +4,7 @@ import type { UnitExited } from '../../../domain/units/provisioner.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { isAlive } from '../../../lib/processes.ts';
-import type { Sandbox, SandboxTree } from '../../../lib/sandbox/sandbox.ts';
+import type { Sandbox, SandboxTree } from '../../../sandbox/sandbox.ts';
 import { AcceptCheck } from './accept-check.ts';
 import { exitStatus } from './exit-status.ts';
 import type { ExitStatus } from './exit-status.ts';

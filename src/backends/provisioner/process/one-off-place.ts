@@ -3,8 +3,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomHex } from '../../../lib/ids.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
-import type { Service } from '../../../lib/networks/networks.ts';
-import type { Sandbox, SandboxProcess } from '../../../lib/sandbox/sandbox.ts';
+import type { Service } from '../../../networks/networks.ts';
+import type { Sandbox, SandboxProcess } from '../../../sandbox/sandbox.ts';
 import type { CodeLayers, CodePlace } from './code-layers.ts';
 import type { Slug } from './slug.ts';
 

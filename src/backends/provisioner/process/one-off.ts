@@ -2,7 +2,7 @@
 import type { ExecRequest, ExecResult } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { atMost } from '../../../lib/deadline.ts';
-import { childEnd } from '../../../lib/sandbox/child-end.ts';
+import { childEnd } from '../../../sandbox/child-end.ts';
 import { exitStatus } from './exit-status.ts';
 import { type Beside, inPlace, type Place } from './one-off-place.ts';
 import { PacedOutput } from './paced-output.ts';

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest';
-import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
+import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { provisionerConformance } from '../conformance.ts';
 import { UNLIMITED } from '../conformance-suite.ts';
 import { createProcessWorld, levelsToTest } from './provisioner-world.ts';

@@ -1,6 +1,6 @@
 import type { AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import type { PortRange } from './ports.ts';
 import type { ReadinessLimits } from './readiness.ts';

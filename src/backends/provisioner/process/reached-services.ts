@@ -3,7 +3,7 @@ import type { Address } from '../../../domain/units/unit.ts';
 import { inTime } from '../../../lib/deadline.ts';
 import { ForbiddenAddress, UnknownHost, type AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import type { Service } from '../../../lib/networks/networks.ts';
+import type { Service } from '../../../networks/networks.ts';
 
 const LOOKUP_MS = 5_000;
 

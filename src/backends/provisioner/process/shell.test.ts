@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { SandboxLevel } from '../../../lib/sandbox/sandbox.ts';
+import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { createProcessWorld, levelsToTest, type ProcessWorld } from './provisioner-world.ts';
 import { openTerminal } from './terminal.ts';
 

@@ -3,7 +3,7 @@ import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import type { SlugManifest } from '../../../domain/deploys/slug.ts';
-import type { Sandbox } from '../../../lib/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import type { KeyedQueue } from '../../../lib/keyed-queue.ts';
 
 export interface Slug {

@@ -2,7 +2,7 @@
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { MACHINE_FILES, type SlugImage } from '../../../domain/deploys/slug.ts';
-import type { SandboxBind, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
+import type { SandboxBind, SandboxRequest } from '../../../sandbox/sandbox.ts';
 import type { CodePlace } from './code-layers.ts';
 import type { Slug } from './slug.ts';
 

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { isAlive } from '../../../lib/processes.ts';
-import type { SandboxProcess, SandboxRequest } from '../../../lib/sandbox/sandbox.ts';
+import type { SandboxProcess, SandboxRequest } from '../../../sandbox/sandbox.ts';
 import { createProcessWorld, openLevel } from './provisioner-world.ts';
 
 it('ends a process whose start cannot be recorded, and forgets it', async () => {

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findProgram } from '../../../../lib/find-program.ts';
-import { probeSandbox } from '../../../../lib/sandbox/probe.ts';
-import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
+import { probeSandbox } from '../../../../sandbox/probe.ts';
+import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import { runStep } from './run-step.ts';
 
 let home: string;

@@ -2,8 +2,8 @@
 import { atMost } from '../../../../lib/deadline.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import { once } from '../../../../lib/once.ts';
-import { childEnd } from '../../../../lib/sandbox/child-end.ts';
-import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../../lib/sandbox/sandbox.ts';
+import { childEnd } from '../../../../sandbox/child-end.ts';
+import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../../sandbox/sandbox.ts';
 import { findProgram } from '../../../../lib/find-program.ts';
 import { LineSplitter } from './output.ts';
 

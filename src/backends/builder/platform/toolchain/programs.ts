@@ -4,7 +4,7 @@ import { access, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { coerce, gte, valid } from 'semver';
-import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import type { Tool } from '../../../../build-plan/build-plan.ts';
 import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';

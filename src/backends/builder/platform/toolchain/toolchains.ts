@@ -8,7 +8,7 @@ import { maxSatisfying, satisfies } from 'semver';
 import { Failure } from '../../../../domain/rollouts/rollout.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import { KeyedQueue } from '../../../../lib/keyed-queue.ts';
-import type { Sandbox } from '../../../../lib/sandbox/sandbox.ts';
+import type { Sandbox } from '../../../../sandbox/sandbox.ts';
 import { isThere, seal } from '../cache/copy-tree.ts';
 import type { SharedTool, Tool } from '../../../../build-plan/build-plan.ts';
 import { runStep } from '../steps/run-step.ts';

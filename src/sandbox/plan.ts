@@ -1,6 +1,6 @@
 /** Pure: which argv and environment a request becomes at each level. Nothing here touches the machine. */
 import { join } from 'node:path';
-import { SANDBOX_MARK } from '../processes.ts';
+import { SANDBOX_MARK } from '../lib/processes.ts';
 import type { RootEntry } from './root-entries.ts';
 import type { SandboxRequest, SandboxRoot } from './sandbox.ts';
 

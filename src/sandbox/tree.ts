@@ -1,7 +1,7 @@
 /** The processes of one sandbox: which they are, whether any lives, and signals to all of them. */
 import { setTimeout as delay } from 'node:timers/promises';
-import { allProcesses, familyOf, isAlive, markedProcesses, readProcess } from '../processes.ts';
-import { SurvivesKill } from '../survives-kill.ts';
+import { allProcesses, familyOf, isAlive, markedProcesses, readProcess } from '../lib/processes.ts';
+import { SurvivesKill } from '../lib/survives-kill.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { SandboxTree } from './sandbox.ts';
 

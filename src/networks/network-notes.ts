@@ -4,7 +4,7 @@
  */
 import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { isAlive, readProcess } from '../processes.ts';
+import { isAlive, readProcess } from '../lib/processes.ts';
 import { UNIT_INDEXES } from './address-plan.ts';
 import type { Endpoint, Forward } from './rules.ts';
 

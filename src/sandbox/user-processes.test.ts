@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { expect, it } from 'vitest';
-import { isAlive, readProcess, SANDBOX_MARK } from '../processes.ts';
+import { isAlive, readProcess, SANDBOX_MARK } from '../lib/processes.ts';
 import { endProcessesOf } from './user-processes.ts';
 
 /** Of nobody on a common machine, nor of an app. */

@@ -1,7 +1,7 @@
 /** One trial run at an isolation level: can a process of a tenant enter a directory of TANCHO_HOME and read a file there? */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { randomHex } from '../ids.ts';
+import { randomHex } from '../lib/ids.ts';
 import type { SystemView } from './plan.ts';
 import { childEnd } from './child-end.ts';
 import type { Sandbox, SandboxRequest } from './sandbox.ts';

@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { randomHex } from '../ids.ts';
+import { randomHex } from '../lib/ids.ts';
 import { Cgroups, CONTROLLERS } from './cgroups.ts';
 import type { CgroupBase, Controller } from './cgroups.ts';
 

@@ -1,6 +1,6 @@
 /** Pure: which names and addresses the networks of one home have. Everything is derived from the home's scope and its range. */
 import { join } from 'node:path';
-import { toNumber, toText } from './ipv4.ts';
+import { toNumber, toText } from '../lib/ipv4.ts';
 
 /** Addresses of one home. */
 export const RANGE_SIZE = 4096;

@@ -1,6 +1,6 @@
 /** What processes use, from the kernel's process table. */
 import { readFileSync } from 'node:fs';
-import { unlessGone } from '../processes.ts';
+import { unlessGone } from '../lib/processes.ts';
 
 export interface Usage {
   /** Processor time since the beginning. That of processes which ended uncollected is lost where there is no control group. */

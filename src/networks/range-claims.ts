@@ -5,7 +5,7 @@
 import { existsSync, linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { LINK_PREFIX, RANGE_SIZE } from './address-plan.ts';
-import { blockOf, overlaps, toText } from './ipv4.ts';
+import { blockOf, overlaps, toText } from '../lib/ipv4.ts';
 
 export const CLAIMS = '/run/tancho/networks';
 

@@ -1,7 +1,7 @@
 /** The processes of a user of this machine, found by the user alone: they may have left everything else that tells whose they are. */
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { allProcesses, markOf, unlessGone } from '../processes.ts';
+import { allProcesses, markOf, unlessGone } from '../lib/processes.ts';
 
 const KILL_DEADLINE_MS = 10_000;
 

@@ -4,9 +4,9 @@
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { askedTogether } from '../asked-together.ts';
+import { askedTogether } from '../lib/asked-together.ts';
 import { addressAt, type AddressPlan, addressPlan, STAND_INS, type UnitPlace, unitPlace } from './address-plan.ts';
-import { toNumber } from './ipv4.ts';
+import { toNumber } from '../lib/ipv4.ts';
 import { Namespaces, type NetworkTools } from './namespaces.ts';
 import { type NetworkNote, NetworkNotes } from './network-notes.ts';
 import { claimRange, clearAbandoned, releaseRange } from './range-claims.ts';

@@ -1,6 +1,6 @@
 /** Whether this machine can give apps networks of their own, found out by making one and knocking at it. */
 import { connect } from 'node:net';
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../lib/find-program.ts';
 import { Networks, type NetworksOptions } from './networks.ts';
 
 export type NetworksProbe = Omit<NetworksOptions, 'tools'>;

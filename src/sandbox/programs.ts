@@ -1,5 +1,5 @@
 /** Where the programs are that the levels are made of. */
-import { findProgram } from '../find-program.ts';
+import { findProgram } from '../lib/find-program.ts';
 import type { Programs } from './plan.ts';
 
 export function findPrograms(path: string = process.env.PATH ?? ''): Programs {

@@ -6,8 +6,8 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cgroups } from './cgroups.ts';
 import type { BubblewrapFacts, Plan } from './plan.ts';
-import { allProcesses, familyOf, isAlive, markedProcesses, namespacePid, readProcess } from '../processes.ts';
-import type { ProcessFacts } from '../processes.ts';
+import { allProcesses, familyOf, isAlive, markedProcesses, namespacePid, readProcess } from '../lib/processes.ts';
+import type { ProcessFacts } from '../lib/processes.ts';
 import type { SandboxProcess, SandboxRequest } from './sandbox.ts';
 
 export type Launched = Omit<SandboxProcess, 'address'>;
