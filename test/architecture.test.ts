@@ -53,7 +53,7 @@ const source = files.filter((file) => file.name.startsWith('src/'));
 const program = source.filter((file) => !isTest(file.name));
 
 function isTest(name: string): boolean {
-  return /\.test\.ts$|\/conformance\.ts$|\/testing\/|-world\.ts$/.test(name);
+  return /\.test\.ts$|\/conformance(?:-\w+)?\.ts$|\/testing\/|-world\.ts$/.test(name);
 }
 
 /** `src/backends/store/sql/apps.ts` -> `backends/store/sql`; `src/domain/apps/app.ts` -> `domain`. */

@@ -84,7 +84,7 @@ it('give the router the right table, also when its own is newer', async () => {
     [],
     right.routes.map((route) => ({ ...route, hosts: ['elsewhere.test'] })),
     right.routes.map((route) => ({ ...route, targets: [{ unit: 'gone', host: '127.0.0.1', port: 9 }] })),
-    [...right.routes, { app: 'nobody', hosts: ['nobody.test'], targets: [], note: '' }],
+    [...right.routes, { app: 'nobody', hosts: ['nobody.test'], targets: [], note: '', https: 'redirect' as const }],
   ];
   for (const [index, routes] of wrong.entries()) {
     await router.apply({ version: table().version + 50_000, routes });

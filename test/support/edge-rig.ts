@@ -3,7 +3,7 @@ import { createServer as createHttpServer } from 'node:http';
 import type { IncomingMessage, RequestListener, Server as HttpServer } from 'node:http';
 import { connect, createServer as createNetServer } from 'node:net';
 import type { AddressInfo, Server, Socket } from 'node:net';
-import type { RouteTable, Target } from '../../src/domain/routes/router.ts';
+import type { Route, RouteTable, Target } from '../../src/domain/routes/router.ts';
 import { DataPlane } from '../../src/edge/proxy/data-plane.ts';
 import { DEFAULT_SETTINGS } from '../../src/edge/proxy/settings.ts';
 import type { Limits, Settings, Timeouts } from '../../src/edge/proxy/settings.ts';
@@ -73,8 +73,8 @@ export class EdgeRig {
 
   /** Routes app `blog`, host `blog.test`, to these targets and nothing else. */
   async route(...targets: Target[]): Promise<void> {
-    const routes = [{ app: 'blog', hosts: ['blog.test'], targets, note: 'Not deployed yet.' }];
-    await this.apply({ routes });
+    const route: Route = { app: 'blog', hosts: ['blog.test'], targets, note: 'Not deployed yet.', https: 'redirect' };
+    await this.apply({ routes: [route] });
   }
 
   async apply(table: Omit<RouteTable, 'version'>): Promise<void> {

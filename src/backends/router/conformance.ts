@@ -96,6 +96,7 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
         hosts: ['blog.test'],
         targets: [],
         note: 'Nothing here.',
+        https: 'redirect',
         ...route,
       })),
     });

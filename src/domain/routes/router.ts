@@ -17,12 +17,63 @@ export interface Route {
   readonly targets: readonly Target[];
   /** Shown when targets is empty: why, in one sentence (`This app has not been deployed yet.`). */
   readonly note: string;
+  /** What plain HTTP does once the router has a certificate for the host: sends the client to HTTPS (308), or serves it as well. */
+  readonly https: 'redirect' | 'both';
 }
 
 export interface RouteTable {
   /** Grows with every change; a router that has seen a newer one ignores an older. */
   readonly version: number;
   readonly routes: readonly Route[];
+}
+
+export interface Certificate {
+  /** Of the certificate's record. */
+  readonly id: string;
+  /** Lower-case host names that it is for. A `*.` prefix matches one label. */
+  readonly names: readonly string[];
+  /** PEM: the certificate, then those that it was issued by. */
+  readonly chain: string;
+  /** PEM, not encrypted. */
+  readonly key: string;
+}
+
+/** An answer to a certificate authority that looks whether a name leads here (RFC 8555 section 8.3). */
+export interface HttpChallenge {
+  readonly token: string;
+  readonly answer: string;
+  readonly host: string;
+}
+
+/** A certificate for authorities that look at the TLS listener itself (RFC 8737), made for the purpose. */
+export interface AlpnChallenge {
+  readonly name: string;
+  readonly chain: string;
+  readonly key: string;
+}
+
+/**
+ * What the router presents to TLS clients. Whole sets only, as with route tables, and kept apart from them, so that a renewal touches
+ * no route. A name that several certificates have is that of the first; exact names win over wildcards. One that cannot be used (its
+ * key is another's, it is no PEM) is passed over, and told by certificates(); its names are then served by the next that has them.
+ */
+export interface CertificateSet {
+  /** Grows with every change; a router that has seen a newer one ignores an older. */
+  readonly version: number;
+  readonly certificates: readonly Certificate[];
+  /** Answered on plain HTTP at `/.well-known/acme-challenge/<token>`, before any route and any redirect. */
+  readonly httpChallenges: readonly HttpChallenge[];
+  /** Presented for their names to clients that offer the protocol `acme-tls/1` and no other. */
+  readonly alpnChallenges: readonly AlpnChallenge[];
+}
+
+/** A certificate set in force, without its secrets. */
+export interface CertificateState {
+  readonly version: number;
+  /** Of the certificates that are presented. */
+  readonly ids: readonly string[];
+  /** Those that cannot be presented, and why in one sentence. */
+  readonly unusable: readonly { readonly id: string; readonly problem: string }[];
 }
 
 export interface AppTraffic {
@@ -36,10 +87,16 @@ export interface Router {
   readonly name: string;
   /** `host:port` where apps are reached, as bound (so `:0` is resolved). */
   readonly listen: string;
+  /** `host:port` where apps are reached by TLS, as bound; null when there is no such listener. */
+  readonly tlsListen: string | null;
   /** Resolves when every worker routes by the new table. Idempotent. */
   apply(table: RouteTable): Promise<void>;
   /** The table that is in force; version 0 before the first. */
   table(): Promise<RouteTable>;
+  /** Resolves when every worker presents the new set, and answers its challenges. Idempotent. Connections that there are stay. */
+  applyCertificates(set: CertificateSet): Promise<void>;
+  /** The set that is in force; version 0 before the first. */
+  certificates(): Promise<CertificateState>;
   /**
    * Resolves when no request is in flight to these units, or after `timeoutMs`: then with the number still open. Upgraded connections
    * (websockets) are not waited for, and stay until the unit ends them: that is what it has its grace for.

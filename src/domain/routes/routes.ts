@@ -153,6 +153,7 @@ function routeOf(app: App, units: readonly Unit[], domain: string): Route {
     hosts: [`${hostLabel(app)}.${domain}`, ...app.cname],
     targets,
     note: noteOf(app, serving, targets.length),
+    https: 'redirect',
   };
 }
 

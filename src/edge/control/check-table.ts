@@ -17,7 +17,10 @@ function checkRoute(value: unknown): Route {
     if (!HOST.test(name)) throw new Error(`"${name}" is no host name (app ${app})`);
     return name;
   });
-  return { app, hosts, targets: list(route.targets, 'targets').map(checkTarget), note: text(route.note, 'note') };
+  const targets = list(route.targets, 'targets').map(checkTarget);
+  // A table of an earlier version says nothing of it.
+  const https = route.https === 'both' ? 'both' : 'redirect';
+  return { app, hosts, targets, note: text(route.note, 'note'), https };
 }
 
 function checkTarget(value: unknown): Target {

@@ -201,7 +201,7 @@ describe('forwarding', () => {
 
   it('answers in HTML to a browser, with everything escaped', async () => {
     await rig.apply({
-      routes: [{ app: 'idle', hosts: ['idle.test'], targets: [], note: 'Not <b>yet</b>.' }],
+      routes: [{ app: 'idle', hosts: ['idle.test'], targets: [], note: 'Not <b>yet</b>.', https: 'redirect' }],
     });
     const answer = await rig.exchange(
       'GET / HTTP/1.1\r\nHost: idle.test\r\nAccept: text/html,*/*\r\nConnection: close\r\n\r\n',

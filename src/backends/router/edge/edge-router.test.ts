@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { RouteTable } from '../../../domain/routes/router.ts';
 import { routerConformance } from '../conformance.ts';
+import { tlsConformance } from '../conformance-tls.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { createEdgeRouter } from './edge-router.ts';
 import { EdgeWorld, edgeHome } from './edge-world.ts';
@@ -23,6 +24,7 @@ for (const workers of [1, 2]) {
     };
   });
 }
+tlsConformance('edge', { skip: 'the edge has no TLS listener yet' });
 
 describe('edge router', () => {
   const world = new EdgeWorld();

@@ -3,7 +3,13 @@
  * dies. Knows nothing of how requests are forwarded (src/edge) and nothing of apps.
  */
 import { readFile } from 'node:fs/promises';
-import type { AppTraffic, Router, RouteTable } from '../../../domain/routes/router.ts';
+import type {
+  AppTraffic,
+  CertificateSet,
+  CertificateState,
+  Router,
+  RouteTable,
+} from '../../../domain/routes/router.ts';
 import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import { EdgeClient, EdgeLost } from './edge-client.ts';
@@ -67,12 +73,14 @@ export interface AdoptingRouter extends Router {
 class EdgeRouter implements AdoptingRouter {
   readonly name = 'edge';
   listen = '';
+  readonly tlsListen: string | null = null;
   adopted = false;
   readonly #options: EdgeRouterOptions;
   readonly #program: EdgeProgram;
   #port: number;
   #edge: Promise<Connected>;
   #table: RouteTable | null = null;
+  #certificates: CertificateSet = { version: 0, certificates: [], httpChallenges: [], alpnChallenges: [] };
   #letGo = false;
   #startedAt = 0;
   #restartMs = FIRST_RESTART_MS;
@@ -101,6 +109,17 @@ class EdgeRouter implements AdoptingRouter {
 
   async table(): Promise<RouteTable> {
     return (await this.#retrying((client) => client.ask('table', {}, APPLY_MS))) as RouteTable;
+  }
+
+  // There is no TLS listener yet that would present them.
+  applyCertificates(set: CertificateSet): Promise<void> {
+    if (set.version > this.#certificates.version) this.#certificates = set;
+    return Promise.resolve();
+  }
+
+  certificates(): Promise<CertificateState> {
+    const { version, certificates } = this.#certificates;
+    return Promise.resolve({ version, ids: certificates.map(({ id }) => id), unusable: [] });
   }
 
   async drained(units: readonly string[], timeoutMs: number): Promise<number> {

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { builtProgram } from '../../../../test/support/built.ts';
-import type { RouteTable } from '../../../domain/routes/router.ts';
+import type { Route, RouteTable } from '../../../domain/routes/router.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { type AdoptingRouter, createEdgeRouter } from './edge-router.ts';
@@ -61,7 +61,8 @@ export class EdgeWorld {
     });
     const { port } = server.address() as AddressInfo;
     const targets = [{ unit: name, host: '127.0.0.1', port }];
-    return { version: ++this.#version, routes: [{ app: 'blog', hosts: ['blog.test'], targets, note: '' }], server };
+    const route: Route = { app: 'blog', hosts: ['blog.test'], targets, note: '', https: 'redirect' };
+    return { version: ++this.#version, routes: [route], server };
   }
 
   /** Steps run in reverse order. */

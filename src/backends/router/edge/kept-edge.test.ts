@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import type { RouteTable } from '../../../domain/routes/router.ts';
+import type { Route, RouteTable } from '../../../domain/routes/router.ts';
 import { SILENT } from '../../../lib/logger.ts';
 import { KeptEdge } from './kept-edge.ts';
 
@@ -14,7 +14,9 @@ let server: Server | null;
 let table: RouteTable;
 const connections = new Set<Socket>();
 
-const route = (app: string) => ({ app, hosts: [`${app}.test`], targets: [], note: 'no units' });
+const route = (app: string): Route => ({
+  ...{ app, hosts: [`${app}.test`], targets: [], note: 'no units', https: 'redirect' },
+});
 const target = (unit: string) => ({ unit, host: '127.0.0.1', port: 4000 });
 const served = () => table.routes.map(({ targets }) => targets.map(({ unit }) => unit));
 

@@ -5,11 +5,20 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { AppTraffic, Route, Router, RouteTable, Target } from '../../../domain/routes/router.ts';
+import type {
+  AppTraffic,
+  CertificateSet,
+  CertificateState,
+  Route,
+  Router,
+  RouteTable,
+  Target,
+} from '../../../domain/routes/router.ts';
 import { hostPort } from '../../../lib/host-port.ts';
 import { listening } from '../../../lib/listening.ts';
 import { createServer, request as httpRequest } from '../../../lib/node-http.ts';
 import { KeyedCounter } from '../../../lib/keyed-counter.ts';
+import { MemoryTls } from './memory-tls.ts';
 
 const POLL_MS = 5;
 const ANSWER_MS = 60_000;
@@ -19,23 +28,32 @@ interface Counter {
   failures: number;
 }
 
-export async function createMemoryRouter(options: { listen: { host: string; port: number } }): Promise<Router> {
+interface Address {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** `tls` null: there is no TLS listener. */
+export async function createMemoryRouter(options: { listen: Address; tls?: Address | null }): Promise<Router> {
   const router = new MemoryRouter();
-  await router.start(options.listen.host, options.listen.port);
+  await router.start(options.listen, options.tls ?? null);
   return router;
 }
 
 class MemoryRouter implements Router {
   readonly name = 'memory';
   listen = '';
+  tlsListen: string | null = null;
   #table: RouteTable = { version: 0, routes: [] };
   readonly #inFlight = new KeyedCounter();
   readonly #counters = new Map<string, Counter>();
   readonly #server: Server = createServer((request, response) => this.#serve(request, response));
+  readonly #tls = new MemoryTls((socket) => this.#server.emit('connection', socket));
 
-  async start(host: string, port: number): Promise<void> {
+  async start({ host, port }: Address, tls: Address | null): Promise<void> {
     await listening(this.#server, { host, port });
     this.listen = hostPort({ host, port: (this.#server.address() as AddressInfo).port });
+    if (tls !== null) this.tlsListen = await this.#tls.start(tls.host, tls.port);
   }
 
   apply(table: RouteTable): Promise<void> {
@@ -45,6 +63,15 @@ class MemoryRouter implements Router {
 
   table(): Promise<RouteTable> {
     return Promise.resolve(this.#table);
+  }
+
+  applyCertificates(set: CertificateSet): Promise<void> {
+    this.#tls.apply(set);
+    return Promise.resolve();
+  }
+
+  certificates(): Promise<CertificateState> {
+    return Promise.resolve(this.#tls.state());
   }
 
   async drained(units: readonly string[], timeoutMs: number): Promise<number> {
@@ -66,7 +93,7 @@ class MemoryRouter implements Router {
     if (!this.#server.listening) return;
     const closed = new Promise((resolve) => this.#server.close(resolve));
     this.#server.closeAllConnections();
-    await closed;
+    await Promise.all([closed, this.#tls.stop()]);
   }
 
   #serve(request: IncomingMessage, response: ServerResponse): void {
@@ -76,6 +103,12 @@ class MemoryRouter implements Router {
       .toLowerCase()
       .replace(/:[0-9]+$/, '')
       .replace(/\.$/, '');
+    const isPlain = !('encrypted' in request.socket);
+    const answer = isPlain ? this.#tls.challengeAnswer(host, request.url ?? '') : null;
+    if (answer !== null) {
+      response.end(answer);
+      return;
+    }
     const route = this.#match(host);
     if (route === undefined) {
       refuse(response, 404, `No app answers at ${host}.`);
@@ -84,6 +117,11 @@ class MemoryRouter implements Router {
     const counter = this.#counters.get(route.app) ?? { requests: 0, failures: 0 };
     this.#counters.set(route.app, counter);
     counter.requests++;
+    if (isPlain && this.tlsListen !== null && route.https === 'redirect' && this.#tls.has(host)) {
+      const port = this.tlsListen.slice(this.tlsListen.lastIndexOf(':'));
+      response.writeHead(308, { location: `https://${host}${port === ':443' ? '' : port}${request.url ?? '/'}` }).end();
+      return;
+    }
     if (route.targets.length === 0) {
       response.setHeader('retry-after', '5');
       refuse(response, 503, route.note);
@@ -156,7 +194,7 @@ function forwarded(request: IncomingMessage, response: ServerResponse): Record<s
   return {
     ...headers,
     'x-forwarded-for': (request.socket.remoteAddress ?? '').replace(/^::ffff:/, ''),
-    'x-forwarded-proto': 'http',
+    'x-forwarded-proto': 'encrypted' in request.socket ? 'https' : 'http',
     'x-forwarded-host': request.headers.host ?? '',
     'x-forwarded-port': String(request.socket.localPort ?? ''),
     'x-request-id': String(response.getHeader('x-request-id')),
