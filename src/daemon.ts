@@ -97,6 +97,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   domain.rounds.start();
   domain.parts.liveness.start();
   domain.parts.sampler.start();
+  domain.parts.volumeWatch.start();
   const stopPruning = repeatedly(PRUNE_EVERY_MS, () => domain.pruneLogs());
   const stopRetention = domain.startRetention();
   const { api, ssh, sessions } = doors;

@@ -30,6 +30,7 @@ import { serviceProxyOperations } from './operations/service-proxy.ts';
 import { serviceOperations } from './operations/services.ts';
 import { teamOperations } from './operations/teams.ts';
 import { passwordOperations } from './operations/passwords.ts';
+import { volumeOperations } from './operations/volumes.ts';
 import { userOperations } from './operations/users.ts';
 
 export const OPERATIONS: readonly Operation[] = [
@@ -47,6 +48,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appCnameOperations,
   ...appChangeOperations,
   ...appUpkeepOperations,
+  ...volumeOperations,
   ...serviceOperations,
   ...instanceOperations,
   ...serviceProxyOperations,

@@ -67,6 +67,12 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'process.required': 400,
   'process.not_found': 400,
   'env.invalid': 400,
+  'volume.not_found': 404,
+  'volume.invalid': 400,
+  'volume.name_taken': 409,
+  'volume.mounted': 409,
+  'volume.not_mounted': 409,
+  'volume.one_writer': 409,
   // Here the platform is a field of the request, below it is the path.
   'platform.not_found': 400,
   'platform.unknown': 404,

@@ -23,6 +23,7 @@ import * as service from './shapes/service.ts';
 import type { Shape } from './shapes/shape.ts';
 import { team, teams } from './shapes/team.ts';
 import * as user from './shapes/user.ts';
+import { volume, volumes } from './shapes/volume.ts';
 
 const SAME = {
   diagnosis,
@@ -40,6 +41,8 @@ const SAME = {
   teams,
   ...user,
   ...healer,
+  volume,
+  volumes,
   disk,
   quota,
   limit,

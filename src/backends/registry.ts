@@ -13,6 +13,7 @@ import type { LogStore } from '../domain/logs/log-store.ts';
 import type { ServiceEndpoint } from '../domain/services/service-endpoint.ts';
 import type { Store } from '../domain/store.ts';
 import type { Mailer } from '../domain/users/mailer.ts';
+import type { VolumeHost } from '../domain/volumes/volume-host.ts';
 import { keeperArgument } from '../keeper/keeper-settings.ts';
 import { backupSetOf } from '../lib/backup-sets.ts';
 import { createAddressGuard } from '../lib/guarded/address-guard.ts';
@@ -35,6 +36,7 @@ import type { EdgeRouterOptions } from './router/edge/edge-options.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
 import { createServiceEndpoints } from './service-endpoint/index.ts';
 import { createSqlStore } from './store/sql/index.ts';
+import { createDirectoryVolumes } from './volume-host/directory/directory-volumes.ts';
 
 export type Closing = 'all' | 'leave-units' | 'failed start';
 
@@ -52,6 +54,7 @@ export interface Backends {
   readonly externalHealers: ExternalHealers;
   readonly probe: Probe;
   readonly diskSurvey: DiskSurvey;
+  readonly volumeHost: VolumeHost;
   /**
    * Lets go of everything; the units are not touched. The router goes on serving after `leave-units`, ends with `all`, and
    * after a start that failed goes on only if it served before.
@@ -93,10 +96,11 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     return { store, logStore: await keep(createSqlLogStore(place('logs.db'), { logger })) };
   };
 
-  const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'builder'>> => {
+  const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'builder' | 'volumeHost'>> => {
     const sandbox = await keep(openSandbox(config, home('sandbox')));
     const slugs = home('slugs');
-    const kept = { units: home('units'), sealer: await openSealer(home('secret.key')) };
+    const volumes = home('volumes');
+    const kept = { units: home('units'), volumes, sealer: await openSealer(home('secret.key')) };
     const guard = createAddressGuard(addresses);
     const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, ...kept, logger, guard }));
     const builder = await createPlatformBuilder({
@@ -109,13 +113,12 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       buildMemoryBytes: config.buildMemoryBytes,
       logger,
     });
-    return { provisioner, builder };
+    return { provisioner, builder, volumeHost: await createDirectoryVolumes({ root: volumes, sandbox }) };
   };
 
   const openRouter = async (): Promise<Pick<Backends, 'router'>> => {
     const router = await createEdgeRouter({
-      stateDir: home('edge'),
-      runDir: home('run'),
+      ...{ stateDir: home('edge'), runDir: home('run') },
       ...edgeSettings(config, allowLoopback),
       programDir: options.programDir,
       logger,

@@ -63,6 +63,8 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   'env set KEY=VALUE': async (asking) => (await variables(asking)).map((name) => `${name}=`),
   'key remove name': async ({ request, signal }) => Object.keys(await request('keys.list', { signal })),
   'cname remove name': async (asking) => (await appInfo(asking)).cname ?? [],
+  volume: async ({ request, signal, app }) =>
+    (await request('volumes.list', { params: { app: await app() }, signal })).map(({ name }) => name),
   service: async ({ request, signal }) => (await request('instances.list', { signal })).map(({ service }) => service),
   instance: async ({ request, signal }) =>
     (await request('instances.list', { signal })).flatMap(({ instances }) => instances),

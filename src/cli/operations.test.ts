@@ -65,6 +65,7 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   'app update': ['--pool', 'p'],
   'instance update': ['--description', 'text'],
   'pool update': ['--public'],
+  'volume update': ['--shared'],
 };
 /** Further ways to use a command, which call other operations. */
 const MORE: readonly (readonly string[])[] = [

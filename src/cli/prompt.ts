@@ -22,11 +22,12 @@ export async function askPassword(cli: Cli, question: string): Promise<string> {
   return line;
 }
 
-/** `flag` is what says yes in advance. */
-export async function confirm(cli: Cli, question: string, flag: string): Promise<void> {
+/** `flag` is what says yes in advance; `question` is only made where somebody can be asked. */
+export async function confirm(cli: Cli, question: string | (() => Promise<string>), flag: string): Promise<void> {
   if (!cli.interactive) throw new UsageError('This needs a confirmation.', `Confirm it with ${flag}.`);
   const { confirm: asked } = await import('@clack/prompts');
-  const yes = await asked({ message: question, initialValue: false, ...terminal(cli) });
+  const message = typeof question === 'string' ? question : await question();
+  const yes = await asked({ message, initialValue: false, ...terminal(cli) });
   if (yes !== true) throw new CliError('Nothing was done.');
 }
 

@@ -12,6 +12,7 @@ import { createRequests, type Requests } from './requests.ts';
 import { type InstancesClient, instancesClient, type ServicesClient, servicesClient } from './services.ts';
 import type * as shapes from './shapes.ts';
 import type { Target } from './transport.ts';
+import { type VolumesClient, volumesClient } from './volumes.ts';
 
 export type { Target } from './transport.ts';
 
@@ -104,6 +105,7 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly pools: PoolsClient;
   readonly services: ServicesClient;
   readonly instances: InstancesClient;
+  readonly volumes: VolumesClient;
   /** How full the disk of the platform is, and who holds what of it. */
   disk(): Promise<shapes.DiskReport>;
   readonly healers: {
@@ -140,6 +142,7 @@ export function createClient(target: Target, token?: string): Client {
     platforms: platformsClient(requests),
     plans: plansClient(requests),
     pools: poolsClient(requests),
+    volumes: volumesClient(requests),
     disk: () => request('server.disk'),
     healers: {
       list: () => request('healers.list'),

@@ -25,6 +25,9 @@ export type AppToken = Answer<'app_tokens.create'>;
 export type Limit = Answer<'quotas.user_limit'>;
 /** Name of the key -> the key's text. */
 export type Keys = Answer<'keys.list'>;
+export type VolumeShape = Answer<'volumes.info'>;
+export type NewVolume = NonNullable<Input<'volumes.create'>['body']>;
+export type VolumeMount = NonNullable<Input<'volumes.mount'>['body']>;
 export type DiskReport = Answer<'server.disk'>;
 export type HealingReport = Answer<'healers.run'>;
 export type Event = Answer<'events.list'>[number];

@@ -46,6 +46,8 @@ export interface Config {
   readonly buildMemoryBytes: number;
   /** With less free space no new code is taken; 0 for never. */
   readonly diskReserveBytes: number;
+  /** Of a volume where nothing else is said, and at most for who is no admin; 0 for no limit. */
+  readonly volumeMaxBytes: number;
   /** Builds at once; null: half as many as there are cores. */
   readonly buildSlots: number | null;
   /** What a newer push of the same branch takes the place of. */

@@ -85,6 +85,7 @@ function valuesOf(read: Read): Values {
     buildTimeoutSeconds: read(SETTINGS.buildTimeoutSeconds),
     buildMemoryBytes: read(SETTINGS.buildMemoryBytes),
     diskReserveBytes: read(SETTINGS.diskReserveBytes),
+    volumeMaxBytes: read(SETTINGS.volumeMaxBytes),
     buildSlots: read(SETTINGS.buildSlots),
     pushReplaces: read(SETTINGS.pushReplaces),
     logEntriesPerApp: read(SETTINGS.logEntriesPerApp),

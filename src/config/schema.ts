@@ -285,6 +285,14 @@ export const SETTINGS: Settings = {
       'Free space that is left to the databases and the apps: with less, pushes and builds are refused (disk_low) while everything else goes on; 0 for no reserve.',
     parse: parse.size(1024 ** 2, true),
   },
+  volumeMaxBytes: {
+    key: 'volumes.max-size',
+    variable: 'TANCHO_VOLUMES_MAX_SIZE',
+    default: '10G',
+    description:
+      'What a volume may hold where nothing else is said, and the most that users may ask for; admins may give more. It is looked at every minute: a volume that holds more is told in the app and its log, and goes on being written. 0 for no limit.',
+    parse: parse.size(1024 ** 2, true),
+  },
   buildSlots: {
     key: 'builds.slots',
     variable: 'TANCHO_BUILDS_SLOTS',

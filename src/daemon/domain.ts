@@ -59,6 +59,8 @@ import { createTeams } from '../domain/teams/teams.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import { CallerCache } from '../domain/users/caller-cache.ts';
 import { createUsers } from '../domain/users/users.ts';
+import { createVolumes } from '../domain/volumes/volumes.ts';
+import { VolumeWatch } from '../domain/volumes/volume-watch.ts';
 import type { Logger } from '../lib/logger.ts';
 import { repeatedly } from '../lib/repeatedly.ts';
 import { isLocalName, isLoopback } from './addresses.ts';
@@ -78,6 +80,7 @@ export interface Domain {
     readonly unitBindings: UnitBindings;
     readonly liveness: LivenessChecks;
     readonly sampler: MetricsSampler;
+    readonly volumeWatch: VolumeWatch;
     readonly queue: DeployQueue;
   };
   pruneLogs(): Promise<void>;
@@ -122,7 +125,7 @@ interface DomainOptions {
 
 export function createDomain(config: DomainConfig, backends: DomainBackends, options: DomainOptions): Domain {
   const { settings, logger, now, owner, timing = {} } = options;
-  const { logStore, provisioner, router, builder, gitHost, imageSource } = backends;
+  const { logStore, provisioner, router, builder, gitHost, imageSource, volumeHost } = backends;
   const audit = new Audit({ store: backends.store, logger, now });
   const store = audit.recording(backends.store);
   const journal = new Journal({ logStore, now, logger });
@@ -146,6 +149,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     units,
     routes,
     router,
+    volumeHost,
     builder,
     gitHost,
     logStore,
@@ -157,6 +161,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const pipeline = new Pipeline({
     probe: backends.probe,
     provisioner,
+    volumeHost,
     store,
     builder,
     imageSource,
@@ -174,7 +179,20 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
   const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, queue, restore, logger, now });
   const sampler = new MetricsSampler({ store, provisioner, router, logger, now });
-  const workers = { sampler, collector, leases, orphans, rollouts, removal, routes, supervisor, units, liveness };
+  const volumeWatch = new VolumeWatch({ store, volumeHost, journal, logger });
+  const workers = {
+    sampler,
+    volumeWatch,
+    collector,
+    leases,
+    orphans,
+    rollouts,
+    removal,
+    routes,
+    supervisor,
+    units,
+    liveness,
+  };
   const parts = { ...workers, act, journal, unitBindings, queue };
   const healers = createHealers({
     healers: ownHealers({ ...backends, ...parts, logger, now }),
@@ -190,7 +208,20 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const useCases: UseCases = {
     audit,
     events: createEventLog({ store }),
-    apps: createApps({ store, builder, gitHost, rollouts, removal, routes, journal, act, settings, logger, now }),
+    apps: createApps({
+      store,
+      builder,
+      gitHost,
+      rollouts,
+      removal,
+      routes,
+      journal,
+      act,
+      volumeWatch,
+      settings,
+      logger,
+      now,
+    }),
     env: createEnv({ store, rollouts, journal, act, now }),
     run: createRun({ store, provisioner, journal, act, settings }),
     shells: createShells({ store, provisioner, journal, act, settings, now }),
@@ -201,7 +232,17 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     appChanges: createAppChanges({ store, builder, rollouts, journal, act, now }),
     appUpkeep: createAppUpkeep({ store, routes, act }),
     unitReports: createUnitReports({ store, journal }),
-    diagnoses: createDiagnoses({ store, router, routes, supervisor, probe: backends.probe, settings, now }),
+    diagnoses: createDiagnoses({
+      store,
+      router,
+      routes,
+      supervisor,
+      probe: backends.probe,
+      settings,
+      volumeWatch,
+      now,
+    }),
+    volumes: createVolumes({ store, host: volumeHost, provisioner, rollouts, journal, act, settings, now }),
     metrics: createMetrics({ store, sampler, now }),
     logs: createLogs({ store, logStore, journal, act, now }),
     deploys,
@@ -244,7 +285,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       provider.close();
       await Promise.all([orphans.close(), unitBindings.close()]);
       await rounds.close();
-      await Promise.all([liveness.close(), sampler.close()]);
+      await Promise.all([liveness.close(), sampler.close(), volumeWatch.close()]);
       await supervisor.close();
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);

@@ -35,6 +35,7 @@ export function settingsOf(config: Config, backends: Backends, { sshPort, public
       deployLogsPerApp: config.deployLogsPerApp,
     },
     diskReserveBytes: config.diskReserveBytes,
+    volumeMaxBytes: config.volumeMaxBytes,
     buildSlots: config.buildSlots ?? Math.max(1, Math.floor(availableParallelism() / 2)),
     pushReplaces: config.pushReplaces,
     runTimeoutMs: RUN_TIMEOUT_MS,

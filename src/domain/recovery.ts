@@ -19,10 +19,13 @@ import type { Leases } from './leases.ts';
 import type { Collector } from './logs/collector.ts';
 import type { Orphans } from './services/orphans.ts';
 import type { Store } from './store.ts';
+import { finishRemovals } from './volumes/removal.ts';
+import type { VolumeHost } from './volumes/volume-host.ts';
 
 export interface RecoveryDeps {
   readonly store: Store;
   readonly provisioner: Provisioner;
+  readonly volumeHost: VolumeHost;
   readonly builder: Builder;
   readonly gitHost: GitHost;
   readonly collector: Collector;
@@ -141,6 +144,7 @@ async function tidy(deps: RecoveryDeps, found: Found): Promise<void> {
     await bestEffort(logger, `putting ${app.name} in order`, () => putInOrder(deps, app));
   }
   for (const unit of found.leftover) await bestEffort(logger, 'retiring a unit', () => units.retire(unit));
+  await bestEffort(logger, 'removing volumes', () => finishRemovals({ store, host: deps.volumeHost }));
   await bestEffort(logger, 'removing stray units', () => removeStrayUnits(deps));
   const byApp = Map.groupBy(found.artifacts, (artifact) => artifact.app);
   for (const [app, artifacts] of byApp) {

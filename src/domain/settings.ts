@@ -38,6 +38,8 @@ export interface Settings {
   };
   /** With less free space no new code is taken; 0 for never. */
   readonly diskReserveBytes: number;
+  /** What a volume may hold where nothing else is said, and at most for who is no admin; 0 for no limit. */
+  readonly volumeMaxBytes: number;
   /** Builds that run at once, at least 1. */
   readonly buildSlots: number;
   /** What a newer push takes the place of. */

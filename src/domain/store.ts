@@ -13,6 +13,7 @@ import type { QuotaReader, QuotaWriter } from './quotas/quota-store.ts';
 import type { ServiceReader, ServiceWriter } from './services/service-store.ts';
 import type { TeamReader, TeamWriter } from './teams/team-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
+import type { VolumeReader, VolumeWriter } from './volumes/volume-store.ts';
 
 export interface SettingReader {
   setting(key: string): Promise<string | null>;
@@ -34,6 +35,7 @@ export interface StoreReader
     PoolReader,
     QuotaReader,
     ServiceReader,
+    VolumeReader,
     EventReader,
     SettingReader {}
 
@@ -50,6 +52,7 @@ export interface StoreWriter
     PoolWriter,
     QuotaWriter,
     ServiceWriter,
+    VolumeWriter,
     EventWriter,
     SettingWriter {}
 

@@ -30,6 +30,7 @@ import type { ServiceProxy } from './services/service-proxy.ts';
 import type { Services } from './services/services.ts';
 import type { Teams } from './teams/teams.ts';
 import type { Users } from './users/users.ts';
+import type { Volumes } from './volumes/volumes.ts';
 
 export interface UseCases {
   readonly audit: RefusalLog;
@@ -48,6 +49,7 @@ export interface UseCases {
   readonly logs: Logs;
   readonly metrics: Metrics;
   readonly unitReports: UnitReports;
+  readonly volumes: Volumes;
   readonly deploys: Deploys;
   readonly uploads: Uploads;
   readonly platforms: Platforms;

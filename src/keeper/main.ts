@@ -55,7 +55,8 @@ async function run(): Promise<void> {
   const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network: { mode, allowed } });
   const guard = createAddressGuard({ allow, allowLoopback, ownPorts: () => settings.ownPorts });
   const slugs = join(home, 'slugs');
-  const provisioner = await createProcessProvisioner({ sandbox, slugs, units, logger, sealer, guard, isKeeper: true });
+  const places = { slugs, units, volumes: join(home, 'volumes') };
+  const provisioner = await createProcessProvisioner({ sandbox, ...places, logger, sealer, guard, isKeeper: true });
   const edge = openEdge();
   const kept = new KeptUnits({
     provisioner,

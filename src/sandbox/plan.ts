@@ -85,7 +85,7 @@ function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapF
   }
   const near = { ...root, directory: join(WITHIN_REACH, 'root') };
   const binds = request.binds.map((bind, index) => {
-    return { path: join(WITHIN_REACH, `${index}`), writable: bind.writable, at: bind.at ?? bind.path };
+    return { ...bind, path: join(WITHIN_REACH, `${index}`), at: bind.at ?? bind.path };
   });
   const inner = [required(programs.bwrap), ...rootArguments({ ...request, binds }, near, facts)];
   const moved = [
@@ -102,7 +102,8 @@ function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapF
 
 function rootArguments(request: SandboxRequest, root: SandboxRoot, { fds, entries = [] }: BubblewrapFacts): string[] {
   const args = [...namespaces(request), '--unshare-user', '--uid', `${root.uid}`, '--gid', `${root.gid}`];
-  const covered = new Set(['proc', 'dev', ...request.binds.map(({ path, at = path }) => at.split('/')[1])]);
+  const covering = request.binds.filter(({ within }) => within !== true);
+  const covered = new Set(['proc', 'dev', ...covering.map(({ path, at = path }) => at.split('/')[1])]);
   for (const { name, target } of entries.filter((entry) => !covered.has(entry.name))) {
     if (target === null) args.push('--bind', join(root.directory, name), `/${name}`);
     else args.push('--symlink', target, `/${name}`);

@@ -39,8 +39,10 @@ export interface SandboxRequest {
 export interface SandboxBind {
   readonly path: string;
   readonly writable: boolean;
-  /** Where the process sees it; absent: where it is. Heeded by bubblewrap only; with a root, nothing below what stands at the root's top. */
+  /** Where the process sees it; absent: where it is. Heeded by bubblewrap only; with a root, what stands at the root's top is hidden by it. */
   readonly at?: string;
+  /** With a root: it lies within what stands at the root's top, which stays. The directory is there. */
+  readonly within?: boolean;
 }
 
 /** A root file system of the process's own; it must belong to the tenant, who may change everything below what stands at its top. */

@@ -15,6 +15,8 @@ const BODIES: Readonly<Record<string, Ask>> = {
   'units.add': { body: '1' },
   'units.remove': { body: '1' },
   'units.set': { body: '1' },
+  'volumes.create': { body: { name: 'photos' } },
+  'volumes.mount': { body: { path: '/photos' } },
   'cnames.add': { body: { cname: 'www.example.com' } },
 };
 const QUERIES: Readonly<Record<string, string>> = {
@@ -67,6 +69,7 @@ async function makeAll(target: Target, admin: string, providerUrl: string): Prom
     pool,
     service,
     instance,
+    volume: 'photos',
     deploy: await aDeploy(target, owner.token, owner.team),
     event: await anEvent(target, owner.token),
     // Of these there is none.

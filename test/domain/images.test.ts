@@ -98,7 +98,7 @@ describe('an image', () => {
       archiveSource: { open: () => expect.unreachable() },
       provisioner: {
         description: 'user: one system user per app',
-        supports: { shell: true, images: false, memoryLimit: true, cpuLimit: true },
+        supports: { shell: true, images: false, volumes: 'below the code', memoryLimit: true, cpuLimit: true },
       },
     });
     const error = await uploads.image(ANN, 'shop', NAME, DETAILS, () => {}, NEVER).catch((thrown: unknown) => thrown);

@@ -135,6 +135,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     router: faults.wrap('router', machine.router),
     builder: faults.wrap('builder', machine.builder),
     imageSource: faults.wrap('imageSource', machine.images),
+    volumeHost: faults.wrap('volumeHost', machine.volumes),
     gitHost: faults.wrap('gitHost', machine.gitHost),
     serviceEndpoint: faults.wrap(
       'endpoint',

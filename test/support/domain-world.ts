@@ -15,6 +15,7 @@ import { createMachineProbe } from '../../src/backends/probe/machine/machine-pro
 import type { DiskSpace, Probe } from '../../src/domain/diagnosis/probe.ts';
 import type { ServiceEndpoint } from '../../src/domain/services/service-endpoint.ts';
 import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memory-endpoint.ts';
+import { MemoryVolumes } from '../../src/backends/volume-host/memory/memory-volumes.ts';
 import type { Provisioner, UnitSpec } from '../../src/domain/units/provisioner.ts';
 import { Failure } from '../../src/domain/rollouts/rollout.ts';
 import type { Router, RouteTable } from '../../src/domain/routes/router.ts';
@@ -41,6 +42,7 @@ export interface Machine {
   readonly probe: Probe & { lost: Set<string>; space: DiskSpace };
   readonly builder: MemoryBuilder;
   readonly images: MemoryImages;
+  readonly volumes: MemoryVolumes;
   readonly gitHost: MemoryRepositories;
   /** The provider of every service. */
   readonly endpoint: MemoryEndpoint;
@@ -107,6 +109,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     table,
     builder,
     images: new MemoryImages(builder),
+    volumes: new MemoryVolumes(),
     gitHost: new MemoryRepositories(),
     endpoint: new MemoryEndpoint(),
     remote: null,
@@ -128,6 +131,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
       keptReleases: 3,
       retention: { eventDays: 90, events: 1_000, deployLogsPerApp: 10 },
       diskReserveBytes: 0,
+      volumeMaxBytes: 0,
       buildSlots: 2,
       pushReplaces: 'waiting',
       runTimeoutMs: 2_000,

@@ -24,6 +24,8 @@ const EFFECTS: ReadonlySet<string> = new Set([
   'builder.build',
   'builder.remove',
   'builder.removeCache',
+  'volumeHost.create',
+  'volumeHost.remove',
   'gitHost.create',
   'gitHost.remove',
   'logStore.forgetUnit',

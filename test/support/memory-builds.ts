@@ -16,6 +16,7 @@ export interface Recipe {
   readonly settings?: Artifact['settings'];
   readonly healthCheck?: HealthCheck;
   readonly hooks?: Partial<Hooks>;
+  readonly volumes?: Artifact['volumes'];
   /** Printed by the build. */
   readonly lines?: readonly string[];
   /** The build fails with it. */
@@ -69,6 +70,7 @@ export class MemoryBuilder implements Builder {
       platform: request.platform === AUTO_PLATFORM ? PLATFORM_NAME : request.platform,
       processes: recipe.processes ?? { web: 'serve' },
       ...(recipe.settings !== undefined && { settings: recipe.settings }),
+      ...(recipe.volumes !== undefined && { volumes: recipe.volumes }),
       healthCheck: recipe.healthCheck ?? null,
       hooks: { release: [], restartBefore: [], restartAfter: [], ...recipe.hooks },
     };

@@ -14,6 +14,7 @@ import { diagnosesIn } from './memory-diagnoses.ts';
 import { envIn } from './memory-env.ts';
 import { metricsIn } from './memory-metrics.ts';
 import { logsIn } from './memory-logs.ts';
+import { volumesIn } from './memory-volumes.ts';
 import { runIn, shellsIn } from './memory-run.ts';
 import { Memory } from './memory-state.ts';
 
@@ -64,6 +65,7 @@ export function createMemoryPlatform(): MemoryPlatform {
       },
     },
     metrics: metricsIn(memory),
+    volumes: volumesIn(memory),
     deploys: deploysIn(memory, apps),
     uploads: {
       archive: refuse,

@@ -18,6 +18,7 @@ import { teamCases } from './testing/teams.ts';
 import { transactionCases } from './testing/transactions.ts';
 import { unitCases } from './testing/units.ts';
 import { userCases } from './testing/users.ts';
+import { volumeCases } from './testing/volumes.ts';
 
 const GROUPS: Readonly<Record<string, StoreCases>> = {
   apps: appCases,
@@ -34,13 +35,14 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   platforms: platformCases,
   pools: poolCases,
   services: serviceCases,
+  volumes: volumeCases,
   'events and settings': eventCases,
   leases: leaseCases,
   transactions: transactionCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 118;
+const CASES = 121;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

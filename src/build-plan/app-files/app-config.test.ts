@@ -21,6 +21,9 @@ describe('parseAppConfig', () => {
       '  web: node server.js',
       '  worker: { command: node worker.js, count: 0, watch_seconds: 10 }',
       '  clock: { liveness: { command: ./alive, period_seconds: 30, timeout_seconds: 2, failures: 5 } }',
+      'volumes:',
+      '  uploads: /uploads/',
+      '  db: { path: ./data, size: 2G, single: true, processes: [web] }',
       'static: { root: public }',
     ].join('\n');
     expect(parse(text)).toEqual({
@@ -45,6 +48,10 @@ describe('parseAppConfig', () => {
           settings: { liveness: { command: './alive', periodSeconds: 30, timeoutSeconds: 2, failures: 5 } },
         },
       },
+      volumes: {
+        uploads: { path: '/uploads', processes: [] },
+        db: { path: 'data', processes: ['web'], maxBytes: 2 * 1024 ** 3, isSingle: true },
+      },
       options: { STATIC_ROOT: 'public' },
     });
   });
@@ -58,6 +65,7 @@ describe('parseAppConfig', () => {
       healthCheck: null,
       liveness: null,
       processes: null,
+      volumes: {},
       options: {},
     });
   });
@@ -65,7 +73,10 @@ describe('parseAppConfig', () => {
   it.each([
     ['a: [', /tancho.yaml line 1: this is not YAML/],
     ['- web', /line 1: the file must be a mapping of keys to values, found a list/],
-    ['hook:\n  build: []', /line 1: hook is not a known key; known here: hooks, healthcheck, processes, static/],
+    [
+      'hook:\n  build: []',
+      /line 1: hook is not a known key; known here: hooks, healthcheck, processes, volumes, static/,
+    ],
     ['hooks:\n  build: make', /line 2: hooks.build must be a list of commands.*found the text "make"/],
     ['hooks:\n  build:\n    - make\n    - 7', /line 4: hooks.build\[1\] must be text, found 7/],
     ['hooks:\n  restart:\n    befor: [x]', /line 3: hooks.restart.befor is not a known key/],
@@ -82,6 +93,12 @@ describe('parseAppConfig', () => {
     ['processes:\n  web: {count: -1}', /line 2: processes.web.count must be a whole number from 0 to 100, found -1/],
     ['healthcheck:\n  liveness: on', /line 2: healthcheck.liveness must be off, or a mapping/],
     ['healthcheck:\n  liveness: {path: /x, command: y}', /liveness.command and path exclude each other/],
+    ['volumes: [a]', /line 1: volumes must be a mapping/],
+    ['volumes:\n  A: /a', /line 2: volumes.A is wrong: "A" is no name of a volume/],
+    ['volumes:\n  a: /etc/x', /line 2: volumes.a is wrong: A volume cannot be mounted at \/etc\/x/],
+    ['volumes:\n  a: {size: 1G}', /line 2: volumes.a needs a path/],
+    ['volumes:\n  a: {path: x, size: big}', /line 2: volumes.a.size must be a size such as 512M or 10G/],
+    ['volumes:\n  a: x\n  b: x/y', /line 1: volumes is wrong: The volumes a \(at x\) and b \(at x\/y\)/],
     ['processes:\n  web:', /line 2: processes.web must be a command.*found nothing/],
     [
       'healthcheck: {path: /a}\nhealthcheck: {path: /b}',

@@ -2,6 +2,8 @@
 import type { HealthCheck, Liveness } from '../../domain/apps/app.ts';
 import { livenessOf, type ProcessEntry, processEntry, urlPath, whole } from './process-entry.ts';
 import { MAX_PROCESSES, PROCESS_NAME } from './procfile.ts';
+import type { DeclaredVolume } from '../../domain/volumes/volume.ts';
+import { volumeMap } from './volume-entry.ts';
 import { YamlNode } from '../yaml-node.ts';
 
 /** In the order they are looked for; the first one there is read. */
@@ -24,6 +26,8 @@ export interface AppConfig {
   readonly liveness: Liveness | 'off' | null;
   /** Null when the file names none. */
   readonly processes: Readonly<Record<string, ProcessEntry>> | null;
+  /** By name. */
+  readonly volumes: Readonly<Record<string, DeclaredVolume>>;
   /** Variable -> value, from the section named like the platform. */
   readonly options: Readonly<Record<string, string>>;
 }
@@ -36,6 +40,7 @@ export const NO_CONFIG: AppConfig = {
   healthCheck: null,
   liveness: null,
   processes: null,
+  volumes: {},
   options: {},
 };
 
@@ -55,7 +60,7 @@ export function parseAppConfig(file: string, text: string, context: ConfigContex
     : undefined;
   const section = context.section === null ? [] : [context.section];
   const root = YamlNode.parse(file, text);
-  const fields = root.fields(['hooks', 'healthcheck', 'processes', ...section], ignored);
+  const fields = root.fields(['hooks', 'healthcheck', 'processes', 'volumes', ...section], ignored);
   const hooks = fields.get('hooks')?.fields(['build', 'release', 'restart'], ignored);
   const restart = hooks?.get('restart')?.fields(['before', 'after'], ignored);
   const check = fields.get('healthcheck');
@@ -69,6 +74,7 @@ export function parseAppConfig(file: string, text: string, context: ConfigContex
     healthCheck: check === undefined || check.isEmpty ? null : healthCheck(check, ignored),
     liveness: liveness === undefined ? null : livenessOf(liveness),
     processes: processes === undefined || processes.isEmpty ? null : processMap(processes),
+    volumes: volumeMap(fields.get('volumes')),
     options: options(fields.get(context.section ?? ''), context.options),
   };
 }

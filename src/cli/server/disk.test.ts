@@ -11,6 +11,7 @@ it('shows the apps that hold most first, then what belongs to none', () => {
       holder('code', 'blog', '', 2048),
       holder('code', 'shop', '', 1024 ** 2),
       holder('unit', 'shop', '', 512),
+      holder('volume', 'blog', '', 4096),
       holder('toolchain', '', 'node', 1024 ** 2),
     ],
   });
@@ -18,9 +19,9 @@ it('shows the apps that hold most first, then what belongs to none', () => {
   expect(lines).toEqual([
     '3.0 GiB of 4.0 GiB are free. With less than 512.0 MiB free no new code is taken.',
     '',
-    'APP  TOTAL  CODE  BUILD CACHE  REPOSITORY  UNITS',
-    'shop  1.0 MiB  1.0 MiB  0 bytes  0 bytes  512 bytes',
-    'blog  2.0 KiB  2.0 KiB  0 bytes  0 bytes  0 bytes',
+    'APP  TOTAL  CODE  BUILD CACHE  REPOSITORY  UNITS  VOLUMES',
+    'shop  1.0 MiB  1.0 MiB  0 bytes  0 bytes  512 bytes  0 bytes',
+    'blog  6.0 KiB  2.0 KiB  0 bytes  0 bytes  0 bytes  4.0 KiB',
     '',
     'OF NO APP  NAME  SIZE',
     'toolchain  node  1.0 MiB',

@@ -1,11 +1,11 @@
 /** Who holds what on the disk of the platform: app by app, then what belongs to none. */
 import type { DiskReport } from '../../client/shapes.ts';
+import { byteSize } from '../byte-size.ts';
 import type { Cli } from '../cli.ts';
 import { table } from '../output.ts';
 
 /** Of an app, in the order of the columns. */
-const KINDS = ['code', 'build cache', 'repository', 'unit'] as const;
-const UNITS = ['bytes', 'KiB', 'MiB', 'GiB', 'TiB'] as const;
+const KINDS = ['code', 'build cache', 'repository', 'unit', 'volume'] as const;
 
 export async function showDisk(cli: Cli): Promise<void> {
   const client = await cli.client();
@@ -25,15 +25,15 @@ export function describeDisk({
     return { app, held, total: held.reduce((all, bytes) => all + bytes, 0) };
   });
   rows.sort((a, b) => b.total - a.total);
-  const others = holders.filter(({ app }) => app === '').map(({ kind, name, bytes }) => [kind, name, size(bytes)]);
-  const space = free < 0 ? 'How much is free is not known.' : `${size(free)} of ${size(total)} are free.`;
+  const others = holders.filter(({ app }) => app === '').map(({ kind, name, bytes }) => [kind, name, byteSize(bytes)]);
+  const space = free < 0 ? 'How much is free is not known.' : `${byteSize(free)} of ${byteSize(total)} are free.`;
   const parts = [
-    `${space} With less than ${size(reserve)} free no new code is taken.`,
+    `${space} With less than ${byteSize(reserve)} free no new code is taken.`,
     rows.length === 0
       ? ''
       : table(
-          ['APP', 'TOTAL', 'CODE', 'BUILD CACHE', 'REPOSITORY', 'UNITS'],
-          rows.map((row) => [row.app, size(row.total), ...row.held.map(size)]),
+          ['APP', 'TOTAL', 'CODE', 'BUILD CACHE', 'REPOSITORY', 'UNITS', 'VOLUMES'],
+          rows.map((row) => [row.app, byteSize(row.total), ...row.held.map(byteSize)]),
         ),
     others.length === 0 ? '' : table(['OF NO APP', 'NAME', 'SIZE'], others),
   ];
@@ -42,11 +42,4 @@ export function describeDisk({
 
 function sum(holders: readonly { readonly bytes: number }[]): number {
   return holders.reduce((all, { bytes }) => all + bytes, 0);
-}
-
-function size(bytes: number): string {
-  let value = bytes;
-  let unit = 0;
-  for (; value >= 1024 && unit < UNITS.length - 1; unit += 1) value /= 1024;
-  return `${unit === 0 ? value : value.toFixed(1)} ${UNITS[unit]}`;
 }

@@ -23,6 +23,7 @@ import { SERVICES_CALLS, type ServicesTypes } from './services.ts';
 import { TEAMS_CALLS, type TeamsTypes } from './teams.ts';
 import { UNITS_CALLS, type UnitsTypes } from './units.ts';
 import { USERS_CALLS, type UsersTypes } from './users.ts';
+import { VOLUMES_CALLS, type VolumesTypes } from './volumes.ts';
 
 /** What operations take and answer, by id. */
 export type Operations = ApiKeyTypes &
@@ -48,7 +49,8 @@ export type Operations = ApiKeyTypes &
   ServicesTypes &
   TeamsTypes &
   UnitsTypes &
-  UsersTypes;
+  UsersTypes &
+  VolumesTypes;
 
 /** How operations are called, by id. */
 export const CALLS = {
@@ -76,4 +78,5 @@ export const CALLS = {
   ...TEAMS_CALLS,
   ...UNITS_CALLS,
   ...USERS_CALLS,
+  ...VOLUMES_CALLS,
 } as const;

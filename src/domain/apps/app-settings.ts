@@ -12,6 +12,14 @@ export interface AppSettings {
   readonly keepDevPackages: boolean;
   /** Process name -> how many units. */
   readonly counts: Readonly<Record<string, number>>;
+  /** Volume -> where it is mounted; unlike the others in effect at once. */
+  readonly mounts: Readonly<Record<string, SetMount>>;
+}
+
+export interface SetMount {
+  readonly path: string;
+  /** Empty: all. */
+  readonly processes: readonly string[];
 }
 
 export const NO_SETTINGS: AppSettings = {
@@ -20,6 +28,7 @@ export const NO_SETTINGS: AppSettings = {
   root: '',
   keepDevPackages: false,
   counts: {},
+  mounts: {},
 };
 
 /** Absent: as before; an empty text takes the setting away. */

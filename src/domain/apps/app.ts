@@ -3,6 +3,7 @@
  * Uses the specification's words (section 2); shapes on the wire are made in api/shapes.
  */
 import { PlatformError } from '../errors.ts';
+import type { ReleaseMount } from '../volumes/volume.ts';
 import { type AppSettings, NO_SETTINGS } from './app-settings.ts';
 
 /** Lower-case DNS label that starts with a letter, because the name is also the host name `<app>.<domain>`. */
@@ -139,6 +140,8 @@ export interface Release {
   readonly limits: UnitLimits | null;
   /** Those of the app with which it was built. */
   readonly settings: AppSettings;
+  /** Volumes that its units have; sorted by volume. */
+  readonly mounts: readonly ReleaseMount[];
   /** 'deploy' | 'env' | 'scale' | 'rollback' | ... for people reading the history. */
   readonly reason: string;
   readonly by: string;

@@ -27,6 +27,7 @@ import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Routes } from '../routes/routes.ts';
 import { appState, servingUnits, type Unit } from '../units/unit.ts';
 import { unitProblems } from '../units/unit-problems.ts';
+import type { VolumeWatch } from '../volumes/volume-watch.ts';
 
 export interface AppView {
   readonly app: App;
@@ -96,6 +97,7 @@ export interface AppsDeps {
   readonly routes: Routes;
   readonly journal: Journal;
   readonly act: Act;
+  readonly volumeWatch: Pick<VolumeWatch, 'problemsOf'>;
   readonly settings: Settings;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -104,7 +106,7 @@ export interface AppsDeps {
 const RESERVED: ReadonlySet<string> = new Set(['tancho', 'tsr']);
 
 export function createApps(deps: AppsDeps): Apps {
-  const { store, builder, gitHost, rollouts, removal, routes, journal, act, settings, logger, now } = deps;
+  const { store, builder, gitHost, rollouts, removal, routes, journal, act, volumeWatch, settings, logger, now } = deps;
 
   function view(app: App, units: readonly Unit[]): AppView {
     const serving = servingUnits(app, units);
@@ -112,7 +114,7 @@ export function createApps(deps: AppsDeps): Apps {
       app,
       units: serving,
       state: appState(serving, app.desired, app.release !== null),
-      problems: unitProblems(serving, now()),
+      problems: [...unitProblems(serving, now()), ...volumeWatch.problemsOf(app.name)],
       repositoryUrl: `ssh://git@${settings.sshAddress()}/${app.name}.git`,
       address: appAddress(hostLabel(app), settings),
       ip: settings.publicAddress(),
@@ -196,6 +198,7 @@ export function createApps(deps: AppsDeps): Apps {
         const current = (await store.app(name)) ?? (await demandApp(store, name));
         if (!force) demandOwnAddress(current);
         say(`---- Removing application "${name}"...`);
+        for (const volume of await store.volumes(name)) say(`       with its volume ${volume.name} and what it holds`);
         await removal.remove(name);
         say('---- Done removing application.');
       });

@@ -11,6 +11,8 @@ import type { Store, StoreWriter } from '../store.ts';
 import type { Router } from '../routes/router.ts';
 import type { Routes } from '../routes/routes.ts';
 import type { Units } from '../units/units.ts';
+import { removeVolumesOf } from '../volumes/removal.ts';
+import type { VolumeHost } from '../volumes/volume-host.ts';
 
 export interface Removal {
   /** Resolves when the app and all that belongs to it is gone. Idempotent; safe to repeat after any interruption. */
@@ -22,6 +24,7 @@ export interface RemovalDeps {
   readonly units: Units;
   readonly routes: Routes;
   readonly router: Router;
+  readonly volumeHost: VolumeHost;
   readonly builder: Builder;
   readonly gitHost: GitHost;
   readonly logStore: LogStore;
@@ -32,7 +35,7 @@ export interface RemovalDeps {
 }
 
 export function createRemoval(deps: RemovalDeps): Removal {
-  const { store, units, routes, router, builder, gitHost, logStore, orphans, queue, settings } = deps;
+  const { store, units, routes, router, volumeHost, builder, gitHost, logStore, orphans, queue, settings } = deps;
   return {
     async remove(app) {
       await store.transact(async (tx) => {
@@ -46,6 +49,8 @@ export function createRemoval(deps: RemovalDeps): Removal {
       const ids = all.map((unit) => unit.id);
       await router.drained(ids, settings.drainTimeoutMs);
       await Promise.all(all.map((unit) => units.retire(unit)));
+      // Before what the builder keeps: with that the number of the app's user is given back.
+      await removeVolumesOf({ store, host: volumeHost }, app);
       for (const artifact of await builder.list()) if (artifact.app === app) await builder.remove(artifact.id);
       await builder.removeCache(app);
       await gitHost.remove(app);

@@ -5,6 +5,7 @@
 import type { HealthCheck, Hooks, Liveness } from '../apps/app.ts';
 import type { AppSettings } from '../apps/app-settings.ts';
 import type { PlatformInfo } from '../platforms/platform.ts';
+import type { DeclaredVolume } from '../volumes/volume.ts';
 
 /** Source code that can be laid out in an empty directory, once. */
 export interface SourceTree {
@@ -51,6 +52,8 @@ export interface Artifact {
   readonly settings?: Readonly<Record<string, ProcessSettings>>;
   readonly healthCheck: HealthCheck | null;
   readonly hooks: Hooks;
+  /** Volumes that the app's files name; absent: none. */
+  readonly volumes?: Readonly<Record<string, DeclaredVolume>>;
 }
 
 export interface Builder {

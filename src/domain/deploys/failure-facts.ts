@@ -19,6 +19,10 @@ const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
   'deploy.invalid_source': 'invalid_source',
   'disk.low': 'disk_low',
   'quota.exceeded': 'quota_exceeded',
+  'volume.invalid': 'invalid_config',
+  'volume.not_found': 'invalid_config',
+  'volume.one_writer': 'invalid_config',
+  unsupported: 'invalid_config',
 };
 
 /** What fails after `signal` has fired has failed because of it. */

@@ -15,5 +15,14 @@ export async function warnOfData({ store, provisioner }: LostDataDeps, app: App,
   const found = new Set((await Promise.all(units.map(({ id }) => provisioner.writtenData(id)))).flat());
   if (found.size === 0) return;
   say(` !     The running units have written ${[...found].sort().join(', ')} beside their code.`);
-  say(' !     Such files go with each unit, at every restart and deploy. Keep data in a service: tancho instance bind');
+  say(' !     Such files go with each unit, at every restart and deploy. To keep them, put them into a volume:');
+  say(`       tancho volume create data -a ${app.name}`);
+  say(`       tancho volume mount data ${placeFor([...found].sort()[0] ?? '')} -a ${app.name}`);
+  say('       Databases are better off in a service: tancho instance bind');
+}
+
+/** The directory of what was written: a volume hides what the code has there. */
+function placeFor(written: string): string {
+  const directory = written.endsWith('/') ? written.slice(0, -1) : written.split('/').slice(0, -1).join('/');
+  return directory === '' ? 'data' : directory;
 }

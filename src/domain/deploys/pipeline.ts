@@ -31,12 +31,16 @@ import { releaseProcesses } from './release-processes.ts';
 import { restoreEnv } from './rollback.ts';
 import { type StillThere, stillThere } from './still-there.ts';
 import type { Provisioner } from '../units/provisioner.ts';
+import { makeDeclared } from '../volumes/declared-volumes.ts';
+import { demandMountable, releaseMounts } from '../volumes/release-mounts.ts';
+import type { VolumeHost } from '../volumes/volume-host.ts';
 import { Transcript } from './transcript.ts';
 
 export interface PipelineDeps extends MakeDeps {
   readonly queue: DeployQueue;
   readonly rollouts: Rollouts;
-  readonly provisioner: Pick<Provisioner, 'writtenData'>;
+  readonly provisioner: Pick<Provisioner, 'writtenData' | 'supports'>;
+  readonly volumeHost: VolumeHost;
   readonly journal: Journal;
   readonly settings: Settings;
   readonly logger: Logger;
@@ -104,6 +108,7 @@ export class Pipeline {
         run.queued.stage = 'switching';
         const current = await this.#current(on);
         const release = await this.#release(run, current, made);
+        await this.#makeVolumes(on, release, made);
         await bestEffort(logger, 'looking for written data', () => warnOfData(this.#deps, current.app, transcript.say));
         const number = await this.#roll(on, current, release, made?.made.platform);
         return this.#succeeded(on, current.app, release, number);
@@ -190,12 +195,20 @@ export class Pipeline {
       processes: releaseProcesses(artifact, serving, app.settings.counts),
       healthCheck: artifact.healthCheck,
       hooks: artifact.hooks,
-      settings: { ...settings, counts: app.settings.counts },
+      settings: { ...settings, counts: app.settings.counts, mounts: app.settings.mounts },
+      mounts: releaseMounts(app.settings.mounts, artifact.volumes),
       limits: await limitsFor(store, app),
       reason: 'deploy',
       by: run.by,
       createdAt: now().toISOString(),
     };
+  }
+
+  /** Those that the app's files name; what the machine cannot mount is said before anything is replaced. */
+  async #makeVolumes({ run, transcript }: Going, release: NewRelease, made: Made | null): Promise<void> {
+    demandMountable(release, this.#deps.provisioner.supports);
+    const declared = made?.made.volumes ?? {};
+    await makeDeclared(this.#deps, { app: release.app, declared, by: run.by, say: transcript.say });
   }
 
   /** The number of the release that serves now. */

@@ -10,6 +10,7 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Supervisor } from '../units/supervisor.ts';
 import { servingUnits, type Unit, unitName } from '../units/unit.ts';
+import type { VolumeWatch } from '../volumes/volume-watch.ts';
 import type { DiskSpace, Probe, ProbeAnswer } from './probe.ts';
 
 /** Why a unit did not become ready, or why the first version never served. */
@@ -46,6 +47,8 @@ export interface Facts {
   /** To a real request for `host` through the router. */
   readonly answer: ProbeAnswer;
   readonly disk: DiskSpace | null;
+  /** A sentence for each volume that holds more than it should. */
+  readonly fullVolumes: readonly string[];
   readonly now: Date;
 }
 
@@ -56,6 +59,7 @@ export interface FactsDeps {
   readonly supervisor: Pick<Supervisor, 'failureOf'>;
   readonly probe: Probe;
   readonly settings: Settings;
+  readonly volumeWatch: Pick<VolumeWatch, 'problemsOf'>;
   readonly now: () => Date;
 }
 
@@ -96,6 +100,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
     ...route,
     answer,
     disk,
+    fullVolumes: deps.volumeWatch.problemsOf(app.name),
     now: now(),
   };
 }

@@ -6,6 +6,7 @@ export const HOLDING_KINDS = [
   'build cache',
   'repository',
   'unit',
+  'volume',
   'toolchain',
   'database',
   'log',

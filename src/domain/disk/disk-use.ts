@@ -36,7 +36,7 @@ export interface DiskUseDeps {
   readonly settings: Pick<Settings, 'diskReserveBytes'>;
 }
 
-const OF_APPS: ReadonlySet<HoldingKind> = new Set(['code', 'build cache', 'repository']);
+const OF_APPS: ReadonlySet<HoldingKind> = new Set(['code', 'build cache', 'repository', 'volume']);
 
 export function createDiskUse({ store, probe, survey, settings }: DiskUseDeps): DiskUse {
   let surveying: Promise<Holding[]> | null = null;

@@ -10,13 +10,15 @@ import { retry } from '../../lib/retry.ts';
 import { PlatformError } from '../errors.ts';
 import { reserveUnits } from '../quotas/quota.ts';
 import type { Settings } from '../settings.ts';
-import type { Store } from '../store.ts';
+import type { Store, StoreReader } from '../store.ts';
+import { demandVolumes } from '../volumes/release-mounts.ts';
 import { type App, ROUTED_PROCESS } from '../apps/app.ts';
 import type { Router } from '../routes/router.ts';
 import { Failure, type FailureCause, type Rollout } from './rollout.ts';
 import { countAtEnd, countFromCommit } from './failed-requests.ts';
 import type { NumberedPlan, RolloutPlan } from './rollout-plan.ts';
 import type { Routes } from '../routes/routes.ts';
+import { makeWay } from './one-writer.ts';
 import { runCommandsBefore } from './release-commands.ts';
 import { startUnits } from './start-units.ts';
 import { servingUnits, type Unit } from '../units/unit.ts';
@@ -70,11 +72,14 @@ export class Rollouts {
     await this.#undoAbandoned(given.app.name);
     const plan = await this.#numbered(given);
     // Judged again with the units' records; here, so that no command runs for nothing.
-    await reserveUnits(this.#deps.store, plan.app.name, unitsOf(plan), this.#deps.settings.defaultLimits);
+    await this.#demandRoom(this.#deps.store, plan);
     await this.#commandsBefore(plan);
     const { rollout, units, staying } = await this.#begin(plan, await this.#failures(plan.app.name));
+    const gone: Unit[] = [];
     try {
       const serving = servingUnits(plan.app, await this.#deps.store.units(plan.app.name));
+      const leaving = serving.filter(({ process }) => !staying.has(process));
+      gone.push(...(await makeWay(this.#deps, { plan, units, leaving })));
       const tasks = await startUnits(this.#deps.units, { units, serving, staying, plan, now: this.#deps.now() });
       await this.#commit(rollout, withoutTasks(plan, tasks));
     } catch (error) {
@@ -83,7 +88,10 @@ export class Rollouts {
       if (isCommitted === false) {
         await bestEffort(this.#deps.logger, 'undoing a rollout', () => this.#undo(rollout, plan.isNewRelease, error));
       }
-      if (isCommitted !== true) throw error;
+      if (isCommitted !== true) {
+        this.#comeBack(gone);
+        throw error;
+      }
     }
     await bestEffort(this.#deps.logger, 'looking after units', () => this.#lookAfterDead(plan.app.name));
     const routed = this.#deps.routes.publish();
@@ -146,6 +154,18 @@ export class Rollouts {
     return { ...plan, release: { ...plan.release, number: (newest?.number ?? 0) + 1 }, isNewRelease: true };
   }
 
+  async #demandRoom(store: StoreReader, plan: NumberedPlan): Promise<void> {
+    await reserveUnits(store, plan.app.name, unitsOf(plan), this.#deps.settings.defaultLimits);
+    await demandVolumes(store, plan.release, wantedCounts(plan.release, powerOf(plan)));
+  }
+
+  #comeBack(gone: readonly Unit[]): void {
+    for (const { id } of gone) {
+      this.#deps.units.comeBack(id);
+      this.#deps.lookAfter(id);
+    }
+  }
+
   async #commandsBefore(plan: NumberedPlan): Promise<void> {
     // Nothing new is released where units stay.
     if (plan.replaced !== undefined) return;
@@ -155,7 +175,7 @@ export class Rollouts {
   }
 
   async #begin(plan: NumberedPlan, failuresBefore: number): Promise<Begun> {
-    const { store, settings, now } = this.#deps;
+    const { store, now } = this.#deps;
     const at = now().toISOString();
     const rollout: Rollout = {
       id: randomHex(12),
@@ -171,7 +191,7 @@ export class Rollouts {
       failedRequests: null,
     };
     return store.transact(async (tx) => {
-      await reserveUnits(tx, plan.app.name, unitsOf(plan), settings.defaultLimits);
+      await this.#demandRoom(tx, plan);
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
       const existing = await tx.units(plan.app.name);

@@ -27,6 +27,15 @@ export interface UnitSpec {
   readonly limits: Limits;
   /** What is bound to the app: where it has a network of its own, it reaches these although they are private. Absent: nothing. */
   readonly services?: readonly Address[];
+  /** Volumes of the app that it has, see volumes/volume-host.ts. Absent: none. */
+  readonly volumes?: readonly VolumeMount[];
+}
+
+export interface VolumeMount {
+  /** Of the volume. */
+  readonly name: string;
+  /** Absolute, or below the code; in an image below its working directory. */
+  readonly path: string;
 }
 
 export interface Limits {
@@ -150,6 +159,8 @@ export interface Supports {
   readonly shell: boolean;
   /** Units that run an image made elsewhere: they have a root file system of their own. */
   readonly images: boolean;
+  /** Where volumes can be mounted. */
+  readonly volumes: 'anywhere' | 'below the code' | 'none';
   readonly memoryLimit: boolean;
   readonly cpuLimit: boolean;
 }

@@ -1,7 +1,8 @@
 /** What a provisioner needs to know of a unit, made from the release it runs. */
 import { type EnvVar, type Release, ROUTED_PROCESS } from '../apps/app.ts';
 import { boundServices } from '../services/bound-services.ts';
-import type { Limits, UnitSpec } from './provisioner.ts';
+import { mountsOf } from '../volumes/volume.ts';
+import type { Limits, UnitSpec, VolumeMount } from './provisioner.ts';
 import { type Unit, unitName } from './unit.ts';
 
 export function envRecord(vars: readonly EnvVar[]): Record<string, string> {
@@ -20,6 +21,7 @@ export function unitSpec(unit: Unit, release: Release, limits: Limits): UnitSpec
     listens: unit.process === ROUTED_PROCESS,
     limits: { ...limits, ...release.limits },
     services: boundServices(release.env),
+    volumes: mountsOf(release.mounts, unit.process).map(toMount),
   };
 }
 
@@ -36,5 +38,10 @@ export function commandSpec(id: string, release: Release, limits: Limits, proces
     listens: false,
     limits: { ...limits, ...release.limits },
     services: boundServices(release.env),
+    volumes: release.mounts.map(toMount),
   };
+}
+
+function toMount({ volume, path }: Release['mounts'][number]): VolumeMount {
+  return { name: volume, path };
 }

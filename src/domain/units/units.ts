@@ -53,6 +53,8 @@ export class Units {
   readonly #serial = new KeyedQueue();
   readonly #starting = new Map<string, Start>();
   readonly #retiring = new Set<string>();
+  /** Those that are not to run until they come back. */
+  readonly #madeWay = new Set<string>();
 
   constructor(deps: UnitsDeps) {
     this.#deps = deps;
@@ -140,6 +142,24 @@ export class Units {
     });
   }
 
+  /**
+   * A serving unit leaves its place to one that is about to start: it is out of the routes with the next table, nobody starts it again, and
+   * end() ends it. Until it is retired, or comeBack() is called.
+   */
+  async makeWay(id: string): Promise<void> {
+    this.#madeWay.add(id);
+    await this.#serial.run(id, () =>
+      this.#deps.store.transact(async (tx) => {
+        if ((await tx.unit(id))?.state === 'started') await tx.updateUnit(id, DOWN);
+      }),
+    );
+  }
+
+  /** Nobody has taken its place: it may be started again. */
+  comeBack(id: string): void {
+    this.#madeWay.delete(id);
+  }
+
   /** Ends what a unit runs; its record stays. Throws SurvivesKill, and what the provisioner throws. */
   async end(id: string): Promise<void> {
     const { provisioner, settings } = this.#deps;
@@ -151,7 +171,7 @@ export class Units {
     return this.#serial.run(id, async () => {
       const { store, provisioner } = this.#deps;
       const known = await store.unit(id);
-      if (known === null || known.state === 'stopped' || this.#retiring.has(id)) return null;
+      if (known === null || known.state === 'stopped' || this.#isUnwanted(id)) return null;
       await provisioner.stop(id, FAILED_GRACE_MS);
       return store.transact(async (tx) => {
         const unit = await tx.unit(id);
@@ -166,7 +186,7 @@ export class Units {
   async #bringUp(unit: Unit, release: Release, signal: AbortSignal, options: StartOptions): Promise<Unit> {
     const { store, provisioner, collector, settings } = this.#deps;
     const unwanted = new Failure('cancelled', 'The start was cancelled.');
-    if (signal.aborted || this.#retiring.has(unit.id)) throw unwanted;
+    if (signal.aborted || this.#isUnwanted(unit.id)) throw unwanted;
     const known = await store.transact(async (tx) => {
       const found = await tx.unit(unit.id);
       const isToStart = found !== null && found.state !== 'stopped' && found.state !== 'started';
@@ -187,6 +207,10 @@ export class Units {
     for (const command of release.hooks.restartAfter) await this.#hook(unit, release, command, signal);
     await store.transact((tx) => tx.updateUnit(unit.id, { state: 'started', address }));
     return { ...known, state: 'started', handle, address };
+  }
+
+  #isUnwanted(id: string): boolean {
+    return this.#retiring.has(id) || this.#madeWay.has(id);
   }
 
   #watchMs({ process }: Unit, { processes }: Release, { isNew = false }: StartOptions): number {
@@ -217,6 +241,7 @@ export class Units {
       await this.#serial.run(unit.id, () => this.#end(unit));
     } finally {
       this.#retiring.delete(unit.id);
+      this.#madeWay.delete(unit.id);
     }
   }
 

@@ -63,6 +63,7 @@ export async function buildSlug(
     settings,
     healthCheck,
     hooks: { release, restartBefore, restartAfter },
+    volumes: appFiles.config.volumes,
   };
 }
 

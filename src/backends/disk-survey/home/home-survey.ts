@@ -10,6 +10,7 @@ const SHARED: Readonly<Record<string, HoldingKind>> = {
   cache: 'build cache',
   repos: 'repository',
   units: 'unit',
+  volumes: 'volume',
   toolchains: 'toolchain',
 };
 const DEADLINE_MS = 120_000;

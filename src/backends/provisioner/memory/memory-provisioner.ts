@@ -62,7 +62,7 @@ export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachi
 class MemoryProvisioner implements Provisioner {
   readonly name = 'memory';
   /** The limits are kept with the unit, for whoever wants to see them; only that of memory could be exceeded by its commands. */
-  readonly supports = { shell: true, images: true, memoryLimit: true, cpuLimit: true } as const;
+  readonly supports = { shell: true, images: true, volumes: 'anywhere', memoryLimit: true, cpuLimit: true } as const;
   readonly description = 'memory: units inside this process, without isolation';
   readonly #machine: MemoryMachine;
   #listener: ((exited: UnitExited) => void) | null = null;

@@ -4,9 +4,11 @@ import { join } from 'node:path';
 import { randomHex } from '../../../lib/ids.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import type { Service } from '../../../networks/networks.ts';
-import type { Sandbox, SandboxProcess } from '../../../sandbox/sandbox.ts';
+import type { UnitSpec } from '../../../domain/units/provisioner.ts';
+import type { Sandbox, SandboxBind, SandboxProcess } from '../../../sandbox/sandbox.ts';
 import type { CodeLayers, CodePlace } from './code-layers.ts';
 import type { Slug } from './slug.ts';
+import { mountVolumes } from './volume-mounts.ts';
 
 export interface Beside {
   readonly sandbox: Sandbox;
@@ -17,6 +19,8 @@ export interface Beside {
   /** The port of the unit beside which it runs, if that runs. */
   readonly port: number | null;
   readonly services: readonly Service[];
+  /** Directory of all volumes. */
+  readonly volumes: string;
 }
 
 export interface Place {
@@ -26,13 +30,15 @@ export interface Place {
   readonly home: string;
   readonly tmp: string;
   readonly place: CodePlace;
+  readonly volumes: readonly SandboxBind[];
   /** To be told of the process that lives there. */
   readonly started: (process: SandboxProcess) => void;
 }
 
 /** When the work has ended, nothing that lived there is left: no process and no file. */
-export async function inPlace<T>(beside: Beside, app: string, work: (place: Place) => Promise<T>): Promise<T> {
+export async function inPlace<T>(beside: Beside, spec: UnitSpec, work: (place: Place) => Promise<T>): Promise<T> {
   const { sandbox, directory, layers, slug } = beside;
+  const { app } = spec;
   const id = `run-${randomHex(12)}`;
   const own = join(directory, id);
   const home = join(own, 'home');
@@ -42,11 +48,12 @@ export async function inPlace<T>(beside: Beside, app: string, work: (place: Plac
     await mkdir(tmp, { recursive: true });
     for (const path of [home, tmp]) await sandbox.own(path, app);
     const place = await layers.lay(slug.code, own, app, slug.manifest.image !== undefined);
+    const volumes = await mountVolumes({ sandbox, slug, place, spec, volumes: beside.volumes });
     const started = ({ main }: SandboxProcess): void => {
       // What fails here is done again at the end.
       main.then(() => layers.settled(own)).catch(() => undefined);
     };
-    return await work({ id, own, home, tmp, place, started });
+    return await work({ id, own, home, tmp, place, volumes, started });
   } finally {
     await sandbox.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
     await sandbox.release(id);

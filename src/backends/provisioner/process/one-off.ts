@@ -20,7 +20,7 @@ export interface OneOff extends Beside {
 export async function runOneOff(options: OneOff): Promise<ExecResult> {
   const { request } = options;
   if (request.signal.aborted) throw cancelled();
-  return inPlace(options, request.unit.app, (place) => runIn(options, place));
+  return inPlace(options, request.unit, (place) => runIn(options, place));
 }
 
 async function runIn(options: OneOff, place: Place): Promise<ExecResult> {

@@ -89,7 +89,9 @@ class ProcessProvisioner implements Provisioner {
     this.#layers = layers;
     this.#outputs = new UnitOutputs(options.logger);
     const { roots: images, limits } = options.sandbox;
-    this.supports = { shell: true, images, memoryLimit: true, cpuLimit: limits.cpu };
+    const places = options.sandbox.level === 'bubblewrap' ? 'anywhere' : 'below the code';
+    const volumes = options.volumes === undefined ? 'none' : places;
+    this.supports = { shell: true, images, volumes, memoryLimit: true, cpuLimit: limits.cpu };
     this.#every(LIFE_POLL_MS, (unit) => unit.check());
     if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, (unit) => unit.checkMemory());
   }
@@ -145,7 +147,8 @@ class ProcessProvisioner implements Provisioner {
       unit.revive();
       await unit.save(record);
       const services = await this.#servicesOf(spec);
-      await launchUnit({ unit, spec, slug, sandbox: this.#sandbox, layers: this.#layers, services });
+      const { volumes = '' } = this.#options;
+      await launchUnit({ unit, spec, slug, sandbox: this.#sandbox, layers: this.#layers, services, volumes });
     } catch (error) {
       const lines = await this.lastLines(spec.id, QUOTED_LINES);
       const unit = this.#units.get(spec.id);
@@ -316,7 +319,8 @@ class ProcessProvisioner implements Provisioner {
     const port = beside === undefined || beside.isDead ? null : beside.record.port;
     const directory = join(this.#options.units, ONE_OFFS);
     const services = await this.#servicesOf(spec);
-    return { sandbox: this.#sandbox, layers: this.#layers, slug, directory, port, services };
+    const { volumes = '' } = this.#options;
+    return { sandbox: this.#sandbox, layers: this.#layers, slug, directory, port, services, volumes };
   }
 
   async writtenData(id: string): Promise<string[]> {

@@ -11,6 +11,8 @@ export interface ProcessProvisionerOptions {
   readonly slugs: string;
   /** Directory with one directory per unit; ours alone. */
   readonly units: string;
+  /** Directory of volumes, see domain/volumes/volume-host.ts; absent: units have none. */
+  readonly volumes?: string;
   readonly logger: Logger;
   /** Seals what it takes to start units again while control is away; absent: they are not. */
   readonly sealer?: Sealer;

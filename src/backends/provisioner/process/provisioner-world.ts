@@ -40,6 +40,8 @@ export interface ProcessWorld extends ConformanceWorld {
   readonly home: string;
   readonly sandbox: Sandbox;
   readonly units: string;
+  /** Makes the directory of a volume of the app `shop`. */
+  addVolume(name: string): Promise<string>;
   /** Adds a slug with the same app. */
   addSlug(artifact: string): string;
 }
@@ -84,6 +86,7 @@ export async function createProcessWorld(level: Level, changes: Partial<Sandbox>
   chmodSync(home, 0o711);
   const slugs = join(home, 'slugs');
   const units = join(home, 'units');
+  const volumes = join(home, 'volumes');
   mkdirSync(slugs, { mode: 0o711 });
   const addSlug = (artifact: string): string => {
     const code = join(slugs, artifact, 'code');
@@ -97,7 +100,7 @@ export async function createProcessWorld(level: Level, changes: Partial<Sandbox>
   const sandbox = withChanges(level.sandbox, changes);
   const readiness = { wrongPlaceGraceMs: 500 };
   const make = (): Promise<Provisioner> =>
-    createProcessProvisioner({ sandbox, slugs, units, logger: SILENT, readiness });
+    createProcessProvisioner({ sandbox, slugs, units, volumes, logger: SILENT, readiness });
   let current = await make();
   return {
     home,
@@ -107,6 +110,12 @@ export async function createProcessWorld(level: Level, changes: Partial<Sandbox>
     commands: COMMANDS,
     artifact: 'slug1',
     addSlug,
+    async addVolume(name) {
+      const directory = join(volumes, 'shop', name);
+      mkdirSync(directory, { recursive: true, mode: 0o711 });
+      await sandbox.own(directory, 'shop');
+      return directory;
+    },
     async restart() {
       await current.close();
       current = await make();

@@ -28,7 +28,7 @@ export async function openShell(options: ShellOptions): Promise<Shell> {
   if (options.request.signal.aborted) throw cancelled();
   let opened: (shell: Omit<Shell, 'ended'>) => void = () => {};
   const opening = new Promise<Omit<Shell, 'ended'>>((resolve) => (opened = resolve));
-  const life = inPlace(options, options.request.unit.app, (place) => live(options, place, opened));
+  const life = inPlace(options, options.request.unit, (place) => live(options, place, opened));
   const shell = await Promise.race([opening, life.then(() => Promise.reject(notStarted(null)), failed)]);
   // What was left is cleared away also when that fails; the shell is over in any case.
   return { ...shell, ended: life.catch(() => ({ code: null, signal: 'SIGKILL' })) };

@@ -20,24 +20,32 @@ export interface Own {
   readonly place: CodePlace;
   readonly home: string;
   readonly tmp: string;
+  /** Absent: none. */
+  readonly volumes?: readonly SandboxBind[];
 }
 
-export function surroundings({ code, manifest }: Slug, { place, home, tmp }: Own): Surroundings {
-  if (manifest.image !== undefined) return inImage(place.path, manifest.image, tmp);
+export function surroundings({ code, manifest }: Slug, { place, home, tmp, volumes = [] }: Own): Surroundings {
+  if (manifest.image !== undefined) return inImage(place.path, manifest.image, { tmp, volumes });
   const binds = [
     { ...place, ...(place.path !== code && { at: code }) },
     { path: home, writable: true },
     { path: tmp, writable: true },
     ...manifest.binds.map((path) => ({ path, writable: false })),
+    ...volumes,
   ];
   return { cwd: code, binds, home, tmp };
 }
 
-function inImage(code: string, image: SlugImage, tmp: string): Surroundings {
+function inImage(
+  code: string,
+  image: SlugImage,
+  { tmp, volumes }: Required<Pick<Own, 'tmp' | 'volumes'>>,
+): Surroundings {
   const names = NAME_FILES.filter((path) => existsSync(path));
   const binds: SandboxBind[] = [
     { path: tmp, writable: true, at: '/tmp' },
     ...names.map((path) => ({ path: realpathSync(path), writable: false, at: join(MACHINE_FILES, basename(path)) })),
+    ...volumes,
   ];
   const { uid, gid, directory: cwd, home } = image;
   return { cwd, binds, root: { directory: code, uid, gid }, home, tmp: '/tmp' };

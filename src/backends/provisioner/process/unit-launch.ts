@@ -3,7 +3,7 @@ import { closeSync, openSync } from 'node:fs';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { bootId } from '../../../lib/processes.ts';
-import type { Sandbox, SandboxProcess, SandboxRequest } from '../../../sandbox/sandbox.ts';
+import type { Sandbox, SandboxBind, SandboxProcess, SandboxRequest } from '../../../sandbox/sandbox.ts';
 import type { Service } from '../../../networks/networks.ts';
 import type { CodeLayers, CodePlace } from './code-layers.ts';
 import type { ExitStatus } from './exit-status.ts';
@@ -12,6 +12,7 @@ import type { Slug } from './slug.ts';
 import { surroundings } from './surroundings.ts';
 import { isSimpleCommand, unitArgv, unitEnvironment } from './unit-command.ts';
 import type { UnitRecord } from './unit-record.ts';
+import { mountVolumes } from './volume-mounts.ts';
 
 export function newRecord(spec: UnitSpec, slug: Slug, port: number | null, freed: number): UnitRecord {
   const { image } = slug.manifest;
@@ -46,6 +47,8 @@ export interface UnitLaunch {
   readonly sandbox: Sandbox;
   readonly services: readonly Service[];
   readonly layers: CodeLayers;
+  /** Directory of all volumes. */
+  readonly volumes: string;
 }
 
 /** On failure the unit is left dead, its end not to be reported: it never lived. */
@@ -60,7 +63,8 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
       // The file too: an app may open its own output again, as /dev/stdout.
       await sandbox.own(paths.output, launch.spec.app);
       const place = await layers.lay(slug.code, paths.directory, spec.app, slug.manifest.image !== undefined);
-      started = await sandbox.spawn(unitRequest(launch, place, output));
+      const volumes = await mountVolumes({ ...launch, place });
+      started = await sandbox.spawn(unitRequest(launch, { place, volumes }, output));
     } finally {
       closeSync(output);
     }
@@ -100,8 +104,13 @@ async function abandon(
   for (const step of steps) await step().catch(() => undefined);
 }
 
-function unitRequest({ unit, spec, slug, services }: UnitLaunch, place: CodePlace, output: number): SandboxRequest {
-  const { home, tmp, ...around } = surroundings(slug, { ...unit.paths, place });
+interface OwnView {
+  readonly place: CodePlace;
+  readonly volumes: readonly SandboxBind[];
+}
+
+function unitRequest({ unit, spec, slug, services }: UnitLaunch, view: OwnView, output: number): SandboxRequest {
+  const { home, tmp, ...around } = surroundings(slug, { ...unit.paths, ...view });
   return {
     argv: unitArgv(spec.command, slug.manifest),
     env: unitEnvironment({ spec, manifest: slug.manifest, home, tmp, port: unit.record.port }),

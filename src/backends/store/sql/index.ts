@@ -40,6 +40,7 @@ import { transactions } from './transaction.ts';
 import { unitReader, unitWriter } from './units.ts';
 import { userReader, userWriter } from './users.ts';
 import { versions } from './version.ts';
+import { volumeReader, volumeWriter } from './volumes.ts';
 
 export type SqlStoreOptions =
   | {
@@ -121,6 +122,7 @@ function reader(scope: Scope): StoreReader {
     ...serviceReader(scope),
     ...instanceReader(scope),
     ...bindingReader(scope),
+    ...volumeReader(scope),
     ...eventReader(scope),
     ...settingReader(scope),
   };
@@ -148,6 +150,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...serviceWriter(scope),
     ...instanceWriter(scope),
     ...bindingWriter(scope),
+    ...volumeWriter(scope),
     ...eventWriter(scope),
     ...settingWriter(scope),
   };

@@ -31,6 +31,7 @@ export interface Tables {
   instances: InstancesTable;
   instance_teams: { instance: string; team: string };
   bindings: BindingsTable;
+  volumes: VolumesTable;
   events: EventsTable;
   leases: { key: string; owner: string; expires_ms: number };
   settings: { key: string; value: string };
@@ -92,6 +93,18 @@ export interface ReleasesTable {
   actor: string;
   created_at: string;
   settings_json: string | null;
+  mounts_json: string;
+}
+
+export interface VolumesTable {
+  app: string;
+  name: string;
+  /** PostgreSQL answers a text. */
+  max_bytes: number | string;
+  is_single: number;
+  state: string;
+  actor: string;
+  created_at: string;
 }
 
 export interface UnitsTable {

@@ -76,6 +76,7 @@ export function release(appName: string, number: number, more: Partial<Release> 
     hooks: { release: ['npm run seed'], restartBefore: ['npm run migrate'], restartAfter: [] },
     limits: { memoryBytes: 3 * 1024 ** 3, cpuMillis: 250 },
     settings: { ...NO_SETTINGS, root: 'apps/web', startCommands: { web: 'node .' }, counts: { worker: 0 } },
+    mounts: [{ volume: 'photos', path: '/photos', processes: ['web'], from: 'set' }],
     reason: 'deploy',
     by: 'ann@example.com',
     createdAt: AT,

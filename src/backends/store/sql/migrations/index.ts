@@ -10,6 +10,7 @@ import { images } from './0007-images.ts';
 import { rolloutFailures } from './0008-rollout-failures.ts';
 import { audit } from './0009-audit.ts';
 import { appSettings } from './0010-app-settings.ts';
+import { volumes } from './0011-volumes.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -26,6 +27,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0008_rollout_failures': rolloutFailures(),
       '0009_audit': audit(kind),
       '0010_app_settings': appSettings(kind),
+      '0011_volumes': volumes(kind),
     },
   };
 }

@@ -1,0 +1,202 @@
+/** What units, commands and images see of volumes at each isolation level, and what is refused. */
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  readlinkSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { UnitSpec } from '../../../domain/units/provisioner.ts';
+import { Failure } from '../../../domain/rollouts/rollout.ts';
+import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
+import { createProcessWorld, levelsToTest, type ProcessWorld } from './provisioner-world.ts';
+
+const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
+const NEVER = new AbortController().signal;
+const BUSYBOX = ['/bin/busybox', '/usr/bin/busybox'].find((file) => existsSync(file));
+const isRoot = process.getuid?.() === 0;
+
+for (const [name, level] of await levelsToTest(LEVELS)) {
+  if (typeof level === 'string') {
+    it(`volumes at level ${name}`, ({ skip }) => skip(level));
+    continue;
+  }
+  describe(`volumes at level ${name}`, () => {
+    let world: ProcessWorld;
+    beforeEach(async () => {
+      world = await createProcessWorld(level);
+    });
+    afterEach(() => world.dispose());
+    afterAll(() => level.dispose());
+
+    function spec(command: string, volumes: UnitSpec['volumes'], changes: Partial<UnitSpec> = {}): UnitSpec {
+      return {
+        ...{
+          id: 'ffffffffffff',
+          app: 'shop',
+          name: 'shop/0',
+          process: 'web',
+          artifact: 'slug1',
+          env: {},
+          listens: false,
+        },
+        limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
+        command,
+        ...(volumes !== undefined && { volumes }),
+        ...changes,
+      };
+    }
+
+    async function outputOf(unit: UnitSpec): Promise<string> {
+      await world.provisioner.ensure(unit);
+      const lines: string[] = [];
+      for await (const chunk of world.provisioner.output(unit.id, 0, AbortSignal.timeout(60_000))) {
+        lines.push(...chunk.lines.map(({ text }) => text));
+      }
+      await world.provisioner.remove(unit.id);
+      return lines.join('\n');
+    }
+
+    async function run(command: string, volumes: UnitSpec['volumes'], artifact = 'slug1'): Promise<string> {
+      let text = '';
+      const output = (bytes: Uint8Array): void => void (text += Buffer.from(bytes).toString());
+      const unit = spec('', volumes, { id: 'eeeeeeeeeeee', artifact });
+      await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 60_000 });
+      return text.trim();
+    }
+
+    async function failureOf(work: Promise<unknown>): Promise<Failure> {
+      const thrown = await work.catch((error: unknown) => error);
+      if (thrown instanceof Failure) return thrown;
+      throw new Error(`expected a Failure, not ${String(thrown)}`);
+    }
+
+    it('below the code: what a unit writes is there for the next one, of other code too, and for commands', async () => {
+      const directory = await world.addVolume('data');
+      const volumes = [{ name: 'data', path: 'var/data' }];
+      expect(await outputOf(spec('echo kept > var/data/file && ls var', volumes))).toBe('data');
+      expect(readFileSync(join(directory, 'file'), 'utf8')).toBe('kept\n');
+      world.addSlug('slug2');
+      expect(await outputOf(spec('cat var/data/file', volumes, { artifact: 'slug2', id: 'dddddddddddd' }))).toBe(
+        'kept',
+      );
+      expect(await run('echo more >> var/data/file; cat var/data/file', volumes)).toBe('kept\nmore');
+      expect(await run('ls', undefined)).not.toContain('more');
+      expect(await world.provisioner.writtenData('ffffffffffff')).toEqual([]);
+    });
+
+    it('a volume that is not on the machine is not made anew', async () => {
+      const failure = await failureOf(world.provisioner.ensure(spec('true', [{ name: 'gone', path: 'data' }])));
+      expect(failure.message).toBe('The directory of the volume gone is not on this machine.');
+      expect(existsSync(join(world.home, 'volumes', 'shop', 'gone'))).toBe(false);
+      expect(await world.provisioner.list()).toEqual([]);
+    });
+
+    it('a file or link of the code in the way is no place for it', async () => {
+      await world.addVolume('data');
+      const code = join(world.home, 'slugs', 'slug1', 'code');
+      symlinkSync('/etc', join(code, 'lead'));
+      for (const path of name === 'bubblewrap' ? ['app.js', 'lead', 'lead/inner'] : ['app.js/inner']) {
+        const failure = await failureOf(world.provisioner.ensure(spec('true', [{ name: 'data', path }])));
+        expect(failure).toMatchObject({
+          code: 'invalid_config',
+          hint: expect.stringContaining('another path') as string,
+        });
+      }
+      expect(existsSync('/etc/inner')).toBe(false);
+    });
+
+    if (name !== 'bubblewrap') {
+      it('the code gets a link, which stays; other places are refused with the reason', async () => {
+        const directory = await world.addVolume('data');
+        await outputOf(spec('touch data/file', [{ name: 'data', path: 'data' }]));
+        expect(readlinkSync(join(world.home, 'slugs', 'slug1', 'code', 'data'))).toBe(directory);
+        const failure = await failureOf(world.provisioner.ensure(spec('true', [{ name: 'data', path: '/data' }])));
+        expect(failure.message).toContain('that takes bubblewrap');
+        expect(world.provisioner.supports.volumes).toBe('below the code');
+      });
+
+      it('a directory with files of the code is not replaced', async () => {
+        await world.addVolume('data');
+        const inside = join(world.home, 'slugs', 'slug1', 'code', 'full');
+        mkdirSync(inside);
+        writeFileSync(join(inside, 'file'), 'of the code');
+        const failure = await failureOf(world.provisioner.ensure(spec('true', [{ name: 'data', path: 'full' }])));
+        expect(failure.message).toContain('a directory with files');
+        expect(readFileSync(join(inside, 'file'), 'utf8')).toBe('of the code');
+      });
+      return;
+    }
+
+    it('anywhere: at absolute paths, over files of the code, several at once, and no other app sees them', async () => {
+      const directory = await world.addVolume('data');
+      await world.addVolume('other');
+      const code = join(world.home, 'slugs', 'slug1', 'code');
+      mkdirSync(join(code, 'public'));
+      writeFileSync(join(code, 'public', 'file'), 'of the code');
+      const volumes = [
+        { name: 'data', path: '/srv/data' },
+        { name: 'other', path: 'public' },
+      ];
+      expect(await outputOf(spec('echo a > /srv/data/x; echo b > public/y; ls /srv/data public', volumes))).toBe(
+        '/srv/data:\nx\n\npublic:\ny',
+      );
+      expect(readFileSync(join(code, 'public', 'file'), 'utf8')).toBe('of the code');
+      expect(existsSync(join(code, 'public', 'y'))).toBe(false);
+      const rival = spec(`ls ${directory} ${join(world.home, 'volumes')} 2>&1; true`, undefined, { app: 'rival' });
+      expect(await outputOf(rival)).toMatch(/No such file|denied/);
+      if (isRoot) expect(statSync(directory).uid).not.toBe(0);
+      expect(world.provisioner.supports.volumes).toBe('anywhere');
+    });
+
+    it('of an image: within what is at its top, through its links, at a new place at the top', async ({ skip }) => {
+      skip(BUSYBOX === undefined, 'there is no /bin/busybox (install the package busybox-static)');
+      skip(!level.sandbox.roots, level.sandbox.description);
+      const code = world.addSlug('image');
+      for (const made of ['bin', 'var/lib/old', 'srv', 'etc']) mkdirSync(join(code, made), { recursive: true });
+      copyFileSync(BUSYBOX ?? '', join(code, 'bin', 'busybox'));
+      symlinkSync('busybox', join(code, 'bin', 'sh'));
+      symlinkSync('/var/lib', join(code, 'lib-link'));
+      symlinkSync('../../../../../../../../../etc', join(code, 'var', 'out'));
+      const image = {
+        digest: 'sha256:1',
+        directory: '/srv',
+        home: '/',
+        uid: 4711,
+        gid: 4711,
+        ports: [],
+        programs: ['/bin/sh'],
+      };
+      const manifest = { format: 1, platform: '', path: [], env: {}, binds: [], image };
+      writeFileSync(join(code, '..', 'slug.json'), JSON.stringify(manifest));
+      for (const made of ['one', 'two', 'three', 'four']) await world.addVolume(made);
+      const volumes = [
+        { name: 'one', path: '/var/lib/data' },
+        { name: 'two', path: '/lib-link/deep/more' },
+        { name: 'three', path: '/data' },
+        { name: 'four', path: 'below' },
+      ];
+      const write = 'for at in /var/lib/data /var/lib/deep/more /data /srv/below; do echo $at > $at/file; done';
+      const text = await run(`${write}; /bin/busybox ls /var/lib`, volumes, 'image');
+      expect(text.split('\n')).toEqual(['data', 'deep', 'old']);
+      const read = (volume: string): string => readFileSync(join(world.home, 'volumes/shop', volume, 'file'), 'utf8');
+      expect(['one', 'two', 'three', 'four'].map(read)).toEqual([
+        '/var/lib/data\n',
+        '/var/lib/deep/more\n',
+        '/data\n',
+        '/srv/below\n',
+      ]);
+      // What leads out of an image leads to its own top.
+      expect(await run('/bin/busybox ls /etc', [{ name: 'one', path: '/var/out/inside' }], 'image')).toContain(
+        'inside',
+      );
+      expect(existsSync('/etc/inside')).toBe(false);
+      expect(existsSync(join(code, 'var/lib/data'))).toBe(false);
+    });
+  });
+}

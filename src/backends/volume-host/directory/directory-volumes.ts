@@ -1,0 +1,62 @@
+/** Volumes as directories of this machine, `<root>/<app>/<name>`: everything that stays is in one place, to be backed up as it is. */
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type VolumeHost, type VolumeName, volumePath } from '../../../domain/volumes/volume-host.ts';
+import { randomHex } from '../../../lib/ids.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+
+export interface DirectoryVolumesOptions {
+  /** Absolute; ours alone. */
+  readonly root: string;
+  readonly sandbox: Pick<Sandbox, 'own'>;
+}
+
+const SIZE_DEADLINE_MS = 30_000;
+const REMOVED = '.removed-';
+const NAME = /^[a-z][a-z0-9-]*$/;
+
+/** Removals that were cut off are carried on in the background. */
+export async function createDirectoryVolumes({ root, sandbox }: DirectoryVolumesOptions): Promise<VolumeHost> {
+  await mkdir(root, { recursive: true, mode: 0o711 });
+  for (const name of await readdir(root)) {
+    if (name.startsWith(REMOVED)) void removeTree(join(root, name)).catch(() => undefined);
+  }
+  const place = (volume: VolumeName): string => {
+    if (!NAME.test(volume.app) || !NAME.test(volume.name)) throw new TypeError(`no volume: ${volumePath(volume)}`);
+    return join(root, volumePath(volume));
+  };
+  return {
+    async create(volume) {
+      const directory = place(volume);
+      await mkdir(join(root, volume.app), { recursive: true, mode: 0o711 });
+      await mkdir(directory, { recursive: true, mode: 0o700 });
+      await sandbox.own(directory, volume.app);
+    },
+    size: (volume) => sizeOf(place(volume)),
+    async remove(volume) {
+      const removed = join(root, `${REMOVED}${randomHex(12)}`);
+      try {
+        await rename(place(volume), removed);
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      }
+      await removeTree(removed);
+      // Left where it holds others.
+      await rmdir(join(root, volume.app)).catch(() => undefined);
+    },
+  };
+}
+
+/** Of other file systems mounted below it nothing is counted; what vanishes meanwhile is left out. */
+function sizeOf(directory: string): Promise<number | null> {
+  const args = ['-s', '-x', '-k', '--', directory];
+  return new Promise((resolve) => {
+    execFile('du', args, { timeout: SIZE_DEADLINE_MS }, (error, stdout) => {
+      const kib = /^(\d+)\t/m.exec(stdout)?.[1];
+      if (kib !== undefined) resolve(Number(kib) * 1024);
+      else resolve(error !== null && error.killed !== true && error.code === 1 ? 0 : null);
+    });
+  });
+}

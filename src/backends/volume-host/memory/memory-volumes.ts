@@ -1,0 +1,19 @@
+/** Test support: volumes as sets of bytes in this process. */
+import { type VolumeHost, volumePath } from '../../../domain/volumes/volume-host.ts';
+
+export class MemoryVolumes implements VolumeHost {
+  /** `<app>/<name>` -> bytes, as a test says. */
+  readonly sizes = new Map<string, number>();
+
+  async create(volume: Parameters<VolumeHost['create']>[0]): Promise<void> {
+    this.sizes.set(volumePath(volume), this.sizes.get(volumePath(volume)) ?? 0);
+  }
+
+  async size(volume: Parameters<VolumeHost['size']>[0]): Promise<number | null> {
+    return this.sizes.get(volumePath(volume)) ?? 0;
+  }
+
+  async remove(volume: Parameters<VolumeHost['remove']>[0]): Promise<void> {
+    this.sizes.delete(volumePath(volume));
+  }
+}

@@ -1,0 +1,21 @@
+/**
+ * Contract: the directories of volumes. Implementations live in backends/volume-host/<name>; a provisioner that mounts volumes finds
+ * them at `<volumes>/<app>/<name>`, see volumePath().
+ */
+import type { Volume } from './volume.ts';
+
+export type VolumeName = Pick<Volume, 'app' | 'name'>;
+
+export interface VolumeHost {
+  /** Makes the directory, the app's own. Idempotent; what is in one that is there stays. */
+  create(volume: VolumeName): Promise<void>;
+  /** Bytes that the files in it hold; null where that cannot be said in time. A missing one holds 0. */
+  size(volume: VolumeName): Promise<number | null>;
+  /** Removes the directory with all that is in it; nothing of it can be seen from the first moment on. Idempotent. */
+  remove(volume: VolumeName): Promise<void>;
+}
+
+/** Below the directory of all volumes. */
+export function volumePath({ app, name }: VolumeName): string {
+  return `${app}/${name}`;
+}
