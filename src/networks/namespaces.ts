@@ -57,8 +57,8 @@ export class Namespaces {
       `link set ${UPLINK} up`,
       `route add ${machineAddress} dev ${UPLINK}`,
       `route add default via ${machineAddress}`,
-      // Whoever calls a unit that is gone hears of it at once.
-      `route add unreachable ${range}`,
+      // What goes to a unit that is gone, for the filter to refuse: a route that is unreachable refuses a few packets a second only.
+      `route add ${range} dev lo`,
       `route add ${standIns} via ${machineAddress}`,
     ]);
     await this.#batch(null, [`route add ${range} via ${gatewayAddress} dev ${machineLink} src ${machineAddress}`]);

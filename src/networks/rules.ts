@@ -99,6 +99,9 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
     ].join('\n'),
     chain('forward', [
       'type filter hook forward priority filter; policy drop',
+      // Whoever calls a unit that is gone hears of it at once, and so does who has been connected to it.
+      'oifname "lo" meta l4proto tcp reject with tcp reset',
+      `oifname "lo" ${REFUSED}`,
       'ct state established,related accept',
       `iifname "${UPLINK}" ip saddr ${plan.machineAddress} accept`,
       `iifname "${UPLINK}" drop`,
