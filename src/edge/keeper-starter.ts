@@ -4,6 +4,8 @@ import type { Journal } from './journal.ts';
 /** How long nobody may be connected to the control socket: control changes its connection within it. */
 const ALONE_MS = 250;
 const LONGEST_RETRY_MS = 10_000;
+/** Whoever made the keeper give way will connect within it, or has gone again. */
+const GIVEN_WAY_MS = 2_000;
 
 /**
  * Starts the keeper when nobody is connected to the control socket: control has gone, and somebody has to look after the units, and
@@ -56,10 +58,10 @@ export class KeeperStarter {
       if (!this.#isRunning) return;
       this.#isRunning = false;
       if (!this.#isAlone) return;
-      // 0: control is back, and will connect soon.
+      // 0: control is back, and will connect soon; or it was somebody who only needed the databases for a moment.
       if (how !== '0') this.#journal.line(`the keeper has ended (${how})`);
       if (this.#timer !== null) clearTimeout(this.#timer);
-      this.#startAfter(how === '0' ? LONGEST_RETRY_MS : Math.min(delayMs * 2, LONGEST_RETRY_MS));
+      this.#startAfter(how === '0' ? GIVEN_WAY_MS : Math.min(delayMs * 2, LONGEST_RETRY_MS));
     };
     child.once('error', (error) => over(error.message));
     child.once('exit', (code, signal) => over(String(code ?? signal)));

@@ -1,3 +1,4 @@
+import { existsSync, watch } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
@@ -59,6 +60,17 @@ it('does nothing while the server runs, without a confirmation, or without a cop
   expect((await rollback('--yes')).err).toMatch(/The server \(process \d+\) runs[^]*tancho server stop/);
   await removePidFile(pid);
   expect(schema()).toBe(2);
+});
+
+it('has the home to itself while it works, so that no server starts meanwhile', async () => {
+  await upgraded(1, 1, 2);
+  const pid = join(world.home, 'run', 'control.pid');
+  const seen: (string | null)[] = [];
+  const watcher = watch(join(world.home, 'run'), (_, name) => seen.push(name));
+  expect((await rollback('--yes')).code).toBe(0);
+  await expect.poll(() => seen, { timeout: 60_000 }).toContain('control.pid');
+  watcher.close();
+  expect(existsSync(pid)).toBe(false);
 });
 
 it('leaves PostgreSQL to its operator', async () => {

@@ -1,5 +1,7 @@
 /** `tancho server rollback`: the way back from an upgrade. Puts the databases as they were before it changed them in place. */
+import { join } from 'node:path';
 import { type BackupSet, listBackupSets, restoreBackupSet } from '../../lib/backup-sets.ts';
+import { claimHome, HomeTaken } from '../../lib/home-claim.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../errors.ts';
@@ -31,8 +33,12 @@ export async function rollBack(cli: Cli, { to, list, yes }: RollbackOptions): Pr
   await demandStopped(cli);
   const question = `Return to the databases of ${describe(set)}? What has changed since is set aside.`;
   if (!yes) await confirm(cli, question, '--yes');
-  await demandStopped(cli);
-  await cli.during('Returning', () => restoreBackupSet(home, set));
+  const release = await claimedHome(home);
+  try {
+    await cli.during('Returning', () => restoreBackupSet(home, set));
+  } finally {
+    await release();
+  }
   cli.show({ restored: set.name, files: set.files }, () =>
     [
       `The databases are those of ${describe(set)} again; what they replaced is in ${home}/backups/replaced.`,
@@ -52,9 +58,22 @@ async function demandSqlite(cli: Cli): Promise<void> {
 
 async function demandStopped(cli: Cli): Promise<void> {
   const control = await findPart(cli.context, 'control');
-  if (control === null) return;
-  throw new CliError(
-    `The server (process ${control.pid}) runs and has the databases open.`,
+  if (control !== null) throw serverRuns(control.pid);
+}
+
+/** No server starts, and nobody else returns to a copy, until it is released. */
+async function claimedHome(home: string): Promise<() => Promise<void>> {
+  try {
+    return await claimHome(join(home, 'run', 'control.pid'));
+  } catch (error) {
+    if (error instanceof HomeTaken) throw serverRuns(error.pid);
+    throw error;
+  }
+}
+
+function serverRuns(pid: number): CliError {
+  return new CliError(
+    `The server (process ${pid}) runs and has the databases open.`,
     'Stop it first; the apps stay on the air: tancho server stop',
   );
 }
