@@ -18,6 +18,8 @@ export interface GuardedRequest {
   readonly connectMs: number;
   /** Ends the request, and later the reading of its answer. */
   readonly signal: AbortSignal;
+  /** PEM of roots that the server is trusted by, in place of those that everybody trusts. */
+  readonly roots?: string;
 }
 
 export type RequestFailureCode = 'forbidden' | 'unreachable' | 'timeout' | 'malformed' | 'too_long';
@@ -38,17 +40,18 @@ export class RequestFailure extends Error {
 /** Resolves with the head of the answer; whoever gets it reads or destroys it. Throws RequestFailure only. */
 export async function openRequest(guard: AddressGuard, request: GuardedRequest): Promise<IncomingMessage> {
   const addresses = await checked(guard, request);
-  const { url, method, body, connectMs, signal } = request;
+  const { url, method, body, connectMs, signal, roots } = request;
   const isTls = url.protocol === 'https:';
   const headers: Record<string, string | number> = { ...request.headers };
   if (typeof body === 'string') headers['content-length'] = Buffer.byteLength(body);
-  const options: RequestOptions & { autoSelectFamilyAttemptTimeout: number } = {
+  const options: RequestOptions & { autoSelectFamilyAttemptTimeout: number; ca?: string } = {
     method,
     headers,
     agent: false,
     signal,
     lookup: pinned(addresses),
     autoSelectFamilyAttemptTimeout: connectMs,
+    ...(roots !== undefined && { ca: roots }),
   };
   return new Promise((resolve, reject) => {
     let sent = false;
