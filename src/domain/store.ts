@@ -4,6 +4,7 @@
  */
 import type { AppTokenReader, AppTokenWriter } from './app-tokens/app-token-store.ts';
 import type { AppReader, AppWriter } from './apps/app-store.ts';
+import type { CertificateReader, CertificateWriter } from './certificates/certificate-store.ts';
 import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
 import type { EventReader, EventWriter } from './audit/events.ts';
 import type { PlanReader, PlanWriter } from './plans/plan-store.ts';
@@ -27,6 +28,7 @@ export interface StoreReader
   extends
     AppReader,
     AppTokenReader,
+    CertificateReader,
     DeployReader,
     UserReader,
     TeamReader,
@@ -44,6 +46,7 @@ export interface StoreWriter
     StoreReader,
     AppWriter,
     AppTokenWriter,
+    CertificateWriter,
     DeployWriter,
     UserWriter,
     TeamWriter,

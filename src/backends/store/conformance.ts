@@ -4,6 +4,7 @@ import { accountCases } from './testing/accounts.ts';
 import { appTokenCases } from './testing/app-tokens.ts';
 import { appCases } from './testing/apps.ts';
 import type { StoreCases, StoreUnderTest } from './testing/case.ts';
+import { certificateCases } from './testing/certificates.ts';
 import { deployCases } from './testing/deploys.ts';
 import { environmentCases } from './testing/environment.ts';
 import { eventCases } from './testing/events.ts';
@@ -35,6 +36,7 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   platforms: platformCases,
   pools: poolCases,
   services: serviceCases,
+  certificates: certificateCases,
   volumes: volumeCases,
   'events and settings': eventCases,
   leases: leaseCases,
@@ -42,7 +44,7 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 121;
+const CASES = 124;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

@@ -15,6 +15,7 @@ import { apiKeyReader, apiKeyWriter } from './api-keys.ts';
 import { appTokenReader, appTokenWriter } from './app-tokens.ts';
 import { appReader, appWriter } from './apps.ts';
 import { bindingReader, bindingWriter } from './bindings.ts';
+import { certificateReader, certificateWriter } from './certificates.ts';
 import { deployReader, deployWriter } from './deploys.ts';
 import { envReader, envWriter } from './env.ts';
 import { eventReader, eventWriter } from './events.ts';
@@ -123,6 +124,7 @@ function reader(scope: Scope): StoreReader {
     ...instanceReader(scope),
     ...bindingReader(scope),
     ...volumeReader(scope),
+    ...certificateReader(scope),
     ...eventReader(scope),
     ...settingReader(scope),
   };
@@ -151,6 +153,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...instanceWriter(scope),
     ...bindingWriter(scope),
     ...volumeWriter(scope),
+    ...certificateWriter(scope),
     ...eventWriter(scope),
     ...settingWriter(scope),
   };

@@ -32,6 +32,8 @@ export interface Tables {
   instance_teams: { instance: string; team: string };
   bindings: BindingsTable;
   volumes: VolumesTable;
+  certificates: CertificatesTable;
+  authority_identities: { authority: string; sealed_key: string; account: string };
   events: EventsTable;
   leases: { key: string; owner: string; expires_ms: number };
   settings: { key: string; value: string };
@@ -197,6 +199,30 @@ export interface BindingsTable {
   unit_hosts_json: string;
   attempts: number;
   problem: string;
+  created_at: string;
+}
+
+export interface CertificatesTable {
+  id: string;
+  names_json: string;
+  source: string;
+  app: string;
+  state: string;
+  cause: string | null;
+  problem: string;
+  failures: number;
+  next_attempt_at: string | null;
+  chain: string;
+  /** '' without one. */
+  sealed_key: string;
+  issuer: string;
+  not_before: string;
+  not_after: string;
+  ask_again_at: string | null;
+  authority: string;
+  order_url: string;
+  /** '' without one. */
+  sealed_pending_key: string;
   created_at: string;
 }
 

@@ -6,6 +6,7 @@ import { SILENT } from '../../../lib/logger.ts';
 import { newSealKey, Sealer } from '../../../lib/seal.ts';
 import { openSqliteFile } from '../../../sql/sqlite-file.ts';
 import { apiKey, populate, release, variable } from '../testing/records.ts';
+import { certificate } from '../testing/certificates.ts';
 import { binding, instance, service } from '../testing/services.ts';
 import { createSqlStore } from './index.ts';
 
@@ -36,6 +37,8 @@ describe('sealed values', () => {
       await tx.insertInstance(instance('one', { parameters: { size: 'canary-7f3a-size' } }));
       await tx.insertBinding(binding('b', { vars: { URL: 'canary-7f3a-url' } }));
       await tx.updateBinding('b', { vars: { URL: 'canary-7f3a-url-2' } });
+      await tx.putCertificate(certificate('c', { key: 'canary-7f3a-key', pendingKey: 'canary-7f3a-pending' }));
+      await tx.putIdentity({ authority: 'ca', key: 'canary-7f3a-account', account: '' });
     });
     const open = await bytesOf('canary.db');
     expect(open.includes('API_TOKEN')).toBe(true);

@@ -11,6 +11,7 @@ import { rolloutFailures } from './0008-rollout-failures.ts';
 import { audit } from './0009-audit.ts';
 import { appSettings } from './0010-app-settings.ts';
 import { volumes } from './0011-volumes.ts';
+import { certificates } from './0012-certificates.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -28,6 +29,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0009_audit': audit(kind),
       '0010_app_settings': appSettings(kind),
       '0011_volumes': volumes(kind),
+      '0012_certificates': certificates(kind),
     },
   };
 }

@@ -1,0 +1,104 @@
+import type { AuthorityIdentity } from '../../../domain/certificates/authority-identity.ts';
+import type { CertificateReader, CertificateWriter } from '../../../domain/certificates/certificate-store.ts';
+import {
+  CERTIFICATE_STATES,
+  type CertificateRecord,
+  type CertificateState,
+} from '../../../domain/certificates/certificate.ts';
+import { CAUSES, type Cause } from '../../../domain/certificates/cause.ts';
+import type { CertificatesTable, Scope } from './schema.ts';
+
+export function certificateReader({ db, sealer }: Scope): CertificateReader {
+  const fromRow = (row: CertificatesTable): CertificateRecord => ({
+    id: row.id,
+    names: JSON.parse(row.names_json) as string[],
+    source: row.source === 'upload' ? 'upload' : 'authority',
+    app: row.app,
+    state: stateOf(row.state),
+    cause: causeOf(row.cause),
+    problem: row.problem,
+    failures: row.failures,
+    nextAttemptAt: row.next_attempt_at,
+    chain: row.chain,
+    key: opened(row.sealed_key, 'key', row.id),
+    issuer: row.issuer,
+    notBefore: row.not_before,
+    notAfter: row.not_after,
+    askAgainAt: row.ask_again_at,
+    authority: row.authority,
+    orderUrl: row.order_url,
+    pendingKey: opened(row.sealed_pending_key, 'pending', row.id),
+    createdAt: row.created_at,
+  });
+  const opened = (sealed: string, what: string, id: string): string =>
+    sealed === '' ? '' : sealer.open(sealed, contextOf(what, id));
+  return {
+    async certificate(id) {
+      const row = await db.selectFrom('certificates').selectAll().where('id', '=', id).executeTakeFirst();
+      return row === undefined ? null : fromRow(row);
+    },
+    async certificates() {
+      const rows = await db.selectFrom('certificates').selectAll().orderBy('names_json').orderBy('id').execute();
+      return rows.map(fromRow);
+    },
+    async identity(authority) {
+      const found = db.selectFrom('authority_identities').selectAll().where('authority', '=', authority);
+      const row = await found.executeTakeFirst();
+      if (row === undefined) return null;
+      return { authority, account: row.account, key: sealer.open(row.sealed_key, contextOf('authority', authority)) };
+    },
+  };
+}
+
+export function certificateWriter({ db, sealer }: Scope): CertificateWriter {
+  const sealed = (text: string, what: string, id: string): string =>
+    text === '' ? '' : sealer.seal(text, contextOf(what, id));
+  return {
+    async putCertificate(record) {
+      const row: CertificatesTable = {
+        id: record.id,
+        names_json: JSON.stringify(record.names),
+        source: record.source,
+        app: record.app,
+        state: record.state,
+        cause: record.cause,
+        problem: record.problem,
+        failures: record.failures,
+        next_attempt_at: record.nextAttemptAt,
+        chain: record.chain,
+        sealed_key: sealed(record.key, 'key', record.id),
+        issuer: record.issuer,
+        not_before: record.notBefore,
+        not_after: record.notAfter,
+        ask_again_at: record.askAgainAt,
+        authority: record.authority,
+        order_url: record.orderUrl,
+        sealed_pending_key: sealed(record.pendingKey, 'pending', record.id),
+        created_at: record.createdAt,
+      };
+      const { id: _id, ...change } = row;
+      const insert = db.insertInto('certificates').values(row);
+      await insert.onConflict((conflict) => conflict.column('id').doUpdateSet(change)).execute();
+    },
+    async deleteCertificate(id) {
+      await db.deleteFrom('certificates').where('id', '=', id).execute();
+    },
+    async putIdentity({ authority, key, account }: AuthorityIdentity) {
+      const change = { account, sealed_key: sealed(key, 'authority', authority) };
+      const insert = db.insertInto('authority_identities').values({ authority, ...change });
+      await insert.onConflict((conflict) => conflict.column('authority').doUpdateSet(change)).execute();
+    },
+  };
+}
+
+function contextOf(what: string, id: string): string {
+  return `certificate-${what}:${id}`;
+}
+
+function stateOf(text: string): CertificateState {
+  return CERTIFICATE_STATES.find((state) => state === text) ?? 'waiting';
+}
+
+function causeOf(text: string | null): Cause | null {
+  return CAUSES.find((cause) => cause === text) ?? null;
+}
