@@ -39,7 +39,7 @@ export function createAppUpkeep({ store, routes, act }: { store: Store; routes: 
       const app = await demandApp(store, name);
       return act(caller, 'app.routes', { app }, { target: `app:${name}` }, async () => {
         const before = addresses(routes.targets(name));
-        await routes.publish();
+        await routes.publish(name);
         const after = addresses(routes.targets(name));
         return {
           added: after.filter((address) => !before.includes(address)),

@@ -165,7 +165,7 @@ export function createApps(deps: AppsDeps): Apps {
           }
         },
       );
-      await routes.publish();
+      await routes.publish(name);
       await journal.note(name, `created by ${callerName(caller)} on platform ${platform}`);
       return view(app, []);
     },

@@ -51,7 +51,7 @@ export function createCnames({ store, routes, journal, act, settings }: CnamesDe
         const { cname } = await demandApp(tx, name);
         await tx.updateApp(name, { cname: [...apply(cname, names, new Set(others))].sort() });
       });
-      await routes.publish();
+      await routes.publish(name);
       const doing = action === 'app.cname_add' ? 'added' : 'removed';
       await journal.note(name, `${callerName(caller)} ${doing} the host name ${names.join(', ')}`);
     });

@@ -44,6 +44,7 @@ export function createRemoval(deps: RemovalDeps): Removal {
         await tx.updateApp(app, { removing: true });
       });
       await queue.cancelAll(app, new Failure('cancelled', 'The app is being removed.'));
+      // Of all apps: one that it was swapped with has its own address again.
       await routes.publish();
       const all = await store.units(app);
       const ids = all.map((unit) => unit.id);

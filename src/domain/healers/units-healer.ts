@@ -66,7 +66,7 @@ export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
       }
       if (unit.state === 'started') {
         await units.died({ id, code: null, signal: null, outOfMemory: false });
-        await routes.publish();
+        await routes.publish(unit.app);
       }
       await supervisor.revive(unit);
       if ((await store.unit(id))?.state === 'started') return 'It was started again.';

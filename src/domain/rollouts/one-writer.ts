@@ -44,7 +44,7 @@ export async function makeWay(deps: OneWriterDeps, { plan, units, leaving }: Cha
   tell(plan.say, [...wanted], holders);
   // Out of the routes first, so that what it is working on is answered.
   for (const { id } of holders) await deps.units.makeWay(id);
-  await routes.publish();
+  await routes.publish(plan.app.name);
   await router.drained(
     holders.map(({ id }) => id),
     settings.drainTimeoutMs,

@@ -94,7 +94,7 @@ export class Rollouts {
       }
     }
     await bestEffort(this.#deps.logger, 'looking after units', () => this.#lookAfterDead(plan.app.name));
-    const routed = this.#deps.routes.publish();
+    const routed = this.#deps.routes.publish(plan.app.name);
     const ended = this.#end(rollout, routed, given);
     try {
       await routed;
@@ -130,7 +130,7 @@ export class Rollouts {
       await this.#undoInterrupted(rollout);
       return 'undone';
     }
-    void this.#end(rollout, this.#deps.routes.publish(), onStep === undefined ? {} : { onStep });
+    void this.#end(rollout, this.#deps.routes.publish(rollout.app), onStep === undefined ? {} : { onStep });
     return 'finished';
   }
 
@@ -250,7 +250,7 @@ export class Rollouts {
     routed.catch(() => undefined);
     const onError = (err: unknown): void => logger.warn({ err, app: rollout.app }, 'ending a rollout failed');
     const work = async (attempt: number): Promise<void> => {
-      await (attempt === 0 ? routed : routes.publish());
+      await (attempt === 0 ? routed : routes.publish(rollout.app));
       await this.#finish(rollout, options);
     };
     const trying = (): Promise<void> => retry(work, { ...END_PAUSES, signal: this.#closed.signal, onError });

@@ -1,6 +1,7 @@
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
 import { expectSound } from '../../../test/support/invariants.ts';
+import { until } from '../../../test/support/until.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -40,6 +41,37 @@ describe('the route table', () => {
     expect(world.machine.table().routes[0]?.hosts).toEqual(['shop.apps.test']);
     await Promise.all(others);
     expect(world.machine.table().routes[0]?.hosts).toEqual(['shop.apps.test', 'shop.example.com']);
+  });
+
+  it('of one app is published without reading the others, and what a failed call was to bring comes with the next', async () => {
+    await world.createApp('blog');
+    const reads = vi.spyOn(world.machine.store, 'allUnits');
+    const rename = (app: string, cname: string) =>
+      world.machine.store.transact((tx) => tx.updateApp(app, { cname: [cname] }));
+    const hosts = () => world.machine.table().routes.map((route) => route.hosts[1]);
+    await rename('shop', 'shop.example.com');
+    await rename('blog', 'blog.example.com');
+    await world.parts.routes.publish('shop');
+    expect(hosts()).toEqual(['shop.example.com', undefined]);
+    const undo = world.faults.on('router.apply', () => Promise.reject(new Error('the router is away')));
+    await expect(world.parts.routes.publish('blog')).rejects.toMatchObject({ code: 'unavailable' });
+    undo();
+    await world.parts.routes.publish('shop');
+    expect(hosts()).toEqual(['shop.example.com', 'blog.example.com']);
+    expect(reads).not.toHaveBeenCalled();
+  });
+
+  it('follows a unit that dies without reading other apps', async () => {
+    await world.createApp('blog');
+    const reads = vi.spyOn(world.machine.store, 'allUnits');
+    const [unit] = await world.machine.store.units('shop');
+    const back = world.faults.hold('provisioner.ensure');
+    await world.machine.units.kill(unit?.id ?? '');
+    await back.reached;
+    expect(world.machine.table().routes[0]?.targets).toEqual([]);
+    back.release();
+    await until(() => world.machine.table().routes[0]?.targets.length === 1, { what: 'the unit to be back' });
+    expect(reads).not.toHaveBeenCalled();
   });
 
   it('is offered again to a router that did not take it, and not for ever', async () => {

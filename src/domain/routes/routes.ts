@@ -1,5 +1,5 @@
 /** Keeps the router's table equal to what the store says serves. Owns when a table is published, not how. */
-import type { Router, Route, RouteTable, Target } from './router.ts';
+import type { Route, Router, Target } from './router.ts';
 import { type App, hostLabel, ROUTED_PROCESS } from '../apps/app.ts';
 import { type RouteFault, routeFaults } from './route-faults.ts';
 import { servingUnits, type Unit } from '../units/unit.ts';
@@ -12,6 +12,8 @@ const GIVE_UP_MS = 60_000;
 const RESERVED = 'routes.reserved_version';
 /** So many tables are published between two writes of the reserve. */
 const RESERVE = 10_000;
+/** Of more apps than these everything is read at once. */
+const MOST_READ_ALONE = 50;
 
 export interface RoutesDeps {
   readonly store: Store;
@@ -32,7 +34,10 @@ export class Routes {
   readonly #logger: Logger;
   readonly #giveUpMs: number;
   readonly #now: () => Date;
-  #published: RouteTable | null = null;
+  /** By app, as the router has taken them last. */
+  #published: ReadonlyMap<string, Route> = new Map();
+  /** Apps whose routes may have changed since they were read. */
+  #stale: Set<string> | 'all' = 'all';
   readonly #onPublished: () => void;
   #version = 0;
   #reservedTo = 0;
@@ -50,10 +55,15 @@ export class Routes {
   }
 
   /**
-   * Resolves when the router serves by a table read from the store after this call. Calls that arrive while one is
-   * under way share the one that follows it. Throws `unavailable` when the router stays out of reach.
+   * Resolves when the router serves these apps, all where none is named, by what was read from the store after this call. Calls that
+   * arrive while one is under way share the one that follows it. Throws `unavailable` when the router stays out of reach.
    */
-  publish(): Promise<void> {
+  publish(...apps: readonly string[]): Promise<void> {
+    this.#markStale(apps.length === 0 ? 'all' : apps);
+    return this.#publishStale();
+  }
+
+  #publishStale(): Promise<void> {
     if (this.#running === null) {
       this.#running = this.#apply().finally(() => {
         this.#running = null;
@@ -64,20 +74,20 @@ export class Routes {
       .catch(() => undefined)
       .then(() => {
         this.#next = null;
-        return this.publish();
+        return this.#publishStale();
       });
     return this.#next;
   }
 
   /** Where the newest table that the router took from here brings the requests of an app. */
   targets(app: string): readonly Target[] {
-    return this.#published?.routes.find((route) => route.app === app)?.targets ?? [];
+    return this.#published.get(app)?.targets ?? [];
   }
 
   /** Where the router's table is not what the store says; empty: nowhere. */
   async faults(): Promise<RouteFault[]> {
-    const [known, wanted] = [await this.#router.table(), await this.#wanted()];
-    return routeFaults(known.routes, wanted);
+    const [known, wanted] = [await this.#router.table(), await this.#read('all')];
+    return routeFaults(known.routes, [...wanted.values()]);
   }
 
   /** publish() for a router that has somehow come to a newer table than ours, and would ignore it. */
@@ -93,13 +103,16 @@ export class Routes {
   async #apply(): Promise<void> {
     const deadline = Date.now() + this.#giveUpMs;
     for (;;) {
+      const stale = this.#stale;
+      this.#stale = new Set();
       try {
-        const table = await this.#table();
-        await this.#router.apply(table);
-        this.#published = table;
+        const routes = await this.#read(stale);
+        await this.#router.apply({ version: await this.#nextVersion(), routes: [...routes.values()] });
+        this.#published = routes;
         this.#onPublished();
         return;
       } catch (error) {
+        this.#markStale(stale);
         if (Date.now() > deadline) {
           throw new PlatformError('unavailable', 'The router does not take the new routes.', {
             cause: error,
@@ -112,15 +125,28 @@ export class Routes {
     }
   }
 
-  async #table(): Promise<RouteTable> {
-    const version = await this.#nextVersion();
-    return { version, routes: await this.#wanted() };
+  #markStale(apps: Iterable<string> | 'all'): void {
+    if (this.#stale === 'all') return;
+    this.#stale = apps === 'all' ? 'all' : new Set([...this.#stale, ...apps]);
   }
 
-  async #wanted(): Promise<Route[]> {
+  /** The routes of all apps, those of the stale ones as the store has them now; by name of the app. */
+  async #read(stale: ReadonlySet<string> | 'all'): Promise<Map<string, Route>> {
+    if (stale === 'all' || stale.size > MOST_READ_ALONE) return this.#readAll();
+    const routes = new Map(this.#published);
+    for (const name of stale) {
+      const app = await this.#store.app(name);
+      if (app === null || app.removing) routes.delete(name);
+      else routes.set(name, routeOf(app, await this.#store.units(name), this.#domain));
+    }
+    return routes;
+  }
+
+  async #readAll(): Promise<Map<string, Route>> {
     const [apps, units] = await Promise.all([this.#store.apps(), this.#store.allUnits()]);
     const byApp = Map.groupBy(units, (unit) => unit.app);
-    return apps.filter((app) => !app.removing).map((app) => routeOf(app, byApp.get(app.name) ?? [], this.#domain));
+    const routed = apps.filter((app) => !app.removing);
+    return new Map(routed.map((app) => [app.name, routeOf(app, byApp.get(app.name) ?? [], this.#domain)]));
   }
 
   /**

@@ -79,7 +79,7 @@ export class Supervisor {
     const end = async (): Promise<void> => {
       const down = await this.#surely('noting that a unit does not answer', () => units.giveUp(unit.id, why.reason));
       if (down === null) return;
-      await routes.publish();
+      await routes.publish(unit.app);
       const again = watch.failures > 1 ? ` (the ${watch.failures}. time in a row, so it waits longer)` : '';
       const what = `${unit.process} ${unitName(unit)} does not answer any more: ${why.reason}`;
       await journal.note(unit.app, `${what}; ending it and starting it again in ${delay} ms${again}`);
@@ -131,7 +131,7 @@ export class Supervisor {
     }
     const delay = this.#nextDelay(id);
     this.#schedule(id, delay);
-    await routes.publish();
+    await routes.publish(unit.app);
     const how = describeExit(exited);
     await journal.note(unit.app, `${unit.process} ${unitName(unit)} ${how}; starting it again in ${delay} ms`);
   }
@@ -205,7 +205,7 @@ export class Supervisor {
       if (this.#closed.signal.aborted) return;
       return this.#failedStart(id, error);
     }
-    await routes.publish();
+    await routes.publish(unit.app);
     await journal.note(unit.app, `${unit.process} ${unitName(unit)} is running again`);
   }
 
