@@ -119,6 +119,8 @@ export interface Step {
   /** For people: `npm ci`. */
   readonly name: string;
   readonly run: readonly string[];
+  /** A directory of the code in which it is run; absent: its top. */
+  readonly directory?: string;
   /** Of this step alone. */
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -17,6 +17,11 @@ export interface Language {
   readonly ask?: readonly Ask[];
   /** Keys of a section of tancho.yaml that become variables of the units. */
   readonly options?: SectionOptions;
+  /**
+   * True when a directory is a part of a whole, which has to be there to build it: a package of a workspace. Then plan() is asked with
+   * all of the source and `asked.directory`. Absent: a directory is always a source of its own.
+   */
+  isPart?(files: SourceFiles, directory: string): Promise<boolean>;
   /** Null when the source is of something else. */
   detect(files: SourceFiles): Promise<Detection | null>;
   /** Everything not given is empty. Throws Failure `invalid_config` for files that cannot be read. */
@@ -25,7 +30,13 @@ export interface Language {
 
 export interface SectionOptions {
   readonly section: string;
-  readonly keys: readonly { readonly key: string; readonly variable: string; readonly description: string }[];
+  readonly keys: readonly {
+    readonly key: string;
+    readonly variable: string;
+    readonly description: string;
+    /** Names something in the source. */
+    readonly isPath?: true;
+  }[];
 }
 
 export interface Detection {
@@ -41,6 +52,8 @@ export interface Detection {
 /** What the app has been told to be, beside its code. */
 export interface Asked {
   readonly app: string;
+  /** The part of the source that is the app, only where isPart() says so; '' for all of it. */
+  readonly directory: string;
   /** From Procfile or tancho.yaml; null: the language decides. */
   readonly processes: Readonly<Record<string, string>> | null;
   /** The app has build commands of its own, which run after the steps. */

@@ -6,6 +6,7 @@ import { readAppFiles, type AppFiles } from './app-files/app-files.ts';
 import type { BuildPlan, PlannedProcess, Problem } from './build-plan.ts';
 import { checkSource, chooseLanguage } from './choose-language.ts';
 import type { Asked, Language, PlanParts } from './language.ts';
+import { fromDirectory, inDirectory } from './part-of-source.ts';
 import type { SourceFiles } from './source/source-files.ts';
 
 export interface PlanRequest {
@@ -16,6 +17,8 @@ export interface PlanRequest {
   readonly files: SourceFiles;
   /** Platforms that `auto` does not choose. */
   readonly disabled?: readonly string[];
+  /** The part of the files that is the app, where isPartOfSource() says so; absent: all of them. */
+  readonly directory?: string;
   /** What is set on the app in place of files in its source; absent: nothing. */
   readonly settings?: Pick<AppSettings, 'startCommands' | 'buildCommand' | 'keepDevPackages'>;
 }
@@ -38,23 +41,23 @@ export interface BuildCommand {
  * of the plan.
  */
 export async function planSource(request: PlanRequest): Promise<PlannedSource> {
-  const { app, files } = request;
-  const language = await chooseLanguage(request);
-  const skipped = request.platform === AUTO_PLATFORM ? [await takenFor(language, files)] : [];
-  const appFiles = await readAppFiles(files, {
-    section: language.options?.section ?? null,
-    options: language.options?.keys ?? [],
-    note: (text) => skipped.push(text),
-  });
+  const { app, files, directory = '' } = request;
+  const part = { ...request, files: files.below(directory) };
+  const language = await chooseLanguage(part);
+  const skipped = request.platform === AUTO_PLATFORM ? [await takenFor(language, part.files)] : [];
+  const { section = null, keys = [] } = language.options ?? {};
+  const written = await readAppFiles(part.files, { section, options: keys, note: (text) => skipped.push(text) });
+  const appFiles = fromDirectory(directory, written, keys);
   const { config } = appFiles;
   const { buildCommand, keepDevPackages } = request.settings ?? NO_SETTINGS;
-  const own = declared(appFiles, request.settings ?? NO_SETTINGS);
-  const set = buildCommand === '' ? [] : [{ from: 'build command', command: buildCommand }];
+  const own = declared(appFiles, request.settings ?? NO_SETTINGS, directory);
+  const set = buildCommand === '' ? [] : [{ from: 'build command', command: inDirectory(directory, buildCommand) }];
   const commands = [...set, ...config.hooksBuild.map((command) => ({ from: 'hooks.build', command }))];
   // Who configures a platform means it, even when its files are only made by a hook.
-  if (Object.keys(config.options).length === 0) await checkSource(language, request);
+  if (Object.keys(config.options).length === 0) await checkSource(language, part);
   const asked: Asked = {
     app,
+    directory,
     processes: own && Object.fromEntries(Object.entries(own).map(([name, { command }]) => [name, command])),
     buildsItself: commands.length > 0,
     replacesSteps: set.length > 0,
@@ -81,9 +84,13 @@ export function demandBuildable({ problems }: BuildPlan): void {
 function declared(
   { processes, processesFrom }: AppFiles,
   { startCommands }: Pick<AppSettings, 'startCommands'>,
+  directory: string,
 ): Record<string, PlannedProcess> | null {
   const written = Object.entries(processes ?? {}).map(([name, command]) => [name, { command, from: processesFrom }]);
-  const set = Object.entries(startCommands).map(([name, command]) => [name, { command, from: 'set on the app' }]);
+  const set = Object.entries(startCommands).map(([name, command]) => [
+    name,
+    { command: inDirectory(directory, command), from: 'set on the app' },
+  ]);
   if (written.length + set.length === 0) return null;
   return Object.fromEntries([...written, ...set]) as Record<string, PlannedProcess>;
 }

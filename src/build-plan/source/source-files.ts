@@ -27,6 +27,18 @@ export class SourceFiles {
     this.#reader = reader;
   }
 
+  /** The same questions to a directory of the source; '' is all of it. */
+  below(directory: string): SourceFiles {
+    if (directory === '') return this;
+    const reader = this.#reader;
+    const inside = (path: string): string => (path === '' || path === '.' ? directory : `${directory}/${path}`);
+    return new SourceFiles({
+      kind: (path) => reader.kind(inside(path)),
+      list: (path) => reader.list(inside(path)),
+      read: (path, most) => reader.read(inside(path), most),
+    });
+  }
+
   /** True when a file or directory matches; `*` in a component stands for any characters but a slash. */
   async exists(pattern: string): Promise<boolean> {
     return (await this.find(pattern)) !== null;

@@ -3,6 +3,7 @@ import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { describePlan } from '../../build-plan/description.ts';
 import { INHERITABLE, LANGUAGES } from '../../build-plan/languages/built-in.ts';
+import { isPartOfSource } from '../../build-plan/part-of-source.ts';
 import { planSource } from '../../build-plan/plan-source.ts';
 import { directoryReader } from '../../build-plan/source/directory.ts';
 import { SourceFiles } from '../../build-plan/source/source-files.ts';
@@ -19,6 +20,7 @@ interface PlanOptions {
   readonly platform: string;
   readonly definition?: string;
   readonly app: string;
+  readonly root?: string;
 }
 
 export function registerBuild(build: Command, cli: Cli): void {
@@ -28,12 +30,17 @@ export function registerBuild(build: Command, cli: Cli): void {
     .argument('[directory]', 'the source of an app', '.')
     .option('--platform <platform>', 'as which platform', AUTO)
     .option('--definition <file>', 'the definition of a platform that an admin has added; - is standard input')
+    .option('--root <directory>', 'only this directory of it is the app')
     .option('-a, --app <app>', 'as which app', 'app')
     .action((directory: string, options: PlanOptions) => showPlan(cli, directory, options))
     .addHelpText('after', '\nEnds with 1 when the app could not be built or would not run.');
 }
 
-async function showPlan(cli: Cli, directory: string, { platform, definition, app }: PlanOptions): Promise<void> {
+async function showPlan(
+  cli: Cli,
+  directory: string,
+  { platform, definition, app, root = '' }: PlanOptions,
+): Promise<void> {
   const path = resolve(cli.context.cwd, directory);
   if (
     !(await stat(path).then(
@@ -54,8 +61,17 @@ async function showPlan(cli: Cli, directory: string, { platform, definition, app
   }
   const added =
     definition === undefined ? [] : [writtenLanguage(platform, await readFileOrInput(cli, definition), INHERITABLE)];
-  const files = new SourceFiles(directoryReader(path));
-  const { plan } = await planSource({ app, platform, languages: [...LANGUAGES, ...added], files }).catch(rethrow);
+  const languages = [...LANGUAGES, ...added];
+  const whole = new SourceFiles(directoryReader(path));
+  const part = root
+    .split('/')
+    .filter((name) => name !== '' && name !== '.')
+    .join('/');
+  if (part.split('/').includes('..'))
+    throw new UsageError('The root leads out of the source.', 'Name a directory in it.');
+  const isPart = part !== '' && (await isPartOfSource(languages, whole, part));
+  const source = isPart ? { files: whole, directory: part } : { files: whole.below(part) };
+  const { plan } = await planSource({ app, platform, languages, ...source }).catch(rethrow);
   cli.show(plan, () => describePlan(plan).map(printable).join('\n'));
   if (plan.problems.length > 0) cli.exitCode = 1;
 }

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import type { Language } from '../../../build-plan/language.ts';
 import { type BuildCommand, demandBuildable, planSource } from '../../../build-plan/plan-source.ts';
+import { isPartOfSource } from '../../../build-plan/part-of-source.ts';
 import { directoryReader } from '../../../build-plan/source/directory.ts';
 import { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import { describeBriefly } from '../../../build-plan/description.ts';
@@ -31,13 +32,16 @@ export async function buildSlug(
 ): Promise<Artifact> {
   await context.slugs.begin(place);
   await request.source.extract(place.code, signal);
-  await narrowTo(request.settings?.root ?? '', place);
-  signal.throwIfAborted();
-  const files = new SourceFiles(directoryReader(place.code));
   const { app, platform, disabled = [] } = request;
   const languages = languagesFor(context, request);
   const { settings: set = NO_SETTINGS } = request;
-  const planned = await planSource({ app, platform, languages, files, disabled, settings: set });
+  const whole = new SourceFiles(directoryReader(place.code));
+  const isPart = set.root !== '' && (await isPartOfSource(languages, whole, set.root));
+  if (!isPart) await narrowTo(set.root, place);
+  signal.throwIfAborted();
+  const files = isPart ? whole : new SourceFiles(directoryReader(place.code));
+  const directory = isPart ? set.root : '';
+  const planned = await planSource({ app, platform, languages, files, disabled, directory, settings: set });
   const { plan, appFiles } = planned;
   for (const text of plan.notes) output.say(text);
   for (const text of plan.warnings) output.say(`Warning: ${text}`);

@@ -1,9 +1,10 @@
 /** Frameworks that say by themselves how an app is built, what starts it, or which files are its site. */
 import { subset, validRange } from 'semver';
-import type { Problem, Variable } from '../../build-plan.ts';
+import type { Problem, Step, Variable } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { MAX_RANGE } from '../../versions.ts';
 import { angularSite } from './angular.ts';
+import { nextStandalone } from './next-standalone.ts';
 import type { PackageJson } from './package-json.ts';
 
 export interface Framework {
@@ -13,10 +14,19 @@ export interface Framework {
   readonly runs: Runs;
   /** Variables of the build. */
   readonly environment: readonly Variable[];
+  /** Steps after the build of the package in that directory. */
+  afterBuild(directory: string): readonly Step[];
 }
 
 export type Runs =
-  | { readonly kind: 'server'; readonly command: string; readonly env?: Readonly<Record<string, string>> }
+  | {
+      readonly kind: 'server';
+      readonly command: string;
+      readonly env?: Readonly<Record<string, string>>;
+      /** Start scripts in whose place the command is run. */
+      readonly replaces?: RegExp;
+      readonly afterBuild?: (directory: string) => readonly Step[];
+    }
   /** Files to be served; `fallback` answers unknown paths. */
   | { readonly kind: 'site'; readonly roots: readonly string[]; readonly fallback: string | null }
   | { readonly kind: 'nothing'; readonly problem: Problem };
@@ -108,17 +118,39 @@ const KNOWN: readonly Known[] = [
     runs: site(['dist'], 'index.html'),
   },
   { packages: ['@11ty/eleventy'], name: 'Eleventy', build: ['eleventy'], runs: site(['_site']) },
+  {
+    packages: ['@solidjs/start'],
+    name: 'SolidStart',
+    build: ['vinxi', 'build'],
+    cli: 'vinxi',
+    runs: server('node .output/server/index.mjs'),
+  },
+  {
+    packages: ['@tanstack/react-start', '@tanstack/solid-start'],
+    name: 'TanStack Start',
+    build: ['vite', 'build'],
+    cli: 'vite',
+    runs: server('node .output/server/index.mjs'),
+  },
+  {
+    packages: ['vitepress'],
+    name: 'VitePress',
+    build: ['vitepress', 'build'],
+    runs: site(['.vitepress/dist', 'docs/.vitepress/dist']),
+  },
   { packages: ['vite'], name: 'Vite', build: ['vite', 'build'], runs: viteRuns },
 ];
 
 export async function findFramework(files: SourceFiles, packageJson: PackageJson): Promise<Framework | null> {
   const known = KNOWN.find(({ packages }) => packages.some((name) => packageJson.wants(name)));
   if (known === undefined) return null;
-  const { name, packages, build, cli = packages[0] ?? '', env = {}, runs } = known;
+  const { name, packages, build, cli = packages[0] ?? '', env = {} } = known;
+  const runs = typeof known.runs === 'function' ? await known.runs(files, packageJson) : known.runs;
   return {
     name,
     build: packageJson.wants(cli) ? build : null,
-    runs: typeof runs === 'function' ? await runs(files, packageJson) : runs,
+    runs,
+    afterBuild: (directory) => (runs.kind === 'server' ? (runs.afterBuild?.(directory) ?? []) : []),
     environment: Object.entries({ ...SILENT, ...env }).map(([key, value]) => ({ name: key, value, scope: 'build' })),
   };
 }
@@ -132,8 +164,9 @@ async function inConfig(files: SourceFiles, name: string, pattern: RegExp): Prom
 }
 
 async function nextRuns(files: SourceFiles): Promise<Runs> {
-  const exported = await inConfig(files, 'next.config', /^[^/]*\boutput\s*:\s*['"]export['"]/);
-  return exported === null ? server(`${BIN}next start`) : site(['out']);
+  const output = (await inConfig(files, 'next.config', /^[^/]*\boutput\s*:\s*['"](export|standalone)['"]/))?.[1];
+  if (output === 'export') return site(['out']);
+  return output === 'standalone' ? nextStandalone(files) : server(`${BIN}next start`);
 }
 
 async function nuxtRuns(_files: SourceFiles, { scripts, dependencies, devDependencies }: PackageJson): Promise<Runs> {
@@ -150,7 +183,8 @@ function isBelow(range: string, limit: string): boolean {
 }
 
 async function svelteKitRuns(files: SourceFiles, packageJson: PackageJson): Promise<Runs> {
-  const config = 'svelte.config.js';
+  const written = await files.find('svelte.config.js', 'svelte.config.ts');
+  const config = written ?? (await files.find('vite.config.ts', 'vite.config.js')) ?? 'svelte.config.js';
   const imported = await files.findLine(config, /from\s+['"]@sveltejs\/adapter-([\w-]+)['"]/);
   const adapter = imported?.match[1] ?? '';
   if (adapter === 'node') return server('node build');
@@ -163,7 +197,7 @@ async function svelteKitRuns(files: SourceFiles, packageJson: PackageJson): Prom
   const problem: Problem = {
     cause: 'no_process',
     message: `${where} builds for ${adapter === '' || adapter === 'auto' ? 'a platform that is found by itself (adapter-auto)' : `another platform (adapter-${adapter})`}, of which nothing runs here.`,
-    hint: 'Run "npm install -D @sveltejs/adapter-node", import the adapter from "@sveltejs/adapter-node" in svelte.config.js, commit and push again.',
+    hint: `Run "npm install -D @sveltejs/adapter-node", import the adapter from "@sveltejs/adapter-node" in ${config}, commit and push again.`,
   };
   return { kind: 'nothing', problem };
 }

@@ -22,12 +22,8 @@ export async function lockProblem(
 ): Promise<Problem | null> {
   // These change what is locked for a range.
   if (lock === null || packageJson.has('overrides', 'resolutions', 'pnpm.overrides', 'workspaces')) return null;
-  const misfit =
-    program === 'npm'
-      ? npmMisfit(await files.json(lock), packageJson)
-      : kind === 'yarn-classic'
-        ? yarnMisfit((await files.text(lock)) ?? '', packageJson)
-        : null;
+  const text = program === 'npm' || lock === 'bun.lockb' ? '' : ((await files.text(lock)) ?? '');
+  const misfit = kind === 'npm' ? npmMisfit(await files.json(lock), packageJson) : MISFITS[kind](text, packageJson);
   if (misfit === null) return null;
   const { name, wanted, has } = misfit;
   const line = await files.findLine(
@@ -40,6 +36,54 @@ export async function lockProblem(
     message: `${lock} does not fit package.json: ${where} asks for ${name} ${wanted}, and ${has === null ? 'it is not locked' : `${has} is locked`}.`,
     hint: `Run "${program} install" in the app, commit ${lock} and push again.`,
   };
+}
+
+const MISFITS: Record<
+  Exclude<PackageManager['kind'], 'npm'>,
+  (text: string, packageJson: PackageJson) => Misfit | null
+> = {
+  'yarn-classic': (text, packageJson) => yarnMisfit(text, packageJson, (name, range) => `${name}@${range}`),
+  'yarn-berry': (text, packageJson) => yarnMisfit(text, packageJson, (name, range) => `${name}@npm:${range}`),
+  pnpm: pnpmMisfit,
+  bun: bunMisfit,
+};
+
+/** Under `importers`, `.`, each package is followed by the range that was asked for. */
+function pnpmMisfit(text: string, packageJson: PackageJson): Misfit | null {
+  const lines = text.split(/\r?\n/);
+  const start = lines.findIndex((line) => /^\s{2}(?:\.|'\.'):\s*$/.test(line));
+  if (start === -1 || !lines.slice(0, start).includes('importers:')) return null;
+  const asked = new Map<string, string>();
+  let name = '';
+  for (const line of lines.slice(start + 1)) {
+    if (/^\s{0,2}\S/.test(line)) break;
+    name = /^\s{6}'?([^\s':][^':]*)'?:\s*$/.exec(line)?.[1] ?? name;
+    const range = /^\s{8}specifier:\s*(.*?)\s*$/.exec(line)?.[1];
+    if (range !== undefined) asked.set(name, range.replace(/^(['"])(.*)\1$/, '$2'));
+  }
+  return firstMisfit(packageJson, asked);
+}
+
+/** JSON with commas behind the last values. */
+function bunMisfit(text: string, packageJson: PackageJson): Misfit | null {
+  const lines = text.split(/\r?\n/);
+  const start = lines.findIndex((line) => /^\s{4}"":\s*\{/.test(line));
+  if (start === -1) return null;
+  const asked = new Map<string, string>();
+  for (const line of lines.slice(start + 1)) {
+    if (/^\s{4}\}/.test(line)) break;
+    const [, name, range] = /^\s{8}"([^"]+)":\s*"([^"]*)",?\s*$/.exec(line) ?? [];
+    if (name !== undefined && range !== undefined) asked.set(name, range);
+  }
+  return firstMisfit(packageJson, asked);
+}
+
+function firstMisfit(packageJson: PackageJson, asked: ReadonlyMap<string, string>): Misfit | null {
+  for (const [name, wanted] of wantedOf(packageJson)) {
+    const has = asked.get(name) ?? null;
+    if (has !== wanted) return { name, wanted, has };
+  }
+  return null;
 }
 
 function npmMisfit(lock: unknown, packageJson: PackageJson): Misfit | null {
@@ -59,7 +103,11 @@ function npmMisfit(lock: unknown, packageJson: PackageJson): Misfit | null {
 }
 
 /** Its entries are named by what was asked for: `express@^5.0.0`. */
-function yarnMisfit(text: string, packageJson: PackageJson): Misfit | null {
+function yarnMisfit(
+  text: string,
+  packageJson: PackageJson,
+  entry: (name: string, range: string) => string,
+): Misfit | null {
   const locked = new Set<string>();
   for (const line of text.split(/\r?\n/)) {
     if (!/^["\w@]/.test(line)) continue;
@@ -67,7 +115,7 @@ function yarnMisfit(text: string, packageJson: PackageJson): Misfit | null {
   }
   if (locked.size === 0) return null;
   for (const [name, wanted] of wantedOf(packageJson)) {
-    if (!locked.has(`${name}@${wanted}`)) return { name, wanted, has: null };
+    if (!locked.has(entry(name, wanted))) return { name, wanted, has: null };
   }
   return null;
 }

@@ -28,13 +28,21 @@ export interface NodeVersion {
 
 /**
  * `engines.node` says what the app can run on, the files of version managers which of these it is developed with: such a file counts
- * where it stays within the engines.
+ * where it stays within the engines. `around`: the top of the workspace that the package is part of, which counts after it.
  */
-export async function nodeVersion(files: SourceFiles, packageJson: PackageJson): Promise<NodeVersion> {
-  const engines = enginesOf(packageJson);
+export async function nodeVersion(
+  files: SourceFiles,
+  packageJson: PackageJson,
+  around?: { readonly files: SourceFiles; readonly packageJson: PackageJson },
+): Promise<NodeVersion> {
+  const top = around ?? { files, packageJson };
+  const engines = enginesOf(packageJson) ?? enginesOf(top.packageJson);
   if (engines !== null && 'cause' in engines) return { wanted: null, problem: engines, notes: [] };
   const notes: string[] = [];
-  const named = await namedVersion(files, packageJson, notes);
+  const isPart = top.files !== files;
+  const named =
+    (isPart ? await namedVersion(files, packageJson, notes) : null) ??
+    (await namedVersion(top.files, top.packageJson, notes));
   if (named !== null && engines !== null && !subset(named.range, engines.range)) {
     notes.push(
       `${named.from} asks for Node ${named.text}, which engines.node in package.json (${engines.text}) rules out`,

@@ -1,24 +1,29 @@
-/** Node.js, with npm, yarn or pnpm. */
-import type { Step } from '../../build-plan.ts';
+/** Node.js with npm, yarn or pnpm, and Bun. */
+import type { PlannedProcess } from '../../build-plan.ts';
 import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import { inDirectory } from '../../part-of-source.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { SITE_OPTIONS } from '../static/site-server.ts';
+import { type AppPackage, findAppPackage } from './app-package.ts';
+import { buildSteps } from './build-steps.ts';
 import { whyDevelopmentStays } from './development.ts';
-import { findFramework, type Framework } from './frameworks.ts';
 import { lockProblem } from './lock-file.ts';
 import { nodeVersion } from './node-version.ts';
 import { readPackageJson, type PackageJson } from './package-json.ts';
 import { packageManager, type PackageManager } from './package-manager.ts';
-import { needsDevelopment, packageSets, packageVariables, pruneSteps } from './packages.ts';
-import { frameworkBuild, startOf } from './start.ts';
+import { needsDevelopment, packageSets, pruneSteps } from './packages.ts';
+import { packageVariables } from './package-variables.ts';
 import { NODE_TOOLS, nodeTools } from './tools.ts';
+import { readWorkspace } from './workspace.ts';
 
 const PROGRAMS = ['server.js', 'index.js', 'app.js'];
+/** Where the programs of packages are, beside the directory of a package itself. */
+const BIN = 'node_modules/.bin';
 
 export const nodejs: Language = {
   name: 'nodejs',
-  description: 'Node.js, with npm, yarn or pnpm',
+  description: 'Node.js, with npm, yarn, pnpm or bun',
   example: 'node server.js',
   signs: ['package.json', ...PROGRAMS],
   tools: NODE_TOOLS,
@@ -38,45 +43,75 @@ export const nodejs: Language = {
       into: { homeFile: '.yarnrc.yml', text: 'npmRegistryServer: "{answer}"' },
     },
   ],
+  isPart,
   detect: (files) => firstSign(files, { manifest: ['package.json'], program: PROGRAMS }),
   plan,
 };
 
+async function isPart(files: SourceFiles, directory: string): Promise<boolean> {
+  if (!(await files.exists('package.json')) && !(await files.exists('pnpm-workspace.yaml'))) return false;
+  const members = await readWorkspace(files, await readPackageJson(files));
+  return members?.some((member) => member.directory === directory) === true;
+}
+
 async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
-  const packageJson = await readPackageJson(files);
-  const manager = await packageManager(files, packageJson);
-  const version = await nodeVersion(files, packageJson);
-  const framework = await findFramework(files, packageJson);
-  const start = await startOf(files, packageJson, framework, asked);
-  const build = buildSteps(packageJson, manager, framework === null ? null : frameworkBuild(framework, start));
+  const top = await readPackageJson(files);
+  const manager = await packageManager(files, top);
+  const app = await findAppPackage(files, top, manager, asked);
+  const version = await nodeVersion(app.files, app.packageJson, { files, packageJson: top });
+  const build = await buildSteps(files, top, manager, app);
+  const { start, directory, framework } = app;
   const commands = Object.values(asked.processes ?? start.processes).map((each) =>
     typeof each === 'string' ? each : each.command,
   );
-  const stays = asked.keepsDevelopment ? 'it is set on the app' : whyDevelopmentStays(commands, packageJson);
-  const installed = { manager, packageJson, builds: build.length > 0 || asked.replacesSteps, developmentStays: stays };
-  const misfit = await lockProblem(files, packageJson, manager);
+  const stays = asked.keepsDevelopment ? 'it is set on the app' : whyDevelopmentStays(commands, app.packageJson);
+  const installed = {
+    manager,
+    packageJson: top,
+    builds: build.length > 0 || asked.replacesSteps,
+    developmentStays: stays,
+    isWorkspace: app.members !== null,
+  };
+  const misfit = await lockProblem(files, top, manager);
   const kept = stays === null || !needsDevelopment(installed) ? [] : [`Development packages stay: ${stays}`];
   return {
-    title: titleOf(packageJson, manager, framework),
+    title: titleOf(top, manager, app),
     tools: nodeTools(version.wanted, manager),
     environment: [...packageVariables(manager), ...(framework?.environment ?? []), ...(start.environment ?? [])],
     files: start.files ?? [],
     dependencies: await packageSets(files, installed),
     // Of a site nothing but its files is used.
     steps: [...build, ...(start.site == null ? pruneSteps(installed) : [])],
-    site: start.site ?? null,
-    processes: start.processes,
-    notes: [...manager.notes, ...version.notes, ...start.notes, ...kept],
-    problems: [...[version.problem, misfit].filter((each) => each !== null), ...start.problems],
+    site: start.site == null ? null : inPackage(directory, start.site),
+    processes: start.site == null ? processesIn(directory, start.processes) : start.processes,
+    path: directory === '' ? [] : [`${directory}/${BIN}`, BIN],
+    notes: [...manager.notes, ...version.notes, ...app.notes, ...start.notes, ...kept],
+    warnings: start.warnings ?? [],
+    problems: [...[version.problem, misfit].filter((each) => each !== null), ...app.problems, ...start.problems],
   };
 }
 
-function titleOf({ isThere }: PackageJson, { title }: PackageManager, framework: Framework | null): string {
-  return isThere ? `${framework?.name ?? 'Node.js'} with ${title}` : 'Node.js';
+function titleOf({ isThere }: PackageJson, { title }: PackageManager, { framework, directory }: AppPackage): string {
+  if (!isThere && directory === '') return 'Node.js';
+  return `${framework?.name ?? 'Node.js'} with ${title}${directory === '' ? '' : `, the package ${directory}`}`;
 }
 
-function buildSteps({ scripts }: PackageJson, { program }: PackageManager, otherwise: Step | null): Step[] {
-  const script = ['heroku-postbuild', 'build'].find((name) => (scripts[name] ?? '') !== '');
-  if (script !== undefined) return [{ name: `${program} run ${script}`, run: [program, 'run', script] }];
-  return otherwise === null ? [] : [otherwise];
+function inPackage(directory: string, site: NonNullable<PlanParts['site']>): NonNullable<PlanParts['site']> {
+  return directory === '' ? site : { ...site, roots: site.roots.map((root) => `${directory}/${root}`) };
+}
+
+/** Programs of packages may lie beside the package or at the top: they are found by their names. */
+function processesIn(
+  directory: string,
+  processes: Readonly<Record<string, PlannedProcess>>,
+): Record<string, PlannedProcess> {
+  const moved = Object.entries(processes).map(([name, { command, from }]) => {
+    const found = directory === '' ? command : command.replaceAll(`./${BIN}/`, '');
+    const where =
+      directory === '' || !from.endsWith('package.json')
+        ? from
+        : from.replace(/package\.json$/, `${directory}/package.json`);
+    return [name, { command: inDirectory(directory, found), from: where }];
+  });
+  return Object.fromEntries(moved) as Record<string, PlannedProcess>;
 }

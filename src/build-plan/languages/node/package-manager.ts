@@ -5,8 +5,10 @@ import type { SourceFiles } from '../../source/source-files.ts';
 import type { PackageJson } from './package-json.ts';
 
 export interface PackageManager {
-  readonly kind: 'npm' | 'yarn-classic' | 'yarn-berry' | 'pnpm';
-  readonly program: 'npm' | 'yarn' | 'pnpm';
+  readonly kind: 'npm' | 'yarn-classic' | 'yarn-berry' | 'pnpm' | 'bun';
+  readonly program: 'npm' | 'yarn' | 'pnpm' | 'bun';
+  /** Packages stay in archives, and Node is told where (yarn's Plug'n'Play). */
+  readonly isPnp: boolean;
   /** For people: `npm`, `yarn 4`. */
   readonly title: string;
   /** Its lock file; null: there is none. */
@@ -21,6 +23,7 @@ const LOCKS: readonly (readonly [Program, readonly string[]])[] = [
   ['npm', ['package-lock.json', 'npm-shrinkwrap.json']],
   ['pnpm', ['pnpm-lock.yaml']],
   ['yarn', ['yarn.lock']],
+  ['bun', ['bun.lock', 'bun.lockb']],
 ];
 
 export async function packageManager(files: SourceFiles, packageJson: PackageJson): Promise<PackageManager> {
@@ -37,24 +40,34 @@ export async function packageManager(files: SourceFiles, packageJson: PackageJso
   if (locks.length > 1) {
     notes.push(`${locks.map((each) => each.lock).join(' and ')} are both there: ${program} is used; remove the others`);
   }
-  const bun = lock === null ? await files.find('bun.lock', 'bun.lockb') : null;
-  if (bun !== null) notes.push('the lock file of bun is not read; the packages are installed with npm');
+  const parts = { title: program, lock, notes, isPnp: false };
   // npm comes with Node.
-  if (program === 'npm') return { kind: 'npm', program, title: 'npm', lock, wanted: null, notes };
+  if (program === 'npm') return { ...parts, kind: 'npm', program, wanted: null };
   const version = named?.program === program ? named.wanted : null;
-  if (program === 'pnpm') {
-    const wanted = version ?? (await pnpmOfLock(files, lock));
-    return { kind: 'pnpm', program, title: 'pnpm', lock, wanted, notes };
-  }
+  if (program === 'bun') return { ...parts, kind: 'bun', program, wanted: version ?? (await bunOfFile(files)) };
+  if (program === 'pnpm')
+    return { ...parts, kind: 'pnpm', program, wanted: version ?? (await pnpmOfLock(files, lock)) };
   const wanted = version ?? (await yarnOfLock(files));
-  const isBerry = await isYarnBerry(files, wanted);
-  return { kind: isBerry ? 'yarn-berry' : 'yarn-classic', program, title: 'yarn', lock, wanted, notes };
+  if (!(await isYarnBerry(files, wanted))) return { ...parts, kind: 'yarn-classic', program, wanted };
+  return { ...parts, kind: 'yarn-berry', program, wanted, isPnp: await asksForPnp(files) };
+}
+
+/** Where nothing says so, the packages are unpacked, which every program understands. */
+async function asksForPnp(files: SourceFiles): Promise<boolean> {
+  const linker = (await files.findLine('.yarnrc.yml', /^nodeLinker:\s*["']?([\w-]+)/))?.match[1];
+  return linker === undefined ? files.exists('.pnp.cjs') : linker === 'pnp';
+}
+
+async function bunOfFile(files: SourceFiles): Promise<WantedVersion | null> {
+  const text = (await files.findLine('.bun-version', /^\s*v?([\d.]+)/))?.match[1] ?? null;
+  const range = text === null ? null : validRange(text);
+  return text === null || range === null ? null : { range, text, from: '.bun-version' };
 }
 
 /** `packageManager`: `yarn@4.1.0`, with a hash behind it or not. */
 function namedManager(packageJson: PackageJson): { program: Program; wanted: WantedVersion | null } | null {
   const [, program, version = ''] =
-    /^(npm|yarn|pnpm)@([^+\s]{1,80})/.exec(packageJson.text('packageManager') ?? '') ?? [];
+    /^(npm|yarn|pnpm|bun)@([^+\s]{1,80})/.exec(packageJson.text('packageManager') ?? '') ?? [];
   if (program === undefined) return null;
   const range = validRange(version);
   const wanted = range === null ? null : { range, text: version, from: 'packageManager in package.json' };

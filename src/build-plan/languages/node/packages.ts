@@ -1,5 +1,5 @@
 /** How the packages of an app are installed, and the development packages removed again. */
-import type { DependencySet, Step, Variable } from '../../build-plan.ts';
+import type { DependencySet, Step } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import type { PackageJson } from './package-json.ts';
 import type { PackageManager } from './package-manager.ts';
@@ -16,8 +16,8 @@ const KEYS = [
   ],
   ...['engines', 'packageManager'],
 ];
-const LOCKS = ['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml'];
-const SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml'];
+const LOCKS = ['package-lock.json', 'npm-shrinkwrap.json', 'yarn.lock', 'pnpm-lock.yaml', 'bun.lock', 'bun.lockb'];
+const SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', 'bunfig.toml'];
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare'].map((name) => `scripts.${name}`);
 const PNPM = ['--store-dir', '{downloads}/pnpm', '--package-import-method', 'copy'];
 
@@ -28,25 +28,28 @@ export interface InstalledPackages {
   readonly builds: boolean;
   /** Why units need them; null: they are removed at the end. */
   readonly developmentStays: string | null;
+  readonly isWorkspace: boolean;
 }
 
 /** Install and build scripts may need tools that are only there for development. */
-export function needsDevelopment({ packageJson, builds, developmentStays }: InstalledPackages): boolean {
-  return (
-    packageJson.has('devDependencies') && (builds || developmentStays !== null || packageJson.has(...INSTALL_SCRIPTS))
-  );
+export function needsDevelopment({ packageJson, builds, developmentStays, isWorkspace }: InstalledPackages): boolean {
+  const isBuilt = builds || developmentStays !== null;
+  // Those of its packages are not looked at.
+  if (isWorkspace && isBuilt) return true;
+  return packageJson.has('devDependencies') && (isBuilt || packageJson.has(...INSTALL_SCRIPTS));
 }
 
 /** None: without any package no package manager is even started. */
 export async function packageSets(files: SourceFiles, installed: InstalledPackages): Promise<DependencySet[]> {
   const { packageJson } = installed;
   const parts = ['dependencies', 'optionalDependencies', 'workspaces'];
-  if (!packageJson.has(...parts, ...INSTALL_SCRIPTS) && !needsDevelopment(installed)) return [];
+  if (!installed.isWorkspace && !packageJson.has(...parts, ...INSTALL_SCRIPTS) && !needsDevelopment(installed))
+    return [];
   return [
     {
       name: `${installed.manager.program} packages`,
       keep: { kind: 'restored', directory: 'node_modules' },
-      neverKept: await whyNeverKept(files, packageJson),
+      neverKept: await whyNeverKept(files, installed),
       key: {
         files: [...LOCKS, ...SETTINGS],
         values: Object.fromEntries(KEYS.map((key) => [key, packageJson.content[key] ?? null])),
@@ -56,12 +59,16 @@ export async function packageSets(files: SourceFiles, installed: InstalledPackag
   ];
 }
 
-async function whyNeverKept(files: SourceFiles, packageJson: PackageJson): Promise<string | null> {
+async function whyNeverKept(
+  files: SourceFiles,
+  { manager, packageJson, isWorkspace }: InstalledPackages,
+): Promise<string | null> {
   // Such scripts may change files outside node_modules, and packages of a workspace live there.
   const script = INSTALL_SCRIPTS.find((name) => packageJson.has(name));
   if (script !== undefined) return `${script} in package.json may change other files`;
-  const isWorkspace = packageJson.hasWorkspaces || (await files.exists('pnpm-workspace.yaml'));
-  return isWorkspace ? 'packages of a workspace lie outside of node_modules' : null;
+  if (manager.isPnp) return 'packages lie outside of node_modules';
+  const isWhole = isWorkspace || (await files.exists('pnpm-workspace.yaml'));
+  return isWhole ? 'packages of a workspace lie outside of node_modules' : null;
 }
 
 function installStep(installed: InstalledPackages): Step {
@@ -92,6 +99,13 @@ function installStep(installed: InstalledPackages): Step {
           ...[development ? '--prod=false' : '--prod', ...PNPM],
         ],
       };
+    case 'bun': {
+      const locked = manager.lock === null ? [] : ['--frozen-lockfile'];
+      return {
+        name: `bun install${why}`,
+        run: ['bun', 'install', ...locked, ...(development ? [] : ['--production'])],
+      };
+    }
   }
 }
 
@@ -99,6 +113,8 @@ function installStep(installed: InstalledPackages): Step {
 export function pruneSteps(installed: InstalledPackages): Step[] {
   const { manager } = installed;
   if (!needsDevelopment(installed) || installed.developmentStays !== null) return [];
+  // Its packages share what lies at the top.
+  if (installed.isWorkspace) return [];
   switch (manager.kind) {
     case 'npm':
       return [{ name: 'npm prune', run: ['npm', 'prune', '--omit=dev', '--ignore-scripts'] }];
@@ -108,30 +124,9 @@ export function pruneSteps(installed: InstalledPackages): Step[] {
       return [{ name: 'yarn install --production', run }];
     }
     case 'yarn-berry':
+    case 'bun':
       return [];
     case 'pnpm':
       return [{ name: 'pnpm prune', run: ['pnpm', 'prune', '--prod', '--ignore-scripts'] }];
   }
-}
-
-export function packageVariables({ kind, program }: PackageManager): Variable[] {
-  const build = (name: string, value: string): Variable => ({ name, value, scope: 'build' });
-  return [
-    { name: 'NODE_ENV', value: 'production' },
-    { name: 'npm_config_update_notifier', value: 'false' },
-    build('npm_config_cache', '{downloads}/npm'),
-    build('npm_config_prefer_offline', 'true'),
-    build('npm_config_audit', 'false'),
-    build('npm_config_fund', 'false'),
-    ...(program === 'yarn' ? [build('YARN_CACHE_FOLDER', '{downloads}/yarn')] : []),
-    ...(kind === 'yarn-berry'
-      ? [
-          build('YARN_GLOBAL_FOLDER', '{downloads}/yarn-global'),
-          build('YARN_NODE_LINKER', 'node-modules'),
-          build('YARN_ENABLE_TELEMETRY', '0'),
-        ]
-      : []),
-    // pnpm would run itself in another version once more; the one that is asked for is there.
-    ...(kind === 'pnpm' ? [build('npm_config_manage_package_manager_versions', 'false')] : []),
-  ];
 }

@@ -1,77 +1,85 @@
 /** What starts an app that has no Procfile: its scripts, its framework, a program with a usual name, or its files as a site. */
-import type { PlannedProcess, Problem, Step, Variable } from '../../build-plan.ts';
+import type { PlannedProcess, Problem, Variable } from '../../build-plan.ts';
 import type { Asked, PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { serveSite } from '../static/site-server.ts';
 import type { Framework } from './frameworks.ts';
 import type { PackageJson } from './package-json.ts';
+import type { PackageManager } from './package-manager.ts';
 
 /** `npm start` costs a second process and some hundred milliseconds; a plain `node file` needs neither. */
 const PLAIN = /^node(\s+[\w@%+=:,./-]+)+$/;
 const MAX_PLAIN = 1_000;
 /** Servers of people who develop: they build in memory, reload, and mostly answer their own machine only. */
 const DEVELOPMENT =
-  /^(?:npx\s+|cross-env\s+|[A-Z_]+=\S*\s+)*(?:vite(?:\s+(?:dev|serve|preview))?(?=\s+-|\s*$)|react-scripts\s+start|ng\s+serve|docusaurus\s+(?:start|serve)|astro\s+(?:dev|preview)|vue-cli-service\s+serve|gatsby\s+(?:develop|serve)|parcel(?!\s+build)|eleventy\s+--serve|webpack(?:-dev-server|\s+serve)|next\s+dev|next(?=\s*$)|nuxt\s+dev|remix\s+(?:vite:)?dev|react-router\s+dev|svelte-kit\s+dev|vitepress\s+dev)\b/;
+  /^(?:npx\s+|cross-env\s+|[A-Z_]+=\S*\s+)*(?:vite(?:\s+(?:dev|serve|preview))?(?=\s+-|\s*$)|react-scripts\s+start|ng\s+serve|docusaurus\s+(?:start|serve)|astro\s+(?:dev|preview)|vue-cli-service\s+serve|gatsby\s+(?:develop|serve)|parcel(?!\s+build)|eleventy\s+--serve|webpack(?:-dev-server|\s+serve)|next\s+dev|next(?=\s*$)|nuxt\s+dev|remix\s+(?:vite:)?dev|react-router\s+dev|svelte-kit\s+dev|vitepress\s+dev|nx\s+(?:serve|dev)|vinxi\s+dev)\b/;
+const BUN_PROGRAMS = ['index.ts', 'server.ts', 'app.ts', 'src/index.ts', 'src/server.ts'];
 /** It compiles at every start; the built program is quicker. */
 const COMPILING = /^nest\s+start\b/;
 
 export type Start = Pick<PlanParts, 'environment' | 'files' | 'site'> & {
   readonly processes: Readonly<Record<string, PlannedProcess>>;
   readonly notes: readonly string[];
+  readonly warnings?: readonly string[];
   readonly problems: readonly Problem[];
 };
 
 const NOTHING: Start = { processes: {}, notes: [], problems: [] };
 
+export interface StartContext {
+  readonly framework: Framework | null;
+  readonly manager: PackageManager;
+  readonly asked: Asked;
+}
+
 export async function startOf(
   files: SourceFiles,
   packageJson: PackageJson,
-  framework: Framework | null,
-  asked: Asked,
+  { framework, manager, asked }: StartContext,
 ): Promise<Start> {
   if (asked.processes !== null) return NOTHING;
+  const script = (name: string): Start => scriptStart(name, packageJson.scripts, manager);
   const { scripts } = packageJson;
   const start = (scripts['start'] ?? '').trim();
   const isDevelopment = start.length <= MAX_PLAIN && DEVELOPMENT.test(start);
   const hasCompiled = COMPILING.test(start) && (scripts['start:prod'] ?? '') !== '';
-  if (start !== '' && !isDevelopment && !hasCompiled) return script('start', scripts);
+  const isReplaced =
+    framework?.runs.kind === 'server' && framework.runs.replaces?.test(start.slice(0, MAX_PLAIN)) === true;
+  if (start !== '' && !isDevelopment && !hasCompiled && !isReplaced) return script('start');
   const isNamed = asked.options['STATIC_ROOT'] !== undefined;
   const notes = isDevelopment
     ? [
         `scripts.start in package.json runs a development server (${start.slice(0, 80)}), which is not for an app in use`,
       ]
     : [];
-  if ((scripts['start:prod'] ?? '').trim() !== '' && !isNamed) return { ...script('start:prod', scripts), notes };
+  if ((scripts['start:prod'] ?? '').trim() !== '' && !isNamed) return { ...script('start:prod'), notes };
   if (framework?.runs.kind === 'server' && !isNamed) return { ...serving(framework.name, framework.runs), notes };
-  const program = await files.find('server.js', ...(framework === null ? ['index.js', 'app.js'] : []));
-  if (program !== null && !isNamed) return web(`node ${program}`, program);
+  const usual = framework === null ? ['index.js', 'app.js'] : [];
+  const program = await files.find('server.js', ...usual, ...(manager.kind === 'bun' ? BUN_PROGRAMS : []));
+  const runner = manager.kind === 'bun' ? 'bun' : 'node';
+  if (program !== null && !isNamed) return web(`${runner} ${program}`, program);
   if (framework?.runs.kind === 'site' || isNamed) return { ...siteOf(framework, asked), notes };
   if (framework?.runs.kind === 'nothing') return { ...NOTHING, problems: [framework.runs.problem] };
-  if (isDevelopment) return { ...script('start', scripts), notes };
+  if (isDevelopment) return { ...script('start'), notes };
   const main = packageJson.text('main');
   const found = main === null ? null : await files.find(main, `${main}.js`, `${main}/index.js`);
-  return found !== null && /^[\w@./-]+$/.test(found) ? web(`node ${found}`, 'main in package.json') : NOTHING;
-}
-
-/** For an app without a build script, what its framework is built with. */
-export function frameworkBuild({ name, build, runs }: Framework, { site }: Start): Step | null {
-  // Of a site that nobody serves there may be a part in something else.
-  if (build === null || (runs.kind !== 'server' && site == null)) return null;
-  return {
-    name: `${build.join(' ')} (${name}; there is no build script)`,
-    run: ['npm', 'exec', '--no', '--', ...build],
-  };
+  return found !== null && /^[\w@./-]+$/.test(found) ? web(`${runner} ${found}`, 'main in package.json') : NOTHING;
 }
 
 function web(command: string, from: string): Start {
   return { ...NOTHING, processes: { web: { command, from } } };
 }
 
-function script(name: string, scripts: PackageJson['scripts']): Start {
+function scriptStart(name: string, scripts: PackageJson['scripts'], { kind, isPnp }: PackageManager): Start {
   const line = scripts[name] ?? '';
   const isAlone = scripts[`pre${name}`] === undefined && scripts[`post${name}`] === undefined;
-  const isPlain = isAlone && line.length <= MAX_PLAIN && PLAIN.test(line);
-  const command = name === 'start' ? 'npm start' : `npm run ${name}`;
+  const isPlain = isAlone && !isPnp && line.length <= MAX_PLAIN && PLAIN.test(line);
+  const command =
+    kind === 'bun' || isPnp
+      ? `${isPnp ? 'yarn' : 'bun'} run ${name}`
+      : name === 'start'
+        ? 'npm start'
+        : `npm run ${name}`;
   return web(isPlain ? line : command, `scripts.${name} in package.json`);
 }
 

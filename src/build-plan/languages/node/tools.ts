@@ -42,12 +42,32 @@ const NPM: Tool = {
 /** What every app needs. */
 export const NODE_TOOLS: readonly Tool[] = [NODE, NPM];
 
-export function nodeTools(node: WantedVersion | null, { kind, wanted }: PackageManager): Tool[] {
+export function nodeTools(node: WantedVersion | null, { kind, wanted, isPnp }: PackageManager): Tool[] {
   const tools: Tool[] = [{ ...NODE, wanted: node }, NPM];
   if (kind === 'yarn-classic') tools.push(manager('yarn', 'yarn', '1', wanted));
-  if (kind === 'yarn-berry') tools.push({ ...manager('yarn', '@yarnpkg/cli-dist', '4', wanted), minimum: '2.0.0' });
+  if (kind === 'yarn-berry') {
+    const yarn = manager('yarn', '@yarnpkg/cli-dist', '4', wanted);
+    // Without unpacked packages only yarn finds their programs.
+    tools.push({ ...yarn, minimum: '2.0.0', runtime: isPnp });
+  }
+  if (kind === 'bun') tools.push(bun(wanted));
   if (kind === 'pnpm') tools.push(manager('pnpm', 'pnpm', '10', wanted));
   return tools;
+}
+
+/** Its package brings the program with a script, as that of Node does. */
+function bun(wanted: WantedVersion | null): Tool {
+  const tool = manager('bun', 'bun', '1', wanted);
+  const { bring = null } = tool;
+  return {
+    ...tool,
+    runtime: true,
+    bring: bring && {
+      ...bring,
+      files: { 'package.json': '{"private":true,"allowScripts":{"bun":true}}' },
+      install: [...fromNpm('--ignore-scripts=false'), 'bun@{version}'],
+    },
+  };
 }
 
 function manager(program: string, name: string, otherwise: string, wanted: WantedVersion | null): Tool {

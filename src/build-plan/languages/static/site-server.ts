@@ -6,7 +6,7 @@ import type { Problem, Site, Tool } from '../../build-plan.ts';
 export const SITE_OPTIONS: SectionOptions = {
   section: 'static',
   keys: [
-    { key: 'root', variable: 'STATIC_ROOT', description: 'a directory of the source, such as public' },
+    { key: 'root', variable: 'STATIC_ROOT', description: 'a directory of the source, such as public', isPath: true },
     {
       key: 'fallback',
       variable: 'STATIC_FALLBACK',

@@ -35,7 +35,7 @@ export class StepRunner {
   }
 
   /** Throws Failure `build_failed` or `disk_full` when the command does not end with 0. */
-  async run({ name, run: templates, env = {} }: Step, where: StepPlace = {}): Promise<void> {
+  async run({ name, run: templates, directory = '', env = {} }: Step, where: StepPlace = {}): Promise<void> {
     const { context, request, place, output, signal, programs } = this.#build;
     await this.#prepare();
     const values = await this.#values(templates, where);
@@ -46,7 +46,7 @@ export class StepRunner {
     const print = (text: string): void => output.printed(text);
     const ended = await runStep(context.sandbox, {
       argv: [program ?? argv[0] ?? '', ...argv.slice(1)],
-      cwd: place.code,
+      cwd: join(place.code, directory),
       env: await this.#environment(values, where, env),
       tenant: request.app,
       binds: this.#binds(where, values),

@@ -1,0 +1,32 @@
+/** Variables of builds and units that package managers look at. */
+import type { Variable } from '../../build-plan.ts';
+import type { PackageManager } from './package-manager.ts';
+
+export function packageVariables({ kind, program, isPnp }: PackageManager): Variable[] {
+  const build = (name: string, value: string): Variable => ({ name, value, scope: 'build' });
+  return [
+    { name: 'NODE_ENV', value: 'production' },
+    { name: 'npm_config_update_notifier', value: 'false' },
+    build('npm_config_cache', '{downloads}/npm'),
+    build('npm_config_prefer_offline', 'true'),
+    build('npm_config_audit', 'false'),
+    build('npm_config_fund', 'false'),
+    ...(program === 'yarn' ? [build('YARN_CACHE_FOLDER', '{downloads}/yarn')] : []),
+    ...(kind === 'yarn-berry'
+      ? [
+          build('YARN_GLOBAL_FOLDER', '{downloads}/yarn-global'),
+          build('YARN_NODE_LINKER', isPnp ? 'pnp' : 'node-modules'),
+          // Units have the code, and not what lies elsewhere.
+          ...(isPnp ? [build('YARN_ENABLE_GLOBAL_CACHE', 'false')] : []),
+          { name: 'YARN_ENABLE_TELEMETRY', value: '0' },
+        ]
+      : []),
+    ...(kind === 'bun'
+      ? [build('BUN_INSTALL_CACHE_DIR', '{downloads}/bun'), { name: 'DO_NOT_TRACK', value: '1' }]
+      : []),
+    build('TURBO_TELEMETRY_DISABLED', '1'),
+    build('NX_DAEMON', 'false'),
+    // pnpm would run itself in another version once more; the one that is asked for is there.
+    ...(kind === 'pnpm' ? [build('npm_config_manage_package_manager_versions', 'false')] : []),
+  ];
+}
