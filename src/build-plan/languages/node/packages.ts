@@ -90,7 +90,10 @@ function installStep(installed: InstalledPackages): Step {
         run: ['yarn', 'install', '--frozen-lockfile', '--non-interactive', `--production=${!development}`],
       };
     case 'yarn-berry':
-      return { name: 'yarn install', run: ['yarn', 'install', ...(manager.lock === null ? [] : ['--immutable'])] };
+      return {
+        name: 'yarn install',
+        run: ['yarn', 'install', manager.lock === null ? '--no-immutable' : '--immutable'],
+      };
     case 'pnpm':
       return {
         name: `pnpm install${why}`,
