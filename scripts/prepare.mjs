@@ -4,7 +4,7 @@
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { cpSync, lstatSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -129,24 +129,39 @@ function matchesInstalled(lock) {
 export async function ensureBuilt() {
   const wanted = hash(fingerprint());
   if (read(BUILT) === wanted) return;
-  await compile('Building', 'tsconfig.build.json');
+  await buildAll();
   write(BUILT, wanted);
+}
+
+export async function buildAll() {
+  await compile('Building', 'tsconfig.build.json');
+  await compile('Building the dashboard', 'tsconfig.dashboard.json');
+  cpSync(join(root, 'src/dashboard/style'), join(root, 'dist/dashboard/style'), { recursive: true });
 }
 
 export async function checkTypes() {
   await compile('Checking types', 'tsconfig.json');
+  await compile('Checking the types of the dashboard', 'tsconfig.dashboard.json', ['--noEmit']);
 }
 
-export function compile(label, project) {
+export function compile(label, project, flags = []) {
   const tsc = join(root, 'node_modules', 'typescript', 'bin', 'tsc');
-  return step(label, [process.execPath, tsc, '-p', project], { hint: 'Correct the errors above and try again.' });
+  return step(label, [process.execPath, tsc, '-p', project, ...flags], {
+    hint: 'Correct the errors above and try again.',
+  });
 }
 
 /** Path, size and time of every source, and what decides how they are compiled. */
 function fingerprint() {
-  const files = ['tsconfig.json', 'tsconfig.build.json', 'package-lock.json', 'package.json'];
+  const files = [
+    'tsconfig.json',
+    'tsconfig.build.json',
+    'tsconfig.dashboard.json',
+    'package-lock.json',
+    'package.json',
+  ];
   for (const entry of readdirSync(join(root, 'src'), { recursive: true, withFileTypes: true })) {
-    if (!entry.isFile() || !entry.name.endsWith('.ts') || entry.name.endsWith('.test.ts')) continue;
+    if (!entry.isFile() || !/\.(?:tsx?|css|svg)$/.test(entry.name) || entry.name.endsWith('.test.ts')) continue;
     files.push(join(entry.parentPath ?? entry.path, entry.name).slice(root.length));
   }
   return files

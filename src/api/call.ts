@@ -5,7 +5,8 @@ import { type PlatformError, toPlatformError } from '../domain/errors.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import type { Logger } from '../lib/logger.ts';
 import { acceptsEvents } from './error-body.ts';
-import { changes, type Context } from './operation.ts';
+import { cameFromBrowser, sessionCookie } from './dashboard/browser-door.ts';
+import { type BrowserSession, changes, type Context } from './operation.ts';
 import type { Route } from './routes.ts';
 
 const MAX_LOGGED_PATH = 200;
@@ -23,6 +24,8 @@ export class Call {
   outlivesClient = false;
   /** Told of everything that goes wrong, as it was thrown. */
   onFailure: (thrown: unknown) => void = () => {};
+  /** For the browser, with the answer. */
+  cookie = '';
   /** To be called at the end of what has outlived its client. */
   ended: () => void = () => {};
   /** Until it is called, the body has to come within a fixed time. */
@@ -63,6 +66,20 @@ export class Call {
   get lastEventId(): string {
     const id = this.#request.headers['last-event-id'];
     return typeof id === 'string' ? id : '';
+  }
+
+  get browser(): BrowserSession | null {
+    if (!cameFromBrowser(this.#request)) return null;
+    const { origin } = this.#request.headers;
+    return {
+      keep: ({ token, expiresAt }) => {
+        const seconds = Math.floor((Date.parse(expiresAt) - Date.now()) / 1_000);
+        this.cookie = sessionCookie(token, origin, seconds);
+      },
+      forget: () => {
+        this.cookie = sessionCookie(null, origin, 0);
+      },
+    };
   }
 
   /** The connection is closed. */
@@ -135,6 +152,10 @@ export class CallContext implements Context {
   }
   get wantsEvents(): boolean {
     return this.#call.wantsEvents;
+  }
+
+  get browser(): BrowserSession | null {
+    return this.#call.browser;
   }
 
   get lastEventId(): string {

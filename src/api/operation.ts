@@ -33,8 +33,16 @@ export interface Context {
   readonly wantsEvents: boolean;
   /** Of the last event it has got from an earlier answer; '' for none. */
   readonly lastEventId: string;
+  /** Where the session of a page of the dashboard is kept; null for everybody else. */
+  readonly browser: BrowserSession | null;
   /** Fires when the client has left, or the server cannot wait for it any longer. */
   readonly signal: AbortSignal;
+}
+
+export interface BrowserSession {
+  /** `expiresAt`: ISO 8601 UTC. */
+  keep(session: { readonly token: string; readonly expiresAt: string }): void;
+  forget(): void;
 }
 
 export interface Input<P, Q, B> {

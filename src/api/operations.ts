@@ -31,6 +31,7 @@ import { serviceOperations } from './operations/services.ts';
 import { teamOperations } from './operations/teams.ts';
 import { passwordOperations } from './operations/passwords.ts';
 import { volumeOperations } from './operations/volumes.ts';
+import { browserSessionOperations } from './operations/browser-session.ts';
 import { userOperations } from './operations/users.ts';
 
 export const OPERATIONS: readonly Operation[] = [
@@ -56,6 +57,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...planOperations,
   ...platformOperations,
   ...userOperations,
+  ...browserSessionOperations,
   ...passwordOperations,
   ...apiKeyOperations,
   ...teamOperations,

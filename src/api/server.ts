@@ -8,6 +8,7 @@ import type { Logger } from '../lib/logger.ts';
 import { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { commonHeaders, JSON_TYPE } from './answer-headers.ts';
 import type { Call } from './call.ts';
+import { enterFromBrowser } from './dashboard/browser-door.ts';
 import { openApp } from './framework/app.ts';
 import { cameOverSocket, markOverSocket, markVersioned, requestId } from './incoming.ts';
 import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
@@ -56,8 +57,14 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const standing = standingAnswers(options);
   const proxies = options.trustedProxies ?? new TrustedProxies([]);
   const app = await openApp({ ...options, proxies, routes: ROUTES, calls, standing });
-  const upgrade = shellUpgrades(ROUTES, calls, { ...options, proxies });
-  const handler = { request: dispatcher(app.serve, options, standing), upgrade };
+  const shells = shellUpgrades(ROUTES, calls, { ...options, proxies });
+  const handler: Handlers = {
+    request: dispatcher(app.serve, options, standing),
+    upgrade(request, socket, head) {
+      enterFromBrowser(request);
+      return shells(request, socket, head);
+    },
+  };
   const local: Handlers = {
     request(request, response) {
       markOverSocket(request);
@@ -99,6 +106,10 @@ function dispatcher(
   standing: StandingAnswers | null,
 ): RequestListener {
   return (request, response) => {
+    if (!enterFromBrowser(request) && /^\/dashboard(?:[/?]|$)/.test(request.url ?? '')) {
+      dashboard(request, response, options.logger);
+      return;
+    }
     const oldest = pathOfOldest(request.url ?? '/');
     if (oldest !== null) {
       markOldest(request);
@@ -113,6 +124,18 @@ function dispatcher(
     if (standing === null || oldest !== null) serve(request, response);
     else standing.serve(request, response, () => serve(request, response));
   };
+}
+
+/** Few open it, so it is loaded when somebody does. */
+function dashboard(request: IncomingMessage, response: ServerResponse, logger: Logger): void {
+  const id = requestId(request);
+  void import('./dashboard/dashboard.ts')
+    .then(({ serveDashboard }) => serveDashboard(request, response, id))
+    .catch((error: unknown) => {
+      logger.error({ err: error, reqId: id, path: request.url?.split('?', 1)[0] }, 'the dashboard cannot be served');
+      if (response.headersSent) response.destroy();
+      else response.writeHead(500, commonHeaders(id)).end();
+    });
 }
 
 function standingAnswers({ stateVersion, logger }: ApiServerOptions): StandingAnswers | null {

@@ -14,6 +14,7 @@ import type { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { ServerResponse } from '../lib/node-http.ts';
 import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite } from './caller.ts';
+import { demandOwnPage } from './dashboard/browser-door.ts';
 import { errorAnswer } from './error-body.ts';
 import { addressOf } from './incoming.ts';
 import type { ShellOperation } from './operation.ts';
@@ -104,6 +105,7 @@ async function serve(asked: Asked, call: Call, { request, upgrade, ...options }:
   const { useCases, version, ready } = options;
   const { headers } = request;
   refuseCrossSite(headers['sec-fetch-site']);
+  demandOwnPage(request);
   call.caller = await identify(useCases.users, headers.authorization, call.address);
   admit(call.caller, asked.operation.access);
   const context = new CallContext(call, useCases, { version, ready });

@@ -22,6 +22,7 @@ async function platform(version: string, socketPath?: string): Promise<ScriptedP
     'POST /users/me%40b.cc/tokens': json({ token: `token-of-${version}` }),
     'POST /users/you%40b.cc/tokens': problem(401, 'auth.wrong_password', 'Authentication failed, wrong password.'),
     'DELETE /users/tokens': empty,
+    'DELETE /users/sessions': empty,
     'POST /users': empty,
   };
   const started = await startPlatform(replies, socketPath === undefined ? {} : { socketPath });
@@ -169,6 +170,16 @@ describe('logout', () => {
     expect(lines().at(-1)).toBe('DELETE /users/tokens');
     expect(await readTargets(world.env)).toEqual({ current: '', targets: {} });
     expect((await world.run(['logout'])).err).toMatch(/You are not logged in/);
+  });
+
+  it('ends every session with --everywhere', async () => {
+    const { url, lines } = await platform('s');
+    await login(url);
+    expect(await world.run(['logout', '--everywhere'])).toMatchObject({
+      code: 0,
+      out: `Logged out of ${url}, everywhere.\n`,
+    });
+    expect(lines().at(-1)).toBe('DELETE /users/sessions');
   });
 
   it('of a platform that is gone still forgets it here', async () => {

@@ -92,6 +92,7 @@ describe('requests', () => {
       'POST /users',
       '{"email":"a@b.cc","password":"secret"}',
     ],
+    ['users.logout_everywhere', (c) => c.users.logoutEverywhere(), 'DELETE /users/sessions', ''],
     ['users.logout', (c) => c.users.logout(), 'DELETE /users/tokens', ''],
     [
       'keys.add',

@@ -21,6 +21,8 @@ export interface UsersClient {
   /** A new session's token. */
   login(email: string, password: string): Promise<string>;
   logout(): Promise<void>;
+  /** Ends every session of the caller. */
+  logoutEverywhere(): Promise<void>;
   info(): Promise<shapes.UserInfo>;
   /** Everybody for an admin, else only the caller. */
   list(): Promise<readonly shapes.UserSummary[]>;
@@ -185,6 +187,7 @@ function usersClient({ request }: Requests): UsersClient {
     create: (email, password) => request('users.create', { body: { email, password } }),
     login: async (email, password) => (await request('users.login', { params: { email }, body: { password } })).token,
     logout: () => request('users.logout'),
+    logoutEverywhere: () => request('users.logout_everywhere'),
     info: () => request('users.info'),
     list: () => request('users.list'),
     changePassword: (old, password) => request('users.change_password', { body: { old, new: password } }),

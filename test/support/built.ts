@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { mkdtemp, readFile, readdir, rename, rm, stat, symlink } from 'node:fs/promises';
+import { cp, mkdtemp, readFile, readdir, rename, rm, stat, symlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -13,6 +13,7 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const ROOT = resolve(fileURLToPath(new URL('../..', import.meta.url)));
+const PROJECTS = ['tsconfig.build.json', 'tsconfig.dashboard.json'];
 const PREFIX = 'tancho-built-';
 const NOT_LINKED = new Set(['src', 'dist', 'test', 'bench', '.git']);
 const COMPILE_MS = 120_000;
@@ -46,8 +47,21 @@ async function compileInto(target: string): Promise<void> {
   const temporary = await mkdtemp(`${target}.`);
   try {
     const tsc = join(ROOT, 'node_modules/.bin/tsc');
-    const flags = ['-p', join(ROOT, 'tsconfig.build.json'), '--outDir', join(temporary, 'dist')];
-    await run(tsc, [...flags, '--incremental', 'false', '--tsBuildInfoFile', 'null'], { timeout: COMPILE_MS });
+    const dist = join(temporary, 'dist');
+    for (const project of PROJECTS) {
+      const flags = [
+        '-p',
+        join(ROOT, project),
+        '--outDir',
+        dist,
+        '--incremental',
+        'false',
+        '--tsBuildInfoFile',
+        'null',
+      ];
+      await run(tsc, flags, { timeout: COMPILE_MS });
+    }
+    await cp(join(ROOT, 'src/dashboard/style'), join(dist, 'dashboard/style'), { recursive: true });
     for (const name of await readdir(ROOT)) {
       if (!NOT_LINKED.has(name)) await symlink(join(ROOT, name), join(temporary, name));
     }
@@ -60,9 +74,9 @@ async function compileInto(target: string): Promise<void> {
 
 async function contentKey(): Promise<string> {
   const hash = createHash('sha256').update(ROOT).update(process.version);
-  const files = ['tsconfig.json', 'tsconfig.build.json'];
+  const files = ['tsconfig.json', ...PROJECTS];
   for (const entry of await readdir(join(ROOT, 'src'), { recursive: true })) {
-    if (entry.endsWith('.ts') && !entry.endsWith('.test.ts')) files.push(join('src', entry));
+    if (/\.(?:tsx?|css|svg)$/.test(entry) && !entry.endsWith('.test.ts')) files.push(join('src', entry));
   }
   for (const file of files.sort()) hash.update(`${file}\0`).update(await readFile(join(ROOT, file)));
   return hash.digest('hex').slice(0, 20);

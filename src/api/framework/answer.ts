@@ -56,6 +56,7 @@ export async function answer(
       return reply.type('text/plain; charset=utf-8').send(await operation.handle(context, input));
     case 'empty':
       await operation.handle(context, input);
+      if (call.cookie !== '') reply.header('set-cookie', call.cookie);
       return reply.code(operation.status ?? 200).send();
     case 'proxied': {
       const bytes = request.body instanceof Uint8Array ? request.body : new Uint8Array();

@@ -14,6 +14,7 @@ import { documents } from '../documents.ts';
 import { addressOf, endsInSlash, limitBodyTime, requestId } from '../incoming.ts';
 import { changes } from '../operation.ts';
 import { recordRefusals } from '../refused.ts';
+import { demandOwnPage } from '../dashboard/browser-door.ts';
 import type { Route } from '../routes.ts';
 import type { StandingAnswers } from '../standing-answers.ts';
 import { answer, type AnswerOptions } from './answer.ts';
@@ -137,12 +138,13 @@ function addRoute(app: FastifyInstance, route: Route, options: AppOptions, stand
     url: route.path,
     schema,
     exposeHeadRoute: operation.answer === 'json' && !changes(operation),
-    onRequest: async ({ call, headers, params, url }) => {
+    onRequest: async ({ call, headers, params, raw, url }) => {
       // The framework takes `/apps//env` for an app without a name.
       if (Object.values(params as Record<string, string>).includes('')) throw nothingHere();
       // `DELETE /teams/x/` is a member without a name, and must not become the removal of the team.
       if (route.method !== 'GET' && endsInSlash(url)) throw nothingHere();
       call.route = route;
+      demandOwnPage(raw);
       if (changes(operation)) refuseCrossSite(headers['sec-fetch-site']);
       if (operation.access === 'public' && !changes(operation)) return;
       call.caller = await identify(options.useCases.users, headers.authorization, call.address);

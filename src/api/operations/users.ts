@@ -49,6 +49,19 @@ export const userOperations: readonly Operation[] = [
     errors: [],
     handle: ({ useCases, caller }) => useCases.users.logout(caller),
   }),
+  empty({
+    id: 'users.logout_everywhere',
+    section: null,
+    summary: 'Log out everywhere: every session of the caller ends, this one included.',
+    method: 'DELETE',
+    path: '/users/sessions',
+    access: 'user',
+    errors: [],
+    handle: async ({ useCases, caller, browser }) => {
+      await useCases.users.logoutEverywhere(caller);
+      browser?.forget();
+    },
+  }),
   json({
     id: 'users.info',
     section,

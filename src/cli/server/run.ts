@@ -49,6 +49,7 @@ function announce(cli: Cli, server: RunningServer): void {
   cli.note(
     facts([
       ['API', apiUrl],
+      ['Dashboard', `${apiUrl}/dashboard`],
       ['Apps', `http://<app>.${server.domain}${portOf(edgeAddress)}`],
       ['Git', `ssh://git@${sshAddress}/<app>.git and ${apiUrl}/git/<app>.git`],
       ['Home', cli.context.home],

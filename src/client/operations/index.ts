@@ -3,6 +3,7 @@ import { API_KEY_CALLS, type ApiKeyTypes } from './api-key.ts';
 import { APP_TOKENS_CALLS, type AppTokensTypes } from './app-tokens.ts';
 import { APPS_CALLS, type AppsTypes } from './apps.ts';
 import { AUTH_CALLS, type AuthTypes } from './auth.ts';
+import { BROWSER_SESSION_CALLS, type BrowserSessionTypes } from './browser-session.ts';
 import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
 import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
 import { DIAGNOSIS_CALLS, type DiagnosisTypes } from './diagnosis.ts';
@@ -30,6 +31,7 @@ export type Operations = ApiKeyTypes &
   AppTokensTypes &
   AppsTypes &
   AuthTypes &
+  BrowserSessionTypes &
   CnamesTypes &
   DeploysTypes &
   DiagnosisTypes &
@@ -58,6 +60,7 @@ export const CALLS = {
   ...APP_TOKENS_CALLS,
   ...APPS_CALLS,
   ...AUTH_CALLS,
+  ...BROWSER_SESSION_CALLS,
   ...CNAMES_CALLS,
   ...DEPLOYS_CALLS,
   ...DIAGNOSIS_CALLS,

@@ -33,6 +33,8 @@ export interface UsersTypes {
   };
   /** Log out: the presented token ends. */
   'users.logout': { readonly answer: void };
+  /** Log out everywhere: every session of the caller ends, this one included. */
+  'users.logout_everywhere': { readonly answer: void };
   /** Make a user an admin. */
   'users.make_admin': { readonly params: { readonly email: string }; readonly answer: void };
   /** Make a user an admin. */
@@ -57,6 +59,7 @@ export const USERS_CALLS = {
   'users.list': { method: 'GET', path: '/users', answer: 'list' },
   'users.login': { method: 'POST', path: '/users/{email}/tokens', body: 'application/json', answer: 'json' },
   'users.logout': { method: 'DELETE', path: '/users/tokens', answer: 'none' },
+  'users.logout_everywhere': { method: 'DELETE', path: '/users/sessions', answer: 'none' },
   'users.make_admin': { method: 'PUT', path: '/users/{email}/admin', answer: 'none' },
   'users.make_admin-post': { method: 'POST', path: '/users/{email}/admin', answer: 'none' },
   'users.remove': { method: 'DELETE', path: '/users', answer: 'none' },

@@ -29,12 +29,21 @@ export interface Users extends SshKeys, ApiKeys, PasswordChanges, Accounts, Call
    * Password login. Errors: user.invalid_password (empty or null, 400), user.not_found, auth.wrong_password, auth.throttled.
    * Throttled per account and per address.
    */
-  login(email: string, password: unknown, address: string): Promise<{ token: string; isAdmin: boolean }>;
+  login(email: string, password: unknown, address: string): Promise<Login>;
   /** Ends the presented session only. */
   logout(caller: Caller): Promise<void>;
+  /** Ends every session of the caller. */
+  logoutEverywhere(caller: Caller): Promise<void>;
   info(caller: Caller): Promise<{ email: string; teams: string[] }>;
   /** True when anybody may create an account (auth.registration). */
   readonly registrationOpen: boolean;
+}
+
+export interface Login {
+  readonly token: string;
+  readonly isAdmin: boolean;
+  /** ISO 8601 UTC; the session ends then. */
+  readonly expiresAt: string;
 }
 
 export interface UsersDeps {
@@ -93,7 +102,7 @@ export function createUsers(deps: UsersDeps): Users {
           await tx.deleteExpiredSessions(session.createdAt);
           await tx.insertSession(session);
         });
-        return { token, isAdmin: user.isAdmin };
+        return { token, isAdmin: user.isAdmin, expiresAt: session.expiresAt };
       });
     },
 
@@ -106,6 +115,14 @@ export function createUsers(deps: UsersDeps): Users {
           });
         }
         await store.transact((tx) => tx.deleteSession(user.tokenHash));
+        callers.clear();
+      });
+    },
+
+    async logoutEverywhere(caller) {
+      const { email } = demandUser(caller, 'user.logout', ONLY_USERS);
+      await act(caller, 'user.logout', { email }, { target: `user:${email}`, detail: 'every session' }, async () => {
+        await store.transact((tx) => tx.deleteSessionsOf(email, ''));
         callers.clear();
       });
     },

@@ -1,0 +1,49 @@
+/** What went wrong with a request, in the words of the API. */
+export class Problem extends Error {
+  /** Of the closed list in docs/errors.md; `lost` when the server was not reached. */
+  readonly code: string;
+  /** 0 when the server was not reached. */
+  readonly status: number;
+  readonly hint: string;
+  readonly requestId: string;
+
+  constructor(message: string, about: { code: string; status?: number; hint?: string; requestId?: string }) {
+    super(message);
+    this.code = about.code;
+    this.status = about.status ?? 0;
+    this.hint = about.hint ?? '';
+    this.requestId = about.requestId ?? '';
+  }
+}
+
+export function lost(): Problem {
+  return new Problem('The server does not answer.', {
+    code: 'lost',
+    hint: 'Everything goes on by itself once it does.',
+  });
+}
+
+/** Of whatever was thrown. */
+export function problemOf(thrown: unknown): Problem {
+  if (thrown instanceof Problem) return thrown;
+  // fetch() throws a TypeError for a connection that could not be made, or that was cut.
+  if (thrown instanceof TypeError) return lost();
+  const message = thrown instanceof Error ? thrown.message : String(thrown);
+  return new Problem(message, { code: 'dashboard' });
+}
+
+export async function problemOfAnswer(response: Response): Promise<Problem> {
+  const { status } = response;
+  const requestId = response.headers.get('x-request-id') ?? '';
+  const text = await response.text();
+  try {
+    const { detail, code, hint = '' } = JSON.parse(text) as { detail: string; code: string; hint?: string };
+    return new Problem(detail, { code, status, hint, requestId });
+  } catch {
+    return new Problem(text.trim().slice(0, 500) || `The server answered ${status}.`, {
+      code: 'answer',
+      status,
+      requestId,
+    });
+  }
+}

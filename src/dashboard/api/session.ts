@@ -1,0 +1,23 @@
+/** Who uses this page. */
+import { signal } from '@preact/signals';
+
+export interface Viewer {
+  readonly email: string;
+  readonly teams: readonly string[];
+  readonly isAdmin: boolean;
+}
+
+/** `unknown` until the server has been asked. */
+export const session = signal<'unknown' | 'none' | Viewer>('unknown');
+/** True after a session that was there has ended without a click on "Sign out". */
+export const hasExpired = signal(false);
+
+export function sessionEnded(): void {
+  if (typeof session.value === 'object') hasExpired.value = true;
+  session.value = 'none';
+}
+
+export function viewer(): Viewer {
+  const { value } = session;
+  return typeof value === 'object' ? value : { email: '', teams: [], isAdmin: false };
+}

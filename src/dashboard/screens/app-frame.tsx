@@ -1,0 +1,99 @@
+/** What all screens of one app have in common: its name and state, what can be done with it, the ways to its other screens. */
+import type { ComponentChildren } from 'preact';
+import { perform } from '../api/call.ts';
+import { call } from '../api/call.ts';
+import type { App } from '../api/operations.ts';
+import { OFTEN_MS, type Resource, useResource } from '../data/resource.ts';
+import { Head, Loaded, Note } from '../parts/content.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Status } from '../parts/status.tsx';
+import { runTask } from '../parts/tasks.tsx';
+import { at, BASE, path } from '../routing/location.ts';
+
+const TABS: readonly { readonly part: string; readonly label: string }[] = [{ part: '', label: 'Overview' }];
+
+export function useApp(name: string): Resource<App> {
+  return useResource(`app ${name}`, (signal) => call('GET /apps/{app}', { params: { app: name }, signal }), OFTEN_MS);
+}
+
+interface AppFrameProps {
+  readonly app: Resource<App>;
+  readonly name: string;
+  readonly children: (app: App) => ComponentChildren;
+}
+
+export function AppFrame({ app, name, children }: AppFrameProps) {
+  const known = app.data.value;
+  return (
+    <>
+      <Head
+        title={name}
+        crumbs={<a href={BASE}>Apps</a>}
+        beside={known !== undefined && <Status state={known.lock?.Locked === true ? 'removing' : known.State} />}
+      >
+        {known !== undefined && <Actions app={known} changed={() => void app.refresh()} />}
+      </Head>
+      <nav class="tabs" aria-label={`Screens of ${name}`}>
+        {TABS.map(({ part, label }) => {
+          const to = part === '' ? at('apps', name) : at('apps', name, part);
+          const isHere = path.value === to || (part !== '' && path.value.startsWith(`${to}/`));
+          return (
+            <a key={part} href={BASE + to} {...(isHere && { 'aria-current': 'page' })}>
+              {label}
+            </a>
+          );
+        })}
+      </nav>
+      <Loaded from={app}>
+        {(value) => (
+          <>
+            {(value.problems ?? []).length > 0 && (
+              <Note mood="wait">
+                {(value.problems ?? []).map((problem) => (
+                  <span key={problem}>{problem}</span>
+                ))}
+              </Note>
+            )}
+            {children(value)}
+          </>
+        )}
+      </Loaded>
+    </>
+  );
+}
+
+function Actions({ app, changed }: { app: App; changed: () => void }) {
+  const params = { app: app.Name };
+  const task = async (title: string, work: (said: (line: string) => void) => Promise<void>): Promise<void> => {
+    await runTask(title, work);
+    changed();
+  };
+  const restart = () => task(`Restart ${app.Name}`, (said) => perform('POST /apps/{app}/restart', said, { params }));
+  const start = () => task(`Start ${app.Name}`, (said) => perform('POST /apps/{app}/start', said, { params }));
+  const stop = () => task(`Stop ${app.Name}`, (said) => perform('POST /apps/{app}/stop', said, { params }));
+  const wasDeployed = app.deploys > 0 && app.State !== 'created';
+  return (
+    <>
+      {app.Ip !== '' && wasDeployed && (
+        <a class="button" href={`http://${app.Ip}`} target="_blank" rel="noreferrer">
+          <Icon name="open" /> Open
+        </a>
+      )}
+      {wasDeployed && app.State !== 'stopped' && (
+        <>
+          <button type="button" class="button" onClick={() => void restart()}>
+            <Icon name="restart" /> Restart
+          </button>
+          <button type="button" class="button" onClick={() => void stop()}>
+            <Icon name="stop" /> Stop
+          </button>
+        </>
+      )}
+      {app.State === 'stopped' && (
+        <button type="button" class="button main" onClick={() => void start()}>
+          <Icon name="play" /> Start
+        </button>
+      )}
+    </>
+  );
+}

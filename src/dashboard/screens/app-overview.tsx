@@ -1,0 +1,224 @@
+import { call, perform } from '../api/call.ts';
+import type { App, Deploy, Diagnosis, Unit } from '../api/operations.ts';
+import { duration, plural } from '../data/format.ts';
+import { type Resource, useResource } from '../data/resource.ts';
+import { Card, Copyable, Empty, Loaded, Note, Time } from '../parts/content.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { Status } from '../parts/status.tsx';
+import { runTask } from '../parts/tasks.tsx';
+import type { Params } from '../routing/screens.ts';
+import { BASE, at } from '../routing/location.ts';
+import { AppFrame, useApp } from './app-frame.tsx';
+import { FirstPush } from './first-push.tsx';
+
+export default function AppOverview({ params: { app: name = '' } }: { params: Params }) {
+  const app = useApp(name);
+  const deploys = useResource(`deploys ${name}`, (signal) =>
+    call('GET /deploys', { query: { app: name, limit: 5 }, signal }),
+  );
+  return (
+    <AppFrame app={app} name={name}>
+      {(value) =>
+        value.State === 'created' ? (
+          <FirstPush app={value} deploys={deploys.data.value ?? []} />
+        ) : (
+          <>
+            {value.State !== 'stopped' && <Why name={name} />}
+            <div class="two">
+              <Processes app={value} changed={() => void app.refresh()} />
+              <div class="stack loose">
+                <Facts app={value} />
+                <LastDeploys name={name} from={deploys} />
+              </div>
+            </div>
+          </>
+        )
+      }
+    </AppFrame>
+  );
+}
+
+function Why({ name }: { name: string }) {
+  const diagnosis = useResource(
+    `why ${name}`,
+    (signal) => call('GET /apps/{app}/diagnosis', { params: { app: name }, signal }),
+    10_000,
+  );
+  const found = diagnosis.data.value;
+  if (found === undefined || found.broken === null || found.well) return null;
+  return <Broken diagnosis={found} broken={found.broken} name={name} />;
+}
+
+function Broken({
+  diagnosis,
+  broken,
+  name,
+}: {
+  diagnosis: Diagnosis;
+  broken: NonNullable<Diagnosis['broken']>;
+  name: string;
+}) {
+  return (
+    <Note mood={diagnosis.answers ? 'wait' : 'bad'}>
+      <strong>{diagnosis.answers ? `${name} answers, but something is wrong` : `Why ${name} does not answer`}</strong>
+      <span class="break">{broken.cause}</span>
+      {broken.lines.length > 0 && (
+        <pre class="output" tabIndex={0} aria-label="Its last lines">
+          {broken.lines.join('\n')}
+        </pre>
+      )}
+      {broken.command !== '' && (
+        <>
+          <span>What to do:</span>
+          <Copyable text={broken.command} />
+        </>
+      )}
+      <a href={BASE + at('apps', name, 'log')}>Look at its log</a>
+    </Note>
+  );
+}
+
+function Processes({ app, changed }: { app: App; changed: () => void }) {
+  const byProcess = Map.groupBy(app.Units, ({ ProcessName }) => ProcessName);
+  for (const [process, count] of Object.entries(app.settings?.counts ?? {}))
+    if (count === 0 && !byProcess.has(process)) byProcess.set(process, []);
+  return (
+    <Card title="Processes and units" isPlain>
+      {byProcess.size === 0 ? (
+        <Empty title={app.State === 'stopped' ? 'The app is stopped' : 'Nothing runs'} icon="stop" />
+      ) : (
+        [...byProcess].map(([process, units]) => (
+          <Process key={process} app={app.Name} process={process} units={units} changed={changed} />
+        ))
+      )}
+    </Card>
+  );
+}
+
+interface ProcessProps {
+  readonly app: string;
+  readonly process: string;
+  readonly units: readonly Unit[];
+  readonly changed: () => void;
+}
+
+function Process({ app, process, units, changed }: ProcessProps) {
+  const scale = async (count: number): Promise<void> => {
+    await runTask(`${process}: ${plural(count, 'unit')}`, (said) =>
+      perform('PUT /apps/{app}/processes/{process}/units', said, { params: { app, process }, body: String(count) }),
+    );
+    changed();
+  };
+  return (
+    <div class="process">
+      <div class="row between">
+        <h3>{process}</h3>
+        <div class="row tight" role="group" aria-label={`Units of ${process}`}>
+          <button
+            type="button"
+            class="button little"
+            aria-label={`One ${process} unit less`}
+            disabled={units.length === 0}
+            onClick={() => void scale(units.length - 1)}
+          >
+            −
+          </button>
+          <span class="count">{units.length}</span>
+          <button
+            type="button"
+            class="button little"
+            aria-label={`One ${process} unit more`}
+            onClick={() => void scale(units.length + 1)}
+          >
+            +
+          </button>
+        </div>
+      </div>
+      <ul class="units">
+        {units.map((unit) => (
+          <li key={unit.ID}>
+            <Status state={unit.State} />
+            <span class="mono break">{unit.Name}</span>
+            <a class="small" href={`${BASE}${at('apps', app, 'log')}?unit=${encodeURIComponent(unit.Name)}`}>
+              Log
+            </a>
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+function Facts({ app }: { app: App }) {
+  const addresses = [...(app.cname ?? []), app.Ip].filter((address) => address !== '');
+  return (
+    <Card title="About">
+      <dl class="facts">
+        <dt>{addresses.length === 1 ? 'Address' : 'Addresses'}</dt>
+        <dd class="stack dense">
+          {addresses.map((address) => (
+            <a key={address} href={`http://${address}`} target="_blank" rel="noreferrer">
+              {address}
+            </a>
+          ))}
+        </dd>
+        {app.description !== '' && (
+          <>
+            <dt>Description</dt>
+            <dd>{app.description}</dd>
+          </>
+        )}
+        <dt>Platform</dt>
+        <dd>{app.Platform}</dd>
+        <dt>Team</dt>
+        <dd>{[...new Set([app.teamowner, ...app.Teams])].filter(Boolean).join(', ')}</dd>
+        <dt>Owner</dt>
+        <dd>{app.owner}</dd>
+        <dt>Pool</dt>
+        <dd>{app.Pool}</dd>
+        {app.plan !== undefined && (
+          <>
+            <dt>Plan</dt>
+            <dd>{app.plan.name}</dd>
+          </>
+        )}
+        <dt>Repository</dt>
+        <dd class="mono">{app.Repository}</dd>
+      </dl>
+    </Card>
+  );
+}
+
+function LastDeploys({ name, from }: { name: string; from: Resource<readonly Deploy[]> }) {
+  return (
+    <Card title="Last deploys" actions={<a href={BASE + at('apps', name, 'deploys')}>All</a>}>
+      <Loaded from={from}>
+        {(deploys) => (
+          <ul class="stack">
+            {deploys.map((deploy) => (
+              <li key={deploy.ID} class="row between">
+                <span class="stack dense">
+                  <a href={BASE + at('apps', name, 'deploys', deploy.ID)}>
+                    {deploy.Release > 0 ? `v${deploy.Release}` : 'Deploy'} · {deploy.Origin}
+                  </a>
+                  <span class="muted small">
+                    <Time at={deploy.Timestamp} /> by {deploy.User}, {duration(deploy.Duration)}
+                  </span>
+                </span>
+                <Status
+                  state={deploy.State}
+                  label={deploy.State === 'failed' ? deploy.Cause.replaceAll('_', ' ') || 'failed' : deploy.State}
+                />
+              </li>
+            ))}
+            {deploys.length === 0 && (
+              <li class="muted">
+                <Icon name="info" /> None yet
+              </li>
+            )}
+          </ul>
+        )}
+      </Loaded>
+    </Card>
+  );
+}

@@ -1,0 +1,97 @@
+import { call } from '../api/call.ts';
+import { useResource } from '../data/resource.ts';
+import { Card, Head, Loaded, Note } from '../parts/content.tsx';
+import { Choice, Field, Form } from '../parts/form.tsx';
+import { at, BASE, navigate } from '../routing/location.ts';
+
+/** What a new app can be made of. */
+async function choices(signal: AbortSignal) {
+  const [platforms, teams, pools, plans] = await Promise.all([
+    call('GET /platforms', { signal }),
+    call('GET /teams', { signal }),
+    call('GET /1.0/pools', { signal }),
+    call('GET /plans', { signal }),
+  ]);
+  return { platforms: platforms.filter(({ Disabled }) => !Disabled), teams, pools, plans };
+}
+
+const NEVER_MS = 60_000;
+
+export default function NewApp() {
+  const found = useResource('choices', choices, NEVER_MS);
+  const create = async (values: Record<string, string>): Promise<void> => {
+    const { name = '', description = '', platform = '', team = '', pool = '', plan = '', newTeam = '' } = values;
+    if (newTeam !== '') await call('POST /teams', { body: { name: newTeam } });
+    const teamOwner = newTeam === '' ? team : newTeam;
+    await call('POST /apps', {
+      body: { name: name.trim(), platform, teamOwner, description, pool, ...(plan !== '' && { plan }) },
+    });
+    navigate(at('apps', name.trim()));
+  };
+  return (
+    <>
+      <Head title="New app" crumbs={<a href={BASE}>Apps</a>} />
+      <Loaded from={found}>
+        {({ platforms, teams, pools, plans }) => (
+          <Card>
+            <Form action="Create app" onSubmit={create} onCancel={() => navigate('/')}>
+              <Field
+                label="Name"
+                name="name"
+                required
+                autoFocus
+                maxLength={63}
+                help="Lower-case letters, digits and dashes; a letter first. It becomes part of the address."
+              />
+              {teams.length === 0 && (
+                <>
+                  <Note mood="idle">
+                    An app belongs to a team, and you are in none yet. This makes one, with you in it.
+                  </Note>
+                  <Field label="Name of your team" name="newTeam" required value="main" />
+                </>
+              )}
+              <Choice
+                label="Platform"
+                name="platform"
+                help="What the code is written in. Left to the first push, it is read from the files."
+                options={[
+                  { value: 'auto', label: 'What the first push turns out to be' },
+                  ...platforms.map(({ Name, Ready }) => ({
+                    value: Name,
+                    label: Ready ? Name : `${Name} (something it needs is missing here)`,
+                  })),
+                ]}
+              />
+              {teams.length > 1 && (
+                <Choice label="Team" name="team" options={teams.map(({ name }) => ({ value: name, label: name }))} />
+              )}
+              {pools.length > 1 && (
+                <Choice
+                  label="Pool"
+                  name="pool"
+                  options={[
+                    { value: '', label: 'The default' },
+                    ...pools.map(({ Name }) => ({ value: Name, label: Name })),
+                  ]}
+                />
+              )}
+              {plans.length > 1 && (
+                <Choice
+                  label="Plan"
+                  name="plan"
+                  help="What each unit may use."
+                  options={[
+                    { value: '', label: 'The default' },
+                    ...plans.map(({ name }) => ({ value: name, label: name })),
+                  ]}
+                />
+              )}
+              <Field label="Description" name="description" />
+            </Form>
+          </Card>
+        )}
+      </Loaded>
+    </>
+  );
+}

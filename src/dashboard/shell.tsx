@@ -1,0 +1,189 @@
+/** The frame around every screen: navigation, the screen itself, and what concerns all of them. */
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { isLost, tryAgain } from './api/connection.ts';
+import { problemOf } from './api/problem.ts';
+import { viewer } from './api/session.ts';
+import { NAVIGATION } from './navigation.ts';
+import { Empty, Head, Note } from './parts/content.tsx';
+import { Confirmation } from './parts/dialog.tsx';
+import { Icon, Mark } from './parts/icon.tsx';
+import { TaskList } from './parts/tasks.tsx';
+import { Toasts } from './parts/toasts.tsx';
+import { BASE, path } from './routing/location.ts';
+import { placeAt, type Screen } from './routing/screens.ts';
+import { isDark, switchTheme } from './theme.ts';
+import { askSignOut } from './sign-out.tsx';
+
+export function Shell() {
+  const [isOpen, setOpen] = useState(false);
+  const here = path.value;
+  useEffect(() => setOpen(false), [here]);
+  return (
+    <>
+      <a class="button skip" href="#main">
+        Skip to the content
+      </a>
+      <div class="shell">
+        <header class="top">
+          <button
+            type="button"
+            class="button plain"
+            aria-label="Menu"
+            aria-expanded={isOpen}
+            onClick={() => setOpen(!isOpen)}
+          >
+            <Icon name="menu" />
+          </button>
+          <Brand />
+          <ThemeButton />
+        </header>
+        {isOpen && <button type="button" class="scrim" aria-label="Close the menu" onClick={() => setOpen(false)} />}
+        <Side isOpen={isOpen} />
+        <div>
+          <Connection />
+          <main class="content" id="main" tabIndex={-1}>
+            <div class="inner">
+              <CurrentScreen />
+            </div>
+          </main>
+        </div>
+      </div>
+      <Confirmation />
+      <div class="toasts">
+        <TaskList />
+        <Toasts />
+      </div>
+    </>
+  );
+}
+
+function Brand() {
+  return (
+    <a class="brand" href={BASE}>
+      <Mark /> Tancho
+    </a>
+  );
+}
+
+function Side({ isOpen }: { isOpen: boolean }) {
+  const { email, isAdmin } = viewer();
+  const section = placeAt(path.value)?.place.section;
+  return (
+    <div class={`side ${isOpen ? 'open' : ''}`}>
+      <Brand />
+      <nav class="stack" aria-label="Main">
+        {NAVIGATION.map(({ title, items }) => {
+          const seen = items.filter(({ forAdmins }) => forAdmins !== true || isAdmin);
+          return (
+            <div key={title}>
+              {title !== '' && <div class="group">{title}</div>}
+              <ul>
+                {seen.map(({ to, label, icon, section: own }) => (
+                  <li key={to}>
+                    <a href={BASE + (to === '/' ? '' : to)} {...(own === section && { 'aria-current': 'page' })}>
+                      <Icon name={icon} /> {label}
+                    </a>
+                  </li>
+                ))}
+              </ul>
+            </div>
+          );
+        })}
+      </nav>
+      <div class="foot">
+        <div class="who">{email}</div>
+        <div class="row tight">
+          <ThemeButton />
+          <button type="button" class="button plain little" onClick={() => void askSignOut()}>
+            <Icon name="out" /> Sign out
+          </button>
+        </div>
+      </div>
+    </div>
+  );
+}
+
+function ThemeButton() {
+  return (
+    <button
+      type="button"
+      class="button plain little"
+      aria-label={isDark.value ? 'Light colours' : 'Dark colours'}
+      onClick={switchTheme}
+    >
+      <Icon name={isDark.value ? 'sun' : 'moon'} />
+    </button>
+  );
+}
+
+function Connection() {
+  if (!isLost.value) return null;
+  return (
+    <div class="banner" role="status">
+      <span class="spinner" aria-hidden="true" /> The server does not answer. What you see may be old.
+      <button type="button" class="button little" onClick={() => void tryAgain()}>
+        Try now
+      </button>
+    </div>
+  );
+}
+
+/** The screen of the address; the one before stays until its module is there. */
+function CurrentScreen() {
+  const found = placeAt(path.value);
+  const [shown, setShown] = useState<{ screen: Screen; of: object } | null>(null);
+  const [failed, setFailed] = useState('');
+  const isFirst = useRef(true);
+  const place = found?.place;
+  const title = found === null ? 'Not found' : found.place.title(found.params);
+  useEffect(() => {
+    document.title = `${title} · Tancho`;
+    // Whoever listens to the page hears where they are now.
+    if (!isFirst.current) document.getElementById('main')?.focus({ preventScroll: true });
+    isFirst.current = false;
+  }, [title]);
+  useEffect(() => {
+    if (place === undefined) return;
+    let isCurrent = true;
+    setFailed('');
+    place.load().then(
+      ({ default: screen }) => isCurrent && setShown({ screen, of: place }),
+      (thrown: unknown) => isCurrent && setFailed(problemOf(thrown).message),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [place]);
+  if (found === null) return <NotFound />;
+  if (failed !== '') return <Outdated />;
+  if (shown === null || shown.of !== place) return null;
+  const Current = shown.screen;
+  return <Current key={JSON.stringify(found.params)} params={found.params} />;
+}
+
+function NotFound() {
+  return (
+    <Empty title="There is nothing at this address" icon="search">
+      <a class="button" href={BASE}>
+        To the apps
+      </a>
+    </Empty>
+  );
+}
+
+/** Modules of another version than this page are not served any more. */
+function Outdated() {
+  return (
+    <>
+      <Head title="This page has to be loaded again" />
+      <Note mood="wait">
+        <span>The rest of this page could not be loaded: the server has been upgraded, or was not reached.</span>
+        <span>
+          <button type="button" class="button" onClick={() => location.reload()}>
+            Load again
+          </button>
+        </span>
+      </Note>
+    </>
+  );
+}

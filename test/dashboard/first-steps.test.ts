@@ -1,0 +1,88 @@
+/** The dashboard in a real browser: what everybody meets first. The rest is in the long files beside it. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { request, startWorld, type World } from '../support/world.ts';
+
+const MOST_BYTES = 100 * 1024;
+
+describe('the dashboard', () => {
+  let world: World;
+  let browser: Browser;
+
+  beforeAll(async () => {
+    if (WITHOUT_BROWSER !== '') return;
+    [world, browser] = await Promise.all([startWorld(), openBrowser()]);
+  });
+  beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+  afterAll(async () => {
+    await browser?.close();
+    await world?.dispose();
+  });
+
+  it('loads in less than 100 KB, signs in, creates an app and signs out, within its policy', async () => {
+    const { page, context, faults } = await visit(browser);
+    const received: string[] = [];
+    page.on('response', (response) => received.push(new URL(response.url()).pathname));
+    await page.goto(`${world.apiUrl}/dashboard/apps/nothing`);
+    await page.getByLabel('E-mail').fill(world.adminEmail);
+    await page.getByLabel('Password').fill('wrong password');
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/wrong password/i);
+    await page.getByLabel('Password').fill(world.adminPassword);
+    await page.getByRole('button', { name: 'Sign in' }).click();
+    // The address that was asked for, and not the start.
+    await expect.poll(() => page.getByRole('alert').textContent()).toMatch(/nothing not found/i);
+    await page.getByRole('link', { name: 'Tancho' }).first().click();
+    await page.getByRole('link', { name: 'Create your first app' }).click();
+    const files = received.filter((path) => path === '/dashboard' || path.startsWith('/dashboard/files/'));
+    expect(files.length).toBeGreaterThan(20);
+    expect(await compressedBytes(world, [...new Set(files)])).toBeLessThanOrEqual(MOST_BYTES);
+
+    await page.getByLabel('Name', { exact: true }).fill('shop');
+    await page.getByRole('button', { name: 'Create app' }).click();
+    await page.getByText('Waiting for the first push').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/dashboard/apps/shop');
+
+    // No script sees the session, and no other path gets it.
+    expect(await page.evaluate('document.cookie')).toBe('');
+    const [cookie] = await context.cookies(`${world.apiUrl}/dashboard/api/apps`);
+    expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/dashboard/api' });
+    const elsewhere = await request(world.apiUrl, 'GET', '/apps', {
+      headers: { cookie: `tancho-session=${cookie?.value}` },
+    });
+    expect(elsewhere.status).toBe(401);
+
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+    const after = { cookie: `tancho-session=${cookie?.value}`, 'sec-fetch-site': 'same-origin' };
+    expect((await request(world.apiUrl, 'GET', '/dashboard/api/apps', { headers: after })).status).toBe(401);
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+
+  it('says so when the server is away, and goes on by itself when it is back', async () => {
+    const { page, context, faults } = await visit(browser, { width: 360, height: 740, isDark: true });
+    await signIn(page, world);
+    await page.getByRole('link', { name: /shop/ }).waitFor();
+    await world.end('SIGTERM');
+    await page.getByText('The server does not answer').waitFor();
+    await world.startAgain();
+    await page.getByText('The server does not answer').waitFor({ state: 'detached' });
+    await page.getByRole('link', { name: /shop/ }).click();
+    await page.getByText('Waiting for the first push').waitFor();
+    expect(faults).toEqual([]);
+    await context.close();
+  });
+});
+
+/** As a browser without Brotli gets them. */
+async function compressedBytes(world: World, paths: readonly string[]): Promise<number> {
+  let sum = 0;
+  for (const path of paths) {
+    const { headers } = await request(world.apiUrl, 'GET', path, { headers: { 'accept-encoding': 'gzip' } });
+    expect(headers['content-encoding'], path).toBe('gzip');
+    sum += Number(headers['content-length']);
+  }
+  return sum;
+}

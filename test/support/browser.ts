@@ -1,0 +1,68 @@
+/** A real Chromium, and pages of the dashboard in it. What a page must never do (break its policy, throw) is noted for every page. */
+import { existsSync } from 'node:fs';
+import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import type { World } from './world.ts';
+
+const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
+  existsSync(path),
+);
+/** '' where the tests can run. */
+export const WITHOUT_BROWSER = CHROMIUM === undefined ? 'needs Chromium: apt install chromium' : '';
+/** The machine may be busy. */
+const WAIT_MS = 60_000;
+
+export async function openBrowser(): Promise<Browser> {
+  return chromium.launch({
+    ...(CHROMIUM !== undefined && { executablePath: CHROMIUM }),
+    args: ['--no-sandbox', '--disable-dev-shm-usage'],
+  });
+}
+
+export interface Visit {
+  readonly context: BrowserContext;
+  readonly page: Page;
+  /** What went wrong in the page itself: thrown errors, violations of its policy, failed modules. */
+  readonly faults: string[];
+}
+
+export interface VisitOptions {
+  readonly width?: number;
+  readonly height?: number;
+  readonly isDark?: boolean;
+}
+
+/** A browser of somebody, with nothing kept from before. */
+export async function visit(browser: Browser, options: VisitOptions = {}): Promise<Visit> {
+  const { width = 1440, height = 900, isDark = false } = options;
+  const context = await browser.newContext({
+    viewport: { width, height },
+    colorScheme: isDark ? 'dark' : 'light',
+    reducedMotion: 'reduce',
+  });
+  context.setDefaultTimeout(WAIT_MS);
+  const page = await context.newPage();
+  const faults: string[] = [];
+  page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`));
+  page.on('console', (message) => {
+    if (/Content Security Policy|Trusted|Refused to/.test(message.text())) faults.push(`policy: ${message.text()}`);
+  });
+  page.on('dialog', (dialog) => {
+    faults.push(`dialog: ${dialog.message()}`);
+    void dialog.dismiss();
+  });
+  return { context, page, faults };
+}
+
+/** Signs in by the form, at whatever address of the dashboard. */
+export async function signIn(
+  page: Page,
+  world: World,
+  path = '',
+  who?: { email: string; password: string },
+): Promise<void> {
+  await page.goto(`${world.apiUrl}/dashboard${path}`);
+  await page.getByLabel('E-mail').fill(who?.email ?? world.adminEmail);
+  await page.getByLabel('Password').fill(who?.password ?? world.adminPassword);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('#main h1').waitFor();
+}
