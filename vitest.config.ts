@@ -9,6 +9,9 @@ export default defineConfig({
     include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...leftOut],
     pool: 'forks',
+    // The files of a worker share its process and load the program once, which is a third of all work: a test leaves
+    // environment variables, signal handlers and timers as it found them.
+    isolate: false,
     // Scenarios mostly wait for processes of their own, so there are more files at once than small machines have processors.
     maxWorkers: Math.max(3, availableParallelism() - 1),
     // Bounds against hanging, not measures of speed.
