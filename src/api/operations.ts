@@ -5,6 +5,7 @@ import { apiKeyOperations } from './operations/api-keys.ts';
 import { appTokenOperations } from './operations/app-tokens.ts';
 import { appCnameOperations } from './operations/app-cnames.ts';
 import { appEnvOperations } from './operations/app-env.ts';
+import { appLinkOperations } from './operations/app-links.ts';
 import { appLogOperations } from './operations/app-log.ts';
 import { appRunOperations } from './operations/app-run.ts';
 import { appShellOperations } from './operations/app-shell.ts';
@@ -47,6 +48,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appUnitOperations,
   ...unitReportOperations,
   ...appCnameOperations,
+  ...appLinkOperations,
   ...appChangeOperations,
   ...appUpkeepOperations,
   ...volumeOperations,

@@ -59,6 +59,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'target.type': 'What kind of thing it concerns; app when absent.',
   'target.value': 'Name of what it concerns.',
   team: 'Name of a team.',
+  to: 'Name of the app that is reached.',
   teamOwner: 'Name of the team that owns it.',
   teamowner: 'The same as teamOwner.',
   term: 'Kind of the terminal, such as xterm-256color.',

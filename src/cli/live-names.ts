@@ -62,6 +62,9 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   names: variables,
   'env set KEY=VALUE': async (asking) => (await variables(asking)).map((name) => `${name}=`),
   'key remove name': async ({ request, signal }) => Object.keys(await request('keys.list', { signal })),
+  'app unlink to': async ({ request, signal, given: [app = ''] }) =>
+    (await request('apps.info', { params: { app }, signal })).links ?? [],
+  to: apps,
   'cname remove name': async (asking) => (await appInfo(asking)).cname ?? [],
   volume: async ({ request, signal, app }) =>
     (await request('volumes.list', { params: { app: await app() }, signal })).map(({ name }) => name),

@@ -45,6 +45,9 @@ export interface AppsClient {
   removeUnits(name: string, count: number, progress?: ProcessProgress): Promise<void>;
   /** Before the first deploy it takes effect with that. */
   setUnits(name: string, process: string, count: number, progress?: Progress): Promise<void>;
+  /** From then on its units reach those of the other app; they are replaced. */
+  link(name: string, to: string, progress?: Progress): Promise<void>;
+  unlink(name: string, to: string, progress?: Progress): Promise<void>;
   addCnames(name: string, cnames: readonly string[]): Promise<void>;
   removeCnames(name: string, cnames: readonly string[]): Promise<void>;
   /** What is absent stays as it is. */
@@ -107,6 +110,8 @@ export function appsClient(requests: Requests, shell: Calls['shell']): AppsClien
     removeUnits: (app, units, progress = {}) => during('units.remove', ofProcess(app, progress, { units }), progress),
     setUnits: (app, process, units, progress = {}) =>
       during('units.set', { params: { app, process }, query: { units: String(units) } }, progress),
+    link: (app, to, progress = {}) => during('links.add', { params: { app, to } }, progress),
+    unlink: (app, to, progress = {}) => during('links.remove', { params: { app, to } }, progress),
     addCnames: (app, cname) => request('cnames.add', { params: { app }, body: { cname } }),
     removeCnames: (app, cname) => request('cnames.remove', { params: { app }, body: { cname } }),
     update: (app, change) => request('apps.update', { params: { app }, body: { ...change } }),

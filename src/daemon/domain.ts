@@ -10,6 +10,7 @@ import { createAppChanges } from '../domain/apps/app-changes.ts';
 import { createAppUpkeep } from '../domain/apps/app-upkeep.ts';
 import { createApps } from '../domain/apps/apps.ts';
 import { createCnames } from '../domain/apps/cnames.ts';
+import { createLinks } from '../domain/apps/links.ts';
 import { createEnv } from '../domain/env/env.ts';
 import { createRemoval } from '../domain/apps/removal.ts';
 import { Rollouts } from '../domain/rollouts/rollouts.ts';
@@ -136,7 +137,8 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const orphans = new Orphans({ store, provider, leases, logger, now, ...timing.orphans });
   const unitBindings = new UnitBindings({ store, provider, leases, journal, logger, ...timing.unitBindings });
   const onPublished = (): void => unitBindings.changed();
-  const routes = new Routes({ store, router, domain: settings.domain, logger, now, onPublished, ...timing.routes });
+  const { domain } = settings;
+  const routes = new Routes({ store, router, provisioner, domain, logger, now, onPublished, ...timing.routes });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const liveness = new LivenessChecks({ store, provisioner, supervisor, settings, logger, now });
@@ -229,6 +231,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     startStop: createStartStop({ store, rollouts, journal, act, now }),
     swap: createSwap({ store, routes, journal, act }),
     cnames: createCnames({ store, routes, journal, act, settings }),
+    links: createLinks({ store, provisioner, rollouts, routes, journal, act }),
     appChanges: createAppChanges({ store, builder, rollouts, journal, act, now }),
     appUpkeep: createAppUpkeep({ store, routes, act }),
     unitReports: createUnitReports({ store, journal }),

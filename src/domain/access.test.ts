@@ -78,6 +78,8 @@ const expected: Record<Action, string[]> = {
   'app.revoke': APP_TEAM,
   'app.cname_add': APP_TEAM,
   'app.cname_remove': APP_TEAM,
+  'app.link': APP_TEAM,
+  'app.unlink': APP_TEAM,
   'app.unlock': ADMINS,
   'app.routes': ADMINS,
   'unit.add': APP_TEAM,

@@ -99,6 +99,8 @@ export const RULES = {
   'app.revoke': appTeam,
   'app.cname_add': appTeam,
   'app.cname_remove': appTeam,
+  'app.link': appTeam,
+  'app.unlink': appTeam,
   'app.unlock': admin,
   'app.routes': admin,
   'unit.add': appTeam,

@@ -6,6 +6,7 @@ import type { Apps } from './apps/apps.ts';
 import type { AppChanges } from './apps/app-changes.ts';
 import type { AppUpkeep } from './apps/app-upkeep.ts';
 import type { Cnames } from './apps/cnames.ts';
+import type { Links } from './apps/links.ts';
 import type { Env } from './env/env.ts';
 import type { Run } from './apps/run.ts';
 import type { Scale } from './apps/scale.ts';
@@ -43,6 +44,7 @@ export interface UseCases {
   readonly startStop: StartStop;
   readonly swap: Swap;
   readonly cnames: Cnames;
+  readonly links: Links;
   readonly appChanges: AppChanges;
   readonly appUpkeep: AppUpkeep;
   readonly diagnoses: Diagnoses;

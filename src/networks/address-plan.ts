@@ -9,6 +9,8 @@ const RANGE_BITS = 20;
 const NAMESPACES = '/run/netns';
 /** Those below stand for addresses of the machine's loopback. */
 const FIRST_UNIT = 64;
+/** From here on they stand for tenants that others reach. */
+const FIRST_LINKED = 3840;
 const FIRST_STAND_IN = 3;
 
 /** Links of every home begin so on the machine. */
@@ -49,7 +51,7 @@ export function addressPlan(scope: string, base: string): AddressPlan {
 }
 
 export interface UnitPlace {
-  /** FIRST_UNIT to RANGE_SIZE - 1. */
+  /** One of UNIT_INDEXES. */
   readonly index: number;
   readonly namespace: string;
   readonly path: string;
@@ -58,7 +60,8 @@ export interface UnitPlace {
   readonly link: string;
 }
 
-export const UNIT_INDEXES = { from: FIRST_UNIT, to: RANGE_SIZE - 2 } as const;
+export const UNIT_INDEXES = { from: FIRST_UNIT, to: FIRST_LINKED - 1 } as const;
+export const LINKED = { from: FIRST_LINKED, to: RANGE_SIZE - 2 } as const;
 export const STAND_INS = { from: FIRST_STAND_IN, to: FIRST_UNIT - 1 } as const;
 
 export function unitPlace(plan: AddressPlan, index: number): UnitPlace {

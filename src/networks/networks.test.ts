@@ -189,6 +189,27 @@ describe.runIf(sandbox.networks)('networks of their own', () => {
     expect(wrong.map(({ from, to }) => `${from.id} -> ${to.id}`)).toEqual([]);
   });
 
+  it('connects a linked app to those it is linked to, by their common address, and nobody else', async () => {
+    const of = (tenant: string): RunningApp[] => apps.filter((app) => app.tenant === tenant);
+    // They listen there on their loopback only, as far as requests from outside go.
+    const targets = of('wiki').map(({ id }) => ({ id, port: 8081 }));
+    await sandbox.link([{ tenant: 'wiki', from: ['shop'], targets }]);
+    const [{ address: common = '' } = {}] = sandbox.linked('shop');
+    expect(sandbox.linked('blog')).toEqual([]);
+    const [shop, blog, wiki] = [of('shop')[0], of('blog')[0], of('wiki')[0]];
+    for (let turn = 0; turn < 4; turn += 1) expect(await shop?.to('tcp', common, 80)).toBe('reached');
+    expect(await shop?.to('udp', common, 8080)).toBe('reached');
+    expect(await blog?.to('tcp', common, 80)).not.toBe('reached');
+    expect(await shop?.to('tcp', wiki?.address ?? '', 80)).not.toBe('reached');
+    expect(await wiki?.to('tcp', shop?.address ?? '', 80)).not.toBe('reached');
+    await sandbox.link([{ tenant: 'wiki', from: ['shop'], targets: [] }]);
+    expect(await shop?.to('tcp', common, 80)).not.toMatch(/reached|silence/);
+    await sandbox.link([{ tenant: 'wiki', from: ['shop'], targets }]);
+    expect(sandbox.linked('shop')).toEqual([{ tenant: 'wiki', address: common }]);
+    await sandbox.link([]);
+    expect(await shop?.to('tcp', common, 80)).not.toBe('reached');
+  });
+
   it('is reached from here, also where it listens on its loopback only, and by no other user', async () => {
     const [app] = apps;
     for (const port of [80, 8081]) {

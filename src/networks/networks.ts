@@ -6,12 +6,14 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { askedTogether } from '../lib/asked-together.ts';
 import { addressAt, type AddressPlan, addressPlan, STAND_INS, type UnitPlace, unitPlace } from './address-plan.ts';
+import { homeRules } from './home-rules.ts';
 import { toNumber } from '../lib/ipv4.ts';
 import { Namespaces, type NetworkTools } from './namespaces.ts';
 import { type NetworkNote, NetworkNotes } from './network-notes.ts';
 import { claimRange, clearAbandoned, releaseRange } from './range-claims.ts';
 import { parseResolvers } from './resolvers.ts';
-import { type Endpoint, type Forward, gatewayRules, type HomeRules, machineRules, unitRules } from './rules.ts';
+import { type LinkedTenant, TenantLinks } from './tenant-links.ts';
+import { type Endpoint, type Forward, gatewayRules, machineRules, unitRules } from './rules.ts';
 
 /** What a sandbox reaches beside the internet and the units of its tenant: an address and a port of it, loopback ones as seen by the machine. */
 export interface Service {
@@ -49,9 +51,11 @@ export class Networks {
   readonly #namespaces: Namespaces;
   readonly #plan: AddressPlan;
   readonly #notes: NetworkNotes;
+  readonly #links: TenantLinks;
   readonly #apply = askedTogether(() => this.#applyRules());
   #prepared: Promise<NetworkNote> | null = null;
   #machineRules = '';
+  #areLinksDue = false;
 
   /** Throws with why when this machine has no such networks. */
   static async open(options: NetworksOptions): Promise<Networks> {
@@ -82,6 +86,7 @@ export class Networks {
     this.#namespaces = namespaces;
     this.#plan = plan;
     this.#notes = notes;
+    this.#links = new TenantLinks(join(options.stateDir, 'networks'));
   }
 
   async #begin(): Promise<void> {
@@ -123,6 +128,22 @@ export class Networks {
       await this.#remove(empty);
       throw error;
     }
+  }
+
+  /** Who reaches whom beside their own, in place of what was before. Resolves when the packet filter is so. */
+  async link(tenants: readonly LinkedTenant[]): Promise<void> {
+    const taken = new Set(this.#notes.all().map(({ index }) => index));
+    this.#areLinksDue = this.#links.replace(tenants, taken) || this.#areLinksDue;
+    if (!this.#areLinksDue) return;
+    await this.#apply();
+    this.#areLinksDue = false;
+  }
+
+  /** The tenants that this one reaches, and the address by which it does. */
+  linked(tenant: string): { readonly tenant: string; readonly address: string }[] {
+    return this.#links
+      .from(tenant)
+      .map(({ tenant: to, index }) => ({ tenant: to, address: addressAt(this.#plan, index) }));
   }
 
   of(id: string): OwnNetwork | null {
@@ -216,37 +237,17 @@ export class Networks {
   }
 
   async #applyRules(): Promise<void> {
-    const rules = this.#rules();
+    const rules = homeRules(
+      this.#plan,
+      { notes: this.#notes.all(), links: this.#links.all() },
+      { allowed: this.#options.allowed, resolvers: this.#resolvers().others, uid: process.geteuid?.() ?? 0 },
+    );
     const machine = machineRules(this.#plan, rules);
     await Promise.all([
       this.#namespaces.filter(this.#plan.gateway, gatewayRules(this.#plan, rules)),
       machine === this.#machineRules ? null : this.#namespaces.filter(null, machine),
     ]);
     this.#machineRules = machine;
-  }
-
-  #rules(): HomeRules {
-    const notes = this.#notes.all();
-    const standIns = new Map(notes.flatMap(({ forwards }) => forwards).map(({ standIn, from }) => [standIn, from]));
-    const units = notes.map((note) => {
-      const { address, link } = this.#placeOf(note);
-      const translated = note.forwards.map(({ standIn, protocol, port }) => ({ address: standIn, protocol, port }));
-      return {
-        address,
-        link,
-        tenant: note.id === null ? null : note.tenant,
-        endpoints: [...note.endpoints, ...translated],
-      };
-    });
-    return {
-      units,
-      links: new Map(),
-      allowed: this.#options.allowed,
-      resolvers: this.#resolvers().others,
-      standIns,
-      local: notes.flatMap(({ local }) => local),
-      uid: process.geteuid?.() ?? 0,
-    };
   }
 
   #forwardsTo(services: readonly Service[], protocols: readonly Endpoint['protocol'][]): Forward[] {

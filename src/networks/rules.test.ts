@@ -5,7 +5,7 @@ import { gatewayRules, type HomeRules, machineRules, unitRules } from './rules.t
 const PLAN = addressPlan('0a1b2c3d', '100.64.16.0');
 const NONE: HomeRules = {
   units: [],
-  links: new Map(),
+  links: [],
   allowed: [],
   resolvers: [],
   standIns: new Map(),
@@ -33,12 +33,33 @@ it('replaces each table whole, in one transaction', () => {
   expect(machineRules(PLAN, NONE)).toContain('table ip tancho_0a1b2c3d {');
 });
 
-it('lets the units of a tenant reach each other, and those of tenants that it is linked to, one way only', () => {
+it('lets the units of a tenant reach each other', () => {
   const units = [unit(64, 'shop'), unit(65, 'shop'), unit(66, 'blog')];
-  const rules = gatewayRules(PLAN, { ...NONE, units, links: new Map([['blog', ['shop', 'gone']]]) });
+  const rules = gatewayRules(PLAN, { ...NONE, units });
   expect(part(rules, 'chain tenant_0')).toEqual(['ip daddr { 100.64.16.64, 100.64.16.65 } accept']);
-  expect(part(rules, 'chain tenant_1')).toEqual(['ip daddr { 100.64.16.66, 100.64.16.64, 100.64.16.65 } accept']);
+  expect(part(rules, 'chain tenant_1')).toEqual(['ip daddr { 100.64.16.66 } accept']);
   expect(part(rules, 'map tenants').join()).toContain('100.64.16.66 : jump tenant_1');
+});
+
+it('lets a tenant reach the targets of another that it is linked to by their common address only, in turn, and nobody back', () => {
+  const units = [unit(64, 'shop'), unit(65, 'shop'), unit(66, 'blog')];
+  const targets = [
+    { address: '100.64.16.64', port: 8080 },
+    { address: '100.64.16.65', port: 3000 },
+  ];
+  const links = [{ from: ['blog'], address: '100.64.31.0', targets }];
+  const rules = gatewayRules(PLAN, { ...NONE, units, links });
+  expect(part(rules, 'chain tenant_0')).toEqual(['ip daddr { 100.64.16.64, 100.64.16.65 } accept']);
+  expect(part(rules, 'chain tenant_1')).toContain('ct status dnat ip daddr { 100.64.16.64, 100.64.16.65 } accept');
+  expect(part(rules, 'chain linked')).toContain('ip daddr vmap { 100.64.31.0 : goto link_0 }');
+  expect(part(rules, 'chain link_0').join()).toContain('0 : goto link_0_0, 1 : goto link_0_1');
+  expect(part(rules, 'chain link_0_1')).toEqual([
+    'tcp dport 80 meta mark set 1 dnat to 100.64.16.65:3000',
+    'dnat to 100.64.16.65',
+  ]);
+  expect(
+    gatewayRules(PLAN, { ...NONE, units, links: [{ ...links[0], from: ['blog'], address: '', targets: [] }] }),
+  ).toBe(gatewayRules(PLAN, { ...NONE, units }));
 });
 
 it('takes nothing from a link but what its unit sends by its own address', () => {

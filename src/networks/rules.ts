@@ -21,10 +21,18 @@ export interface UnitRules {
   readonly endpoints: readonly Endpoint[];
 }
 
+/** A tenant that others reach. */
+export interface LinkRules {
+  readonly from: readonly string[];
+  /** What they call it by. */
+  readonly address: string;
+  /** Whoever calls port 80 reaches `port`, all others the port that they call. */
+  readonly targets: readonly { readonly address: string; readonly port: number }[];
+}
+
 export interface HomeRules {
   readonly units: readonly UnitRules[];
-  /** Tenant -> tenants whose units it reaches. */
-  readonly links: ReadonlyMap<string, readonly string[]>;
+  readonly links: readonly LinkRules[];
   /** CIDR networks that are open to all although they are private. */
   readonly allowed: readonly string[];
   /** The machine's name servers that are not on its loopback. */
@@ -45,6 +53,10 @@ const PRIVATE = ['10.0.0.0/8', '100.64.0.0/10', '172.16.0.0/12', '192.168.0.0/16
 
 const TABLE = 'tancho';
 const DNS = 53;
+/** Where a linked tenant is called, whatever its units listen on. */
+const LINK_PORT = 80;
+/** Mark of packets that are sent on from the platform's own address. */
+const AS_PLATFORM = 1;
 
 /** Replaces a table as a whole, in one transaction. */
 function whole(name: string, parts: readonly string[]): string {
@@ -75,8 +87,10 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
     tenant === null ? [] : [`${address} : jump ${chainOf(tenant)}`],
   );
   const reach = tenants.map((tenant) => {
-    const reached = [tenant, ...(home.links.get(tenant) ?? [])].flatMap(addressesOf);
-    return chain(chainOf(tenant), [`ip daddr { ${[...new Set(reached)].join(', ')} } accept`]);
+    const linked = home.links.filter(({ from, targets }) => from.includes(tenant) && targets.length > 0);
+    const targets = linked.flatMap((link) => link.targets.map(({ address }) => address));
+    const accepted = targets.length === 0 ? [] : [`ct status dnat ip daddr { ${unique(targets)} } accept`];
+    return chain(chainOf(tenant), [`ip daddr { ${unique(addressesOf(tenant))} } accept`, ...accepted]);
   });
   const resolvers = home.resolvers.flatMap((address) => [`${address} . tcp . ${DNS}`, `${address} . udp . ${DNS}`]);
   return whole(TABLE, [
@@ -91,6 +105,7 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
     set('never', 'ipv4_addr', [...NEVER, ...METADATA, plan.range], true),
     set('private', 'ipv4_addr', PRIVATE, true),
     ...reach,
+    ...linkChains(plan, home.links),
     [
       '  map tenants {',
       '    type ipv4_addr : verdict',
@@ -120,6 +135,39 @@ export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
       REFUSED,
     ]),
   ]);
+}
+
+/**
+ * Connections to the address of a linked tenant go to its targets in turn. What calls port 80 comes to them from the platform's own
+ * address, as requests from outside do: so it also reaches those that listen on their loopback only.
+ */
+function linkChains(plan: AddressPlan, links: readonly LinkRules[]): string[] {
+  const served = links.filter(({ targets }) => targets.length > 0);
+  if (served.length === 0) return [];
+  const chains = served.flatMap(({ targets }, index) => [
+    ...targets.map(({ address, port }, number) =>
+      chain(`link_${index}_${number}`, [
+        `tcp dport ${LINK_PORT} meta mark set ${AS_PLATFORM} dnat to ${address}:${port}`,
+        `dnat to ${address}`,
+      ]),
+    ),
+    chain(`link_${index}`, [
+      `numgen inc mod ${targets.length} vmap { ${targets.map((_, number) => `${number} : goto link_${index}_${number}`).join(', ')} }`,
+    ]),
+  ]);
+  const jumps = served.map(({ address }, index) => `${address} : goto link_${index}`).join(', ');
+  return [
+    ...chains,
+    chain('linked', ['type nat hook prerouting priority dstnat', `ip daddr vmap { ${jumps} }`]),
+    chain('as_platform', [
+      'type nat hook postrouting priority srcnat',
+      `meta mark ${AS_PLATFORM} snat to ${plan.machineAddress}`,
+    ]),
+  ];
+}
+
+function unique(addresses: readonly string[]): string {
+  return [...new Set(addresses)].join(', ');
 }
 
 export function machineRules(plan: AddressPlan, home: HomeRules): string {

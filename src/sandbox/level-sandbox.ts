@@ -12,6 +12,7 @@ import { admit, handOver } from './ownership.ts';
 import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
 import type { Plan, Programs, SystemView } from './plan.ts';
 import type { EnteredNetwork, Networks } from '../networks/networks.ts';
+import type { LinkedTenant } from '../networks/tenant-links.ts';
 import { isAlive, readProcess } from '../lib/processes.ts';
 import { rootEntries } from './root-entries.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest, SandboxTree } from './sandbox.ts';
@@ -49,6 +50,7 @@ export class LevelSandbox implements Sandbox {
   readonly limits: Sandbox['limits'];
   readonly roots: boolean;
   readonly networks: boolean;
+  readonly links: boolean;
   readonly #isolation: IsolationLevel;
   readonly #networks: Networks | null;
   readonly #cgroups: Cgroups | null;
@@ -65,6 +67,7 @@ export class LevelSandbox implements Sandbox {
     this.roots = options.roots;
     this.networks = options.networks !== null;
     this.#networks = options.networks;
+    this.links = this.networks && isolation.system !== null;
     this.limits = {
       memory: cgroups?.has('memory') ?? false,
       cpu: cgroups?.has('cpu') ?? false,
@@ -167,6 +170,14 @@ export class LevelSandbox implements Sandbox {
     if (tenants === null || uid === null) return;
     if (await endProcessesOf(uid, this.#scope)) tenants.forget(tenant);
     else tenants.setAside(tenant);
+  }
+
+  async link(tenants: readonly LinkedTenant[]): Promise<void> {
+    await this.#networks?.link(tenants);
+  }
+
+  linked(tenant: string): { readonly tenant: string; readonly address: string }[] {
+    return this.links ? (this.#networks?.linked(tenant) ?? []) : [];
   }
 
   async close(): Promise<void> {

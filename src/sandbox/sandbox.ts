@@ -5,6 +5,7 @@
 import type { Usage } from './usage.ts';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import type { Service } from '../networks/networks.ts';
+import type { LinkedTenant } from '../networks/tenant-links.ts';
 
 export type SandboxLevel = 'bubblewrap' | 'user' | 'plain';
 
@@ -84,6 +85,8 @@ export interface Sandbox {
   readonly roots: boolean;
   /** Whether every process has a network of its own, with all ports free. */
   readonly networks: boolean;
+  /** Whether tenants can be linked, see link(): they have networks of their own, and files in which they find names. */
+  readonly links: boolean;
   /** Resolves once the process is set to run; listeners added to `child` at once miss neither output nor exit. */
   spawn(request: SandboxRequest): Promise<SandboxProcess>;
   /** Makes a directory tree belong to the tenant (owner only) where the level has tenants; else nothing. */
@@ -109,6 +112,10 @@ export interface Sandbox {
    * file of the tenant is left. Unknown tenant: nothing to do.
    */
   forget(tenant: string): Promise<void>;
+  /** Which tenants reach others beside their own, in place of what was before; only where `links` is true. */
+  link(tenants: readonly LinkedTenant[]): Promise<void>;
+  /** Whom a tenant reaches, and at which address of its network, which stays the same. Empty where `links` is false. */
+  linked(tenant: string): { readonly tenant: string; readonly address: string }[];
   /** Lets go of the machine: what no process of the home needs any more is removed. */
   close(): Promise<void>;
 }

@@ -72,6 +72,7 @@ async function makeAll(target: Target, admin: string, providerUrl: string): Prom
     volume: 'photos',
     deploy: await aDeploy(target, owner.token, owner.team),
     event: await anEvent(target, owner.token),
+    to: owner.app,
     // Of these there is none.
     name: 'no-such-key',
     unit: `${owner.app}/0`,

@@ -89,6 +89,7 @@ describe('an image', () => {
 
   it('is refused before anything is recorded, where units cannot run it', async () => {
     const { store, gitHost, probe, settings } = world.machine;
+    const limits = { memoryLimit: true, cpuLimit: true };
     const uploads = createUploads({
       store,
       probe,
@@ -98,7 +99,7 @@ describe('an image', () => {
       archiveSource: { open: () => expect.unreachable() },
       provisioner: {
         description: 'user: one system user per app',
-        supports: { shell: true, images: false, volumes: 'below the code', memoryLimit: true, cpuLimit: true },
+        supports: { shell: true, images: false, volumes: 'below the code', links: false, ...limits },
       },
     });
     const error = await uploads.image(ANN, 'shop', NAME, DETAILS, () => {}, NEVER).catch((thrown: unknown) => thrown);

@@ -7,7 +7,7 @@ import type { Memory } from './memory-state.ts';
 
 export function changesIn(
   memory: Memory,
-): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'appChanges' | 'appUpkeep'> {
+): Pick<UseCases, 'scale' | 'startStop' | 'swap' | 'cnames' | 'links' | 'appChanges' | 'appUpkeep'> {
   const refuse = (action: Action) => async (caller: Caller, app: unknown) => {
     memory.allowed(caller, action, String(app));
     throw new PlatformError('unsupported', 'Nothing can be changed like this in memory.');
@@ -17,6 +17,7 @@ export function changesIn(
     startStop: { start: refuse('app.start'), stop: refuse('app.stop') },
     swap: { swap: refuse('app.swap') },
     cnames: { add: refuse('app.cname_add'), replace: refuse('app.cname_add'), remove: refuse('app.cname_remove') },
+    links: { add: refuse('app.link'), remove: refuse('app.unlink') },
     appChanges: { change: refuse('app.update'), grant: refuse('app.grant'), revoke: refuse('app.revoke') },
     appUpkeep: {
       unlock: refuse('app.unlock'),

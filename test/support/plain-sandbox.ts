@@ -16,6 +16,7 @@ export class PlainSandbox implements Sandbox {
   readonly limits = { memory: false, cpu: false, processes: false };
   readonly roots = false;
   readonly networks = false;
+  readonly links = false;
   /** The requests seen, in order. */
   readonly requests: SandboxRequest[] = [];
   /** Tenants whose user was given back. */
@@ -81,6 +82,12 @@ export class PlainSandbox implements Sandbox {
   async release(): Promise<void> {}
 
   async close(): Promise<void> {}
+
+  async link(): Promise<void> {}
+
+  linked(): [] {
+    return [];
+  }
 
   async forget(tenant: string): Promise<void> {
     this.forgotten.push(tenant);

@@ -49,7 +49,7 @@ const listedUnion = {
 };
 
 function toWire(view: AppView) {
-  const { app, units, state, repositoryUrl, address, plan, problems } = view;
+  const { app, units, state, repositoryUrl, address, plan, problems, linkedFrom = [] } = view;
   return {
     Ip: address,
     Name: app.name,
@@ -69,6 +69,8 @@ function toWire(view: AppView) {
     ...(problems.length > 0 && { problems: [...problems] }),
     ...(app.settings !== NO_SETTINGS && { settings: settingsToWire(app.settings) }),
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
+    ...(app.links.length > 0 && { links: [...app.links] }),
+    ...(linkedFrom.length > 0 && { linkedFrom: [...linkedFrom] }),
     ...(app.customData !== null && { customdata: app.customData }),
     ...(app.swappedWith !== null && { swappedWith: app.swappedWith }),
     // When the lock was taken is not known here.
@@ -107,6 +109,10 @@ export const appUnion = shape(
         counts: Type.Record(Type.String(), Type.Integer()),
       }),
     ),
+    /** Apps that it reaches at `http://<app>.internal`. */
+    links: Type.Optional(Type.Array(Type.String())),
+    /** Apps that reach it so. */
+    linkedFrom: Type.Optional(Type.Array(Type.String())),
     customdata,
   }),
   toWire,

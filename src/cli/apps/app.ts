@@ -4,6 +4,7 @@ import { addUpload } from '../deploys/upload.ts';
 import { registerCreate } from './create.ts';
 import { registerGrant, registerRevoke } from './grant.ts';
 import { registerInfo, registerList, registerOpenUrl } from './info.ts';
+import { registerLink, registerUnlink } from './link.ts';
 import { registerLog } from './log.ts';
 import { registerMetrics } from './metrics.ts';
 import { registerQuota } from './quota.ts';
@@ -29,6 +30,8 @@ export function registerApp(app: Command, cli: Cli): void {
   registerStop(app, cli);
   registerStart(app, cli);
   registerSwap(app, cli);
+  registerLink(app, cli);
+  registerUnlink(app, cli);
   registerUpdate(app, cli);
   registerGrant(app, cli);
   registerRevoke(app, cli);

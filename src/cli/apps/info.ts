@@ -101,6 +101,8 @@ function describe(app: AppInfo): string {
     ['Address', app.Ip === undefined || app.Ip === '' ? undefined : `http://${app.Ip}`],
     ['Also at', app.cname?.join(', ')],
     ['Swapped with', app.swappedWith],
+    ['Reaches', app.links?.map((to) => `${to} at http://${to}.internal`).join(', ')],
+    ['Reached by', app.linkedFrom?.join(', ')],
     ['Platform', app.Framework],
     ['Repository', app.Repository],
     ['Team', app.teamowner],

@@ -90,6 +90,8 @@ export interface AppsTypes {
         readonly keepDevPackages: boolean;
         readonly counts: Readonly<Record<string, number>>;
       };
+      readonly links?: readonly string[];
+      readonly linkedFrom?: readonly string[];
       readonly customdata?: Readonly<Record<string, unknown>>;
     };
   };

@@ -12,6 +12,7 @@ import { EVENTS_CALLS, type EventsTypes } from './events.ts';
 import { HEALERS_CALLS, type HealersTypes } from './healers.ts';
 import { INSTANCES_CALLS, type InstancesTypes } from './instances.ts';
 import { KEYS_CALLS, type KeysTypes } from './keys.ts';
+import { LINKS_CALLS, type LinksTypes } from './links.ts';
 import { LOGS_CALLS, type LogsTypes } from './logs.ts';
 import { METADATA_CALLS, type MetadataTypes } from './metadata.ts';
 import { METRICS_CALLS, type MetricsTypes } from './metrics.ts';
@@ -40,6 +41,7 @@ export type Operations = ApiKeyTypes &
   HealersTypes &
   InstancesTypes &
   KeysTypes &
+  LinksTypes &
   LogsTypes &
   MetadataTypes &
   MetricsTypes &
@@ -69,6 +71,7 @@ export const CALLS = {
   ...HEALERS_CALLS,
   ...INSTANCES_CALLS,
   ...KEYS_CALLS,
+  ...LINKS_CALLS,
   ...LOGS_CALLS,
   ...METADATA_CALLS,
   ...METRICS_CALLS,

@@ -23,6 +23,8 @@ export interface App {
   readonly description: string;
   /** Extra host names (custom domains); sorted. */
   readonly cname: readonly string[];
+  /** Apps whose units it reaches; sorted. */
+  readonly links: readonly string[];
   /** ISO 8601 UTC. */
   readonly createdAt: string;
   /** The release that serves; null before the first deploy. */
@@ -47,6 +49,7 @@ export interface App {
 /** What an app has before its first deploy. */
 export const NEW_APP = {
   cname: [],
+  links: [],
   release: null,
   rollout: null,
   desired: 'running',

@@ -44,6 +44,8 @@ export interface AppView {
   readonly problems: readonly string[];
   /** Of one app only, not in lists. */
   readonly plan?: Plan;
+  /** Apps that are linked to it, sorted; of one app only. */
+  readonly linkedFrom?: readonly string[];
 }
 
 export interface NewApp {
@@ -188,7 +190,9 @@ export function createApps(deps: AppsDeps): Apps {
       demand(caller, 'app.info', { app });
       const plans = await store.plans();
       const builtIn = builtInPlan(settings.unitLimits, !plans.some((plan) => plan.isDefault));
-      return { ...view(app, await store.units(name)), plan: plans.find((plan) => plan.name === app.plan) ?? builtIn };
+      const plan = plans.find((one) => one.name === app.plan) ?? builtIn;
+      const linked = (await store.apps()).filter(({ links, removing }) => !removing && links.includes(name));
+      return { ...view(app, await store.units(name)), plan, linkedFrom: linked.map((other) => other.name) };
     },
 
     async remove(caller, name, say, force = false) {

@@ -41,6 +41,7 @@ export function createRemoval(deps: RemovalDeps): Removal {
       await store.transact(async (tx) => {
         await takeBackAddress(tx, app);
         await unbindAll(tx, app);
+        await unlinkAll(tx, app);
         await tx.updateApp(app, { removing: true });
       });
       await queue.cancelAll(app, new Failure('cancelled', 'The app is being removed.'));
@@ -68,6 +69,14 @@ export function createRemoval(deps: RemovalDeps): Removal {
 /** From here on its bindings are the providers' to undo. */
 async function unbindAll(tx: StoreWriter, app: string): Promise<void> {
   for (const { id } of await tx.bindings({ app })) await tx.updateBinding(id, { state: 'unbinding' });
+}
+
+/** Nobody reaches it any more, nor whoever gets its name after it. */
+async function unlinkAll(tx: StoreWriter, app: string): Promise<void> {
+  for (const { name, links } of await tx.apps()) {
+    if (links.includes(app)) await tx.updateApp(name, { links: links.filter((link) => link !== app) });
+  }
+  await tx.updateApp(app, { links: [] });
 }
 
 /** The app that it is swapped with answers at its own names again. */

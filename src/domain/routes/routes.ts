@@ -2,6 +2,7 @@
 import type { Route, Router, Target } from './router.ts';
 import { type App, hostLabel, ROUTED_PROCESS } from '../apps/app.ts';
 import { type RouteFault, routeFaults } from './route-faults.ts';
+import type { LinkedApp, Provisioner } from '../units/provisioner.ts';
 import { servingUnits, type Unit } from '../units/unit.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
@@ -18,6 +19,7 @@ const MOST_READ_ALONE = 50;
 export interface RoutesDeps {
   readonly store: Store;
   readonly router: Router;
+  readonly provisioner: Pick<Provisioner, 'link'>;
   readonly domain: string;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -27,15 +29,23 @@ export interface RoutesDeps {
   readonly onPublished?: () => void;
 }
 
+/** What is published of one app. */
+interface Entry {
+  readonly route: Route;
+  /** Apps whose units it reaches. */
+  readonly links: readonly string[];
+}
+
 export class Routes {
   readonly #store: Store;
   readonly #router: Router;
+  readonly #provisioner: RoutesDeps['provisioner'];
   readonly #domain: string;
   readonly #logger: Logger;
   readonly #giveUpMs: number;
   readonly #now: () => Date;
   /** By app, as the router has taken them last. */
-  #published: ReadonlyMap<string, Route> = new Map();
+  #published: ReadonlyMap<string, Entry> = new Map();
   /** Apps whose routes may have changed since they were read. */
   #stale: Set<string> | 'all' = 'all';
   readonly #onPublished: () => void;
@@ -47,6 +57,7 @@ export class Routes {
   constructor(deps: RoutesDeps) {
     this.#store = deps.store;
     this.#router = deps.router;
+    this.#provisioner = deps.provisioner;
     this.#domain = deps.domain;
     this.#logger = deps.logger;
     this.#now = deps.now;
@@ -81,13 +92,16 @@ export class Routes {
 
   /** Where the newest table that the router took from here brings the requests of an app. */
   targets(app: string): readonly Target[] {
-    return this.#published.get(app)?.targets ?? [];
+    return this.#published.get(app)?.route.targets ?? [];
   }
 
   /** Where the router's table is not what the store says; empty: nowhere. */
   async faults(): Promise<RouteFault[]> {
     const [known, wanted] = [await this.#router.table(), await this.#read('all')];
-    return routeFaults(known.routes, [...wanted.values()]);
+    return routeFaults(
+      known.routes,
+      [...wanted.values()].map(({ route }) => route),
+    );
   }
 
   /** publish() for a router that has somehow come to a newer table than ours, and would ignore it. */
@@ -106,9 +120,11 @@ export class Routes {
       const stale = this.#stale;
       this.#stale = new Set();
       try {
-        const routes = await this.#read(stale);
-        await this.#router.apply({ version: await this.#nextVersion(), routes: [...routes.values()] });
-        this.#published = routes;
+        const entries = await this.#read(stale);
+        const routes = [...entries.values()].map(({ route }) => route);
+        const table = { version: await this.#nextVersion(), routes };
+        await Promise.all([this.#router.apply(table), this.#provisioner.link(linkedApps(entries))]);
+        this.#published = entries;
         this.#onPublished();
         return;
       } catch (error) {
@@ -130,23 +146,23 @@ export class Routes {
     this.#stale = apps === 'all' ? 'all' : new Set([...this.#stale, ...apps]);
   }
 
-  /** The routes of all apps, those of the stale ones as the store has them now; by name of the app. */
-  async #read(stale: ReadonlySet<string> | 'all'): Promise<Map<string, Route>> {
+  /** Of all apps, those of the stale ones as the store has them now; by name of the app. */
+  async #read(stale: ReadonlySet<string> | 'all'): Promise<Map<string, Entry>> {
     if (stale === 'all' || stale.size > MOST_READ_ALONE) return this.#readAll();
-    const routes = new Map(this.#published);
+    const entries = new Map(this.#published);
     for (const name of stale) {
       const app = await this.#store.app(name);
-      if (app === null || app.removing) routes.delete(name);
-      else routes.set(name, routeOf(app, await this.#store.units(name), this.#domain));
+      if (app === null || app.removing) entries.delete(name);
+      else entries.set(name, entryOf(app, await this.#store.units(name), this.#domain));
     }
-    return routes;
+    return entries;
   }
 
-  async #readAll(): Promise<Map<string, Route>> {
+  async #readAll(): Promise<Map<string, Entry>> {
     const [apps, units] = await Promise.all([this.#store.apps(), this.#store.allUnits()]);
     const byApp = Map.groupBy(units, (unit) => unit.app);
     const routed = apps.filter((app) => !app.removing);
-    return new Map(routed.map((app) => [app.name, routeOf(app, byApp.get(app.name) ?? [], this.#domain)]));
+    return new Map(routed.map((app) => [app.name, entryOf(app, byApp.get(app.name) ?? [], this.#domain)]));
   }
 
   /**
@@ -166,6 +182,23 @@ export class Routes {
     this.#version += 1;
     return this.#version;
   }
+}
+
+/** Sorted by name; who takes requests from outside takes them from linked apps. */
+function linkedApps(entries: ReadonlyMap<string, Entry>): LinkedApp[] {
+  const from = new Map<string, string[]>();
+  for (const [app, { links }] of entries) {
+    for (const to of links) if (entries.has(to)) from.set(to, [...(from.get(to) ?? []), app].sort());
+  }
+  const linked = [...from].map(([app, by]) => {
+    const targets = entries.get(app)?.route.targets ?? [];
+    return { app, from: by, targets: targets.map(({ unit, port }) => ({ unit, port })) };
+  });
+  return linked.sort((one, other) => (one.app < other.app ? -1 : 1));
+}
+
+function entryOf(app: App, units: readonly Unit[], domain: string): Entry {
+  return { route: routeOf(app, units, domain), links: app.links };
 }
 
 /** Only units of the app's serving rollout that are started and have an address are targets. */

@@ -79,6 +79,15 @@ export interface Comeback {
   readonly address: Address | null;
 }
 
+/** An app whose units others reach beside it. */
+export interface LinkedApp {
+  readonly app: string;
+  /** The apps that do; sorted. */
+  readonly from: readonly string[];
+  /** The units that take their connections in turn. */
+  readonly targets: readonly { readonly unit: string; readonly port: number }[];
+}
+
 export interface ReadyCheck {
   readonly healthCheck: HealthCheck | null;
   readonly listens: boolean;
@@ -161,6 +170,8 @@ export interface Supports {
   readonly images: boolean;
   /** Where volumes can be mounted. */
   readonly volumes: 'anywhere' | 'below the code' | 'none';
+  /** Apps that reach the units of others, see Provisioner.link(). */
+  readonly links: boolean;
   readonly memoryLimit: boolean;
   readonly cpuLimit: boolean;
 }
@@ -237,6 +248,12 @@ export interface Provisioner {
    * Throws Failure `cancelled`, `internal`.
    */
   shell(request: ShellRequest): Promise<Shell>;
+
+  /**
+   * Which apps are reached by others, in place of all that were before: by the name linkHost() gives, which processes find that start from
+   * then on, at port 80 as clients reach it, at others as they are. Nothing where `supports.links` is false. Idempotent.
+   */
+  link(apps: readonly LinkedApp[]): Promise<void>;
 
   /**
    * What a unit has written beside its code that looks like data meant to stay (databases, uploads), although it goes with the unit:

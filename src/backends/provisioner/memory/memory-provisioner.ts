@@ -9,6 +9,7 @@ import type {
   Probe,
   ProbeResult,
   Comeback,
+  LinkedApp,
   Provisioner,
   ReadyCheck,
   Shell,
@@ -27,6 +28,7 @@ import { openMemoryShell } from './memory-shell.ts';
 import { MemoryOutput, MemoryUnit } from './memory-unit.ts';
 
 const POLL_MS = 2;
+const LIMITS = { memoryLimit: true, cpuLimit: true } as const;
 
 interface Entry {
   readonly spec: UnitSpec;
@@ -42,6 +44,8 @@ export class MemoryMachine {
   readonly entries = new Map<string, Entry>();
   /** By id, as far as a test says so: inside one process they cannot be told apart. */
   readonly usage = new Map<string, UnitUsage>();
+  /** As link() was last told; units of this process reach each other in any case. */
+  links: readonly LinkedApp[] = [];
 
   /** Ends a unit as an operator's `kill -9` would. */
   async kill(id: string): Promise<void> {
@@ -62,7 +66,7 @@ export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachi
 class MemoryProvisioner implements Provisioner {
   readonly name = 'memory';
   /** The limits are kept with the unit, for whoever wants to see them; only that of memory could be exceeded by its commands. */
-  readonly supports = { shell: true, images: true, volumes: 'anywhere', memoryLimit: true, cpuLimit: true } as const;
+  readonly supports = { shell: true, images: true, volumes: 'anywhere', links: true, ...LIMITS } as const;
   readonly description = 'memory: units inside this process, without isolation';
   readonly #machine: MemoryMachine;
   #listener: ((exited: UnitExited) => void) | null = null;
@@ -211,6 +215,10 @@ class MemoryProvisioner implements Provisioner {
 
   async shell(request: ShellRequest): Promise<Shell> {
     return openMemoryShell(request, environmentOf(request.unit));
+  }
+
+  async link(apps: readonly LinkedApp[]): Promise<void> {
+    this.#machine.links = apps;
   }
 
   async writtenData(): Promise<string[]> {

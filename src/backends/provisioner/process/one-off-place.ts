@@ -7,6 +7,7 @@ import type { Service } from '../../../networks/networks.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import type { Sandbox, SandboxBind, SandboxProcess } from '../../../sandbox/sandbox.ts';
 import type { CodeLayers, CodePlace } from './code-layers.ts';
+import { type LinkedNames, linkedNames } from './linked-names.ts';
 import type { Slug } from './slug.ts';
 import { mountVolumes } from './volume-mounts.ts';
 
@@ -31,6 +32,9 @@ export interface Place {
   readonly tmp: string;
   readonly place: CodePlace;
   readonly volumes: readonly SandboxBind[];
+  readonly hosts: string | null;
+  /** Variables by which it finds the apps that its own is linked to. */
+  readonly links: LinkedNames['env'];
   /** To be told of the process that lives there. */
   readonly started: (process: SandboxProcess) => void;
 }
@@ -53,7 +57,8 @@ export async function inPlace<T>(beside: Beside, spec: UnitSpec, work: (place: P
       // What fails here is done again at the end.
       main.then(() => layers.settled(own)).catch(() => undefined);
     };
-    return await work({ id, own, home, tmp, place, volumes, started });
+    const { hosts, env: links } = await linkedNames(sandbox, app, own);
+    return await work({ id, own, home, tmp, place, volumes, hosts, links, started });
   } finally {
     await sandbox.kill({ rootPid: 0, rootStart: '', id }, 'SIGKILL');
     await sandbox.release(id);

@@ -30,7 +30,7 @@ async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
   const started = await sandbox.spawn({
     argv: oneOffArgv(request.command, slug.manifest),
     ...around,
-    env: unitEnvironment({ spec: request.unit, manifest: slug.manifest, home, tmp, port }),
+    env: unitEnvironment({ spec: request.unit, manifest: slug.manifest, home, tmp, port, links: place.links }),
     tenant: request.unit.app,
     limits: request.unit.limits,
     stdio: ['ignore', 'pipe', 'pipe'],

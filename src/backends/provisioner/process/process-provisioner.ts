@@ -6,6 +6,7 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type {
   Comeback,
+  LinkedApp,
   Provisioner,
   UnitExited,
   UnitSpec,
@@ -88,10 +89,10 @@ class ProcessProvisioner implements Provisioner {
     this.#sandbox = options.sandbox;
     this.#layers = layers;
     this.#outputs = new UnitOutputs(options.logger);
-    const { roots: images, limits } = options.sandbox;
+    const { roots: images, limits, links } = options.sandbox;
     const places = options.sandbox.level === 'bubblewrap' ? 'anywhere' : 'below the code';
     const volumes = options.volumes === undefined ? 'none' : places;
-    this.supports = { shell: true, images, volumes, memoryLimit: true, cpuLimit: limits.cpu };
+    this.supports = { shell: true, images, volumes, links, memoryLimit: true, cpuLimit: limits.cpu };
     this.#every(LIFE_POLL_MS, (unit) => unit.check());
     if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, (unit) => unit.checkMemory());
   }
@@ -321,6 +322,14 @@ class ProcessProvisioner implements Provisioner {
     const services = await this.#servicesOf(spec);
     const { volumes = '' } = this.#options;
     return { sandbox: this.#sandbox, layers: this.#layers, slug, directory, port, services, volumes };
+  }
+
+  async link(apps: readonly LinkedApp[]): Promise<void> {
+    if (!this.supports.links) return;
+    const tenants = apps.map(({ app, from, targets }) => {
+      return { tenant: app, from, targets: targets.map(({ unit, port }) => ({ id: unit, port })) };
+    });
+    await this.#sandbox.link(tenants);
   }
 
   async writtenData(id: string): Promise<string[]> {

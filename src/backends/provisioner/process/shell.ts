@@ -90,7 +90,7 @@ async function start(options: ShellOptions, place: Place, terminal: OpenTerminal
     argv: terminal === null ? program : [...control, ...program, '-i'],
     ...around,
     env: {
-      ...unitEnvironment({ spec: request.unit, manifest: slug.manifest, home, tmp, port }),
+      ...unitEnvironment({ spec: request.unit, manifest: slug.manifest, home, tmp, port, links: place.links }),
       TERM: request.term,
       PS1: prompt,
     },

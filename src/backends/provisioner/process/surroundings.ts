@@ -13,7 +13,8 @@ export interface Surroundings extends Pick<SandboxRequest, 'cwd' | 'binds' | 'ro
 }
 
 /** How names of hosts are found is the machine's, for so is its network. */
-const NAME_FILES = ['/etc/resolv.conf', '/etc/hosts'];
+const HOSTS = '/etc/hosts';
+const NAME_FILES = ['/etc/resolv.conf', HOSTS];
 
 /** What is the process's own: its view of the code, and directories. */
 export interface Own {
@@ -22,31 +23,36 @@ export interface Own {
   readonly tmp: string;
   /** Absent: none. */
   readonly volumes?: readonly SandboxBind[];
+  /** In place of the machine's file; null or absent: that. */
+  readonly hosts?: string | null;
 }
 
-export function surroundings({ code, manifest }: Slug, { place, home, tmp, volumes = [] }: Own): Surroundings {
-  if (manifest.image !== undefined) return inImage(place.path, manifest.image, { tmp, volumes });
+export function surroundings({ code, manifest }: Slug, own: Own): Surroundings {
+  const { place, home, tmp, volumes = [], hosts = null } = own;
+  if (manifest.image !== undefined) return inImage(manifest.image, own);
   const binds = [
     { ...place, ...(place.path !== code && { at: code }) },
     { path: home, writable: true },
     { path: tmp, writable: true },
     ...manifest.binds.map((path) => ({ path, writable: false })),
     ...volumes,
+    ...(hosts === null ? [] : [{ path: hosts, writable: false, at: HOSTS }]),
   ];
   return { cwd: code, binds, home, tmp };
 }
 
-function inImage(
-  code: string,
-  image: SlugImage,
-  { tmp, volumes }: Required<Pick<Own, 'tmp' | 'volumes'>>,
-): Surroundings {
-  const names = NAME_FILES.filter((path) => existsSync(path));
+function inImage(image: SlugImage, { place, tmp, volumes = [], hosts = null }: Own): Surroundings {
+  const sources = new Map(NAME_FILES.map((path) => [path, path === HOSTS && hosts !== null ? hosts : path]));
+  const names = [...sources].filter(([, source]) => existsSync(source));
   const binds: SandboxBind[] = [
     { path: tmp, writable: true, at: '/tmp' },
-    ...names.map((path) => ({ path: realpathSync(path), writable: false, at: join(MACHINE_FILES, basename(path)) })),
+    ...names.map(([path, source]) => ({
+      path: realpathSync(source),
+      writable: false,
+      at: join(MACHINE_FILES, basename(path)),
+    })),
     ...volumes,
   ];
   const { uid, gid, directory: cwd, home } = image;
-  return { cwd, binds, root: { directory: code, uid, gid }, home, tmp: '/tmp' };
+  return { cwd, binds, root: { directory: place.path, uid, gid }, home, tmp: '/tmp' };
 }

@@ -49,9 +49,18 @@ export interface EnvironmentFacts {
   readonly home: string;
   readonly tmp: string;
   readonly port: number | null;
+  /** Of the apps that it is linked to. */
+  readonly links?: Readonly<Record<string, string>>;
 }
 
-export function unitEnvironment({ spec, manifest, home, tmp, port }: EnvironmentFacts): Record<string, string> {
+export function unitEnvironment({
+  spec,
+  manifest,
+  home,
+  tmp,
+  port,
+  links = {},
+}: EnvironmentFacts): Record<string, string> {
   return {
     LANG: 'C.UTF-8',
     HOME: home,
@@ -63,6 +72,7 @@ export function unitEnvironment({ spec, manifest, home, tmp, port }: Environment
     // What apps of other platforms of this family look for.
     TSURU_APPNAME: spec.app,
     TSURU_PROCESSNAME: spec.process,
+    ...links,
     ...manifest.env,
     ...spec.env,
     ...(port === null ? {} : { PORT: `${port}` }),

@@ -7,6 +7,7 @@ import type { Sandbox, SandboxBind, SandboxProcess, SandboxRequest } from '../..
 import type { Service } from '../../../networks/networks.ts';
 import type { CodeLayers, CodePlace } from './code-layers.ts';
 import type { ExitStatus } from './exit-status.ts';
+import { type LinkedNames, linkedNames } from './linked-names.ts';
 import type { LiveUnit } from './live-unit.ts';
 import type { Slug } from './slug.ts';
 import { surroundings } from './surroundings.ts';
@@ -64,7 +65,8 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
       await sandbox.own(paths.output, launch.spec.app);
       const place = await layers.lay(slug.code, paths.directory, spec.app, slug.manifest.image !== undefined);
       const volumes = await mountVolumes({ ...launch, place });
-      started = await sandbox.spawn(unitRequest(launch, { place, volumes }, output));
+      const { hosts, env: links } = await linkedNames(sandbox, spec.app, paths.directory);
+      started = await sandbox.spawn(unitRequest(launch, { place, volumes, hosts, links }, output));
     } finally {
       closeSync(output);
     }
@@ -107,13 +109,15 @@ async function abandon(
 interface OwnView {
   readonly place: CodePlace;
   readonly volumes: readonly SandboxBind[];
+  readonly hosts: string | null;
+  readonly links: LinkedNames['env'];
 }
 
 function unitRequest({ unit, spec, slug, services }: UnitLaunch, view: OwnView, output: number): SandboxRequest {
   const { home, tmp, ...around } = surroundings(slug, { ...unit.paths, ...view });
   return {
     argv: unitArgv(spec.command, slug.manifest),
-    env: unitEnvironment({ spec, manifest: slug.manifest, home, tmp, port: unit.record.port }),
+    env: unitEnvironment({ spec, manifest: slug.manifest, home, tmp, port: unit.record.port, links: view.links }),
     tenant: spec.app,
     ...around,
     limits: spec.limits,

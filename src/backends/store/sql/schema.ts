@@ -47,6 +47,7 @@ export interface AppsTable {
   pool: string;
   description: string;
   cname_json: string;
+  links_json: string;
   created_at: string;
   release: number | null;
   rollout: string | null;

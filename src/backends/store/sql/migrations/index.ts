@@ -12,6 +12,7 @@ import { audit } from './0009-audit.ts';
 import { appSettings } from './0010-app-settings.ts';
 import { volumes } from './0011-volumes.ts';
 import { certificates } from './0012-certificates.ts';
+import { appLinks } from './0013-app-links.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -30,6 +31,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0010_app_settings': appSettings(kind),
       '0011_volumes': volumes(kind),
       '0012_certificates': certificates(kind),
+      '0013_app_links': appLinks(kind),
     },
   };
 }
