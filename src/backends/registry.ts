@@ -16,7 +16,7 @@ import type { Mailer } from '../domain/users/mailer.ts';
 import type { VolumeHost } from '../domain/volumes/volume-host.ts';
 import { keeperArgument } from '../keeper/keeper-settings.ts';
 import { backupSetOf } from '../lib/backup-sets.ts';
-import { createAddressGuard } from '../lib/guarded/address-guard.ts';
+import { type AddressGuardOptions, createAddressGuard } from '../lib/guarded/address-guard.ts';
 import type { Logger } from '../lib/logger.ts';
 import { probeSandbox } from '../sandbox/probe.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
@@ -89,6 +89,13 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     return value;
   }
 
+  const imageSource = createRegistryImages({
+    addresses,
+    ...{ slugs: home('slugs'), blobs: home('images') },
+    logins: config.registries,
+    timeoutMs: config.buildTimeoutSeconds * 1000,
+  });
+
   const openStores = async (): Promise<Pick<Backends, 'store' | 'logStore'>> => {
     const sealer = await openSealer(home('secret.key'));
     const place = placesOf(config);
@@ -108,6 +115,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       slugs,
       cache: home('cache'),
       toolchains: home('toolchains'),
+      images: imageSource,
       sandbox,
       buildTimeoutMs: config.buildTimeoutSeconds * 1000,
       buildMemoryBytes: config.buildMemoryBytes,
@@ -136,25 +144,25 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);
-    const outward = {
-      serviceEndpoint: createServiceEndpoints({ ...addresses, logger }),
-      archiveSource: createHttpArchives(addresses),
-      imageSource: createRegistryImages({
-        addresses,
-        slugs: home('slugs'),
-        logins: config.registries,
-        timeoutMs: config.buildTimeoutSeconds * 1000,
-      }),
-      probe: createMachineProbe({ directory: config.home }),
-      diskSurvey: createHomeSurvey({ home: config.home }),
-      externalHealers: createHttpHealers({ guard: createAddressGuard(addresses) }),
-    };
-    return { ...stores, ...engine, ...router, ...gitHost, mailer, ...outward, close };
+    const outward = outwardBackends(config, addresses, logger);
+    return { ...stores, ...engine, ...router, ...gitHost, mailer, imageSource, ...outward, close };
   } catch (error) {
     await Promise.allSettled(opening);
     await close('failed start');
     throw error;
   }
+}
+
+type Outward = Pick<Backends, 'serviceEndpoint' | 'archiveSource' | 'probe' | 'diskSurvey' | 'externalHealers'>;
+
+function outwardBackends({ home }: Config, addresses: AddressGuardOptions, logger: Logger): Outward {
+  return {
+    serviceEndpoint: createServiceEndpoints({ ...addresses, logger }),
+    archiveSource: createHttpArchives(addresses),
+    probe: createMachineProbe({ directory: home }),
+    diskSurvey: createHomeSurvey({ home }),
+    externalHealers: createHttpHealers({ guard: createAddressGuard(addresses) }),
+  };
 }
 
 type Place =

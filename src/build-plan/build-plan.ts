@@ -4,6 +4,9 @@
  * between the builds of one app), `{layer}` (the set of dependencies that stays outside the code), and the names of shared tools.
  */
 import type { FailureCause } from '../domain/rollouts/rollout.ts';
+import type { Recipe } from './languages/dockerfile/stages.ts';
+
+export type { Recipe };
 
 export interface BuildPlan {
   /** `nodejs`: also the name of the app's platform. */
@@ -23,6 +26,8 @@ export interface BuildPlan {
   readonly files: readonly AddedFile[];
   readonly dependencies: readonly DependencySet[];
   readonly steps: readonly Step[];
+  /** The image that is built in place of the steps and run as images are; null: code is built. */
+  readonly image: ImageRecipe | null;
   /** Files that the steps must have made to be served as they are; null: the app serves itself. */
   readonly site: Site | null;
   /** By name. Empty only beside a problem. */
@@ -147,6 +152,18 @@ export interface Site {
   readonly variable: string;
   /** When none has it; null: then nothing of it is served. */
   readonly otherwise: Problem | null;
+}
+
+export interface ImageRecipe {
+  /** The Dockerfile, below the source. */
+  readonly file: string;
+  /** The stage that is built; '' for the last. */
+  readonly target: string;
+  /** Build arguments from the app's file. */
+  readonly args: Readonly<Record<string, string>>;
+  readonly recipe: Recipe;
+  /** The image's own command is the process `web`; false where the app names its processes. */
+  readonly ownCommand: boolean;
 }
 
 export interface PlannedProcess {

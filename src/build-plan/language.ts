@@ -44,9 +44,9 @@ export interface Detection {
   readonly because: string;
   /**
    * How much it means when an app's platform is found by its first push: a manifest of packages says more than a file with a usual
-   * name, and that more than a page.
+   * name, that more than a recipe of an image, and that more than a page.
    */
-  readonly strength: 'manifest' | 'program' | 'page';
+  readonly strength: 'manifest' | 'program' | 'recipe' | 'page';
 }
 
 /** What the app has been told to be, beside its code. */
@@ -72,7 +72,7 @@ export type PlanParts = Pick<BuildPlan, 'title'> &
     readonly processes?: BuildPlan['processes'];
   };
 
-const STRENGTHS: readonly Detection['strength'][] = ['manifest', 'program', 'page'];
+const STRENGTHS: readonly Detection['strength'][] = ['manifest', 'program', 'recipe', 'page'];
 
 /** Sorts the strongest first. */
 export function byStrength(a: Detection, b: Detection): number {

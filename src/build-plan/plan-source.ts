@@ -4,6 +4,7 @@ import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
 import { Failure } from '../domain/rollouts/rollout.ts';
 import { readAppFiles, type AppFiles } from './app-files/app-files.ts';
 import type { BuildPlan, PlannedProcess, Problem } from './build-plan.ts';
+import { DOCKERFILES, dockerfile } from './languages/dockerfile/dockerfile.ts';
 import { checkSource, chooseLanguage } from './choose-language.ts';
 import type { Asked, Language, PlanParts } from './language.ts';
 import { fromDirectory, inDirectory } from './part-of-source.ts';
@@ -44,7 +45,7 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   const { app, files, directory = '' } = request;
   const part = { ...request, files: files.below(directory) };
   const language = await chooseLanguage(part);
-  const skipped = request.platform === AUTO_PLATFORM ? [await takenFor(language, part.files)] : [];
+  const skipped = request.platform === AUTO_PLATFORM ? await takenFor(language, part) : [];
   const { section = null, keys = [] } = language.options ?? {};
   const written = await readAppFiles(part.files, { section, options: keys, note: (text) => skipped.push(text) });
   const appFiles = fromDirectory(directory, written, keys);
@@ -69,9 +70,12 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   return { plan: { ...plan, notes: [...skipped, ...plan.notes] }, appFiles, commands };
 }
 
-async function takenFor(language: Language, files: SourceFiles): Promise<string> {
+async function takenFor(language: Language, { app, files }: PlanRequest): Promise<string[]> {
   const detection = await language.detect(files);
-  return `The source is taken for ${language.name}: it has ${detection?.because ?? 'files of it'}`;
+  const taken = `The source is taken for ${language.name}: it has ${detection?.because ?? 'files of it'}`;
+  const recipe = language.name === dockerfile.name ? null : await files.find(...DOCKERFILES);
+  if (recipe === null) return [taken];
+  return [taken, `There is a ${recipe}, too. To build by that: tancho app update ${app} --platform ${dockerfile.name}`];
 }
 
 /** Throws Failure: the first problem of a plan, when it has one. */
@@ -110,6 +114,7 @@ function wholePlan(language: Language, parts: PlanParts, own: BuildPlan['process
     files: parts.files ?? [],
     dependencies: parts.dependencies ?? [],
     steps: parts.steps ?? [],
+    image: parts.image ?? null,
     // What starts the app is not known to serve the site.
     site: parts.site == null || own === null ? (parts.site ?? null) : { ...parts.site, otherwise: null },
     processes,

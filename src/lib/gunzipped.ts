@@ -1,34 +1,44 @@
-import { createGunzip } from 'node:zlib';
+import type { Transform } from 'node:stream';
+import { createGunzip, createZstdDecompress } from 'node:zlib';
 import { drained } from './drained.ts';
 
 /**
  * What gzipped bytes unfold to. Throws what `chunks` throws as it is, and what `damaged` makes of the reason when they are no whole
  * gzip stream. Whoever stops reading does not wait for the bytes that are still to come.
  */
-export async function* gunzipped(
+export function gunzipped(chunks: AsyncIterable<Buffer>, damaged: (why: string) => Error): AsyncGenerator<Buffer> {
+  return through(createGunzip(), chunks, damaged);
+}
+
+/** The same of bytes packed with zstd. */
+export function unzstd(chunks: AsyncIterable<Buffer>, damaged: (why: string) => Error): AsyncGenerator<Buffer> {
+  return through(createZstdDecompress(), chunks, damaged);
+}
+
+async function* through(
+  decoder: Transform,
   chunks: AsyncIterable<Buffer>,
   damaged: (why: string) => Error,
 ): AsyncGenerator<Buffer> {
-  const gunzip = createGunzip();
   let fault: unknown = null;
   void (async () => {
     try {
       for await (const chunk of chunks) {
-        if (!gunzip.write(chunk)) await drained(gunzip);
-        if (gunzip.destroyed) return;
+        if (!decoder.write(chunk)) await drained(decoder);
+        if (decoder.destroyed) return;
       }
-      gunzip.end();
+      decoder.end();
     } catch (error) {
       fault = error;
-      gunzip.destroy(error as Error);
+      decoder.destroy(error as Error);
     }
   })();
   try {
-    yield* gunzip as AsyncIterable<Buffer>;
+    yield* decoder as AsyncIterable<Buffer>;
   } catch (error) {
     if (fault !== null) throw fault;
     throw damaged((error as Error).message);
   } finally {
-    gunzip.destroy();
+    decoder.destroy();
   }
 }

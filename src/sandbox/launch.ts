@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cgroups } from './cgroups.ts';
@@ -66,6 +67,8 @@ export interface BubblewrapLaunch {
   readonly cgroups: Cgroups | null;
   /** What the process waits for, while everything around it is made. */
   readonly before: Promise<void> | null;
+  /** Its map of users, for a process that is root of its own: lines of inside, outside, count; null for others. */
+  readonly users: string | null;
   readonly plan: (fds: BubblewrapFacts['fds']) => Plan;
 }
 
@@ -74,14 +77,14 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
   const { request, cgroups } = launch;
   const stdio = stdioList(request.stdio);
   while (stdio.length < 3) stdio.push('ignore');
-  const fds = { info: stdio.length, status: stdio.length + 1, block: stdio.length + 2 };
+  const fds = { info: stdio.length, status: stdio.length + 1, block: stdio.length + 2, users: stdio.length + 3 };
   const plan = launch.plan(fds);
   const status = openSync(launch.statusFile, 'w', 0o600);
   let child: ChildProcess;
   try {
     child = spawn(plan.file, plan.args, {
       env: plan.env,
-      stdio: [...stdio, 'pipe', status, 'pipe'],
+      stdio: [...stdio, 'pipe', status, 'pipe', ...(launch.users === null ? [] : ['pipe' as const])],
       detached: true,
     });
   } finally {
@@ -96,6 +99,7 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
     rootPid = await initPid(info);
     const rootStart = readProcess(rootPid)?.start ?? '';
     cgroups?.join(request.id, rootPid);
+    if (launch.users !== null) await mapUsers(rootPid, launch.users, child.stdio[fds.users] as Socket);
     await launch.before;
     const main = release(block, { pid: rootPid, start: rootStart });
     // Not everybody waits for it.
@@ -110,6 +114,13 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
   } finally {
     info.destroy();
   }
+}
+
+/** It waits for that before it does anything, for until then it is nobody. */
+async function mapUsers(pid: number, map: string, ready: Socket): Promise<void> {
+  ready.on('error', () => undefined);
+  for (const name of ['uid_map', 'gid_map']) await writeFile(`/proc/${pid}/${name}`, map);
+  ready.end('1');
 }
 
 /** In a later turn, so that whoever awaits the spawn has its listeners in place before the process can end. */

@@ -1,6 +1,6 @@
 /** The Sandbox of one isolation level. */
 import { createHash } from 'node:crypto';
-import { mkdirSync } from 'node:fs';
+import { mkdirSync, readFileSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { safeName } from './cgroups.ts';
@@ -10,7 +10,8 @@ import { type Usage, usageOfProcesses } from './usage.ts';
 import { launchBubblewrap, launchDirect, type Launched } from './launch.ts';
 import { admit, handOver } from './ownership.ts';
 import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
-import type { Plan, Programs, SystemView } from './plan.ts';
+import type { BubblewrapFacts, Plan, Programs, SystemView } from './plan.ts';
+import { hasUserRange, planManyUsers, userMap } from './plan-many-users.ts';
 import type { EnteredNetwork, Networks } from '../networks/networks.ts';
 import type { LinkedTenant } from '../networks/tenant-links.ts';
 import { isAlive, readProcess } from '../lib/processes.ts';
@@ -51,6 +52,7 @@ export class LevelSandbox implements Sandbox {
   readonly roots: boolean;
   readonly networks: boolean;
   readonly links: boolean;
+  readonly manyUsers: boolean;
   readonly #isolation: IsolationLevel;
   readonly #networks: Networks | null;
   readonly #cgroups: Cgroups | null;
@@ -66,6 +68,8 @@ export class LevelSandbox implements Sandbox {
     this.description = options.description;
     this.roots = options.roots;
     this.networks = options.networks !== null;
+    this.manyUsers =
+      options.roots && isolation.tenants !== null && hasUserRange(readFileSync('/proc/self/uid_map', 'utf8'));
     this.#networks = options.networks;
     this.links = this.networks && isolation.system !== null;
     this.limits = {
@@ -99,6 +103,7 @@ export class LevelSandbox implements Sandbox {
   async #launch(request: SandboxRequest, network: EnteredNetwork | null): Promise<Launched> {
     const { programs, tenants, system } = this.#isolation;
     if (request.root !== undefined && system === null) throw new Error(`${this.level} has no root file systems.`);
+    if (request.manyUsers === true && !this.manyUsers) throw new Error(`${this.level} has no users of one's own.`);
     const uid = tenants?.uid(request.tenant) ?? null;
     const within = (plan: Plan): Plan => (network === null ? plan : inNetwork(plan, network.path, programs));
     if (system !== null) {
@@ -108,7 +113,8 @@ export class LevelSandbox implements Sandbox {
         statusFile: this.#statusFile(request.id),
         cgroups: this.#cgroups,
         before: network?.opened ?? null,
-        plan: (fds) => within(planBubblewrap(request, { programs, system, uid, entries, fds })),
+        users: request.manyUsers === true ? userMap(uid ?? 0) : null,
+        plan: (fds) => within(planned(request, { programs, system, uid, entries, fds })),
       });
     }
     await network?.opened;
@@ -214,4 +220,8 @@ export class LevelSandbox implements Sandbox {
 
 export function scopeOf(stateDir: string): string {
   return createHash('sha256').update(resolve(stateDir)).digest('hex').slice(0, 8);
+}
+
+function planned(request: SandboxRequest, facts: BubblewrapFacts): Plan {
+  return request.manyUsers === true ? planManyUsers(request, facts) : planBubblewrap(request, facts);
 }

@@ -9,7 +9,7 @@ const programs = {
   env: '/usr/bin/env',
   nsenter: '/usr/bin/nsenter',
 };
-const fds = { info: 3, status: 4, block: 5 };
+const fds = { info: 3, status: 4, block: 5, users: 6 };
 const system = { directories: ['/usr', '/etc'], links: [{ path: '/bin', target: 'usr/bin' }] };
 
 function request(changes: Partial<SandboxRequest> = {}): SandboxRequest {

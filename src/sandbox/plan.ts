@@ -32,18 +32,18 @@ export interface BubblewrapFacts {
   readonly uid: number | null;
   /** Of the request's root. */
   readonly entries?: readonly RootEntry[];
-  readonly fds: { readonly info: number; readonly status: number; readonly block: number };
+  readonly fds: { readonly info: number; readonly status: number; readonly block: number; readonly users: number };
 }
 
-const TMPFS_BYTES = 512 * 1024 * 1024;
+export const TMPFS_BYTES = 512 * 1024 * 1024;
 /** Those by which a program becomes a tenant and enters what is the tenant's. */
-const KEPT_CAPABILITIES = [
+export const KEPT_CAPABILITIES = [
   '--cap-drop',
   'ALL',
   ...['SETUID', 'SETGID', 'SETPCAP', 'DAC_READ_SEARCH'].flatMap((name) => ['--cap-add', `CAP_${name}`]),
 ];
 /** Where a tenant finds what lies in directories that it may not enter. */
-const WITHIN_REACH = '/.sandbox';
+export const WITHIN_REACH = '/.sandbox';
 /** Stops a fork bomb where there is no pids cgroup. Counts per uid, so it is far above what one unit needs. */
 const PROCESSES_PER_UID = 4096;
 
@@ -114,23 +114,23 @@ function rootArguments(request: SandboxRequest, root: SandboxRoot, { fds, entrie
   return [...args, ...descriptors(fds), '--', ...request.argv];
 }
 
-function systemArguments({ directories, links }: SystemView): string[] {
+export function systemArguments({ directories, links }: SystemView): string[] {
   return [
     ...bindArguments(directories.map((path) => ({ path, writable: false }))),
     ...links.flatMap((link) => ['--symlink', link.target, link.path]),
   ];
 }
 
-function assigned(late: readonly (readonly [string, string])[]): string[] {
+export function assigned(late: readonly (readonly [string, string])[]): string[] {
   return late.flatMap(([name, value]) => ['--setenv', name, value]);
 }
 
-function namespaces({ dieWithParent }: SandboxRequest): string[] {
+export function namespaces({ dieWithParent }: SandboxRequest): string[] {
   const args = ['--unshare-pid', '--unshare-ipc', '--unshare-uts', '--new-session'];
   return dieWithParent ? [...args, '--die-with-parent'] : args;
 }
 
-function descriptors({ info, status, block }: BubblewrapFacts['fds']): string[] {
+export function descriptors({ info, status, block }: BubblewrapFacts['fds']): string[] {
   return ['--info-fd', `${info}`, '--json-status-fd', `${status}`, '--block-fd', `${block}`];
 }
 
@@ -152,7 +152,7 @@ export function inNetwork(plan: Plan, path: string, { nsenter }: Programs): Plan
 }
 
 /** The request's argv behind the programs that become the uid and give up every privilege. */
-function asUser(request: SandboxRequest, programs: Programs, uid: number): Pick<SandboxRequest, 'argv' | 'env'> {
+export function asUser(request: SandboxRequest, programs: Programs, uid: number): Pick<SandboxRequest, 'argv' | 'env'> {
   const argv = limited(programs);
   argv.push(required(programs.setpriv), `--reuid=${uid}`, `--regid=${uid}`, '--clear-groups', '--no-new-privs');
   argv.push('--inh-caps=-all', '--ambient-caps=-all', '--bounding-set=-all');
@@ -168,7 +168,10 @@ function limited({ prlimit }: Programs): string[] {
 }
 
 /** What the wrapper programs may have, and what only the app itself gets. */
-function splitEnvironment(env: SandboxRequest['env']): { early: Record<string, string>; late: [string, string][] } {
+export function splitEnvironment(env: SandboxRequest['env']): {
+  early: Record<string, string>;
+  late: [string, string][];
+} {
   const all = Object.entries(env);
   return {
     // Not by assignment, which a variable named __proto__ would not survive.
@@ -178,7 +181,7 @@ function splitEnvironment(env: SandboxRequest['env']): { early: Record<string, s
 }
 
 /** Parents first, so that a bind inside another stays visible; made by hand because bubblewrap would make them unreadable. */
-function bindArguments(binds: SandboxRequest['binds']): string[] {
+export function bindArguments(binds: SandboxRequest['binds']): string[] {
   const args: string[] = [];
   const made = new Set(['/']);
   const places = binds.map(({ path, writable, at = path }) => ({ path, writable, at }));
@@ -198,11 +201,11 @@ function parentsOf(path: string): string[] {
   return parts.map((_, index) => `/${parts.slice(0, index + 1).join('/')}`);
 }
 
-function marked(env: Readonly<Record<string, string>>, id: string): Record<string, string> {
+export function marked(env: Readonly<Record<string, string>>, id: string): Record<string, string> {
   return { ...env, [SANDBOX_MARK]: id };
 }
 
-function required(program: string | null): string {
+export function required(program: string | null): string {
   if (program === null) throw new Error('A program this isolation level is made of is missing.');
   return program;
 }

@@ -21,6 +21,8 @@ export interface SandboxRequest {
   readonly binds: readonly SandboxBind[];
   /** Absent: the system's directories. Only where Sandbox.roots is true. */
   readonly root?: SandboxRoot;
+  /** The process is root of a user namespace of its own with many users: it may mount, and become others. Only where Sandbox.manyUsers is true. */
+  readonly manyUsers?: boolean;
   readonly limits: {
     readonly memoryBytes: number;
     readonly cpuMillis: number;
@@ -83,6 +85,8 @@ export interface Sandbox {
   readonly limits: { readonly memory: boolean; readonly cpu: boolean; readonly processes: boolean };
   /** Whether a process can have a root file system of its own. */
   readonly roots: boolean;
+  /** Whether a process can be root among users of its own, none of whom is anybody on the machine but the tenant, its root. */
+  readonly manyUsers: boolean;
   /** Whether every process has a network of its own, with all ports free. */
   readonly networks: boolean;
   /** Whether tenants can be linked, see link(): they have networks of their own, and files in which they find names. */

@@ -111,15 +111,17 @@ export class ImageRegistry {
 
   addImage(repository: string, tag: string, parts: ImageParts): Blob & { readonly layers: readonly Blob[] } {
     const { isDocker = false, isPlain = false, architecture = 'amd64' } = parts;
-    const layers = parts.layers.map((layer) => {
-      const tar = Buffer.isBuffer(layer) ? layer : tarOf(layer as readonly TarEntry[]);
+    const tars = parts.layers.map((layer) => (Buffer.isBuffer(layer) ? layer : tarOf(layer as readonly TarEntry[])));
+    const layers = tars.map((tar) => {
       const plain = isDocker
         ? 'application/vnd.docker.image.rootfs.diff.tar'
         : 'application/vnd.oci.image.layer.v1.tar';
       const packed = isDocker ? `${plain}.gzip` : `${plain}+gzip`;
       return this.addBlob(isPlain ? tar : gzipSync(tar, { level: 1 }), isPlain ? plain : packed);
     });
-    const text = JSON.stringify({ os: 'linux', architecture, config: parts.config ?? {}, rootfs: { type: 'layers' } });
+    const history = tars.map(() => ({ created: '2026-01-02T03:04:05Z', created_by: 'a test' }));
+    const rootfs = { type: 'layers', diff_ids: tars.map(digestOf) };
+    const text = JSON.stringify({ os: 'linux', architecture, config: parts.config ?? {}, rootfs, history });
     const kind = isDocker ? 'application/vnd.docker.' : 'application/vnd.oci.image.';
     const config = this.addBlob(text, isDocker ? `${kind}container.image.v1+json` : `${kind}config.v1+json`);
     const mediaType = `${kind}${isDocker ? 'distribution.manifest.v2' : 'manifest.v1'}+json`;

@@ -2,7 +2,7 @@
 import type { HealthCheck, Hooks } from '../../src/domain/apps/app.ts';
 import { Failure, type FailureCause } from '../../src/domain/rollouts/rollout.ts';
 import type { Artifact, Builder, BuildRequest, SourceTree } from '../../src/domain/deploys/builder.ts';
-import type { ImageSource, PulledImage, PullRequest } from '../../src/domain/deploys/image-source.ts';
+import type { ImageSource, PulledImage, PullRequest, UnpackedImage } from '../../src/domain/deploys/image-source.ts';
 import type { ArchiveUpload, GitHost, ImportedArchive } from '../../src/domain/deploys/git-host.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { randomHex } from '../../src/lib/ids.ts';
@@ -104,6 +104,15 @@ export class MemoryImages implements ImageSource {
 
   constructor(builder: MemoryBuilder) {
     this.#builder = builder;
+  }
+
+  /** What is built here begins with no image. */
+  copy(): Promise<string> {
+    return Promise.reject(new Failure('pull_failed', 'There are no registries in memory.'));
+  }
+
+  unpack(): Promise<UnpackedImage> {
+    return Promise.reject(new Failure('invalid_source', 'Nothing is packed in memory.'));
   }
 
   async pull(request: PullRequest, line: (text: string) => void, signal: AbortSignal): Promise<PulledImage> {

@@ -17,6 +17,7 @@ export class PlainSandbox implements Sandbox {
   readonly roots = false;
   readonly networks = false;
   readonly links = false;
+  readonly manyUsers = false;
   /** The requests seen, in order. */
   readonly requests: SandboxRequest[] = [];
   /** Tenants whose user was given back. */

@@ -42,6 +42,7 @@ it('any plan is made, whatever the files hold', async () => {
     'rust-toolchain': blank,
     'go.mod': blank,
     'a.go': `${' '.repeat(1_000_000)}\n`,
+    Dockerfile: `FROM a\n${'RUN \\\n'.repeat(100_000)}ARG ${'A=$B'.repeat(50_000)}\n`,
     'index.html': `${'<script '.repeat(200_000)}`,
     'yarn.lock': `${' '.repeat(1_000_000)}\n`,
     'package.json': JSON.stringify({ scripts: { start }, engines: { node: '>=18' } }),

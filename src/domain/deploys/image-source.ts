@@ -3,7 +3,9 @@
  * removed by the builder, beside what that has built.
  */
 import type { Artifact } from './builder.ts';
+import type { HealthCheck } from '../apps/app.ts';
 import type { ImageName } from './image-name.ts';
+import type { SlugImage } from './slug.ts';
 
 export interface PullRequest {
   readonly app: string;
@@ -21,6 +23,27 @@ export interface PulledImage extends Artifact {
   readonly isNew: boolean;
 }
 
+export interface CopyRequest {
+  readonly image: ImageName;
+  /** Exists and is empty; gets the manifest, and each blob by the digits of its digest. */
+  readonly directory: string;
+}
+
+export interface UnpackRequest {
+  /** As copy() leaves it; whoever wrote there has ended. */
+  readonly directory: string;
+  /** Exists and is empty; becomes the root file system. */
+  readonly root: string;
+}
+
+export interface UnpackedImage {
+  /** What it runs when nobody says otherwise; at least one word. */
+  readonly argv: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+  readonly healthCheck: HealthCheck | null;
+  readonly image: SlugImage;
+}
+
 export interface ImageSource {
   /**
    * Brings an image to this machine and makes it ready to run as the process `web`. Every byte is checked against its digest. `line`
@@ -29,4 +52,11 @@ export interface ImageSource {
    * `disk_full`, `timeout`, `cancelled`.
    */
   pull(request: PullRequest, line: (text: string) => void, signal: AbortSignal): Promise<PulledImage>;
+  /**
+   * Brings an image as it is, for a build that begins with it, checked as pull() does; what an earlier build has brought is not brought
+   * again. Answers its name with the digest. Throws as pull(); a failure may leave something in the directory.
+   */
+  copy(request: CopyRequest, line: (text: string) => void, signal: AbortSignal): Promise<string>;
+  /** Makes an image that was built here ready to run. Throws Failure `invalid_source`, `no_process`. */
+  unpack(request: UnpackRequest, line: (text: string) => void, signal: AbortSignal): Promise<UnpackedImage>;
 }

@@ -5,6 +5,7 @@ import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import type { Language } from '../../../build-plan/language.ts';
 import { type BuildCommand, demandBuildable, planSource } from '../../../build-plan/plan-source.ts';
 import { isPartOfSource } from '../../../build-plan/part-of-source.ts';
+import { dockerfile } from '../../../build-plan/languages/dockerfile/dockerfile.ts';
 import { directoryReader } from '../../../build-plan/source/directory.ts';
 import { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import { describeBriefly } from '../../../build-plan/description.ts';
@@ -15,6 +16,7 @@ import { PlatformError } from '../../../domain/errors.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { prepareDependencies } from './dependencies.ts';
 import { writeManifest } from './finish-slug.ts';
+import { buildImage, demandImages } from './image-build/build-image.ts';
 import { narrowTo } from './narrow-to.ts';
 import { resolveTools } from './resolve-tools.ts';
 import type { RunningBuild } from './running-build.ts';
@@ -36,7 +38,9 @@ export async function buildSlug(
   const languages = languagesFor(context, request);
   const { settings: set = NO_SETTINGS } = request;
   const whole = new SourceFiles(directoryReader(place.code));
-  const isPart = set.root !== '' && (await isPartOfSource(languages, whole, set.root));
+  // An image is built from its own directory: what else it needs, it says itself.
+  const mayBePart = set.root !== '' && platform !== dockerfile.name;
+  const isPart = mayBePart && (await isPartOfSource(languages, whole, set.root));
   if (!isPart) await narrowTo(set.root, place);
   signal.throwIfAborted();
   const files = isPart ? whole : new SourceFiles(directoryReader(place.code));
@@ -46,6 +50,7 @@ export async function buildSlug(
   for (const text of plan.notes) output.say(text);
   for (const text of plan.warnings) output.say(`Warning: ${text}`);
   demandBuildable(plan);
+  const images = plan.image === null ? null : demandImages({ context });
   const begun = { context, request, plan, place, files, output, signal };
   const { versions, ...tools } = await resolveTools(begun);
   const title = plan.title === plan.platform ? '' : ` (${plan.title})`;
@@ -54,18 +59,21 @@ export async function buildSlug(
   const build: RunningBuild = { ...begun, ...tools };
   await writePlatformFiles(plan, context.platformFiles, place);
   await context.sandbox.own(place.code, app);
-  const layer = await runSteps(build, planned.commands);
-  signal.throwIfAborted();
-  await writeManifest(build, { layer, options: appFiles.config.options });
+  const image = plan.image === null || images === null ? null : await buildImage({ build, image: plan.image, images });
+  if (image === null) {
+    const layer = await runSteps(build, planned.commands);
+    signal.throwIfAborted();
+    await writeManifest(build, { layer, options: appFiles.config.options });
+  }
   const { restartBefore, restartAfter, healthCheck } = appFiles.config;
   const { settings, release } = appFiles;
   const processes = Object.entries(plan.processes).map(([name, { command }]) => [name, command] as const);
   return {
     id: place.id,
     platform: plan.platform,
-    processes: Object.fromEntries(processes),
+    processes: image?.processes ?? Object.fromEntries(processes),
     settings,
-    healthCheck,
+    healthCheck: healthCheck ?? image?.healthCheck ?? null,
     hooks: { release, restartBefore, restartAfter },
     volumes: appFiles.config.volumes,
   };

@@ -1,4 +1,5 @@
 /** What every build of one builder shares. */
+import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import type { Layers } from './cache/layers.ts';
 import type { Language } from '../../../build-plan/language.ts';
@@ -20,6 +21,8 @@ export interface BuilderContext {
   readonly programs: Programs;
   readonly toolchains: Toolchains;
   readonly settings: MachineSettings;
+  /** For builds of images; null: there are none. */
+  readonly images: Pick<ImageSource, 'copy' | 'unpack'> | null;
   readonly sandbox: Sandbox;
   /** Absolute; per app: `layers/` (kept dependencies) and `downloads/` (caches of package managers). */
   readonly cache: string;

@@ -2,6 +2,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from '../../../lib/logger.ts';
+import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { Layers } from './cache/layers.ts';
@@ -23,6 +24,8 @@ export interface PlatformBuilderOptions {
   readonly slugs: string;
   readonly cache: string;
   readonly toolchains: string;
+  /** Brings and unpacks images for builds from a Dockerfile; absent: there are none. */
+  readonly images?: Pick<ImageSource, 'copy' | 'unpack'>;
   readonly sandbox: Sandbox;
   readonly buildTimeoutMs: number;
   /** Of each step; 0 for no limit. */
@@ -57,6 +60,7 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
     programs: new Programs({ sandbox, directory: toolchains, execPath, environment, limits }),
     toolchains: new Toolchains({ directory: toolchains, sandbox, limits }),
     settings: new MachineSettings(environment),
+    images: options.images ?? null,
     sandbox,
     cache,
     limits,

@@ -1,11 +1,10 @@
 /** Lays the layers of an image over each other: files, links, and the marks of what a layer takes away. */
 import { createReadStream } from 'node:fs';
 import type { ReadEntry } from 'tar';
-import { gunzipped } from '../../../lib/gunzipped.ts';
+import { gunzipped, unzstd } from '../../../lib/gunzipped.ts';
 import { readTar, TarError } from '../../../lib/tar-entries.ts';
 import { unfit } from './failures.ts';
 import { type ImageLimits, mib } from './limits.ts';
-import { zstd } from './manifests.ts';
 import { hostile, partsOf, type RootTree } from './root-tree.ts';
 
 const MARK = '.wh.';
@@ -114,9 +113,10 @@ async function* unpacked(file: string): AsyncGenerator<Buffer> {
     const first = await chunks.next();
     if (first.done === true) return;
     const start = first.value.subarray(0, 4).toString('hex');
-    if (start === '28b52ffd') throw zstd();
     const all = withFirst(first.value, chunks);
-    yield* start.startsWith('1f8b') ? gunzipped(all, (why) => damaged(`${why}.`)) : all;
+    const broken = (why: string): Error => damaged(`${why}.`);
+    if (start === '28b52ffd') yield* unzstd(all, broken);
+    else yield* start.startsWith('1f8b') ? gunzipped(all, broken) : all;
   } finally {
     source.destroy();
   }

@@ -24,7 +24,7 @@ const INDEX = ['application/vnd.oci.image.index.v1+json', 'application/vnd.docke
 const IMAGE = ['application/vnd.oci.image.manifest.v1+json', 'application/vnd.docker.distribution.manifest.v2+json'];
 export const ACCEPT = [...INDEX, ...IMAGE].join(', ');
 const LAYER =
-  /^application\/vnd\.(?:oci\.image\.layer\.v1\.tar(?:\+gzip)?|docker\.image\.rootfs\.diff\.tar(?:\.gzip)?)$/;
+  /^application\/vnd\.(?:oci\.image\.layer\.v1\.tar(?:\+(?:gzip|zstd))?|docker\.image\.rootfs\.diff\.tar(?:\.(?:gzip|zstd))?)$/;
 const MAX_PLATFORMS = 200;
 
 /** This machine's. */
@@ -55,15 +55,20 @@ export function readManifest(text: string, type: string, processor: Processor, l
 function choose(manifests: readonly unknown[], { architecture, variant }: Processor): Descriptor {
   const offered: string[] = [];
   const fitting: { chosen: Descriptor; isSame: boolean }[] = [];
+  const nested: Descriptor[] = [];
   for (const one of manifests.slice(0, MAX_PLATFORMS)) {
-    const platform = record(record(one, 'its index')['platform'] ?? {}, 'its index');
+    const { platform: named, mediaType } = record(one, 'its index');
+    if (named === undefined && INDEX.includes(String(mediaType))) nested.push(descriptor(one, 'its index'));
+    const platform = record(named ?? {}, 'its index');
     const [os, arch, itsVariant] = ['os', 'architecture', 'variant'].map((name) => String(platform[name] ?? ''));
-    if (os !== 'unknown') offered.push(`${os}/${arch}`.replace(/[^\w/.-]/g, '?').slice(0, 40));
+    if (os !== 'unknown' && os !== '') offered.push(`${os}/${arch}`.replace(/[^\w/.-]/g, '?').slice(0, 40));
     if (os !== 'linux' || arch !== architecture) continue;
     fitting.push({ chosen: descriptor(one, 'its index'), isSame: itsVariant === variant });
   }
   const found = fitting.find(({ isSame }) => isSame) ?? fitting[0];
+  const [inner] = nested;
   if (found !== undefined) return found.chosen;
+  if (inner !== undefined) return inner;
   throw unfit(
     `it is not made for linux/${architecture}, only for ${offered.slice(0, 10).join(', ') || 'nothing'}.`,
     `Build it for linux/${architecture} and push it again.`,
@@ -76,16 +81,8 @@ function checkLayers(layers: readonly Descriptor[], limits: ImageLimits): void {
   if (bytes > limits.compressedBytes) throw unfit(`its layers are larger than ${mib(limits.compressedBytes)}.`);
   for (const { mediaType } of layers) {
     if (LAYER.test(mediaType)) continue;
-    if (mediaType.endsWith('zstd')) throw zstd();
     throw unfit(`a layer is of the kind ${JSON.stringify(mediaType.slice(0, 100))}, which is not known here.`);
   }
-}
-
-export function zstd(): Error {
-  return unfit(
-    'its layers are packed with zstd, which cannot be unpacked here.',
-    'Push it with layers packed with gzip.',
-  );
 }
 
 function descriptor(value: unknown, what: string): Descriptor {

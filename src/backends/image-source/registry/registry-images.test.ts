@@ -2,8 +2,10 @@
 import { existsSync, mkdtempSync, readdirSync, readFileSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { zstdCompressSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ImageRegistry, type ImageParts, type ImageRegistryOptions } from '../../../../test/support/image-registry.ts';
+import { tarOf } from '../../../../test/support/tar-writer.ts';
 import { parseImageName } from '../../../domain/deploys/image-name.ts';
 import type { PulledImage } from '../../../domain/deploys/image-source.ts';
 import { Failure, type FailureCause } from '../../../domain/rollouts/rollout.ts';
@@ -156,6 +158,35 @@ describe('a pull', () => {
     expect(await failure(pull(registry, { image: 'team/app:2' }), 'invalid_source')).toMatch(/only for linux\/arm64/);
     const text = await failure(pull(registry, { image: 'team/app:arm' }), 'invalid_source');
     expect(text).toContain('is made for linux/arm64, and this machine is linux/amd64');
+  });
+
+  it('takes layers packed with zstd', async () => {
+    const registry = await start();
+    const { config } = JSON.parse(JSON.stringify(ONE_FILE)) as { config: object };
+    const tar = tarOf([{ path: 'app', data: 'of zstd'.repeat(1_000) }]);
+    const layer = registry.addBlob(zstdCompressSync(tar), 'application/vnd.oci.image.layer.v1.tar+zstd');
+    const text = JSON.stringify({ os: 'linux', architecture: 'amd64', config });
+    const described = registry.addBlob(text, 'application/vnd.oci.image.config.v1+json');
+    registry.addManifest('team/app', '1', { schemaVersion: 2, config: described, layers: [layer] });
+    await pull(registry);
+    expect(readFileSync(join(slugs, 'shop/d1/code/app'), 'utf8')).toBe('of zstd'.repeat(1_000));
+  });
+
+  it('goes through an index to another one, but not for ever', async () => {
+    const registry = await start();
+    const amd = registry.addImage('team/app', 'amd', ONE_FILE);
+    const inner = registry.addIndex('team/app', 'inner', [{ blob: amd, os: 'linux', architecture: 'amd64' }]);
+    const nested = (blob: object) => ({
+      schemaVersion: 2,
+      mediaType: 'application/vnd.oci.image.index.v1+json',
+      manifests: [blob],
+    });
+    registry.addManifest('team/app', '1', nested(inner));
+    expect((await pull(registry)).image).toBe(`${registry.host}/team/app:1@${amd.digest}`);
+    rmSync(join(slugs, 'shop'), { recursive: true });
+    let last: object = inner;
+    for (const depth of [1, 2, 3, 4]) last = registry.addManifest('team/app', `deep${depth}`, nested(last));
+    expect(await failure(pull(registry, { image: 'team/app:deep4' }), 'invalid_source')).toContain('more than 3 deep');
   });
 
   it('brings nothing that is kept already', async () => {
@@ -340,7 +371,7 @@ describe('an image is refused', () => {
       both: { ...document, manifests: [] },
       neither: { schemaVersion: 2 },
       lying: { ...document, mediaType: 'application/vnd.oci.image.index.v1+json' },
-      zstd: { ...document, layers: [{ ...layer, mediaType: 'application/vnd.oci.image.layer.v1.tar+zstd' }] },
+      packed: { ...document, layers: [{ ...layer, mediaType: 'application/vnd.oci.image.layer.v1.tar+xz' }] },
       foreign: {
         ...document,
         layers: [{ ...layer, mediaType: 'application/vnd.docker.image.rootfs.foreign.diff.tar' }],

@@ -25,6 +25,8 @@ export interface Command {
   readonly binds: Binds;
   readonly limits: StepLimits;
   readonly signal: AbortSignal;
+  /** See SandboxRequest. */
+  readonly manyUsers?: boolean;
   /** Gets every line of the standard output. */
   readonly stdout: (text: string) => void;
   readonly stderr: (text: string) => void;
@@ -54,6 +56,7 @@ export async function runStep(sandbox: Sandbox, command: Command): Promise<Ended
     limits,
     stdio: ['ignore', 'pipe', 'pipe'],
     dieWithParent: true,
+    ...(command.manyUsers === true && { manyUsers: true }),
     id,
   });
   try {

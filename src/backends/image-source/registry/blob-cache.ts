@@ -1,0 +1,73 @@
+/**
+ * Blobs of images that builds begin with, kept by digest for the next build. What is in there is what its digest says, for it was compared
+ * when it came and nobody else can write there.
+ */
+import { link, mkdir, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { randomHex } from '../../../lib/ids.ts';
+import { KeyedQueue } from '../../../lib/keyed-queue.ts';
+
+const MAX_BYTES = 8 * 1024 ** 3;
+const NEW = 'new-';
+
+export class BlobCache {
+  readonly #directory: string;
+  readonly #maxBytes: number;
+  readonly #queue = new KeyedQueue();
+
+  constructor(directory: string, maxBytes = MAX_BYTES) {
+    this.#directory = directory;
+    this.#maxBytes = maxBytes;
+  }
+
+  /** Puts the blob to `path`; `bring` writes it to a file when it is not here, and throws when that is not what the digest says. */
+  async put(digest: string, path: string, bring: (file: string) => Promise<void>): Promise<'kept' | 'brought'> {
+    const own = join(this.#directory, digest.replace(/^sha256:/, ''));
+    return this.#queue.run(digest, async () => {
+      if (await linked(own, path)) {
+        const now = new Date();
+        await utimes(own, now, now);
+        return 'kept';
+      }
+      await mkdir(this.#directory, { recursive: true, mode: 0o700 });
+      const fresh = join(this.#directory, `${NEW}${randomHex(12)}`);
+      try {
+        await bring(fresh);
+        await rename(fresh, own);
+      } finally {
+        await rm(fresh, { force: true });
+      }
+      await link(own, path);
+      return 'brought';
+    });
+  }
+
+  /** Removes those that were used least recently while there are more bytes than may be. */
+  async prune(): Promise<void> {
+    const names = await readdir(this.#directory).catch(() => []);
+    const blobs: { path: string; bytes: number; usedAt: number }[] = [];
+    for (const name of names) {
+      const path = join(this.#directory, name);
+      const facts = await stat(path).catch(() => null);
+      const isLeft = name.startsWith(NEW) && facts !== null && Date.now() - facts.mtimeMs > 24 * 3_600_000;
+      if (isLeft) await rm(path, { force: true });
+      else if (facts !== null && !name.startsWith(NEW)) blobs.push({ path, bytes: facts.size, usedAt: facts.mtimeMs });
+    }
+    let sum = blobs.reduce((all, { bytes }) => all + bytes, 0);
+    for (const { path, bytes } of blobs.sort((a, b) => a.usedAt - b.usedAt)) {
+      if (sum <= this.#maxBytes) return;
+      await rm(path, { force: true });
+      sum -= bytes;
+    }
+  }
+}
+
+async function linked(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,128 @@
+/** Images on their way to builds, and back from them. */
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ImageRegistry, type ImageParts } from '../../../../test/support/image-registry.ts';
+import { parseImageName } from '../../../domain/deploys/image-name.ts';
+import { BlobCache } from './blob-cache.ts';
+import { createRegistryImages } from './registry-images.ts';
+
+const ONE_FILE: ImageParts = { layers: [[{ path: 'app', data: 'program' }]], config: { Entrypoint: ['/app'] } };
+const NEVER = new AbortController().signal;
+
+let slugs: string;
+let registry: ImageRegistry;
+beforeEach(async () => {
+  slugs = mkdtempSync(join(tmpdir(), 'copies-'));
+  registry = await ImageRegistry.start();
+});
+afterEach(async () => {
+  await registry.close();
+  rmSync(slugs, { recursive: true, force: true });
+});
+
+const start = async (): Promise<ImageRegistry> => registry;
+const hexOf = (blob: { readonly digest: string } | undefined): string => (blob?.digest ?? '').replace('sha256:', '');
+
+describe('an image', () => {
+  it('brings several layers at once, and unpacks them in their order', async () => {
+    const registry = await start();
+    const layers = ['one', 'two', 'three', 'four', 'five'].map((text) => [{ path: 'app', data: text }]);
+    const { layers: blobs } = registry.addImage('team/app', '1', { ...ONE_FILE, layers });
+    registry.faults.set(blobs[0]?.digest ?? '', 'halt');
+    const source = createRegistryImages({
+      addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
+      ...{ slugs, logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
+    });
+    const image = parseImageName(`${registry.host}/team/app:1`);
+    const pulling = source.pull({ app: 'shop', deployId: 'd1', image, kept: [] }, () => {}, NEVER);
+    await registry.halted;
+    const asked = (digest: string): boolean => registry.paths().some((path) => path.endsWith(digest));
+    await expect.poll(() => blobs.map(({ digest }) => asked(digest))).toEqual([true, true, true, false, false]);
+    registry.release();
+    await pulling;
+    expect(readFileSync(join(slugs, 'shop/d1/code/app'), 'utf8')).toBe('five');
+  });
+
+  it('copies an image as it is for builds, and what is here is not brought again', async () => {
+    const registry = await start();
+    const { digest, layers } = registry.addImage('team/app', '1', ONE_FILE);
+    const source = createRegistryImages({
+      addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
+      ...{ slugs, blobs: join(slugs, '.blobs'), logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
+    });
+    const image = parseImageName(`${registry.host}/team/app:1`);
+    for (const name of ['one', 'two']) {
+      const directory = join(slugs, name);
+      mkdirSync(directory);
+      expect(await source.copy({ image, directory }, () => {}, NEVER)).toBe(`${registry.host}/team/app:1@${digest}`);
+      const names = readdirSync(directory);
+      expect(names).toEqual(expect.arrayContaining(['manifest.json', 'version', ...layers.map((blob) => hexOf(blob))]));
+    }
+    expect(registry.paths().filter((path) => path.includes('/blobs/'))).toHaveLength(layers.length + 1);
+    registry.addImage('team/app', '2', { ...ONE_FILE, layers: [[{ path: 'app', data: 'other' }]] });
+    const lying = registry.addImage('team/app', '3', { ...ONE_FILE, layers: [[{ path: 'app', data: 'lie' }]] });
+    registry.faults.set(lying.layers[0]?.digest ?? '', 'lie');
+    mkdirSync(join(slugs, 'three'));
+    const wrong = source.copy(
+      { image: parseImageName(`${registry.host}/team/app:3`), directory: join(slugs, 'three') },
+      () => {},
+      NEVER,
+    );
+    await expect(wrong).rejects.toMatchObject({ code: 'pull_failed' });
+    expect(readdirSync(join(slugs, '.blobs'))).not.toContain(hexOf(lying.layers[0]));
+  });
+
+  it('unpacks what was built here, and nothing that is not what its manifest says', async () => {
+    const registry = await start();
+    const { layers } = registry.addImage('team/app', '1', ONE_FILE);
+    const source = createRegistryImages({
+      addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
+      ...{ slugs, logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
+    });
+    const directory = join(slugs, 'built');
+    mkdirSync(directory);
+    await source.copy({ image: parseImageName(`${registry.host}/team/app:1`), directory }, () => {}, NEVER);
+    const unpack = async (name: string) => {
+      mkdirSync(join(slugs, name));
+      return source.unpack({ directory, root: join(slugs, name) }, () => {}, NEVER);
+    };
+    expect((await unpack('root1')).argv.length).toBeGreaterThan(0);
+    expect(readdirSync(join(slugs, 'root1'))).toContain('app');
+    const layer = join(directory, hexOf(layers[0]));
+    const good = readFileSync(layer);
+    writeFileSync(layer, Buffer.concat([good, Buffer.alloc(1)]));
+    await expect(unpack('root2')).rejects.toMatchObject({ code: 'invalid_source' });
+    rmSync(layer);
+    writeFileSync(join(slugs, 'elsewhere'), good);
+    symlinkSync(join(slugs, 'elsewhere'), layer);
+    await expect(unpack('root3')).rejects.toMatchObject({ code: 'invalid_source' });
+  });
+});
+
+it('blobs that were not used for longest go when there are too many bytes', async () => {
+  const directory = join(slugs, 'blobs');
+  const cache = new BlobCache(directory, 2_500);
+  const put = (name: string): Promise<string> =>
+    cache.put(`sha256:${name}`, join(slugs, `${name}-${Math.random()}`), async (file) =>
+      writeFileSync(file, Buffer.alloc(1_000)),
+    );
+  for (const name of ['a', 'b']) expect(await put(name)).toBe('brought');
+  const long = new Date(Date.now() - 60_000);
+  utimesSync(join(directory, 'a'), long, long);
+  utimesSync(join(directory, 'b'), long, long);
+  expect(await put('a')).toBe('kept');
+  expect(await put('c')).toBe('brought');
+  await cache.prune();
+  expect(readdirSync(directory).sort()).toEqual(['a', 'c']);
+});

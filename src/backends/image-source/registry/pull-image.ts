@@ -1,0 +1,124 @@
+/** An image of a registry, as a slug. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Artifact } from '../../../domain/deploys/builder.ts';
+import type { PulledImage, PullRequest } from '../../../domain/deploys/image-source.ts';
+import { ahead } from '../../../lib/ahead.ts';
+import { argvText } from '../../../lib/argv-text.ts';
+import { removeTree } from '../../../lib/remove-tree.ts';
+import { downloadFile } from './download.ts';
+import { configOf, findImage, type FoundImage } from './find-image.ts';
+import type { ImageConfig } from './image-config.ts';
+import { Layers } from './layers.ts';
+import { mib } from './limits.ts';
+import type { Descriptor } from './manifests.ts';
+import { prepareRoot } from './prepare-root.ts';
+import { progressOf } from './progress.ts';
+import type { Bringing } from './registry-images.ts';
+import { RootTree } from './root-tree.ts';
+import { beginSlug, finishSlug, readSlug, type SlugPlace } from './slug-place.ts';
+
+/** Layers on their way at once: more of them would only share the same line. */
+export const DOWNLOADS = 3;
+const SLOW_MS = 1_000;
+
+export interface Pull extends Bringing {
+  readonly request: PullRequest;
+  readonly slugs: string;
+}
+
+export async function pullImage(pull: Pull): Promise<PulledImage> {
+  const { request, line, slugs, signal } = pull;
+  signal.throwIfAborted();
+  const found = await findImage(pull, request.image.reference);
+  const { digest, manifest } = found;
+  const image = `${request.image.full}@${digest}`;
+  const size = manifest.layers.reduce((sum, layer) => sum + layer.size, 0);
+  const config = await configOf(pull, found);
+  for (const id of request.kept) {
+    if ((await readSlug(slugs, id))?.image?.digest !== digest) continue;
+    line(`${digest} is here already`);
+    return { ...artifactOf(id, config), image, isNew: false };
+  }
+  const count = manifest.layers.length;
+  line(`${digest}: ${count} ${count === 1 ? 'layer' : 'layers'}, ${mib(size)}`);
+  const place = await beginSlug(slugs, request.app, request.deployId);
+  try {
+    await unpack(pull, found, config, place);
+    return { ...artifactOf(place.id, config), image, isNew: true };
+  } catch (error) {
+    await removeTree(place.directory);
+    throw error;
+  }
+}
+
+interface Wanted {
+  readonly blob: Descriptor;
+  readonly index: number;
+  readonly count: number;
+}
+
+interface Arrived {
+  readonly name: string;
+  readonly file: string;
+  readonly blob: Descriptor;
+}
+
+async function unpack(
+  pull: Pull,
+  { digest, manifest }: FoundImage,
+  config: ImageConfig,
+  place: SlugPlace,
+): Promise<void> {
+  const { line, limits, signal } = pull;
+  const tree = new RootTree(place.code);
+  const layers = new Layers(tree, limits);
+  // The first that goes wrong ends the others, and is the one that is told.
+  let failure: { readonly cause: unknown } | null = null;
+  const orEnd = async <T>(work: Promise<T>): Promise<T> => {
+    try {
+      return await work;
+    } catch (cause) {
+      failure ??= { cause };
+      pull.abandon();
+      throw cause;
+    }
+  };
+  const downloads = manifest.layers.map(
+    (blob, index) => () => orEnd(arrived(pull, place, { blob, index, count: manifest.layers.length })),
+  );
+  try {
+    // Layers come while those before them are unpacked.
+    for await (const { name, file, blob } of ahead(DOWNLOADS, downloads)) {
+      const slow = setTimeout(() => line(`${name}: unpacking`), SLOW_MS);
+      await orEnd(layers.add(file, signal)).finally(() => clearTimeout(slow));
+      await rm(file);
+      line(`${name}: ${mib(blob.size)}, unpacked`);
+    }
+  } catch (error) {
+    throw (failure as { readonly cause: unknown } | null)?.cause ?? error;
+  }
+  const image = await prepareRoot(tree, config);
+  line(`${layers.entries} entries, ${mib(layers.bytes)}`);
+  signal.throwIfAborted();
+  const manifestOfSlug = { format: 1, platform: '', path: [], env: config.env, binds: [] } as const;
+  await finishSlug(place, { ...manifestOfSlug, image: { digest, ...image } });
+}
+
+async function arrived(pull: Pull, place: SlugPlace, { blob, index, count }: Wanted): Promise<Arrived> {
+  const { client, limits, line, signal } = pull;
+  const name = `Layer ${index + 1} of ${count}`;
+  const file = join(place.downloads, `${index}`);
+  const progress = progressOf(name, blob.size, line);
+  await downloadFile({ client, blob, stallMs: limits.stallMs, signal, progress }, file);
+  return { name, file, blob };
+}
+
+function artifactOf(id: string, config: ImageConfig): Artifact {
+  return {
+    id,
+    processes: { web: argvText(config.argv) },
+    healthCheck: config.healthCheck,
+    hooks: { release: [], restartBefore: [], restartAfter: [] },
+  };
+}

@@ -1,0 +1,183 @@
+/** An image that is built from a Dockerfile, and run as images are. */
+import { PlatformError } from '../../../domain/errors.ts';
+import { parseImageName } from '../../../domain/deploys/image-name.ts';
+import type { ImageRecipe, PlannedProcess, Problem, Tool } from '../../build-plan.ts';
+import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
+import type { SourceFiles } from '../../source/source-files.ts';
+import { NETWORK_VARIABLES } from '../network-variables.ts';
+import { type Instruction, readInstructions } from './instructions.ts';
+import { neededImages, readStages, type Recipe, targetOf } from './stages.ts';
+
+export const DOCKERFILES = ['Dockerfile', 'Containerfile'] as const;
+
+const BUILDAH: Tool = {
+  program: 'buildah',
+  minimum: '1.28.0',
+  install: {
+    'apt-get': 'apt-get install buildah',
+    apk: 'apk add buildah',
+    dnf: 'dnf install buildah',
+  },
+};
+const OPTIONS = {
+  section: 'dockerfile',
+  keys: [
+    { key: 'file', variable: 'DOCKERFILE', description: 'the path of the Dockerfile, such as deploy/Dockerfile' },
+    { key: 'target', variable: 'DOCKERFILE_TARGET', description: 'the stage that is built' },
+    { key: 'args', variable: 'DOCKERFILE_ARGS', description: 'build arguments, such as "VERSION=2 MODE=small"' },
+  ],
+};
+
+export const dockerfile: Language = {
+  name: 'dockerfile',
+  description: 'An image built from a Dockerfile',
+  example: 'my-server --port $PORT',
+  signs: DOCKERFILES,
+  tools: [BUILDAH],
+  inherit: NETWORK_VARIABLES,
+  options: OPTIONS,
+  detect: (files) => firstSign(files, { recipe: DOCKERFILES }),
+  plan,
+};
+
+async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+  const { DOCKERFILE: named = '', DOCKERFILE_TARGET: target = '', DOCKERFILE_ARGS: words = '' } = asked.options;
+  const file = named === '' ? ((await files.find(...DOCKERFILES)) ?? DOCKERFILES[0]) : named.replace(/^\.\//, '');
+  const text = isWithin(file) ? await files.text(file) : null;
+  const args = argumentsOf(words);
+  if (text === null) return { title: 'Dockerfile', tools: [BUILDAH], problems: [notThere(file)] };
+  const instructions = readInstructions(text);
+  const recipe = readStages(instructions);
+  const problems = [
+    ...problemsOf(file, instructions, recipe, target),
+    ...imageProblems(file, recipe, target, args ?? {}),
+    ...(args === null ? [wrongArguments(words)] : []),
+  ];
+  const image: ImageRecipe = { file, target, args: args ?? {}, recipe, ownCommand: asked.processes === null };
+  const last = targetOf(recipe, target);
+  const started = last === null ? null : commandOf(recipe, last, file);
+  return {
+    title: file,
+    tools: [BUILDAH],
+    image,
+    processes: { web: started ?? { command: '(that of the base image)', from: file } },
+    notes: notesOf(recipe, target, args ?? {}),
+    warnings: asked.buildsItself
+      ? [`hooks.build and the build command are not run: ${file} says how it is built.`]
+      : [],
+    problems,
+  };
+}
+
+/** Within the source: no link or `..` leads out of it, for the reader follows none. */
+function isWithin(file: string): boolean {
+  return !file.startsWith('/') && file.split('/').every((part) => part !== '' && part !== '..' && part !== '.');
+}
+
+function argumentsOf(words: string): Record<string, string> | null {
+  const pairs = words.split(/\s+/).filter((word) => word !== '');
+  if (!pairs.every((pair) => /^[A-Za-z_]\w*=/.test(pair))) return null;
+  return Object.fromEntries(pairs.map((pair) => [pair.slice(0, pair.indexOf('=')), pair.slice(pair.indexOf('=') + 1)]));
+}
+
+/** Of the stage or of those it begins with. */
+function commandOf({ stages }: Recipe, index: number, file: string): PlannedProcess | null {
+  for (let at: number | undefined = index; at !== undefined;) {
+    const stage: Recipe['stages'][number] | undefined = stages[at];
+    const said = stage?.cmd ?? stage?.entrypoint ?? null;
+    if (stage === undefined) return null;
+    if (said !== null) {
+      const both = [stage.entrypoint?.text ?? '', stage.cmd?.text ?? ''].filter((text) => text !== '');
+      return { command: both.join(' '), from: `${said.name} in ${file} line ${said.line}` };
+    }
+    const base = stage.base.toLowerCase();
+    const earlier = stages.findIndex(({ name }) => name !== '' && name === base);
+    at = earlier >= 0 && earlier < at ? earlier : undefined;
+  }
+  return null;
+}
+
+function problemsOf(file: string, instructions: readonly Instruction[], recipe: Recipe, target: string): Problem[] {
+  const wrong = (message: string, hint: string): Problem => ({ cause: 'invalid_config', message, hint });
+  if (recipe.stages.length === 0) {
+    return [
+      wrong(`${file} has no FROM, which says what it begins with.`, `Begin it with FROM <image>, or FROM scratch.`),
+    ];
+  }
+  const heredoc = instructions.find((one) => one.heredoc !== '');
+  const bare = recipe.stages.find(({ base }) => base === '');
+  return [
+    ...(heredoc === undefined
+      ? []
+      : [
+          wrong(
+            `${file} line ${heredoc.line} has a here-document (${heredoc.heredoc}), which the buildah of this server does not know.`,
+            'Put it into a file and COPY that, or write it as one RUN with && between the commands.',
+          ),
+        ]),
+    ...(bare === undefined
+      ? []
+      : [
+          wrong(
+            `${file} line ${bare.line}: FROM needs the name of one image.`,
+            'Write FROM <image> or FROM <image> AS <name>.',
+          ),
+        ]),
+    ...(targetOf(recipe, target) === null
+      ? [
+          wrong(
+            `${file} has no stage called ${target}.`,
+            `Its stages are: ${recipe.stages.map(({ name }, at) => (name === '' ? `${at}` : name)).join(', ')}.`,
+          ),
+        ]
+      : []),
+  ];
+}
+
+/** Names with variables are judged by who knows the environment of the app. */
+function imageProblems(
+  file: string,
+  recipe: Recipe,
+  target: string,
+  args: Readonly<Record<string, string>>,
+): Problem[] {
+  const written = new Set(recipe.stages.flatMap(({ base, takes }) => [base, ...takes]));
+  return neededImages(recipe, target, args).flatMap(({ image, line }) => {
+    if (!written.has(image) || image === '' || isName(image)) return [];
+    const message = `${file} line ${line}: ${JSON.stringify(image.slice(0, 100))} is not the name of an image.`;
+    return [{ cause: 'invalid_config', message, hint: 'Write it as registry.example.com/team/app:tag.' } as const];
+  });
+}
+
+function isName(image: string): boolean {
+  try {
+    parseImageName(image);
+    return true;
+  } catch (error) {
+    if (error instanceof PlatformError) return false;
+    throw error;
+  }
+}
+
+function notesOf(recipe: Recipe, target: string, args: Readonly<Record<string, string>>): string[] {
+  const images = neededImages(recipe, target, args)
+    .map(({ image }) => image)
+    .filter(isName);
+  return images.length === 0 ? [] : [`Begins with ${images.join(', ')}`];
+}
+
+function notThere(file: string): Problem {
+  return {
+    cause: 'invalid_config',
+    message: `There is no ${file} in the source.`,
+    hint: 'Name it in tancho.yaml: dockerfile: { file: deploy/Dockerfile }',
+  };
+}
+
+function wrongArguments(words: string): Problem {
+  return {
+    cause: 'invalid_config',
+    message: `dockerfile.args is ${JSON.stringify(words.slice(0, 100))}, which is no list of NAME=value.`,
+    hint: 'Write for example: args: VERSION=2 MODE=small',
+  };
+}
