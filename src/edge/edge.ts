@@ -86,10 +86,15 @@ export class Edge {
     this.#keeper?.close();
     // First what others find us by, so that a successor may take both.
     await this.#control.close();
-    const pid = await readFile(this.#pidPath, 'utf8').catch(() => '');
-    if (pid.trim() === String(process.pid)) await rm(this.#pidPath, { force: true });
+    // Once retired, both are the successor's, which may be writing the file just now.
+    if (!this.#isRetired) await this.#removePidFile();
     await Promise.all([this.#serving.stop(stopGraceMs), this.#predecessor?.stop(stopGraceMs)]);
     this.#journal.line('stopped');
+  }
+
+  async #removePidFile(): Promise<void> {
+    const pid = await readFile(this.#pidPath, 'utf8').catch(() => '');
+    if (pid.trim() === String(process.pid)) await rm(this.#pidPath, { force: true });
   }
 
   async #load(): Promise<void> {
