@@ -62,7 +62,8 @@ async function run(): Promise<void> {
     provisioner,
     specOf: (id) => keptLaunch(unitPaths(units, id), id, sealer),
     onReady: async ({ app, id }, address) => {
-      if (address !== null) await edge.place(app, { unit: id, ...address });
+      const process = provisioner.processOf(id);
+      if (address !== null) await edge.place(app, { unit: id, ...address, ...(process !== null && { process }) });
     },
     logger,
   });

@@ -22,7 +22,8 @@ export function routeFaults(known: readonly Route[], wanted: readonly Route[]): 
 
 function faultOf(known: Route | undefined, wanted: Route): string | null {
   if (known === undefined) return 'The router does not know the app.';
-  const names = (route: Route): string[] => route.targets.map(({ unit, host, port }) => `${unit} ${host} ${port}`);
+  const names = (route: Route): string[] =>
+    route.targets.map(({ unit, host, port, process }) => `${unit} ${host} ${port} ${process?.pid}`);
   if (names(known).some((name) => !names(wanted).includes(name)))
     return 'A route points at a unit that does not serve.';
   if (names(wanted).some((name) => !names(known).includes(name))) return 'A unit that serves gets no requests.';

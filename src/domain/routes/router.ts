@@ -7,6 +7,14 @@ import type { Address } from '../units/unit.ts';
 export interface Target extends Address {
   /** The unit's id. */
   readonly unit: string;
+  /** The first of its processes, where it shares the network of the machine: nobody else's listener gets its requests. */
+  readonly process?: UnitProcess;
+}
+
+export interface UnitProcess {
+  readonly pid: number;
+  /** Kernel start time, in clock ticks since boot, so a reused pid is recognised. */
+  readonly start: string;
 }
 
 export interface Route {

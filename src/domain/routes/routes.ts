@@ -19,7 +19,7 @@ const MOST_READ_ALONE = 50;
 export interface RoutesDeps {
   readonly store: Store;
   readonly router: Router;
-  readonly provisioner: Pick<Provisioner, 'link'>;
+  readonly provisioner: Pick<Provisioner, 'link' | 'processOf'>;
   readonly domain: string;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -27,6 +27,12 @@ export interface RoutesDeps {
   readonly giveUpMs?: number;
   /** Called with every table that the router has taken. */
   readonly onPublished?: () => void;
+}
+
+/** What of the platform is in a route. */
+interface RouteFacts {
+  readonly domain: string;
+  readonly processOf: Provisioner['processOf'];
 }
 
 /** What is published of one app. */
@@ -40,7 +46,7 @@ export class Routes {
   readonly #store: Store;
   readonly #router: Router;
   readonly #provisioner: RoutesDeps['provisioner'];
-  readonly #domain: string;
+  readonly #facts: RouteFacts;
   readonly #logger: Logger;
   readonly #giveUpMs: number;
   readonly #now: () => Date;
@@ -58,7 +64,7 @@ export class Routes {
     this.#store = deps.store;
     this.#router = deps.router;
     this.#provisioner = deps.provisioner;
-    this.#domain = deps.domain;
+    this.#facts = { domain: deps.domain, processOf: (id) => deps.provisioner.processOf(id) };
     this.#logger = deps.logger;
     this.#now = deps.now;
     this.#giveUpMs = deps.giveUpMs ?? GIVE_UP_MS;
@@ -153,7 +159,7 @@ export class Routes {
     for (const name of stale) {
       const app = await this.#store.app(name);
       if (app === null || app.removing) entries.delete(name);
-      else entries.set(name, entryOf(app, await this.#store.units(name), this.#domain));
+      else entries.set(name, entryOf(app, await this.#store.units(name), this.#facts));
     }
     return entries;
   }
@@ -162,7 +168,7 @@ export class Routes {
     const [apps, units] = await Promise.all([this.#store.apps(), this.#store.allUnits()]);
     const byApp = Map.groupBy(units, (unit) => unit.app);
     const routed = apps.filter((app) => !app.removing);
-    return new Map(routed.map((app) => [app.name, entryOf(app, byApp.get(app.name) ?? [], this.#domain)]));
+    return new Map(routed.map((app) => [app.name, entryOf(app, byApp.get(app.name) ?? [], this.#facts)]));
   }
 
   /**
@@ -197,16 +203,18 @@ function linkedApps(entries: ReadonlyMap<string, Entry>): LinkedApp[] {
   return linked.sort((one, other) => (one.app < other.app ? -1 : 1));
 }
 
-function entryOf(app: App, units: readonly Unit[], domain: string): Entry {
-  return { route: routeOf(app, units, domain), links: app.links };
+function entryOf(app: App, units: readonly Unit[], facts: RouteFacts): Entry {
+  return { route: routeOf(app, units, facts), links: app.links };
 }
 
 /** Only units of the app's serving rollout that are started and have an address are targets. */
-function routeOf(app: App, units: readonly Unit[], domain: string): Route {
+function routeOf(app: App, units: readonly Unit[], { domain, processOf }: RouteFacts): Route {
   const serving = servingUnits(app, units);
-  const targets = serving.flatMap(({ id, state, address }) =>
-    state === 'started' && address !== null ? [{ unit: id, host: address.host, port: address.port }] : [],
-  );
+  const targets = serving.flatMap(({ id, state, address }): Target[] => {
+    if (state !== 'started' || address === null) return [];
+    const process = processOf(id);
+    return [{ unit: id, host: address.host, port: address.port, ...(process !== null && { process }) }];
+  });
   return {
     app: app.name,
     hosts: [`${hostLabel(app)}.${domain}`, ...app.cname],

@@ -4,6 +4,7 @@
  *
  * Order of use: ensure -> ready -> (watch reports exits) -> stop -> remove. A unit that exited may be ensured again.
  */
+import type { UnitProcess } from '../routes/router.ts';
 import type { Address } from './unit.ts';
 import type { HealthCheck } from '../apps/app.ts';
 
@@ -212,6 +213,9 @@ export interface Provisioner {
 
   /** Every unit this provisioner knows, running or dead. */
   list(): Promise<UnitStatus[]>;
+
+  /** The first process of a running unit that shares the network of the machine, which everybody may listen in; else null. */
+  processOf(id: string): UnitProcess | null;
 
   /** By id, of all units that run, at a cost that can be had every few seconds; those that end meanwhile are missing. */
   usage(): Promise<ReadonlyMap<string, UnitUsage>>;

@@ -29,7 +29,11 @@ function checkTarget(value: unknown): Target {
   if (typeof port !== 'number' || !Number.isInteger(port) || port < 1 || port > 65_535) {
     throw new Error('a target has no port');
   }
-  return { unit: text(target.unit, 'unit'), host: text(target.host, 'host'), port };
+  const place = { unit: text(target.unit, 'unit'), host: text(target.host, 'host'), port };
+  if (target.process === undefined) return place;
+  const { pid, start } = record(target.process, 'a process');
+  if (!Number.isSafeInteger(pid)) throw new Error('a process has no pid');
+  return { ...place, process: { pid: pid as number, start: text(start, 'the start of a process') } };
 }
 
 function record(value: unknown, what: string): Record<string, unknown> {

@@ -1,5 +1,6 @@
 import { connect } from 'node:net';
 import type { Socket } from 'node:net';
+import type { ListenerProof } from '../routing/listener-proof.ts';
 import type { TargetPool } from '../routing/target-pool.ts';
 
 /** Whoever uses a connection to a unit at the moment: an exchange or a tunnel. */
@@ -17,6 +18,7 @@ export interface UnitUser {
 
 const BUFFER_BYTES = 65_536;
 const MAX_UNSENT = 65_536;
+const ATTEMPTS = 2;
 
 /**
  * One connection to a unit. Reads into one buffer of its own that is used again for every read: while a client has not
@@ -33,10 +35,11 @@ export class UnitConnection {
   blocked = false;
   idleUntil = 0;
   idleSince = 0;
-  readonly #socket: Socket;
+  /** Null while it is not known yet whether the unit is there. */
+  #socket: Socket | null = null;
   #error: string | null = null;
   readonly #written = (): void => {
-    if (!this.blocked || this.#socket.writableLength > 0) return;
+    if (!this.blocked || (this.#socket?.writableLength ?? 0) > 0) return;
     this.blocked = false;
     this.user?.unitFlushed();
   };
@@ -44,68 +47,110 @@ export class UnitConnection {
   constructor(pool: TargetPool, user: UnitUser) {
     this.pool = pool;
     this.user = user;
+    if (pool.proof === null) this.#open(() => this.#made());
+    else void this.#openProven(pool.proof, ATTEMPTS);
+  }
+
+  #open(onConnect: () => void): void {
+    const { host, port } = this.pool.target;
     const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
-    this.#socket = connect({
-      host: pool.target.host,
-      port: pool.target.port,
-      noDelay: true,
-      allowHalfOpen: true,
-      onread: { buffer, callback: (size) => this.#read(buffer, size) },
-    });
-    this.#socket.on('connect', () => {
-      this.connected = true;
-      this.pool.connected(this);
-      this.user?.unitConnected();
-    });
-    this.#socket.on('end', () => {
-      if (this.user === null) this.destroy();
+    const onread = { buffer, callback: (size: number) => this.#read(buffer, size) };
+    const socket = connect({ host, port, noDelay: true, allowHalfOpen: true, onread });
+    this.#socket = socket;
+    socket.on('connect', onConnect);
+    socket.on('end', () => {
+      if (this.user === null || !this.connected) this.destroy();
       else this.user.unitEnded();
     });
-    this.#socket.on('error', (error: NodeJS.ErrnoException) => {
+    socket.on('error', (error: NodeJS.ErrnoException) => {
       this.#error = error.code ?? 'EIO';
     });
-    this.#socket.on('close', () => this.#close());
+    // One that was given up for another is no end.
+    socket.on('close', () => this.#socket === socket && this.#close());
+  }
+
+  /** Nothing is sent to whoever may be somebody else than the unit. A unit may have begun to listen anew, so it is asked once more. */
+  async #openProven(proof: ListenerProof, attempts: number): Promise<void> {
+    try {
+      const proven = await proof.before();
+      if (this.closed) return;
+      if (proven === null) return this.#fail('ECONNREFUSED');
+      this.#open(() => void this.#judge(proof, proven, attempts));
+    } catch (error) {
+      this.#fail((error as NodeJS.ErrnoException).code ?? 'EIO');
+    }
+  }
+
+  async #judge(proof: ListenerProof, proven: string, attempts: number): Promise<void> {
+    try {
+      const isProven = await proof.isStill(proven);
+      if (this.closed || this.#socket?.destroyed !== false) return;
+      if (isProven) return this.#made();
+      if (attempts === 1) return this.#fail('ECONNREFUSED');
+      const stranger = this.#socket;
+      this.#socket = null;
+      stranger.destroy();
+      await this.#openProven(proof, attempts - 1);
+    } catch (error) {
+      this.#fail((error as NodeJS.ErrnoException).code ?? 'EIO');
+    }
+  }
+
+  #made(): void {
+    this.connected = true;
+    this.pool.connected(this);
+    this.user?.unitConnected();
+  }
+
+  #fail(code: string): void {
+    this.#error = code;
+    this.destroy();
   }
 
   write(data: string | Buffer): void {
-    if (typeof data === 'string') this.#socket.write(data, 'latin1', this.#written);
-    else this.#socket.write(data, this.#written);
-    if (this.#socket.writableLength > MAX_UNSENT) this.blocked = true;
+    const socket = this.#socket;
+    if (socket === null) return;
+    if (typeof data === 'string') socket.write(data, 'latin1', this.#written);
+    else socket.write(data, this.#written);
+    if (socket.writableLength > MAX_UNSENT) this.blocked = true;
   }
 
   cork(): void {
-    this.#socket.cork();
+    this.#socket?.cork();
   }
 
   uncork(): void {
-    this.#socket.uncork();
+    this.#socket?.uncork();
   }
 
   /** No more reading until resume(); safe to call while handling unitSent. */
   pause(): void {
-    this.#socket.pause();
+    this.#socket?.pause();
   }
 
   resume(): void {
-    this.#socket.resume();
+    this.#socket?.resume();
   }
 
   /** Closes the sending side. */
   end(): void {
-    this.#socket.end();
+    this.#socket?.end();
   }
 
   destroy(): void {
-    this.#socket.destroy();
+    if (this.#socket === null) this.#close();
+    else this.#socket.destroy();
   }
 
   #read(buffer: Buffer, size: number): boolean {
-    if (this.user === null) this.destroy();
+    // Whoever speaks before it is asked anything has no place among the answers.
+    if (this.user === null || !this.connected) this.destroy();
     else this.user.unitSent(buffer, size);
-    return !this.#socket.isPaused();
+    return this.#socket?.isPaused() === false;
   }
 
   #close(): void {
+    if (this.closed) return;
     this.closed = true;
     const user = this.user;
     this.user = null;

@@ -2,6 +2,7 @@ import type { Target } from '../../domain/routes/router.ts';
 import type { Settings } from '../proxy/settings.ts';
 import type { UnitUser } from '../proxy/unit-connection.ts';
 import { UnitConnection } from '../proxy/unit-connection.ts';
+import { ListenerProof } from './listener-proof.ts';
 
 /** A request in search of a connection. */
 export interface Applicant extends UnitUser {
@@ -24,6 +25,8 @@ const FRESH_MS = 1_000;
 /** The connections to one target: those in use, those kept for later, and who waits for one. */
 export class TargetPool {
   readonly target: Target;
+  /** Null where nobody else can listen at its address. */
+  readonly proof: ListenerProof | null;
   /** Requests on this target, those still waiting included. */
   inFlight = 0;
   retired = false;
@@ -40,6 +43,7 @@ export class TargetPool {
 
   constructor(target: Target, settings: Settings) {
     this.target = target;
+    this.proof = target.process === undefined ? null : new ListenerProof(target);
     this.#settings = settings;
   }
 

@@ -114,5 +114,6 @@ export class TargetPools {
 }
 
 function keyOf(target: Target): string {
-  return `${target.unit} ${target.host} ${target.port}`;
+  const { unit, host, port, process } = target;
+  return `${unit} ${host} ${port} ${process?.pid} ${process?.start}`;
 }

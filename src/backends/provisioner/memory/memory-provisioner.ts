@@ -156,6 +156,11 @@ class MemoryProvisioner implements Provisioner {
       .map(({ spec, unit }) => ({ id: spec.id, app: spec.app, running: unit.exit === null }));
   }
 
+  /** All units are in this process. */
+  processOf(): null {
+    return null;
+  }
+
   async usage(): Promise<ReadonlyMap<string, UnitUsage>> {
     const running = [...this.#machine.entries].filter(([, { unit }]) => unit.exit === null);
     return new Map(running.map(([id]) => [id, this.#machine.usage.get(id) ?? { cpuMs: 0, memoryBytes: 0 }]));

@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
-import type { Listener } from './listeners.ts';
+import type { Listener } from '../../../lib/listeners.ts';
 import { otherPort, assignedPort } from './own-ports.ts';
 
 function listener(port: number, changes: Partial<Listener> = {}): Listener {
-  return { port, reach: 'any', family: 4, inode: `${port}`, ...changes };
+  return { port, reach: 'any', family: 4, inode: `${port}`, uid: '0', ...changes };
 }
 
 it.each([

@@ -1,5 +1,5 @@
 /** Pure: which port a unit with a network of its own is told to listen on, and which one it is taken to serve on. */
-import type { Listeners } from './listeners.ts';
+import type { Listeners } from '../../../lib/listeners.ts';
 
 /** What programs choose most often when they are told nothing. */
 const USUAL_PORT = 8080;

@@ -24,6 +24,7 @@ import type {
   ShellRequest,
 } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
+import type { UnitProcess } from '../../../domain/routes/router.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
@@ -254,6 +255,13 @@ class ProcessProvisioner implements Provisioner {
     return [...this.#units.values()]
       .filter(({ record }) => record.removedAt === null)
       .map(({ record, isDead }) => ({ id: record.id, app: record.app, running: !isDead && record.rootPid > 0 }));
+  }
+
+  processOf(id: string): UnitProcess | null {
+    const unit = this.#units.get(id);
+    if (unit === undefined || unit.isDead || (unit.record.address ?? null) !== null) return null;
+    const { rootPid: pid, rootStart: start } = unit.record;
+    return pid > 0 ? { pid, start } : null;
   }
 
   async usage(): Promise<ReadonlyMap<string, UnitUsage>> {

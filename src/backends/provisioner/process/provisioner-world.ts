@@ -67,12 +67,17 @@ export async function levelsToTest(
 }
 
 /** The level, or why it cannot be tested here. */
-export async function openLevel(level: SandboxLevel): Promise<Level | string> {
+export async function openLevel(level: SandboxLevel, network: 'auto' | 'shared' = 'auto'): Promise<Level | string> {
   const home = mkdtempSync(join(tmpdir(), 'tancho-units-'));
   chmodSync(home, 0o711);
   const remove = (): void => rmSync(home, { recursive: true, force: true });
   try {
-    const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level });
+    const sandbox = await probeSandbox({
+      stateDir: join(home, 'sandbox'),
+      home,
+      level,
+      network: { mode: network, allowed: [] },
+    });
     const dispose = (): Promise<void> => sandbox.close().finally(remove);
     return { home, sandbox, dispose };
   } catch (error) {

@@ -6,8 +6,8 @@ import { Failure } from '../../../domain/rollouts/rollout.ts';
 import type { FailureCause } from '../../../domain/rollouts/rollout.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { checkOnce } from './http-check.ts';
-import { answersAt, listenersOf } from './listeners.ts';
-import type { Listener, Listeners } from './listeners.ts';
+import { answersAt, listenersOf } from '../../../lib/listeners.ts';
+import type { Listener, Listeners } from '../../../lib/listeners.ts';
 import { otherPort, SIDE_PORTS } from './own-ports.ts';
 
 /** A unit as far as readiness needs it. */

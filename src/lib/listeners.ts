@@ -8,6 +8,8 @@ export interface Listener {
   readonly family: 4 | 6;
   readonly port: number;
   readonly inode: string;
+  /** User of the process that opened it. */
+  readonly uid: string;
 }
 
 const LISTEN_STATE = '0A';
@@ -19,12 +21,12 @@ const LOOPBACK = /^0100007F$|^0{24}01000000$|^0{16}FFFF00000100007F$/;
 export function parseListeners(table: string): Listener[] {
   const found: Listener[] = [];
   for (const line of table.split('\n').slice(1)) {
-    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/);
+    const [, local = '', , state, , , , uid = '', , inode = ''] = line.trim().split(/\s+/);
     const [address = '', port = ''] = local.split(':');
     if (state !== LISTEN_STATE) continue;
     const reach = ANY.test(address) ? 'any' : LOOPBACK.test(address) ? 'loopback' : 'other';
     const family = address.length === 8 || MAPPED.test(address) ? 4 : 6;
-    found.push({ reach, family, port: Number.parseInt(port, 16), inode });
+    found.push({ reach, family, port: Number.parseInt(port, 16), inode, uid });
   }
   return found;
 }

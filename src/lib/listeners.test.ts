@@ -19,7 +19,7 @@ describe('parseListeners', () => {
     ['0000000000000000FFFF00000A00020F:1F90', 'other', 4],
     ['0000000000000000FFFF000000000000:1F90', 'any', 4],
   ])('reads %s as %s', (local, reach, family) => {
-    expect(parseListeners(HEAD + row(local))).toEqual([{ reach, family, port: 8080, inode: '4711' }]);
+    expect(parseListeners(HEAD + row(local))).toEqual([{ reach, family, port: 8080, inode: '4711', uid: '0' }]);
   });
 
   it('leaves out what does not listen', () => {
@@ -41,7 +41,13 @@ describe('listenersOf', () => {
 });
 
 describe('answersAt', () => {
-  const one = (reach: Listener['reach'], family: 4 | 6): Listener => ({ reach, family, port: 8080, inode: '1' });
+  const one = (reach: Listener['reach'], family: 4 | 6): Listener => ({
+    reach,
+    family,
+    port: 8080,
+    inode: '1',
+    uid: '0',
+  });
 
   it.each<[string, Listener[], Listener[], boolean, boolean]>([
     ['IPv4 only', [one('any', 4)], [], true, false],
