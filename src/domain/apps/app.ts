@@ -75,6 +75,8 @@ export interface HealthCheck {
   readonly path?: string;
   readonly method?: string;
   readonly status?: number;
+  /** In place of one status: any up to this one. */
+  readonly maxStatus?: number;
   /** Regular expression that the body must match. */
   readonly match?: string;
   readonly allowedFailures?: number;

@@ -3,7 +3,7 @@
  * removed by the builder, beside what that has built.
  */
 import type { Artifact } from './builder.ts';
-import type { HealthCheck } from '../apps/app.ts';
+import type { HealthCheck, Liveness } from '../apps/app.ts';
 import type { ImageName } from './image-name.ts';
 import type { SlugImage } from './slug.ts';
 
@@ -14,6 +14,8 @@ export interface PullRequest {
   readonly image: ImageName;
   /** Artifacts that releases of the app name. */
   readonly kept: readonly string[];
+  /** Process name -> command, as people have set them; beside what the image says. */
+  readonly commands: Readonly<Record<string, string>>;
 }
 
 export interface PulledImage extends Artifact {
@@ -41,12 +43,15 @@ export interface UnpackedImage {
   readonly argv: readonly string[];
   readonly env: Readonly<Record<string, string>>;
   readonly healthCheck: HealthCheck | null;
+  /** How its process `web` is looked at; null: as everywhere. */
+  readonly liveness: Liveness | 'off' | null;
   readonly image: SlugImage;
 }
 
 export interface ImageSource {
   /**
-   * Brings an image to this machine and makes it ready to run as the process `web`. Every byte is checked against its digest. `line`
+   * Brings an image to this machine and makes it ready to run: its own command as the process `web`, unless tancho.yaml in its working
+   * directory or `commands` say otherwise. Every byte is checked against its digest. `line`
    * gets what is worth telling, at least every few seconds while bytes come. A failure leaves nothing behind.
    * Throws Failure: `pull_failed` when the registry does not give it, `invalid_source` when it cannot run here, `no_process`,
    * `disk_full`, `timeout`, `cancelled`.

@@ -65,7 +65,8 @@ async function pull(deps: MakeDeps, { queued, say }: MakeRequest, { app }: Begun
   const { store, imageSource } = deps;
   say(`-----> Pulling ${image.full}`);
   const kept = [...new Set((await store.artifacts([app.name])).map(({ artifact }) => artifact))];
-  const request = { app: app.name, deployId: queued.id, image, kept };
+  const commands = app.settings.startCommands;
+  const request = { app: app.name, deployId: queued.id, image, kept, commands };
   const made = await imageSource.pull(request, (line) => say(`       ${line}`), queued.signal);
   return { made, image: made.image, settings: app.settings, isNew: made.isNew };
 }

@@ -11,7 +11,8 @@ import { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import { describeBriefly } from '../../../build-plan/description.ts';
 import { writtenLanguage } from '../../../build-plan/written/written-language.ts';
 import { NO_SETTINGS } from '../../../domain/apps/app-settings.ts';
-import type { Artifact, BuildRequest } from '../../../domain/deploys/builder.ts';
+import { ROUTED_PROCESS } from '../../../domain/apps/app.ts';
+import type { Artifact, BuildRequest, ProcessSettings } from '../../../domain/deploys/builder.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { prepareDependencies } from './dependencies.ts';
@@ -72,11 +73,21 @@ export async function buildSlug(
     id: place.id,
     platform: plan.platform,
     processes: image?.processes ?? Object.fromEntries(processes),
-    settings,
+    settings: healthCheck === null ? withLiveness(settings, image?.liveness ?? null) : settings,
     healthCheck: healthCheck ?? image?.healthCheck ?? null,
     hooks: { release, restartBefore, restartAfter },
     volumes: appFiles.config.volumes,
   };
+}
+
+/** What the app's files say comes before what an image says. */
+function withLiveness(
+  settings: Readonly<Record<string, ProcessSettings>>,
+  liveness: ProcessSettings['liveness'] | null,
+): Readonly<Record<string, ProcessSettings>> {
+  const own = settings[ROUTED_PROCESS];
+  if (liveness == null || own?.liveness !== undefined) return settings;
+  return { ...settings, [ROUTED_PROCESS]: { ...own, liveness } };
 }
 
 /**

@@ -45,13 +45,42 @@ describe('an image', () => {
       ...{ slugs, logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
     });
     const image = parseImageName(`${registry.host}/team/app:1`);
-    const pulling = source.pull({ app: 'shop', deployId: 'd1', image, kept: [] }, () => {}, NEVER);
+    const pulling = source.pull({ app: 'shop', deployId: 'd1', image, kept: [], commands: {} }, () => {}, NEVER);
     await registry.halted;
     const asked = (digest: string): boolean => registry.paths().some((path) => path.endsWith(digest));
     await expect.poll(() => blobs.map(({ digest }) => asked(digest))).toEqual([true, true, true, false, false]);
     registry.release();
     await pulling;
     expect(readFileSync(join(slugs, 'shop/d1/code/app'), 'utf8')).toBe('five');
+  });
+
+  it('is several processes when tancho.yaml in it, or people, say so; a Procfile in it is for others', async () => {
+    const yaml = 'processes: { worker: /app --work }\nhealthcheck: { path: /ok }\nvolumes: { kept: /kept }\n';
+    const files = [
+      { path: 'app', data: 'program' },
+      { path: 'srv/tancho.yaml', data: yaml },
+      { path: 'srv/Procfile', data: 'web: npm start\n' },
+    ];
+    const config = { Entrypoint: ['/app'], WorkingDir: '/srv' };
+    registry.addImage('team/app', '1', { layers: [files], config });
+    registry.addImage('team/app', '2', { layers: [files.slice(0, 1)], config });
+    const source = createRegistryImages({
+      addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
+      ...{ slugs, logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
+    });
+    const pull = (tag: string, deployId: string, kept: string[] = []) => {
+      const image = parseImageName(`${registry.host}/team/app:${tag}`);
+      const commands = { clock: '/app --clock' };
+      return source.pull({ app: 'shop', deployId, image, kept, commands }, () => {}, NEVER);
+    };
+    const said = {
+      processes: { worker: '/app --work', clock: '/app --clock' },
+      healthCheck: { path: '/ok' },
+      volumes: { kept: { path: '/kept' } },
+    };
+    expect(await pull('1', 'd1')).toMatchObject(said);
+    expect(await pull('1', 'd2', ['shop/d1'])).toMatchObject({ ...said, id: 'shop/d1', isNew: false });
+    expect((await pull('2', 'd3')).processes).toEqual({ web: '/app', clock: '/app --clock' });
   });
 
   it('copies an image as it is for builds, and what is here is not brought again', async () => {

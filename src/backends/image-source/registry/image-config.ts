@@ -1,9 +1,9 @@
 /** Pure: what an image says about how it is run. */
-import type { HealthCheck } from '../../../domain/apps/app.ts';
 import { Failure } from '../../../domain/rollouts/rollout.ts';
 import { posix } from 'node:path';
 import { isRecord } from '../../../lib/is-record.ts';
 import { unfit } from './failures.ts';
+import { type ImageHealth, imageHealth } from './image-health.ts';
 import { jsonOf, type Processor, record } from './manifests.ts';
 
 export interface ImageConfig {
@@ -17,12 +17,8 @@ export interface ImageConfig {
   readonly ports: readonly number[];
   /** Directories that are to be there. */
   readonly volumes: readonly string[];
-  /** From its label HEALTH_LABEL. */
-  readonly healthCheck: HealthCheck | null;
+  readonly health: ImageHealth;
 }
-
-/** A path that answers 200 when the app is well. */
-const HEALTH_LABEL = 'tancho.healthcheck.path';
 
 const MAX_ARGV_BYTES = 32_768;
 const MAX_ENV_BYTES = 128 * 1024;
@@ -39,7 +35,8 @@ export function readImageConfig(text: string, processor: Processor): ImageConfig
     throw unfit(`it is made for ${made}, and this machine is linux/${processor.architecture}.`, hint);
   }
   const config = record(document['config'] ?? {}, 'its configuration');
-  const { Entrypoint, Cmd, Env, WorkingDir, User, ExposedPorts, Volumes, Labels } = config;
+  const { Entrypoint, Cmd, Env, WorkingDir, User, ExposedPorts, Volumes, Labels, Healthcheck } = config;
+  const ports = portsOf(ExposedPorts);
   const argv = [...words(Entrypoint, 'Entrypoint'), ...words(Cmd, 'Cmd')];
   if (argv.length === 0 || argv[0] === '') {
     throw new Failure(
@@ -56,9 +53,9 @@ export function readImageConfig(text: string, processor: Processor): ImageConfig
     env: environment(words(Env, 'Env')),
     directory: absolute(textOf(WorkingDir, 'WorkingDir')),
     user: textOf(User, 'User'),
-    ports: portsOf(ExposedPorts),
+    ports,
     volumes: namesOf(Volumes).slice(0, MAX_VOLUMES).map(absolute),
-    healthCheck: healthCheckOf(Labels),
+    health: imageHealth(record(Labels ?? {}, 'its labels'), Healthcheck, ports),
   };
 }
 
@@ -85,13 +82,6 @@ function environment(list: readonly string[]): Record<string, string> {
 /** Within the root, wherever `..` might lead. */
 function absolute(path: string): string {
   return posix.resolve('/', path);
-}
-
-function healthCheckOf(labels: unknown): HealthCheck | null {
-  const path = record(labels ?? {}, 'its labels')[HEALTH_LABEL];
-  if (path === undefined || path === '') return null;
-  if (typeof path === 'string' && /^\/[\x21-\x7e]{0,1000}$/.test(path)) return { path };
-  throw unfit(`its label ${HEALTH_LABEL} is no path such as /health.`);
 }
 
 function portsOf(value: unknown): number[] {

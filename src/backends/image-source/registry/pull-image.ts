@@ -1,14 +1,13 @@
 /** An image of a registry, as a slug. */
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Artifact } from '../../../domain/deploys/builder.ts';
 import type { PulledImage, PullRequest } from '../../../domain/deploys/image-source.ts';
 import { ahead } from '../../../lib/ahead.ts';
-import { argvText } from '../../../lib/argv-text.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { downloadFile } from './download.ts';
 import { configOf, findImage, type FoundImage } from './find-image.ts';
 import type { ImageConfig } from './image-config.ts';
+import { appOfImage } from './image-files.ts';
 import { Layers } from './layers.ts';
 import { mib } from './limits.ts';
 import type { Descriptor } from './manifests.ts';
@@ -16,7 +15,8 @@ import { prepareRoot } from './prepare-root.ts';
 import { progressOf } from './progress.ts';
 import type { Bringing } from './registry-images.ts';
 import { RootTree } from './root-tree.ts';
-import { beginSlug, finishSlug, readSlug, type SlugPlace } from './slug-place.ts';
+import type { SlugImage } from '../../../domain/deploys/slug.ts';
+import { beginSlug, codeOf, finishSlug, readSlug, type SlugPlace } from './slug-place.ts';
 
 /** Layers on their way at once: more of them would only share the same line. */
 export const DOWNLOADS = 3;
@@ -36,16 +36,21 @@ export async function pullImage(pull: Pull): Promise<PulledImage> {
   const size = manifest.layers.reduce((sum, layer) => sum + layer.size, 0);
   const config = await configOf(pull, found);
   for (const id of request.kept) {
-    if ((await readSlug(slugs, id))?.image?.digest !== digest) continue;
+    const kept = (await readSlug(slugs, id))?.image;
+    if (kept?.digest !== digest) continue;
     line(`${digest} is here already`);
-    return { ...artifactOf(id, config), image, isNew: false };
+    const { commands } = request;
+    const artifact = await appOfImage({ id, code: codeOf(slugs, id), image: kept, config, commands, line });
+    return { ...artifact, image, isNew: false };
   }
   const count = manifest.layers.length;
   line(`${digest}: ${count} ${count === 1 ? 'layer' : 'layers'}, ${mib(size)}`);
   const place = await beginSlug(slugs, request.app, request.deployId);
   try {
-    await unpack(pull, found, config, place);
-    return { ...artifactOf(place.id, config), image, isNew: true };
+    const made = await unpack(pull, found, config, place);
+    const { id, code } = place;
+    const artifact = await appOfImage({ id, code, image: made, config, commands: request.commands, line });
+    return { ...artifact, image, isNew: true };
   } catch (error) {
     await removeTree(place.directory);
     throw error;
@@ -69,7 +74,7 @@ async function unpack(
   { digest, manifest }: FoundImage,
   config: ImageConfig,
   place: SlugPlace,
-): Promise<void> {
+): Promise<Omit<SlugImage, 'digest'>> {
   const { line, limits, signal } = pull;
   const tree = new RootTree(place.code);
   const layers = new Layers(tree, limits);
@@ -103,6 +108,7 @@ async function unpack(
   signal.throwIfAborted();
   const manifestOfSlug = { format: 1, platform: '', path: [], env: config.env, binds: [] } as const;
   await finishSlug(place, { ...manifestOfSlug, image: { digest, ...image } });
+  return image;
 }
 
 async function arrived(pull: Pull, place: SlugPlace, { blob, index, count }: Wanted): Promise<Arrived> {
@@ -112,13 +118,4 @@ async function arrived(pull: Pull, place: SlugPlace, { blob, index, count }: Wan
   const progress = progressOf(name, blob.size, line);
   await downloadFile({ client, blob, stallMs: limits.stallMs, signal, progress }, file);
   return { name, file, blob };
-}
-
-function artifactOf(id: string, config: ImageConfig): Artifact {
-  return {
-    id,
-    processes: { web: argvText(config.argv) },
-    healthCheck: config.healthCheck,
-    hooks: { release: [], restartBefore: [], restartAfter: [] },
-  };
 }

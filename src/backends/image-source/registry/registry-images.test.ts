@@ -43,12 +43,13 @@ async function start(options: ImageRegistryOptions = {}): Promise<ImageRegistry>
 interface Pull extends Partial<Omit<RegistryImagesOptions, 'slugs'>> {
   readonly image?: string;
   readonly kept?: readonly string[];
+  readonly commands?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   readonly deployId?: string;
 }
 
 function pull(registry: ImageRegistry, options: Pull = {}): Promise<PulledImage> {
-  const { image = 'team/app:1', kept = [], signal = NEVER, deployId = 'd1', ...more } = options;
+  const { image = 'team/app:1', kept = [], commands = {}, signal = NEVER, deployId = 'd1', ...more } = options;
   const source = createRegistryImages({
     addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
     slugs,
@@ -58,7 +59,7 @@ function pull(registry: ImageRegistry, options: Pull = {}): Promise<PulledImage>
     ...more,
   });
   const name = parseImageName(`${registry.host}/${image}`);
-  return source.pull({ app: 'shop', deployId, image: name, kept }, (line) => lines.push(line), signal);
+  return source.pull({ app: 'shop', deployId, image: name, kept, commands }, (line) => lines.push(line), signal);
 }
 
 async function failure(pulling: Promise<unknown>, code: FailureCause): Promise<string> {
@@ -107,6 +108,8 @@ describe('a pull', () => {
       image: `${registry.host}/team/app:1@${digest}`,
       isNew: true,
       processes: { web: `/bin/app --name 'it'\\''s' 'a b'` },
+      settings: {},
+      volumes: {},
       healthCheck: { path: '/health' },
       hooks: { release: [], restartBefore: [], restartAfter: [] },
     });

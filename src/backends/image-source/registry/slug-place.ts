@@ -50,3 +50,8 @@ export async function readSlug(slugs: string, id: string): Promise<SlugManifest 
     throw error;
   }
 }
+
+/** Of a finished slug. */
+export function codeOf(slugs: string, id: string): string {
+  return join(slugs, id, 'code');
+}

@@ -37,8 +37,10 @@ export async function unpackImage(unpack: Unpack): Promise<UnpackedImage> {
   }
   const image = await prepareRoot(tree, config);
   line(`The image has ${layers.entries} entries, ${mib(layers.bytes)}`);
-  const { argv, env, healthCheck } = config;
-  return { argv, env, healthCheck, image: { digest, ...image } };
+  const { argv, env, health } = config;
+  if (health.note !== '') line(health.note);
+  const { healthCheck, liveness } = health;
+  return { argv, env, healthCheck, liveness, image: { digest, ...image } };
 }
 
 function fileOf(directory: string, { digest }: Descriptor): string {

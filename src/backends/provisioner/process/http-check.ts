@@ -24,7 +24,10 @@ export async function checkOnce(address: Address, check: HealthCheck, options: R
     return { kind: 'unreachable', detail: whyNoAnswer(error, options) };
   }
   // With a pattern and no status, the pattern alone decides.
-  const status = check.status ?? (check.match === undefined ? 200 : null);
+  if (check.maxStatus !== undefined && answer.status > check.maxStatus) {
+    return { kind: 'wrong', detail: `it answered ${answer.status}` };
+  }
+  const status = check.status ?? (check.match === undefined && check.maxStatus === undefined ? 200 : null);
   if (status !== null && answer.status !== status) {
     return { kind: 'wrong', detail: `it answered ${answer.status} instead of ${status}` };
   }

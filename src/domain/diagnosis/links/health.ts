@@ -23,9 +23,10 @@ export const healthLink: Link = {
 };
 
 /** With a pattern and no status the pattern alone decides, and whoever starts the unit has judged it. */
-function problemOf({ status, match }: HealthCheck, answer: ProbeAnswer | undefined): string {
+function problemOf({ status, match, maxStatus }: HealthCheck, answer: ProbeAnswer | undefined): string {
   if (answer === undefined) return '';
   if (answer.kind !== 'answered') return answer.why;
+  if (maxStatus !== undefined) return answer.status <= maxStatus ? '' : `answered ${answer.status}`;
   const wanted = status ?? (match === undefined ? 200 : answer.status);
   return answer.status === wanted ? '' : `answered ${answer.status} instead of ${wanted}`;
 }

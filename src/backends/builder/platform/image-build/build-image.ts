@@ -23,7 +23,7 @@ export interface ImageBuild {
   readonly images: Pick<ImageSource, 'copy' | 'unpack'>;
 }
 
-export type BuiltImage = Pick<Artifact, 'processes' | 'healthCheck'>;
+export type BuiltImage = Pick<Artifact, 'processes'> & Pick<UnpackedImage, 'healthCheck' | 'liveness'>;
 
 /** What this machine lacks, told before anything is brought. Throws Failure `toolchain_missing`. */
 export function demandImages({ context }: Pick<RunningBuild, 'context'>): Pick<ImageSource, 'copy' | 'unpack'> {
@@ -87,7 +87,7 @@ async function finish(
   made: UnpackedImage,
 ): Promise<BuiltImage> {
   const { context, place, plan } = build;
-  const { argv, env, image, healthCheck } = made;
+  const { argv, env, image, healthCheck, liveness } = made;
   const entries = Object.entries(plan.processes).map(([name, { command }]) => [
     name,
     recipe.ownCommand ? argvText(argv) : imageCommand(name, command, image.programs),
@@ -95,5 +95,5 @@ async function finish(
   await removeTree(place.code);
   await rename(root, place.code);
   await context.slugs.finish(place, { format: 1, platform: plan.platform, path: [], env, binds: [], image });
-  return { processes: Object.fromEntries(entries) as Record<string, string>, healthCheck };
+  return { processes: Object.fromEntries(entries) as Record<string, string>, healthCheck, liveness };
 }
