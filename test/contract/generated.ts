@@ -183,8 +183,10 @@ const fieldsOf = (operation: Described): Readonly<Record<string, Schema>> =>
   operation.requestBody?.content['application/json']?.schema?.properties ?? {};
 const hasFields = (operation: Described): boolean => Object.keys(fieldsOf(operation)).length > 0;
 
-/** Logout and the removal of oneself are left out: they would end the checks themselves. */
+/** Logouts and the removal of oneself are left out: they would end the checks themselves. */
 function described(target: Target, variant: (typeof VARIANT_NAMES)[number]): Described[] {
   const operations = target.recorder.operations(variant);
-  return operations.filter((operation) => !['users.logout', 'users.remove'].includes(idOf(operation)));
+  return operations.filter(
+    (operation) => !['users.logout', 'users.logout_everywhere', 'users.remove'].includes(idOf(operation)),
+  );
 }

@@ -111,7 +111,9 @@ async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<stri
   const repositories = await gitHost.list();
   if (repositories.sort().join() !== names.join())
     wrong.push(`repositories: ${repositories.join()}, not ${names.join()}`);
-  const routed = table().routes.map((route) => route.app);
+  const routed = table()
+    .routes.map((route) => route.app)
+    .sort();
   if (routed.join() !== names.join()) wrong.push(`routes: ${routed.join()}, not ${names.join()}`);
   const recorded = new Set((await store.allUnits()).map((unit) => unit.id));
   for (const unit of await world.parts.provisioner.list()) {
