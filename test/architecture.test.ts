@@ -171,11 +171,46 @@ describe('imports', () => {
   it('have no cycles', () => {
     expect(findCycle(program)).toBeNull();
   });
+
+  it('of the folders of the domain point one way: units, then rollouts, then apps, then what is done with them', () => {
+    expect(folderCycles()).toEqual([]);
+  });
 });
 
 function typeOnly(file: SourceFile, target: string): boolean {
   const base = path.posix.basename(target);
   return file.text.split('\n').some((line) => line.includes(base) && /^\s*(?:import|export) type /.test(line));
+}
+
+/** What the records of volumes are to units, is below them; what people do with volumes is above apps. */
+const ABOVE_ITS_FOLDER = 'src/domain/volumes/volumes.ts';
+
+/** The folder, or the file where it lies beside the folders. Null outside of the domain. */
+function domainFolder(name: string): string | null {
+  if (name === ABOVE_ITS_FOLDER) return name;
+  return /^src\/domain\/([^/]+)/.exec(name)?.[1] ?? null;
+}
+
+/** Imports of values from one folder of the domain to another one from which a way leads back. */
+function folderCycles(): string[] {
+  const links = new Map<string, Set<string>>();
+  for (const file of program) {
+    const from = domainFolder(file.name);
+    for (const target of file.imports) {
+      const to = domainFolder(target);
+      if (from === null || to === null || from === to || typeOnly(file, target)) continue;
+      links.set(from, (links.get(from) ?? new Set()).add(to));
+    }
+  }
+  return [...links].flatMap(([from, targets]) =>
+    [...targets].filter((to) => reachable(to, links).has(from)).map((to) => `${from} -> ${to}`),
+  );
+}
+
+function reachable(start: string, links: ReadonlyMap<string, ReadonlySet<string>>): Set<string> {
+  const found = new Set([start]);
+  for (const name of found) for (const next of links.get(name) ?? []) found.add(next);
+  return found;
 }
 
 /** Cycles of value imports; type imports are erased and may point both ways. */

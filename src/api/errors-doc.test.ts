@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { FAILURE_CAUSES } from '../domain/rollouts/rollout.ts';
+import { FAILURE_CAUSES } from '../domain/failure.ts';
 import { ERROR_CODES } from '../domain/errors.ts';
 import { STATUS } from './status.ts';
 

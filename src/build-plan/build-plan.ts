@@ -3,7 +3,7 @@
  * a builder. Texts in braces are filled in by who follows it: `{app}`, `{code}` (the directory of the code), `{downloads}` (kept
  * between the builds of one app), `{layer}` (the set of dependencies that stays outside the code), and the names of shared tools.
  */
-import type { FailureCause } from '../domain/rollouts/rollout.ts';
+import type { FailureCause } from '../domain/failure.ts';
 import type { Recipe } from './languages/dockerfile/stages.ts';
 
 export type { Recipe };

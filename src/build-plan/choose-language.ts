@@ -1,6 +1,6 @@
 /** Which language is a source written in, and is it the one of the app? */
 import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
-import { Failure } from '../domain/rollouts/rollout.ts';
+import { Failure } from '../domain/failure.ts';
 import { byStrength, type Detection, type Language } from './language.ts';
 import type { SourceFiles } from './source/source-files.ts';
 

@@ -1,7 +1,7 @@
 /** From a source tree to its build plan: what the app says itself, the language, and what both make of it. */
 import { type AppSettings, NO_SETTINGS } from '../domain/apps/app-settings.ts';
 import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
-import { Failure } from '../domain/rollouts/rollout.ts';
+import { Failure } from '../domain/failure.ts';
 import { readAppFiles, type AppFiles } from './app-files/app-files.ts';
 import type { BuildPlan, PlannedProcess, Problem } from './build-plan.ts';
 import { DOCKERFILES, dockerfile } from './languages/dockerfile/dockerfile.ts';

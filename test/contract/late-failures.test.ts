@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SOON_MS } from '../../src/api/progress-answer.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
-import { Failure } from '../../src/domain/rollouts/rollout.ts';
+import { Failure } from '../../src/domain/failure.ts';
 import { ANN } from '../support/domain-world.ts';
 import { type DomainApi, startDomainApi } from '../support/domain-api.ts';
 import { ADMIN } from '../support/memory-api.ts';

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { UserCaller } from '../../src/domain/caller.ts';
 import type { Diagnosis } from '../../src/domain/diagnosis/diagnosis.ts';
 import { LINKS } from '../../src/domain/diagnosis/links.ts';
-import { Failure } from '../../src/domain/rollouts/rollout.ts';
+import { Failure } from '../../src/domain/failure.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import type { Unit } from '../../src/domain/units/unit.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';

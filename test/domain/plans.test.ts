@@ -1,6 +1,6 @@
 /** Plans where they count: what the units of an app may use, from one release to the next. */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { Failure } from '../../src/domain/rollouts/rollout.ts';
+import { Failure } from '../../src/domain/failure.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { crashAtEveryStep } from '../support/crash-at-every-step.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';

@@ -17,7 +17,7 @@ import type { ServiceEndpoint } from '../../src/domain/services/service-endpoint
 import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memory-endpoint.ts';
 import { MemoryVolumes } from '../../src/backends/volume-host/memory/memory-volumes.ts';
 import type { Provisioner, UnitSpec } from '../../src/domain/units/provisioner.ts';
-import { Failure } from '../../src/domain/rollouts/rollout.ts';
+import { Failure } from '../../src/domain/failure.ts';
 import type { Router, RouteTable } from '../../src/domain/routes/router.ts';
 import type { UserCaller } from '../../src/domain/caller.ts';
 import type { LogStore } from '../../src/domain/logs/log-store.ts';

@@ -1,6 +1,6 @@
 /** A builder and a git host in memory. What a commit holds is a recipe: what a build of it prints, makes, or fails with. */
 import type { HealthCheck, Hooks } from '../../src/domain/apps/app.ts';
-import { Failure, type FailureCause } from '../../src/domain/rollouts/rollout.ts';
+import { Failure, type FailureCause } from '../../src/domain/failure.ts';
 import type { Artifact, Builder, BuildRequest, SourceTree } from '../../src/domain/deploys/builder.ts';
 import type { ImageSource, PulledImage, PullRequest, UnpackedImage } from '../../src/domain/deploys/image-source.ts';
 import type { ArchiveUpload, GitHost, ImportedArchive } from '../../src/domain/deploys/git-host.ts';

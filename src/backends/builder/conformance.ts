@@ -1,8 +1,8 @@
 /** What every Builder must do; run by each implementation with sources of its own. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Builder, BuildRequest, SourceTree } from '../../domain/deploys/builder.ts';
-import { Failure } from '../../domain/rollouts/rollout.ts';
-import type { FailureCause } from '../../domain/rollouts/rollout.ts';
+import { Failure } from '../../domain/failure.ts';
+import type { FailureCause } from '../../domain/failure.ts';
 
 export interface Sample {
   readonly platform: string;

@@ -1,7 +1,7 @@
 /** Test support: what the cases of the provisioner's suite stand on. */
 import { it } from 'vitest';
 import type { Provisioner, ReadyCheck, UnitExited, UnitSpec } from '../../domain/units/provisioner.ts';
-import { Failure } from '../../domain/rollouts/rollout.ts';
+import { Failure } from '../../domain/failure.ts';
 import type { Address } from '../../domain/units/unit.ts';
 import { hostPort } from '../../lib/host-port.ts';
 

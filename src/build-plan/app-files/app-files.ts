@@ -1,7 +1,7 @@
 /** The files with which an app tells the platform about itself: the Procfile and tancho.yaml. */
-import { ROUTED_PROCESS } from '../../domain/apps/app.ts';
+import { ROUTED_PROCESS } from '../../domain/units/unit.ts';
 import type { ProcessSettings } from '../../domain/deploys/builder.ts';
-import { Failure } from '../../domain/rollouts/rollout.ts';
+import { Failure } from '../../domain/failure.ts';
 import { CONFIG_FILES, NO_CONFIG, parseAppConfig } from './app-config.ts';
 import type { AppConfig, ConfigContext } from './app-config.ts';
 import { readAppJson } from './app-json.ts';

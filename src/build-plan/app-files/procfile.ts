@@ -1,5 +1,5 @@
 /** Procfile: one `name: command` per line. */
-import { Failure } from '../../domain/rollouts/rollout.ts';
+import { Failure } from '../../domain/failure.ts';
 
 /** Not the one under which the platform itself speaks in the log of an app. */
 export const PROCESS_NAME = /^(?!tancho$)[A-Za-z][A-Za-z0-9_-]{0,62}$/;

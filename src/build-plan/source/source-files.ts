@@ -1,6 +1,6 @@
 /** Questions to a source tree. Every file is read once, only so far, and stays what it was then, whatever a build does to it later. */
 import { parse as parseToml, TomlError } from 'smol-toml';
-import { Failure } from '../../domain/rollouts/rollout.ts';
+import { Failure } from '../../domain/failure.ts';
 import { isRecord } from '../../lib/is-record.ts';
 import type { SourceReader } from './source-reader.ts';
 

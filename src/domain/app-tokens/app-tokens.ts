@@ -3,7 +3,7 @@ import { randomHex } from '../../lib/ids.ts';
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import type { AppReader, AppWriter } from '../apps/app-store.ts';
-import { demandApp } from '../apps/demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import { hashToken, TOKEN_DIGITS } from '../users/sessions.ts';

@@ -14,7 +14,7 @@ import { demandTeam } from '../teams/demand-team.ts';
 import { checkDescription, demandOwner } from './app-fields.ts';
 import { changedSettings, type SettingsChange } from './app-settings.ts';
 import { createAppEdit, type Edit, type MakeEdit } from './app-edit.ts';
-import { demandApp } from './demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 
 /** Absent: as before. Settings are in effect with the next deploy. */

@@ -5,7 +5,7 @@ import { isSameLimits } from '../plans/plan.ts';
 import type { Say } from '../say.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { App, EnvVar, Release } from './app.ts';
-import { demandApp } from './demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { withSurroundings } from './next-release.ts';
 import { replaceUnits } from '../rollouts/replace-units.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';

@@ -4,7 +4,7 @@ import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
 import type { Caller } from '../caller.ts';
 import type { Store } from '../store.ts';
-import { demandApp } from './demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import type { Target } from '../routes/router.ts';
 import type { Routes } from '../routes/routes.ts';
 

@@ -169,9 +169,6 @@ export function checkAppName(name: unknown, reserved: ReadonlySet<string>): stri
   return name;
 }
 
-/** The process type whose units receive the app's requests and must listen on PORT; the others are workers. */
-export const ROUTED_PROCESS = 'web';
-
 /** The label before the platform's domain that the app answers at: its own name, or that of the app it is swapped with. */
 export function hostLabel(app: Pick<App, 'name' | 'swappedWith'>): string {
   return app.swappedWith ?? app.name;

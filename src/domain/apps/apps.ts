@@ -18,7 +18,7 @@ import { appAddress, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { type App, checkAppName, hostLabel, NEW_APP } from './app.ts';
 import { checkDescription, teamsOfNewApp } from './app-fields.ts';
-import { demandApp } from './demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
 import { replaceUnits } from '../rollouts/replace-units.ts';

@@ -7,7 +7,7 @@ import type { Journal } from '../logs/journal.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { checkCname } from './cname.ts';
-import { demandApp } from './demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import type { Routes } from '../routes/routes.ts';
 
 const MAX_NAMES = 100;

@@ -1,6 +1,7 @@
 import { PlatformError } from '../errors.ts';
 import type { AppReader } from './app-store.ts';
-import { type App, type Release, ROUTED_PROCESS } from './app.ts';
+import type { App, Release } from './app.ts';
+import { ROUTED_PROCESS } from '../units/unit.ts';
 
 /** The release that serves, or `app.not_deployed` with this message. */
 export async function demandRelease(

@@ -14,7 +14,7 @@ import type { Routes } from '../routes/routes.ts';
 import type { Say } from '../say.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { App } from './app.ts';
-import { demandApp } from './demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { linkHost, linkVariable } from './link-names.ts';
 
 const MAX_LINKS = 50;

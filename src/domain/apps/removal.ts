@@ -4,7 +4,7 @@ import type { Builder } from '../deploys/builder.ts';
 import type { DeployQueue } from '../deploys/deploy-queue.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import type { LogStore } from '../logs/log-store.ts';
-import { Failure } from '../rollouts/rollout.ts';
+import { Failure } from '../failure.ts';
 import type { Settings } from '../settings.ts';
 import type { Orphans } from '../services/orphans.ts';
 import type { Store, StoreWriter } from '../store.ts';

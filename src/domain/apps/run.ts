@@ -8,10 +8,10 @@ import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import { demandApp } from './demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { demandRelease } from './demand-release.ts';
 import type { ExecRequest, Provisioner } from '../units/provisioner.ts';
-import { Failure } from '../rollouts/rollout.ts';
+import { Failure } from '../failure.ts';
 import { servingUnits } from '../units/unit.ts';
 import { commandSpec } from '../units/unit-spec.ts';
 

@@ -13,7 +13,7 @@ import type { Journal } from '../logs/journal.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { App } from './app.ts';
-import { demandApp } from './demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { demandRelease } from './demand-release.ts';
 import { findUnit, unitNotFound } from '../units/find-unit.ts';
 import { mayStill } from './may-still.ts';

@@ -7,7 +7,7 @@ import { limitsFor } from '../plans/demand-plan.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 import type { App, Release } from './app.ts';
-import { demandApp } from './demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
 import { isSameAround, withSurroundings } from './next-release.ts';
 import { replaceUnits } from '../rollouts/replace-units.ts';

@@ -9,7 +9,7 @@ import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store, StoreReader } from '../store.ts';
 import type { App } from './app.ts';
-import { demandApp } from './demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import type { Routes } from '../routes/routes.ts';
 import { servingUnits } from '../units/unit.ts';
 

@@ -4,7 +4,7 @@
  */
 import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import { PlatformError } from '../errors.ts';
-import { Failure } from '../rollouts/rollout.ts';
+import { Failure } from '../failure.ts';
 
 /** `waiting`: for its turn or for a build slot; `switching`: from the built code to what serves. */
 export type DeployStage = 'waiting' | 'building' | 'switching';

@@ -1,5 +1,5 @@
 /** A deploy: new code on its way to an app, from the push to the last drained request. */
-import type { FailureCause } from '../rollouts/rollout.ts';
+import type { FailureCause } from '../failure.ts';
 import type { SourceTree } from './builder.ts';
 import type { ImageName } from './image-name.ts';
 

@@ -1,7 +1,7 @@
 /** Why a deploy failed, as it is recorded and told: free of private values, with a cause of the closed list. */
 import type { Redactor } from '../../lib/redact.ts';
 import { type ErrorCode, isDiskFull, isPlatformError, toPlatformError } from '../errors.ts';
-import { Failure, type FailureCause } from '../rollouts/rollout.ts';
+import { Failure, type FailureCause } from '../failure.ts';
 
 export interface Facts {
   readonly cause: FailureCause;

@@ -1,5 +1,5 @@
 /** What a pusher reads when a deploy failed: the cause, the last words of what died, what still serves, what to do next. */
-import type { FailureCause } from '../rollouts/rollout.ts';
+import type { FailureCause } from '../failure.ts';
 import { type StillThere, stillThereText } from './still-there.ts';
 
 const MAX_LINES = 50;

@@ -1,6 +1,6 @@
 /** Pure: command lines of people for processes of an image, which are lists of arguments: a shell only where one is needed, and there is one. */
 import { argvOf, argvText } from '../../lib/argv-text.ts';
-import { Failure } from '../rollouts/rollout.ts';
+import { Failure } from '../failure.ts';
 
 const SHELL = '/bin/sh';
 /** Means something to a shell, also where a word begins with it. */

@@ -4,9 +4,10 @@
  * A rollback goes the same way but for the building: its code is there.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
-import { type App, type EnvVar, hostLabel, ROUTED_PROCESS } from '../apps/app.ts';
+import { type App, type EnvVar, hostLabel } from '../apps/app.ts';
+import { ROUTED_PROCESS } from '../units/unit.ts';
 import type { NewRelease } from '../apps/next-release.ts';
-import { privateValues } from '../env/private-values.ts';
+import { privateValues } from '../units/private-values.ts';
 import type { RolloutStep } from '../rollouts/rollout-plan.ts';
 import { AUTO_PLATFORM } from '../platforms/platform.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';

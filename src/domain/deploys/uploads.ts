@@ -3,7 +3,7 @@
  * commit of the app's repository first, so that everything after it (build, diff, rollback) is as after a push.
  */
 import { demand } from '../access.ts';
-import { demandApp } from '../apps/demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import type { Provisioner } from '../units/provisioner.ts';
 import type { AppReader } from '../apps/app-store.ts';
 import { type Caller, callerName } from '../caller.ts';

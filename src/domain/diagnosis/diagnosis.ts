@@ -1,7 +1,7 @@
 /** "Why is it not answering?": walks from the host name to the process and names the first thing that is broken. */
 import { demand } from '../access.ts';
 import { type App, hostLabel } from '../apps/app.ts';
-import { demandApp } from '../apps/demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import { type Facts, type FactsDeps, gatherFacts } from './facts.ts';

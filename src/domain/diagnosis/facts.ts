@@ -1,15 +1,16 @@
 /** Everything a diagnosis is made from, read at one time; the checks of links/ are pure functions of it. */
-import { type App, hostLabel, type Release, ROUTED_PROCESS } from '../apps/app.ts';
+import { type App, hostLabel, type Release } from '../apps/app.ts';
+import { ROUTED_PROCESS, servingUnits, type Unit, unitName } from '../units/unit.ts';
 import type { Deploy } from '../deploys/deploy.ts';
 import { FINISHED } from '../deploys/deploy.ts';
 import { appQuota, type Quota } from '../quotas/quota.ts';
-import type { FailureCause, Rollout } from '../rollouts/rollout.ts';
+import type { Rollout } from '../rollouts/rollout.ts';
+import type { FailureCause } from '../failure.ts';
 import type { Router } from '../routes/router.ts';
 import type { Routes } from '../routes/routes.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Supervisor } from '../units/supervisor.ts';
-import { servingUnits, type Unit, unitName } from '../units/unit.ts';
 import type { VolumeWatch } from '../volumes/volume-watch.ts';
 import type { DiskSpace, Probe, ProbeAnswer } from './probe.ts';
 

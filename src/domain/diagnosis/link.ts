@@ -1,5 +1,5 @@
 /** One link of the chain between a visitor and an app. */
-import type { FailureCause } from '../rollouts/rollout.ts';
+import type { FailureCause } from '../failure.ts';
 import type { Facts, KnownFailure } from './facts.ts';
 
 export interface Broken {

@@ -7,7 +7,7 @@ import type { Journal } from '../logs/journal.ts';
 import type { StoreWriter } from '../store.ts';
 import type { EnvVar } from '../apps/app.ts';
 import type { Say } from '../say.ts';
-import { demandApp } from '../apps/demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { changeEnv, type EnvChangeDeps } from './env-change.ts';
 import { checkTotal, checkVariable, VARIABLE_NAME } from './env-rules.ts';
 

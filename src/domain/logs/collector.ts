@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { atMost } from '../../lib/deadline.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Release } from '../apps/app.ts';
-import { privateValues } from '../env/private-values.ts';
+import { privateValues } from '../units/private-values.ts';
 import type { OutputChunk, Provisioner } from '../units/provisioner.ts';
 import { type Unit, unitName } from '../units/unit.ts';
 import type { LogEntry } from './entry.ts';

@@ -1,6 +1,6 @@
 /** Use cases of metrics: one app over time for people and pages, all apps as they are now for Prometheus. */
 import { demand } from '../access.ts';
-import { demandApp } from '../apps/demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import { moment } from '../logs/moment.ts';

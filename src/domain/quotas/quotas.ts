@@ -2,7 +2,7 @@
 import { demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import type { AppReader } from '../apps/app-store.ts';
-import { demandApp } from '../apps/demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import { userNotFound } from '../users/authentication.ts';

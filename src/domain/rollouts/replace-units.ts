@@ -1,6 +1,6 @@
 import { PlatformError } from '../errors.ts';
-import { privateValues } from '../env/private-values.ts';
-import { Failure } from './rollout.ts';
+import { privateValues } from '../units/private-values.ts';
+import { Failure } from '../failure.ts';
 import type { RolloutPlan } from './rollout-plan.ts';
 import type { Rollouts } from './rollouts.ts';
 

@@ -3,12 +3,11 @@
  * a process that ends with 0 meanwhile is a task and done; one that ends otherwise has failed. What happens after the watch
  * decides nothing, however long other units take, so equal versions get equal verdicts.
  */
-import { ROUTED_PROCESS } from '../apps/app.ts';
-import { type Unit, unitName, wasWell } from '../units/unit.ts';
+import { ROUTED_PROCESS, type Unit, unitName, wasWell } from '../units/unit.ts';
 import type { Units } from '../units/units.ts';
 import { wantedCounts } from '../units/wanted-units.ts';
 import { powerOf } from './partial-rollout.ts';
-import { Failure } from './rollout.ts';
+import { Failure } from '../failure.ts';
 import type { NumberedPlan } from './rollout-plan.ts';
 
 /** So long nothing is said while units start. */

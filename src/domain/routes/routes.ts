@@ -1,9 +1,9 @@
 /** Keeps the router's table equal to what the store says serves. Owns when a table is published, not how. */
 import type { Route, Router, Target } from './router.ts';
-import { type App, hostLabel, ROUTED_PROCESS } from '../apps/app.ts';
+import { type App, hostLabel } from '../apps/app.ts';
+import { ROUTED_PROCESS, servingUnits, type Unit } from '../units/unit.ts';
 import { type RouteFault, routeFaults } from './route-faults.ts';
 import type { LinkedApp, Provisioner } from '../units/provisioner.ts';
-import { servingUnits, type Unit } from '../units/unit.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import type { Logger } from '../../lib/logger.ts';

@@ -4,7 +4,7 @@
  */
 import { randomUUID } from 'node:crypto';
 import { demand } from '../access.ts';
-import { demandApp } from '../apps/demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';

@@ -5,7 +5,7 @@
 import { type Action, demand } from '../access.ts';
 import type { Act } from '../act.ts';
 import type { App } from '../apps/app.ts';
-import { demandApp } from '../apps/demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { changeEnv, type EnvChangeDeps } from '../env/env-change.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';

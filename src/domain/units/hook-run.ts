@@ -1,8 +1,8 @@
 /** Runs one command of an app beside its units, to its end: a hook. */
 import type { EnvVar } from '../apps/app.ts';
-import { privateValues } from '../env/private-values.ts';
+import { privateValues } from './private-values.ts';
 import type { Journal } from '../logs/journal.ts';
-import { Failure } from '../rollouts/rollout.ts';
+import { Failure } from '../failure.ts';
 import type { Say } from '../say.ts';
 import type { Provisioner, UnitSpec } from './provisioner.ts';
 

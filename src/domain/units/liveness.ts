@@ -4,13 +4,13 @@
  */
 import type { Logger } from '../../lib/logger.ts';
 import { TimerLateness } from '../../lib/timer-lateness.ts';
-import { type HealthCheck, type Liveness, type Release, ROUTED_PROCESS } from '../apps/app.ts';
+import type { HealthCheck, Liveness, Release } from '../apps/app.ts';
+import { ROUTED_PROCESS, type Unit } from './unit.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import { Failure } from '../rollouts/rollout.ts';
+import { Failure } from '../failure.ts';
 import type { ProbeResult, Provisioner } from './provisioner.ts';
 import type { Supervisor } from './supervisor.ts';
-import type { Unit } from './unit.ts';
 import { unitSpec } from './unit-spec.ts';
 
 export interface LivenessDeps {

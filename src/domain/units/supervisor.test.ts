@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
 import { expectSound } from '../../../test/support/invariants.ts';
 import { until } from '../../../test/support/until.ts';
-import { Failure } from '../rollouts/rollout.ts';
+import { Failure } from '../failure.ts';
 import type { Unit } from './unit.ts';
 
 let world: DomainWorld;

@@ -7,7 +7,7 @@ import { retry } from '../../lib/retry.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner, UnitExited } from './provisioner.ts';
-import { Failure, type FailureCause } from '../rollouts/rollout.ts';
+import { Failure, type FailureCause } from '../failure.ts';
 import { FORGIVEN_AFTER_MS, restartDelayMs } from './restart-delay.ts';
 import type { Routes } from '../routes/routes.ts';
 import { describeExit, type Unit, unitName } from './unit.ts';

@@ -8,7 +8,7 @@ import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import type { App, EnvVar } from '../apps/app.ts';
-import { demandApp } from '../apps/demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import { findUnit, unitNotFound } from './find-unit.ts';
 import { type Unit, unitName } from './unit.ts';
 

@@ -1,9 +1,9 @@
 /** What a provisioner needs to know of a unit, made from the release it runs. */
-import { type EnvVar, type Release, ROUTED_PROCESS } from '../apps/app.ts';
-import { boundServices } from '../services/bound-services.ts';
+import type { EnvVar, Release } from '../apps/app.ts';
+import { ROUTED_PROCESS, type Unit, unitName } from './unit.ts';
+import { boundServices } from './bound-services.ts';
 import { mountsOf } from '../volumes/volume.ts';
 import type { Limits, UnitSpec, VolumeMount } from './provisioner.ts';
-import { type Unit, unitName } from './unit.ts';
 
 export function envRecord(vars: readonly EnvVar[]): Record<string, string> {
   return Object.fromEntries(vars.map((variable) => [variable.name, variable.value]));

@@ -2,6 +2,9 @@
 import { PlatformError } from '../errors.ts';
 import type { App } from '../apps/app.ts';
 
+/** The process type whose units receive the app's requests and must listen on PORT; the others are workers. */
+export const ROUTED_PROCESS = 'web';
+
 export const UNIT_STATES = ['pending', 'starting', 'started', 'error', 'stopped'] as const;
 export type UnitState = (typeof UNIT_STATES)[number];
 

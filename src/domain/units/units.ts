@@ -11,13 +11,13 @@ import type { Journal } from '../logs/journal.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import { type Release, ROUTED_PROCESS } from '../apps/app.ts';
-import { privateValues, withoutPrivateValues } from '../env/private-values.ts';
+import type { Release } from '../apps/app.ts';
+import { ROUTED_PROCESS, type Unit, unitName } from './unit.ts';
+import { privateValues, withoutPrivateValues } from './private-values.ts';
 import { type HookRun, runHook } from './hook-run.ts';
 import type { Provisioner, UnitExited } from './provisioner.ts';
-import { Failure } from '../rollouts/rollout.ts';
+import { Failure } from '../failure.ts';
 import { unitSpec } from './unit-spec.ts';
-import { type Unit, unitName } from './unit.ts';
 
 const LAST_OUTPUT_MS = 2_000;
 const LAST_LINES = 50;

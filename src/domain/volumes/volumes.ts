@@ -3,7 +3,7 @@ import type { Act, ActOptions } from '../act.ts';
 import { demand } from '../access.ts';
 import type { App, Release } from '../apps/app.ts';
 import { checkProcessName } from '../apps/app-settings.ts';
-import { demandApp } from '../apps/demand-app.ts';
+import { demandApp } from '../demand-app.ts';
 import type { NewRelease } from '../apps/next-release.ts';
 import { type Caller, callerName, isAdmin } from '../caller.ts';
 import { PlatformError } from '../errors.ts';

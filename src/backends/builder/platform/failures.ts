@@ -1,5 +1,5 @@
 /** What went wrong in a build, in the words of the contract. */
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { isDiskFull } from '../../../domain/errors.ts';
 import type { BuildOutput } from './steps/output.ts';
 import type { Ended } from './steps/run-step.ts';

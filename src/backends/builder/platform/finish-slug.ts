@@ -2,7 +2,7 @@
 import { dirname, join } from 'node:path';
 import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import { directoryReader } from '../../../build-plan/source/directory.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { planVariables } from './environment.ts';
 import type { RunningBuild } from './running-build.ts';
 

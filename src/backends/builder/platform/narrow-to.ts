@@ -1,6 +1,6 @@
 import { chmod, lstat, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import type { SlugPlace } from './slugs.ts';
 

@@ -6,7 +6,7 @@ import type { BuilderWorld } from '../../../../test/support/builder-world.ts';
 import { FAKE } from '../../../../test/support/fake-language.ts';
 import { isRunning } from '../../../../test/support/plain-sandbox.ts';
 import { treeOf } from '../../../../test/support/source-trees.ts';
-import type { Failure } from '../../../domain/rollouts/rollout.ts';
+import type { Failure } from '../../../domain/failure.ts';
 import type { PlatformBuilderOptions } from './open-context.ts';
 
 const APP = { 'app.txt': '', 'default.txt': '' };

@@ -1,7 +1,7 @@
 /** The tools of a plan on this machine: those that are installed, and versions brought in their place. */
 import { compare, gte, satisfies } from 'semver';
 import type { Tool } from '../../../build-plan/build-plan.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import type { RunningBuild } from './running-build.ts';
 import { StepRunner } from './steps/step-runner.ts';
 import type { Program } from './toolchain/programs.ts';

@@ -1,7 +1,7 @@
 /** Lays out the tree of one commit in a directory: looked through first, then written by git itself. */
 import { lstat, readFile, rm, unlink } from 'node:fs/promises';
 import { basename, join } from 'node:path';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import type { SourceTree } from '../../../domain/deploys/builder.ts';
 import { deadline } from '../../../lib/deadline.ts';
 import { randomHex } from '../../../lib/ids.ts';

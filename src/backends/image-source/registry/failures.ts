@@ -1,5 +1,5 @@
 /** What can go wrong between a registry and a slug, in the words of the contract. */
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { RequestFailure } from '../../../lib/guarded/guarded-request.ts';
 
 /** The registry does not give it. */

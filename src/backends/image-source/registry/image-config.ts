@@ -1,5 +1,5 @@
 /** Pure: what an image says about how it is run. */
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { posix } from 'node:path';
 import { isRecord } from '../../../lib/is-record.ts';
 import { unfit } from './failures.ts';

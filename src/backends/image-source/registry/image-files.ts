@@ -2,7 +2,7 @@
 import { readAppFiles } from '../../../build-plan/app-files/app-files.ts';
 import { directoryReader } from '../../../build-plan/source/directory.ts';
 import { SourceFiles } from '../../../build-plan/source/source-files.ts';
-import { ROUTED_PROCESS } from '../../../domain/apps/app.ts';
+import { ROUTED_PROCESS } from '../../../domain/units/unit.ts';
 import type { Artifact } from '../../../domain/deploys/builder.ts';
 import { imageCommand } from '../../../domain/deploys/image-command.ts';
 import type { SlugImage } from '../../../domain/deploys/slug.ts';

@@ -6,7 +6,7 @@ import { brotliCompressSync, gzipSync, zstdCompressSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { type TarEntry, tarOf } from '../../../../test/support/tar-writer.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { Layers } from './layers.ts';
 import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
 import { RootTree } from './root-tree.ts';

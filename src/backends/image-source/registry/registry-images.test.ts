@@ -8,7 +8,7 @@ import { ImageRegistry, type ImageParts, type ImageRegistryOptions } from '../..
 import { tarOf } from '../../../../test/support/tar-writer.ts';
 import { parseImageName } from '../../../domain/deploys/image-name.ts';
 import type { PulledImage } from '../../../domain/deploys/image-source.ts';
-import { Failure, type FailureCause } from '../../../domain/rollouts/rollout.ts';
+import { Failure, type FailureCause } from '../../../domain/failure.ts';
 import type { SlugManifest } from '../../../domain/deploys/slug.ts';
 import { createRegistryImages, type RegistryImagesOptions } from './registry-images.ts';
 

@@ -19,8 +19,8 @@ import type {
   UnitStatus,
   UnitUsage,
 } from '../../../domain/units/provisioner.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
-import type { FailureCause } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { FailureCause } from '../../../domain/failure.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
 import { setTimeout as delay } from 'node:timers/promises';

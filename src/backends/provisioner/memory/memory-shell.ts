@@ -1,6 +1,6 @@
 /** A shell of the memory provisioner: each line is a command of its units; one that ends in `exit <code>` ends the shell. */
 import type { ExecResult, Shell, ShellRequest } from '../../../domain/units/provisioner.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { MemoryUnit } from './memory-unit.ts';
 
 export function openMemoryShell(request: ShellRequest, environment: Readonly<Record<string, string>>): Shell {

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { createProcessWorld, openLevel, type ProcessWorld } from './provisioner-world.ts';
 import { openTerminal } from './terminal.ts';
 

@@ -12,7 +12,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { CodeLayers, mountsBelow as mountsOf } from './code-layers.ts';
 import { createProcessWorld, levelsToTest } from './provisioner-world.ts';

@@ -1,6 +1,6 @@
 /** Runs one command beside the units: same code, environment and user, own process, own home. */
 import type { ExecRequest, ExecResult } from '../../../domain/units/provisioner.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { atMost } from '../../../lib/deadline.ts';
 import { childEnd } from '../../../sandbox/child-end.ts';
 import { exitStatus } from './exit-status.ts';

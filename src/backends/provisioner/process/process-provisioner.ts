@@ -23,7 +23,7 @@ import type {
   Shell,
   ShellRequest,
 } from '../../../domain/units/provisioner.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import type { UnitProcess } from '../../../domain/routes/router.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';

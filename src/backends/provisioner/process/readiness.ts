@@ -2,8 +2,8 @@
 import { connect } from 'node:net';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
 import type { ReadyCheck, UnitExited } from '../../../domain/units/provisioner.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
-import type { FailureCause } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
+import type { FailureCause } from '../../../domain/failure.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { checkOnce } from './http-check.ts';
 import { answersAt, listenersOf } from '../../../lib/listeners.ts';

@@ -3,7 +3,7 @@ import type { ChildProcess } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import type { ExecResult, Shell, ShellRequest } from '../../../domain/units/provisioner.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { drained } from '../../../lib/drained.ts';
 import { childEnd } from '../../../sandbox/child-end.ts';
 import type { SandboxProcess } from '../../../sandbox/sandbox.ts';

@@ -1,7 +1,7 @@
 /** Finds a built slug and makes it ready for its tenant. */
 import { chmod, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import type { SlugManifest } from '../../../domain/deploys/slug.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import type { KeyedQueue } from '../../../lib/keyed-queue.ts';

@@ -1,7 +1,7 @@
 /** Pure: what a unit's process is told - its command line and its environment. */
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import type { SlugManifest } from '../../../domain/deploys/slug.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { argvOf } from '../../../lib/argv-text.ts';
 
 const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';

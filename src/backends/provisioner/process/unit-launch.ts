@@ -1,7 +1,7 @@
 /** Starts the process of one unit. */
 import { closeSync, openSync } from 'node:fs';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { bootId } from '../../../lib/processes.ts';
 import type { Sandbox, SandboxBind, SandboxProcess, SandboxRequest } from '../../../sandbox/sandbox.ts';
 import type { Service } from '../../../networks/networks.ts';

@@ -5,7 +5,7 @@
 import { lstat, mkdir, readlink, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { UnitSpec, VolumeMount } from '../../../domain/units/provisioner.ts';
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { volumePath } from '../../../domain/volumes/volume-host.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { childEnd } from '../../../sandbox/child-end.ts';

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import type { FailureCause } from '../../../domain/rollouts/rollout.ts';
+import type { FailureCause } from '../../../domain/failure.ts';
 import { DEPLOY_STATES, FINISHED } from '../../../domain/deploys/deploy.ts';
 import type { Deploy, DeployOrigin, DeployState } from '../../../domain/deploys/deploy.ts';
 import type { DeployReader, DeployWriter } from '../../../domain/deploys/deploy-store.ts';

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
-import type { FailureCause, Rollout, RolloutState } from '../../../domain/rollouts/rollout.ts';
+import type { Rollout, RolloutState } from '../../../domain/rollouts/rollout.ts';
+import type { FailureCause } from '../../../domain/failure.ts';
 import { listOf } from '../../../sql/list-of.ts';
 import { appNotFound, needing } from './faults.ts';
 import type { RolloutsTable, Scope } from './schema.ts';

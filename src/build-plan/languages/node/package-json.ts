@@ -1,5 +1,5 @@
 /** package.json, as far as it decides how an app is built. */
-import { Failure } from '../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { isRecord } from '../../../lib/is-record.ts';
 import { type SourceFiles, valueAt } from '../../source/source-files.ts';
 

@@ -1,4 +1,4 @@
-import { ROUTED_PROCESS } from '../../apps/app.ts';
+import { ROUTED_PROCESS } from '../../units/unit.ts';
 import type { Link } from '../link.ts';
 
 export const stateLink: Link = {

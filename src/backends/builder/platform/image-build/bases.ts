@@ -6,7 +6,7 @@ import { expandedWith } from '../../../../build-plan/languages/dockerfile/stages
 import { type ImageName, parseImageName } from '../../../../domain/deploys/image-name.ts';
 import type { ImageSource } from '../../../../domain/deploys/image-source.ts';
 import { PlatformError } from '../../../../domain/errors.ts';
-import { Failure } from '../../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../../domain/failure.ts';
 import type { BuildOutput } from '../steps/output.ts';
 
 export interface Base {

@@ -6,7 +6,7 @@ import { neededImages } from '../../../../build-plan/languages/dockerfile/stages
 import type { Artifact } from '../../../../domain/deploys/builder.ts';
 import { imageCommand } from '../../../../domain/deploys/image-command.ts';
 import type { ImageSource, UnpackedImage } from '../../../../domain/deploys/image-source.ts';
-import { Failure } from '../../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../../domain/failure.ts';
 import { argvText } from '../../../../lib/argv-text.ts';
 import { removeTree } from '../../../../lib/remove-tree.ts';
 import { isLargerThan } from '../cache/copy-tree.ts';

@@ -9,7 +9,7 @@ import { ImageRegistry } from '../../../../../test/support/image-registry.ts';
 import { treeOf as tree } from '../../../../../test/support/source-trees.ts';
 import { NO_SETTINGS } from '../../../../domain/apps/app-settings.ts';
 import type { Artifact } from '../../../../domain/deploys/builder.ts';
-import { Failure } from '../../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../../domain/failure.ts';
 import { findProgram } from '../../../../lib/find-program.ts';
 import { probeSandbox } from '../../../../sandbox/probe.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';

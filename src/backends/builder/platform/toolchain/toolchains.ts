@@ -5,7 +5,7 @@
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { maxSatisfying, satisfies } from 'semver';
-import { Failure } from '../../../../domain/rollouts/rollout.ts';
+import { Failure } from '../../../../domain/failure.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import { KeyedQueue } from '../../../../lib/keyed-queue.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';

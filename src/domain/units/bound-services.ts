@@ -1,6 +1,6 @@
 /** Pure: where the services are that are bound to an app, read out of the variables that their providers have given. */
 import type { EnvVar } from '../apps/app.ts';
-import type { Address } from '../units/unit.ts';
+import type { Address } from './unit.ts';
 
 /** Ports of addresses that name none. */
 const STANDARD_PORTS: Readonly<Record<string, number>> = {

@@ -1,7 +1,7 @@
 /** Keeps the private values of an app's environment out of what is shown or stored. */
 import { createRedactor, type Redactor } from '../../lib/redact.ts';
 import type { EnvVar } from '../apps/app.ts';
-import { Failure } from '../rollouts/rollout.ts';
+import { Failure } from '../failure.ts';
 
 export function privateValues(env: readonly EnvVar[]): Redactor {
   return createRedactor(env.filter((variable) => !variable.public).map((variable) => variable.value));

@@ -1,6 +1,6 @@
-import { PlatformError } from '../errors.ts';
-import type { AppReader } from './app-store.ts';
-import type { App } from './app.ts';
+import { PlatformError } from './errors.ts';
+import type { AppReader } from './apps/app-store.ts';
+import type { App } from './apps/app.ts';
 
 /** The app, or `app.not_found`. An app that is being removed is gone for everybody. */
 export async function demandApp(store: Pick<AppReader, 'app'>, name: string): Promise<App> {
