@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Backends, openBackends } from './backends/registry.ts';
 import type { Config } from './config/config.ts';
-import { fromHere, isLoopback } from './daemon/addresses.ts';
+import { fromHere, isLoopback, portOf } from './daemon/addresses.ts';
 import { createDomain } from './daemon/domain.ts';
 import { type Doors, openDoors } from './daemon/doors.ts';
 import { publicAddress } from './daemon/public-address.ts';
@@ -101,7 +101,9 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   const stopPruning = repeatedly(PRUNE_EVERY_MS, () => domain.pruneLogs());
   const stopRetention = domain.startRetention();
   const { api, ssh, sessions } = doors;
-  for (const port of [api.address.port, ssh.address.port, settings.edgePort()]) options.ownPorts.add(port);
+  const { listen, tlsListen } = backends.router;
+  const edgePorts = [listen, tlsListen].flatMap((address) => (address === null ? [] : [portOf(address)]));
+  for (const port of [api.address.port, ssh.address.port, ...edgePorts]) options.ownPorts.add(port);
 
   return {
     ready: {

@@ -1,6 +1,6 @@
 /** The one list of backends: which implementation serves which contract, chosen by configuration. */
 import path from 'node:path';
-import type { Config } from '../config/config.ts';
+import { type Config, tlsAddress } from '../config/config.ts';
 import type { Provisioner } from '../domain/units/provisioner.ts';
 import type { Router } from '../domain/routes/router.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
@@ -192,14 +192,21 @@ function openMailer({ mailUrl: url, mailFrom: from }: Config, directory: string,
 function edgeSettings(
   config: Config,
   allowLoopback: boolean,
-): Pick<EdgeRouterOptions, 'listen' | 'workers' | 'handoverMs' | 'trustedProxies' | 'proxyProtocol' | 'keeper'> {
+): Pick<
+  EdgeRouterOptions,
+  'listen' | 'tls' | 'hstsSeconds' | 'workers' | 'handoverMs' | 'trustedProxies' | 'proxyProtocol' | 'keeper'
+> {
   const { edgeListen: listen, edgeWorkers: workers, trustedProxies, proxyProtocol } = config;
-  const { home, isolation, network, networkAllow, providersAllow } = config;
+  const { home, isolation, network, networkAllow, providersAllow, hstsSeconds } = config;
+  const tls = tlsAddress(config);
   const keeper = keeperArgument({
     ...{ home, isolation, network, networkAllow, providersAllow, allowLoopback },
-    ownPorts: [config.apiListen, config.edgeListen, config.sshListen].map(({ port }) => port),
+    ownPorts: [config.apiListen, config.edgeListen, config.sshListen, ...(tls === null ? [] : [tls])].map(
+      ({ port }) => port,
+    ),
     path: process.env['PATH'] ?? '',
     stopGraceMs: config.stopGraceSeconds * 1000,
   });
-  return { listen, workers, handoverMs: config.edgeHandoverSeconds * 1000, trustedProxies, proxyProtocol, keeper };
+  const handoverMs = config.edgeHandoverSeconds * 1000;
+  return { listen, tls, hstsSeconds, workers, handoverMs, trustedProxies, proxyProtocol, keeper };
 }

@@ -10,6 +10,8 @@ export interface Config {
   readonly home: string;
   readonly apiListen: Listen;
   readonly edgeListen: Listen;
+  /** Where the apps answer by TLS; see tlsAddress(). */
+  readonly tlsListen: Listen | 'auto' | 'off';
   readonly sshListen: Listen;
   /** Apps answer at `<app>.<domain>`. */
   readonly domain: string;
@@ -34,6 +36,8 @@ export interface Config {
   /** Connections of trusted proxies to the edge begin with a header of the PROXY protocol. */
   readonly proxyProtocol: boolean;
   readonly edgeHandoverSeconds: number;
+  /** Browsers are told to come by HTTPS only, for so long; 0: they are not. */
+  readonly hstsSeconds: number;
   /** Seconds a new unit may take to become ready. */
   readonly startTimeoutSeconds: number;
   readonly watchSeconds: number;
@@ -72,4 +76,14 @@ export interface Config {
   readonly network: 'auto' | 'own' | 'shared';
   /** IPv4 networks that are open to apps although they are private. */
   readonly networkAllow: readonly string[];
+}
+
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
+
+/** Where TLS is spoken; null: nowhere. By itself it is where the apps are at the port of the web. */
+export function tlsAddress({ edgeListen, tlsListen }: Pick<Config, 'edgeListen' | 'tlsListen'>): Listen | null {
+  if (tlsListen === 'off') return null;
+  if (tlsListen !== 'auto') return tlsListen;
+  return edgeListen.port === HTTP_PORT ? { host: edgeListen.host, port: HTTPS_PORT } : null;
 }

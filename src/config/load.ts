@@ -54,6 +54,7 @@ function valuesOf(read: Read): Values {
   return {
     apiListen: read(SETTINGS.apiListen),
     edgeListen: read(SETTINGS.edgeListen),
+    tlsListen: read(SETTINGS.tlsListen),
     sshListen: read(SETTINGS.sshListen),
     domain: read(SETTINGS.domain),
     publicAddress: read(SETTINGS.publicAddress),
@@ -73,6 +74,7 @@ function valuesOf(read: Read): Values {
     edgeWorkers: read(SETTINGS.edgeWorkers),
     trustedProxies: read(SETTINGS.trustedProxies),
     proxyProtocol: read(SETTINGS.proxyProtocol),
+    hstsSeconds: read(SETTINGS.hstsSeconds),
     edgeHandoverSeconds: read(SETTINGS.edgeHandoverSeconds),
     isolation: read(SETTINGS.isolation),
     network: read(SETTINGS.network),

@@ -36,6 +36,18 @@ export const listen: Parser<Listen> = (text) => {
   return { host, port };
 };
 
+/** As listen, `auto` or `off`. */
+export const listenAutoOrOff: Parser<Listen | 'auto' | 'off'> = (text) => {
+  const value = text.trim();
+  if (value === 'auto' || value === 'off') return value;
+  try {
+    return listen(value);
+  } catch (error) {
+    if (!(error instanceof BadValue)) throw error;
+    throw new BadValue(`${error.message}; or auto, or off`);
+  }
+};
+
 export const hostName: Parser<string> = (text) => {
   const name = text.trim().toLowerCase();
   if (!HOST_NAME.test(name)) throw new BadValue('must be a host name, for example localhost or apps.example.com');

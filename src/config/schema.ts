@@ -45,6 +45,14 @@ export const SETTINGS: Settings = {
     description: 'Address and port where the apps answer.',
     parse: parse.listen,
   },
+  tlsListen: {
+    key: 'edge.tls.listen',
+    variable: 'TANCHO_TLS_LISTEN',
+    default: 'auto',
+    description:
+      'Address and port where the apps answer by HTTPS, for the names that there is a certificate for. auto: port 443 of the host of edge.listen where that has port 80, else off. See docs/tls.md.',
+    parse: parse.listenAutoOrOff,
+  },
   sshListen: {
     key: 'ssh.listen',
     variable: 'TANCHO_SSH_LISTEN',
@@ -194,6 +202,14 @@ export const SETTINGS: Settings = {
     description:
       'With on, every connection of a trusted proxy to the apps begins with a header of the PROXY protocol, version 1 or 2, as balancers of TCP connections send it.',
     parse: parse.onOff,
+  },
+  hstsSeconds: {
+    key: 'edge.tls.hsts',
+    variable: 'TANCHO_TLS_HSTS',
+    default: '0',
+    description:
+      'Time for which browsers are told, with every answer by HTTPS, to come back by HTTPS only (Strict-Transport-Security); 0 for never. Apps that say it themselves are left alone.',
+    parse: parse.seconds(0, 63_072_000),
   },
   edgeHandoverSeconds: {
     key: 'edge.handover',

@@ -1,24 +1,25 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AppTraffic, RouteTable } from '../domain/routes/router.ts';
+import type { AppTraffic, CertificateSet, CertificateState, RouteTable } from '../domain/routes/router.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { ControlServer } from './control/control-server.ts';
 import type { EdgeRequest } from './control/operations.ts';
-import { TableFile } from './control/table-file.ts';
+import { checkCertificates } from './control/check-certificates.ts';
+import { checkTable } from './control/check-table.ts';
+import { KeptState } from './control/kept-state.ts';
+import { StateFile } from './control/state-file.ts';
 import type { Journal } from './journal.ts';
 import type { ProcessRequest } from './link.ts';
 import { KeeperStarter } from './keeper-starter.ts';
-import { LISTENER_FD } from './listener.ts';
+import { listeners } from './listener.ts';
 import type { EdgeOptions } from './options.ts';
 import type { Predecessor } from './predecessor.ts';
 import type { Serving } from './serving.ts';
 import { startSuccessor } from './successor.ts';
+import { NO_CERTIFICATES, type Presented } from './tls/live-certificates.ts';
+import { TicketKeys } from './tls/ticket-keys.ts';
 
-/** What `apply` answers. `persisted` is false when the table is in force but could not be written to disk. */
-export interface Applied {
-  readonly version: number;
-  readonly persisted: boolean;
-}
+const TICKET_LOOK_MS = 3_600_000;
 
 export interface EdgeParts {
   readonly serving: Serving;
@@ -35,14 +36,16 @@ export class Edge {
   readonly #serving: Serving;
   readonly #predecessor: Predecessor | null;
   readonly #journal: Journal;
-  readonly #file: TableFile;
+  readonly #table: KeptState<RouteTable>;
+  readonly #certificates: KeptState<CertificateSet>;
+  readonly #tickets: TicketKeys;
   readonly #control: ControlServer;
   readonly #keeper: KeeperStarter | null;
   readonly #pidPath: string;
   #bound = '';
-  #table: RouteTable = { version: 0, routes: [] };
-  #persisted = true;
-  #applying: Promise<unknown> = Promise.resolve();
+  #tlsBound: string | null = null;
+  #presented: CertificateState = { version: 0, ids: [], unusable: [] };
+  #ticketTimer: NodeJS.Timeout | null = null;
   /** Others find this process by its pid file. */
   #announced: Promise<void> = Promise.resolve();
   #isRetired = false;
@@ -53,7 +56,12 @@ export class Edge {
     this.#serving = serving;
     this.#predecessor = predecessor;
     this.#journal = journal;
-    this.#file = new TableFile(options.stateDir);
+    const { stateDir } = options;
+    const tableFile = new StateFile(stateDir, 'table.json', checkTable);
+    const setFile = new StateFile(stateDir, 'certificates.json', checkCertificates);
+    this.#table = new KeptState('table', { file: tableFile, initial: { version: 0, routes: [] }, journal });
+    this.#certificates = new KeptState('certificates', { file: setFile, initial: NO_CERTIFICATES, journal });
+    this.#tickets = new TicketKeys(stateDir, journal);
     const { keeper } = options;
     this.#keeper =
       keeper === null ? null : new KeeperStarter([keeper.entry, keeper.argument, ...process.argv.slice(1)], journal);
@@ -69,19 +77,34 @@ export class Edge {
 
   /** Serves by the last good table before anything else; the edge before it serves, too, until then. */
   async start(): Promise<string> {
-    await this.#load();
-    const port = await this.#serving.listen({ fd: LISTENER_FD });
-    this.#bound = hostPort({ host: this.#options.host, port });
+    const { host, tls } = this.#options;
+    if (tls !== null) await this.#tickets.load();
+    await this.#table.load((table) => this.#serving.apply(table));
+    await this.#certificates.load((set) => this.#presentHere(set));
+    const { port, tlsPort } = await this.#serving.listen(listeners(tls !== null));
+    this.#bound = hostPort({ host, port });
+    if (tls !== null) this.#beginTls(tls.host, tlsPort);
     await this.#predecessor?.retire();
     const reachable = this.#control.listen(join(this.#options.runDir, 'edge.sock'));
     this.#announced = reachable.then(() => writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 }));
     await this.#announced;
     this.#keeper?.connected(false);
-    this.#journal.line(`serving on ${this.#bound}, table ${this.#table.version}`);
+    this.#journal.line(`serving on ${this.#bound}, table ${this.#table.value.version}`);
     return this.#bound;
   }
 
+  #beginTls(host: string, port: number): void {
+    this.#tlsBound = hostPort({ host, port });
+    this.#ticketTimer = setInterval(() => void this.#renewTickets(), TICKET_LOOK_MS);
+    this.#ticketTimer.unref();
+  }
+
+  async #renewTickets(): Promise<void> {
+    if (await this.#tickets.renewed()) await this.#present(this.#certificates.value);
+  }
+
   async stop(): Promise<void> {
+    if (this.#ticketTimer !== null) clearInterval(this.#ticketTimer);
     const { stopGraceMs } = this.#options;
     this.#keeper?.close();
     // First what others find us by, so that a successor may take both.
@@ -97,31 +120,22 @@ export class Edge {
     if (pid.trim() === String(process.pid)) await rm(this.#pidPath, { force: true });
   }
 
-  async #load(): Promise<void> {
-    try {
-      const table = await this.#file.load();
-      if (table === null) return;
-      await this.#serving.apply(table);
-      this.#table = table;
-    } catch (error) {
-      this.#journal.line(`the table on disk cannot be used, waiting for a new one: ${String(error)}`);
-    }
-  }
-
   async #answer(request: EdgeRequest): Promise<unknown> {
     switch (request.op) {
       case 'hello': {
         await this.#announced;
         const { host, port, fingerprint } = this.#options;
-        return { pid: process.pid, fingerprint, host, port, bound: this.#bound, version: this.#table.version };
+        const bound = { bound: this.#bound, tlsHost: this.#options.tls?.host ?? null, tlsBound: this.#tlsBound };
+        return { pid: process.pid, fingerprint, host, port, ...bound, version: this.#table.value.version };
       }
       case 'table':
-        return this.#table;
-      case 'apply': {
-        const applied = this.#applying.then(() => this.#apply(request.table));
-        this.#applying = applied.catch(() => {});
-        return applied;
-      }
+        return this.#table.value;
+      case 'apply':
+        return this.#table.apply(request.table, (table) => this.#serveBy(table));
+      case 'certificates':
+        return this.#presented;
+      case 'apply-certificates':
+        return this.#certificates.apply(request.set, (set) => this.#present(set));
       case 'succeed':
         return this.#startSuccessor(request.program);
       case 'drained':
@@ -132,7 +146,9 @@ export class Edge {
   }
 
   async #startSuccessor(program: Parameters<typeof startSuccessor>[0]): Promise<{ pid: number }> {
-    const successor = await startSuccessor(program, (request) => this.#answerSuccessor(request));
+    const successor = await startSuccessor(program, this.#options.tls !== null, (request) =>
+      this.#answerSuccessor(request),
+    );
     void successor.ended.then(() => {
       // It has not taken over, and everything is as it was; or it has, and this edge hears of no new table any more.
       if (this.#isRetired) this.#resolveRetired();
@@ -146,7 +162,9 @@ export class Edge {
       case 'retire':
         return this.#retire();
       case 'apply':
-        return Promise.all([this.#serving.apply(request.table), this.#predecessor?.apply(request.table)]);
+        return this.#serveBy(request.table);
+      case 'present':
+        return this.#hand(request.presented);
       case 'drained':
         return this.#drained(request.units, request.timeoutMs);
       case 'traffic':
@@ -186,22 +204,21 @@ export class Edge {
     };
   }
 
-  /** In force first, on disk second: serving rightly matters more than remembering. */
-  async #apply(table: RouteTable): Promise<Applied> {
-    if (table.version < this.#table.version) return { version: this.#table.version, persisted: this.#persisted };
-    if (table.version > this.#table.version) {
-      await Promise.all([this.#serving.apply(table), this.#predecessor?.apply(table)]);
-      this.#table = table;
-      this.#persisted = false;
-    }
-    if (!this.#persisted) {
-      try {
-        await this.#file.save(table);
-        this.#persisted = true;
-      } catch (error) {
-        this.#journal.line(`table ${table.version} is in force but could not be kept: ${String(error)}`);
-      }
-    }
-    return { version: this.#table.version, persisted: this.#persisted };
+  async #serveBy(table: RouteTable): Promise<void> {
+    await Promise.all([this.#serving.apply(table), this.#predecessor?.apply(table)]);
+  }
+
+  async #present(set: CertificateSet): Promise<void> {
+    this.#presented = await this.#hand({ set, ticketKeys: this.#tickets.current });
+  }
+
+  /** The edge before this one has read the same file, and its connection is not open yet. */
+  async #presentHere(set: CertificateSet): Promise<void> {
+    this.#presented = await this.#serving.present({ set, ticketKeys: this.#tickets.current });
+  }
+
+  async #hand(presented: Presented): Promise<CertificateState> {
+    const [state] = await Promise.all([this.#serving.present(presented), this.#predecessor?.present(presented)]);
+    return state;
   }
 }

@@ -1,8 +1,8 @@
-import type { EdgeRequest } from './control/operations.ts';
+import type { ServingRequest } from './control/operations.ts';
 
 /** What one process of the edge asks of another one, over their IPC channel. */
 export type ProcessRequest =
-  | EdgeRequest
+  | ServingRequest
   | { readonly op: 'listen' }
   /** Of the edge before this one: leave the control socket and the listener to this one, and finish what is begun. */
   | { readonly op: 'retire' }

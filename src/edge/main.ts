@@ -17,7 +17,7 @@ async function serving(options: EdgeOptions, journal: Journal): Promise<Serving>
     return new DataPlane(options.settings, (error) => journal.line(`listener: ${error.message}`));
   }
   const { WorkerGroup } = await import('./worker-group.ts');
-  return new WorkerGroup(options.workers, journal);
+  return new WorkerGroup(options, journal);
 }
 
 async function run(options: EdgeOptions, journal: Journal): Promise<void> {
@@ -47,4 +47,4 @@ process.on('uncaughtException', fatal);
 const options = parseOptions(process.argv[2]);
 const journal = new Journal();
 if (process.env[WORKER_MARK] === undefined) run(options, journal).catch(fatal);
-else runWorker(options.settings, journal);
+else runWorker(options, journal);

@@ -3,12 +3,14 @@ import type { Settings } from './proxy/settings.ts';
 import { DEFAULT_SETTINGS } from './proxy/settings.ts';
 
 export interface EdgeOptions {
-  /** Absolute; holds table.json. */
+  /** Absolute; holds table.json, certificates.json and tickets.json. */
   readonly stateDir: string;
   /** Absolute; holds edge.sock and edge.pid. */
   readonly runDir: string;
   readonly host: string;
   readonly port: number;
+  /** Where TLS is spoken; null: nowhere. */
+  readonly tls: { readonly host: string; readonly port: number } | null;
   readonly workers: number;
   /** What control calls this build of the program and its options; told back by `hello`. */
   readonly fingerprint: string;
@@ -30,6 +32,7 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
     runDir: absolute(options.runDir, 'runDir'),
     host: text(options.host, 'host'),
     port: number(options.port, 'port', 65_535),
+    tls: address(options.tls ?? null),
     workers: Math.max(1, number(options.workers ?? 1, 'workers', 256)),
     fingerprint: text(options.fingerprint ?? '', 'fingerprint'),
     stopGraceMs: number(options.stopGraceMs ?? 10_000, 'stopGraceMs'),
@@ -38,6 +41,7 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
     settings: {
       trustedProxies: texts(options.trustedProxies ?? [], 'trustedProxies'),
       proxyProtocol: flag(options.proxyProtocol ?? false, 'proxyProtocol'),
+      hstsSeconds: number(options.hstsSeconds ?? 0, 'hstsSeconds'),
       limits: numbers(DEFAULT_SETTINGS.limits, options.limits, 'limits'),
       timeouts: numbers(DEFAULT_SETTINGS.timeouts, options.timeouts, 'timeouts'),
     },
@@ -48,6 +52,12 @@ function keeper(value: unknown): EdgeOptions['keeper'] {
   if (value === null) return null;
   const { entry, argument } = object(value, 'keeper');
   return { entry: absolute(entry, 'keeper.entry'), argument: text(argument, 'keeper.argument') };
+}
+
+function address(value: unknown): EdgeOptions['tls'] {
+  if (value === null) return null;
+  const { host, port } = object(value, 'tls');
+  return { host: text(host, 'tls.host'), port: number(port, 'tls.port', 65_535) };
 }
 
 function numbers<T extends object>(defaults: T, given: unknown, what: string): T {

@@ -1,6 +1,7 @@
 import type { AppTraffic, RouteTable } from '../domain/routes/router.ts';
 import type { Journal } from './journal.ts';
 import type { Link, ProcessRequest } from './link.ts';
+import type { Presented } from './tls/live-certificates.ts';
 
 const RETIRE_MS = 10_000;
 const ANSWER_MS = 5_000;
@@ -29,6 +30,10 @@ export class Predecessor {
 
   async apply(table: RouteTable): Promise<void> {
     await this.#askInVain({ op: 'apply', table }, ANSWER_MS);
+  }
+
+  async present(presented: Presented): Promise<void> {
+    await this.#askInVain({ op: 'present', presented }, ANSWER_MS);
   }
 
   async drained(units: readonly string[], timeoutMs: number): Promise<number> {

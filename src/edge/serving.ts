@@ -1,11 +1,25 @@
-import type { AppTraffic, RouteTable } from '../domain/routes/router.ts';
+import type { AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
+import type { Presented } from './tls/live-certificates.ts';
+
+export interface Listeners {
+  readonly plain: { readonly fd: number };
+  readonly tls: { readonly fd: number } | null;
+}
+
+export interface Ports {
+  readonly port: number;
+  /** 0: there is no TLS listener. */
+  readonly tlsPort: number;
+}
 
 /** What serves apps: one process (DataPlane) or several (WorkerGroup); the rest of the edge cannot tell. */
 export interface Serving {
-  /** Accepts from a bound listener of this process. Resolves with its port. */
-  listen(listener: { readonly fd: number }): Promise<number>;
+  /** Accepts from bound listeners of this process. */
+  listen(listeners: Listeners): Promise<Ports>;
   /** Resolves when every request that begins from now on goes by this table. */
   apply(table: RouteTable): Promise<void>;
+  /** Resolves when every handshake that begins from now on goes by these certificates. */
+  present(presented: Presented): Promise<CertificateState>;
   /** See domain/routes/router.ts. */
   drained(units: readonly string[], timeoutMs: number): Promise<number>;
   traffic(app: string): Promise<AppTraffic>;

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Program } from './control/operations.ts';
 import { type ProcessRequest, answerOver } from './link.ts';
-import { LISTENER_FD } from './listener.ts';
+import { listenerDescriptors } from './listener.ts';
 
 export interface Successor {
   readonly pid: number;
@@ -10,15 +10,16 @@ export interface Successor {
   readonly ended: Promise<void>;
 }
 
-/** Starts the edge that is to take over, with the same listener and log; `act` answers what it asks of this one. */
+/** Starts the edge that is to take over, with the same listeners and log; `act` answers what it asks of this one. */
 export async function startSuccessor(
   { execPath, args }: Program,
+  hasTls: boolean,
   act: (request: ProcessRequest) => Promise<unknown>,
 ): Promise<Successor> {
   const child = spawn(execPath, args, {
     detached: true,
     env: {},
-    stdio: ['ignore', 'inherit', 'inherit', LISTENER_FD, 'ipc'],
+    stdio: ['ignore', 'inherit', 'inherit', ...listenerDescriptors(hasTls), 'ipc'],
   });
   await once(child, 'spawn');
   child.unref();

@@ -1,13 +1,14 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
-import type { AppTraffic, RouteTable } from '../domain/routes/router.ts';
+import type { AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
 import { Heartbeats } from '../lib/heartbeats.ts';
-import type { EdgeRequest } from './control/operations.ts';
 import type { Journal } from './journal.ts';
-import { Link } from './link.ts';
-import { LISTENER_FD } from './listener.ts';
-import type { Serving } from './serving.ts';
+import { Link, type ProcessRequest } from './link.ts';
+import { listenerDescriptors } from './listener.ts';
+import type { EdgeOptions } from './options.ts';
+import type { Ports, Serving } from './serving.ts';
+import { LiveCertificates, type Presented } from './tls/live-certificates.ts';
 import type { WorkerNews } from './worker.ts';
 import { WORKER_MARK } from './worker.ts';
 import { sum, WorkerCounts } from './worker-counts.ts';
@@ -26,6 +27,7 @@ interface Worker {
 /** Several processes that accept from one listener, each with a data plane of its own; lost ones are replaced. */
 export class WorkerGroup implements Serving {
   readonly #count: number;
+  readonly #hasTls: boolean;
   readonly #journal: Journal;
   readonly #all = new Set<Worker>();
   readonly #ready = new Set<Worker>();
@@ -34,24 +36,35 @@ export class WorkerGroup implements Serving {
   readonly #counts = new WorkerCounts<Worker>();
   readonly #heartbeats = new Heartbeats({ onStuck: (pid) => this.#endStuck(pid) });
   #table: RouteTable = { version: 0, routes: [] };
-  #port = 0;
+  #presented: Presented | null = null;
+  #certificates = LiveCertificates.none;
+  #ports: Ports = { port: 0, tlsPort: 0 };
   #isEnding = false;
   #restartMs = FIRST_RESTART_MS;
 
-  constructor(count: number, journal: Journal) {
-    this.#count = count;
+  constructor({ workers, tls }: Pick<EdgeOptions, 'workers' | 'tls'>, journal: Journal) {
+    this.#count = workers;
+    this.#hasTls = tls !== null;
     this.#journal = journal;
   }
 
-  async listen(): Promise<number> {
+  async listen(): Promise<Ports> {
     for (let index = 0; index < this.#count; index++) await this.#fork();
-    return this.#port;
+    return this.#ports;
   }
 
   async apply(table: RouteTable): Promise<void> {
     if (table.version <= this.#table.version) return;
     this.#table = table;
     await this.#askAll({ op: 'apply', table });
+  }
+
+  async present(presented: Presented): Promise<CertificateState> {
+    this.#presented = presented;
+    await this.#askAll({ op: 'present', presented });
+    // What can be presented is the same in all of them, and known when there is none.
+    this.#certificates = await LiveCertificates.of(presented.set, this.#certificates);
+    return this.#certificates.state;
   }
 
   async drained(units: readonly string[], timeoutMs: number): Promise<number> {
@@ -86,7 +99,7 @@ export class WorkerGroup implements Serving {
   #end(): void {
     if (this.#isEnding) return;
     this.#isEnding = true;
-    closeSync(LISTENER_FD);
+    for (const fd of listenerDescriptors(this.#hasTls)) closeSync(fd);
   }
 
   async #endWorker({ process: child, link }: Worker, graceMs: number): Promise<void> {
@@ -102,7 +115,7 @@ export class WorkerGroup implements Serving {
     const born = performance.now();
     const child = fork(process.argv[1] ?? '', process.argv.slice(2), {
       env: { ...process.env, [WORKER_MARK]: '1' },
-      stdio: ['ignore', 'inherit', 'inherit', LISTENER_FD, 'ipc'],
+      stdio: ['ignore', 'inherit', 'inherit', ...listenerDescriptors(this.#hasTls), 'ipc'],
     });
     const worker = { process: child, link: new Link(child) };
     this.#all.add(worker);
@@ -112,15 +125,20 @@ export class WorkerGroup implements Serving {
     this.#listenTo(worker);
     await worker.link.awake;
     // Before it accepts, so that it never answers by an empty table; and after, for a table that came meanwhile.
-    await worker.link.ask({ op: 'apply', table: this.#table });
-    const port = this.#isEnding ? null : await worker.link.ask({ op: 'listen' }).catch((error: unknown) => error);
-    if (typeof port !== 'number') {
+    await this.#inform(worker);
+    const ports = this.#isEnding ? null : await worker.link.ask({ op: 'listen' }).catch((error: unknown) => error);
+    if (ports instanceof Error || typeof ports !== 'object' || ports === null) {
       child.kill('SIGKILL');
-      throw port instanceof Error ? port : new Error('a worker died at start');
+      throw ports instanceof Error ? ports : new Error('a worker died at start');
     }
-    this.#port = port;
+    this.#ports = ports as Ports;
     this.#ready.add(worker);
-    await worker.link.ask({ op: 'apply', table: this.#table });
+    await this.#inform(worker);
+  }
+
+  async #inform({ link }: Worker): Promise<void> {
+    await link.ask({ op: 'apply', table: this.#table });
+    if (this.#presented !== null) await link.ask({ op: 'present', presented: this.#presented });
   }
 
   #listenTo(worker: Worker): void {
@@ -167,7 +185,7 @@ export class WorkerGroup implements Serving {
   }
 
   /** A worker that dies meanwhile answers undefined. */
-  #askAll(request: EdgeRequest): Promise<unknown[]> {
+  #askAll(request: ProcessRequest): Promise<unknown[]> {
     return Promise.all([...this.#ready].map(({ link }) => link.ask(request)));
   }
 }

@@ -1,9 +1,9 @@
 import { perform } from './control/operations.ts';
 import type { Journal } from './journal.ts';
 import { type ProcessRequest, answerOver } from './link.ts';
-import { LISTENER_FD } from './listener.ts';
+import { listeners } from './listener.ts';
+import type { EdgeOptions } from './options.ts';
 import { DataPlane } from './proxy/data-plane.ts';
-import type { Settings } from './proxy/settings.ts';
 import type { AppCount } from './routing/traffic.ts';
 
 /** Environment variable that tells a worker from the first process; both run the same program. */
@@ -15,12 +15,12 @@ const BEAT_MS = 250;
 export type WorkerNews = { readonly beat: true } | { readonly counts: readonly AppCount[] };
 
 /** One of several data planes: does what the first process says, and ends with it. */
-export function runWorker(settings: Settings, journal: Journal): void {
-  const plane = new DataPlane(settings, (error) => journal.line(`listener: ${error.message}`));
+export function runWorker(options: EdgeOptions, journal: Journal): void {
+  const plane = new DataPlane(options.settings, (error) => journal.line(`listener: ${error.message}`));
   const act = async (request: ProcessRequest): Promise<unknown> => {
     switch (request.op) {
       case 'listen':
-        return plane.listen({ fd: LISTENER_FD });
+        return plane.listen(listeners(options.tls !== null));
       case 'drain':
         return plane.drain(request.boundMs);
       case 'stop':

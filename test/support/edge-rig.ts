@@ -10,7 +10,8 @@ import type { Limits, Settings, Timeouts } from '../../src/edge/proxy/settings.t
 
 const PATIENCE_MS = 60_000;
 
-export interface RigSettings extends Partial<Pick<Settings, 'trustedProxies' | 'proxyProtocol'>> {
+export interface RigSettings extends Partial<Pick<Settings, 'trustedProxies' | 'proxyProtocol' | 'hstsSeconds'>> {
+  readonly tls?: boolean;
   readonly limits?: Partial<Limits>;
   readonly timeouts?: Partial<Timeouts>;
 }
@@ -18,6 +19,8 @@ export interface RigSettings extends Partial<Pick<Settings, 'trustedProxies' | '
 export class EdgeRig {
   readonly plane: DataPlane;
   port = 0;
+  /** 0 without TLS. */
+  tlsPort = 0;
   #version = 0;
   #units = 0;
   readonly #servers: { server: Server | HttpServer; sockets: Set<Socket> }[] = [];
@@ -39,7 +42,10 @@ export class EdgeRig {
 
   static async start(settings: RigSettings = {}): Promise<EdgeRig> {
     const rig = new EdgeRig(settings);
-    rig.port = await rig.plane.listen({ host: '127.0.0.1', port: 0 });
+    const at = { host: '127.0.0.1', port: 0 };
+    const { port, tlsPort } = await rig.plane.listen({ plain: at, tls: settings.tls === true ? at : null });
+    rig.port = port;
+    rig.tlsPort = tlsPort;
     return rig;
   }
 
@@ -131,6 +137,11 @@ export class RawClient {
     socket.on('end', () => this.#close());
     socket.on('close', () => this.#close());
     socket.on('error', () => {});
+  }
+
+  /** On a connection that is made. */
+  static over(socket: Socket): RawClient {
+    return new RawClient(socket);
   }
 
   static connect(port: number): Promise<RawClient> {

@@ -1,5 +1,7 @@
-import type { RouteTable } from '../../domain/routes/router.ts';
+import type { CertificateSet, RouteTable } from '../../domain/routes/router.ts';
+import type { Presented } from '../tls/live-certificates.ts';
 import type { Serving } from '../serving.ts';
+import { checkCertificates } from './check-certificates.ts';
 import { checkTable } from './check-table.ts';
 
 /** What can be asked of the edge, over the control socket and between its processes. */
@@ -7,6 +9,8 @@ export type EdgeRequest =
   | { readonly op: 'hello' }
   | { readonly op: 'table' }
   | { readonly op: 'apply'; readonly table: RouteTable }
+  | { readonly op: 'certificates' }
+  | { readonly op: 'apply-certificates'; readonly set: CertificateSet }
   | { readonly op: 'drained'; readonly units: readonly string[]; readonly timeoutMs: number }
   | { readonly op: 'traffic'; readonly app: string }
   /** Start this program with the listener and leave the work to it; of the first process only. */
@@ -23,8 +27,9 @@ const MAX_DRAIN_MS = 86_400_000;
 export function checkRequest(value: unknown): EdgeRequest {
   const request = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const { op, units, timeoutMs, app } = request;
-  if (op === 'hello' || op === 'table') return { op };
+  if (op === 'hello' || op === 'table' || op === 'certificates') return { op };
   if (op === 'apply') return { op, table: checkTable(request.table) };
+  if (op === 'apply-certificates') return { op, set: checkCertificates(request.set) };
   if (op === 'traffic' && typeof app === 'string') return { op, app };
   const named = Array.isArray(units) && units.every((unit): unit is string => typeof unit === 'string');
   if (op === 'drained' && named && typeof timeoutMs === 'number' && timeoutMs >= 0) {
@@ -41,15 +46,17 @@ function checkProgram(value: unknown): Program {
   return { execPath, args };
 }
 
-/** Answers everything but what the edge as a whole knows. */
-export async function perform(serving: Serving, request: EdgeRequest): Promise<unknown> {
+/** What the processes that serve are told by the first one. */
+export type ServingRequest =
+  | Extract<EdgeRequest, { op: 'apply' | 'drained' | 'traffic' }>
+  | { readonly op: 'present'; readonly presented: Presented };
+
+export async function perform(serving: Serving, request: ServingRequest): Promise<unknown> {
   switch (request.op) {
-    case 'hello':
-    case 'table':
-    case 'succeed':
-      return null;
     case 'apply':
       return serving.apply(request.table);
+    case 'present':
+      return serving.present(request.presented);
     case 'drained':
       return serving.drained(request.units, request.timeoutMs);
     case 'traffic':

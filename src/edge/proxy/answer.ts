@@ -5,7 +5,7 @@ import type { RequestHead } from '../http/request-head.ts';
 import type { ResponseHead } from '../http/response-head.ts';
 import { AnswerWriter } from './answer-writer.ts';
 import type { ClientConnection } from './client-connection.ts';
-import { answerForm, headForClient } from '../rewrite/heads.ts';
+import { answerForm, headForClient, type OwnFields } from '../rewrite/heads.ts';
 
 /** One final answer on its way from the unit to the client. */
 export class Answer {
@@ -22,13 +22,13 @@ export class Answer {
   constructor(
     client: ClientConnection,
     request: RequestHead,
-    how: { head: ResponseHead; mayKeepAlive: boolean; requestId: string },
+    how: { head: ResponseHead; mayKeepAlive: boolean; own: OwnFields },
   ) {
     this.head = how.head;
     const form = answerForm(request, this.head, how.mayKeepAlive);
     this.keepAlive = form.keepAlive;
     this.#body = this.head.bodyLength === 0 ? null : bodyReader(this.head.bodyLength, form.unwrap);
-    this.#writer = new AnswerWriter(client, headForClient(request, this.head, form, how.requestId), form.chunkIt);
+    this.#writer = new AnswerWriter(client, headForClient(request, this.head, form, how.own), form.chunkIt);
   }
 
   /** Forwards bytes[from, end); false when they break the framing. */

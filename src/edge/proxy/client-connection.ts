@@ -8,6 +8,9 @@ import { ClientPeer } from './client-peer.ts';
 import type { ClientUser } from './client-user.ts';
 import type { Watched } from './deadlines.ts';
 import { Exchange } from './exchange.ts';
+import { ownAnswer } from '../rewrite/own-answer.ts';
+import { ownAnswerTo } from './own-answers.ts';
+import type { Client } from './client.ts';
 import type { Plane } from './plane.ts';
 import { noApp, type RefusedRequest } from './refusals.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
@@ -20,7 +23,7 @@ const BLANK_LINES = 4;
  * One client connection: reads heads, gives each request to an exchange, one at a time and in order, and keeps the
  * bytes of later requests until their turn. Knows nothing of units.
  */
-export class ClientConnection implements Watched, GatedConnection {
+export class ClientConnection implements Client, Watched, GatedConnection {
   deadline = Number.POSITIVE_INFINITY;
   /** True while what was written has not left this process. */
   blocked = false;
@@ -47,11 +50,12 @@ export class ClientConnection implements Watched, GatedConnection {
     this.pump();
   };
 
-  constructor(plane: Plane, socket: Socket) {
+  /** `peer`: of a connection that has been read from before. */
+  constructor(plane: Plane, socket: Socket, peer?: ClientPeer) {
     this.#plane = plane;
     this.#socket = socket;
     this.#reader = new HeadReader(plane.settings.limits.headBytes, BLANK_LINES);
-    this.#peer = new ClientPeer(plane, socket.remoteAddress);
+    this.#peer = peer ?? new ClientPeer(plane, { address: socket.remoteAddress, isSecure: false });
     this.arm(plane.settings.timeouts.firstByteMs);
     plane.deadlines.watch(this);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));
@@ -67,7 +71,6 @@ export class ClientConnection implements Watched, GatedConnection {
     });
   }
 
-  /** True while an answer is being worked on or has not left this process. */
   get busy(): boolean {
     return !this.#gone && (this.blocked || this.#user?.endsByItself === true);
   }
@@ -78,7 +81,7 @@ export class ClientConnection implements Watched, GatedConnection {
   }
 
   get isTrusted(): boolean {
-    return this.#plane.proxies.trusts(this.#peer.address);
+    return this.#peer.isTrusted;
   }
 
   /** Between two requests, or before the first. */
@@ -127,7 +130,6 @@ export class ClientConnection implements Watched, GatedConnection {
     this.#socket.destroy();
   }
 
-  /** Ends the connection at once, on behalf of the edge. */
   cut(): void {
     this.#user?.cut();
     this.#socket.destroy();
@@ -145,10 +147,15 @@ export class ClientConnection implements Watched, GatedConnection {
   /** The edge's own answer in place of a unit's; the exchange, if there was one, is over. */
   refuseRequest(refused: RefusedRequest, app: string | null, request: { head: RequestHead; requestId: string }): void {
     const { status, detail, retryAfter } = refused;
-    const { accept, method, bodyLength } = request.head;
-    const keepAlive = request.head.keepAlive && bodyLength === 0 && !this.#plane.draining;
-    const page = { status, detail, app, requestId: request.requestId, retryAfter, accept, method, keepAlive };
-    this.write(Buffer.from(refusalPage(page)));
+    const { accept } = request.head;
+    const page = { status, detail, app, requestId: request.requestId, retryAfter, accept };
+    this.#answer(request.head, (how) => refusalPage({ ...page, ...how }));
+  }
+
+  /** Writes a whole answer of the edge's own, which ends the request. */
+  #answer(head: RequestHead, answer: (how: { readonly method: string; readonly keepAlive: boolean }) => string): void {
+    const keepAlive = head.keepAlive && head.bodyLength === 0 && !this.#plane.draining;
+    this.write(Buffer.from(answer({ method: head.method, keepAlive })));
     this.exchangeDone(keepAlive);
   }
 
@@ -158,7 +165,6 @@ export class ClientConnection implements Watched, GatedConnection {
     this.#toldEnd = false;
   }
 
-  /** Closes the connection if it is between two requests. */
   closeWhenIdle(): void {
     if (this.#user === null && !this.#inHead && !this.#lingering) this.#linger();
   }
@@ -262,14 +268,21 @@ export class ClientConnection implements Watched, GatedConnection {
 
   #begin(head: RequestHead): void {
     const requestId = requestIdFor(head.requestId);
-    const route = this.#plane.table.match(head.host.name);
+    const host = head.host.name;
+    const route = this.#plane.table.match(host);
+    const origin = this.#peer.originOf(head);
+    const own = ownAnswerTo(this.#plane, head, { route, origin });
+    if (own !== null) {
+      this.#answer(head, (how) => ownAnswer({ ...own, ...how, requestId }));
+      return;
+    }
     if (route !== null) {
-      const exchange = new Exchange(this.#plane, this, { head, requestId, origin: this.#peer.originOf(head), route });
+      const exchange = new Exchange(this.#plane, this, { head, requestId, origin, route });
       this.#user = exchange;
       exchange.start();
       return;
     }
-    this.refuseRequest(noApp(head.host.name), null, { head, requestId });
+    this.refuseRequest(noApp(host), null, { head, requestId });
   }
 
   /** Answers what could not be read as a request, and reads no further. */

@@ -7,6 +7,7 @@ import type { Plane } from './plane.ts';
 
 /** Who is at the other end of a client connection: a client, or a proxy and those it speaks for. */
 export class ClientPeer {
+  readonly isSecure: boolean;
   readonly #plane: Plane;
   #address: string;
   #port: number;
@@ -15,17 +16,26 @@ export class ClientPeer {
   /** While the header of the PROXY protocol has not come yet. */
   #header: ProxyHeaderReader | null = null;
 
-  constructor(plane: Plane, remoteAddress: string | undefined) {
+  /** `isSecure`: the connection itself is TLS. */
+  constructor(
+    plane: Plane,
+    { address, isSecure }: { readonly address: string | undefined; readonly isSecure: boolean },
+  ) {
     this.#plane = plane;
-    this.#address = plainAddress(remoteAddress ?? 'unknown');
-    this.#port = plane.port;
-    if (!plane.proxies.trusts(this.#address)) this.#origin = this.#ownOrigin(null);
+    this.#address = plainAddress(address ?? 'unknown');
+    this.isSecure = isSecure;
+    this.#port = isSecure ? plane.tlsPort : plane.port;
+    if (!this.isTrusted) this.#origin = this.#ownOrigin(null);
     else if (plane.settings.proxyProtocol) this.#header = new ProxyHeaderReader();
   }
 
   /** As far as is known by now. */
   get address(): string {
     return this.#address;
+  }
+
+  get isTrusted(): boolean {
+    return this.#plane.proxies.trusts(this.#address);
   }
 
   /** The connection has to begin with a header of the PROXY protocol, which has not come yet. */
@@ -42,7 +52,7 @@ export class ClientPeer {
     this.#header = null;
     if (address !== null) this.#address = plainAddress(address);
     this.#port = port ?? this.#port;
-    const isClient = address === null || !this.#plane.proxies.trusts(this.#address);
+    const isClient = address === null || !this.isTrusted;
     if (isClient) this.#origin = this.#ownOrigin(tls ? 'https' : null);
     return stop;
   }
@@ -50,10 +60,13 @@ export class ClientPeer {
   originOf(head: RequestHead): RequestOrigin {
     if (this.#origin !== null) return this.#origin;
     const field = (name: string): string => fieldValue(head, name);
-    return continuedOrigin(this.#plane.proxies.origin(this.#address, field), field('x-forwarded-port'), this.#port);
+    const said = this.#plane.proxies.origin(this.#address, field);
+    const origin = this.isSecure && said.proto === null ? { ...said, proto: 'https' as const } : said;
+    return continuedOrigin(origin, field('x-forwarded-port'), this.#port);
   }
 
   #ownOrigin(proto: 'https' | null): RequestOrigin {
-    return new RequestOrigin({ path: [this.#address], proto, host: null }, this.#port);
+    const own = this.isSecure ? 'https' : proto;
+    return new RequestOrigin({ path: [this.#address], proto: own, host: null }, this.#port);
   }
 }

@@ -1,17 +1,23 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { AppTraffic, RouteTable } from '../../domain/routes/router.ts';
+import type { AppTraffic, CertificateState, RouteTable } from '../../domain/routes/router.ts';
 import { ConnectionGate, openFilesLimit } from '../../lib/connection-gate.ts';
 import { listening } from '../../lib/listening.ts';
 import { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import { LiveTable } from '../routing/route-table.ts';
 import { TargetPools } from '../routing/target-pools.ts';
 import { type AppCount, Traffic } from '../routing/traffic.ts';
-import type { Serving } from '../serving.ts';
+import type { Ports, Serving } from '../serving.ts';
+import { LiveCertificates, type Presented } from '../tls/live-certificates.ts';
+import type { TlsListener } from '../tls/tls-listener.ts';
+import type { Client } from './client.ts';
 import { ClientConnection } from './client-connection.ts';
 import { Deadlines, type Watched } from './deadlines.ts';
 import type { Plane } from './plane.ts';
 import type { Settings } from './settings.ts';
 import { UploadPermits } from './upload-permits.ts';
+
+/** A listener that is bound, or an address for a new one. */
+type At = { readonly fd: number } | { readonly host: string; readonly port: number };
 
 export const BACKLOG = 1_024;
 const TICK_MS = 100;
@@ -25,8 +31,12 @@ const FAREWELL_MS = 500;
 export class DataPlane implements Serving {
   readonly #plane: Plane;
   readonly #traffic = new Traffic();
-  readonly #clients = new Set<ClientConnection>();
+  readonly #clients = new Set<Client>();
   readonly #server: Server;
+  readonly #onFault: (error: Error) => void;
+  #tls: TlsListener | null = null;
+  #ticketKeys = '';
+  #presenting: Promise<unknown> = Promise.resolve();
   readonly #gate: ConnectionGate;
   readonly #janitor: Watched;
 
@@ -42,13 +52,16 @@ export class DataPlane implements Serving {
       table: new LiveTable({ version: 0, routes: [] }, () => {
         throw new Error('an empty table has no routes');
       }),
+      certificates: LiveCertificates.none,
       port: 0,
+      tlsPort: 0,
       draining: false,
       stopping: false,
     };
     this.#server = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
     this.#gate = new ConnectionGate(roomOf(settings));
     this.#server.on('error', onFault);
+    this.#onFault = onFault;
     this.#janitor = {
       deadline: 0,
       expire: () => {
@@ -59,11 +72,25 @@ export class DataPlane implements Serving {
     deadlines.watch(this.#janitor);
   }
 
-  async listen(at: { readonly fd: number } | { readonly host: string; readonly port: number }): Promise<number> {
-    await listening(this.#server, { ...at, backlog: BACKLOG });
+  async listen(at: { readonly plain: At; readonly tls: At | null }): Promise<Ports> {
+    if (at.tls !== null) await this.#listenForTls(at.tls);
+    await listening(this.#server, { ...at.plain, backlog: BACKLOG });
     const address = this.#server.address();
     this.#plane.port = typeof address === 'object' && address !== null ? address.port : 0;
-    return this.#plane.port;
+    return { port: this.#plane.port, tlsPort: this.#plane.tlsPort };
+  }
+
+  /** What is only needed for TLS is loaded only where it is spoken. */
+  async #listenForTls(at: At): Promise<void> {
+    const { TlsListener } = await import('../tls/tls-listener.ts');
+    this.#tls = new TlsListener({
+      plane: this.#plane,
+      gate: this.#gate,
+      onClient: (client, socket) => this.#enter(client, socket),
+      onFault: this.#onFault,
+    });
+    this.#tls.ticketKeys = this.#ticketKeys;
+    this.#plane.tlsPort = await this.#tls.listen({ ...at, backlog: BACKLOG });
   }
 
   apply(table: RouteTable): Promise<void> {
@@ -71,12 +98,27 @@ export class DataPlane implements Serving {
     this.#plane.table = new LiveTable(table, (route) => ({
       app: route.app,
       note: route.note,
+      https: route.https,
       pools: route.targets.map((target) => this.#plane.pools.pool(target)),
       counter: this.#traffic.counter(route.app),
     }));
     this.#plane.pools.settle(table);
     this.#traffic.keepOnly(new Set(table.routes.map((route) => route.app)));
     return Promise.resolve();
+  }
+
+  present(presented: Presented): Promise<CertificateState> {
+    const done = this.#presenting.then(() => this.#present(presented));
+    this.#presenting = done.catch(() => {});
+    return done;
+  }
+
+  async #present({ set, ticketKeys }: Presented): Promise<CertificateState> {
+    if (set.version > this.#plane.certificates.version)
+      this.#plane.certificates = await LiveCertificates.of(set, this.#plane.certificates);
+    this.#ticketKeys = ticketKeys;
+    if (this.#tls !== null) this.#tls.ticketKeys = ticketKeys;
+    return this.#plane.certificates.state;
   }
 
   drained(units: readonly string[], timeoutMs: number): Promise<number> {
@@ -95,14 +137,16 @@ export class DataPlane implements Serving {
   /** Idle connections are left to their clients, and to their own time-out: one that is closed may just be in use again. */
   async drain(boundMs: number): Promise<void> {
     this.#plane.draining = true;
-    this.#closeListener();
-    await until(() => this.#clients.size === 0 || this.#plane.stopping, boundMs);
+    void this.#closeListeners();
+    const isLeft = (): boolean => this.#clients.size > 0 || (this.#tls?.greeting ?? 0) > 0;
+    await until(() => !isLeft() || this.#plane.stopping, boundMs);
   }
 
   async stop(graceMs: number): Promise<void> {
     this.#plane.draining = true;
     this.#plane.stopping = true;
-    const closed = this.#closeListener();
+    const closed = this.#closeListeners();
+    this.#tls?.cut();
     for (const client of [...this.#clients]) client.closeWhenIdle();
     await until(() => ![...this.#clients].some((client) => client.busy), graceMs);
     this.#plane.pools.closeTunnels();
@@ -114,8 +158,8 @@ export class DataPlane implements Serving {
   }
 
   /** Resolves when the connections are gone too; also where it was closed before. */
-  #closeListener(): Promise<void> {
-    return new Promise((resolve) => this.#server.close(() => resolve()));
+  async #closeListeners(): Promise<void> {
+    await Promise.all([new Promise<void>((resolve) => this.#server.close(() => resolve())), this.#tls?.close()]);
   }
 
   #accept(socket: Socket): void {
@@ -125,11 +169,13 @@ export class DataPlane implements Serving {
       client.close();
       return;
     }
+    socket.once('close', leave);
+    this.#enter(client, socket);
+  }
+
+  #enter(client: Client, socket: Socket): void {
     this.#clients.add(client);
-    socket.once('close', () => {
-      leave();
-      this.#clients.delete(client);
-    });
+    socket.once('close', () => this.#clients.delete(client));
   }
 }
 

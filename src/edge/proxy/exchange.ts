@@ -243,7 +243,9 @@ export class Exchange implements Applicant, ClientUser {
     // A client that was told nothing but the answer may never send the body it announced.
     const bodyMayNotCome = this.#head.expectsContinue && this.#head.bodyLength !== 0 && !this.#upload.begun;
     const mayKeepAlive = !this.#plane.draining && !bodyMayNotCome;
-    this.#answer = new Answer(this.#client, this.#head, { head, mayKeepAlive, requestId: this.#requestId });
+    const hstsSeconds = this.#origin.isSecure ? this.#plane.settings.hstsSeconds : 0;
+    const own = { requestId: this.#requestId, hstsSeconds };
+    this.#answer = new Answer(this.#client, this.#head, { head, mayKeepAlive, own });
   }
 
   #switch(head: ResponseHead, rest: Buffer): void {

@@ -1,5 +1,6 @@
 import type { Deadlines } from './deadlines.ts';
 import type { LiveTable } from '../routing/route-table.ts';
+import type { LiveCertificates } from '../tls/live-certificates.ts';
 import type { Settings } from './settings.ts';
 import type { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import type { UploadPermits } from './upload-permits.ts';
@@ -14,8 +15,12 @@ export interface Plane {
   readonly uploads: UploadPermits;
   /** Replaced as a whole; look it up anew for each request. */
   table: LiveTable;
+  /** Replaced as a whole, as the table is. */
+  certificates: LiveCertificates;
   /** Port of the public listener. */
   port: number;
+  /** Port of the public listener for TLS; 0 when there is none. */
+  tlsPort: number;
   /** Answers tell the client that their connection ends with them. */
   draining: boolean;
   /** No further request on any connection. */

@@ -48,6 +48,8 @@ export interface Settings {
   readonly trustedProxies: readonly string[];
   /** Every connection of a trusted proxy begins with a header of the PROXY protocol. */
   readonly proxyProtocol: boolean;
+  /** Of Strict-Transport-Security, in answers by HTTPS; 0: it is not said. */
+  readonly hstsSeconds: number;
   readonly limits: Limits;
   readonly timeouts: Timeouts;
 }
@@ -55,6 +57,7 @@ export interface Settings {
 export const DEFAULT_SETTINGS: Settings = {
   trustedProxies: [],
   proxyProtocol: false,
+  hstsSeconds: 0,
   limits: {
     headBytes: 32_768,
     clientConnections: 16_384,

@@ -48,8 +48,15 @@ export function answerForm(request: RequestHead, answer: ResponseHead, mayKeepAl
   return { keepAlive: mayKeepAlive && request.keepAlive && framed, chunkIt: endless && modern, unwrap };
 }
 
+/** What the edge adds to an answer. */
+export interface OwnFields {
+  readonly requestId: string;
+  /** 0: nothing is said. */
+  readonly hstsSeconds: number;
+}
+
 /** The head a client gets for a final answer. */
-export function headForClient(request: RequestHead, answer: ResponseHead, form: AnswerForm, requestId: string): string {
+export function headForClient(request: RequestHead, answer: ResponseHead, form: AnswerForm, own: OwnFields): string {
   const isBodiless = answer.status === 204 || answer.status === 304;
   const drop = isBodiless ? FRAMING : form.unwrap ? CODING : NOTHING;
   const connection = !form.keepAlive
@@ -61,8 +68,13 @@ export function headForClient(request: RequestHead, answer: ResponseHead, form: 
     `HTTP/1.1 ${answer.statusText}\r\n` +
     responseLines(answer.text, answer.fields, answer.connection, drop) +
     (form.chunkIt ? 'Transfer-Encoding: chunked\r\n' : '') +
-    `X-Request-Id: ${requestId}\r\n${connection}\r\n`
+    `X-Request-Id: ${own.requestId}\r\n${hstsLine(answer, own.hstsSeconds)}${connection}\r\n`
   );
+}
+
+function hstsLine({ fields }: ResponseHead, seconds: number): string {
+  if (seconds === 0 || fields.some(({ name }) => name === 'strict-transport-security')) return '';
+  return `Strict-Transport-Security: max-age=${seconds}\r\n`;
 }
 
 /** The head of an interim answer (1xx), or of a switch to another protocol when `protocol` is given. */

@@ -1,4 +1,5 @@
 import { escapeHtml } from '../../lib/escape-html.ts';
+import { ownAnswer } from './own-answer.ts';
 import { STATUS_TITLES } from './status-titles.ts';
 
 export interface RefusalPage {
@@ -22,17 +23,9 @@ export function refusalPage(page: RefusalPage): string {
   facts.push(`request: ${page.requestId}`);
   const html = page.accept.includes('text/html');
   const body = html ? htmlBody(title, page.detail, facts) : `${title}\n${page.detail}\n\n${facts.join('\n')}\n`;
-  return (
-    `HTTP/1.1 ${title}\r\n` +
-    `Content-Type: ${html ? 'text/html' : 'text/plain'}; charset=utf-8\r\n` +
-    `Content-Length: ${Buffer.byteLength(body)}\r\n` +
-    'Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n' +
-    (page.retryAfter === null ? '' : `Retry-After: ${page.retryAfter}\r\n`) +
-    `X-Request-Id: ${page.requestId}\r\n` +
-    `Date: ${new Date().toUTCString()}\r\n` +
-    `Connection: ${page.keepAlive ? 'keep-alive' : 'close'}\r\n\r\n` +
-    (page.method === 'HEAD' ? '' : body)
-  );
+  const type = `${html ? 'text/html' : 'text/plain'}; charset=utf-8`;
+  const retryAfter = page.retryAfter === null ? '' : `Retry-After: ${page.retryAfter}\r\n`;
+  return ownAnswer({ ...page, type, body, fields: `Cache-Control: no-store\r\n${retryAfter}` });
 }
 
 function htmlBody(title: string, detail: string, facts: readonly string[]): string {

@@ -12,6 +12,8 @@ const DEFAULT_PORTS = { http: 80, https: 443 } as const;
 export class RequestOrigin {
   /** The client's address. */
   readonly client: string;
+  /** The client speaks TLS, with this edge or with a proxy before it. */
+  readonly isSecure: boolean;
   readonly #port: number;
   readonly #host: string | null;
   readonly #before: string;
@@ -24,6 +26,7 @@ export class RequestOrigin {
     this.#host = authority === null ? null : host;
     this.#port = authority?.port ?? port;
     const said = proto ?? 'http';
+    this.isSecure = said === 'https';
     this.#before =
       `X-Forwarded-For: ${path.join(', ')}\r\nX-Forwarded-Proto: ${said}\r\n` +
       `Forwarded: for=${forwardedNode(this.client)};proto=${said};host="`;

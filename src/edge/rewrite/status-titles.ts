@@ -1,5 +1,7 @@
 /** Reason phrases of the answers the edge itself gives. */
 export const STATUS_TITLES: Readonly<Record<number, string>> = {
+  200: 'OK',
+  308: 'Permanent Redirect',
   400: 'Bad Request',
   404: 'Not Found',
   408: 'Request Timeout',

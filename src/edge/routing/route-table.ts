@@ -7,6 +7,7 @@ import type { TargetPool } from './target-pool.ts';
 export interface LiveRoute {
   readonly app: string;
   readonly note: string;
+  readonly https: Route['https'];
   readonly pools: readonly TargetPool[];
   readonly counter: AppCounter;
 }

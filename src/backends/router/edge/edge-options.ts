@@ -7,6 +7,8 @@ export interface EdgeRouterOptions {
   readonly runDir: string;
   /** Port 0: any free one, kept for as long as the router lives. */
   readonly listen: { readonly host: string; readonly port: number };
+  /** Where TLS is spoken; absent or null: nowhere. */
+  readonly tls?: { readonly host: string; readonly port: number } | null;
   readonly workers: number;
   /** Absolute path of the built program, in which edge/main.js is the edge. It is copied, so later builds leave a running edge alone. */
   readonly programDir: string;
@@ -19,6 +21,8 @@ export interface EdgeRouterOptions {
   readonly trustedProxies?: readonly string[];
   /** Connections of trusted proxies begin with a header of the PROXY protocol. */
   readonly proxyProtocol?: boolean;
+  /** Told to browsers with every answer by HTTPS (Strict-Transport-Security); absent or 0: not told. */
+  readonly hstsSeconds?: number;
   /** Milliseconds for connections of an edge that another one has taken over from. Default 600 000. */
   readonly handoverMs?: number;
   /**

@@ -80,8 +80,9 @@ export async function removeOtherPrograms(options: EdgeRouterOptions, { entry }:
 
 /** All options that an edge goes by, but for where it is. */
 function behaviourOf(options: EdgeRouterOptions): object {
-  const { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol, keeper } = options;
-  return { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol, keeper };
+  const { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol, hstsSeconds, keeper } =
+    options;
+  return { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol, hstsSeconds, keeper };
 }
 
 export interface EdgeCommand {
@@ -89,33 +90,46 @@ export interface EdgeCommand {
   readonly args: readonly string[];
 }
 
-export function commandOf(options: EdgeRouterOptions, program: EdgeProgram, port: number): EdgeCommand {
+/** As bound. */
+export interface Ports {
+  readonly port: number;
+  /** Of no meaning where no TLS is spoken. */
+  readonly tlsPort: number;
+}
+
+export function commandOf(options: EdgeRouterOptions, program: EdgeProgram, ports: Ports): EdgeCommand {
   const { stateDir, runDir, listen } = options;
+  const { port, tlsPort } = ports;
+  const tls = isNone(options.tls) ? null : { host: options.tls.host, port: tlsPort };
   const { fingerprint, entry, keeperEntry } = program;
   const keeper = options.keeper === undefined ? null : { entry: keeperEntry, argument: options.keeper };
-  const own = { stateDir, runDir, host: listen.host, port, fingerprint, ...behaviourOf(options), keeper };
+  const own = { stateDir, runDir, host: listen.host, port, tls, fingerprint, ...behaviourOf(options), keeper };
   const argument = JSON.stringify(own);
   return { execPath: execPathOf(options), args: [entry, argument] };
 }
 
 /**
- * Binds the address and starts the program with it, in a session of its own, so that it outlives this process; its output goes
- * to the log file. Throws `config.invalid` when the address cannot be had.
+ * Binds the addresses and starts the program with them, in a session of its own, so that it outlives this process; its output goes
+ * to the log file. Throws `config.invalid` when an address cannot be had.
  */
-export async function spawnEdge(options: EdgeRouterOptions, program: EdgeProgram, port: number): Promise<ChildProcess> {
+export async function spawnEdge(options: EdgeRouterOptions, program: EdgeProgram, ports: Ports): Promise<ChildProcess> {
   const log = await openLog(pathsOf(options).log);
-  const server = createServer();
+  const doors: readonly Door[] = [
+    { host: options.listen.host, port: ports.port, variable: 'TANCHO_EDGE_LISTEN' },
+    ...(isNone(options.tls) ? [] : [{ host: options.tls.host, port: ports.tlsPort, variable: 'TANCHO_TLS_LISTEN' }]),
+  ];
+  let servers: readonly Server[] = [];
   try {
-    await bind(server, options, port);
-    const { execPath, args } = commandOf(options, program, (server.address() as AddressInfo).port);
+    servers = await boundFor(doors, options);
     // In the same turn of the event loop as the binding: nothing is accepted here.
+    const [port = 0, tlsPort = 0] = servers.map((server) => (server.address() as AddressInfo).port);
+    const { execPath, args } = commandOf(options, program, { port, tlsPort });
     const child = spawn(execPath, args, {
       detached: true,
       cwd: options.stateDir,
       env: {},
-      stdio: ['ignore', log.fd, log.fd, descriptorOf(server)],
+      stdio: ['ignore', log.fd, log.fd, ...servers.map(descriptorOf)],
     });
-    server.close();
     child.unref();
     await new Promise<void>((resolve, reject) => {
       child.once('spawn', resolve);
@@ -123,27 +137,47 @@ export async function spawnEdge(options: EdgeRouterOptions, program: EdgeProgram
     });
     return child;
   } finally {
-    server.close();
+    for (const server of servers) server.close();
     await log.close();
   }
 }
 
-/** Tries a busy address again for a while when an edge of this home has been killed: its workers end a little later. */
-async function bind(server: Server, options: EdgeRouterOptions, port: number): Promise<void> {
+function isNone(tls: EdgeRouterOptions['tls']): tls is null | undefined {
+  return tls === null || tls === undefined;
+}
+
+/** An address to listen on, and the setting that says which. */
+interface Door {
+  readonly host: string;
+  readonly port: number;
+  readonly variable: string;
+}
+
+/** Tries busy addresses again for a while when an edge of this home has been killed: its workers end a little later. */
+async function boundFor(doors: readonly Door[], options: EdgeRouterOptions): Promise<readonly Server[]> {
   const wasKilled = await stat(pathsOf(options).pid).then(
     () => true,
     () => false,
   );
   const deadline = performance.now() + (wasKilled ? RELEASE_MS : 0);
   for (;;) {
-    try {
-      return await listening(server, { host: options.listen.host, port, backlog: BACKLOG });
-    } catch (error) {
-      const isBusy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-      if (!isBusy || performance.now() > deadline) throw bindFailure(error, options, port);
-    }
+    const servers = doors.map(() => createServer((socket) => socket.destroy()));
+    const tried = await Promise.all(doors.map((door, index) => tryBinding(servers[index] as Server, door)));
+    const failed = tried.findIndex((error) => error !== null);
+    if (failed < 0) return servers;
+    for (const server of servers) server.close();
+    const error = tried[failed];
+    const isBusy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+    if (!isBusy || performance.now() > deadline) throw bindFailure(error, doors[failed] as Door);
     await new Promise((resolve) => setTimeout(resolve, POLL_MS));
   }
+}
+
+async function tryBinding(server: Server, { host, port }: Door): Promise<unknown> {
+  return listening(server, { host, port, backlog: BACKLOG }).then(
+    () => null,
+    (error: unknown) => error,
+  );
 }
 
 /** Node has no public name for it; a libuv handle on POSIX has it. */
@@ -154,9 +188,9 @@ function descriptorOf(server: Server): number {
   return fd;
 }
 
-function bindFailure(error: unknown, options: EdgeRouterOptions, port: number): unknown {
-  const address = hostPort({ host: options.listen.host, port });
-  const set = 'set TANCHO_EDGE_LISTEN to another address';
+function bindFailure(error: unknown, door: Door): unknown {
+  const address = hostPort(door);
+  const set = `set ${door.variable} to another address`;
   switch ((error as NodeJS.ErrnoException).code) {
     case 'EADDRINUSE':
       return new PlatformError('config.invalid', `Another program already listens on ${address}: end it or ${set}.`);

@@ -23,8 +23,20 @@ for (const workers of [1, 2]) {
       },
     };
   });
+  tlsConformance(`edge, ${workers} worker(s)`, {
+    start: async () => {
+      const { options, remove } = await edgeHome({ workers, tls: { host: '127.0.0.1', port: 0 } });
+      const router = await createEdgeRouter(options);
+      return {
+        router,
+        dispose: async () => {
+          await router.stop();
+          await remove();
+        },
+      };
+    },
+  });
 }
-tlsConformance('edge', { skip: 'the edge has no TLS listener yet' });
 
 describe('edge router', () => {
   const world = new EdgeWorld();

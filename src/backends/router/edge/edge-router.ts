@@ -46,6 +46,9 @@ interface Hello {
   readonly fingerprint: string;
   readonly host: string;
   readonly bound: string;
+  /** Absent in edges that know nothing of TLS. */
+  readonly tlsHost?: string | null;
+  readonly tlsBound?: string | null;
   readonly version: number;
 }
 
@@ -73,14 +76,15 @@ export interface AdoptingRouter extends Router {
 class EdgeRouter implements AdoptingRouter {
   readonly name = 'edge';
   listen = '';
-  readonly tlsListen: string | null = null;
+  tlsListen: string | null = null;
   adopted = false;
   readonly #options: EdgeRouterOptions;
   readonly #program: EdgeProgram;
   #port: number;
+  #tlsPort: number;
   #edge: Promise<Connected>;
   #table: RouteTable | null = null;
-  #certificates: CertificateSet = { version: 0, certificates: [], httpChallenges: [], alpnChallenges: [] };
+  #certificates: CertificateSet | null = null;
   #letGo = false;
   #startedAt = 0;
   #restartMs = FIRST_RESTART_MS;
@@ -91,6 +95,7 @@ class EdgeRouter implements AdoptingRouter {
     this.#options = options;
     this.#program = program;
     this.#port = options.listen.port;
+    this.#tlsPort = options.tls?.port ?? 0;
     this.#edge = Promise.reject(new EdgeLost('not started yet'));
     this.#edge.catch(() => {});
   }
@@ -99,27 +104,27 @@ class EdgeRouter implements AdoptingRouter {
     this.#edge = this.#ensure();
     const connected = await this.#edge;
     this.listen = connected.hello.bound;
-    this.#port = Number(this.listen.slice(this.listen.lastIndexOf(':') + 1));
+    this.#port = portOf(this.listen);
+    this.tlsListen = connected.hello.tlsBound ?? null;
+    this.#tlsPort = this.tlsListen === null ? 0 : portOf(this.tlsListen);
   }
 
   async apply(table: RouteTable): Promise<void> {
     if (this.#table === null || table.version > this.#table.version) this.#table = table;
-    await this.#retrying((client) => this.#hand(client, table));
+    await this.#retrying((client) => this.#hand(client, 'apply', { table }));
   }
 
   async table(): Promise<RouteTable> {
     return (await this.#retrying((client) => client.ask('table', {}, APPLY_MS))) as RouteTable;
   }
 
-  // There is no TLS listener yet that would present them.
-  applyCertificates(set: CertificateSet): Promise<void> {
-    if (set.version > this.#certificates.version) this.#certificates = set;
-    return Promise.resolve();
+  async applyCertificates(set: CertificateSet): Promise<void> {
+    if (this.#certificates === null || set.version > this.#certificates.version) this.#certificates = set;
+    await this.#retrying((client) => this.#hand(client, 'apply-certificates', { set }));
   }
 
-  certificates(): Promise<CertificateState> {
-    const { version, certificates } = this.#certificates;
-    return Promise.resolve({ version, ids: certificates.map(({ id }) => id), unusable: [] });
+  async certificates(): Promise<CertificateState> {
+    return (await this.#retrying((client) => client.ask('certificates', {}, APPLY_MS))) as CertificateState;
   }
 
   async drained(units: readonly string[], timeoutMs: number): Promise<number> {
@@ -179,11 +184,11 @@ class EdgeRouter implements AdoptingRouter {
     return new PlatformError('unavailable', message, { cause: error, hint: 'Try again in a moment.' });
   }
 
-  async #hand(client: EdgeClient, table: RouteTable): Promise<void> {
-    const applied = (await client.ask('apply', { table }, APPLY_MS)) as { persisted: boolean };
-    if (!applied.persisted) {
-      const fields = { version: table.version, stateDir: this.#options.stateDir };
-      this.#options.logger.warn(fields, 'the edge serves by the new table but could not write it to disk');
+  async #hand(client: EdgeClient, op: string, what: object): Promise<void> {
+    const { version, persisted } = (await client.ask(op, what, APPLY_MS)) as { version: number; persisted: boolean };
+    if (!persisted) {
+      const fields = { op, version, stateDir: this.#options.stateDir };
+      this.#options.logger.warn(fields, 'the edge goes by what is new but could not write it to disk');
     }
   }
 
@@ -195,7 +200,9 @@ class EdgeRouter implements AdoptingRouter {
     this.adopted = fits;
     this.#startedAt = performance.now();
     this.#watch.begin(connected.client, connected.hello.pid);
-    if (this.#table !== null) await this.#hand(connected.client, this.#table);
+    if (this.#table !== null) await this.#hand(connected.client, 'apply', { table: this.#table });
+    if (this.#certificates !== null)
+      await this.#hand(connected.client, 'apply-certificates', { set: this.#certificates });
     return connected;
   }
 
@@ -204,8 +211,11 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   #isOurAddress(hello: Hello): boolean {
-    const port = Number(hello.bound.slice(hello.bound.lastIndexOf(':') + 1));
-    return hello.host === this.#options.listen.host && (this.#port === 0 || this.#port === port);
+    const { listen, tls } = this.#options;
+    const isOurPlain = hello.host === listen.host && (this.#port === 0 || this.#port === portOf(hello.bound));
+    const tlsBound = hello.tlsBound ?? null;
+    if (!isOurPlain || tls === undefined || tls === null || tlsBound === null) return isOurPlain && !tls === !tlsBound;
+    return hello.tlsHost === tls.host && (this.#tlsPort === 0 || this.#tlsPort === portOf(tlsBound));
   }
 
   /** The edge that answers on the socket, whatever it is; one that hangs is killed. */
@@ -256,7 +266,7 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   async #spawn(): Promise<number> {
-    return (await spawnEdge(this.#options, this.#program, this.#port)).pid ?? 0;
+    return (await spawnEdge(this.#options, this.#program, { port: this.#port, tlsPort: this.#tlsPort })).pid ?? 0;
   }
 
   /**
@@ -268,8 +278,8 @@ class EdgeRouter implements AdoptingRouter {
     try {
       if (this.#isOurAddress(hello)) {
         await boundLog(pathsOf(this.#options).log);
-        const port = Number(hello.bound.slice(hello.bound.lastIndexOf(':') + 1));
-        const program = commandOf(this.#options, this.#program, port);
+        const ports = { port: portOf(hello.bound), tlsPort: portOf(hello.tlsBound ?? ':0') };
+        const program = commandOf(this.#options, this.#program, ports);
         return ((await client.ask('succeed', { program }, CONNECT_MS)) as { pid: number }).pid;
       }
     } catch (error) {
@@ -339,4 +349,8 @@ class EdgeRouter implements AdoptingRouter {
       }
     }
   }
+}
+
+function portOf(bound: string): number {
+  return Number(bound.slice(bound.lastIndexOf(':') + 1));
 }

@@ -107,7 +107,8 @@ export class KeptEdge {
     this.#restartMs = Math.min(this.#restartMs * 2, LAST_RESTART_MS);
     if (this.#isClosed) return;
     try {
-      await spawnEdge(this.#options, this.#program, this.#options.listen.port);
+      const { listen, tls } = this.#options;
+      await spawnEdge(this.#options, this.#program, { port: listen.port, tlsPort: tls?.port ?? 0 });
     } catch (error) {
       this.#logger.error({ err: error }, 'the edge could not be started again, next attempt follows');
     }

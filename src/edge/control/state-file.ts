@@ -1,20 +1,21 @@
 import { open, readFile, rename } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { RouteTable } from '../../domain/routes/router.ts';
-import { checkTable } from './check-table.ts';
 
-/** The last good table on disk: what the edge serves by when it starts and nobody tells it anything. */
-export class TableFile {
+/** A value on disk that only this user can read: what the edge goes by when it starts and nobody tells it anything. */
+export class StateFile<T> {
   readonly #directory: string;
   readonly #path: string;
+  readonly #check: (value: unknown) => T;
 
-  constructor(directory: string) {
+  /** `check` throws for what is no such value. */
+  constructor(directory: string, name: string, check: (value: unknown) => T) {
     this.#directory = directory;
-    this.#path = join(directory, 'table.json');
+    this.#path = join(directory, name);
+    this.#check = check;
   }
 
-  /** The table, or null when there is none yet. Throws when the file cannot be read as one. */
-  async load(): Promise<RouteTable | null> {
+  /** The value, or null when there is none yet. Throws when the file cannot be read as one. */
+  async load(): Promise<T | null> {
     let text: string;
     try {
       text = await readFile(this.#path, 'utf8');
@@ -22,15 +23,15 @@ export class TableFile {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
       throw error;
     }
-    return checkTable(JSON.parse(text));
+    return this.#check(JSON.parse(text));
   }
 
-  /** Replaces the file; after a crash at any moment it holds either the old table or the new one, whole. */
-  async save(table: RouteTable): Promise<void> {
+  /** Replaces the file; after a crash at any moment it holds either the old value or the new one, whole. */
+  async save(value: T): Promise<void> {
     const temporary = `${this.#path}.new`;
     const file = await open(temporary, 'w', 0o600);
     try {
-      await file.writeFile(JSON.stringify(table));
+      await file.writeFile(JSON.stringify(value));
       await file.sync();
     } finally {
       await file.close();

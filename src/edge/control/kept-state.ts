@@ -1,0 +1,66 @@
+import type { Journal } from '../journal.ts';
+import type { StateFile } from './state-file.ts';
+
+/** What applying answers. `persisted` is false when the value is in force but could not be written to disk. */
+export interface Applied {
+  readonly version: number;
+  readonly persisted: boolean;
+}
+
+/** Something that the edge goes by, in versions that grow: the newest is in force and on disk. */
+export class KeptState<T extends { readonly version: number }> {
+  readonly #what: string;
+  readonly #file: StateFile<T>;
+  readonly #journal: Journal;
+  #value: T;
+  #persisted = true;
+  #applying: Promise<unknown> = Promise.resolve();
+
+  /** `what`: as the log calls it. */
+  constructor(what: string, how: { readonly file: StateFile<T>; readonly initial: T; readonly journal: Journal }) {
+    this.#what = what;
+    this.#file = how.file;
+    this.#value = how.initial;
+    this.#journal = how.journal;
+  }
+
+  get value(): T {
+    return this.#value;
+  }
+
+  /** Puts in force what is on disk; a file that cannot be used counts as none. */
+  async load(putInForce: (value: T) => Promise<unknown>): Promise<void> {
+    try {
+      const value = await this.#file.load();
+      if (value === null) return;
+      await putInForce(value);
+      this.#value = value;
+    } catch (error) {
+      this.#journal.line(`the ${this.#what} on disk cannot be used, waiting for a new one: ${String(error)}`);
+    }
+  }
+
+  /** One after the other, an older version is passed over. In force first, on disk second: serving rightly matters more than remembering. */
+  apply(value: T, putInForce: (value: T) => Promise<unknown>): Promise<Applied> {
+    const applied = this.#applying.then(() => this.#apply(value, putInForce));
+    this.#applying = applied.catch(() => {});
+    return applied;
+  }
+
+  async #apply(value: T, putInForce: (value: T) => Promise<unknown>): Promise<Applied> {
+    if (value.version > this.#value.version) {
+      await putInForce(value);
+      this.#value = value;
+      this.#persisted = false;
+    }
+    if (!this.#persisted && value.version === this.#value.version) {
+      try {
+        await this.#file.save(value);
+        this.#persisted = true;
+      } catch (error) {
+        this.#journal.line(`${this.#what} ${value.version} is in force but could not be kept: ${String(error)}`);
+      }
+    }
+    return { version: this.#value.version, persisted: this.#persisted };
+  }
+}
