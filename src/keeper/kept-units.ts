@@ -10,6 +10,8 @@ export interface KeptUnitsDeps {
   readonly provisioner: Provisioner;
   /** What it takes to start a unit; null for one that is not to serve. */
   readonly specOf: (id: string) => Promise<UnitSpec | null>;
+  /** Of a unit that is to serve; told again for each death. */
+  readonly onDeath: (spec: UnitSpec) => Promise<void>;
   readonly onReady: (spec: UnitSpec, address: Address | null) => Promise<void>;
   readonly logger: Logger;
 }
@@ -18,6 +20,7 @@ interface Watch {
   failures: number;
   startedAt: number;
   timer: NodeJS.Timeout | null;
+  withdrawn: Promise<void>;
 }
 
 export class KeptUnits {
@@ -47,21 +50,35 @@ export class KeptUnits {
 
   #schedule(id: string): void {
     if (this.#closed.signal.aborted) return;
-    const watch = this.#watches.get(id) ?? { failures: 0, startedAt: 0, timer: null };
+    const watch = this.#watches.get(id) ?? { failures: 0, startedAt: 0, timer: null, withdrawn: Promise.resolve() };
     this.#watches.set(id, watch);
     if (watch.timer !== null) return;
     const hasLived = watch.startedAt > 0 && performance.now() - watch.startedAt > FORGIVEN_AFTER_MS;
     watch.failures = hasLived ? 1 : watch.failures + 1;
+    watch.withdrawn = this.#withdraw(id);
     watch.timer = setTimeout(() => {
       watch.timer = null;
-      const attempt = bestEffort(this.#deps.logger, `starting unit ${id} again`, () => this.#attempt(id, watch));
-      const tracked = attempt.finally(() => this.#running.delete(tracked));
-      this.#running.add(tracked);
+      this.#track(`starting unit ${id} again`, () => this.#attempt(id, watch));
     }, restartDelayMs(watch.failures));
+  }
+
+  #track(what: string, work: () => Promise<void>): void {
+    const tracked = bestEffort(this.#deps.logger, what, work).finally(() => this.#running.delete(tracked));
+    this.#running.add(tracked);
+  }
+
+  /** Resolves when telling has begun: whatever is told of its next life comes after it. */
+  async #withdraw(id: string): Promise<void> {
+    const { specOf, onDeath, logger } = this.#deps;
+    await bestEffort(logger, `telling of the death of unit ${id}`, async () => {
+      const spec = await specOf(id);
+      if (spec?.listens === true) this.#track(`taking unit ${id} out of the routes`, () => onDeath(spec));
+    });
   }
 
   async #attempt(id: string, watch: Watch): Promise<void> {
     const { provisioner, specOf, onReady, logger } = this.#deps;
+    await watch.withdrawn;
     const spec = await specOf(id);
     if (spec === null || this.#closed.signal.aborted) return;
     try {

@@ -60,6 +60,7 @@ async function run(): Promise<void> {
   const edge = openEdge();
   const kept = new KeptUnits({
     provisioner,
+    onDeath: ({ app, id }) => edge.withdraw(app, id),
     specOf: (id) => keptLaunch(unitPaths(units, id), id, sealer),
     onReady: async ({ app, id }, address) => {
       const process = provisioner.processOf(id);

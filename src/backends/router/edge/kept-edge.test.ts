@@ -77,6 +77,17 @@ it('units that are ready at the same time are all routed to', async () => {
   expect(table.routes[0]).toMatchObject({ targets: [{ unit: 'a', port: 4001 }, { unit: 'c' }], note: '' });
 });
 
+it('a unit that has died is routed to no more until it is back, and the answer says why when none is left', async () => {
+  await kept.place('blog', target('a'));
+  await kept.place('blog', target('b'));
+  await kept.withdraw('blog', 'a');
+  expect(served()).toEqual([['b'], []]);
+  await kept.withdraw('blog', 'b');
+  expect(table.routes[0]).toMatchObject({ targets: [], note: expect.stringContaining('"blog" is able to answer') });
+  await kept.place('blog', { ...target('a'), port: 4001 });
+  expect(table.routes[0]).toMatchObject({ targets: [{ unit: 'a', port: 4001 }], note: '' });
+});
+
 it('what became ready while the edge was away is told to the next one', async () => {
   await endEdge();
   await kept.place('blog', target('a')).catch(() => undefined);

@@ -21,8 +21,8 @@ export class KeptEdge {
   #client: EdgeClient | null = null;
   #isClosed = false;
   #restartMs = FIRST_RESTART_MS;
-  /** By unit. */
-  readonly #places = new Map<string, { readonly app: string; readonly target: Target }>();
+  /** By unit; without a target it serves nowhere. */
+  readonly #places = new Map<string, { readonly app: string; readonly target: Target | null }>();
   #telling: Promise<void> = Promise.resolve();
 
   /** `options.listen` is the address that the edge serves at. */
@@ -57,6 +57,12 @@ export class KeptEdge {
     await this.#tell();
   }
 
+  /** No request is brought to the unit any more, until it has a place again. */
+  async withdraw(app: string, unit: string): Promise<void> {
+    this.#places.set(unit, { app, target: null });
+    await this.#tell();
+  }
+
   /** One at a time: each table is the one before it, changed, and of two with the same version the edge takes the first. */
   async #tell(): Promise<void> {
     const told = this.#telling.then(() => this.#tellPlaces());
@@ -70,10 +76,13 @@ export class KeptEdge {
     const table = (await client.ask('table', {}, ASK_MS)) as RouteTable;
     const places = [...this.#places.values()];
     const routes = table.routes.map((route) => {
-      const targets = places.filter(({ app }) => app === route.app).map(({ target }) => target);
-      if (targets.length === 0) return route;
+      const own = places.filter(({ app }) => app === route.app);
+      if (own.length === 0) return route;
       const others = route.targets.filter(({ unit }) => !this.#places.has(unit));
-      return { ...route, targets: [...others, ...targets], note: '' };
+      const targets = [...others, ...own.flatMap(({ target }) => target ?? [])];
+      const note =
+        targets.length > 0 ? '' : route.note || `No unit of the app "${route.app}" is able to answer right now.`;
+      return { ...route, targets, note };
     });
     if (JSON.stringify(routes) === JSON.stringify(table.routes)) return;
     // Versions of control are taken from a reserve that each of its starts leaves behind as a whole.
