@@ -28,6 +28,7 @@ export class KeptUnits {
   readonly #watches = new Map<string, Watch>();
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<void>>();
+  #isStarting = true;
 
   constructor(deps: KeptUnitsDeps) {
     this.#deps = deps;
@@ -39,6 +40,7 @@ export class KeptUnits {
     provisioner.onExit(({ id }) => this.#schedule(id));
     await provisioner.recover(new Map());
     for (const { id, running } of await provisioner.list()) if (!running) this.#schedule(id);
+    this.#isStarting = false;
   }
 
   /** Resolves when nothing is under way any more; the units go on. */
@@ -55,11 +57,13 @@ export class KeptUnits {
     if (watch.timer !== null) return;
     const hasLived = watch.startedAt > 0 && performance.now() - watch.startedAt > FORGIVEN_AFTER_MS;
     watch.failures = hasLived ? 1 : watch.failures + 1;
+    // Those found dead have waited for long enough.
+    const delayMs = this.#isStarting ? 0 : restartDelayMs(watch.failures);
     watch.withdrawn = this.#withdraw(id);
     watch.timer = setTimeout(() => {
       watch.timer = null;
       this.#track(`starting unit ${id} again`, () => this.#attempt(id, watch));
-    }, restartDelayMs(watch.failures));
+    }, delayMs);
   }
 
   #track(what: string, work: () => Promise<void>): void {

@@ -52,7 +52,8 @@ async function run(): Promise<void> {
   const sealer = await openSealer(join(home, 'secret.key'));
   const units = join(home, 'units');
   const { isolation: level, network: mode, networkAllow: allowed, providersAllow: allow, allowLoopback } = settings;
-  const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network: { mode, allowed } });
+  const network = { mode, allowed };
+  const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network, asBefore: true });
   const guard = createAddressGuard({ allow, allowLoopback, ownPorts: () => settings.ownPorts });
   const slugs = join(home, 'slugs');
   const places = { slugs, units, volumes: join(home, 'volumes') };

@@ -4,6 +4,7 @@ import {
   existsSync,
   mkdirSync,
   mkdtempSync,
+  readFileSync,
   readdirSync,
   rmSync,
   statSync,
@@ -255,4 +256,27 @@ describe('probe', () => {
     await sandbox.close();
     rmSync(home, { recursive: true, force: true });
   });
+});
+
+it('what another process has found is taken without a trial, until the machine is started again', async () => {
+  const home = makeHome();
+  const stateDir = join(home, 'state');
+  const note = join(stateDir, 'found.json');
+  try {
+    const first = await probeSandbox({ stateDir, home, level: 'auto' });
+    const found = JSON.parse(readFileSync(note, 'utf8')) as { boot: string };
+    expect(found).toMatchObject({ level: first.level });
+    await first.close();
+    // No trial would find it so.
+    writeFileSync(note, JSON.stringify({ ...found, level: 'plain' }));
+    const second = await probeSandbox({ stateDir, home, level: 'auto', asBefore: true });
+    expect(second.level).toBe('plain');
+    await second.close();
+    writeFileSync(note, JSON.stringify({ ...found, level: 'plain', boot: 'an earlier one' }));
+    const third = await probeSandbox({ stateDir, home, level: 'auto', asBefore: true });
+    expect(third.level).toBe(first.level);
+    await third.close();
+  } finally {
+    rmSync(home, { recursive: true, force: true });
+  }
 });

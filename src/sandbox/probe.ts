@@ -4,6 +4,7 @@
  */
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { bootId } from '../lib/processes.ts';
 import { Cgroups } from './cgroups.ts';
 import type { CgroupBase } from './cgroups.ts';
 import { probeCgroups } from './cgroup-probe.ts';
@@ -27,6 +28,8 @@ export interface ProbeOptions {
   readonly level: SandboxLevel | 'auto';
   /** Whether processes get networks of their own; absent: where this machine has them. */
   readonly network?: NetworkChoice;
+  /** What another process of this home has found since the machine was started is taken as it is: trials take their time. */
+  readonly asBefore?: boolean;
   /** User ids for tenants; default: chosen from those this machine leaves free. */
   readonly uidRange?: UidRange;
 }
@@ -49,12 +52,17 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
   const programs = findPrograms();
   const { cgroups, why } = isRoot || options.level !== 'plain' ? await knownCgroups(options.stateDir) : NO_GROUPS;
   const reasons: string[] = [];
-  const levels: SandboxLevel[] = options.level === 'auto' ? ['bubblewrap', 'user', 'plain'] : [options.level];
+  const known = options.asBefore === true ? readFound(options.stateDir) : null;
+  const wanted = known?.level ?? options.level;
+  const levels: SandboxLevel[] = wanted === 'auto' ? ['bubblewrap', 'user', 'plain'] : [wanted];
   for (const level of levels) {
     const isolation = prepareLevel(level, options, programs, isRoot);
-    const problem = typeof isolation === 'string' ? isolation : await attempt(isolation, options, cgroups);
+    const trial = async (): Promise<string | null> =>
+      typeof isolation === 'string' ? isolation : attempt(isolation, options, cgroups);
+    const problem = known === null || typeof isolation === 'string' ? await trial() : null;
     if (typeof isolation !== 'string' && problem === null) {
-      const noRoots = await attemptRoot(isolation, options, cgroups);
+      const noRoots = known === null ? await attemptRoot(isolation, options, cgroups) : known.noRoots;
+      if (known === null) noteFound(options.stateDir, { level, noRoots });
       const networks = await attemptNetworks(isolation, options);
       const description = describe(isolation, { cgroups, why, noRoots, networks }, reasons);
       const found = { networks: typeof networks === 'string' ? null : networks, roots: noRoots === null };
@@ -75,6 +83,27 @@ export class IsolationUnavailable extends Error {
   constructor(message: string, hint = 'Choose another with TANCHO_ISOLATION; auto takes the strongest there is.') {
     super(message);
     this.hint = hint;
+  }
+}
+
+interface FoundLevel {
+  readonly level: SandboxLevel;
+  /** Why processes cannot have a root file system of their own; '' where that is plain from the level. */
+  readonly noRoots: string | null;
+}
+
+function noteFound(stateDir: string, found: FoundLevel): void {
+  writeFileSync(join(stateDir, 'found.json'), JSON.stringify({ ...found, boot: bootId() }), { mode: 0o600 });
+}
+
+/** Null where nothing was found since the machine was started. */
+function readFound(stateDir: string): FoundLevel | null {
+  try {
+    const found = JSON.parse(readFileSync(join(stateDir, 'found.json'), 'utf8')) as FoundLevel & { boot: string };
+    return found.boot === bootId() ? found : null;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
+    throw error;
   }
 }
 
