@@ -46,7 +46,7 @@ describe('the platform of an app', () => {
     );
     await expect(choose(AUTO_PLATFORM, { 'README.md': '' })).rejects.toMatchObject({
       message: 'What the app shop is written in is not recognised.',
-      hint: expect.stringContaining('go: go.mod, go.work, *.go; rust: Cargo.toml; python: requirements.txt') as string,
+      hint: expect.stringContaining('go: go.mod, go.work, *.go; rust: Cargo.toml; java: pom.xml') as string,
     });
   });
 
@@ -59,7 +59,7 @@ describe('the platform of an app', () => {
 
   it('says which platforms there are', async () => {
     await expect(choose('cobol', {})).rejects.toMatchObject({
-      hint: 'Platforms of this server: dockerfile, go, nodejs, python, rust, static.',
+      hint: 'Platforms of this server: dockerfile, go, java, nodejs, php, python, rust, static.',
     });
   });
 });

@@ -17,6 +17,9 @@ it('every language says how its tools are installed, and names only tools and wo
     { 'Cargo.toml': '[package]\nname = "x"', 'src/main.rs': '' },
     { 'pyproject.toml': '', 'app.py': 'app = 1' },
     { 'package.json': '{"dependencies":{"a":"1"},"scripts":{"build":"x"}}', 'yarn.lock': '', 'server.js': '' },
+    { 'pom.xml': '' },
+    { gradlew: '', 'build.gradle': '' },
+    { 'composer.json': '{"require":{"slim/slim":"4"}}', 'index.php': '' },
     { 'index.html': '' },
   ];
   for (const source of sources) {
@@ -41,6 +44,9 @@ it('any plan is made, whatever the files hold', async () => {
     'Cargo.lock': blank,
     'rust-toolchain': blank,
     'go.mod': blank,
+    'pom.xml': blank,
+    'build.gradle': blank,
+    'index.php': '',
     'a.go': `${' '.repeat(1_000_000)}\n`,
     Dockerfile: `FROM a\n${'RUN \\\n'.repeat(100_000)}ARG ${'A=$B'.repeat(50_000)}\n`,
     'index.html': `${'<script '.repeat(200_000)}`,

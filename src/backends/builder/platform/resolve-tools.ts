@@ -4,7 +4,7 @@ import type { Tool } from '../../../build-plan/build-plan.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { RunningBuild } from './running-build.ts';
 import { StepRunner } from './steps/step-runner.ts';
-import type { Program } from './toolchain/programs.ts';
+import type { NoProgram, Program } from './toolchain/programs.ts';
 import type { Brought } from './toolchain/toolchains.ts';
 import type { BuilderContext } from './builder-context.ts';
 
@@ -43,9 +43,10 @@ export async function resolveTools(build: Omit<RunningBuild, 'programs' | 'broug
   return { programs, brought, versions };
 }
 
-async function find({ programs }: BuilderContext, tool: Tool): Promise<Found> {
+async function find(context: BuilderContext, tool: Tool): Promise<Found> {
+  const { programs } = context;
   const { wanted = null, bring = null } = tool;
-  const installed = await programs.find(tool);
+  const installed = await firstInstalled(context, tool);
   if (!installed.found) {
     if (bring !== null && bring.by === undefined && (bring.otherwise !== null || wanted !== null))
       return { tool, program: null, isShort: true };
@@ -73,6 +74,17 @@ async function find({ programs }: BuilderContext, tool: Tool): Promise<Found> {
       hint: `Installed here: ${[...here].sort(compare).join(', ')}. Change ${wanted.from}, or ask the operator to install it, then push again.`,
     },
   );
+}
+
+/** Where there is none under its own name, one that is called by its version, such as php-fpm8.2. */
+async function firstInstalled({ programs }: BuilderContext, tool: Tool): Promise<Program | NoProgram> {
+  const own = await programs.find(tool);
+  if (own.found) return own;
+  for (const program of tool.others ?? []) {
+    const other = await programs.find({ ...tool, program });
+    if (other.found) return { ...other, program: tool.program };
+  }
+  return own;
 }
 
 function fetchesItself({ fetchesItselfSince }: Tool, { version }: Program): boolean {

@@ -1,0 +1,30 @@
+/** Pages of an app in another language whose scripts and styles are built by Node. */
+import type { PlanParts } from '../language.ts';
+import type { Asked } from '../language.ts';
+import type { SourceFiles } from '../source/source-files.ts';
+import { nodejs } from './node/node.ts';
+
+export type FrontEnd = Required<
+  Pick<PlanParts, 'tools' | 'environment' | 'dependencies' | 'steps' | 'notes' | 'problems'>
+>;
+
+const NOTHING: FrontEnd = { tools: [], environment: [], dependencies: [], steps: [], notes: [], problems: [] };
+
+/** Nothing where package.json has no build script. */
+export async function frontEnd(files: SourceFiles, asked: Asked): Promise<FrontEnd> {
+  const build = await files.jsonValue('package.json', 'scripts.build');
+  if (typeof build !== 'string' || build === '') return NOTHING;
+  const plan = await nodejs.plan(files, { ...asked, processes: {} });
+  return {
+    // What browsers load needs nothing of it any more.
+    tools: (plan.tools ?? []).map((tool) => ({ ...tool, runtime: false })),
+    environment: (plan.environment ?? []).map((variable) => ({ ...variable, scope: 'build' as const })),
+    dependencies: plan.dependencies ?? [],
+    steps: [
+      ...(plan.steps ?? []),
+      { name: 'removing the packages of the front end', run: ['rm', '-rf', 'node_modules'] },
+    ],
+    notes: ['package.json has a build script: the front end is built by Node', ...(plan.notes ?? [])],
+    problems: plan.problems ?? [],
+  };
+}
