@@ -81,7 +81,7 @@ function send(server: Server, method: string, path: string, what: Ask = {}): Pro
   const { hostname, port, pathname } = new URL(server.baseUrl);
   return new Promise((resolve, reject) => {
     const sent = httpRequest(
-      { hostname, port, path: pathname.replace(/\/$/, '') + path, method, headers, agent: false, timeout: 20_000 },
+      { hostname, port, path: pathname.replace(/\/$/, '') + path, method, headers, agent: false, timeout: 60_000 },
       (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));

@@ -159,7 +159,7 @@ it('an instance that was surely not removed is as before, unless by force', asyn
 });
 
 it('a provider that hangs keeps no start waiting, and no other app', async () => {
-  world.machine.deadlines = { createMs: 12_000, changeMs: 12_000, lookMs: 12_000 };
+  world.machine.deadlines = { createMs: 60_000, changeMs: 60_000, lookMs: 60_000 };
   world = await world.next();
   failing(...Array<Fault>(100).fill('hangs'));
   void bind().catch(() => undefined);
@@ -170,7 +170,7 @@ it('a provider that hangs keeps no start waiting, and no other app', async () =>
   await world.restart('shop');
   const begun = Date.now();
   world = await world.next();
-  expect(Date.now() - begun).toBeLessThan(11_000);
+  expect(Date.now() - begun).toBeLessThan(50_000);
   expect(await world.parts.orphans.find()).toHaveLength(1);
   failing();
   await expectSoundServices(world);

@@ -26,7 +26,7 @@ export function createLoad(world: World, app: string, connections: number): Load
   const once = (): Promise<void> =>
     new Promise((resolve) => {
       const sent = http.get(
-        { host, port: Number(port), path: '/', agent, headers: { host: `${app}.localhost` }, timeout: 10_000 },
+        { host, port: Number(port), path: '/', agent, headers: { host: `${app}.localhost` }, timeout: 60_000 },
         (response) => {
           let text = '';
           response.on('data', (data: Buffer) => (text += data.toString()));

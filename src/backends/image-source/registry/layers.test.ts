@@ -34,7 +34,7 @@ afterEach(() => {
 });
 
 async function lay(layers: readonly (readonly TarEntry[] | Buffer)[], limits: Partial<ImageLimits> = {}) {
-  const all = new Layers(new RootTree(root), { ...IMAGE_LIMITS, timeoutMs: 10_000, ...limits });
+  const all = new Layers(new RootTree(root), { ...IMAGE_LIMITS, timeoutMs: 60_000, ...limits });
   for (const [index, layer] of layers.entries()) {
     const file = join(top, `layer-${index}`);
     writeFileSync(file, Buffer.isBuffer(layer) ? layer : tarOf(layer as readonly TarEntry[]));
