@@ -6,6 +6,7 @@ const WORDS: Readonly<Record<string, string>> = {
   after: 'Cursor of an entry: only what came after it, of that the oldest entries.',
   address: 'A URL or host name, as a visitor has it.',
   app: 'Name of an app.',
+  as: 'How a variable is to be called: NEW_NAME=NAME_OF_THE_SERVICE; may be given several times.',
   app1: 'Name of the one app.',
   app2: 'Name of the other app.',
   callback: 'Path at the provider, from its root on; percent-encoded.',

@@ -26,6 +26,7 @@ const FREE = [
   'limit',
   'key=value',
   'name=value',
+  'name=variable',
   'process=command',
   'process=count',
   'yes|no',

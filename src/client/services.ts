@@ -51,7 +51,8 @@ export interface InstancesClient {
   bind(
     name: string,
     app: string,
-    options?: { readonly noRestart?: boolean },
+    /** `as`: how variables are to be called, `NEW_NAME=NAME_OF_THE_SERVICE`. */
+    options?: { readonly noRestart?: boolean; readonly as?: readonly string[] },
   ): Promise<Readonly<Record<string, string>>>;
   unbind(
     name: string,
@@ -95,8 +96,11 @@ export function instancesClient({ request, progress: during }: Requests): Instan
     status: async (instance) => (await request('instances.status', { params: { instance } })).trim(),
     remove: (instance, { unbindAll, force } = {}) =>
       request('instances.remove', { params: { instance }, query: { unbindall: unbindAll, force } }),
-    bind: (instance, app, { noRestart } = {}) =>
-      request('instances.bind', { params: { instance, app }, query: { noRestart } }),
+    bind: (instance, app, { noRestart, as } = {}) =>
+      request('instances.bind', {
+        params: { instance, app },
+        query: { noRestart, ...(as !== undefined && { as: [...as] }) },
+      }),
     unbind: (instance, app, { noRestart, force, ...progress } = {}) =>
       during('instances.unbind', { params: { instance, app }, query: { noRestart, force } }, progress),
     grant: (instance, team) => request('instances.grant', { params: { instance, team } }),

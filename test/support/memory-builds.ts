@@ -17,6 +17,7 @@ export interface Recipe {
   readonly healthCheck?: HealthCheck;
   readonly hooks?: Partial<Hooks>;
   readonly volumes?: Artifact['volumes'];
+  readonly bindingNames?: Artifact['bindingNames'];
   /** Printed by the build. */
   readonly lines?: readonly string[];
   /** The build fails with it. */
@@ -70,6 +71,7 @@ export class MemoryBuilder implements Builder {
       platform: request.platform === AUTO_PLATFORM ? PLATFORM_NAME : request.platform,
       processes: recipe.processes ?? { web: 'serve' },
       ...(recipe.settings !== undefined && { settings: recipe.settings }),
+      ...(recipe.bindingNames !== undefined && { bindingNames: recipe.bindingNames }),
       ...(recipe.volumes !== undefined && { volumes: recipe.volumes }),
       healthCheck: recipe.healthCheck ?? null,
       hooks: { release: [], restartBefore: [], restartAfter: [], ...recipe.hooks },

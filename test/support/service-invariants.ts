@@ -60,9 +60,9 @@ async function atProvider({ machine }: DomainWorld, instances: readonly Instance
 /** Its environment is its own variables and those of its bindings. */
 async function ofApp({ machine }: DomainWorld, app: string, instances: readonly Instance[]): Promise<string[]> {
   const { store } = machine;
-  const bound = (await store.bindings({ app })).flatMap(({ instance: id, vars }) => {
+  const bound = (await store.bindings({ app })).flatMap(({ instance: id, vars, names: { names } }) => {
     const instance = instances.find((each) => each.id === id);
-    return instance === undefined ? [] : [{ instance: instance.name, service: instance.service, vars }];
+    return instance === undefined ? [] : [{ instance: instance.name, service: instance.service, vars, names }];
   });
   const env = await store.env(app);
   const is = JSON.stringify(envRecord(env));

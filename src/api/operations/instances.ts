@@ -2,12 +2,13 @@
 import type { Static, TSchema } from 'typebox';
 import type { ErrorCode } from '../../domain/errors.ts';
 import type { Say } from '../../domain/say.ts';
+import { readNames } from '../../domain/services/binding-names.ts';
 import { type RawBody, readFlag } from '../body.ts';
 import { type Context, empty, type Input, json, type Method, type Operation, progress, text } from '../operation.ts';
 import { Type } from '../schema.ts';
-import { queryText } from './fields.ts';
+import { queryText, repeatedText } from './fields.ts';
 import { readInstanceChange, readNewInstance } from './instance-input.ts';
-import { OPTIONS_BODY, readOptions } from './options-input.ts';
+import { OPTIONS_BODY, readOptions, readValues } from './options-input.ts';
 
 const section = '4.3';
 /** The longer paths, of clients from 1.0 on, name the service too. */
@@ -22,6 +23,8 @@ const bodyOf = (description: string) => ({
 const newInstance = bodyOf('name and service_name; where wanted plan, owner (a team), description, tags, parameters.');
 const instanceChange = bodyOf('description, tags, teamowner; what is absent or empty stays.');
 const bindOptions = Type.Object({ noRestart: queryText, force: queryText });
+/** How variables are to be called, `NEW_NAME=NAME_OF_THE_SERVICE`. */
+const bindAs = Type.Object({ noRestart: queryText, as: repeatedText });
 const denied = ['instance.not_found', 'access.denied'] as const;
 const bindErrors: readonly ErrorCode[] = [
   'app.not_found',
@@ -54,11 +57,16 @@ type Of<P extends TSchema, Q extends TSchema> = Input<Static<P>, Static<Q>, RawB
 
 function bind(
   { useCases, caller }: Context,
-  { params: { instance, app, service: name }, query, body }: Of<typeof appParams, typeof bindOptions>,
+  { params: { instance, app, service: name }, query, body }: Of<typeof appParams, typeof bindAs>,
   say: Say,
 ): Promise<Record<string, string>> {
   const { noRestart } = readOptions(body, query, ['noRestart']);
-  const options = { noRestart: readFlag('noRestart', noRestart), ...(name !== undefined && { service: name }) };
+  const names = readValues(body, query, 'as');
+  const options = {
+    noRestart: readFlag('noRestart', noRestart),
+    ...(name !== undefined && { service: name }),
+    ...(names.length > 0 && { names: readNames(names) }),
+  };
   return useCases.bindings.bind(caller, instance, app, options, say);
 }
 
@@ -135,7 +143,7 @@ const bindingOperations: readonly Operation[] = [
     path: '/services/instances/:instance/:app',
     access: 'user',
     params: appParams,
-    query: bindOptions,
+    query: bindAs,
     rawBody: OPTIONS_BODY,
     shape: 'boundVars',
     errors: bindingErrors,
@@ -150,7 +158,7 @@ const bindingOperations: readonly Operation[] = [
     also: ways('PUT', '/services/:service/instances/:instance/apps/:app'),
     access: 'user',
     params: appParams,
-    query: bindOptions,
+    query: bindAs,
     rawBody: OPTIONS_BODY,
     errors: bindingErrors,
     async handle(context, input, say) {

@@ -24,6 +24,7 @@ describe('parseAppConfig', () => {
       'volumes:',
       '  uploads: /uploads/',
       '  db: { path: ./data, size: 2G, single: true, processes: [web] }',
+      'bindings: { shop-db: { POSTGRES_URL: DATABASE_URL } }',
       'static: { root: public }',
     ].join('\n');
     expect(parse(text)).toEqual({
@@ -48,6 +49,7 @@ describe('parseAppConfig', () => {
           settings: { liveness: { command: './alive', periodSeconds: 30, timeoutSeconds: 2, failures: 5 } },
         },
       },
+      bindings: { 'shop-db': { POSTGRES_URL: 'DATABASE_URL' } },
       volumes: {
         uploads: { path: '/uploads', processes: [] },
         db: { path: 'data', processes: ['web'], maxBytes: 2 * 1024 ** 3, isSingle: true },
@@ -65,6 +67,7 @@ describe('parseAppConfig', () => {
       healthCheck: null,
       liveness: null,
       processes: null,
+      bindings: {},
       volumes: {},
       options: {},
     });
@@ -75,7 +78,7 @@ describe('parseAppConfig', () => {
     ['- web', /line 1: the file must be a mapping of keys to values, found a list/],
     [
       'hook:\n  build: []',
-      /line 1: hook is not a known key; known here: hooks, healthcheck, processes, volumes, static/,
+      /line 1: hook is not a known key; known here: hooks, healthcheck, processes, volumes, bindings, static/,
     ],
     ['hooks:\n  build: make', /line 2: hooks.build must be a list of commands.*found the text "make"/],
     ['hooks:\n  build:\n    - make\n    - 7', /line 4: hooks.build\[1\] must be text, found 7/],
@@ -93,6 +96,9 @@ describe('parseAppConfig', () => {
     ['processes:\n  web: {count: -1}', /line 2: processes.web.count must be a whole number from 0 to 100, found -1/],
     ['healthcheck:\n  liveness: on', /line 2: healthcheck.liveness must be off, or a mapping/],
     ['healthcheck:\n  liveness: {path: /x, command: y}', /liveness.command and path exclude each other/],
+    ['bindings: {db: A}', /line 1: bindings.db must be a mapping such as "POSTGRES_URL: DATABASE_URL"/],
+    ['bindings: {db: {A-B: C}}', /line 1: bindings.db.A-B is no name of a variable/],
+    ['bindings: {db: {A: 7}}', /line 1: bindings.db.A must be the name of a variable/],
     ['volumes: [a]', /line 1: volumes must be a mapping/],
     ['volumes:\n  A: /a', /line 2: volumes.A is wrong: "A" is no name of a volume/],
     ['volumes:\n  a: /etc/x', /line 2: volumes.a is wrong: A volume cannot be mounted at \/etc\/x/],

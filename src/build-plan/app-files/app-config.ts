@@ -3,6 +3,7 @@ import type { HealthCheck, Liveness } from '../../domain/apps/app.ts';
 import { livenessOf, type ProcessEntry, processEntry, urlPath, whole } from './process-entry.ts';
 import { MAX_PROCESSES, PROCESS_NAME } from './procfile.ts';
 import type { DeclaredVolume } from '../../domain/volumes/volume.ts';
+import { bindingMap } from './binding-entry.ts';
 import { volumeMap } from './volume-entry.ts';
 import { YamlNode } from '../yaml-node.ts';
 
@@ -26,6 +27,8 @@ export interface AppConfig {
   readonly liveness: Liveness | 'off' | null;
   /** Null when the file names none. */
   readonly processes: Readonly<Record<string, ProcessEntry>> | null;
+  /** Instance -> how its variables are called. */
+  readonly bindings: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** By name. */
   readonly volumes: Readonly<Record<string, DeclaredVolume>>;
   /** Variable -> value, from the section named like the platform. */
@@ -40,6 +43,7 @@ export const NO_CONFIG: AppConfig = {
   healthCheck: null,
   liveness: null,
   processes: null,
+  bindings: {},
   volumes: {},
   options: {},
 };
@@ -60,7 +64,7 @@ export function parseAppConfig(file: string, text: string, context: ConfigContex
     : undefined;
   const section = context.section === null ? [] : [context.section];
   const root = YamlNode.parse(file, text);
-  const fields = root.fields(['hooks', 'healthcheck', 'processes', 'volumes', ...section], ignored);
+  const fields = root.fields(['hooks', 'healthcheck', 'processes', 'volumes', 'bindings', ...section], ignored);
   const hooks = fields.get('hooks')?.fields(['build', 'release', 'restart'], ignored);
   const restart = hooks?.get('restart')?.fields(['before', 'after'], ignored);
   const check = fields.get('healthcheck');
@@ -74,6 +78,7 @@ export function parseAppConfig(file: string, text: string, context: ConfigContex
     healthCheck: check === undefined || check.isEmpty ? null : healthCheck(check, ignored),
     liveness: liveness === undefined ? null : livenessOf(liveness),
     processes: processes === undefined || processes.isEmpty ? null : processMap(processes),
+    bindings: bindingMap(fields.get('bindings')),
     volumes: volumeMap(fields.get('volumes')),
     options: options(fields.get(context.section ?? ''), context.options),
   };

@@ -133,12 +133,16 @@ function registerBinding(instance: Command, cli: Cli): void {
     .description('Bind an app to an instance: it restarts once with the variables it gets')
     .argument(...INSTANCE)
     .option(...APP_OPTION)
+    .option('--as <name=variable...>', 'call a variable otherwise than the service: POSTGRES_URL=DATABASE_URL')
     .option('--no-restart', 'let them take effect with the next restart')
-    .action(async (name: string, options: { app?: string; restart: boolean }) => {
+    .action(async (name: string, options: { app?: string; as?: string[]; restart: boolean }) => {
       const app = await appName(cli, options.app);
       const client = await cli.client();
       const vars = await cli.during(`Binding ${app} to ${name}`, () =>
-        client.instances.bind(name, app, options.restart ? {} : { noRestart: true }),
+        client.instances.bind(name, app, {
+          ...(!options.restart && { noRestart: true }),
+          ...(options.as !== undefined && { as: options.as }),
+        }),
       );
       // The values are secrets: they are in the app's environment, not on the screen.
       const names = Object.keys(vars);

@@ -5,7 +5,7 @@ export interface InstancesTypes {
     readonly params: { readonly instance: string; readonly app: string };
     readonly query: {
       readonly noRestart?: string | number | boolean | undefined;
-      readonly force?: string | number | boolean | undefined;
+      readonly as?: string | number | boolean | readonly string[] | undefined;
     };
     readonly body: Readonly<Record<string, string>>;
     readonly answer: Readonly<Record<string, string>>;
@@ -15,7 +15,7 @@ export interface InstancesTypes {
     readonly params: { readonly instance: string; readonly app: string; readonly service: string };
     readonly query: {
       readonly noRestart?: string | number | boolean | undefined;
-      readonly force?: string | number | boolean | undefined;
+      readonly as?: string | number | boolean | readonly string[] | undefined;
     };
     readonly body: Readonly<Record<string, string>>;
     readonly answer: void;

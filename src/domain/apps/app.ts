@@ -147,6 +147,8 @@ export interface Release {
   readonly settings: AppSettings;
   /** Volumes that its units have; sorted by volume. */
   readonly mounts: readonly ReleaseMount[];
+  /** Instance -> how the app's file calls its variables: name that the app sees -> name that the provider gives. */
+  readonly bindingNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** 'deploy' | 'env' | 'scale' | 'rollback' | ... for people reading the history. */
   readonly reason: string;
   readonly by: string;

@@ -52,6 +52,8 @@ export interface Artifact {
   readonly settings?: Readonly<Record<string, ProcessSettings>>;
   readonly healthCheck: HealthCheck | null;
   readonly hooks: Hooks;
+  /** Instance -> how the app's files call its variables, see Release; absent: as the provider does. */
+  readonly bindingNames?: Readonly<Record<string, Readonly<Record<string, string>>>>;
   /** Volumes that the app's files name; absent: none. */
   readonly volumes?: Readonly<Record<string, DeclaredVolume>>;
 }

@@ -19,6 +19,8 @@ const CAUSES: Readonly<Partial<Record<ErrorCode, FailureCause>>> = {
   'deploy.invalid_source': 'invalid_source',
   'disk.low': 'disk_low',
   'quota.exceeded': 'quota_exceeded',
+  'binding.conflict': 'invalid_config',
+  'input.invalid': 'invalid_config',
   'volume.invalid': 'invalid_config',
   'volume.not_found': 'invalid_config',
   'volume.one_writer': 'invalid_config',

@@ -16,6 +16,7 @@ import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { limitsFor } from '../plans/demand-plan.ts';
 import type { Say } from '../say.ts';
+import { type NamedByFile, namedByFile } from '../services/file-names.ts';
 import { appAddress, type Settings } from '../settings.ts';
 import type { StoreWriter } from '../store.ts';
 import type { Artifact } from './builder.ts';
@@ -108,10 +109,11 @@ export class Pipeline {
       return await run.exclusively(transcript.say, async () => {
         run.queued.stage = 'switching';
         const current = await this.#current(on);
-        const release = await this.#release(run, current, made);
+        const named = await this.#named(current, made);
+        const release = await this.#release(run, { ...current, env: named.env }, made);
         await this.#makeVolumes(on, release, made);
         await bestEffort(logger, 'looking for written data', () => warnOfData(this.#deps, current.app, transcript.say));
-        const number = await this.#roll(on, current, release, made?.made.platform);
+        const number = await this.#roll(on, current, release, { platform: made?.made.platform, named });
         return this.#succeeded(on, current.app, release, number);
       });
     } catch (thrown) {
@@ -197,12 +199,19 @@ export class Pipeline {
       healthCheck: artifact.healthCheck,
       hooks: artifact.hooks,
       settings: { ...settings, counts: app.settings.counts, mounts: app.settings.mounts },
+      bindingNames: artifact.bindingNames ?? {},
       mounts: releaseMounts(app.settings.mounts, artifact.volumes),
       limits: await limitsFor(store, app),
       reason: 'deploy',
       by: run.by,
       createdAt: now().toISOString(),
     };
+  }
+
+  /** Going back has the names of then. */
+  async #named({ app, env }: AppNow, made: Made | null): Promise<NamedByFile> {
+    if (made === null) return { env, write: async () => {} };
+    return namedByFile(this.#deps.store, app.name, env, made.made.bindingNames ?? {});
   }
 
   /** Those that the app's files name; what the machine cannot mount is said before anything is replaced. */
@@ -217,7 +226,7 @@ export class Pipeline {
     { run, transcript, clock }: Going,
     { app }: AppNow,
     release: NewRelease,
-    platform: string | undefined,
+    { platform, named }: { readonly platform: string | undefined; readonly named: NamedByFile },
   ): Promise<number> {
     const rollout = await this.#deps.rollouts.roll({
       app,
@@ -230,7 +239,9 @@ export class Pipeline {
       isNewVersion: true,
       onStep: async (tx, step) => {
         await this.#onStep(tx, run, release, clock, step);
-        if (step.state === 'routing') await this.#settlePlatform(tx, app.name, platform);
+        if (step.state !== 'routing') return;
+        await this.#settlePlatform(tx, app.name, platform);
+        await named.write(tx);
       },
     });
     return rollout.release;

@@ -12,7 +12,7 @@ import type { Store, StoreWriter } from '../store.ts';
 import { demandService } from './demand-service.ts';
 import { isOver, type Orphans } from './orphans.ts';
 import { type Provider, providerFailed } from './provider.ts';
-import { type Binding, type Instance, UNTOLD } from './service.ts';
+import { type Binding, type BoundNames, type Instance, UNTOLD } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 import { unitHosts } from './unit-hosts.ts';
 
@@ -28,8 +28,7 @@ export interface BindingAttempts {
    */
   attempt<T>(
     caller: Caller,
-    instance: Instance,
-    app: string,
+    on: { readonly instance: Instance; readonly app: string; readonly names: BoundNames },
     work: (binding: Binding, answered: Answered) => Promise<T>,
   ): Promise<T>;
 }
@@ -57,7 +56,7 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
     throw providerFailed(failure, 'An earlier binding of this app is not undone yet', instance.name);
   }
 
-  async function begin(caller: Caller, { id }: Instance, app: string): Promise<Binding> {
+  async function begin(caller: Caller, { id }: Instance, app: string, names: BoundNames): Promise<Binding> {
     const binding: Binding = {
       id: randomUUID(),
       instance: id,
@@ -66,6 +65,7 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
       appHost: `${app}.${settings.domain}`,
       user: callerName(caller),
       vars: {},
+      names,
       unitHosts: [],
       createdAt: now().toISOString(),
       attempts: 0,
@@ -82,9 +82,9 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
   }
 
   return {
-    async attempt(caller, instance, app, work) {
+    async attempt(caller, { instance, app, names }, work) {
       await clearPair(instance, app);
-      const binding = await begin(caller, instance, app);
+      const binding = await begin(caller, instance, app, names);
       return orphans.during(binding.id, async () => {
         let mayBeThere = true;
         let isAnswered = true;

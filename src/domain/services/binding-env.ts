@@ -3,6 +3,8 @@ import type { EnvVar } from '../apps/app.ts';
 import { checkTotal, checkVariable } from '../env/env-rules.ts';
 import { isPlatformError, PlatformError } from '../errors.ts';
 import type { StoreReader, StoreWriter } from '../store.ts';
+import { checkNames, renamed } from './binding-names.ts';
+import type { VariableNames } from './service.ts';
 
 /** All bindings of an app as JSON: the name existing libraries look for, and our own. */
 export const SERVICES_VARIABLES = ['TSURU_SERVICES', 'TANCHO_SERVICES'] as const;
@@ -15,7 +17,9 @@ export interface BoundVars {
   /** Name of the instance. */
   readonly instance: string;
   readonly service: string;
+  /** As the provider calls them. */
   readonly vars: Readonly<Record<string, string>>;
+  readonly names: VariableNames;
 }
 
 /**
@@ -24,8 +28,8 @@ export interface BoundVars {
  */
 export function withBindings(env: readonly EnvVar[], bindings: readonly BoundVars[]): EnvVar[] {
   const merged = new Map(env.filter(({ managedBy }) => managedBy === '').map((variable) => [variable.name, variable]));
-  for (const { instance, vars } of bindings) {
-    for (const [name, value] of Object.entries(vars)) {
+  for (const { instance, vars, names } of bindings) {
+    for (const [name, value] of Object.entries(renamed(vars, names))) {
       merged.set(name, { name, value, public: false, managedBy: instance });
     }
   }
@@ -38,13 +42,22 @@ export function withBindings(env: readonly EnvVar[], bindings: readonly BoundVar
   return all;
 }
 
-/** `{service: [{instance_name, envs}]}` */
+interface Described {
+  readonly instance_name: string;
+  readonly envs: Readonly<Record<string, string>>;
+  readonly names?: VariableNames;
+}
+
+/** `{service: [{instance_name, envs}]}`, the variables as the provider calls them; `names` where the app calls some of them otherwise. */
 function describeAll(bindings: readonly BoundVars[]): string {
   // A service may be called what every object has, such as "constructor".
-  const services = new Map<string, { instance_name: string; envs: Readonly<Record<string, string>> }[]>();
-  for (const { service, instance, vars } of bindings) {
+  const services = new Map<string, Described[]>();
+  for (const { service, instance, vars, names } of bindings) {
     const listed = services.get(service) ?? [];
-    services.set(service, [...listed, { instance_name: instance, envs: vars }]);
+    services.set(service, [
+      ...listed,
+      { instance_name: instance, envs: vars, ...(Object.keys(names).length > 0 && { names }) },
+    ]);
   }
   const value = JSON.stringify(Object.fromEntries(services));
   if (Buffer.byteLength(value) <= MAX_DESCRIPTION_BYTES) return value;
@@ -55,11 +68,11 @@ function describeAll(bindings: readonly BoundVars[]): string {
   );
 }
 
-/** Refuses what a provider must not set, and what the app has set itself: nothing of its own is overwritten. */
+/** Refuses what a provider must not set, and what the app has set itself: nothing of its own is overwritten. Answers all of it, by the provider's names. */
 export function checkBoundVars(
   env: readonly EnvVar[],
   vars: ReadonlyMap<string, string>,
-  instance: string,
+  { instance, names }: Pick<BoundVars, 'instance' | 'names'>,
 ): Record<string, string> {
   for (const [name, value] of vars) {
     try {
@@ -70,14 +83,17 @@ export function checkBoundVars(
       throw new PlatformError('provider.failed', message, { hint: 'Tell the owner of the service.' });
     }
   }
-  const own = env.filter((variable) => variable.managedBy === '' && vars.has(variable.name));
+  const given = Object.fromEntries([...vars].sort(([a], [b]) => (a < b ? -1 : 1)));
+  checkNames(names, given, instance);
+  const seen = renamed(given, names);
+  const own = env.filter(({ managedBy, name }) => managedBy === '' && Object.hasOwn(seen, name));
   if (own.length > 0) {
-    const names = own.map((variable) => variable.name).join(', ');
-    throw new PlatformError('binding.conflict', `The app has set ${names} itself, which ${instance} would replace.`, {
-      hint: `Remove it first: tancho env unset ${names.replaceAll(',', '')}`,
+    const taken = own.map((variable) => variable.name).join(', ');
+    throw new PlatformError('binding.conflict', `The app has set ${taken} itself, which ${instance} would replace.`, {
+      hint: `Remove it first: tancho env unset ${taken.replaceAll(',', '')}`,
     });
   }
-  return Object.fromEntries([...vars].sort(([a], [b]) => (a < b ? -1 : 1)));
+  return given;
 }
 
 /** The variables of bindings in the app's stored environment become those of `env`; its own stay as they are. */
@@ -92,17 +108,24 @@ export async function storeBoundEnv(tx: StoreWriter, app: string, env: readonly 
   await tx.setEnv(app, managed);
 }
 
-/** What is bound to the app, the oldest binding first. */
+/** What is bound to the app, the oldest binding first; `called`: by id of a binding the names in place of those that it has. */
 export async function boundVars(
   store: StoreReader,
   app: string,
   without: ReadonlySet<string> = new Set(),
+  called: ReadonlyMap<string, VariableNames> = new Map(),
 ): Promise<BoundVars[]> {
   const bindings = (await store.bindings({ app })).filter(({ id, state }) => state === 'bound' && !without.has(id));
   const found: BoundVars[] = [];
-  for (const { instance: id, vars } of bindings) {
+  for (const { id: binding, instance: id, vars, names } of bindings) {
     const instance = await store.instanceById(id);
-    if (instance !== null) found.push({ instance: instance.name, service: instance.service, vars });
+    if (instance !== null)
+      found.push({
+        instance: instance.name,
+        service: instance.service,
+        vars,
+        names: called.get(binding) ?? names.names,
+      });
   }
   return found;
 }

@@ -17,13 +17,19 @@ import { type Answered, type BindingAttempts, commitBinding } from './binding-at
 import { type BoundVars, boundVars, checkBoundVars, storeBoundEnv, withBindings } from './binding-env.ts';
 import { demandInstance } from './demand-service.ts';
 import { bindingLease, type Orphans } from './orphans.ts';
-import type { Binding, Instance } from './service.ts';
+import { renamed } from './binding-names.ts';
+import type { Binding, BoundNames, Instance, VariableNames } from './service.ts';
 
 export interface BindOptions {
   /** The units that run go on without the change until the next restart. */
   readonly noRestart?: boolean;
   /** Name of the service that the instance must be of. */
   readonly service?: string;
+}
+
+export interface BindAs extends BindOptions {
+  /** Absent: those of the app's file, else as the provider calls them. */
+  readonly names?: VariableNames;
 }
 
 export interface UnbindOptions extends BindOptions {
@@ -33,10 +39,10 @@ export interface UnbindOptions extends BindOptions {
 
 export interface Bindings {
   /**
-   * The variables; resolves when the app runs with them. Errors: app.not_found, instance.not_found, instance.not_ready,
-   * binding.exists, binding.conflict, provider.failed, unit.failed; then nothing has changed.
+   * The variables as the app sees them; resolves when the app runs with them. Errors: app.not_found, instance.not_found, instance.not_ready,
+   * binding.exists, binding.conflict, input.invalid for a name that it does not give, provider.failed, unit.failed; then nothing has changed.
    */
-  bind(caller: Caller, instance: string, app: string, options: BindOptions, say: Say): Promise<Record<string, string>>;
+  bind(caller: Caller, instance: string, app: string, options: BindAs, say: Say): Promise<Record<string, string>>;
   /**
    * The app runs without the variables when this resolves. A provider that fails then is tried again in the background.
    * Errors: app.not_found, instance.not_found, binding.not_found, unit.failed.
@@ -87,12 +93,24 @@ export function createBindings(deps: BindingsDeps): Bindings {
     const holder = `app.bind by ${callerName(caller)}`;
     let vars: Record<string, string> = {};
     await restart(caller, app, { ...options, holder }, async () => {
-      vars = checkBoundVars(await store.env(app), on.answered, instance.name);
-      const mine = { instance: instance.name, service: instance.service, vars };
-      const write = (tx: StoreWriter): Promise<void> => commitBinding(tx, on.binding, vars);
+      const { names } = on.binding.names;
+      const given = checkBoundVars(await store.env(app), on.answered, { instance: instance.name, names });
+      vars = renamed(given, names);
+      const mine = { instance: instance.name, service: instance.service, vars: given, names };
+      const write = (tx: StoreWriter): Promise<void> => commitBinding(tx, on.binding, given);
       return { bindings: [...(await boundVars(store, app)), mine], write };
     });
     return vars;
+  }
+
+  async function namesFor(
+    { name, release }: App,
+    { name: instance }: Instance,
+    { names }: BindAs,
+  ): Promise<BoundNames> {
+    if (names !== undefined) return { from: 'set', names };
+    const serving = release === null ? null : await store.release(name, release);
+    return { from: 'file', names: serving?.bindingNames[instance] ?? {} };
   }
 
   async function under<T>(
@@ -113,7 +131,8 @@ export function createBindings(deps: BindingsDeps): Bindings {
       const instance = await demandInstance(store, instanceName, options.service);
       demand(caller, 'instance.bind', { instance });
       return under(caller, 'app.bind', { app, instance }, async () => {
-        const vars = await attempts.attempt(caller, instance, appName, (binding, answered) =>
+        const names = await namesFor(app, instance, options);
+        const vars = await attempts.attempt(caller, { instance, app: appName, names }, (binding, answered) =>
           give(caller, instance, { binding, answered }, { ...options, say }),
         );
         await journal.note(appName, `bound to ${instance.name} by ${callerName(caller)}`);

@@ -13,7 +13,7 @@ import type { Store, StoreWriter } from '../store.ts';
 import { type Answered, type BindingAttempts, commitBinding } from './binding-attempts.ts';
 import { boundVars, checkBoundVars, SERVICES_VARIABLES, withBindings } from './binding-env.ts';
 import { bindingLease, type Orphans } from './orphans.ts';
-import type { Binding, Instance } from './service.ts';
+import type { Binding, Instance, VariableNames } from './service.ts';
 
 export interface RestoredBindings {
   /** The release's own variables and those of what is bound then. Throws `binding.conflict`. */
@@ -47,10 +47,17 @@ export interface RestoreDeps {
 
 interface Plan {
   /** To be bound anew. */
-  readonly coming: readonly Instance[];
+  readonly coming: readonly Coming[];
+  /** Those that stay, as they were called then. */
+  readonly staying: readonly { readonly binding: Binding; readonly names: VariableNames }[];
   readonly leaving: readonly { readonly binding: Binding; readonly instance: Instance }[];
   /** Why others stay away. */
   readonly notes: readonly string[];
+}
+
+interface Coming {
+  readonly instance: Instance;
+  readonly names: VariableNames;
 }
 
 interface Made {
@@ -68,17 +75,21 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
     const wanted = boundIn(release);
     const bindings = (await store.bindings({ app })).filter(({ state }) => state === 'bound');
     const bound = new Set(bindings.map(({ instance }) => instance));
-    const coming: Instance[] = [];
+    const coming: Coming[] = [];
+    const staying: Plan['staying'][number][] = [];
     const notes: string[] = [];
-    for (const { name, service } of wanted) {
+    for (const { name, service, names } of wanted) {
       const instance = await store.instance(name);
-      if (instance !== null && bound.has(instance.id)) continue;
+      if (instance !== null && bound.has(instance.id)) {
+        staying.push(...bindings.filter((one) => one.instance === instance.id).map((binding) => ({ binding, names })));
+        continue;
+      }
       // One of the same name that was made later is another one.
       const isSame = instance?.service === service && instance.createdAt <= release.createdAt;
       if (instance === null || !isSame || instance.state !== 'ready') notes.push(`${name} is not there any more`);
       else if (!may(caller, 'instance.bind', { instance }))
         notes.push(`${callerName(caller)} has no access to ${name}`);
-      else coming.push(instance);
+      else coming.push({ instance, names });
     }
     const leaving: Plan['leaving'][number][] = [];
     for (const binding of bindings) {
@@ -87,21 +98,23 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
       if (!wanted.some(({ name, service }) => name === instance.name && service === instance.service))
         leaving.push({ binding, instance });
     }
-    return { coming, leaving, notes };
+    return { coming, staying, leaving, notes };
   }
 
   const keysOf = (app: string, { coming, leaving }: Plan): string[] =>
-    [...coming, ...leaving.map(({ instance }) => instance)].map(({ id }) => bindingLease(id, app));
+    [...coming, ...leaving].map(({ instance }) => bindingLease(instance.id, app));
 
   function making<T>(
     request: RestoreRequest,
-    coming: readonly Instance[],
+    coming: readonly Coming[],
     made: readonly Made[],
     work: (made: readonly Made[]) => Promise<T>,
   ): Promise<T> {
-    const [instance, ...others] = coming;
-    if (instance === undefined) return work(made);
-    return attempts.attempt(request.caller, instance, request.app, (binding, answered) =>
+    const [first, ...others] = coming;
+    if (first === undefined) return work(made);
+    const { instance, names } = first;
+    const on = { instance, app: request.app, names: { from: 'set', names } as const };
+    return attempts.attempt(request.caller, on, (binding, answered) =>
       making(request, others, [...made, { binding, instance, answered }], work),
     );
   }
@@ -127,7 +140,7 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
         const plan = await planFor(request);
         if (keysOf(app, plan).some((key) => !keys.includes(key))) throw changedMeanwhile(app);
         for (const note of plan.notes) say(` !     Not bound again: ${note}.`);
-        for (const { name } of plan.coming) say(`---- Binding "${name}" again ----`);
+        for (const { instance } of plan.coming) say(`---- Binding "${instance.name}" again ----`);
         return making(request, plan.coming, [], async (made) => {
           const result = await work(restoredBy(store, app, plan, made));
           for (const { instance } of made)
@@ -140,20 +153,26 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
   };
 }
 
-function restoredBy(store: Store, app: string, { leaving }: Plan, made: readonly Made[]): RestoredBindings {
+function restoredBy(store: Store, app: string, { staying, leaving }: Plan, made: readonly Made[]): RestoredBindings {
   const given = new Map<string, Record<string, string>>();
   return {
     async env(own) {
-      const kept = await boundVars(store, app, new Set(leaving.map(({ binding }) => binding.id)));
+      const gone = new Set(leaving.map(({ binding }) => binding.id));
+      const kept = await boundVars(store, app, gone, new Map(staying.map(({ binding, names }) => [binding.id, names])));
       const fresh = made.map(({ binding, instance, answered }) => {
-        const vars = checkBoundVars(own, answered, instance.name);
+        const { names } = binding.names;
+        const vars = checkBoundVars(own, answered, { instance: instance.name, names });
         given.set(binding.id, vars);
-        return { instance: instance.name, service: instance.service, vars };
+        return { instance: instance.name, service: instance.service, vars, names };
       });
       return withBindings(own, [...kept, ...fresh]);
     },
     async write(tx) {
       for (const { binding } of made) await commitBinding(tx, binding, given.get(binding.id) ?? {});
+      for (const { binding, names } of staying) {
+        if (!isSameNames(binding.names.names, names))
+          await tx.updateBinding(binding.id, { names: { from: 'set', names } });
+      }
       for (const { binding } of leaving) {
         if ((await tx.binding(binding.id))?.state === 'bound')
           await tx.updateBinding(binding.id, { state: 'unbinding' });
@@ -162,13 +181,24 @@ function restoredBy(store: Store, app: string, { leaving }: Plan, made: readonly
   };
 }
 
+interface WasBound {
+  readonly name: string;
+  readonly service: string;
+  readonly names: VariableNames;
+}
+
+function isSameNames(a: VariableNames, b: VariableNames): boolean {
+  const text = (names: VariableNames): string => JSON.stringify(Object.entries(names).sort());
+  return text(a) === text(b);
+}
+
 /** What was bound to an app when it had this release. */
-function boundIn({ env }: Pick<Release, 'env'>): { readonly name: string; readonly service: string }[] {
+function boundIn({ env }: Pick<Release, 'env'>): WasBound[] {
   const described =
     env.find(({ name, managedBy }) => managedBy !== '' && name === SERVICES_VARIABLES[1])?.value ?? '{}';
-  const services = JSON.parse(described) as Record<string, { instance_name: string }[]>;
+  const services = JSON.parse(described) as Record<string, { instance_name: string; names?: VariableNames }[]>;
   return Object.entries(services).flatMap(([service, instances]) =>
-    instances.map(({ instance_name: name }) => ({ name, service })),
+    instances.map(({ instance_name: name, names = {} }) => ({ name, service, names })),
   );
 }
 

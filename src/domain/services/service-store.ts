@@ -37,7 +37,7 @@ export interface ServiceWriter {
   /** One that is gone stays gone. */
   updateBinding(
     id: string,
-    change: Partial<Pick<Binding, 'state' | 'vars' | 'unitHosts' | 'attempts' | 'problem'>>,
+    change: Partial<Pick<Binding, 'state' | 'vars' | 'names' | 'unitHosts' | 'attempts' | 'problem'>>,
   ): Promise<void>;
   deleteBinding(id: string): Promise<void>;
 }

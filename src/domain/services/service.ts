@@ -57,6 +57,17 @@ export interface Instance {
  */
 export type BindingState = 'binding' | 'bound' | 'unbinding';
 
+/** Name that the app sees -> name that the provider gives. */
+export type VariableNames = Readonly<Record<string, string>>;
+
+/** `file`: the app's file says so, and its next deploy may say otherwise. */
+export interface BoundNames {
+  readonly from: 'set' | 'file';
+  readonly names: VariableNames;
+}
+
+export const GIVEN_NAMES: BoundNames = { from: 'file', names: {} };
+
 export interface Binding {
   /** A UUID. */
   readonly id: string;
@@ -69,6 +80,8 @@ export interface Binding {
   readonly user: string;
   /** What the provider answered, sealed at rest; kept until the provider has confirmed the end, so that none of its words show them. */
   readonly vars: Readonly<Record<string, string>>;
+  /** How the app calls some of them, in place of the provider's names. */
+  readonly names: BoundNames;
   /** Addresses of units that the provider has been told of, or with a + in front may have been; sorted. */
   readonly unitHosts: readonly string[];
   readonly createdAt: string;

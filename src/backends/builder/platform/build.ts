@@ -77,6 +77,7 @@ export async function buildSlug(
     healthCheck: healthCheck ?? image?.healthCheck ?? null,
     hooks: { release, restartBefore, restartAfter },
     volumes: appFiles.config.volumes,
+    bindingNames: appFiles.config.bindings,
   };
 }
 

@@ -28,7 +28,7 @@ export interface ImageApp {
 export async function appOfImage({ id, code, image, config, commands, line }: ImageApp): Promise<Artifact> {
   const reader = only(OURS, directoryReader(code), image.directory.replace(/^\/+/, ''));
   const files = await readAppFiles(new SourceFiles(reader), { section: null, options: [], note: line });
-  const { restartBefore, restartAfter, healthCheck, volumes } = files.config;
+  const { restartBefore, restartAfter, healthCheck, volumes, bindings } = files.config;
   const said = Object.entries({ ...files.processes, ...commands });
   const { healthCheck: own, liveness, note } = config.health;
   if (note !== '' && healthCheck === null) line(note);
@@ -46,6 +46,7 @@ export async function appOfImage({ id, code, image, config, commands, line }: Im
     healthCheck: healthCheck ?? own,
     hooks: { release: files.release, restartBefore, restartAfter },
     volumes,
+    bindingNames: bindings,
   };
 }
 

@@ -110,6 +110,7 @@ describe('a pull', () => {
       processes: { web: `/bin/app --name 'it'\\''s' 'a b'` },
       settings: {},
       volumes: {},
+      bindingNames: {},
       healthCheck: { path: '/health' },
       hooks: { release: [], restartBefore: [], restartAfter: [] },
     });

@@ -1,5 +1,5 @@
 import { PlatformError } from '../../../domain/errors.ts';
-import type { Binding, BindingState } from '../../../domain/services/service.ts';
+import { type Binding, type BindingState, type BoundNames, GIVEN_NAMES } from '../../../domain/services/service.ts';
 import type { ServiceReader, ServiceWriter } from '../../../domain/services/service-store.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import { needing } from './faults.ts';
@@ -34,6 +34,7 @@ export function bindingWriter({
         app_host: binding.appHost,
         actor: binding.user,
         sealed_vars: sealer.seal(JSON.stringify(binding.vars), context(binding.id)),
+        names_json: JSON.stringify(binding.names),
         unit_hosts_json: JSON.stringify(binding.unitHosts),
         attempts: binding.attempts,
         problem: binding.problem,
@@ -49,10 +50,11 @@ export function bindingWriter({
         throw new PlatformError('binding.exists', 'This app is already bound to this service instance.');
       }
     },
-    async updateBinding(id, { state, vars, unitHosts, attempts, problem }) {
+    async updateBinding(id, { state, vars, names, unitHosts, attempts, problem }) {
       const set = {
         ...(state !== undefined && { state }),
         ...(vars !== undefined && { sealed_vars: sealer.seal(JSON.stringify(vars), context(id)) }),
+        ...(names !== undefined && { names_json: JSON.stringify(names) }),
         ...(unitHosts !== undefined && { unit_hosts_json: JSON.stringify([...unitHosts].sort()) }),
         ...(attempts !== undefined && { attempts }),
         ...(problem !== undefined && { problem }),
@@ -78,6 +80,7 @@ function fromRow(row: BindingsTable, sealer: Sealer): Binding {
     appHost: row.app_host,
     user: row.actor,
     vars: JSON.parse(sealer.open(row.sealed_vars, context(row.id))) as Record<string, string>,
+    names: { ...GIVEN_NAMES, ...(JSON.parse(row.names_json) as Partial<BoundNames>) },
     unitHosts: JSON.parse(row.unit_hosts_json) as string[],
     createdAt: row.created_at,
     attempts: row.attempts,

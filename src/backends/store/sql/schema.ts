@@ -97,6 +97,7 @@ export interface ReleasesTable {
   created_at: string;
   settings_json: string | null;
   mounts_json: string;
+  names_json: string;
 }
 
 export interface VolumesTable {
@@ -197,6 +198,8 @@ export interface BindingsTable {
   actor: string;
   /** JSON, sealed. */
   sealed_vars: string;
+  /** Empty for the names that the provider gives. */
+  names_json: string;
   unit_hosts_json: string;
   attempts: number;
   problem: string;

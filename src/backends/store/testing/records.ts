@@ -77,6 +77,7 @@ export function release(appName: string, number: number, more: Partial<Release> 
     limits: { memoryBytes: 3 * 1024 ** 3, cpuMillis: 250 },
     settings: { ...NO_SETTINGS, root: 'apps/web', startCommands: { web: 'node .' }, counts: { worker: 0 } },
     mounts: [{ volume: 'photos', path: '/photos', processes: ['web'], from: 'set' }],
+    bindingNames: { db: { MAIN_URL: 'DATABASE_URL' } },
     reason: 'deploy',
     by: 'ann@example.com',
     createdAt: AT,

@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { GIVEN_NAMES } from '../../../domain/services/service.ts';
 import type { Binding, Instance, Service } from '../../../domain/services/service.ts';
 import { expectError, type StoreCases } from './case.ts';
 import { AT, LATER, populate } from './records.ts';
@@ -48,6 +49,7 @@ export function binding(id: string, more: Partial<Binding> = {}): Binding {
     appHost: 'shop.apps.test',
     user: 'ann@example.com',
     vars: {},
+    names: GIVEN_NAMES,
     unitHosts: [],
     createdAt: AT,
     attempts: 0,
@@ -173,9 +175,21 @@ export const serviceCases: StoreCases = {
       await tx.insertBinding(binding('a'));
       await tx.insertBinding(binding('c', { app: 'blog', createdAt: LATER }));
     });
-    const a = binding('a', { state: 'bound', vars: { URL: 'db://x\n"y"' }, unitHosts: ['h:1', 'h:2'], attempts: 2 });
+    const a = binding('a', {
+      state: 'bound',
+      vars: { URL: 'db://x\n"y"' },
+      names: { from: 'set', names: { MAIN: 'URL' } },
+      unitHosts: ['h:1', 'h:2'],
+      attempts: 2,
+    });
     await store.transact(async (tx) => {
-      await tx.updateBinding('a', { state: a.state, vars: a.vars, unitHosts: ['h:2', 'h:1'], attempts: 2 });
+      await tx.updateBinding('a', {
+        state: a.state,
+        vars: a.vars,
+        names: a.names,
+        unitHosts: ['h:2', 'h:1'],
+        attempts: 2,
+      });
       await tx.updateBinding('gone', { state: 'bound' });
     });
     expect(await store.binding('a')).toEqual(a);

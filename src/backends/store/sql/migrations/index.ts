@@ -13,6 +13,7 @@ import { appSettings } from './0010-app-settings.ts';
 import { volumes } from './0011-volumes.ts';
 import { certificates } from './0012-certificates.ts';
 import { appLinks } from './0013-app-links.ts';
+import { bindingNames } from './0014-binding-names.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -32,6 +33,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0011_volumes': volumes(kind),
       '0012_certificates': certificates(kind),
       '0013_app_links': appLinks(kind),
+      '0014_binding_names': bindingNames(kind),
     },
   };
 }
