@@ -6,7 +6,7 @@ import { writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Cgroups } from './cgroups.ts';
-import type { BubblewrapFacts, Plan } from './plan.ts';
+import type { Descriptors, Plan } from './plan.ts';
 import { allProcesses, familyOf, isAlive, markedProcesses, namespacePid, readProcess } from '../lib/processes.ts';
 import type { ProcessFacts } from '../lib/processes.ts';
 import type { SandboxProcess, SandboxRequest } from './sandbox.ts';
@@ -69,7 +69,9 @@ export interface BubblewrapLaunch {
   readonly before: Promise<void> | null;
   /** Its map of users, for a process that is root of its own: lines of inside, outside, count; null for others. */
   readonly users: string | null;
-  readonly plan: (fds: BubblewrapFacts['fds']) => Plan;
+  /** File with the filter of system calls; null for what makes mounts and namespaces itself, and where there is none. */
+  readonly filterFile: string | null;
+  readonly plan: (fds: Descriptors) => Plan;
 }
 
 /** Waits until the namespace's init exists, puts it into the control group, then lets it start the process. */
@@ -77,31 +79,34 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
   const { request, cgroups } = launch;
   const stdio = stdioList(request.stdio);
   while (stdio.length < 3) stdio.push('ignore');
-  const fds = { info: stdio.length, status: stdio.length + 1, block: stdio.length + 2, users: stdio.length + 3 };
+  const [info, status, block] = [stdio.length, stdio.length + 1, stdio.length + 2];
+  const next = block + 1;
+  const users = launch.users === null ? [] : (['pipe'] as const);
+  const filter = launch.filterFile === null ? null : next + users.length;
+  const fds = { info, status, block, users: next, filter };
   const plan = launch.plan(fds);
-  const status = openSync(launch.statusFile, 'w', 0o600);
+  const files = [openSync(launch.statusFile, 'w', 0o600)];
   let child: ChildProcess;
   try {
-    child = spawn(plan.file, plan.args, {
-      env: plan.env,
-      stdio: [...stdio, 'pipe', status, 'pipe', ...(launch.users === null ? [] : ['pipe' as const])],
-      detached: true,
-    });
+    if (launch.filterFile !== null) files.push(openSync(launch.filterFile, 'r'));
+    const [account = 0, ...filters] = files;
+    const extra: StdioList = ['pipe', account, 'pipe', ...users, ...filters];
+    child = spawn(plan.file, plan.args, { env: plan.env, stdio: [...stdio, ...extra], detached: true });
   } finally {
-    closeSync(status);
+    for (const file of files) closeSync(file);
   }
-  const info = child.stdio[fds.info] as Socket;
-  const block = child.stdio[fds.block] as Socket;
-  block.on('error', () => undefined);
+  const infoPipe = child.stdio[info] as Socket;
+  const blockPipe = child.stdio[block] as Socket;
+  blockPipe.on('error', () => undefined);
   let rootPid = 0;
   try {
     await started(child);
-    rootPid = await initPid(info);
+    rootPid = await initPid(infoPipe);
     const rootStart = readProcess(rootPid)?.start ?? '';
     cgroups?.join(request.id, rootPid);
     if (launch.users !== null) await mapUsers(rootPid, launch.users, child.stdio[fds.users] as Socket);
     await launch.before;
-    const main = release(block, { pid: rootPid, start: rootStart });
+    const main = release(blockPipe, { pid: rootPid, start: rootStart });
     // Not everybody waits for it.
     main.catch(() => undefined);
     return { child, rootPid, rootStart, main };
@@ -109,10 +114,10 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
     // The init first: the end of our descriptor would let it go on.
     if (rootPid > 0) process.kill(rootPid, 'SIGKILL');
     child.kill('SIGKILL');
-    block.destroy();
+    blockPipe.destroy();
     throw error;
   } finally {
-    info.destroy();
+    infoPipe.destroy();
   }
 }
 

@@ -1,6 +1,6 @@
 /** The Sandbox of one isolation level. */
 import { createHash } from 'node:crypto';
-import { mkdirSync, readFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { safeName } from './cgroups.ts';
@@ -16,6 +16,7 @@ import type { EnteredNetwork, Networks } from '../networks/networks.ts';
 import type { LinkedTenant } from '../networks/tenant-links.ts';
 import { isAlive, readProcess } from '../lib/processes.ts';
 import { rootEntries } from './root-entries.ts';
+import { seccompFilter } from './seccomp/filter.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest, SandboxTree } from './sandbox.ts';
 import type { Tenants } from './tenants.ts';
 import { endProcessesOf } from './user-processes.ts';
@@ -61,6 +62,8 @@ export class LevelSandbox implements Sandbox {
   readonly #scope: string;
   readonly #statusDir: string;
   readonly #boundDir: string;
+  /** Null where system calls are not filtered. */
+  readonly #filterFile: string | null;
 
   constructor(options: LevelSandboxOptions) {
     const { isolation, cgroups } = options;
@@ -84,6 +87,9 @@ export class LevelSandbox implements Sandbox {
     this.#statusDir = join(options.stateDir, 'status');
     this.#boundDir = join(options.stateDir, 'bound');
     for (const path of [this.#statusDir, this.#boundDir]) mkdirSync(path, { recursive: true, mode: 0o700 });
+    const filter = isolation.level === 'bubblewrap' ? seccompFilter(process.arch) : null;
+    this.#filterFile = filter === null ? null : join(options.stateDir, 'seccomp.bpf');
+    if (filter !== null && this.#filterFile !== null) replaceFile(this.#filterFile, filter);
   }
 
   async spawn(request: SandboxRequest): Promise<SandboxProcess> {
@@ -114,6 +120,7 @@ export class LevelSandbox implements Sandbox {
         cgroups: this.#cgroups,
         before: network?.opened ?? null,
         users: request.manyUsers === true ? userMap(uid ?? 0) : null,
+        filterFile: request.manyUsers === true ? null : this.#filterFile,
         plan: (fds) => within(planned(request, { programs, system, uid, entries, fds })),
       });
     }
@@ -216,6 +223,13 @@ export class LevelSandbox implements Sandbox {
   #boundFile(id: string): string {
     return join(this.#boundDir, safeName(id));
   }
+}
+
+/** Another platform process of the home may be reading it. */
+function replaceFile(path: string, bytes: Buffer): void {
+  const draft = `${path}.${process.pid}.new`;
+  writeFileSync(draft, bytes, { mode: 0o600 });
+  renameSync(draft, path);
 }
 
 export function scopeOf(stateDir: string): string {

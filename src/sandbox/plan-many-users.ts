@@ -55,7 +55,8 @@ export function planManyUsers(request: SandboxRequest, { programs, system, uid, 
     inner.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', path);
   }
   inner.push(...systemArguments(system), ...bindArguments(near), '--chdir', request.cwd, ...assigned(late));
-  inner.push(...descriptors(fds), '--', ...request.argv);
+  // No filter: what runs here makes mounts and namespaces.
+  inner.push(...descriptors({ ...fds, filter: null }), '--', ...request.argv);
   const { argv, env } = asUser({ ...request, argv: inner, env: early }, programs, uid);
   const moved = request.binds.map(({ path, writable }, index) => ({ path, writable, at: near[index]?.path ?? path }));
   const args = [...systemArguments(system), '--bind', '/proc', '/proc', '--dev-bind', '/dev', '/dev'];

@@ -9,8 +9,15 @@ const programs = {
   env: '/usr/bin/env',
   nsenter: '/usr/bin/nsenter',
 };
-const fds = { info: 3, status: 4, block: 5, users: 6 };
-const system = { directories: ['/usr', '/etc'], links: [{ path: '/bin', target: 'usr/bin' }] };
+const fds = { info: 3, status: 4, block: 5, users: 6, filter: 7 };
+const system = {
+  directories: ['/usr', '/etc'],
+  links: [{ path: '/bin', target: 'usr/bin' }],
+  masked: [
+    { path: '/proc/acpi', isDirectory: true },
+    { path: '/proc/keys', isDirectory: false },
+  ],
+};
 
 function request(changes: Partial<SandboxRequest> = {}): SandboxRequest {
   return {
@@ -40,6 +47,7 @@ describe('bubblewrap', () => {
     const plan = planBubblewrap(request(), { programs, system, uid: 70_001, fds });
     expect([plan.file, ...plan.args].join(' ')).toBe(
       '/usr/bin/bwrap --unshare-pid --unshare-ipc --unshare-uts --new-session --proc /proc --dev /dev ' +
+        '--tmpfs /proc/acpi --remount-ro /proc/acpi --ro-bind /dev/null /proc/keys ' +
         '--perms 1777 --size 536870912 --tmpfs /tmp --perms 1777 --size 536870912 --tmpfs /dev/shm ' +
         '--ro-bind /etc /etc --ro-bind /usr /usr --symlink usr/bin /bin ' +
         '--perms 0755 --dir /home --perms 0755 --dir /home/tancho --perms 0755 --dir /home/tancho/slugs ' +
@@ -47,7 +55,7 @@ describe('bubblewrap', () => {
         '--perms 0755 --dir /home/tancho/units --bind /home/tancho/units/u1 /home/tancho/units/u1 ' +
         '--perms 0755 --dir /opt --ro-bind /opt/node /opt/node ' +
         '--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP --cap-add CAP_DAC_READ_SEARCH ' +
-        '--chdir /home/tancho/slugs/a/code --info-fd 3 --json-status-fd 4 --block-fd 5 -- ' +
+        '--chdir /home/tancho/slugs/a/code --info-fd 3 --json-status-fd 4 --block-fd 5 --seccomp 7 -- ' +
         `${asTenant} -- /bin/sh -c node app.js`,
     );
     expect(plan.env).toEqual({ PATH: '/bin', GREETING: 'hi', TANCHO_SANDBOX: 'u1' });
@@ -60,7 +68,7 @@ describe('bubblewrap', () => {
       '--perms 0755 --dir /tmp --perms 0755 --dir /tmp/clone --perms 0755 --dir /tmp/clone/.runtime ' +
         '--ro-bind /tmp/clone/.runtime/node /tmp/clone/.runtime/node',
     );
-    expect(args.lastIndexOf('--tmpfs')).toBeLessThan(args.indexOf('--ro-bind'));
+    expect(args.lastIndexOf('--tmpfs')).toBeLessThan(args.indexOf('/usr'));
   });
 
   it('dies with its parent only when asked to', () => {
@@ -103,9 +111,10 @@ describe('bubblewrap', () => {
     const inner = (place: (path: string, short: string) => string): string =>
       '--unshare-pid --unshare-ipc --unshare-uts --new-session --unshare-user --uid 33 --gid 34 --symlink usr/bin /bin ' +
       `--bind ${place('/home/tancho/slugs/a/code', 'root')}/usr /usr --proc /proc --dev /dev ` +
+      '--tmpfs /proc/acpi --remount-ro /proc/acpi --ro-bind /dev/null /proc/keys ' +
       '--perms 1777 --size 536870912 --tmpfs /dev/shm --perms 0755 --dir /.tancho ' +
       `--ro-bind ${place('/etc/hosts', '1')} /.tancho/hosts --bind ${place('/home/tancho/units/u1/tmp', '0')} /tmp ` +
-      '--remount-ro / --chdir /srv --setenv LD_PRELOAD x.so --info-fd 3 --json-status-fd 4 --block-fd 5 -- /app';
+      '--remount-ro / --chdir /srv --setenv LD_PRELOAD x.so --info-fd 3 --json-status-fd 4 --block-fd 5 --seccomp 7 -- /app';
     expect([plan.file, ...plan.args].join(' ')).toBe(
       '/usr/bin/bwrap --ro-bind /etc /etc --ro-bind /usr /usr --symlink usr/bin /bin --bind /proc /proc --dev-bind /dev /dev ' +
         '--perms 0755 --dir /tmp --perms 0755 --dir /.sandbox --bind /home/tancho/units/u1/tmp /.sandbox/0 ' +

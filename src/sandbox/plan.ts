@@ -17,12 +17,24 @@ export interface Programs {
 export interface SystemView {
   readonly directories: readonly string[];
   readonly links: readonly { readonly path: string; readonly target: string }[];
+  /** Of /proc what cannot be read. */
+  readonly masked: readonly { readonly path: string; readonly isDirectory: boolean }[];
 }
 
 export interface Plan {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
+}
+
+export interface Descriptors {
+  readonly info: number;
+  readonly status: number;
+  readonly block: number;
+  /** Of a launch with users of its own. */
+  readonly users: number;
+  /** Where the filter of system calls is read from; null: all that the kernel has. */
+  readonly filter: number | null;
 }
 
 export interface BubblewrapFacts {
@@ -32,7 +44,7 @@ export interface BubblewrapFacts {
   readonly uid: number | null;
   /** Of the request's root. */
   readonly entries?: readonly RootEntry[];
-  readonly fds: { readonly info: number; readonly status: number; readonly block: number; readonly users: number };
+  readonly fds: Descriptors;
 }
 
 export const TMPFS_BYTES = 512 * 1024 * 1024;
@@ -57,7 +69,7 @@ const LOADER_VARIABLE =
 export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts): Plan {
   if (request.root !== undefined) return planRoot(request, request.root, facts);
   const { programs, system, uid, fds } = facts;
-  const args = [...namespaces(request), '--proc', '/proc', '--dev', '/dev'];
+  const args = [...namespaces(request), ...kernelArguments(system)];
   // Before what is shown of the machine, which may lie below /tmp.
   for (const path of ['/tmp', '/dev/shm']) args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', path);
   args.push(...systemArguments(system), ...bindArguments(request.binds));
@@ -100,7 +112,11 @@ function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapF
   return { file: required(programs.bwrap), args: [...args, '--', ...argv], env: marked(env, request.id) };
 }
 
-function rootArguments(request: SandboxRequest, root: SandboxRoot, { fds, entries = [] }: BubblewrapFacts): string[] {
+function rootArguments(
+  request: SandboxRequest,
+  root: SandboxRoot,
+  { fds, system, entries = [] }: BubblewrapFacts,
+): string[] {
   const args = [...namespaces(request), '--unshare-user', '--uid', `${root.uid}`, '--gid', `${root.gid}`];
   const covering = request.binds.filter(({ within }) => within !== true);
   const covered = new Set(['proc', 'dev', ...covering.map(({ path, at = path }) => at.split('/')[1])]);
@@ -108,17 +124,28 @@ function rootArguments(request: SandboxRequest, root: SandboxRoot, { fds, entrie
     if (target === null) args.push('--bind', join(root.directory, name), `/${name}`);
     else args.push('--symlink', target, `/${name}`);
   }
-  args.push('--proc', '/proc', '--dev', '/dev');
+  args.push(...kernelArguments(system));
   args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', '/dev/shm', ...bindArguments(request.binds));
   args.push('--remount-ro', '/', '--chdir', request.cwd, ...assigned(splitEnvironment(request.env).late));
   return [...args, ...descriptors(fds), '--', ...request.argv];
 }
 
 export function systemArguments({ directories, links }: SystemView): string[] {
+  const isInParts = [...directories, ...links.map(({ path }) => path)].some((path) => path.startsWith('/etc/'));
   return [
+    ...(isInParts ? ['--perms', '0755', '--tmpfs', '/etc'] : []),
     ...bindArguments(directories.map((path) => ({ path, writable: false }))),
     ...links.flatMap((link) => ['--symlink', link.target, link.path]),
+    ...(isInParts ? ['--remount-ro', '/etc'] : []),
   ];
+}
+
+/** Its own processes and the usual devices. */
+function kernelArguments({ masked }: SystemView): string[] {
+  const covers = masked.flatMap(({ path, isDirectory }) =>
+    isDirectory ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path],
+  );
+  return ['--proc', '/proc', '--dev', '/dev', ...covers];
 }
 
 export function assigned(late: readonly (readonly [string, string])[]): string[] {
@@ -130,8 +157,9 @@ export function namespaces({ dieWithParent }: SandboxRequest): string[] {
   return dieWithParent ? [...args, '--die-with-parent'] : args;
 }
 
-export function descriptors({ info, status, block }: BubblewrapFacts['fds']): string[] {
-  return ['--info-fd', `${info}`, '--json-status-fd', `${status}`, '--block-fd', `${block}`];
+export function descriptors({ info, status, block, filter }: Descriptors): string[] {
+  const filtered = filter === null ? [] : ['--seccomp', `${filter}`];
+  return ['--info-fd', `${info}`, '--json-status-fd', `${status}`, '--block-fd', `${block}`, ...filtered];
 }
 
 export function planUser(request: SandboxRequest, programs: Programs, uid: number): Plan {

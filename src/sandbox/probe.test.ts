@@ -118,7 +118,9 @@ for (const level of levels) {
     it('kills the whole tree, daemons that left their session included', async () => {
       const started = await start('setsid -f sleep 1000; sleep 1000 & echo up; wait');
       await new Promise((resolve) => started.child.stdout?.once('data', resolve));
-      await expect.poll(async () => (await sandbox.pids(started)).length).toBeGreaterThanOrEqual(3);
+      await expect
+        .poll(async () => (await sandbox.pids(started)).length, { timeout: 60_000 })
+        .toBeGreaterThanOrEqual(3);
       expect(await sandbox.alive(started)).toBe(true);
       const pids = await sandbox.pids(started);
       await sandbox.kill(started, 'SIGKILL');

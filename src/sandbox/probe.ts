@@ -15,6 +15,7 @@ import { probeNetworks } from '../networks/probe-networks.ts';
 import type { Programs } from './plan.ts';
 import { findPrograms } from './programs.ts';
 import type { Sandbox, SandboxLevel } from './sandbox.ts';
+import { seccompFilter } from './seccomp/filter.ts';
 import { systemView } from './system-view.ts';
 import { Tenants, uidRange } from './tenants.ts';
 import type { UidRange } from './tenants.ts';
@@ -229,6 +230,11 @@ function describe(
   else parts.push(`limits by control groups v${cgroups.version}: ${limits.join(', ')}`);
   if (typeof networks !== 'string') parts.push('networks: own');
   else if (isolation.level !== 'plain') parts.push(`networks: shared with the machine, for ${networks}`);
+  if (isolation.level === 'bubblewrap') {
+    parts.push(
+      seccompFilter(process.arch) === null ? `no filter of system calls for ${process.arch}` : 'system calls filtered',
+    );
+  }
   if (noRoots) parts.push(`images do not run: ${noRoots}`);
   return [`${isolation.level}: ${parts.join('; ')}`, ...reasons].join('; ');
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { homedir, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -32,6 +32,20 @@ describe('systemView', () => {
       const { directories } = systemView(home, program);
       expect(directories).toContain(program);
       expect(directories.filter((directory) => directory.startsWith(folder))).toEqual([program]);
+    }
+  });
+
+  it('has of /etc what programs need, and none of what concerns the machine or other programs', () => {
+    const view = systemView('/home/tancho');
+    const shown = [...view.directories, ...view.links.map(({ path }) => path)].filter((path) =>
+      path.startsWith('/etc'),
+    );
+    for (const name of ['passwd', 'hosts', 'nsswitch.conf', 'ssl', 'ld.so.cache']) {
+      if (existsSync(`/etc/${name}`)) expect(shown).toContain(`/etc/${name}`);
+    }
+    expect(shown).not.toContain('/etc');
+    for (const name of ['shadow', 'ssh', 'machine-id', 'fstab', 'postgresql', 'redis', 'cron.d', 'pam.d']) {
+      expect(shown).not.toContain(`/etc/${name}`);
     }
   });
 

@@ -1,20 +1,24 @@
 /** Works out which directories of this machine every sandbox is to see, read-only. */
-import { existsSync, lstatSync, readlinkSync, realpathSync } from 'node:fs';
+import { existsSync, lstatSync, readdirSync, readlinkSync, realpathSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import type { SystemView } from './plan.ts';
+import { isWanted } from './system-settings.ts';
 
-const SYSTEM_PATHS = [
-  '/usr',
-  '/bin',
-  '/sbin',
-  '/lib',
-  '/lib32',
-  '/lib64',
-  '/libx32',
-  '/etc',
-  '/nix/store',
-  '/gnu/store',
+const SYSTEM_PATHS = ['/usr', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32', '/nix/store', '/gnu/store'];
+
+/** What the kernel tells of the machine as a whole, or of others. */
+const MASKED = [
+  '/proc/acpi',
+  '/proc/asound',
+  '/proc/interrupts',
+  '/proc/kcore',
+  '/proc/keys',
+  '/proc/latency_stats',
+  '/proc/sched_debug',
+  '/proc/scsi',
+  '/proc/timer_list',
+  '/proc/timer_stats',
 ];
 
 /** Directories that hold more than the one program that may stand in their `bin`. */
@@ -24,7 +28,8 @@ const SHARED = ['/', '/home', '/mnt', '/opt', '/root', '/srv', '/tmp', '/var', j
 export function systemView(home: string, runtime: string = process.execPath): SystemView {
   const directories: string[] = [];
   const links: { path: string; target: string }[] = [];
-  for (const path of SYSTEM_PATHS) {
+  const settings = readdirSync('/etc').filter(isWanted);
+  for (const path of [...SYSTEM_PATHS, ...settings.map((name) => join('/etc', name))]) {
     if (!existsSync(path)) continue;
     if (lstatSync(path).isSymbolicLink()) links.push({ path, target: readlinkSync(path) });
     else directories.push(path);
@@ -40,7 +45,11 @@ export function systemView(home: string, runtime: string = process.execPath): Sy
   // Name resolution is often a link to a file that a service writes elsewhere.
   const resolver = existsSync('/etc/resolv.conf') ? realpathSync('/etc/resolv.conf') : null;
   if (resolver !== null && !seen(resolver)) directories.push(resolver);
-  return { directories, links };
+  return { directories, links, masked: MASKED.filter((path) => existsSync(path)).map(masked) };
+}
+
+function masked(path: string): SystemView['masked'][number] {
+  return { path, isDirectory: lstatSync(path).isDirectory() };
 }
 
 function isWithin(path: string, directory: string): boolean {

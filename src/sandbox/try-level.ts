@@ -1,6 +1,6 @@
 /** One trial run at an isolation level: can a process of a tenant enter a directory of TANCHO_HOME and read a file there? */
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { randomHex } from '../lib/ids.ts';
 import type { SystemView } from './plan.ts';
 import { childEnd } from './child-end.ts';
@@ -41,7 +41,8 @@ export async function tryRoot(
   try {
     mkdirSync(directory);
     writeFileSync(join(directory, 'file'), EXPECTED);
-    for (const { path, target } of system.links) symlinkSync(target, join(directory, path));
+    const atTop = system.links.filter(({ path }) => dirname(path) === '/');
+    for (const { path, target } of atTop) symlinkSync(target, join(directory, path));
     await sandbox.own(directory, tenant);
     const root = { directory, uid: 1000, gid: 1000 };
     const binds = system.directories.map((path) => ({ path, writable: false }));

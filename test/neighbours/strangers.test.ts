@@ -74,6 +74,7 @@ it.each(['bubblewrap', 'user', 'plain'] as const)(
         asking.push(rig.exchange(GET), rig.exchange(GET));
         for (const answer of await Promise.all(asking)) expect(answer).toMatch(/^HTTP\/1\.1 502/);
         expect(await thief('drop')).toMatchObject({ sent: 0 });
+        await world.provisioner.stop(victim.id, 0);
       }
     } finally {
       await rig.stop();

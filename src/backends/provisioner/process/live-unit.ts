@@ -72,8 +72,9 @@ export class LiveUnit {
     return this.#mainLives() ? [this.record.mainPid] : this.#sandbox.pids(this.tree);
   }
 
-  /** Before a new start of a dead unit. */
-  revive(): void {
+  /** Before a new start of a dead unit; what is still noted of its death is not the new life's. */
+  async revive(): Promise<void> {
+    await this.#reaping?.catch(() => undefined);
     this.gone = this.#newLife();
     this.accepts = new AcceptCheck();
     this.#reaping = null;

@@ -146,7 +146,7 @@ class ProcessProvisioner implements Provisioner {
         ...(this.#options.isKeeper === true && comebackOf(known)),
       };
       const unit = existing ?? this.#adopt(paths, { ...record, state: 'dead' });
-      unit.revive();
+      await unit.revive();
       await unit.save(record);
       const services = await this.#servicesOf(spec);
       const { volumes = '' } = this.#options;

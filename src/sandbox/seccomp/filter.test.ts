@@ -1,0 +1,79 @@
+/** The filter, run by a machine of our own: what it says to every call. */
+import { describe, expect, it } from 'vitest';
+import type { Instruction } from './bpf.ts';
+import { ALLOWED, filterProgram, REFUSED, seccompFilter, UNKNOWN } from './filter.ts';
+import { type Processor, REFUSED_CALLS, systemCalls } from './system-calls.ts';
+
+const KINDS = { x64: 0xc000003e, arm64: 0xc00000b7 };
+
+interface Call {
+  readonly number: number;
+  readonly kind: number;
+  readonly argument?: number;
+}
+
+/** As the kernel runs it; a jump out of the program throws. */
+function verdict(program: readonly Instruction[], { number, kind, argument = 0 }: Call): number {
+  let accumulator = 0;
+  for (let at = 0, steps = 0; ; at += 1, steps += 1) {
+    const step = program[at];
+    if (step === undefined || steps > program.length) throw new Error(`instruction ${at} is none`);
+    const { code, ifTrue, ifFalse, operand } = step;
+    if (code === 0x06) return operand;
+    if (code === 0x05) at += operand;
+    else if (code === 0x20) accumulator = { 0: number, 4: kind, 16: argument }[operand] ?? Number.NaN;
+    else if (code === 0x15) at += accumulator === operand ? ifTrue : ifFalse;
+    else if (code === 0x35) at += accumulator >= operand ? ifTrue : ifFalse;
+    else if (code === 0x45) at += (accumulator & operand) !== 0 ? ifTrue : ifFalse;
+    else throw new Error(`code ${code} is unknown`);
+  }
+}
+
+describe.each(['x64', 'arm64'] as const)('the filter of %s', (processor: Processor) => {
+  const program = filterProgram(processor);
+  const calls = systemCalls(processor);
+  const kind = KINDS[processor];
+  const judged = (name: string, argument?: number): number =>
+    verdict(program, { number: calls.get(name) ?? -1, kind, ...(argument !== undefined && { argument }) });
+
+  it('allows every call that is not refused, and no other', () => {
+    const byArgument = ['clone', 'clone3', 'personality', 'socket'];
+    for (const name of calls.keys()) {
+      if (byArgument.includes(name)) continue;
+      expect([name, judged(name)]).toEqual([name, REFUSED_CALLS.has(name) ? REFUSED : ALLOWED]);
+    }
+    const known = new Set(calls.values());
+    for (const number of [...Array(1_000).keys(), 0x4000_0000, 0x4000_0001, 0xffff_ffff]) {
+      if (!known.has(number)) expect([number, verdict(program, { number, kind })]).toEqual([number, UNKNOWN]);
+    }
+  });
+
+  it('refuses namespaces, sockets to the host, odd personalities, and calls of another kind of processor', () => {
+    expect(judged('clone', 0x11)).toBe(ALLOWED);
+    for (const flag of [0x1000_0000, 0x0002_0000, 0x4000_0000, 0x2000_0000])
+      expect(judged('clone', flag)).toBe(REFUSED);
+    expect(judged('clone3')).toBe(UNKNOWN);
+    expect([judged('socket', 2), judged('socket', 10), judged('socket', 40)]).toEqual([ALLOWED, ALLOWED, REFUSED]);
+    expect([judged('personality', 0xffff_ffff), judged('personality', 0x0040000)]).toEqual([ALLOWED, REFUSED]);
+    const other = processor === 'x64' ? 0x40000003 : 0x40000028;
+    expect(verdict(program, { number: calls.get('read') ?? -1, kind: other })).toBe(UNKNOWN);
+  });
+});
+
+it('has the numbers that kernels have', () => {
+  const [x64, arm64] = [systemCalls('x64'), systemCalls('arm64')];
+  expect(['read', 'openat', 'unshare', 'clone3'].map((name) => x64.get(name))).toEqual([0, 257, 272, 435]);
+  expect(['read', 'openat', 'unshare', 'clone3', 'mmap'].map((name) => arm64.get(name))).toEqual([
+    63, 56, 97, 435, 222,
+  ]);
+  expect([arm64.has('open'), x64.has('open')]).toEqual([false, true]);
+  expect(new Set(x64.values()).size).toBe(x64.size);
+  expect(new Set(arm64.values()).size).toBe(arm64.size);
+});
+
+it('is a whole number of instructions, fewer than the kernel takes, and none for other processors', () => {
+  const bytes = seccompFilter('x64');
+  expect((bytes?.length ?? 1) % 8).toBe(0);
+  expect((bytes?.length ?? 0) / 8).toBeLessThan(4_096);
+  expect(seccompFilter('riscv64')).toBeNull();
+});
