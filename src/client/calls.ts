@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import type { RemoteShell, ShellOptions } from './shell.ts';
 import { readProgress } from './stream.ts';
-import { type Answer, badAnswer, type Call, createTransport, readAll, type Target } from './transport.ts';
+import { type HttpResponse, badAnswer, type Call, createTransport, readAll, type Target } from './transport.ts';
 
 /** Where a long operation tells what it does. `signal` ends the call, not the operation. */
 export interface Progress {
@@ -32,7 +32,7 @@ export interface Calls {
   done(method: string, path: string, request?: Request): Promise<string>;
   /** An operation that reports in a stream. */
   progress(method: string, path: string, request: Request, progress: Progress): Promise<void>;
-  open(method: string, path: string, request: Request, signal?: AbortSignal): Promise<Answer>;
+  open(method: string, path: string, request: Request, signal?: AbortSignal): Promise<HttpResponse>;
   shell(app: string, options: ShellOptions): Promise<RemoteShell>;
 }
 

@@ -1,7 +1,7 @@
 /** Calls operations of the API by their ids; what each takes and answers is generated into operations/. */
 import type { Calls, Progress, Request } from './calls.ts';
 import { CALLS, type Operations } from './operations/index.ts';
-import type { Answer as OpenAnswer } from './transport.ts';
+import type { HttpResponse } from './transport.ts';
 
 export type OperationId = keyof Operations & keyof typeof CALLS;
 export type Answer<K extends OperationId> = Operations[K]['answer'];
@@ -23,7 +23,7 @@ export interface Requests {
   /** For operations that tell what they do while they do it. */
   progress<K extends OperationId>(id: K, input: Input<K>, progress: Progress): Promise<void>;
   /** The answer as it comes. */
-  open<K extends OperationId>(id: K, input: Input<K>, signal?: AbortSignal): Promise<OpenAnswer>;
+  open<K extends OperationId>(id: K, input: Input<K>, signal?: AbortSignal): Promise<HttpResponse>;
 }
 
 /** What all inputs have in common. */

@@ -1,13 +1,13 @@
 /** Answers that come in lines: progress (application/x-json-stream) and the log. */
 import { StringDecoder } from 'node:string_decoder';
 import { ClientError, errorFromFrame, parseObject } from './errors.ts';
-import { type Answer, badAnswer, chunksOf } from './transport.ts';
+import { type HttpResponse, badAnswer, chunksOf } from './transport.ts';
 
 /** Longest line taken, in characters. */
 const MAX_LINE = 16 * 1024 * 1024;
 
 /** Complete lines, without blank ones (a server sends those to keep the connection alive). */
-async function* linesOf(answer: Answer, name: string): AsyncGenerator<string> {
+async function* linesOf(answer: HttpResponse, name: string): AsyncGenerator<string> {
   const decoder = new StringDecoder('utf8');
   let rest = '';
   for await (const chunk of chunksOf(answer.body, name)) {
@@ -21,7 +21,7 @@ async function* linesOf(answer: Answer, name: string): AsyncGenerator<string> {
 }
 
 /** Gives every message to `say`, as it was sent; an error frame is thrown once the stream has ended. */
-export async function readProgress(answer: Answer, name: string, say: (message: string) => void): Promise<void> {
+export async function readProgress(answer: HttpResponse, name: string, say: (message: string) => void): Promise<void> {
   let failure: ClientError | null = null;
   for await (const line of linesOf(answer, name)) {
     const frame = parseObject(line);
@@ -38,7 +38,7 @@ export async function readProgress(answer: Answer, name: string, say: (message: 
 }
 
 /** Each line is a JSON array; gives the arrays. */
-export async function* readArrays(answer: Answer, name: string): AsyncGenerator<unknown[]> {
+export async function* readArrays(answer: HttpResponse, name: string): AsyncGenerator<unknown[]> {
   for await (const line of linesOf(answer, name)) {
     let value: unknown;
     try {

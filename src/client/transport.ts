@@ -15,7 +15,7 @@ export interface Call {
   readonly idleMs: number;
 }
 
-export interface Answer {
+export interface HttpResponse {
   readonly status: number;
   readonly requestId: string;
   readonly body: IncomingMessage;
@@ -23,7 +23,7 @@ export interface Answer {
 
 export interface Transport {
   /** The answer when its status is below 400, else the ClientError it holds. */
-  send(call: Call): Promise<Answer>;
+  send(call: Call): Promise<HttpResponse>;
   /** How the target is called in messages. */
   readonly name: string;
 }
