@@ -127,6 +127,13 @@ export class Namespaces {
     await runTool([...this.#inside(namespace), this.tools.nft, '-f', '-'], rules);
   }
 
+  /** A table of the machine as nft prints it; null when it is not there. */
+  async machineRules(table: string): Promise<string | null> {
+    const printed = await runTool([this.tools.nft, 'list', 'tables', 'ip']);
+    if (!printed.split('\n').some((line) => line.trim() === `table ip ${table}`)) return null;
+    return runTool([this.tools.nft, '--stateless', 'list', 'table', 'ip', table]);
+  }
+
   /** Namespaces of the home's units. */
   unitNamespaces(plan: AddressPlan): string[] {
     return namespaceNames().filter((name) => name.startsWith(`${plan.gateway}-`));

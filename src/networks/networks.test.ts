@@ -252,6 +252,20 @@ describe.runIf(sandbox.networks)('networks of their own', () => {
     expect(await apps.find(({ tenant }) => tenant === 'shop')?.to('tcp', '127.0.0.1', neighbour)).not.toBe('reached');
   });
 
+  it('notices that its filter on the machine was emptied, in part or whole, and makes it anew', async () => {
+    const nft = findProgram('nft') ?? '';
+    expect(await sandbox.networkFault()).toBeNull();
+    await runTool([nft, 'flush', 'chain', 'ip', `tancho_${scope}`, 'output']);
+    expect(await sandbox.networkFault()).toMatch(/changed/);
+    await sandbox.mendNetworks();
+    expect(await sandbox.networkFault()).toBeNull();
+    await runTool([nft, 'delete', 'table', 'ip', `tancho_${scope}`]);
+    expect(await sandbox.networkFault()).toMatch(/not on the machine/);
+    await sandbox.mendNetworks();
+    expect(await sandbox.networkFault()).toBeNull();
+    expect(await connects(65_534, apps[0]?.address ?? '', 80)).not.toBe('reached');
+  });
+
   it('leaves a network to the unit in it when another platform process of the home comes, and removes empty ones', async () => {
     const before = readdirSync('/run/netns').filter((name) => name.includes(scope));
     const notes = join(stateDir, 'networks');

@@ -13,7 +13,7 @@ import { type NetworkNote, NetworkNotes } from './network-notes.ts';
 import { claimRange, clearAbandoned, releaseRange } from './range-claims.ts';
 import { parseResolvers } from './resolvers.ts';
 import { type LinkedTenant, TenantLinks } from './tenant-links.ts';
-import { type Endpoint, type Forward, gatewayRules, machineRules, unitRules } from './rules.ts';
+import { type Endpoint, type Forward, gatewayRules, isSameChains, machineRules, unitRules } from './rules.ts';
 
 /** What a sandbox reaches beside the internet and the units of its tenant: an address and a port of it, loopback ones as seen by the machine. */
 export interface Service {
@@ -144,6 +144,23 @@ export class Networks {
     return this.#links
       .from(tenant)
       .map(({ tenant: to, index }) => ({ tenant: to, address: addressAt(this.#plan, index) }));
+  }
+
+  /** What of the filter on the machine is not as it was made, for people; null: nothing. Somebody may have emptied all of it. */
+  async fault(): Promise<string | null> {
+    if (this.#machineRules === '') return null;
+    const there = await this.#namespaces.machineRules(this.#plan.table);
+    if (there === null) return 'the packet filter of units is not on the machine any more';
+    return isSameChains(this.#machineRules, there)
+      ? null
+      : 'the packet filter of units on the machine has been changed';
+  }
+
+  /** Makes it as it is to be. */
+  async mend(): Promise<void> {
+    this.#machineRules = '';
+    await this.#namespaces.forwardHere();
+    await this.#apply();
   }
 
   of(id: string): OwnNetwork | null {

@@ -236,6 +236,20 @@ export interface Forward {
   readonly port: number;
 }
 
+/** Whether two texts have the same chains with as many rules each: nft prints rules in words of its own. */
+export function isSameChains(one: string, other: string): boolean {
+  return JSON.stringify(ruleCounts(one)) === JSON.stringify(ruleCounts(other));
+}
+
+function ruleCounts(text: string): [name: string, rules: number][] {
+  const chains = [...text.matchAll(/^\s*chain (\w+) \{\n([^}]*(?:\{[^}]*\}[^}]*)*?)\n\s*\}$/gm)];
+  const counted = chains.map(([, name = '', body = '']): [string, number] => {
+    const lines = body.split('\n').filter((line) => line.trim() !== '' && !line.trim().startsWith('type '));
+    return [name, lines.length];
+  });
+  return counted.sort(([a], [b]) => (a < b ? -1 : 1));
+}
+
 /** nft text that removes the home's table, also when there is none. */
 export function withoutMachineRules(table: string): string {
   return `table ip ${table}\ndelete table ip ${table}\n`;

@@ -193,6 +193,14 @@ export class LevelSandbox implements Sandbox {
     return this.links ? (this.#networks?.linked(tenant) ?? []) : [];
   }
 
+  async networkFault(): Promise<string | null> {
+    return (await this.#networks?.fault()) ?? null;
+  }
+
+  async mendNetworks(): Promise<void> {
+    await this.#networks?.mend();
+  }
+
   async close(): Promise<void> {
     await this.#networks?.close();
   }

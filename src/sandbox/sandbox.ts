@@ -120,6 +120,10 @@ export interface Sandbox {
   link(tenants: readonly LinkedTenant[]): Promise<void>;
   /** Whom a tenant reaches, and at which address of its network, which stays the same. Empty where `links` is false. */
   linked(tenant: string): { readonly tenant: string; readonly address: string }[];
+  /** What of the networks on this machine is not as it was made, for people; null: nothing, also where there are none. */
+  networkFault(): Promise<string | null>;
+  /** Makes them as they are to be. */
+  mendNetworks(): Promise<void>;
   /** Lets go of the machine: what no process of the home needs any more is removed. */
   close(): Promise<void>;
 }

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { type Answer, ask, EXPECTED, login, somebody, type Target, VARIANT_NAMES } from './target.ts';
 
-const OWN = ['operations', 'repositories', 'routes', 'services', 'slugs', 'strays', 'units'];
+const OWN = ['networks', 'operations', 'repositories', 'routes', 'services', 'slugs', 'strays', 'units'];
 const verdict = ({ status, code }: Answer) => [status, code];
 
 export function healersContract(getTarget: () => Target): void {

@@ -9,7 +9,7 @@ import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 
 const ADMIN: UserCaller = { ...ANN, email: 'root@example.com', isAdmin: true };
 const BOB: UserCaller = { ...ANN, email: 'bob@example.com', teams: ['others'] };
-const NAMES = ['elsewhere', 'operations', 'repositories', 'routes', 'services', 'slugs', 'strays', 'units'];
+const NAMES = ['elsewhere', 'networks', 'operations', 'repositories', 'routes', 'services', 'slugs', 'strays', 'units'];
 
 let world: DomainWorld;
 beforeEach(async () => {
@@ -41,6 +41,11 @@ const rounds = (): HealerRounds =>
 
 it('find nothing where all is in order', async () => {
   for (const name of NAMES) expect((await run(name)).found, name).toEqual([]);
+});
+
+it('restore the packet filter of units that an operator has emptied', async () => {
+  world.machine.units.networkFault = 'the packet filter of units is not on the machine any more';
+  expect(await healed('networks')).toEqual(['networks']);
 });
 
 it('start a unit whose death nobody noted', async () => {

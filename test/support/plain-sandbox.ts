@@ -86,6 +86,12 @@ export class PlainSandbox implements Sandbox {
 
   async link(): Promise<void> {}
 
+  async networkFault(): Promise<null> {
+    return null;
+  }
+
+  async mendNetworks(): Promise<void> {}
+
   linked(): [] {
     return [];
   }

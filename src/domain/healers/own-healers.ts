@@ -1,5 +1,6 @@
 /** The platform's own healers: the one list of them. What a round does, it does in this order. */
 import type { Healer } from './healer.ts';
+import { createNetworksHealer, type NetworksHealerDeps } from './networks-healer.ts';
 import { createOperationsHealer, type OperationsHealerDeps } from './operations-healer.ts';
 import { createRepositoriesHealer } from './repositories-healer.ts';
 import { createRoutesHealer } from './routes-healer.ts';
@@ -11,6 +12,7 @@ import type { GitHost } from '../deploys/git-host.ts';
 import type { Orphans } from '../services/orphans.ts';
 
 export type OwnHealersDeps = UnitsHealerDeps &
+  NetworksHealerDeps &
   OperationsHealerDeps & { readonly gitHost: GitHost; readonly orphans: Orphans };
 
 export function ownHealers(deps: OwnHealersDeps): Healer[] {
@@ -18,6 +20,7 @@ export function ownHealers(deps: OwnHealersDeps): Healer[] {
     createOperationsHealer(deps),
     createUnitsHealer(deps),
     createRoutesHealer(deps.routes),
+    createNetworksHealer(deps),
     createStraysHealer(deps),
     createSlugsHealer(deps),
     createRepositoriesHealer(deps),

@@ -259,6 +259,11 @@ export interface Provisioner {
    */
   link(apps: readonly LinkedApp[]): Promise<void>;
 
+  /** What keeps units apart on this machine and is not as it was made, for people; null: nothing. Somebody else may have changed it. */
+  networkFault(): Promise<string | null>;
+  /** Makes it as it is to be. */
+  mendNetworks(): Promise<void>;
+
   /**
    * What a unit has written beside its code that looks like data meant to stay (databases, uploads), although it goes with the unit:
    * a few paths relative to the code. None of an unknown unit, and where what it writes stays.

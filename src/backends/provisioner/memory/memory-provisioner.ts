@@ -46,6 +46,8 @@ export class MemoryMachine {
   readonly usage = new Map<string, UnitUsage>();
   /** As link() was last told; units of this process reach each other in any case. */
   links: readonly LinkedApp[] = [];
+  /** As a test says. */
+  networkFault: string | null = null;
 
   /** Ends a unit as an operator's `kill -9` would. */
   async kill(id: string): Promise<void> {
@@ -224,6 +226,14 @@ class MemoryProvisioner implements Provisioner {
 
   async link(apps: readonly LinkedApp[]): Promise<void> {
     this.#machine.links = apps;
+  }
+
+  async networkFault(): Promise<string | null> {
+    return this.#machine.networkFault;
+  }
+
+  async mendNetworks(): Promise<void> {
+    this.#machine.networkFault = null;
   }
 
   async writtenData(): Promise<string[]> {

@@ -2,6 +2,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { linkHost, linkVariable } from '../../../domain/apps/link-names.ts';
+import type { LinkedApp } from '../../../domain/units/provisioner.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
 export interface LinkedNames {
@@ -28,4 +29,13 @@ export async function linkedNames(
     hosts,
     env: Object.fromEntries(linked.map(({ tenant }) => [linkVariable(tenant), `http://${linkHost(tenant)}`])),
   };
+}
+
+/** To the sandbox, apps are tenants and units are what it started under their ids. */
+export async function linkApps(sandbox: Pick<Sandbox, 'link'>, apps: readonly LinkedApp[]): Promise<void> {
+  await sandbox.link(
+    apps.map(({ app, from, targets }) => {
+      return { tenant: app, from, targets: targets.map(({ unit, port }) => ({ id: unit, port })) };
+    }),
+  );
 }

@@ -6,22 +6,20 @@ import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type {
   Comeback,
+  ExecRequest,
+  ExecResult,
   LinkedApp,
+  OutputChunk,
+  Probe,
+  ProbeResult,
   Provisioner,
+  ReadyCheck,
+  Shell,
+  ShellRequest,
   UnitExited,
   UnitSpec,
   UnitStatus,
   UnitUsage,
-} from '../../../domain/units/provisioner.ts';
-import type {
-  ExecRequest,
-  ExecResult,
-  OutputChunk,
-  Probe,
-  ProbeResult,
-  ReadyCheck,
-  Shell,
-  ShellRequest,
 } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { UnitProcess } from '../../../domain/routes/router.ts';
@@ -36,6 +34,7 @@ import { probeHttp } from './http-check.ts';
 import { CodeLayers, writtenBeside } from './code-layers.ts';
 import { dropLaunch, keepLaunch } from './kept-launch.ts';
 import { comebackOf, takeComeback } from './comebacks.ts';
+import { linkApps } from './linked-names.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
 import type { Beside } from './one-off-place.ts';
@@ -333,12 +332,11 @@ class ProcessProvisioner implements Provisioner {
   }
 
   async link(apps: readonly LinkedApp[]): Promise<void> {
-    if (!this.supports.links) return;
-    const tenants = apps.map(({ app, from, targets }) => {
-      return { tenant: app, from, targets: targets.map(({ unit, port }) => ({ id: unit, port })) };
-    });
-    await this.#sandbox.link(tenants);
+    if (this.supports.links) await linkApps(this.#sandbox, apps);
   }
+
+  networkFault = (): Promise<string | null> => this.#sandbox.networkFault();
+  mendNetworks = (): Promise<void> => this.#sandbox.mendNetworks();
 
   async writtenData(id: string): Promise<string[]> {
     const unit = this.#units.get(id);
