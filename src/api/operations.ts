@@ -23,6 +23,7 @@ import { diskOperations } from './operations/disk.ts';
 import { healerOperations } from './operations/healers.ts';
 import { metricOperations } from './operations/metrics.ts';
 import { metadataOperations } from './operations/metadata.ts';
+import { certificateOperations } from './operations/certificates.ts';
 import { planOperations } from './operations/plans.ts';
 import { platformOperations } from './operations/platforms.ts';
 import { poolOperations } from './operations/pools.ts';
@@ -56,6 +57,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...instanceOperations,
   ...serviceProxyOperations,
   ...poolOperations,
+  ...certificateOperations,
   ...planOperations,
   ...platformOperations,
   ...userOperations,

@@ -15,6 +15,13 @@ import * as healer from './shapes/healer.ts';
 import { appMetrics } from './shapes/metrics.ts';
 import { metadata } from './shapes/metadata.ts';
 import { plans, routers } from './shapes/plan.ts';
+import {
+  addedCertificate,
+  certificate,
+  certificateAuthority,
+  certificateReport,
+  certificates,
+} from './shapes/certificate.ts';
 import * as platform from './shapes/platform.ts';
 import { pools, teamPools } from './shapes/pool.ts';
 import { limit, quota } from './shapes/quota.ts';
@@ -34,6 +41,11 @@ const SAME = {
   knownUnits,
   metadata,
   plans,
+  addedCertificate,
+  certificate,
+  certificateAuthority,
+  certificateReport,
+  certificates,
   routers,
   pools,
   teamPools,

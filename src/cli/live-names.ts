@@ -38,6 +38,9 @@ const appInfo = async ({ request, signal, app }: Asking) =>
 const variables: Ask = async ({ request, signal, app }) =>
   (await request('env.get', { params: { app: await app() }, signal })).map(({ name }) => name);
 
+const certificateNames: Ask = async ({ request, signal }) =>
+  (await request('certificates.list', { signal })).flatMap(({ names }) => names);
+
 /** By the name that an argument, or the value of an option, has in the help; with its command before it where that is needed. */
 export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   app: apps,
@@ -65,6 +68,9 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   'app unlink to': async ({ request, signal, given: [app = ''] }) =>
     (await request('apps.info', { params: { app }, signal })).links ?? [],
   to: apps,
+  'cert why name': certificateNames,
+  'cert renew name': certificateNames,
+  'cert remove name': certificateNames,
   'cname remove name': async (asking) => (await appInfo(asking)).cname ?? [],
   volume: async ({ request, signal, app }) =>
     (await request('volumes.list', { params: { app: await app() }, signal })).map(({ name }) => name),

@@ -65,6 +65,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 /** Commands that do nothing without an option. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   'app update': ['--pool', 'p'],
+  'cert add': ['--chain', 'sample', '--key', 'sample'],
   'instance update': ['--description', 'text'],
   'pool update': ['--public'],
   'volume update': ['--shared'],

@@ -68,6 +68,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Plans: what the units of an app may use',
     load: async () => (await import('./plans/plan.ts')).registerPlan,
   },
+  cert: {
+    description: 'Certificates of host names',
+    load: async () => (await import('./certificates/cert.ts')).registerCert,
+  },
   pool: { description: 'Pools of apps', load: async () => (await import('./pools/pool.ts')).registerPool },
   provider: {
     description: 'Run, or check, a provider of services',

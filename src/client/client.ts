@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { type AppTokensClient, appTokensClient, type QuotasClient, quotasClient } from './accounts.ts';
 import { type PlansClient, plansClient, type PlatformsClient, platformsClient } from './administration.ts';
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
+import { type CertificatesClient, certificatesClient } from './certificates.ts';
 import { createCalls, type Progress } from './calls.ts';
 import { path } from './path.ts';
 import { createRequests, type Requests } from './requests.ts';
@@ -103,6 +104,7 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly env: EnvClient;
   readonly platforms: PlatformsClient;
   readonly plans: PlansClient;
+  readonly certificates: CertificatesClient;
   readonly deploys: DeploysClient;
   readonly pools: PoolsClient;
   readonly services: ServicesClient;
@@ -143,6 +145,7 @@ export function createClient(target: Target, token?: string): Client {
     env: envClient(requests),
     platforms: platformsClient(requests),
     plans: plansClient(requests),
+    certificates: certificatesClient(requests),
     pools: poolsClient(requests),
     volumes: volumesClient(requests),
     disk: () => request('server.disk'),

@@ -38,6 +38,28 @@ export interface Config {
   readonly edgeHandoverSeconds: number;
   /** Browsers are told to come by HTTPS only, for so long; 0: they are not. */
   readonly hstsSeconds: number;
+  /** Who issues certificates; `auto`: ACME authorities for a real domain, the local one for others. */
+  readonly certificateAuthority: 'auto' | 'acme' | 'local' | 'none';
+  /** URLs; the second one is asked when the first one fails. */
+  readonly acmeDirectory: string;
+  readonly acmeFallbackDirectory: string | null;
+  /** '' for none. */
+  readonly acmeEmail: string;
+  /** `secret` is base64url. */
+  readonly acmeExternalAccount: { readonly kid: string; readonly secret: string } | null;
+  readonly acmeFallbackExternalAccount: { readonly kid: string; readonly secret: string } | null;
+  readonly acmeProfile: string;
+  /** File with PEM of roots; null: the server of the authority is trusted as all others are. */
+  readonly acmeRoots: string | null;
+  /** Program and arguments; null: none. */
+  readonly acmeDnsCommand: readonly string[] | null;
+  readonly acmeDnsPersist: boolean;
+  /** Names are looked at before an authority is asked. */
+  readonly certificateLook: boolean;
+  /** Name servers that are asked where names lead; empty: those of the machine. */
+  readonly dnsServers: readonly string[];
+  /** Whether teams have to prove that a host name is theirs; `auto`: where the domain is a real one. */
+  readonly hostNameProof: 'auto' | 'required' | 'off';
   /** Seconds a new unit may take to become ready. */
   readonly startTimeoutSeconds: number;
   readonly watchSeconds: number;

@@ -3,6 +3,7 @@
  * It does not read anything; load.ts does.
  */
 import type { Config } from './config.ts';
+import { CERTIFICATE_SETTINGS } from './certificate-settings.ts';
 import * as parse from './parsers.ts';
 
 export interface Setting<T> {
@@ -219,6 +220,7 @@ export const SETTINGS: Settings = {
       'How long connections that were open before an upgrade, such as websockets, may stay with the edge of the version before.',
     parse: parse.seconds(0, 86_400),
   },
+  ...CERTIFICATE_SETTINGS,
   isolation: {
     key: 'isolation',
     variable: 'TANCHO_ISOLATION',

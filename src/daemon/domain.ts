@@ -65,12 +65,15 @@ import { VolumeWatch } from '../domain/volumes/volume-watch.ts';
 import type { Logger } from '../lib/logger.ts';
 import { repeatedly } from '../lib/repeatedly.ts';
 import { isLocalName, isLoopback } from './addresses.ts';
+import { type CertificateBackends, createCertificateParts } from './certificates.ts';
 
 const RETAIN_EVERY_MS = 10 * 60_000;
 
 export interface Domain {
   readonly useCases: UseCases;
   readonly rounds: HealerRounds;
+  /** From here on every name gets its certificate. */
+  startCertificates(): void;
   /** What works behind the use cases. */
   readonly parts: Pick<
     Parameters<typeof recover>[0],
@@ -122,6 +125,8 @@ interface DomainOptions {
   /** Of leases. The home is claimed, so whoever had the same name before is dead and its leases are ours at once. */
   readonly owner: string;
   readonly timing?: Timing;
+  /** Null or absent: nothing is issued. */
+  readonly certificates?: CertificateBackends | null;
 }
 
 export function createDomain(config: DomainConfig, backends: DomainBackends, options: DomainOptions): Domain {
@@ -133,10 +138,23 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const collector = new Collector({ provisioner, logStore, journal, logger });
   const leases = new Leases(store, owner);
   const act = createAct({ store, leases, audit, now });
+  // Names that a recovery publishes are seen by the first round.
+  let isServing = false;
   const provider = new Provider(backends.serviceEndpoint, timing.deadlines);
   const orphans = new Orphans({ store, provider, leases, logger, now, ...timing.orphans });
   const unitBindings = new UnitBindings({ store, provider, leases, journal, logger, ...timing.unitBindings });
-  const onPublished = (): void => unitBindings.changed();
+  const certificates = createCertificateParts(options.certificates ?? null, {
+    store,
+    router,
+    act,
+    settings,
+    logger,
+    now,
+  });
+  const onPublished = (): void => {
+    unitBindings.changed();
+    if (isServing) certificates.upkeep.wake();
+  };
   const { domain } = settings;
   const routes = new Routes({ store, router, provisioner, domain, logger, now, onPublished, ...timing.routes });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
@@ -230,7 +248,8 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     scale: createScale({ store, rollouts, journal, act, settings, now }),
     startStop: createStartStop({ store, rollouts, journal, act, now }),
     swap: createSwap({ store, routes, journal, act }),
-    cnames: createCnames({ store, routes, journal, act, settings }),
+    cnames: createCnames({ store, routes, journal, act, settings, proof: certificates.proof }),
+    certificates: certificates.useCases,
     links: createLinks({ store, provisioner, rollouts, routes, journal, act }),
     appChanges: createAppChanges({ store, builder, rollouts, journal, act, now }),
     appUpkeep: createAppUpkeep({ store, routes, act }),
@@ -276,6 +295,10 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     useCases,
     parts,
     rounds,
+    startCertificates() {
+      isServing = true;
+      certificates.upkeep.start();
+    },
     async pruneLogs() {
       const bounds = { entriesPerApp: config.logEntriesPerApp, bytesPerApp: config.logBytesPerApp };
       await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
@@ -286,6 +309,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     },
     async close(how) {
       provider.close();
+      await certificates.upkeep.close();
       await Promise.all([orphans.close(), unitBindings.close()]);
       await rounds.close();
       await Promise.all([liveness.close(), sampler.close(), volumeWatch.close()]);

@@ -101,6 +101,13 @@ export const RULES = {
   'app.cname_remove': appTeam,
   'app.link': appTeam,
   'app.unlink': appTeam,
+  // Without an app it is about the platform's own names: for admins.
+  'cert.list': user,
+  'cert.info': appTeam,
+  'cert.renew': appTeam,
+  'cert.add': appTeam,
+  'cert.remove': appTeam,
+  'cert.authority': user,
   'app.unlock': admin,
   'app.routes': admin,
   'unit.add': appTeam,

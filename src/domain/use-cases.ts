@@ -7,6 +7,7 @@ import type { AppChanges } from './apps/app-changes.ts';
 import type { AppUpkeep } from './apps/app-upkeep.ts';
 import type { Cnames } from './apps/cnames.ts';
 import type { Links } from './apps/links.ts';
+import type { Certificates } from './certificates/certificates.ts';
 import type { Env } from './env/env.ts';
 import type { Run } from './apps/run.ts';
 import type { Scale } from './apps/scale.ts';
@@ -44,6 +45,7 @@ export interface UseCases {
   readonly startStop: StartStop;
   readonly swap: Swap;
   readonly cnames: Cnames;
+  readonly certificates: Certificates;
   readonly links: Links;
   readonly appChanges: AppChanges;
   readonly appUpkeep: AppUpkeep;

@@ -10,6 +10,7 @@ import { memoryAdministration } from './memory-administration.ts';
 import { appsIn, PLATFORM, startedUnit } from './memory-apps.ts';
 import { changesIn } from './memory-changes.ts';
 import { deploysIn, finishedDeploy } from './memory-deploys.ts';
+import { certificatesIn } from './memory-certificates.ts';
 import { diagnosesIn } from './memory-diagnoses.ts';
 import { envIn } from './memory-env.ts';
 import { metricsIn } from './memory-metrics.ts';
@@ -66,6 +67,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     },
     metrics: metricsIn(memory),
     volumes: volumesIn(memory),
+    certificates: certificatesIn(memory),
     deploys: deploysIn(memory, apps),
     uploads: {
       archive: refuse,

@@ -25,7 +25,7 @@ export const appCnameOperations: readonly Operation[] = [
     params: appParams,
     query,
     rawBody,
-    errors: [...errors, 'cname.taken'],
+    errors: [...errors, 'cname.taken', 'cname.unproven'],
     handle: ({ useCases, caller }, { params, query, body }) =>
       useCases.cnames.add(caller, params.app, readNames(body, query)),
   }),

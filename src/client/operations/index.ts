@@ -4,6 +4,7 @@ import { APP_TOKENS_CALLS, type AppTokensTypes } from './app-tokens.ts';
 import { APPS_CALLS, type AppsTypes } from './apps.ts';
 import { AUTH_CALLS, type AuthTypes } from './auth.ts';
 import { BROWSER_SESSION_CALLS, type BrowserSessionTypes } from './browser-session.ts';
+import { CERTIFICATES_CALLS, type CertificatesTypes } from './certificates.ts';
 import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
 import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
 import { DIAGNOSIS_CALLS, type DiagnosisTypes } from './diagnosis.ts';
@@ -33,6 +34,7 @@ export type Operations = ApiKeyTypes &
   AppsTypes &
   AuthTypes &
   BrowserSessionTypes &
+  CertificatesTypes &
   CnamesTypes &
   DeploysTypes &
   DiagnosisTypes &
@@ -63,6 +65,7 @@ export const CALLS = {
   ...APPS_CALLS,
   ...AUTH_CALLS,
   ...BROWSER_SESSION_CALLS,
+  ...CERTIFICATES_CALLS,
   ...CNAMES_CALLS,
   ...DEPLOYS_CALLS,
   ...DIAGNOSIS_CALLS,

@@ -1,7 +1,8 @@
-/** Use cases of extra host names: no two apps have the same one, and the routes follow at once. */
+/** Use cases of extra host names: each belongs to one team, no two apps have the same one, and the routes follow at once. */
 import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
-import { type Caller, callerName } from '../caller.ts';
+import type { App } from './app.ts';
+import { type Caller, callerName, isAdmin } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Settings } from '../settings.ts';
@@ -9,6 +10,8 @@ import type { Store } from '../store.ts';
 import { checkCname } from './cname.ts';
 import { demandApp } from '../demand-app.ts';
 import type { Routes } from '../routes/routes.ts';
+import type { HostNameProof } from '../certificates/host-name-proof.ts';
+import { holderOf } from './host-name-holder.ts';
 
 const MAX_NAMES = 100;
 
@@ -27,11 +30,12 @@ export interface CnamesDeps {
   readonly journal: Journal;
   readonly act: Act;
   readonly settings: Pick<Settings, 'domain'>;
+  readonly proof: Pick<HostNameProof, 'demand'>;
 }
 
 type Change = (current: readonly string[], names: readonly string[], others: ReadonlySet<string>) => readonly string[];
 
-export function createCnames({ store, routes, journal, act, settings }: CnamesDeps): Cnames {
+export function createCnames({ store, routes, journal, act, settings, proof }: CnamesDeps): Cnames {
   async function change(
     caller: Caller,
     action: 'app.cname_add' | 'app.cname_remove',
@@ -44,11 +48,17 @@ export function createCnames({ store, routes, journal, act, settings }: CnamesDe
     const names = [...new Set(given.map((cname) => checkCname(cname, settings.domain)))];
     const detail = names.join(' ').slice(0, 1_000);
     await act(caller, action, { app }, { target: `app:${name}`, lease: `app:${name}`, detail }, async () => {
+      const fresh = names.filter((one) => !app.cname.includes(one));
+      if (action === 'app.cname_add') {
+        demandNobodyElse(await store.apps(), app, fresh, caller);
+        await proof.demand(caller, app, fresh);
+      }
       await store.transact(async (tx) => {
         // Apps that take the same name at the same time meet in this transaction: leases are per app.
         const apps = await tx.apps();
         const others = apps.filter((other) => other.name !== name).flatMap((other) => other.cname);
         const { cname } = await demandApp(tx, name);
+        if (action === 'app.cname_add') demandNobodyElse(apps, app, fresh, caller);
         await tx.updateApp(name, { cname: [...apply(cname, names, new Set(others))].sort() });
       });
       await routes.publish(name);
@@ -63,6 +73,17 @@ export function createCnames({ store, routes, journal, act, settings }: CnamesDe
       change(caller, names.length === 0 ? 'app.cname_remove' : 'app.cname_add', app, names, replaced),
     remove: (caller, app, names) => change(caller, 'app.cname_remove', app, names, removed),
   };
+}
+
+/** Nobody gets a name below or above one of another team's; admins may, for they can settle it. */
+function demandNobodyElse(apps: readonly App[], app: App, names: readonly string[], caller: Caller): void {
+  const others = apps.filter(({ name }) => name !== app.name);
+  const same = names.find((name) => others.some(({ cname }) => cname.includes(name)));
+  const held = holderOf(others, app, names);
+  if (same !== undefined || held === null || isAdmin(caller)) return;
+  throw new PlatformError('cname.taken', 'cname already exists!', {
+    hint: `${held.held} belongs to another team, so ${held.name} does, too. Ask an admin if that is wrong.`,
+  });
 }
 
 function demandSome<T>(names: readonly T[]): readonly T[] {

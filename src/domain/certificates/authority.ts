@@ -52,6 +52,8 @@ export interface CertificateAuthority {
   readonly name: string;
   /** Whether it looks at names from outside, so that they have to lead here. */
   readonly looksAtNames: boolean;
+  /** Whether it issues only for names that the whole world can have. */
+  readonly isPublic: boolean;
   /** PEM, the certificate first. Errors: IssueFailure. */
   issue(request: IssueRequest): Promise<string>;
   /** Null: it has none. Errors: IssueFailure. */

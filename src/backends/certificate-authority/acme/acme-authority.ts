@@ -37,6 +37,8 @@ export function createAcmeAuthority(options: AcmeOptions): CertificateAuthority 
   return {
     name: connection.authority,
     looksAtNames: true,
+    // One whose own server only a root of its own vouches for is a private one.
+    isPublic: options.roots === null,
 
     async issue(request) {
       const signer = await account(request.signal);

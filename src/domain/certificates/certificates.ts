@@ -1,0 +1,269 @@
+/** Use cases of certificates: what there is, why there is none, and what people can do about it. */
+import { randomHex } from '../../lib/ids.ts';
+import { atMost } from '../../lib/deadline.ts';
+import { factsOf } from '../../lib/x509/inspect.ts';
+import type { Act } from '../act.ts';
+import { demand, may } from '../access.ts';
+import type { App } from '../apps/app.ts';
+import { demandApp } from '../demand-app.ts';
+import type { Caller } from '../caller.ts';
+import { PlatformError } from '../errors.ts';
+import type { Store } from '../store.ts';
+import { type CertificateAuthority, IssueFailure, type PersistRecord } from './authority.ts';
+import { type CertificateRecord, coversAny, isGood, newRecord } from './certificate.ts';
+import { type Cause, nextStep } from './cause.ts';
+import type { Issuance } from './issuance.ts';
+import type { NameLooks } from './name-looks.ts';
+import type { Presenter } from './presenter.ts';
+import { checkUpload } from './upload.ts';
+import type { CertificateUpkeep } from './upkeep.ts';
+import { hostsOf } from './wanted.ts';
+
+export interface CertificateView {
+  /** Without its keys. */
+  readonly record: Omit<CertificateRecord, 'key' | 'pendingKey'>;
+  /** Whether clients are shown it now. */
+  readonly isPresented: boolean;
+  /** '' when there is nothing to do. */
+  readonly nextStep: string;
+}
+
+export interface CertificateReport {
+  readonly name: string;
+  /** Null: there is none for this name. */
+  readonly certificate: CertificateView | null;
+  /** What is wrong with the name now, looked at for this answer; null: nothing, as far as can be seen from here. */
+  readonly cause: Cause | null;
+  /** One or two sentences. */
+  readonly problem: string;
+  readonly nextStep: string;
+}
+
+export interface AuthorityView {
+  /** '' when there is none. */
+  readonly name: string;
+  readonly isLocal: boolean;
+  /** PEM of what people have to trust; '' when everybody does. */
+  readonly root: string;
+  /** SHA-256 of it, hexadecimal; '' without one. */
+  readonly fingerprint: string;
+  /** The record that proves the whole domain; null where none is needed. */
+  readonly persistRecord: PersistRecord | null;
+}
+
+export interface Certificates {
+  /** Of the apps that the caller may see; admins see all. Sorted by name. */
+  list(caller: Caller): Promise<CertificateView[]>;
+  /** Errors: certificate.not_found, access.denied. */
+  why(caller: Caller, name: string): Promise<CertificateReport>;
+  /** Tries now, and answers what came of it, or that it is under way. Errors: certificate.not_found, access.denied. */
+  renew(caller: Caller, name: string): Promise<CertificateView>;
+  /** With an app for the names it has; without one, by admins, for all that the certificate has. Errors: certificate.invalid. */
+  add(
+    caller: Caller,
+    input: { chain: unknown; key: unknown; app: string },
+  ): Promise<{ view: CertificateView; notes: readonly string[] }>;
+  /** Only an uploaded one. Errors: certificate.not_found, certificate.invalid. */
+  remove(caller: Caller, name: string): Promise<void>;
+  authority(caller: Caller): Promise<AuthorityView>;
+}
+
+export interface CertificatesDeps {
+  readonly store: Store;
+  readonly act: Act;
+  readonly authorities: readonly CertificateAuthority[];
+  readonly issuance: Issuance;
+  readonly upkeep: CertificateUpkeep;
+  readonly looks: NameLooks;
+  readonly presenter: Presenter;
+  readonly domain: string;
+  readonly wildcard: boolean;
+  readonly persists: boolean;
+  readonly publicAddress: () => string;
+  readonly now: () => Date;
+}
+
+const RENEW_MS = 60_000;
+const LOOK_MS = 30_000;
+
+export function createCertificates(deps: CertificatesDeps): Certificates {
+  const { store, act, authorities, issuance, upkeep, looks, presenter, domain, wildcard, publicAddress, now } = deps;
+
+  const viewOf = (record: CertificateRecord): CertificateView => {
+    const { key: _key, pendingKey: _pending, ...shown } = record;
+    const isPresented = record.state !== 'unused' && isGood(record, now());
+    const [name = ''] = record.names;
+    const step =
+      record.cause === null ? '' : nextStep(record.cause, { name, address: publicAddress(), app: record.app });
+    return { record: shown, isPresented, nextStep: step };
+  };
+
+  /** By a host name, the exact one first, or by the id. */
+  async function find(name: string): Promise<{ record: CertificateRecord; app: App | null }> {
+    const wanted = name.trim().toLowerCase();
+    const records = await store.certificates();
+    const record =
+      records.find(({ id, names }) => id === wanted || names.includes(wanted)) ??
+      records.find((one) => coversAny(one, wanted));
+    if (record === undefined) {
+      throw new PlatformError('certificate.not_found', `There is no certificate for ${wanted}.`, {
+        hint: 'See which there are: tancho cert list',
+      });
+    }
+    return { record, app: record.app === '' ? null : await store.app(record.app) };
+  }
+
+  const subjectOf = (app: App | null): { app?: App } => (app === null ? {} : { app });
+
+  return {
+    async list(caller) {
+      demand(caller, 'cert.list');
+      const [records, apps] = await Promise.all([store.certificates(), store.apps()]);
+      const byName = new Map(apps.map((app) => [app.name, app]));
+      const mayRead = ({ app }: CertificateRecord): boolean =>
+        may(caller, 'cert.info', subjectOf(byName.get(app) ?? null));
+      return records.filter(mayRead).map(viewOf);
+    },
+
+    async why(caller, given) {
+      const name = given.trim().toLowerCase();
+      const owner = hostsOf(await store.apps(), domain).find((host) => host.name === name);
+      const found = await find(name).catch((error: unknown) => {
+        if (owner === undefined) throw error;
+        return { record: null, app: null };
+      });
+      const app = owner === undefined ? found.app : await store.app(owner.app);
+      demand(caller, 'cert.info', subjectOf(app));
+      const certificate = found.record === null ? null : viewOf(found.record);
+      const looked = await lookAt(found.record?.names ?? [name]);
+      const facts = { name, address: publicAddress(), app: app?.name ?? '' };
+      if (looked !== null) return { name, certificate, ...looked, nextStep: nextStep(looked.cause, facts) };
+      const { cause = null, problem = '' } = certificate?.record ?? {};
+      return { name, certificate, cause, problem, nextStep: cause === null ? '' : nextStep(cause, facts) };
+    },
+
+    async renew(caller, name) {
+      const { record, app } = await find(name);
+      return act(caller, 'cert.renew', subjectOf(app), { target: `certificate:${record.names[0] ?? ''}` }, async () => {
+        if (record.source === 'upload') {
+          throw new PlatformError('certificate.invalid', 'An uploaded certificate is not renewed by the platform.', {
+            hint: 'Upload the next one: tancho cert add --chain <file> --key <file>',
+          });
+        }
+        const isLimited = record.cause === 'rate_limited' && Date.parse(record.nextAttemptAt ?? '') > now().getTime();
+        if (isLimited) return viewOf(record);
+        await store.transact(async (tx) => {
+          const current = await tx.certificate(record.id);
+          if (current !== null) await tx.putCertificate({ ...current, nextAttemptAt: now().toISOString() });
+        });
+        await atMost(RENEW_MS, issuance.attempt(record.id, new AbortController().signal));
+        return viewOf((await store.certificate(record.id)) ?? record);
+      });
+    },
+
+    async add(caller, { chain, key, app: appName }) {
+      const app = appName === '' ? null : await demandApp(store, appName);
+      demand(caller, 'cert.add', subjectOf(app));
+      const upload = checkUpload(chain, key, now());
+      const { facts } = upload;
+      const hosts = hostsOf(app === null ? [] : [app], domain).map(({ name }) => name);
+      if (app !== null && !hosts.some((host) => coversAny(facts, host))) {
+        throw new PlatformError(
+          'certificate.invalid',
+          `The certificate is for ${facts.names.join(', ')}, none of which is a name of ${app.name}.`,
+          {
+            hint: `The app has: ${hosts.join(', ')}. Add the name first: tancho cname add <name> -a ${app.name}`,
+          },
+        );
+      }
+      const target = `certificate:${facts.names[0] ?? ''}`;
+      const record = await act(
+        caller,
+        'cert.add',
+        subjectOf(app),
+        { target, detail: facts.names.join(' ').slice(0, 1_000) },
+        () =>
+          store.transact(async (tx) => {
+            const names = [...facts.names].sort();
+            const same = (await tx.certificates()).find(
+              (one) => one.source === 'upload' && one.app === appName && one.names.join() === names.join(),
+            );
+            const made: CertificateRecord = {
+              ...newRecord(same?.id ?? randomHex(24), names, appName, now()),
+              ...{ source: 'upload', state: 'issued', nextAttemptAt: null },
+              ...{ chain: upload.chain, key: upload.key, issuer: facts.issuer },
+              notBefore: facts.notBefore.toISOString(),
+              notAfter: facts.notAfter.toISOString(),
+            };
+            await tx.putCertificate(made);
+            return made;
+          }),
+      );
+      await presenter.publish();
+      upkeep.wake();
+      return { view: viewOf(record), notes: upload.notes };
+    },
+
+    async remove(caller, name) {
+      const wanted = name.trim().toLowerCase();
+      const uploaded = (await store.certificates()).find(
+        ({ id, names, source }) => source === 'upload' && (id === wanted || names.includes(wanted)),
+      );
+      const { record, app } = uploaded === undefined ? await find(name) : await find(uploaded.id);
+      return act(
+        caller,
+        'cert.remove',
+        subjectOf(app),
+        { target: `certificate:${record.names[0] ?? ''}` },
+        async () => {
+          if (record.source !== 'upload') {
+            throw new PlatformError(
+              'certificate.invalid',
+              'This certificate comes by itself, for as long as an app answers at its name.',
+              {
+                hint:
+                  record.app === ''
+                    ? 'Turn it off in the settings: docs/https.md.'
+                    : `Remove the name: tancho cname remove ${wanted} -a ${record.app}`,
+              },
+            );
+          }
+          await store.transact((tx) => tx.deleteCertificate(record.id));
+          await presenter.publish();
+          upkeep.wake();
+        },
+      );
+    },
+
+    async authority(caller) {
+      demand(caller, 'cert.authority');
+      const [first] = authorities;
+      if (first === undefined) return { name: '', isLocal: false, root: '', fingerprint: '', persistRecord: null };
+      const root = (await first.root()) ?? '';
+      const { signal } = new AbortController();
+      const persistRecord = deps.persists && wildcard ? await inWords(first.persistRecord(domain, true, signal)) : null;
+      const fingerprint = root === '' ? '' : factsOf(root).fingerprint;
+      return { name: first.name, isLocal: !first.looksAtNames, root, fingerprint, persistRecord };
+    },
+  };
+
+  async function lookAt(names: readonly string[]): Promise<{ cause: Cause; problem: string } | null> {
+    const [authority] = authorities;
+    if (authority === undefined) return null;
+    const signal = AbortSignal.timeout(LOOK_MS);
+    try {
+      await looks.forIssuance(names, authority, issuance.challengesFor(names), signal);
+      return null;
+    } catch (error) {
+      if (error instanceof IssueFailure) return { cause: error.code, problem: error.message };
+      throw error;
+    }
+  }
+}
+
+async function inWords<T>(asking: Promise<T>): Promise<T> {
+  return asking.catch((error: unknown) => {
+    if (!(error instanceof IssueFailure)) throw error;
+    throw new PlatformError('unavailable', error.message, { cause: error, hint: 'Try again in a moment.' });
+  });
+}

@@ -1,0 +1,156 @@
+/**
+ * Sees to it that every name has a certificate and keeps it: finds out which there have to be, asks for those that are due, and takes
+ * out of the router what has expired. Looks at things as they are, so it goes on after a crash wherever it was.
+ */
+import type { Logger } from '../../lib/logger.ts';
+import { randomHex } from '../../lib/ids.ts';
+import type { Store, StoreWriter } from '../store.ts';
+import type { CertificateAuthority } from './authority.ts';
+import { type CertificateRecord, isGood, newRecord } from './certificate.ts';
+import type { Issuance } from './issuance.ts';
+import type { Presenter } from './presenter.ts';
+import { type Chance, renewalByLife, renewalByWindow } from './schedule.ts';
+import { type Wanted, wantedCertificates } from './wanted.ts';
+
+export interface UpkeepDeps {
+  readonly store: Store;
+  readonly issuance: Issuance;
+  readonly presenter: Presenter;
+  /** Empty: only uploaded certificates are looked after. */
+  readonly authorities: readonly CertificateAuthority[];
+  readonly domain: string;
+  readonly ownNames: readonly string[];
+  readonly wildcard: boolean;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  readonly chance: Chance;
+}
+
+const ROUND_MS = 60_000;
+/** Asked for at the same time. */
+const AT_ONCE = 4;
+const ASK_AGAIN_MS = 6 * 60 * 60_000;
+const WINDOW_MS = 60_000;
+
+export class CertificateUpkeep {
+  readonly #deps: UpkeepDeps;
+  readonly #stop = new AbortController();
+  #running: Promise<void> = Promise.resolve();
+  #timer: NodeJS.Timeout | null = null;
+  #isAwaited = false;
+
+  constructor(deps: UpkeepDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.wake();
+  }
+
+  /** A round soon: names may have changed. Any number of calls make one. */
+  wake(): void {
+    if (this.#stop.signal.aborted || this.#isAwaited) return;
+    this.#isAwaited = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#running = this.#running.then(async () => {
+      this.#isAwaited = false;
+      await this.round();
+      if (this.#stop.signal.aborted || this.#isAwaited) return;
+      this.#timer = setTimeout(() => this.wake(), ROUND_MS).unref();
+    });
+  }
+
+  /** Resolves when all that is due has been tried once. Never rejects. */
+  async round(): Promise<void> {
+    const { store, presenter, logger } = this.#deps;
+    try {
+      await this.#reconcile();
+      await presenter.publish();
+      await this.#askForWindows();
+      const now = this.#deps.now().toISOString();
+      const due = (await store.certificates()).filter(
+        ({ source, nextAttemptAt }) => source === 'authority' && nextAttemptAt !== null && nextAttemptAt <= now,
+      );
+      const queue = due.map(({ id }) => id);
+      await Promise.all(Array.from({ length: AT_ONCE }, () => this.#work(queue)));
+    } catch (error) {
+      logger.error({ err: error }, 'a round of the certificates failed');
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#stop.abort();
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    await this.#running;
+  }
+
+  async #work(queue: string[]): Promise<void> {
+    for (let id = queue.shift(); id !== undefined && !this.#stop.signal.aborted; id = queue.shift()) {
+      await this.#deps.issuance.attempt(id, this.#stop.signal);
+    }
+  }
+
+  /** Makes records for names that have none, and lets go of those that nobody needs. */
+  async #reconcile(): Promise<void> {
+    const { store, authorities, domain, ownNames, wildcard, now } = this.#deps;
+    if (authorities.length === 0) return;
+    await store.transact(async (tx) => {
+      const [apps, records] = await Promise.all([tx.apps(), tx.certificates()]);
+      const uploads = records.filter((record) => record.source === 'upload' && isGood(record, now()));
+      const wanted = new Map(
+        wantedCertificates({ apps, domain, ownNames, wildcard, uploads }).map((one) => [keyOf(one.names), one]),
+      );
+      for (const record of records.filter(({ source }) => source === 'authority')) {
+        await this.#reconcileOne(tx, record, wanted.get(keyOf(record.names)));
+        wanted.delete(keyOf(record.names));
+      }
+      for (const { names, app } of wanted.values())
+        await tx.putCertificate(newRecord(randomHex(24), names, app, now()));
+    });
+  }
+
+  async #reconcileOne(tx: StoreWriter, record: CertificateRecord, wanted: Wanted | undefined): Promise<void> {
+    const { now, chance } = this.#deps;
+    const at = now();
+    if (wanted === undefined) {
+      // A name that comes back finds its certificate, and costs no new one.
+      if (!isGood(record, at)) await tx.deleteCertificate(record.id);
+      else if (record.state !== 'unused') await tx.putCertificate({ ...record, state: 'unused', nextAttemptAt: null });
+      return;
+    }
+    if (record.state === 'unused') {
+      const renewal = renewalByLife(record, chance).toISOString();
+      await tx.putCertificate({ ...record, state: 'issued', app: wanted.app, nextAttemptAt: renewal });
+    } else if (record.app !== wanted.app) await tx.putCertificate({ ...record, app: wanted.app });
+  }
+
+  async #askForWindows(): Promise<void> {
+    const now = this.#deps.now().toISOString();
+    const due = (await this.#deps.store.certificates()).filter(
+      ({ state, askAgainAt }) => state === 'issued' && askAgainAt !== null && askAgainAt <= now,
+    );
+    for (const record of due) await this.#askForWindow(record);
+  }
+
+  async #askForWindow(record: CertificateRecord): Promise<void> {
+    const { store, authorities, now, chance, logger } = this.#deps;
+    const authority = authorities.find(({ name }) => name === record.authority);
+    const signal = AbortSignal.timeout(WINDOW_MS);
+    const window = await authority?.renewalWindow(record.chain, signal).catch((error: unknown) => {
+      logger.warn({ err: error, names: record.names }, 'the authority does not say when to renew');
+      return null;
+    });
+    await store.transact(async (tx) => {
+      const current = await tx.certificate(record.id);
+      if (current === null || current.state !== 'issued' || current.chain !== record.chain) return;
+      const planned = current.nextAttemptAt === null ? null : new Date(current.nextAttemptAt);
+      const askAgainAt = (window?.askAgainAt ?? new Date(now().getTime() + ASK_AGAIN_MS)).toISOString();
+      const renewal = window ? renewalByWindow(planned, window, current, chance) : planned;
+      await tx.putCertificate({ ...current, askAgainAt, nextAttemptAt: renewal?.toISOString() ?? null });
+    });
+  }
+}
+
+function keyOf(names: readonly string[]): string {
+  return [...names].sort().join(' ');
+}

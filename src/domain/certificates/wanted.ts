@@ -1,0 +1,39 @@
+/** Which certificates there have to be, by what is served. Rules only. */
+import { type App, hostLabel } from '../apps/app.ts';
+import { type CertificateRecord, coversAny } from './certificate.ts';
+
+export interface Wanted {
+  readonly names: readonly string[];
+  /** '' for names of the platform. */
+  readonly app: string;
+}
+
+export interface WantedFacts {
+  readonly apps: readonly Pick<App, 'name' | 'cname' | 'removing' | 'swappedWith'>[];
+  readonly domain: string;
+  /** Names of the platform itself. */
+  readonly ownNames: readonly string[];
+  /** One certificate for every name below the domain. */
+  readonly wildcard: boolean;
+  /** Those that can be presented. */
+  readonly uploads: readonly CertificateRecord[];
+}
+
+/** One per name, but for those that a wildcard or an uploaded certificate has. */
+export function wantedCertificates({ apps, domain, ownNames, wildcard, uploads }: WantedFacts): Wanted[] {
+  const all = wildcard ? `*.${domain}` : null;
+  const hosts = [...ownNames.map((name) => ({ name, app: '' })), ...hostsOf(apps, domain)];
+  const single = hosts
+    .filter(({ name }) => all === null || !coversAny({ names: [all] }, name))
+    .filter(({ name, app }) => !uploads.some((one) => (one.app === '' || one.app === app) && coversAny(one, name)))
+    .map(({ name, app }) => ({ names: [name], app }));
+  const isUploaded = all !== null && uploads.some((one) => one.app === '' && one.names.includes(all));
+  return all === null || isUploaded ? single : [{ names: [all], app: '' }, ...single];
+}
+
+/** Every host name at which an app answers. */
+export function hostsOf(apps: WantedFacts['apps'], domain: string): { readonly name: string; readonly app: string }[] {
+  return apps
+    .filter((app) => !app.removing)
+    .flatMap((app) => [`${hostLabel(app)}.${domain}`, ...app.cname].map((name) => ({ name, app: app.name })));
+}

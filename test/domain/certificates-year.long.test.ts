@@ -1,0 +1,40 @@
+import { afterEach, expect, it } from 'vitest';
+import { type CertificateWorld, certificateWorld, DAY_MS, HOUR_MS } from '../support/certificate-world.ts';
+import { IssueFailure } from '../../src/domain/certificates/authority.ts';
+
+let current: CertificateWorld | null = null;
+afterEach(() => current?.dispose());
+
+it('a renewal is never missed in a year of 45-day certificates with an authority that fails one in five and is away for 48 hours', async () => {
+  const world = (current = await certificateWorld({ dns: { set: async () => {}, remove: async () => {} } }));
+  await world.addApps('shop');
+  const cname = Array.from({ length: 12 }, (_, n) => `www${n}.example.com`);
+  await world.store.transact((tx) => tx.updateApp('shop', { cname }));
+  let asked = 0;
+  const begun = world.now().getTime();
+  world.authority.fault = () => {
+    const hours = (world.now().getTime() - begun) / HOUR_MS;
+    // Away when the first renewals are due, and once more later.
+    const isAway = (hours >= 29 * 24 && hours < 31 * 24) || (hours >= 200 * 24 && hours < 202 * 24);
+    return isAway || ++asked % 5 === 0 ? new IssueFailure('authority_away', 'away') : null;
+  };
+  await world.upkeep.round();
+  const moments = { looked: 0, missing: 0, expired: 0 };
+  while (world.now().getTime() < begun + 365 * DAY_MS) {
+    const dues = (await world.store.certificates()).map(({ nextAttemptAt }) => Date.parse(nextAttemptAt ?? ''));
+    const next = Math.min(...dues) - world.now().getTime();
+    world.pass(Math.min(Math.max(next, 60_000), 12 * HOUR_MS));
+    const records = new Map((await world.store.certificates()).map((record) => [record.id, record]));
+    const shown = world.set().certificates;
+    moments.looked += 1;
+    moments.expired += shown.filter(
+      ({ id }) => Date.parse(records.get(id)?.notAfter ?? '') <= world.now().getTime(),
+    ).length;
+    if (world.now().getTime() > begun + DAY_MS) moments.missing += 13 - shown.length;
+    await world.upkeep.round();
+  }
+  expect(moments.looked).toBeGreaterThan(500);
+  expect(moments).toMatchObject({ missing: 0, expired: 0 });
+  expect(world.authority.issued).toBeGreaterThan(13 * 10);
+  expect(world.authority.issued).toBeLessThan(13 * 16);
+});

@@ -1,0 +1,257 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import {
+  type CertificateWorld,
+  certificateWorld,
+  DAY_MS,
+  HOUR_MS,
+  MemoryAuthority,
+  type WorldOptions,
+} from '../support/certificate-world.ts';
+import { IssueFailure } from '../../src/domain/certificates/authority.ts';
+import type { CertificateRecord } from '../../src/domain/certificates/certificate.ts';
+import type { DnsRecords } from '../../src/domain/certificates/dns-records.ts';
+import type { Store } from '../../src/domain/store.ts';
+
+const worlds: CertificateWorld[] = [];
+afterEach(() => Promise.all(worlds.splice(0).map((world) => world.dispose())));
+
+async function start(options: WorldOptions = {}): Promise<CertificateWorld> {
+  const world = await certificateWorld(options);
+  worlds.push(world);
+  return world;
+}
+
+const DNS: DnsRecords = { set: async () => {}, remove: async () => {} };
+const only = async ({ store }: CertificateWorld): Promise<CertificateRecord> => {
+  const [record, ...others] = await store.certificates();
+  if (record === undefined || others.length > 0) throw new Error(`${others.length + 1} records`);
+  return record;
+};
+const presented = (world: CertificateWorld): string[] =>
+  world
+    .set()
+    .certificates.flatMap(({ names }) => names)
+    .sort();
+const addName = (world: CertificateWorld, app: string, ...cname: string[]) =>
+  world.store.transact((tx) => tx.updateApp(app, { cname }));
+
+describe('which certificates there are', () => {
+  it('one order for a thousand apps below the domain', async () => {
+    const world = await start({ dns: DNS });
+    await world.addApps(...Array.from({ length: 1_000 }, (_, n) => `app${n}`));
+    await world.upkeep.round();
+    await world.addApps('late');
+    await world.upkeep.round();
+    expect([...world.authority.orders.values()].map(({ names }) => names)).toEqual([['*.apps.example.com']]);
+    expect(presented(world)).toEqual(['*.apps.example.com']);
+  });
+
+  it('one per name without a wildcard, and for names of other domains', async () => {
+    const world = await start({ wildcard: false });
+    await world.addApps('shop');
+    await addName(world, 'shop', 'www.example.com');
+    await world.upkeep.round();
+    expect(presented(world)).toEqual(['shop.apps.example.com', 'www.example.com']);
+    expect((await world.store.certificates()).map(({ app }) => app)).toEqual(['shop', 'shop']);
+  });
+
+  it('a name that goes and comes back has its certificate again, without an order', async () => {
+    const world = await start({ wildcard: false });
+    await world.addApps('shop');
+    await addName(world, 'shop', 'www.example.com');
+    await world.upkeep.round();
+    await addName(world, 'shop');
+    await world.upkeep.round();
+    expect(presented(world)).toEqual(['shop.apps.example.com']);
+    await addName(world, 'shop', 'www.example.com');
+    await world.upkeep.round();
+    await world.upkeep.round();
+    expect(presented(world)).toContain('www.example.com');
+    expect(world.authority.orders.size).toBe(2);
+    await addName(world, 'shop');
+    world.pass(50 * DAY_MS);
+    await world.upkeep.round();
+    expect((await world.store.certificates()).map(({ names }) => names)).toEqual([['shop.apps.example.com']]);
+  });
+});
+
+describe('an attempt', () => {
+  it('is made once for all who wait for it', async () => {
+    const world = await start({ dns: DNS });
+    await world.upkeep.round();
+    const { id } = await only(world);
+    const { signal } = new AbortController();
+    await Promise.all(Array.from({ length: 20 }, () => world.issuance.attempt(id, signal)));
+    expect(world.authority.orders.size).toBe(2);
+  });
+
+  it('goes on after a crash at every write, with one order', async () => {
+    for (let writes = 1; ; writes++) {
+      const world = await start({ dns: DNS });
+      let left = writes;
+      const dying = (store: Store): Store => ({
+        ...store,
+        async transact(work) {
+          if (left-- <= 0) throw new Error('killed');
+          return store.transact(work);
+        },
+      });
+      await world.again({ store: dying }).upkeep.round();
+      const isDone = left > 0;
+      await world.again().upkeep.round();
+      world.pass(HOUR_MS);
+      await world.again().upkeep.round();
+      expect((await only(world)).state, `after ${writes} writes`).toBe('issued');
+      // Only a crash between the authority's answer and our writing it down costs a second order.
+      expect(world.authority.orders.size).toBeLessThanOrEqual(2);
+      expect(presented(world)).toEqual(['*.apps.example.com']);
+      if (isDone) {
+        expect(writes).toBeGreaterThan(4);
+        break;
+      }
+    }
+  });
+
+  it('that fails says why, waits longer each time, and is forgotten by a success', async () => {
+    const world = await start({ dns: DNS });
+    world.authority.fault = () => new IssueFailure('validation_failed', 'ca.test says: no');
+    const pauses: number[] = [];
+    for (let round = 0; round < 4; round++) {
+      await world.upkeep.round();
+      const { nextAttemptAt, failures, cause, problem, state } = await only(world);
+      expect([state, cause, problem, failures]).toEqual(['failed', 'validation_failed', 'ca.test says: no', round + 1]);
+      pauses.push(Date.parse(nextAttemptAt ?? '') - world.now().getTime());
+      await world.upkeep.round();
+      expect((await only(world)).failures).toBe(round + 1);
+      world.pass(pauses.at(-1) ?? 0);
+    }
+    for (const [at, pause] of pauses.entries()) {
+      expect(pause).toBeGreaterThanOrEqual(0.8 * 600_000 * 2 ** at);
+      expect(pause).toBeLessThanOrEqual(1.2 * 600_000 * 2 ** at);
+    }
+    world.authority.fault = () => null;
+    await world.upkeep.round();
+    expect(await only(world)).toMatchObject({ state: 'issued', cause: null, problem: '', failures: 0 });
+  });
+
+  it('waits until a limit of the authority is over', async () => {
+    const world = await start({ dns: DNS });
+    const retryAt = new Date(world.now().getTime() + 30 * HOUR_MS);
+    world.authority.fault = () => new IssueFailure('rate_limited', 'ca.test says: too many', { retryAt });
+    await world.upkeep.round();
+    expect((await only(world)).nextAttemptAt).toBe(retryAt.toISOString());
+  });
+
+  it('goes to the second authority when the first one is away, and not when the name is wrong', async () => {
+    const second: { ca?: MemoryAuthority } = {};
+    const world = await start({
+      dns: DNS,
+      authorities: (first) => {
+        second.ca ??= new MemoryAuthority(() => new Date('2026-11-25T00:00:00Z'), 'second.test');
+        return [first.authority(), second.ca.authority({ name: 'second.test' })];
+      },
+    });
+    world.authority.fault = () => new IssueFailure('validation_failed', 'no');
+    await world.upkeep.round();
+    expect(second.ca?.orders.size).toBe(0);
+    world.authority.fault = () => new IssueFailure('authority_away', 'away');
+    world.pass(HOUR_MS);
+    await world.upkeep.round();
+    expect(await only(world)).toMatchObject({ state: 'issued', authority: 'second.test' });
+  });
+
+  it('says what the DNS command printed', async () => {
+    const set = () => Promise.reject(new Error('it ended with 1: zone is locked'));
+    const world = await start({ dns: { ...DNS, set }, wildcard: true });
+    world.authority.fault = () => null;
+    const authority = world.authority.authority();
+    const asking = world.again({
+      authorities: () => [
+        {
+          ...authority,
+          issue: async (request) => {
+            await request.present({
+              kind: 'dns-01',
+              name: 'apps.example.com',
+              record: '_acme-challenge.apps.example.com',
+              value: 'x',
+            });
+            return '';
+          },
+        },
+      ],
+    });
+    await asking.upkeep.round();
+    expect(await only(world)).toMatchObject({
+      cause: 'dns_command_failed',
+      problem: expect.stringContaining('zone is locked') as string,
+    });
+  });
+});
+
+describe('a name that is wrong', () => {
+  it('costs the authority nothing, is looked at again within the hour, and is issued for once it is right', async () => {
+    let isThere = false;
+    const world = await start({
+      wildcard: false,
+      lookup: (good) => ({ ...good, addresses: async (name) => (isThere ? good.addresses(name) : { kind: 'none' }) }),
+    });
+    await world.addApps('shop');
+    for (let round = 0; round < 20; round++) {
+      await world.upkeep.round();
+      const { nextAttemptAt } = await only(world);
+      expect(Date.parse(nextAttemptAt ?? '') - world.now().getTime()).toBeLessThanOrEqual(1.2 * HOUR_MS);
+      world.pass(1.2 * HOUR_MS);
+    }
+    expect(await only(world)).toMatchObject({
+      cause: 'no_address',
+      problem: expect.stringContaining('shop.apps.example.com') as string,
+    });
+    expect(world.authority.orders.size).toBe(0);
+    expect(world.set().httpChallenges).toEqual([]);
+    isThere = true;
+    await world.upkeep.round();
+    expect(await only(world)).toMatchObject({ state: 'issued' });
+  });
+});
+
+describe('a renewal', () => {
+  it('comes when the authority suggests it, and at the latest with 15 % of the life left', async () => {
+    const world = await start({ dns: DNS });
+    const begun = world.now().getTime();
+    const soon = { start: new Date(begun + 3 * DAY_MS), end: new Date(begun + 4 * DAY_MS) };
+    world.authority.suggests = soon;
+    await world.upkeep.round();
+    await world.upkeep.round();
+    const planned = Date.parse((await only(world)).nextAttemptAt ?? '');
+    expect(planned).toBeGreaterThanOrEqual(soon.start.getTime());
+    expect(planned).toBeLessThanOrEqual(soon.end.getTime());
+    world.pass(7 * HOUR_MS);
+    await world.upkeep.round();
+    expect(Date.parse((await only(world)).nextAttemptAt ?? '')).toBe(planned);
+    world.authority.suggests = { start: new Date(begun + 400 * DAY_MS), end: new Date(begun + 401 * DAY_MS) };
+    world.pass(7 * HOUR_MS);
+    await world.upkeep.round();
+    expect(Date.parse((await only(world)).nextAttemptAt ?? '')).toBeLessThan(begun + 39 * DAY_MS);
+    world.authority.suggests = { start: new Date(begun), end: new Date(begun + 1) };
+    world.pass(7 * HOUR_MS);
+    await world.upkeep.round();
+    expect(world.authority.orders.size).toBe(2);
+  });
+
+  it('that fails goes on presenting what there is, until it expires', async () => {
+    const world = await start({ dns: DNS });
+    await world.upkeep.round();
+    const [before] = world.set().certificates;
+    world.authority.fault = () => new IssueFailure('authority_away', 'away');
+    for (let day = 0; day < 44; day++) {
+      world.pass(DAY_MS);
+      await world.upkeep.round();
+      expect(world.set().certificates).toEqual([before]);
+    }
+    expect((await only(world)).failures).toBeGreaterThan(5);
+    world.pass(2 * DAY_MS);
+    await world.upkeep.round();
+    expect(world.set().certificates).toEqual([]);
+  });
+});
