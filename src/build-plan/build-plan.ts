@@ -32,6 +32,7 @@ export interface BuildPlan {
   readonly site: Site | null;
   /** By name. Empty only beside a problem. */
   readonly processes: Readonly<Record<string, PlannedProcess>>;
+  readonly newVariables: readonly NewVariable[];
   /** Directories of the code whose programs units find by their names. */
   readonly path: readonly string[];
   /** What is done otherwise than people may expect. */
@@ -40,6 +41,17 @@ export interface BuildPlan {
   readonly warnings: readonly string[];
   /** Why this cannot be built or would not run; nothing is begun while there is one. */
   readonly problems: readonly Problem[];
+}
+
+/** A variable that the app gets where it has none of that name. */
+export interface NewVariable {
+  readonly name: string;
+  /** The text, or that it is to be something nobody can guess. */
+  readonly value: string | { readonly generated: 'hex' };
+  /** Who wants it: `app.json`. */
+  readonly from: string;
+  /** With the app's first release only, or with every one before which it is missing. */
+  readonly when: 'first' | 'missing';
 }
 
 /** A program that the steps or the processes run. */

@@ -59,7 +59,7 @@ describe('the platform of an app', () => {
 
   it('says which platforms there are', async () => {
     await expect(choose('cobol', {})).rejects.toMatchObject({
-      hint: 'Platforms of this server: dockerfile, go, java, nodejs, php, python, rust, static.',
+      hint: 'Platforms of this server: dockerfile, go, java, nodejs, php, python, ruby, rust, static.',
     });
   });
 });

@@ -23,6 +23,10 @@ export function describePlan(plan: BuildPlan): string[] {
     `Platform ${platform}: ${title}`,
     ...tools.map((tool) => `Tool ${describeTool(tool)}`),
     ...describeRun(plan),
+    ...plan.newVariables.map(
+      ({ name, value, from }) =>
+        `Variable ${name}: ${typeof value === 'string' ? value : 'generated'} where there is none (${from})`,
+    ),
     ...notes.map((text) => `Note: ${text}`),
     ...warnings.map((text) => `Warning: ${text}`),
     ...problems.map(({ cause, message, hint }) => `Problem (${cause}): ${message} ${hint}`),

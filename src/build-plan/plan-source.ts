@@ -67,7 +67,8 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   };
   const parts = await language.plan(files, asked);
   const plan = wholePlan(language, set.length === 0 ? parts : { ...parts, steps: [] }, own);
-  return { plan: { ...plan, notes: [...skipped, ...plan.notes] }, appFiles, commands };
+  const newVariables = [...appFiles.variables, ...plan.newVariables];
+  return { plan: { ...plan, newVariables, notes: [...skipped, ...plan.notes] }, appFiles, commands };
 }
 
 async function takenFor(language: Language, { app, files }: PlanRequest): Promise<string[]> {
@@ -118,6 +119,7 @@ function wholePlan(language: Language, parts: PlanParts, own: BuildPlan['process
     // What starts the app is not known to serve the site.
     site: parts.site == null || own === null ? (parts.site ?? null) : { ...parts.site, otherwise: null },
     processes,
+    newVariables: parts.newVariables ?? [],
     path: parts.path ?? [],
     notes: parts.notes ?? [],
     warnings: parts.warnings ?? [],

@@ -18,6 +18,7 @@ export interface Recipe {
   readonly hooks?: Partial<Hooks>;
   readonly volumes?: Artifact['volumes'];
   readonly bindingNames?: Artifact['bindingNames'];
+  readonly variables?: Artifact['variables'];
   /** Printed by the build. */
   readonly lines?: readonly string[];
   /** The build fails with it. */
@@ -72,6 +73,7 @@ export class MemoryBuilder implements Builder {
       processes: recipe.processes ?? { web: 'serve' },
       ...(recipe.settings !== undefined && { settings: recipe.settings }),
       ...(recipe.bindingNames !== undefined && { bindingNames: recipe.bindingNames }),
+      ...(recipe.variables !== undefined && { variables: recipe.variables }),
       ...(recipe.volumes !== undefined && { volumes: recipe.volumes }),
       healthCheck: recipe.healthCheck ?? null,
       hooks: { release: [], restartBefore: [], restartAfter: [], ...recipe.hooks },

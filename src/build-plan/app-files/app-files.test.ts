@@ -32,14 +32,18 @@ it('takes quantities from app.json, and says what of it is not done', async () =
   const notes: string[] = [];
   const json = JSON.stringify({
     formation: { web: { quantity: 2 }, worker: { quantity: 3, size: 'x' }, odd: { quantity: -1 }, none: 7 },
-    env: { KEY: { generator: 'secret' }, OTHER: 'x' },
+    env: { KEY: { generator: 'secret' }, OTHER: 'x', NEEDED: {}, OPTIONAL: { required: false } },
     scripts: { postdeploy: 'seed' },
     cron: [{ command: 'x', schedule: '@daily' }],
   });
   const files = await read({ 'app.json': json, 'tancho.yaml': 'processes: { worker: { count: 1 } }' }, notes);
   expect(files.settings).toEqual({ web: { count: 2 }, worker: { count: 1 } });
   expect(notes.map((note) => note.slice(0, 30))).toHaveLength(3);
-  expect(notes[0]).toContain('KEY, OTHER');
+  expect(notes[0]).toContain('NEEDED');
+  expect(files.variables).toEqual([
+    { name: 'KEY', value: { generated: 'hex' }, from: 'app.json', when: 'first' },
+    { name: 'OTHER', value: 'x', from: 'app.json', when: 'first' },
+  ]);
   expect((await read({ 'app.json': '{"expo": {"name": "x"}}' }, notes)).settings).toEqual({});
   expect(notes).toHaveLength(3);
 });

@@ -7,6 +7,7 @@ import type { AppConfig, ConfigContext } from './app-config.ts';
 import { readAppJson } from './app-json.ts';
 import { parseProcfile } from './procfile.ts';
 import type { ProcessEntry } from './process-entry.ts';
+import type { NewVariable } from '../build-plan.ts';
 import type { SourceFiles } from '../source/source-files.ts';
 import { YamlMistake } from '../yaml-node.ts';
 
@@ -21,7 +22,9 @@ export interface AppFiles {
   readonly settings: Readonly<Record<string, ProcessSettings>>;
   /** Run once per new version, in this order. */
   readonly release: readonly string[];
-  /** The file that names them; '' without any. */
+  /** Of app.json. */
+  readonly variables: readonly NewVariable[];
+  /** The file that names the processes; '' without any. */
   readonly processesFrom: string;
 }
 
@@ -55,6 +58,7 @@ export async function readAppFiles(files: SourceFiles, context: ConfigContext): 
     processes: Object.keys(processes).length > 0 ? processes : null,
     processesFrom: Object.keys(processes).length === 0 ? '' : hasProcfile ? 'Procfile' : file,
     settings: settingsOf(config, file, appJson.settings),
+    variables: appJson.variables,
     release: command === undefined ? config.hooksRelease : [command],
   };
 }

@@ -1,10 +1,13 @@
 /** app.json, as other platforms know it: how many units processes have, and what of it is not done here. */
 import type { ProcessSettings } from '../../domain/deploys/builder.ts';
+import type { NewVariable } from '../build-plan.ts';
 import { isRecord } from '../../lib/is-record.ts';
 import { MAX_COUNT } from './process-entry.ts';
 
 export interface AppJson {
   readonly settings: Readonly<Record<string, ProcessSettings>>;
+  /** Set with the app's first release. */
+  readonly variables: readonly NewVariable[];
   readonly notes: readonly string[];
 }
 
@@ -20,10 +23,10 @@ export function readAppJson(content: unknown): AppJson {
       settings[process] = { count: Number(count) };
   }
   const notes: string[] = [];
-  const variables = Object.keys(isRecord(env) ? env : {}).slice(0, MAX_NAMED);
-  if (variables.length > 0)
+  const { variables, needed } = variablesOf(isRecord(env) ? env : {});
+  if (needed.length > 0)
     notes.push(
-      `app.json: its variables are not set from it (${variables.join(', ')}); to set one: tancho env set NAME=value`,
+      `app.json: the app needs variables that only you can set (${needed.join(', ')}): tancho env set NAME=value`,
     );
   if (isRecord(scripts) && typeof scripts['postdeploy'] === 'string')
     notes.push(
@@ -31,5 +34,20 @@ export function readAppJson(content: unknown): AppJson {
     );
   if (Array.isArray(cron) && cron.length > 0)
     notes.push('app.json: cron is not run here; a process of the app can do it, or a clock elsewhere with tancho run');
-  return { settings, notes };
+  return { settings, variables, notes };
+}
+
+/** `"A": "text"`, `{ "value": "text" }`, `{ "generator": "secret" }`; required is what is not said not to be. */
+function variablesOf(env: Readonly<Record<string, unknown>>): { variables: NewVariable[]; needed: string[] } {
+  const variables: NewVariable[] = [];
+  const needed: string[] = [];
+  for (const [name, entry] of Object.entries(env)) {
+    const { value, generator, required } = isRecord(entry) ? entry : { value: entry };
+    const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value;
+    const wanted = { name, from: 'app.json', when: 'first' } as const;
+    if (generator === 'secret') variables.push({ ...wanted, value: { generated: 'hex' } });
+    else if (typeof text === 'string') variables.push({ ...wanted, value: text });
+    else if (required !== false && needed.length < MAX_NAMED) needed.push(name);
+  }
+  return { variables, needed };
 }

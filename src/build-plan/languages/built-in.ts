@@ -6,10 +6,11 @@ import { java } from './java/java.ts';
 import { nodejs } from './node/node.ts';
 import { php } from './php/php.ts';
 import { python } from './python/python.ts';
+import { ruby } from './ruby/ruby.ts';
 import { rust } from './rust/rust.ts';
 import { staticFiles } from './static/static-files.ts';
 
-export const LANGUAGES: readonly Language[] = [go, rust, java, php, python, nodejs, staticFiles, dockerfile];
+export const LANGUAGES: readonly Language[] = [go, rust, java, php, ruby, python, nodejs, staticFiles, dockerfile];
 
 /** Variables of the server that a platform of an admin's may give to its builds, too: those that these languages do. */
 export const INHERITABLE: ReadonlySet<string> = new Set(LANGUAGES.flatMap(({ inherit = [] }) => inherit));

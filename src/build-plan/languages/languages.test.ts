@@ -20,6 +20,7 @@ it('every language says how its tools are installed, and names only tools and wo
     { 'pom.xml': '' },
     { gradlew: '', 'build.gradle': '' },
     { 'composer.json': '{"require":{"slim/slim":"4"}}', 'index.php': '' },
+    { Gemfile: 'gem "rails"', 'config.ru': '' },
     { 'index.html': '' },
   ];
   for (const source of sources) {
@@ -47,6 +48,7 @@ it('any plan is made, whatever the files hold', async () => {
     'pom.xml': blank,
     'build.gradle': blank,
     'index.php': '',
+    'config.ru': '',
     'a.go': `${' '.repeat(1_000_000)}\n`,
     Dockerfile: `FROM a\n${'RUN \\\n'.repeat(100_000)}ARG ${'A=$B'.repeat(50_000)}\n`,
     'index.html': `${'<script '.repeat(200_000)}`,

@@ -41,6 +41,14 @@ export interface ProcessSettings {
   readonly liveness?: Liveness | 'off';
 }
 
+export interface WantedVariable {
+  readonly name: string;
+  readonly value: string;
+  readonly isPublic: boolean;
+  /** With the app's first release only, or with every one before which it is missing. */
+  readonly when: 'first' | 'missing';
+}
+
 export interface Artifact {
   /** Stable name, given to Provisioner.ensure and to remove(). */
   readonly id: string;
@@ -54,6 +62,8 @@ export interface Artifact {
   readonly hooks: Hooks;
   /** Instance -> how the app's files call its variables, see Release; absent: as the provider does. */
   readonly bindingNames?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** What the app gets where it has no variable of that name; absent: nothing. */
+  readonly variables?: readonly WantedVariable[];
   /** Volumes that the app's files name; absent: none. */
   readonly volumes?: Readonly<Record<string, DeclaredVolume>>;
 }

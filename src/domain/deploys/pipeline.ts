@@ -25,6 +25,7 @@ import type { DeployQueue, QueuedDeploy } from './deploy-queue.ts';
 import { type Facts, failureFacts } from './failure-facts.ts';
 import { failureReport } from './failure-report.ts';
 import { INTERRUPTED, isCommitted } from './interrupted.ts';
+import { addedTo, newVariables, tellNew } from './new-variables.ts';
 import { type Made, makeArtifact, type MakeDeps } from './make-artifact.ts';
 import { warnOfData } from './lost-data.ts';
 import { PhaseClock } from './phase-clock.ts';
@@ -112,6 +113,7 @@ export class Pipeline {
         const named = await this.#named(current, made);
         const release = await this.#release(run, { ...current, env: named.env }, made);
         await this.#makeVolumes(on, release, made);
+        tellNew(transcript, named, release);
         await bestEffort(logger, 'looking for written data', () => warnOfData(this.#deps, current.app, transcript.say));
         const number = await this.#roll(on, current, release, { platform: made?.made.platform, named });
         return this.#succeeded(on, current.app, release, number);
@@ -194,7 +196,7 @@ export class Pipeline {
       deployId: run.deploy.id,
       commit: run.deploy.commit,
       image,
-      env,
+      env: [...env, ...newVariables(artifact, app, env)],
       processes: releaseProcesses(artifact, serving, app.settings.counts),
       healthCheck: artifact.healthCheck,
       hooks: artifact.hooks,
@@ -242,6 +244,7 @@ export class Pipeline {
         if (step.state !== 'routing') return;
         await this.#settlePlatform(tx, app.name, platform);
         await named.write(tx);
+        if ('code' in run.what) await tx.setEnv(app.name, addedTo(named.env, release.env));
       },
     });
     return rollout.release;

@@ -12,6 +12,7 @@ import { describeBriefly } from '../../../build-plan/description.ts';
 import { writtenLanguage } from '../../../build-plan/written/written-language.ts';
 import { NO_SETTINGS } from '../../../domain/apps/app-settings.ts';
 import { ROUTED_PROCESS } from '../../../domain/units/unit.ts';
+import { randomHex } from '../../../lib/ids.ts';
 import type { Artifact, BuildRequest, ProcessSettings } from '../../../domain/deploys/builder.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -25,6 +26,9 @@ import type { SlugPlace } from './slugs.ts';
 import type { BuildOutput } from './steps/output.ts';
 import { StepRunner } from './steps/step-runner.ts';
 import type { BuilderContext } from './builder-context.ts';
+
+/** Characters; what frameworks themselves generate. */
+const SECRET_LENGTH = 128;
 
 export async function buildSlug(
   context: BuilderContext,
@@ -76,6 +80,11 @@ export async function buildSlug(
     settings: healthCheck === null ? withLiveness(settings, image?.liveness ?? null) : settings,
     healthCheck: healthCheck ?? image?.healthCheck ?? null,
     hooks: { release, restartBefore, restartAfter },
+    variables: plan.newVariables.map(({ name, value, when }) =>
+      typeof value === 'string'
+        ? { name, value, isPublic: true, when }
+        : { name, value: randomHex(SECRET_LENGTH), isPublic: false, when },
+    ),
     volumes: appFiles.config.volumes,
     bindingNames: appFiles.config.bindings,
   };
