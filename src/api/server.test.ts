@@ -106,6 +106,22 @@ describe('the address of a caller', () => {
     expect(await addressSeen(['127.0.0.0/8'])).toBe('203.0.113.9');
   });
 
+  it('is the one that the edge names at its own door', async () => {
+    const edgeDoor = join(home, 'edge-door.sock');
+    const { useCases } = memoryUseCases(() => new Date(), true);
+    let seen = '';
+    const login: typeof useCases.users.login = (email, password, address) => {
+      seen = address;
+      return useCases.users.login(email, password, address);
+    };
+    await start({ useCases: { ...useCases, users: { ...useCases.users, login } }, edgeDoor });
+    const headers = { 'x-forwarded-for': '203.0.113.9, 10.0.0.1', 'content-type': 'application/json' };
+    const body = JSON.stringify({ password: 'a wrong one' });
+    await overSocket(edgeDoor, 'POST', '/users/nobody@example.com/tokens', headers, body);
+    expect(seen).toBe('203.0.113.9');
+    expect((await overSocket(edgeDoor, 'GET', '/users/info')).status).toBe(401);
+  });
+
   it('is that of the connection for everybody else, whatever they say', async () => {
     expect(await addressSeen([])).toBe('127.0.0.1');
     expect(await addressSeen(['192.0.2.1'])).toBe('127.0.0.1');

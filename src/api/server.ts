@@ -5,7 +5,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { UseCases } from '../domain/use-cases.ts';
 import type { Logger } from '../lib/logger.ts';
-import { TrustedProxies } from '../lib/trusted-proxies.ts';
+import { markBrought, TrustedProxies } from '../lib/trusted-proxies.ts';
 import { commonHeaders, JSON_TYPE } from './answer-headers.ts';
 import type { Call } from './call.ts';
 import { enterFromBrowser } from './dashboard/browser-door.ts';
@@ -23,6 +23,8 @@ export interface ApiServerOptions {
   readonly listen: Listen;
   /** Unix socket for the owner of the machine; null for none. */
   readonly socketPath: string | null;
+  /** Unix socket where the edge brings requests, and says whose they are; null or absent for none. */
+  readonly edgeDoor?: string | null;
   readonly version: string;
   readonly logger: Logger;
   /** Believed for whom they speak; nobody when absent. */
@@ -75,12 +77,24 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       return handler.upgrade(request, socket, head);
     },
   };
+  const brought: Handlers = {
+    request(request, response) {
+      markBrought(request);
+      handler.request(request, response);
+    },
+    upgrade(request, socket, head) {
+      markBrought(request);
+      return handler.upgrade(request, socket, head);
+    },
+  };
   const { server, address } = await listenOnTcp(handler, options.listen, proxies);
   const servers = [server];
   try {
     if (options.socketPath !== null) servers.push(await listenOnSocket(local, options.socketPath));
+    const { edgeDoor = null } = options;
+    if (edgeDoor !== null) servers.push(await listenOnSocket(brought, edgeDoor));
   } catch (error) {
-    await closeServer(server, 0);
+    await Promise.all(servers.map((each) => closeServer(each, 0)));
     throw error;
   }
   return {

@@ -1,6 +1,6 @@
 /** The one list of backends: which implementation serves which contract, chosen by configuration. */
 import path from 'node:path';
-import { type Config, tlsAddress } from '../config/config.ts';
+import { apiDomain, type Config, EDGE_DOOR, tlsAddress } from '../config/config.ts';
 import type { Provisioner } from '../domain/units/provisioner.ts';
 import type { Router } from '../domain/routes/router.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
@@ -128,6 +128,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const router = await createEdgeRouter({
       ...{ stateDir: home('edge'), runDir: home('run') },
       ...edgeSettings(config, allowLoopback),
+      platform: { hosts: [apiDomain(config)], socket: path.join(home('run'), EDGE_DOOR) },
       programDir: options.programDir,
       logger,
     });

@@ -15,6 +15,8 @@ export interface Config {
   readonly sshListen: Listen;
   /** Apps answer at `<app>.<domain>`. */
   readonly domain: string;
+  /** Where the API answers behind the edge; null: see apiDomain(). */
+  readonly apiDomain: string | null;
   /** Where these names lead, an IP address; null: found out. */
   readonly publicAddress: string | null;
   /** `postgres://...`, or null for the embedded SQLite in the home. */
@@ -98,6 +100,14 @@ export interface Config {
   readonly network: 'auto' | 'own' | 'shared';
   /** IPv4 networks that are open to apps although they are private. */
   readonly networkAllow: readonly string[];
+}
+
+/** Socket in the directory `run` of the home where the API takes requests that the edge brings. */
+export const EDGE_DOOR = 'edge-door.sock';
+
+/** The host name of the API at the edge's addresses. */
+export function apiDomain({ apiDomain: name, domain }: Pick<Config, 'apiDomain' | 'domain'>): string {
+  return name ?? `api.${domain}`;
 }
 
 const HTTP_PORT = 80;

@@ -57,6 +57,7 @@ function valuesOf(read: Read): Values {
     tlsListen: read(SETTINGS.tlsListen),
     sshListen: read(SETTINGS.sshListen),
     domain: read(SETTINGS.domain),
+    apiDomain: read(SETTINGS.apiDomain),
     publicAddress: read(SETTINGS.publicAddress),
     databaseUrl: read(SETTINGS.databaseUrl),
     adminEmail: read(SETTINGS.adminEmail),

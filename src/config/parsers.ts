@@ -55,6 +55,9 @@ export const hostName: Parser<string> = (text) => {
 };
 
 /** Empty: none. */
+export const hostNameOrNone: Parser<string | null> = (text) => (text.trim() === '' ? null : hostName(text));
+
+/** Empty: none. */
 export const ipAddressOrNone: Parser<string | null> = (text) => {
   const value = text.trim();
   if (value === '') return null;

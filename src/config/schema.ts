@@ -68,6 +68,14 @@ export const SETTINGS: Settings = {
     description: 'Apps answer at <app>.<domain>. Names below localhost reach this machine without any DNS.',
     parse: parse.hostName,
   },
+  apiDomain: {
+    key: 'api.domain',
+    variable: 'TANCHO_API_DOMAIN',
+    default: '',
+    description:
+      'Host name at which the API, the dashboard and git over HTTP answer where the apps do, so also by HTTPS. None: api.<domain>. No app can have it.',
+    parse: parse.hostNameOrNone,
+  },
   publicAddress: {
     key: 'public-address',
     variable: 'TANCHO_PUBLIC_ADDRESS',

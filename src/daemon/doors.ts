@@ -2,7 +2,7 @@
 import path from 'node:path';
 import { type ApiServer, createApiServer } from '../api/server.ts';
 import type { Backends } from '../backends/registry.ts';
-import type { Config } from '../config/config.ts';
+import { type Config, EDGE_DOOR } from '../config/config.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import { createGitHttp } from '../git-push/http.ts';
 import { createGitSessions, type GitSessions } from '../git-push/sessions.ts';
@@ -55,6 +55,7 @@ export async function openDoors(
       useCases,
       listen: config.apiListen,
       socketPath: path.join(options.runDir, 'api.sock'),
+      edgeDoor: path.join(options.runDir, EDGE_DOOR),
       version: options.version,
       logger,
       trustedProxies,

@@ -1,7 +1,7 @@
 /** What the domain is told of the configuration, the machine and the addresses. */
 import { availableParallelism, totalmem } from 'node:os';
 import type { Backends } from '../backends/registry.ts';
-import type { Config } from '../config/config.ts';
+import { apiDomain, type Config } from '../config/config.ts';
 import type { Settings } from '../domain/settings.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { portOf } from './addresses.ts';
@@ -19,6 +19,7 @@ export interface OwnAddresses {
 export function settingsOf(config: Config, backends: Backends, { sshPort, publicAddress }: OwnAddresses): Settings {
   return {
     domain: config.domain,
+    apiDomain: apiDomain(config),
     publicAddress,
     edgePort: () => portOf(backends.router.listen),
     sshAddress: () => hostPort({ host: publicHost(config), port: sshPort() }),

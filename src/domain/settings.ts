@@ -7,6 +7,8 @@ import type { DefaultLimits } from './quotas/quota.ts';
 export interface Settings {
   /** `<app>.<domain>` is where an app answers. */
   readonly domain: string;
+  /** Host name of the platform's API at the edge; no app's. */
+  readonly apiDomain: string;
   /** IP address that the host names of apps lead to. */
   readonly publicAddress: () => string;
   /** Port of the edge as seen by clients; 80 is left out of addresses. */

@@ -42,6 +42,7 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
       trustedProxies: texts(options.trustedProxies ?? [], 'trustedProxies'),
       proxyProtocol: flag(options.proxyProtocol ?? false, 'proxyProtocol'),
       hstsSeconds: number(options.hstsSeconds ?? 0, 'hstsSeconds'),
+      platform: platform(options.platform ?? null),
       limits: numbers(DEFAULT_SETTINGS.limits, options.limits, 'limits'),
       timeouts: numbers(DEFAULT_SETTINGS.timeouts, options.timeouts, 'timeouts'),
     },
@@ -58,6 +59,12 @@ function address(value: unknown): EdgeOptions['tls'] {
   if (value === null) return null;
   const { host, port } = object(value, 'tls');
   return { host: text(host, 'tls.host'), port: number(port, 'tls.port', 65_535) };
+}
+
+function platform(value: unknown): EdgeOptions['settings']['platform'] {
+  if (value === null) return null;
+  const { hosts, socket } = object(value, 'platform');
+  return { hosts: texts(hosts, 'platform.hosts'), socket: absolute(socket, 'platform.socket') };
 }
 
 function numbers<T extends object>(defaults: T, given: unknown, what: string): T {

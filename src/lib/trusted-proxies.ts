@@ -27,6 +27,14 @@ export function parseNetwork(text: string): { address: string; bits: number } | 
   return /^[0-9]{1,3}$/.test(length) && Number(length) <= most ? { address, bits: Number(length) } : null;
 }
 
+/** Who brings them writes their fields anew, the client first. */
+const BROUGHT = new WeakSet<IncomingMessage>();
+
+/** To be called by a listener that only the edge can open: what its requests say of where they come from is true. */
+export function markBrought(request: IncomingMessage): void {
+  BROUGHT.add(request);
+}
+
 export class TrustedProxies {
   /** Nobody is trusted. */
   readonly none: boolean;
@@ -74,6 +82,8 @@ export class TrustedProxies {
 
   /** The address of the client behind a request of node:http. */
   clientOf(request: IncomingMessage): string {
+    if (BROUGHT.has(request))
+      return nodeAddress(fieldMembers(String(request.headers['x-forwarded-for'] ?? ''))[0] ?? '') ?? 'unknown';
     const peer = request.socket.remoteAddress ?? 'unknown';
     if (this.none) return plainAddress(peer);
     const { headers } = request;

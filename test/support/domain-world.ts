@@ -119,6 +119,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     deadlines: { createMs: 2_000, changeMs: 2_000, lookMs: 1_000 },
     settings: {
       domain: 'apps.test',
+      apiDomain: 'api.apps.test',
       publicAddress: () => '203.0.113.5',
       edgePort: () => 80,
       sshAddress: () => 'git.test:22',

@@ -10,7 +10,9 @@ import type { Limits, Settings, Timeouts } from '../../src/edge/proxy/settings.t
 
 const PATIENCE_MS = 60_000;
 
-export interface RigSettings extends Partial<Pick<Settings, 'trustedProxies' | 'proxyProtocol' | 'hstsSeconds'>> {
+export interface RigSettings extends Partial<
+  Pick<Settings, 'trustedProxies' | 'proxyProtocol' | 'hstsSeconds' | 'platform'>
+> {
   readonly tls?: boolean;
   readonly limits?: Partial<Limits>;
   readonly timeouts?: Partial<Timeouts>;

@@ -107,6 +107,11 @@ export interface AppsDeps {
 
 const RESERVED: ReadonlySet<string> = new Set(['tancho', 'tsr']);
 
+/** The name before the platform's domain that is the API's would be no app's to answer at. */
+function reservedNames({ domain, apiDomain }: Settings): ReadonlySet<string> {
+  return apiDomain.endsWith(`.${domain}`) ? new Set([...RESERVED, apiDomain.slice(0, -domain.length - 1)]) : RESERVED;
+}
+
 export function createApps(deps: AppsDeps): Apps {
   const { store, builder, gitHost, rollouts, removal, routes, journal, act, volumeWatch, settings, logger, now } = deps;
 
@@ -126,7 +131,7 @@ export function createApps(deps: AppsDeps): Apps {
   return {
     async create(caller, input) {
       demand(caller, 'app.create');
-      const name = checkAppName(input.name, RESERVED);
+      const name = checkAppName(input.name, reservedNames(settings));
       const brought = await broughtNow(builder);
       const platform = await demandPlatform({ store, builder: brought }, input.platform);
       const { teamOwner, teams } = await teamsOfNewApp(store, caller, input.teamOwner);

@@ -3,6 +3,7 @@ import type { AppTraffic, CertificateState, RouteTable } from '../../domain/rout
 import { ConnectionGate, openFilesLimit } from '../../lib/connection-gate.ts';
 import { listening } from '../../lib/listening.ts';
 import { TrustedProxies } from '../../lib/trusted-proxies.ts';
+import { PLATFORM, withPlatform } from '../routing/platform-route.ts';
 import { LiveTable } from '../routing/route-table.ts';
 import { TargetPools } from '../routing/target-pools.ts';
 import { type AppCount, Traffic } from '../routing/traffic.ts';
@@ -70,6 +71,7 @@ export class DataPlane implements Serving {
       },
     };
     deadlines.watch(this.#janitor);
+    this.#serveBy({ version: 0, routes: [] });
   }
 
   async listen(at: { readonly plain: At; readonly tls: At | null }): Promise<Ports> {
@@ -94,17 +96,24 @@ export class DataPlane implements Serving {
   }
 
   apply(table: RouteTable): Promise<void> {
-    if (table.version <= this.#plane.table.version) return Promise.resolve();
+    if (table.version > this.#plane.table.version) this.#serveBy(table);
+    return Promise.resolve();
+  }
+
+  #serveBy(given: RouteTable): void {
+    const { platform, timeouts } = this.#plane.settings;
+    const table = withPlatform(given, platform);
     this.#plane.table = new LiveTable(table, (route) => ({
       app: route.app,
       note: route.note,
       https: route.https,
+      // A push answers when the new version does, and whoever follows a log waits for the next line.
+      answerMs: route.app === PLATFORM ? timeouts.silenceMs : timeouts.answerMs,
       pools: route.targets.map((target) => this.#plane.pools.pool(target)),
       counter: this.#traffic.counter(route.app),
     }));
     this.#plane.pools.settle(table);
     this.#traffic.keepOnly(new Set(table.routes.map((route) => route.app)));
-    return Promise.resolve();
   }
 
   present(presented: Presented): Promise<CertificateState> {

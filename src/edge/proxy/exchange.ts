@@ -172,8 +172,8 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #armForAnswer(): void {
-    const { answerMs, stallMs } = this.#plane.settings.timeouts;
-    if (this.#upload.done) this.#arm(answerMs);
+    const { stallMs } = this.#plane.settings.timeouts;
+    if (this.#upload.done) this.#arm(this.#search.route.answerMs);
     else this.#arm(this.#unit?.blocked === true ? stallMs : this.#upload.patienceMs(stallMs));
   }
 

@@ -1,3 +1,5 @@
+import type { PlatformDoor } from '../routing/platform-route.ts';
+
 /** Every bound of the edge in one place; all times in milliseconds. */
 export interface Limits {
   /** Bytes of a request's or response's head. */
@@ -50,6 +52,8 @@ export interface Settings {
   readonly proxyProtocol: boolean;
   /** Of Strict-Transport-Security, in answers by HTTPS; 0: it is not said. */
   readonly hstsSeconds: number;
+  /** Null: its names lead to no app. */
+  readonly platform: PlatformDoor | null;
   readonly limits: Limits;
   readonly timeouts: Timeouts;
 }
@@ -58,6 +62,7 @@ export const DEFAULT_SETTINGS: Settings = {
   trustedProxies: [],
   proxyProtocol: false,
   hstsSeconds: 0,
+  platform: null,
   limits: {
     headBytes: 32_768,
     clientConnections: 16_384,

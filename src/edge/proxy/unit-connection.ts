@@ -55,7 +55,8 @@ export class UnitConnection {
     const { host, port } = this.pool.target;
     const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
     const onread = { buffer, callback: (size: number) => this.#read(buffer, size) };
-    const socket = connect({ host, port, noDelay: true, allowHalfOpen: true, onread });
+    const at = host.startsWith('/') ? { path: host } : { host, port, noDelay: true };
+    const socket = connect({ ...at, allowHalfOpen: true, onread });
     this.#socket = socket;
     socket.on('connect', onConnect);
     socket.on('end', () => {

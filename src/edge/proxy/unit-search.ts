@@ -1,4 +1,5 @@
 import type { RequestHead } from '../http/request-head.ts';
+import { PLATFORM } from '../routing/platform-route.ts';
 import type { LiveRoute } from '../routing/route-table.ts';
 import type { Applicant, TargetPool } from '../routing/target-pool.ts';
 import type { Plane } from './plane.ts';
@@ -37,6 +38,7 @@ export class UnitSearch {
     if (route.pools.length === 0) return { status: 503, detail: route.note, retryAfter: 5, counts: false };
     const pool = this.#plane.pools.pick(route.pools, this.#tried);
     if (pool === null) {
+      if (route.app === PLATFORM) return { status: 503, detail: route.note, retryAfter: 5, counts: true };
       return this.timedOut
         ? failure(504, 'The app did not take the connection in time.')
         : failure(502, 'The app could not be reached.');

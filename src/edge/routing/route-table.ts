@@ -8,6 +8,8 @@ export interface LiveRoute {
   readonly app: string;
   readonly note: string;
   readonly https: Route['https'];
+  /** Milliseconds from the whole request to the head of its answer. */
+  readonly answerMs: number;
   readonly pools: readonly TargetPool[];
   readonly counter: AppCounter;
 }

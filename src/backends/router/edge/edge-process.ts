@@ -80,9 +80,10 @@ export async function removeOtherPrograms(options: EdgeRouterOptions, { entry }:
 
 /** All options that an edge goes by, but for where it is. */
 function behaviourOf(options: EdgeRouterOptions): object {
-  const { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol, hstsSeconds, keeper } =
-    options;
-  return { workers, stopGraceMs, handoverMs, limits, timeouts, trustedProxies, proxyProtocol, hstsSeconds, keeper };
+  const { workers, stopGraceMs, handoverMs, limits, timeouts, keeper } = options;
+  const { trustedProxies, proxyProtocol, hstsSeconds, platform } = options;
+  const how = { workers, stopGraceMs, handoverMs, limits, timeouts, keeper };
+  return { ...how, trustedProxies, proxyProtocol, hstsSeconds, platform };
 }
 
 export interface EdgeCommand {
