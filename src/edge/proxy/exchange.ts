@@ -43,7 +43,8 @@ export class Exchange implements Applicant, ClientUser {
   #isCounted = true;
   #unit: UnitConnection | null = null;
   #reused = false;
-  #repeated = false;
+  /** The connection that went away last: it is repeated once after a kept one, and once after a new one. */
+  #lost: 'kept' | 'new' | null = null;
   #unitPaused = false;
   #heard = false;
   /** No unit is asked for before there is something to send to it. */
@@ -289,12 +290,13 @@ export class Exchange implements Applicant, ClientUser {
 
   /** The unit went away before the first byte of an answer. */
   #lostEarly(): void {
-    const repeatable = !this.#heard && !this.#repeated && this.#upload.repeatable(this.#search.idempotent);
-    if (!repeatable) {
+    const kind = this.#reused ? 'kept' : 'new';
+    const isFirst = this.#lost !== 'new' && this.#lost !== kind;
+    if (this.#heard || !isFirst || !this.#upload.repeatable(this.#search.idempotent)) {
       this.#fail(502, 'The app closed the connection before it answered.');
       return;
     }
-    this.#repeated = true;
+    this.#lost = kind;
     // A connection that had served before was most likely just closed for idleness; a new one means a unit in trouble.
     if (this.#reused) this.#search.leave();
     else this.#search.passOver();

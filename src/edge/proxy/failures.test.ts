@@ -92,6 +92,40 @@ describe('failures', () => {
     expect((await rig.plane.traffic('blog')).failures).toBe(0);
   });
 
+  it('asks another unit when one dies under a kept connection and takes a last new one', async () => {
+    const rig = await start();
+    let dropped = 0;
+    let connections = 0;
+    const dying = await rig.rawUnit((socket) => {
+      let isServing = ++connections === 1;
+      socket.on('data', () => {
+        if (isServing) {
+          isServing = false;
+          socket.write(OK);
+        } else {
+          dropped++;
+          socket.destroy();
+        }
+      });
+    });
+    const alive = await rig.httpUnit(({ url }, response) => {
+      if (url !== '/hold') response.end('alive');
+    });
+    await rig.route(alive);
+    const holder = await rig.client();
+    holder.send('GET /hold HTTP/1.1\r\nHost: blog.test\r\n\r\n');
+    await inFlight(rig, alive, 1);
+    // The one with fewer requests is asked first.
+    await rig.route(dying, alive);
+    const client = await rig.client();
+    client.send(GET);
+    await client.until(/ok$/);
+    client.send(GET);
+    await client.until(/alive$/);
+    expect(dropped).toBe(2);
+    expect(await rig.plane.traffic('blog')).toMatchObject({ failures: 0 });
+  });
+
   it('answers 502 when every unit drops the request', async () => {
     const rig = await start();
     const requests = await scripted(rig, (socket) => socket.destroy());
