@@ -1,0 +1,153 @@
+/** Apps in other languages, and files of other platforms. */
+import { type CorpusApp, json } from './corpus-app.ts';
+
+const DJANGO = {
+  'manage.py': 'os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")\n',
+  'shop/settings.py': 'WSGI_APPLICATION = "shop.wsgi.application"\n',
+  'shop/wsgi.py': 'application = get_wsgi_application()\n',
+};
+
+export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
+  Flask: {
+    files: { 'requirements.txt': 'flask\n', 'app.py': 'app = Flask(__name__)\n' },
+    web: 'gunicorn --bind 0.0.0.0:$PORT app:app',
+    says: 'gunicorn serves the app',
+  },
+  'Flask with a factory': {
+    files: { 'requirements.txt': 'flask\ngunicorn\n', 'shop/__init__.py': 'def create_app():\n' },
+    web: "gunicorn --bind 0.0.0.0:$PORT 'shop:create_app()'",
+  },
+  FastAPI: {
+    files: { 'requirements.txt': 'fastapi[standard]\n', 'main.py': 'app = FastAPI()\n' },
+    web: 'uvicorn --host 0.0.0.0 --port $PORT main:app',
+  },
+  'FastAPI in src, of a project': {
+    files: {
+      'pyproject.toml': '[project]\nname = "x"\nversion = "1"\ndependencies = ["fastapi", "uvicorn"]\n',
+      'src/shop/main.py': 'app = FastAPI()\n',
+    },
+    web: 'uvicorn --host 0.0.0.0 --port $PORT shop.main:app',
+  },
+  Django: {
+    files: { ...DJANGO, 'requirements.txt': 'Django\ngunicorn\n' },
+    web: 'gunicorn --bind 0.0.0.0:$PORT shop.wsgi',
+  },
+  'Django whose static files are collected': {
+    files: {
+      ...DJANGO,
+      'requirements.txt': 'Django\n',
+      'shop/settings.py': 'STATIC_ROOT = "x"\nWSGI_APPLICATION = "shop.wsgi.application"\n',
+    },
+    lastStep: /collectstatic/,
+  },
+  Streamlit: {
+    files: { 'requirements.txt': 'streamlit\n', 'streamlit_app.py': 'import streamlit as st\n' },
+    web: 'streamlit run streamlit_app.py --server.address 0.0.0.0 --server.port $PORT --server.headless true',
+  },
+  'Flask without a list of packages': {
+    files: { 'app.py': 'app = Flask(__name__)\n' },
+    problem: /app.py line 1 needs Flask, but the source has no list of packages/,
+  },
+  'a bot': {
+    files: { 'requirements.txt': 'x\n', Procfile: 'worker: python bot.py\n' },
+    process: ['worker', 'python bot.py'],
+  },
+  Pipenv: {
+    files: { Pipfile: '[packages]\nflask = "*"\n', 'app.py': 'app = Flask(__name__)\n' },
+    web: 'gunicorn --bind 0.0.0.0:$PORT app:app',
+  },
+  'a Go program at the top': {
+    files: { 'go.mod': 'module example.com/till\n\ngo 1.21\n', 'main.go': 'package main\n' },
+    web: 'bin/till',
+  },
+  'a single program in cmd': {
+    files: { 'go.mod': 'module x\n\ngo 1.21\n', 'cmd/shop/main.go': 'package main\n' },
+    web: 'bin/shop',
+  },
+  'Go from before modules': { files: { 'main.go': 'package main\n', 'Godeps/Godeps.json': '{}' }, problem: /modules/ },
+  'a Go library': { files: { 'go.mod': 'module x\n', 'lib.go': 'package lib\n' }, isRefused: true },
+  'a Rust program': {
+    files: { 'Cargo.toml': '[package]\nname = "till"\nversion = "1.0.0"\n', 'src/main.rs': '', 'Cargo.lock': '' },
+    web: 'target/release/till',
+  },
+  Rocket: {
+    files: {
+      'Cargo.toml': '[package]\nname = "till"\nversion = "1.0.0"\n[dependencies]\nrocket = "0.5"\n',
+      'src/main.rs': '',
+    },
+    web: 'ROCKET_ADDRESS=0.0.0.0 ROCKET_PORT=$PORT exec target/release/till',
+  },
+  'a Rust library': {
+    files: { 'Cargo.toml': '[package]\nname = "till"\nversion = "1.0.0"\n', 'src/lib.rs': '' },
+    problem: /it is a library/,
+  },
+  'Spring Boot with Maven': {
+    files: { 'pom.xml': '<parent>\n<artifactId>spring-boot-starter-parent</artifactId>\n' },
+    web: 'SERVER_PORT=$PORT exec java @.tancho/app.args',
+  },
+  'Quarkus with Maven': {
+    files: { 'pom.xml': '<groupId>io.quarkus</groupId>\n' },
+    web: 'QUARKUS_HTTP_PORT=$PORT exec java @.tancho/app.args',
+  },
+  'Spring Boot with Gradle in Kotlin': {
+    files: {
+      gradlew: '',
+      'gradle/wrapper/gradle-wrapper.properties': '',
+      'build.gradle.kts': 'id("org.springframework.boot")\n',
+    },
+    title: 'Spring Boot with Gradle',
+  },
+  'a war': { files: { 'pom.xml': '<packaging>war</packaging>\n' }, problem: /pom.xml line 1 makes a war/ },
+  Laravel: {
+    files: { 'composer.json': json({ require: { 'laravel/framework': '^12' } }), 'public/index.php': '', artisan: '' },
+    web: '.tancho/php-server public',
+    title: 'Laravel with Composer',
+  },
+  Symfony: {
+    files: {
+      'composer.json': json({ require: { 'symfony/framework-bundle': '^7', 'ext-ctype': '*' } }),
+      'public/index.php': '',
+    },
+    web: '.tancho/php-server public',
+  },
+  'plain PHP': { files: { 'index.php': '' }, web: '.tancho/php-server .' },
+  "PHP as Heroku's sample": {
+    files: { 'composer.json': '{}', 'web/index.php': '', Procfile: 'web: heroku-php-apache2 web/\n' },
+    web: 'heroku-php-apache2 web/',
+  },
+  Rails: {
+    files: { Gemfile: 'gem "rails"\ngem "puma"\n', 'config.ru': '', 'config/puma.rb': '', 'package.json': '{}' },
+    web: 'bundle exec puma -C config/puma.rb',
+    title: 'Rails with Bundler',
+  },
+  'Sinatra with Rack': {
+    files: { Gemfile: 'gem "sinatra"\ngem "puma"\n', 'config.ru': '' },
+    web: 'bundle exec puma -b tcp://0.0.0.0:$PORT config.ru',
+  },
+  'classic Sinatra': {
+    files: { Gemfile: 'gem "sinatra"\n', 'app.rb': 'require "sinatra"\n' },
+    web: 'bundle exec ruby app.rb -o 0.0.0.0 -p $PORT',
+  },
+  'pages as they are': { files: { 'index.html': '<h1>x</h1>' }, title: 'static files' },
+  'pages that need a build': {
+    files: { 'index.html': '<script type="module" src="/src/main.tsx"></script>' },
+    problem: /index.html line 1 needs a build/,
+  },
+  'a file of nothing known': { files: { 'README.md': '' }, throws: /is not recognised/ },
+  'an app in a directory': {
+    files: { 'README.md': '', 'shop/package.json': '{}' },
+    throws: /There is shop\/package.json, but the app must lie at the top/,
+  },
+  'release in the Procfile': {
+    files: { 'server.js': '', Procfile: 'release: node migrate\nweb: node server.js\n' },
+    web: 'node server.js',
+  },
+  'variables in app.json': {
+    files: { 'server.js': '', 'app.json': json({ env: { KEY: { generator: 'secret' } } }) },
+    variables: ['KEY'],
+  },
+  "Heroku's buildpack for sites": {
+    files: { 'package.json': json({ scripts: { build: 'make' } }), 'static.json': '{}' },
+    isRefused: true,
+  },
+};
