@@ -11,6 +11,10 @@ export interface CorpusApp {
   readonly lastStep?: RegExp;
   /** Where its site is made. */
   readonly roots?: readonly string[];
+  readonly options?: Readonly<Record<string, string>>;
+  readonly healthPath?: string;
+  /** Commands that run once per new version. */
+  readonly release?: readonly string[];
   /** A part of a note. */
   readonly says?: string;
   /** Names of the variables that it gets. */

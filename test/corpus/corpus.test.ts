@@ -18,7 +18,7 @@ describe('the corpus', () => {
   it.for(APPS)('%s', async ([, app]) => {
     const request = { app: 'shop', platform: 'auto', languages: LANGUAGES, files: sourceOf(app.files) };
     if (app.throws !== undefined) return expect(planSource(request)).rejects.toThrow(app.throws);
-    const { plan } = await planSource(request);
+    const { plan, appFiles } = await planSource(request);
     const isRefused = app.problem !== undefined || app.isRefused === true;
     expect(plan.problems.length > 0, JSON.stringify(plan.problems)).toBe(isRefused);
     for (const { message, hint } of plan.problems) expect([message, hint].every((text) => text.length > 20)).toBe(true);
@@ -31,6 +31,9 @@ describe('the corpus', () => {
       steps: run,
       lastStep: run.at(-1),
       roots: site?.roots,
+      options: appFiles.config.options,
+      healthPath: appFiles.config.healthCheck?.path,
+      release: appFiles.release,
       says: plan.notes.join('\n'),
       variables: newVariables.map(({ name }) => name),
       problem: plan.problems[0]?.message,

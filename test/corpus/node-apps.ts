@@ -102,6 +102,14 @@ export const NODE_APPS: Readonly<Record<string, CorpusApp>> = {
     roots: ['_site'],
     steps: ['npm install --include=dev --no-package-lock', 'npm exec --no -- eleventy'],
   },
+  'Eleventy, whose start is for development': {
+    files: dev('@11ty/eleventy', {
+      scripts: { build: 'npx @11ty/eleventy', start: 'npx @11ty/eleventy --serve --quiet' },
+    }),
+    web: SITE,
+    roots: ['_site'],
+    says: 'runs a development server',
+  },
   'Next.js': {
     files: npm('next', '15', { scripts: { dev: 'next dev', build: 'next build', start: 'next start' } }),
     web: 'npm start',

@@ -1,6 +1,7 @@
 /** Apps in other languages, and files of other platforms. */
 import { type CorpusApp, json } from './corpus-app.ts';
 
+const VITE = { 'package.json': json({ devDependencies: { vite: '7' }, scripts: { build: 'vite build' } }) };
 const DJANGO = {
   'manage.py': 'os.environ.setdefault("DJANGO_SETTINGS_MODULE", "shop.settings")\n',
   'shop/settings.py': 'WSGI_APPLICATION = "shop.wsgi.application"\n',
@@ -147,7 +148,53 @@ export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
     variables: ['KEY'],
   },
   "Heroku's buildpack for sites": {
-    files: { 'package.json': json({ scripts: { build: 'make' } }), 'static.json': '{}' },
-    isRefused: true,
+    files: { ...VITE, 'static.json': json({ root: 'dist/', routes: { '/**': 'index.html' } }) },
+    options: { STATIC_ROOT: 'dist', STATIC_FALLBACK: 'index.html' },
+  },
+  "Railway's file": {
+    files: {
+      'package.json': '{}',
+      'railway.json': json({
+        deploy: { startCommand: 'node a.js', healthcheckPath: '/up', preDeployCommand: ['migrate'] },
+      }),
+    },
+    web: 'node a.js',
+    healthPath: '/up',
+    release: ['migrate'],
+  },
+  "Render's blueprint": {
+    files: {
+      'requirements.txt': 'x',
+      'render.yaml': 'services:\n  - type: web\n    buildCommand: make\n    startCommand: gunicorn shop:app\n',
+    },
+    web: 'gunicorn shop:app',
+    says: 'render.yaml: its build command is not followed',
+  },
+  'a blueprint of several services': {
+    files: {
+      'server.js': '',
+      'render.yaml': 'services:\n  - { type: web, startCommand: a }\n  - { type: web, startCommand: b }\n',
+    },
+    web: 'node server.js',
+    says: 'its several services',
+  },
+  "Nixpacks' file": {
+    files: { 'package.json': '{}', 'nixpacks.toml': '[phases.build]\ncmds = ["x"]\n[start]\ncmd = "node b"\n' },
+    web: 'node b',
+    says: 'the phase build',
+  },
+  "Fly's file": {
+    files: { 'server.js': '', 'fly.toml': '[deploy]\nrelease_command = "node migrate"\n' },
+    web: 'node server.js',
+    release: ['node migrate'],
+  },
+  'a Procfile for development': {
+    files: { 'server.js': '', 'Procfile.dev': 'web: nodemon\n' },
+    web: 'node server.js',
+    says: 'Procfile.dev is for development',
+  },
+  'a Procfile beside files of others': {
+    files: { 'server.js': '', Procfile: 'web: node c\n', 'railway.toml': '[deploy]\nstartCommand = "no"\n' },
+    web: 'node c',
   },
 };

@@ -5,6 +5,7 @@ import { Failure } from '../../domain/failure.ts';
 import { CONFIG_FILES, NO_CONFIG, parseAppConfig } from './app-config.ts';
 import type { AppConfig, ConfigContext } from './app-config.ts';
 import { readAppJson } from './app-json.ts';
+import { type OtherPlatforms, readOtherPlatforms } from './other-platforms.ts';
 import { parseProcfile } from './procfile.ts';
 import type { ProcessEntry } from './process-entry.ts';
 import type { NewVariable } from '../build-plan.ts';
@@ -53,13 +54,37 @@ export async function readAppFiles(files: SourceFiles, context: ConfigContext): 
       },
     );
   }
+  const own = Object.keys(processes).length > 0 ? processes : null;
+  const others = await readOtherPlatforms(files);
+  for (const text of others.notes) context.note(text);
+  const started = own === null && others.start !== null ? { [ROUTED_PROCESS]: others.start.command } : own;
   return {
-    config,
-    processes: Object.keys(processes).length > 0 ? processes : null,
-    processesFrom: Object.keys(processes).length === 0 ? '' : hasProcfile ? 'Procfile' : file,
+    config: withOthers(config, others, context),
+    processes: started,
+    processesFrom: own === null ? (others.start?.from ?? '') : hasProcfile ? 'Procfile' : file,
     settings: settingsOf(config, file, appJson.settings),
     variables: appJson.variables,
-    release: command === undefined ? config.hooksRelease : [command],
+    release: releaseOf(command, config, others),
+  };
+}
+
+/** What the app says for this platform comes before what it says for others. */
+function releaseOf(command: string | undefined, config: AppConfig, others: OtherPlatforms): readonly string[] {
+  if (command !== undefined) return [command];
+  if (config.hooksRelease.length > 0 || others.release === null) return config.hooksRelease;
+  return [others.release];
+}
+
+function withOthers(config: AppConfig, { healthPath, site }: OtherPlatforms, { section }: ConfigContext): AppConfig {
+  const { root, fallback } = section === 'static' ? site : { root: null, fallback: null };
+  return {
+    ...config,
+    healthCheck: config.healthCheck ?? (healthPath === null ? null : { path: healthPath }),
+    options: {
+      ...(root !== null && { STATIC_ROOT: root }),
+      ...(fallback !== null && { STATIC_FALLBACK: fallback }),
+      ...config.options,
+    },
   };
 }
 
