@@ -13,6 +13,9 @@ export interface Destination {
 export const NAVIGATION: readonly { readonly title: string; readonly items: readonly Destination[] }[] = [
   {
     title: '',
-    items: [{ to: '/', section: 'apps', label: 'Apps', icon: 'apps' }],
+    items: [
+      { to: '/', section: 'apps', label: 'Apps', icon: 'apps' },
+      { to: '/deploys', section: 'deploys', label: 'Deploys', icon: 'deploys' },
+    ],
   },
 ];

@@ -1,5 +1,6 @@
 /** A real Chromium, and pages of the dashboard in it. What a page must never do (break its policy, throw) is noted for every page. */
 import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { World } from './world.ts';
 
@@ -65,4 +66,11 @@ export async function signIn(
   await page.getByLabel('Password').fill(who?.password ?? world.adminPassword);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('#main h1').waitFor();
+}
+
+/** For docs/images, with TANCHO_TEST_PICTURES=1 only: what fades or turns is left to come to rest. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (process.env['TANCHO_TEST_PICTURES'] !== '1') return;
+  const file = fileURLToPath(new URL(`../../docs/images/${name}.png`, import.meta.url));
+  await page.screenshot({ path: file, animations: 'disabled', scale: 'css' });
 }

@@ -33,17 +33,16 @@ export function problemOf(thrown: unknown): Problem {
 }
 
 export async function problemOfAnswer(response: Response): Promise<Problem> {
-  const { status } = response;
-  const requestId = response.headers.get('x-request-id') ?? '';
-  const text = await response.text();
+  return problemOfText(await response.text(), response.status, response.headers.get('x-request-id') ?? '');
+}
+
+/** Of the body of an answer: the document of a problem, or text. */
+export function problemOfText(text: string, status: number, requestId: string): Problem {
   try {
     const { detail, code, hint = '' } = JSON.parse(text) as { detail: string; code: string; hint?: string };
     return new Problem(detail, { code, status, hint, requestId });
   } catch {
-    return new Problem(text.trim().slice(0, 500) || `The server answered ${status}.`, {
-      code: 'answer',
-      status,
-      requestId,
-    });
+    const message = text.trim().slice(0, 500) || `The server answered ${status}.`;
+    return new Problem(message, { code: 'answer', status, requestId });
   }
 }

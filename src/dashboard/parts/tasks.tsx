@@ -77,7 +77,7 @@ function TaskView({ task }: { task: Task }) {
           <strong>{task.title}</strong> <span class="muted">{WORDS[task.state]}</span>
         </div>
         {task.hint !== '' && <div class="muted small">{task.hint}</div>}
-        {task.lines.length > 0 && (
+        {task.state !== 'done' && task.lines.length > 0 && (
           <pre class="output" ref={output} tabIndex={0} aria-label={`Output of ${task.title}`}>
             {task.lines.join('\n')}
           </pre>

@@ -23,6 +23,26 @@ export const PLACES: readonly Place[] = [
   { pattern: '/', title: named('Apps'), section: 'apps', load: () => import('../screens/apps.tsx') },
   { pattern: '/new', title: named('New app'), section: 'apps', load: () => import('../screens/new-app.tsx') },
   { pattern: '/apps/:app', title: ofApp(''), section: 'apps', load: () => import('../screens/app-overview.tsx') },
+  { pattern: '/apps/:app/log', title: ofApp('Log'), section: 'apps', load: () => import('../screens/app-log.tsx') },
+  {
+    pattern: '/apps/:app/deploys',
+    title: ofApp('Deploys'),
+    section: 'apps',
+    load: () => import('../screens/app-deploys.tsx'),
+  },
+  {
+    pattern: '/apps/:app/deploys/:deploy',
+    title: ofApp('Deploy'),
+    section: 'apps',
+    load: () => import('../screens/app-deploy.tsx'),
+  },
+  {
+    pattern: '/apps/:app/env',
+    title: ofApp('Environment'),
+    section: 'apps',
+    load: () => import('../screens/app-env.tsx'),
+  },
+  { pattern: '/deploys', title: named('Deploys'), section: 'deploys', load: () => import('../screens/deploys.tsx') },
 ];
 
 export function placeAt(path: string): { place: Place; params: Params } | null {

@@ -10,7 +10,12 @@ import { Status } from '../parts/status.tsx';
 import { runTask } from '../parts/tasks.tsx';
 import { at, BASE, path } from '../routing/location.ts';
 
-const TABS: readonly { readonly part: string; readonly label: string }[] = [{ part: '', label: 'Overview' }];
+const TABS: readonly { readonly part: string; readonly label: string }[] = [
+  { part: '', label: 'Overview' },
+  { part: 'log', label: 'Log' },
+  { part: 'deploys', label: 'Deploys' },
+  { part: 'env', label: 'Environment' },
+];
 
 export function useApp(name: string): Resource<App> {
   return useResource(`app ${name}`, (signal) => call('GET /apps/{app}', { params: { app: name }, signal }), OFTEN_MS);

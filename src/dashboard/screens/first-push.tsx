@@ -3,6 +3,7 @@ import { call } from '../api/call.ts';
 import type { App, Deploy } from '../api/operations.ts';
 import { useResource } from '../data/resource.ts';
 import { Card, Copyable, Loaded, Time } from '../parts/content.tsx';
+import { DropZone } from '../parts/drop-zone.tsx';
 import { Area, Form } from '../parts/form.tsx';
 import { Status } from '../parts/status.tsx';
 import { tell } from '../parts/toasts.tsx';
@@ -43,6 +44,7 @@ export function FirstPush({ app, deploys }: { app: App; deploys: readonly Deploy
           </li>
         </ol>
       </Card>
+      <DropZone app={app.Name} />
     </>
   );
 }

@@ -1,0 +1,29 @@
+import { expect, it } from 'vitest';
+import { LogBuffer } from './log-buffer.ts';
+
+const entry = (n: number) => ({
+  Date: '',
+  Message: `line ${n}`,
+  Source: 'app',
+  AppName: 'shop',
+  Unit: '',
+  Cursor: `c${n}`,
+});
+const entries = (from: number, to: number) => Array.from({ length: to - from }, (_, at) => entry(from + at));
+
+it('holds a bounded number of entries, the newest ones, and says how far they have moved', () => {
+  const buffer = new LogBuffer(100);
+  for (let at = 0; at < 1_000; at += 10) buffer.append(entries(at, at + 10));
+  expect(buffer.length).toBeLessThanOrEqual(100);
+  expect(buffer.lastCursor).toBe('c999');
+  expect(buffer.first?.Cursor).toBe(`c${buffer.dropped}`);
+  expect(buffer.dropped + buffer.length).toBe(1_000);
+});
+
+it('takes older entries at the front, those it has already only once', () => {
+  const buffer = new LogBuffer(100);
+  buffer.append(entries(20, 30));
+  expect(buffer.prepend(entries(10, 23))).toBe(10);
+  expect(buffer.slice(0, 20).map(({ Cursor }) => Cursor)).toEqual(entries(10, 30).map(({ Cursor }) => Cursor));
+  expect(buffer.dropped).toBe(-10);
+});

@@ -1,0 +1,65 @@
+/** The entries of a log that a page holds: a bounded number, in order, each once. */
+import type { LogEntry } from '../api/operations.ts';
+
+/** Beyond it the oldest go, so many at once that it seldom happens. */
+const MOST = 50_000;
+const GOES_AT_ONCE = 5_000;
+
+export class LogBuffer {
+  #entries: LogEntry[] = [];
+  /** Entries that are not held any more, or not yet: how far the index of an entry has moved. */
+  #dropped = 0;
+  readonly #most: number;
+
+  constructor(most: number = MOST) {
+    this.#most = most;
+  }
+
+  get length(): number {
+    return this.#entries.length;
+  }
+
+  /** Grows by one for each entry that is dropped at the front, and shrinks for each that is added there. */
+  get dropped(): number {
+    return this.#dropped;
+  }
+
+  get first(): LogEntry | undefined {
+    return this.#entries[0];
+  }
+
+  /** Cursor of the newest one; '' when there is none. */
+  get lastCursor(): string {
+    return this.#entries.at(-1)?.Cursor ?? '';
+  }
+
+  get isFull(): boolean {
+    return this.#entries.length >= this.#most - GOES_AT_ONCE;
+  }
+
+  slice(from: number, to: number): readonly LogEntry[] {
+    return this.#entries.slice(from, to);
+  }
+
+  append(entries: readonly LogEntry[]): void {
+    for (const entry of entries) this.#entries.push(entry);
+    if (this.#entries.length <= this.#most) return;
+    const going = this.#entries.length - this.#most + Math.min(GOES_AT_ONCE, this.#most / 2);
+    this.#entries = this.#entries.slice(going);
+    this.#dropped += going;
+  }
+
+  /** `older`, oldest first, may overlap with what is held. Answers how many were new. */
+  prepend(older: readonly LogEntry[]): number {
+    const known = new Set(this.#entries.slice(0, older.length).map(({ Cursor }) => Cursor));
+    const fresh = older.filter(({ Cursor }) => !known.has(Cursor));
+    this.#entries = [...fresh, ...this.#entries];
+    this.#dropped -= fresh.length;
+    return fresh.length;
+  }
+
+  clear(): void {
+    this.#entries = [];
+    this.#dropped = 0;
+  }
+}

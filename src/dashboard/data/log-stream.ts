@@ -1,0 +1,119 @@
+/** A log as it is written: from its last lines on, through every cut of the connection, without a gap and without a line twice. */
+import { signal } from '@preact/signals';
+import { ask, call } from '../api/call.ts';
+import { eventBatches } from '../api/lines.ts';
+import type { LogEntry } from '../api/operations.ts';
+import { type Problem, problemOf } from '../api/problem.ts';
+import { LogBuffer } from './log-buffer.ts';
+
+export type LogFilter = Readonly<
+  Partial<Record<'unit' | 'process' | 'source' | 'deploy' | 'search' | 'regexp' | 'since', string>>
+>;
+
+const FIRST_LINES = 1_000;
+const OLDER_LINES = 1_000;
+const FIRST_WAIT_MS = 500;
+const LONGEST_WAIT_MS = 10_000;
+
+export class LogStream {
+  readonly buffer = new LogBuffer();
+  /** Grows, at most once a frame, when the buffer has changed. */
+  readonly version = signal(0);
+  readonly state = signal<'connecting' | 'live' | 'lost'>('connecting');
+  /** Why there is nothing more to come. */
+  readonly problem = signal<Problem | null>(null);
+  readonly isAtStart = signal(false);
+  readonly #app: string;
+  readonly #filter: LogFilter;
+  #reading: AbortController | null = null;
+  #frame = 0;
+  #isLoading = false;
+  #wait = FIRST_WAIT_MS;
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(app: string, filter: LogFilter) {
+    this.#app = app;
+    this.#filter = filter;
+  }
+
+  /** The answer stops it. A page that nobody sees reads nothing: browsers allow six connections to a server, over all pages. */
+  start(): () => void {
+    const look = (): void => (document.visibilityState === 'visible' ? this.#connect() : this.#disconnect());
+    document.addEventListener('visibilitychange', look);
+    look();
+    return () => {
+      document.removeEventListener('visibilitychange', look);
+      this.#disconnect();
+      cancelAnimationFrame(this.#frame);
+    };
+  }
+
+  /** Reads what came before the first entry that is held. Resolves to how many these were. */
+  async loadOlder(): Promise<number> {
+    const { first, isFull } = this.buffer;
+    if (first === undefined || isFull || this.#isLoading || this.isAtStart.value) return 0;
+    this.#isLoading = true;
+    try {
+      // The same millisecond once more: other entries may have it.
+      const until = new Date(Date.parse(first.Date) + 1).toISOString();
+      const query = { ...this.#filter, lines: OLDER_LINES, until };
+      const added = this.buffer.prepend(await call('GET /apps/{app}/log', { params: { app: this.#app }, query }));
+      if (added === 0) this.isAtStart.value = true;
+      this.version.value += 1;
+      return added;
+    } finally {
+      this.#isLoading = false;
+    }
+  }
+
+  #disconnect(): void {
+    clearTimeout(this.#timer);
+    this.#reading?.abort();
+    this.#reading = null;
+  }
+
+  #connect(): void {
+    if (this.#reading !== null) return;
+    const reading = new AbortController();
+    this.#reading = reading;
+    void this.#read(reading.signal).then(
+      () => this.#again(reading, null),
+      (thrown: unknown) => this.#again(reading, problemOf(thrown)),
+    );
+  }
+
+  #again(reading: AbortController, problem: Problem | null): void {
+    if (reading.signal.aborted) return;
+    this.#reading = null;
+    if (problem !== null && problem.status >= 400 && problem.status < 500) {
+      this.problem.value = problem;
+      return;
+    }
+    this.state.value = 'lost';
+    this.#timer = setTimeout(() => this.#connect(), this.#wait);
+    this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
+  }
+
+  async #read(stop: AbortSignal): Promise<void> {
+    const after = this.buffer.lastCursor;
+    // After a cut everything since the last entry is asked for, however much that is.
+    const query = { ...this.#filter, follow: 1, ...(after === '' ? { lines: FIRST_LINES } : { lines: 0, after }) };
+    const input = { params: { app: this.#app }, query, signal: stop };
+    const response = await ask('GET /apps/{app}/log', input, 'text/event-stream, application/json');
+    this.state.value = 'live';
+    this.#wait = FIRST_WAIT_MS;
+    for await (const events of eventBatches(response)) {
+      if (stop.aborted) return;
+      this.buffer.append(events.map(({ data }) => JSON.parse(data) as LogEntry));
+      this.#changed();
+    }
+  }
+
+  #changed(): void {
+    if (this.#frame !== 0) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.version.value += 1;
+    });
+  }
+}

@@ -1,0 +1,113 @@
+/** Deploys the folder or archive that is dropped here, and leads to the deploy as soon as the platform has it. */
+import { useRef, useState } from 'preact/hooks';
+import { call } from '../api/call.ts';
+import { sendArchive } from '../api/upload.ts';
+import { entriesOf, type Upload, uploadOfEntries, uploadOfFiles } from '../data/dropped.ts';
+import { bytes, plural } from '../data/format.ts';
+import { at, navigate } from '../routing/location.ts';
+import { tellProblem } from './toasts.tsx';
+
+const LOOK_MS = 500;
+
+export function DropZone({ app }: { app: string }) {
+  const [isOver, setOver] = useState(false);
+  const [state, setState] = useState('');
+  const folder = useRef<HTMLInputElement>(null);
+  const archive = useRef<HTMLInputElement>(null);
+  const deploy = async (make: () => Promise<Upload>): Promise<void> => {
+    setState('Reading the files …');
+    try {
+      await deployUpload(app, await make(), setState);
+    } catch (thrown) {
+      tellProblem(thrown);
+    } finally {
+      setState('');
+    }
+  };
+  const chosen = (input: HTMLInputElement): void => {
+    const files = [...(input.files ?? [])];
+    input.value = '';
+    void deploy(() => uploadOfFiles(files));
+  };
+  return (
+    <div
+      class={`drop ${isOver ? 'over' : ''}`}
+      role="group"
+      aria-label="Deploy a folder or an archive"
+      onDragOver={(event) => {
+        event.preventDefault();
+        setOver(true);
+      }}
+      onDragLeave={() => setOver(false)}
+      onDrop={(event) => {
+        event.preventDefault();
+        setOver(false);
+        const entries = event.dataTransfer === null ? [] : entriesOf(event.dataTransfer);
+        void deploy(() => uploadOfEntries(entries));
+      }}
+    >
+      {state !== '' ? (
+        <p class="row" role="status">
+          <span class="spinner" aria-hidden="true" /> {state}
+        </p>
+      ) : (
+        <>
+          <p>
+            <strong>Drop a folder or a .tar.gz here to deploy it</strong>
+          </p>
+          <div class="row">
+            <button type="button" class="button little" onClick={() => folder.current?.click()}>
+              Choose a folder
+            </button>
+            <button type="button" class="button little" onClick={() => archive.current?.click()}>
+              Choose an archive
+            </button>
+          </div>
+          <p class="muted small">Left out: .git, node_modules, virtual environments, caches.</p>
+        </>
+      )}
+      <input
+        ref={folder}
+        type="file"
+        hidden
+        aria-label="Folder"
+        {...{ webkitdirectory: true }}
+        onChange={(event) => chosen(event.currentTarget)}
+      />
+      <input
+        ref={archive}
+        type="file"
+        hidden
+        aria-label="Archive"
+        accept=".tar,.tgz,.gz"
+        onChange={(event) => chosen(event.currentTarget)}
+      />
+    </div>
+  );
+}
+
+async function deployUpload(app: string, upload: Upload, say: (state: string) => void): Promise<void> {
+  const newest = async (): Promise<string> => (await call('GET /deploys', { query: { app, limit: 1 } }))[0]?.ID ?? '';
+  const before = await newest();
+  const { size } = upload.body;
+  const what = upload.files === 0 ? upload.name : `${plural(upload.files, 'file')} of ${upload.name}`;
+  let failed: unknown;
+  let isOver = false;
+  sendArchive(app, upload.body, (sent) =>
+    say(`Sending ${what}: ${bytes(Math.min(sent, size))} of ${bytes(size)}`),
+  ).ended.then(
+    () => (isOver = true),
+    (thrown: unknown) => {
+      failed = thrown;
+      isOver = true;
+    },
+  );
+  for (;;) {
+    const id = await newest();
+    if (id !== before) return navigate(at('apps', app, 'deploys', id));
+    // Refused before it became a deploy.
+    if (isOver && failed !== undefined) throw failed;
+    if (isOver) return;
+    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
+  }
+}

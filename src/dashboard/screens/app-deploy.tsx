@@ -1,0 +1,168 @@
+import { useState } from 'preact/hooks';
+import { call } from '../api/call.ts';
+import type { DeployDetail } from '../api/operations.ts';
+import { isOver, moodOfDeploy, originOf, outcomeOf, STEPS } from '../data/deploy-state.ts';
+import { duration, plural } from '../data/format.ts';
+import { useResource } from '../data/resource.ts';
+import { Card, Loaded, Note, Time } from '../parts/content.tsx';
+import { confirm } from '../parts/dialog.tsx';
+import { Status } from '../parts/status.tsx';
+import { attempt } from '../parts/toasts.tsx';
+import { Transcript } from '../parts/transcript.tsx';
+import { at, BASE } from '../routing/location.ts';
+import type { Params } from '../routing/screens.ts';
+import { AppFrame, useApp } from './app-frame.tsx';
+import { RollBack } from './roll-back.tsx';
+
+const LIVE_MS = 700;
+const OVER_MS = 15_000;
+
+export default function AppDeploy({ params: { app: name = '', deploy: id = '' } }: { params: Params }) {
+  const app = useApp(name);
+  const [everyMs, setEveryMs] = useState(LIVE_MS);
+  const deploy = useResource(
+    `deploy ${id}`,
+    async (signal) => {
+      const found = await call('GET /deploys/{deploy}', { params: { deploy: id }, signal });
+      setEveryMs(isOver(found.State) ? OVER_MS : LIVE_MS);
+      return found;
+    },
+    everyMs,
+  );
+  return (
+    <AppFrame app={app} name={name}>
+      {(value) => (
+        <Loaded from={deploy}>
+          {(found) => <Detail deploy={found} address={value.Ip} changed={() => void deploy.refresh()} />}
+        </Loaded>
+      )}
+    </AppFrame>
+  );
+}
+
+function Detail({ deploy, address, changed }: { deploy: DeployDetail; address: string; changed: () => void }) {
+  const name = deploy.Release > 0 ? `v${deploy.Release}` : 'Deploy';
+  return (
+    <>
+      <div class="row between">
+        <div class="row">
+          <h2>
+            <a href={BASE + at('apps', deploy.App, 'deploys')}>Deploys</a> / {name}
+          </h2>
+          <Status state={deploy.State} label={outcomeOf(deploy)} mood={moodOfDeploy(deploy.State)} />
+        </div>
+        <div class="row">
+          {!isOver(deploy.State) && <Cancel deploy={deploy} changed={changed} />}
+          <RollBack deploy={deploy} done={changed} />
+        </div>
+      </div>
+      {deploy.State !== 'failed' && deploy.State !== 'cancelled' && (
+        <Steps state={deploy.State} waitsFor={deploy.WaitsFor} />
+      )}
+      {deploy.State === 'failed' && (
+        <Note mood="bad">
+          <strong>Failed: {outcomeOf(deploy)}</strong>
+          <span class="break">{deploy.Error}</span>
+          <span>What served before goes on serving.</span>
+          <a href={`${BASE}${at('apps', deploy.App, 'log')}`}>The log of the app</a>
+        </Note>
+      )}
+      {deploy.State === 'done' && (
+        <Note mood="good">
+          <span>
+            {name} serves at{' '}
+            <a href={`http://${address}`} target="_blank" rel="noreferrer">
+              {address}
+            </a>
+            .{' '}
+            {deploy.FailedRequests > 0
+              ? `${plural(deploy.FailedRequests, 'request')} failed during the switch.`
+              : 'No request failed during the switch.'}
+          </span>
+        </Note>
+      )}
+      <Transcript text={deploy.Log} label="What the deploy said" />
+      <Card title="About this deploy">
+        <dl class="facts">
+          <dt>Begun</dt>
+          <dd>
+            <Time at={deploy.Timestamp} />
+          </dd>
+          <dt>By</dt>
+          <dd>{deploy.User}</dd>
+          <dt>From</dt>
+          <dd>{originOf(deploy.Origin)}</dd>
+          {deploy.Commit !== '' && (
+            <>
+              <dt>Commit</dt>
+              <dd class="mono">{deploy.Commit}</dd>
+            </>
+          )}
+          <dt>Took</dt>
+          <dd>{duration(deploy.Duration)}</dd>
+          <dt>Log</dt>
+          <dd>
+            <a href={`${BASE}${at('apps', deploy.App, 'log')}?deploy=${encodeURIComponent(deploy.ID)}`}>
+              What its units printed
+            </a>
+          </dd>
+        </dl>
+      </Card>
+      {deploy.Diff.trim() !== '' && (
+        <details class="card">
+          <summary>Changes in the code</summary>
+          <Diff text={deploy.Diff} />
+        </details>
+      )}
+    </>
+  );
+}
+
+function Steps({ state, waitsFor }: { state: string; waitsFor: string }) {
+  const reached = STEPS.findIndex((step) => step === state);
+  return (
+    <ol class="way" aria-label="Steps of the deploy">
+      {STEPS.map((step, index) => {
+        const kind = index < reached || state === 'done' ? 'done' : index === reached ? 'now' : '';
+        return (
+          <li key={step} class={kind} {...(kind === 'now' && { 'aria-current': 'step' })}>
+            {step}
+            {kind === 'now' && waitsFor !== '' && <span class="small"> ({waitsFor})</span>}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}
+
+function Cancel({ deploy, changed }: { deploy: DeployDetail; changed: () => void }) {
+  const cancel = async (): Promise<void> => {
+    const isSure = await confirm({
+      title: 'Cancel this deploy?',
+      text: 'What serves now goes on serving.',
+      action: 'Cancel the deploy',
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    const input = { params: { app: deploy.App }, query: { deploy: deploy.ID }, body: {} };
+    await attempt(() => call('POST /apps/{app}/deploy/cancel', input), 'The deploy was cancelled.');
+    changed();
+  };
+  return (
+    <button type="button" class="button danger" onClick={() => void cancel()}>
+      Cancel
+    </button>
+  );
+}
+
+function Diff({ text }: { text: string }) {
+  return (
+    <pre class="output tall" tabIndex={0} aria-label="Changes">
+      {text.split('\n').map((line) => (
+        <span
+          class={line.startsWith('+') ? 'added' : line.startsWith('-') ? 'failed' : line.startsWith('@@') ? 'step' : ''}
+        >{`${line}\n`}</span>
+      ))}
+    </pre>
+  );
+}

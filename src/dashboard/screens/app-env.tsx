@@ -1,0 +1,161 @@
+import { useState } from 'preact/hooks';
+import { call, perform } from '../api/call.ts';
+import type { App, EnvVar } from '../api/operations.ts';
+import { useResource } from '../data/resource.ts';
+import { restartText } from '../data/restart-text.ts';
+import { Card, Empty, Loaded } from '../parts/content.tsx';
+import { confirm } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { runTask } from '../parts/tasks.tsx';
+import type { Params } from '../routing/screens.ts';
+import { AppFrame, useApp } from './app-frame.tsx';
+import { ChangeEnv } from './change-env.tsx';
+
+export default function AppEnv({ params: { app: name = '' } }: { params: Params }) {
+  const app = useApp(name);
+  const env = useResource(`env ${name}`, (signal) => call('GET /apps/{app}/env', { params: { app: name }, signal }));
+  return (
+    <AppFrame app={app} name={name}>
+      {(value) => (
+        <Loaded from={env}>{(vars) => <Variables app={value} vars={vars} changed={() => void env.refresh()} />}</Loaded>
+      )}
+    </AppFrame>
+  );
+}
+
+/** Null: nothing is being changed; a name: that one; '': new ones. */
+type Editing = string | null;
+
+function Variables({ app, vars, changed }: { app: App; vars: readonly EnvVar[]; changed: () => void }) {
+  const [editing, setEditing] = useState<Editing>(null);
+  const [wanted, setWanted] = useState('');
+  const found = vars.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
+  const remove = async (name: string): Promise<void> => {
+    const isSure = await confirm({
+      title: `Remove ${name}?`,
+      text: restartText(app),
+      action: 'Remove',
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    await runTask(`Remove ${name}`, (said) =>
+      perform('DELETE /apps/{app}/env', said, { params: { app: app.Name }, body: [name] }),
+    );
+    changed();
+  };
+  return (
+    <>
+      <Card
+        title="Environment"
+        isPlain
+        actions={
+          <>
+            {vars.length > 8 && (
+              <label>
+                <span class="unseen">Search variables</span>
+                <input
+                  type="search"
+                  id="search"
+                  placeholder="Search"
+                  value={wanted}
+                  onInput={(event) => setWanted(event.currentTarget.value)}
+                />
+              </label>
+            )}
+            <button type="button" class="button" onClick={() => setEditing('')}>
+              <Icon name="plus" /> Set variables
+            </button>
+          </>
+        }
+      >
+        {vars.length === 0 ? (
+          <Empty title="No variables yet" icon="terminal">
+            <p>They reach the app as its environment, with its next start.</p>
+          </Empty>
+        ) : (
+          <VariableTable vars={found} onEdit={setEditing} onRemove={(name) => void remove(name)} />
+        )}
+      </Card>
+      {editing !== null && (
+        <ChangeEnv
+          app={app}
+          vars={vars}
+          name={editing}
+          onClose={() => {
+            setEditing(null);
+            changed();
+          }}
+        />
+      )}
+    </>
+  );
+}
+
+interface VariableTableProps {
+  readonly vars: readonly EnvVar[];
+  readonly onEdit: (name: string) => void;
+  readonly onRemove: (name: string) => void;
+}
+
+function VariableTable({ vars, onEdit, onRemove }: VariableTableProps) {
+  return (
+    <div class="table-box" tabIndex={0} role="region" aria-label="Table of variables">
+      <table>
+        <thead>
+          <tr>
+            <th>Name</th>
+            <th>Value</th>
+            <th>
+              <span class="unseen">Actions</span>
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {vars.map((one) => (
+            <Variable key={one.name} one={one} onEdit={() => onEdit(one.name)} onRemove={() => onRemove(one.name)} />
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Variable({ one, onEdit, onRemove }: { one: EnvVar; onEdit: () => void; onRemove: () => void }) {
+  const [isShown, setShown] = useState(false);
+  return (
+    <tr>
+      <th scope="row" class="mono">
+        {one.name}
+      </th>
+      <td class="mono break value">
+        {one.public ? (
+          one.value
+        ) : (
+          <span class="row tight">
+            <button
+              type="button"
+              class="button plain little"
+              aria-pressed={isShown}
+              aria-label={`${isShown ? 'Hide' : 'Show'} the value of ${one.name}`}
+              onClick={() => setShown(!isShown)}
+            >
+              <Icon name="eye" />
+            </button>
+            <span>{isShown ? one.value : '••••••••'}</span>
+            <span class="tag">private</span>
+          </span>
+        )}
+      </td>
+      <td class="right">
+        <span class="row tight end">
+          <button type="button" class="button little" onClick={onEdit}>
+            Change <span class="unseen">{one.name}</span>
+          </button>
+          <button type="button" class="button little" onClick={onRemove} aria-label={`Remove ${one.name}`}>
+            <Icon name="trash" />
+          </button>
+        </span>
+      </td>
+    </tr>
+  );
+}

@@ -1,0 +1,174 @@
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import type { App } from '../api/operations.ts';
+import { plural } from '../data/format.ts';
+import { type LogFilter, LogStream } from '../data/log-stream.ts';
+import { ProblemNote } from '../parts/content.tsx';
+import { Icon } from '../parts/icon.tsx';
+import { LogLines } from '../parts/log-lines.tsx';
+import { query, setQuery } from '../routing/location.ts';
+import type { Params } from '../routing/screens.ts';
+import { AppFrame, useApp } from './app-frame.tsx';
+
+const FILTERS = ['unit', 'process', 'source', 'deploy', 'search', 'regexp', 'since'] as const;
+const TYPING_MS = 350;
+const MANY = 1_000;
+
+export default function AppLog({ params: { app: name = '' } }: { params: Params }) {
+  const app = useApp(name);
+  return (
+    <AppFrame app={app} name={name}>
+      {(value) => <Log app={value} />}
+    </AppFrame>
+  );
+}
+
+function Log({ app }: { app: App }) {
+  const filter = Object.fromEntries(
+    FILTERS.map((name) => [name, query.value.get(name) ?? '']).filter(([, value]) => value !== ''),
+  ) as LogFilter;
+  const key = JSON.stringify(filter);
+  const stream = useMemo(() => new LogStream(app.Name, filter), [app.Name, key]);
+  const [isFollowing, setFollowing] = useState(true);
+  useEffect(() => {
+    setFollowing(true);
+    return stream.start();
+  }, [stream]);
+  const problem = stream.problem.value;
+  return (
+    <>
+      <Filters app={app} filter={filter} />
+      {problem !== null && <ProblemNote problem={problem} />}
+      <section class="card log-card" aria-label="Log of the app">
+        <header>
+          <StreamState stream={stream} isFollowing={isFollowing} />
+          <div class="row tight">
+            <button
+              type="button"
+              class="button little"
+              aria-pressed={isFollowing}
+              onClick={() => setFollowing(!isFollowing)}
+            >
+              <Icon name={isFollowing ? 'pause' : 'play'} /> {isFollowing ? 'Pause' : 'Follow'}
+            </button>
+          </div>
+        </header>
+        <LogLines
+          stream={stream}
+          isFollowing={isFollowing}
+          onFollow={setFollowing}
+          search={filter.regexp === '1' ? '' : (filter.search ?? '')}
+        />
+      </section>
+      <p class="muted small">
+        A double click opens a line. The last lines are read first; older ones come as you scroll up. Times are in UTC.
+      </p>
+    </>
+  );
+}
+
+function StreamState({ stream, isFollowing }: { stream: LogStream; isFollowing: boolean }) {
+  const state = stream.state.value;
+  void stream.version.value;
+  const { length } = stream.buffer;
+  const words = {
+    connecting: 'Connecting …',
+    live: isFollowing ? 'Live' : 'Paused here; new lines are kept below',
+    lost: 'Connection lost; it goes on after the last line, without a gap',
+  };
+  return (
+    <div class="row" role="status">
+      <span class={`status ${state === 'live' ? 'good' : 'wait'}`}>{words[state]}</span>
+      <span class="muted small">
+        {length < MANY || state !== 'live' ? plural(length, 'line') : `${length.toLocaleString('en')} lines held`}
+      </span>
+    </div>
+  );
+}
+
+function Filters({ app, filter }: { app: App; filter: LogFilter }) {
+  const units = [...new Set([...app.Units.map(({ Name }) => Name), ...(filter.unit ? [filter.unit] : [])])];
+  const processes = [...new Set(app.Units.map(({ ProcessName }) => ProcessName))];
+  return (
+    <div class="row" role="search">
+      <Search filter={filter} />
+      <label class="check">
+        <input
+          type="checkbox"
+          checked={filter.regexp === '1'}
+          onChange={(event) => setQuery({ regexp: event.currentTarget.checked ? '1' : '' })}
+        />
+        Regular expression
+      </label>
+      <Select
+        label="Source"
+        name="source"
+        value={filter.source}
+        options={{ '': 'App and platform', app: 'The app only', tancho: 'The platform only' }}
+      />
+      {processes.length > 1 && (
+        <Select
+          label="Process"
+          name="process"
+          value={filter.process}
+          options={{ '': 'All processes', ...Object.fromEntries(processes.map((one) => [one, one])) }}
+        />
+      )}
+      <Select
+        label="Unit"
+        name="unit"
+        value={filter.unit}
+        options={{ '': 'All units', ...Object.fromEntries(units.map((one) => [one, one])) }}
+      />
+      {filter.deploy !== undefined && (
+        <button type="button" class="button little" onClick={() => setQuery({ deploy: '' })}>
+          Of one deploy only <Icon name="close" />
+        </button>
+      )}
+    </div>
+  );
+}
+
+function Search({ filter }: { filter: LogFilter }) {
+  const [typed, setTyped] = useState(filter.search ?? '');
+  useEffect(() => {
+    const timer = setTimeout(() => setQuery({ search: typed }), TYPING_MS);
+    return () => clearTimeout(timer);
+  }, [typed]);
+  return (
+    <label class="grow">
+      <span class="unseen">Search the log</span>
+      <input
+        type="search"
+        id="search"
+        placeholder="Search the log"
+        value={typed}
+        onInput={(event) => setTyped(event.currentTarget.value)}
+      />
+    </label>
+  );
+}
+
+function Select({
+  label,
+  name,
+  value = '',
+  options,
+}: {
+  label: string;
+  name: string;
+  value: string | undefined;
+  options: Record<string, string>;
+}) {
+  return (
+    <label>
+      <span class="unseen">{label}</span>
+      <select value={value} onChange={(event) => setQuery({ [name]: event.currentTarget.value })}>
+        {Object.entries(options).map(([key, text]) => (
+          <option key={key} value={key}>
+            {text}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}

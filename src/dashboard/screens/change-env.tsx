@@ -1,0 +1,83 @@
+import { useState } from 'preact/hooks';
+import { perform } from '../api/call.ts';
+import type { App, EnvVar } from '../api/operations.ts';
+import { problemOf } from '../api/problem.ts';
+import { changesOf, readEnvFile } from '../data/env-file.ts';
+import { plural } from '../data/format.ts';
+import { restartText } from '../data/restart-text.ts';
+import { Note } from '../parts/content.tsx';
+import { Dialog } from '../parts/dialog.tsx';
+import { Area, Check, Form } from '../parts/form.tsx';
+import { runTask } from '../parts/tasks.tsx';
+
+interface ChangeEnvProps {
+  readonly app: App;
+  readonly vars: readonly EnvVar[];
+  /** Of the variable to change; '' for new ones. */
+  readonly name: string;
+  readonly onClose: () => void;
+}
+
+/** Many at once, as a `.env` file; what that changes and what it restarts is said before it is sent. */
+export function ChangeEnv({ app, vars, name, onClose }: ChangeEnvProps) {
+  const before = vars.find((one) => one.name === name);
+  const isPublic = before?.public !== false;
+  const [text, setText] = useState(before === undefined ? '' : `${name}=${isPublic ? quoted(before.value) : ''}`);
+  const read = readOrProblem(text);
+  const changes = read instanceof Map ? changesOf(new Map(vars.map((one) => [one.name, one.value])), read) : [];
+  const effective = changes.filter(({ kind }) => kind !== 'same');
+  const send = async ({ isPrivate, isLater }: Record<string, string>): Promise<void> => {
+    // Says what is wrong with the text.
+    const values = Object.fromEntries(readEnvFile(text));
+    const query = { private: isPrivate === 'on', noRestart: isLater === 'on' };
+    onClose();
+    await runTask(`Set ${plural(Object.keys(values).length, 'variable')} of ${app.Name}`, (said) =>
+      perform('POST /apps/{app}/env', said, { params: { app: app.Name }, query, body: values } as never),
+    );
+  };
+  return (
+    <Dialog title={before === undefined ? 'Set variables' : `Change ${name}`} isWide onClose={onClose}>
+      <Form action={`Set ${plural(effective.length, 'variable')}`} onSubmit={send} onCancel={onClose}>
+        <Area
+          label="Variables"
+          name="text"
+          class="mono"
+          rows={8}
+          required
+          placeholder={'DATABASE_URL=postgres://…\nGREETING="hello"'}
+          help="One NAME=VALUE per line, or a whole .env file."
+          value={text}
+          onInput={(event) => setText(event.currentTarget.value)}
+        />
+        <Check
+          label="Private: hidden here, sealed on the disk and replaced in every log"
+          name="isPrivate"
+          checked={!isPublic}
+        />
+        <Check label="Without a restart: it counts from the next one on" name="isLater" />
+        {effective.length > 0 && (
+          <ul class="changes" aria-label="What changes">
+            {effective.map(({ name: one, kind }) => (
+              <li key={one}>
+                <span class="tag">{kind}</span> <code>{one}</code>
+              </li>
+            ))}
+          </ul>
+        )}
+        <Note mood="idle">{restartText(app)}</Note>
+      </Form>
+    </Dialog>
+  );
+}
+
+function readOrProblem(text: string): Map<string, string> | string {
+  try {
+    return readEnvFile(text);
+  } catch (thrown) {
+    return problemOf(thrown).message;
+  }
+}
+
+function quoted(value: string): string {
+  return /[\r\n"\\#]|^['\s]|\s$/.test(value) ? JSON.stringify(value) : value;
+}
