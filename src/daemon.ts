@@ -102,6 +102,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   domain.parts.liveness.start();
   domain.parts.sampler.start();
   domain.parts.volumeWatch.start();
+  domain.parts.unitSizes.start();
   const stopPruning = repeatedly(PRUNE_EVERY_MS, () => domain.pruneLogs());
   const stopRetention = domain.startRetention();
   const { api, ssh, sessions } = doors;

@@ -100,6 +100,7 @@ function valuesOf(read: Read): Values {
     stopGraceSeconds: read(SETTINGS.stopGraceSeconds),
     buildTimeoutSeconds: read(SETTINGS.buildTimeoutSeconds),
     buildMemoryBytes: read(SETTINGS.buildMemoryBytes),
+    unitDiskBytes: read(SETTINGS.unitDiskBytes),
     diskReserveBytes: read(SETTINGS.diskReserveBytes),
     volumeMaxBytes: read(SETTINGS.volumeMaxBytes),
     buildSlots: read(SETTINGS.buildSlots),

@@ -303,6 +303,14 @@ export const SETTINGS: Settings = {
     description: 'Memory one step of a build may use, where this machine can limit it; 0 for no limit.',
     parse: parse.size(64 * 1024 ** 2, true),
   },
+  unitDiskBytes: {
+    key: 'units.disk',
+    variable: 'TANCHO_UNITS_DISK',
+    default: '10G',
+    description:
+      'What a unit may hold of files that it has written beside its code, in its home and for itself; it is looked at every half minute. One that holds more is ended and started anew without them, which the log of the app says, and so is the one that holds most when less than the reserve of the disk is free. 0 for no limit.',
+    parse: parse.size(1024 ** 2, true),
+  },
   diskReserveBytes: {
     key: 'disk.reserve',
     variable: 'TANCHO_DISK_RESERVE',

@@ -30,6 +30,7 @@ import { createDeploys } from '../domain/deploys/deploys.ts';
 import type { GitHost } from '../domain/deploys/git-host.ts';
 import { Pipeline } from '../domain/deploys/pipeline.ts';
 import { createUploads } from '../domain/deploys/uploads.ts';
+import { UnitSizes } from '../domain/disk/unit-sizes.ts';
 import { createDiskUse } from '../domain/disk/disk-use.ts';
 import { createHealers } from '../domain/healers/healers.ts';
 import { ownHealers } from '../domain/healers/own-healers.ts';
@@ -84,6 +85,7 @@ export interface Domain {
     readonly unitBindings: UnitBindings;
     readonly liveness: LivenessChecks;
     readonly sampler: MetricsSampler;
+    readonly unitSizes: UnitSizes;
     readonly volumeWatch: VolumeWatch;
     readonly queue: DeployQueue;
   };
@@ -199,9 +201,12 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
   const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, queue, restore, logger, now });
   const sampler = new MetricsSampler({ store, provisioner, router, logger, now });
+  const { probe, diskSurvey: survey } = backends;
+  const unitSizes = new UnitSizes({ store, probe, survey, supervisor, settings, logger });
   const volumeWatch = new VolumeWatch({ store, volumeHost, journal, logger });
   const workers = {
     sampler,
+    unitSizes,
     volumeWatch,
     collector,
     leases,
@@ -312,7 +317,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       await certificates.upkeep.close();
       await Promise.all([orphans.close(), unitBindings.close()]);
       await rounds.close();
-      await Promise.all([liveness.close(), sampler.close(), volumeWatch.close()]);
+      await Promise.all([liveness.close(), sampler.close(), volumeWatch.close(), unitSizes.close()]);
       await supervisor.close();
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);

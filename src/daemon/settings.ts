@@ -35,6 +35,7 @@ export function settingsOf(config: Config, backends: Backends, { sshPort, public
       events: config.events,
       deployLogsPerApp: config.deployLogsPerApp,
     },
+    unitDiskBytes: config.unitDiskBytes,
     diskReserveBytes: config.diskReserveBytes,
     volumeMaxBytes: config.volumeMaxBytes,
     buildSlots: config.buildSlots ?? Math.max(1, Math.floor(availableParallelism() / 2)),

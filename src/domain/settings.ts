@@ -38,6 +38,8 @@ export interface Settings {
     /** Of so many newest deploys of an app what they printed is kept. */
     readonly deployLogsPerApp: number;
   };
+  /** Of what a unit has written beside its code; 0 for no limit. */
+  readonly unitDiskBytes: number;
   /** With less free space no new code is taken; 0 for never. */
   readonly diskReserveBytes: number;
   /** What a volume may hold where nothing else is said, and at most for who is no admin; 0 for no limit. */

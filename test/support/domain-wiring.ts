@@ -144,7 +144,10 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     archiveSource: createHttpArchives(LOOPBACK),
     externalHealers: { call: async ({ url }: { url: string }) => `called ${url}` },
     probe: faults.wrap('probe', machine.probe),
-    diskSurvey: { holdings: () => Promise.resolve([{ kind: 'code' as const, name: 'shop', bytes: 4096 }]) },
+    diskSurvey: {
+      holdings: () => Promise.resolve([{ kind: 'code' as const, name: 'shop', bytes: 4096 }]),
+      units: () => Promise.resolve(new Map<string, number>()),
+    },
     mailer: { description: 'nowhere', send: async () => {} },
   };
   const timing = {

@@ -131,6 +131,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
       machine: { memoryBytes: 8 * 1024 ** 3, cpuMillis: 4_000 },
       keptReleases: 3,
       retention: { eventDays: 90, events: 1_000, deployLogsPerApp: 10 },
+      unitDiskBytes: 0,
       diskReserveBytes: 0,
       volumeMaxBytes: 0,
       buildSlots: 2,

@@ -25,4 +25,6 @@ export interface Holding {
 export interface DiskSurvey {
   /** Looks at every file, so it takes seconds where there are many; bounded in time. What vanishes meanwhile is left out. */
   holdings(): Promise<Holding[]>;
+  /** Unit's id -> bytes of what is its own on the disk. Bounded in time. */
+  units(): Promise<ReadonlyMap<string, number>>;
 }

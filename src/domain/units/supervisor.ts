@@ -10,7 +10,7 @@ import type { Provisioner, UnitExited } from './provisioner.ts';
 import { Failure, type FailureCause } from '../failure.ts';
 import { FORGIVEN_AFTER_MS, restartDelayMs } from './restart-delay.ts';
 import type { Routes } from '../routes/routes.ts';
-import { describeExit, type Unit, unitName } from './unit.ts';
+import { describeExit, type Unit, type UnitExit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 
 const STORE_PAUSES = { firstPauseMs: 250, longestPauseMs: 10_000 };
@@ -34,6 +34,16 @@ interface Watch {
   attempt: Promise<void> | null;
   /** Why the last attempt to start it failed; null after one that did not. */
   failure: StartFailure | null;
+}
+
+/** Why a unit that runs is ended and started again. */
+interface Replacement {
+  readonly reason: string;
+  /** Milliseconds since 1970. */
+  readonly wellUntil: number;
+  /** Half a sentence about the unit. */
+  readonly what: string;
+  readonly exit: Pick<UnitExit, 'outgrown'>;
 }
 
 export interface StartFailure {
@@ -72,16 +82,28 @@ export class Supervisor {
    * since when it has not answered, milliseconds since 1970. Resolves when it has been ended.
    */
   async replaceHung(unit: Unit, why: { readonly reason: string; readonly wellUntil: number }): Promise<void> {
+    await this.#replace(unit, { ...why, what: 'does not answer any more', exit: {} });
+  }
+
+  /** The same for a unit that holds too much on the disk: what it has written goes with it. */
+  async replaceOutgrown(unit: Unit, reason: string): Promise<void> {
+    const wellUntil = this.#deps.now().getTime();
+    await this.#replace(unit, { reason, wellUntil, what: 'holds too much on the disk', exit: { outgrown: true } });
+  }
+
+  async #replace(unit: Unit, why: Replacement): Promise<void> {
     const { routes, journal, units } = this.#deps;
     const watch = this.#watchOf(unit.id);
     if (watch.timer !== null || watch.attempt !== null) return;
     const delay = this.#nextDelay(unit.id, why.wellUntil);
     const end = async (): Promise<void> => {
-      const down = await this.#surely('noting that a unit does not answer', () => units.giveUp(unit.id, why.reason));
+      const down = await this.#surely(`noting that a unit ${why.what}`, () =>
+        units.giveUp(unit.id, why.reason, why.exit),
+      );
       if (down === null) return;
       await routes.publish(unit.app);
       const again = watch.failures > 1 ? ` (the ${watch.failures}. time in a row, so it waits longer)` : '';
-      const what = `${unit.process} ${unitName(unit)} does not answer any more: ${why.reason}`;
+      const what = `${unit.process} ${unitName(unit)} ${why.what}: ${why.reason}`;
       await journal.note(unit.app, `${what}; ending it and starting it again in ${delay} ms${again}`);
       await this.#surely('ending a unit', () => units.end(unit.id));
     };

@@ -40,12 +40,15 @@ export interface UnitExit {
   readonly outOfMemory: boolean;
   /** Why the platform ended it; absent when it ended by itself. */
   readonly reason?: string;
+  /** It was ended for what it holds on the disk, not because it did not answer. */
+  readonly outgrown?: true;
   /** The last lines the unit printed, oldest first, at most 50. */
   readonly lastLines: readonly string[];
 }
 
 /** For people, after the name of the unit: `exited with code 3`. */
-export function describeExit(exit: Pick<UnitExit, 'code' | 'signal' | 'outOfMemory' | 'reason'>): string {
+export function describeExit(exit: Pick<UnitExit, 'code' | 'signal' | 'outOfMemory' | 'reason' | 'outgrown'>): string {
+  if (exit.outgrown === true) return `held too much on the disk (${exit.reason ?? ''}) and was ended`;
   if (exit.reason !== undefined) return `did not answer any more (${exit.reason}) and was ended`;
   if (exit.outOfMemory) return 'was killed: it used more memory than it may';
   if (exit.signal !== null) return `was ended by ${exit.signal}`;

@@ -12,7 +12,7 @@ import type { LogStore } from '../logs/log-store.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Release } from '../apps/app.ts';
-import { ROUTED_PROCESS, type Unit, unitName } from './unit.ts';
+import { ROUTED_PROCESS, type Unit, type UnitExit, unitName } from './unit.ts';
 import { privateValues, withoutPrivateValues } from './private-values.ts';
 import { type HookRun, runHook } from './hook-run.ts';
 import type { Provisioner, UnitExited } from './provisioner.ts';
@@ -119,7 +119,7 @@ export class Units {
    * Notes that a unit does not answer any more; what it runs still has to be ended, see end(). Resolves with the unit, now in state
    * `error`; null when it does not serve.
    */
-  giveUp(id: string, reason: string): Promise<Unit | null> {
+  giveUp(id: string, reason: string, why: Pick<UnitExit, 'outgrown'> = {}): Promise<Unit | null> {
     return this.#serial.run(id, async () => {
       const { store, provisioner, now } = this.#deps;
       const known = await store.unit(id);
@@ -127,7 +127,7 @@ export class Units {
       const release = await store.release(known.app, known.release);
       const lastLines = (await provisioner.lastLines(id, LAST_LINES)).map(privateValues(release?.env ?? []));
       const at = now().toISOString();
-      const lastExit = { at, code: null, signal: null, outOfMemory: false, reason, lastLines };
+      const lastExit = { at, code: null, signal: null, outOfMemory: false, reason, lastLines, ...why };
       return store.transact(async (tx) => {
         const unit = await tx.unit(id);
         if (unit?.state !== 'started') return null;

@@ -19,6 +19,9 @@ const BLOCK = 512;
 
 export function createHomeSurvey({ home }: { readonly home: string }): DiskSurvey {
   return {
+    async units() {
+      return new Map((await entriesOf(join(home, 'units'), 'unit')).map(({ name, bytes }) => [name, bytes]));
+    },
     async holdings() {
       const found: Holding[] = [];
       for (const entry of await readdir(home, { withFileTypes: true })) {

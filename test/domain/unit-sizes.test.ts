@@ -1,0 +1,72 @@
+/** Units that fill the disk: they are ended, their app is told, and those beside them are left alone. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { UnitSizes } from '../../src/domain/disk/unit-sizes.ts';
+import type { Unit } from '../../src/domain/units/unit.ts';
+import { SILENT } from '../../src/lib/logger.ts';
+import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
+import { expectSound } from '../support/invariants.ts';
+import { until } from '../support/until.ts';
+
+const MIB = 1024 ** 2;
+
+let world: DomainWorld;
+beforeEach(async () => {
+  world = await startDomain();
+  for (const app of ['shop', 'blog']) {
+    await world.createApp(app);
+    await world.deploy(app);
+  }
+});
+afterEach(() => world.dispose());
+
+async function unitOf(app: string): Promise<Unit> {
+  const [unit] = await world.machine.store.units(app);
+  if (unit === undefined) throw new Error('no unit');
+  return unit;
+}
+
+interface Disk {
+  readonly free: number;
+  readonly shop: number;
+  readonly blog: number;
+}
+
+async function watch({ free, shop, blog }: Disk): Promise<UnitSizes> {
+  const sizes = new Map([
+    [(await unitOf('shop')).id, shop * MIB],
+    [(await unitOf('blog')).id, blog * MIB],
+  ]);
+  return new UnitSizes({
+    store: world.machine.store,
+    probe: { disk: async () => ({ freeBytes: free * MIB, totalBytes: 10_000 * MIB }) },
+    survey: { units: async () => sizes },
+    supervisor: world.parts.supervisor,
+    settings: { diskReserveBytes: 512 * MIB, unitDiskBytes: 1_000 * MIB },
+    logger: SILENT,
+  });
+}
+
+it('are ended and started anew when they hold more than they may, and whoever looks is told why', async () => {
+  await (await watch({ free: 5_000, shop: 1_001, blog: 999 })).look();
+  const { lastExit } = await unitOf('shop');
+  expect(lastExit).toMatchObject({ outgrown: true, reason: expect.stringContaining('1001 MiB') as string });
+  const { problems } = await world.useCases.apps.info(ANN, 'shop');
+  expect(problems.join()).toMatch(/held too much on the disk/);
+  const entries = await world.useCases.logs.query(ANN, 'shop', { lines: 20 });
+  expect(entries.map(({ message }) => message).join('\n')).toMatch(/holds too much on the disk: .* may hold 1000 MiB/);
+  expect((await unitOf('blog')).exits).toBe(0);
+  await until(async () => (await unitOf('shop')).state === 'started', { what: 'the unit to start again' });
+  await expectSound(world);
+});
+
+it('are left alone while there is room', async () => {
+  await (await watch({ free: 5_000, shop: 900, blog: 10 })).look();
+  expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([0, 0]);
+});
+
+it('make room when the reserve is touched: the one that holds most, unless none holds much', async () => {
+  await (await watch({ free: 100, shop: 50, blog: 60 })).look();
+  expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([0, 0]);
+  await (await watch({ free: 100, shop: 300, blog: 200 })).look();
+  expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([1, 0]);
+});

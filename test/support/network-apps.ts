@@ -1,0 +1,103 @@
+/** Programs in networks of their own that connect where they are told, for tests. */
+import type { ChildProcess } from 'node:child_process';
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import type { Service } from '../../src/networks/networks.ts';
+import type { Sandbox } from '../../src/sandbox/sandbox.ts';
+import { until } from './until.ts';
+
+/** Listens on tcp, udp and an abstract socket; does what it is told on its input, and prints how that went. */
+const APP = `
+const net = require('node:net'), dgram = require('node:dgram');
+const echo = (socket) => socket.on('error', () => {}).end('here');
+net.createServer(echo).listen(80, '0.0.0.0', () => console.log('listening'));
+net.createServer(echo).listen(8081, '127.0.0.1');
+net.createServer(echo).listen('\\0tancho-test').on('error', ({ code }) => console.log('abstract ' + code));
+const udp = dgram.createSocket('udp4').on('message', (_, from) => udp.send('here', from.port, from.address));
+udp.bind(8080);
+const tcpTo = (host, port) => new Promise((resolve) => {
+  const socket = net.connect({ host, port, timeout: 20000 });
+  const settle = (answer) => { socket.destroy(); resolve(answer); };
+  socket.on('data', () => settle('reached')).on('error', ({ code }) => settle(code)).on('timeout', () => settle('silence'));
+});
+const udpTo = (host, port, tries = 40) => new Promise((resolve) => {
+  const socket = dgram.createSocket('udp4');
+  let timer;
+  const settle = (answer) => { clearInterval(timer); socket.close(); resolve(answer); };
+  socket.on('message', () => settle('reached')).on('error', ({ code }) => settle(code));
+  socket.connect(port, host, () => {
+    const send = () => (tries-- > 0 ? socket.send('hello') : settle('silence'));
+    send();
+    timer = setInterval(send, 50);
+  });
+});
+require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
+  const { id, kind, host, port } = JSON.parse(line);
+  console.log(JSON.stringify({ id, result: await (kind === 'udp' ? udpTo : tcpTo)(host, port) }));
+});
+`;
+
+export interface NetworkApp {
+  readonly id: string;
+  readonly tenant: string;
+  readonly address: string;
+  readonly lines: string[];
+  to(kind: 'tcp' | 'udp', host: string, port: number): Promise<string>;
+  end(): Promise<void>;
+}
+
+let asked = 0;
+
+export interface NetworkAppOptions {
+  /** Where its code is put. */
+  readonly home: string;
+  readonly id: string;
+  readonly tenant: string;
+  readonly services?: readonly Service[];
+}
+
+export async function startNetworkApp(from: Sandbox, options: NetworkAppOptions): Promise<NetworkApp> {
+  const { home, id, tenant, services = [] } = options;
+  const code = join(home, `code-${tenant}`);
+  if (!existsSync(code)) mkdirSync(code);
+  writeFileSync(join(code, 'app.js'), APP);
+  await from.own(code, tenant);
+  const { child, address, ...tree } = await from.spawn({
+    argv: ['/usr/bin/env', 'node', 'app.js'],
+    cwd: code,
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+    tenant,
+    binds: [{ path: code, writable: true }],
+    limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
+    stdio: ['pipe', 'pipe', 'inherit'],
+    dieWithParent: true,
+    id,
+    services,
+  });
+  const lines: string[] = [];
+  const waiting = new Map<number, (result: string) => void>();
+  const { stdin, stdout } = child as ChildProcess & { stdin: NodeJS.WritableStream; stdout: NodeJS.ReadableStream };
+  createInterface({ input: stdout }).on('line', (line) => {
+    lines.push(line);
+    if (!line.startsWith('{')) return;
+    const answer = JSON.parse(line) as { id: number; result: string };
+    waiting.get(answer.id)?.(answer.result);
+  });
+  await until(() => lines.includes('listening'), { what: `${id} to listen` });
+  return {
+    id,
+    tenant,
+    address: address ?? '',
+    lines,
+    to(kind, host, port) {
+      const number = (asked += 1);
+      stdin.write(`${JSON.stringify({ id: number, kind, host, port })}\n`);
+      return new Promise((resolve) => waiting.set(number, resolve));
+    },
+    async end() {
+      await from.kill({ ...tree, id }, 'SIGKILL');
+      await from.release(id);
+    },
+  };
+}
