@@ -202,7 +202,7 @@ async function newHome(): Promise<string> {
 /** The server prints its addresses when it is ready. The edge listens on the API's host here. */
 function readAddresses(text: string): Ports | null {
   const api = /^\s*API:?\s+http:\/\/(\S+)$/m.exec(text)?.[1];
-  const edgePort = /^\s*Apps:?\s+http:\/\/<app>\.localhost:(\d+)$/m.exec(text)?.[1];
+  const edgePort = /^\s*Apps:?\s+http:\/\/<app>\.[a-z0-9.-]+:(\d+)$/m.exec(text)?.[1];
   const ssh = /^\s*Git:?\s+ssh:\/\/git@([^\s/]+)\//m.exec(text)?.[1];
   if (api === undefined || edgePort === undefined || ssh === undefined) return null;
   return { api, edge: `127.0.0.1:${edgePort}`, ssh };
