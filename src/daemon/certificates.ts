@@ -118,7 +118,7 @@ export function createCertificateParts(backends: CertificateBackends | null, dep
   const looks = new NameLooks({ lookup, presenter, publicAddress, enabled: outside.looks });
   const common = { store, presenter, authorities, logger, now, chance: Math.random };
   const issuance = new Issuance({ ...common, looks, dns });
-  const upkeep = new CertificateUpkeep({ ...common, issuance, domain, ownNames: [], wildcard });
+  const upkeep = new CertificateUpkeep({ ...common, issuance, domain, ownNames: [settings.apiDomain], wildcard });
   const proof = new HostNameProof({ lookup, looks, domain, publicAddress, required: outside.proofRequired });
   const useCases = createCertificates({
     ...{ store, act, authorities, issuance, upkeep, looks, presenter },

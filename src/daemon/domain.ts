@@ -132,7 +132,8 @@ interface DomainOptions {
 }
 
 export function createDomain(config: DomainConfig, backends: DomainBackends, options: DomainOptions): Domain {
-  const { settings, logger, now, owner, timing = {} } = options;
+  const { logger, now, owner, timing = {} } = options;
+  const settings: Settings = { ...options.settings, presents: (host) => certificates.presenter.presents(host) };
   const { logStore, provisioner, router, builder, gitHost, imageSource, volumeHost } = backends;
   const audit = new Audit({ store: backends.store, logger, now });
   const store = audit.recording(backends.store);

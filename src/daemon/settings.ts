@@ -22,6 +22,7 @@ export function settingsOf(config: Config, backends: Backends, { sshPort, public
     apiDomain: apiDomain(config),
     publicAddress,
     edgePort: () => portOf(backends.router.listen),
+    tlsPort: () => (backends.router.tlsListen === null ? null : portOf(backends.router.tlsListen)),
     sshAddress: () => hostPort({ host: publicHost(config), port: sshPort() }),
     startTimeoutMs: config.startTimeoutSeconds * 1000,
     watch: { newMs: config.watchSeconds * 1000, againMs: WATCH_AGAIN_MS },

@@ -13,6 +13,10 @@ export interface Settings {
   readonly publicAddress: () => string;
   /** Port of the edge as seen by clients; 80 is left out of addresses. */
   readonly edgePort: () => number;
+  /** Port of TLS as seen by clients; absent or null: there is none. 443 is left out of addresses. */
+  readonly tlsPort?: () => number | null;
+  /** Whether clients are shown a certificate for this host name now. */
+  readonly presents?: (host: string) => boolean;
   /** `host:port` of the SSH door. */
   readonly sshAddress: () => string;
   readonly startTimeoutMs: number;
@@ -56,4 +60,15 @@ export interface Settings {
 export function appAddress(label: string, settings: Pick<Settings, 'domain' | 'edgePort'>): string {
   const port = settings.edgePort();
   return `${label}.${settings.domain}${port === 80 ? '' : `:${port}`}`;
+}
+
+/** Where the app with this host label answers: by HTTPS as soon as there is a certificate for its name. */
+export function appUrl(
+  label: string,
+  settings: Pick<Settings, 'domain' | 'edgePort' | 'tlsPort' | 'presents'>,
+): string {
+  const host = `${label}.${settings.domain}`;
+  const port = settings.tlsPort?.() ?? null;
+  if (port === null || settings.presents?.(host) !== true) return `http://${appAddress(label, settings)}`;
+  return `https://${host}${port === 443 ? '' : `:${port}`}`;
 }

@@ -148,7 +148,12 @@ describe('HTTPS by itself', () => {
     const trust = await world.cli(['cert', 'trust', '--out', `${world.home}/root.pem`]);
     expect(trust.stdout).toContain('update-ca-certificates');
     const list = await world.cli(['cert', 'list', '--json']);
-    expect(JSON.parse(list.stdout)).toMatchObject([{ names: ['shop.localhost'], state: 'issued', presented: true }]);
+    expect(JSON.parse(list.stdout)).toMatchObject([
+      { names: ['api.localhost'], state: 'issued', presented: true },
+      { names: ['shop.localhost'], state: 'issued', presented: true },
+    ]);
+    const info = await world.cli(['app', 'info', 'shop']);
+    expect(info.stdout).toContain(`https://shop.localhost:${ports.tls}`);
   });
 });
 

@@ -23,6 +23,8 @@ const lock = Type.Object({
 });
 /** Absent means unlocked, not swapped, and no extra names: clients of different ages want `cname` as a string or an array. */
 const whenSet = {
+  /** Where it answers by HTTPS. */
+  url: Type.Optional(Type.String()),
   cname: Type.Optional(Type.Array(Type.String())),
   lock: Type.Optional(lock),
   swappedWith: Type.Optional(Type.String()),
@@ -68,6 +70,7 @@ function toWire(view: AppView) {
     ...(plan !== undefined && { plan: planToWire(plan) }),
     ...(problems.length > 0 && { problems: [...problems] }),
     ...(app.settings !== NO_SETTINGS && { settings: settingsToWire(app.settings) }),
+    ...(view.url?.startsWith('https:') === true && { url: view.url }),
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
     ...(app.links.length > 0 && { links: [...app.links] }),
     ...(linkedFrom.length > 0 && { linkedFrom: [...linkedFrom] }),

@@ -24,11 +24,11 @@ export function registerList(app: Command, cli: Cli): void {
           ? 'You have no apps yet. To make one: tancho app create <name>'
           : table(
               ['NAME', 'STATE', 'UNITS', 'ADDRESS'],
-              apps.map(({ Name, State = '', Units, Ip }) => [
+              apps.map(({ Name, State = '', Units, Ip, url }) => [
                 Name,
                 State,
                 summary(Units),
-                Ip === '' ? '' : `http://${Ip}`,
+                url ?? (Ip === '' ? '' : `http://${Ip}`),
               ]),
             ),
       );
@@ -66,8 +66,14 @@ export function registerOpenUrl(app: Command, cli: Cli): void {
 }
 
 function urlOf(app: AppInfo): string {
-  if (app.Ip !== undefined && app.Ip !== '') return `http://${app.Ip}`;
+  const url = knownUrl(app);
+  if (url !== undefined) return url;
   throw new CliError(`The platform does not say where ${app.Name} answers.`, 'Ask the operator of the platform.');
+}
+
+function knownUrl({ Ip, url }: AppInfo): string | undefined {
+  if (url !== undefined) return url;
+  return Ip === undefined || Ip === '' ? undefined : `http://${Ip}`;
 }
 
 function openBrowser(url: string): Promise<void> {
@@ -98,7 +104,7 @@ function describe(app: AppInfo): string {
   const head = facts([
     ['App', app.Name],
     ['State', app.State],
-    ['Address', app.Ip === undefined || app.Ip === '' ? undefined : `http://${app.Ip}`],
+    ['Address', knownUrl(app)],
     ['Also at', app.cname?.join(', ')],
     ['Swapped with', app.swappedWith],
     ['Reaches', app.links?.map((to) => `${to} at http://${to}.internal`).join(', ')],

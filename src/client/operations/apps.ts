@@ -64,6 +64,7 @@ export interface AppsTypes {
       readonly owner: string;
       readonly teamowner: string;
       readonly ready: boolean;
+      readonly url?: string;
       readonly cname?: readonly string[];
       readonly lock?: {
         readonly Locked: boolean;
@@ -125,6 +126,7 @@ export interface AppsTypes {
       readonly owner: string;
       readonly teamowner: string;
       readonly ready: boolean;
+      readonly url?: string;
       readonly cname?: readonly string[];
       readonly lock?: {
         readonly Locked: boolean;

@@ -14,7 +14,7 @@ import { demandUsablePool } from '../pools/demand-pool.ts';
 import { DEFAULT_POOL } from '../pools/pool.ts';
 import { reserveApp } from '../quotas/quota.ts';
 import type { Say } from '../say.ts';
-import { appAddress, type Settings } from '../settings.ts';
+import { appAddress, appUrl, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { type App, checkAppName, hostLabel, NEW_APP } from './app.ts';
 import { checkDescription, teamsOfNewApp } from './app-fields.ts';
@@ -38,6 +38,8 @@ export interface AppView {
   readonly repositoryUrl: string;
   /** Host and port where the app answers, e.g. `shop.localhost:8000`. */
   readonly address: string;
+  /** The same as a URL: by HTTPS as soon as there is a certificate for it. Absent where nobody knows. */
+  readonly url?: string;
   /** The IP address that its host names lead to. */
   readonly ip: string;
   /** What is wrong with its units, for people; empty when they are well. */
@@ -124,6 +126,7 @@ export function createApps(deps: AppsDeps): Apps {
       problems: [...unitProblems(serving, now()), ...volumeWatch.problemsOf(app.name)],
       repositoryUrl: `ssh://git@${settings.sshAddress()}/${app.name}.git`,
       address: appAddress(hostLabel(app), settings),
+      url: appUrl(hostLabel(app), settings),
       ip: settings.publicAddress(),
     };
   }

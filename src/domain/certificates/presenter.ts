@@ -19,6 +19,7 @@ export class Presenter {
   readonly #http = new Map<string, HttpChallenge>();
   readonly #alpn = new Map<string, AlpnChallenge>();
   #applied = '';
+  #presented: (readonly string[])[] = [];
   #running: Promise<void> | null = null;
   #next: Promise<void> | null = null;
 
@@ -41,6 +42,11 @@ export class Presenter {
         return this.publish();
       });
     return this.#next;
+  }
+
+  /** Whether the router has been given a certificate for this host name. */
+  presents(host: string): boolean {
+    return this.#presented.some((names) => coversAny({ names }, host));
   }
 
   /** Resolves when authorities find the answer; what it resolves to takes it away. */
@@ -74,6 +80,7 @@ export class Presenter {
     const version = await this.#nextVersion();
     await this.#deps.router.applyCertificates({ version, ...content });
     this.#applied = text;
+    this.#presented = content.certificates.map(({ names }) => names);
   }
 
   async #certificates(): Promise<Certificate[]> {

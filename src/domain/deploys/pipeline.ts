@@ -17,7 +17,7 @@ import type { Journal } from '../logs/journal.ts';
 import { limitsFor } from '../plans/demand-plan.ts';
 import type { Say } from '../say.ts';
 import { type NamedByFile, namedByFile } from '../services/file-names.ts';
-import { appAddress, type Settings } from '../settings.ts';
+import { appUrl, type Settings } from '../settings.ts';
 import type { StoreWriter } from '../store.ts';
 import type { Artifact } from './builder.ts';
 import { type Deploy, type DeployState, FINISHED, type NewCode } from './deploy.ts';
@@ -141,7 +141,7 @@ export class Pipeline {
     const { store, journal, logger, settings, queue } = this.#deps;
     const { release } = deploy;
     const app = (await store.app(name)) ?? run.begun.app;
-    const address = `http://${appAddress(hostLabel(app), settings)}`;
+    const address = appUrl(hostLabel(app), settings);
     transcript.say('');
     if (app.desired === 'stopped') {
       transcript.say(`-----> The app was stopped meanwhile: its next start runs release ${release}`);
