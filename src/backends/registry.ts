@@ -195,10 +195,10 @@ function edgeSettings(
   allowLoopback: boolean,
 ): Pick<
   EdgeRouterOptions,
-  'listen' | 'tls' | 'hstsSeconds' | 'workers' | 'handoverMs' | 'trustedProxies' | 'proxyProtocol' | 'keeper'
+  'listen' | 'tls' | 'hstsSeconds' | 'http2' | 'workers' | 'handoverMs' | 'trustedProxies' | 'proxyProtocol' | 'keeper'
 > {
   const { edgeListen: listen, edgeWorkers: workers, trustedProxies, proxyProtocol } = config;
-  const { home, isolation, network, networkAllow, providersAllow, hstsSeconds } = config;
+  const { home, isolation, network, networkAllow, providersAllow, hstsSeconds, http2 } = config;
   const tls = tlsAddress(config);
   const keeper = keeperArgument({
     ...{ home, isolation, network, networkAllow, providersAllow, allowLoopback },
@@ -209,5 +209,5 @@ function edgeSettings(
     stopGraceMs: config.stopGraceSeconds * 1000,
   });
   const handoverMs = config.edgeHandoverSeconds * 1000;
-  return { listen, tls, hstsSeconds, workers, handoverMs, trustedProxies, proxyProtocol, keeper };
+  return { listen, tls, hstsSeconds, http2, workers, handoverMs, trustedProxies, proxyProtocol, keeper };
 }

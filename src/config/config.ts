@@ -40,6 +40,8 @@ export interface Config {
   readonly edgeHandoverSeconds: number;
   /** Browsers are told to come by HTTPS only, for so long; 0: they are not. */
   readonly hstsSeconds: number;
+  /** Spoken with clients that offer it over TLS. */
+  readonly http2: boolean;
   /** Who issues certificates; `auto`: ACME authorities for a real domain, the local one for others. */
   readonly certificateAuthority: 'auto' | 'acme' | 'local' | 'none';
   /** URLs; the second one is asked when the first one fails. */

@@ -76,6 +76,7 @@ function valuesOf(read: Read): Values {
     trustedProxies: read(SETTINGS.trustedProxies),
     proxyProtocol: read(SETTINGS.proxyProtocol),
     hstsSeconds: read(SETTINGS.hstsSeconds),
+    http2: read(SETTINGS.http2),
     edgeHandoverSeconds: read(SETTINGS.edgeHandoverSeconds),
     certificateAuthority: read(SETTINGS.certificateAuthority),
     acmeDirectory: read(SETTINGS.acmeDirectory),

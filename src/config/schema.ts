@@ -220,6 +220,13 @@ export const SETTINGS: Settings = {
       'Time for which browsers are told, with every answer by HTTPS, to come back by HTTPS only (Strict-Transport-Security); 0 for never. Apps that say it themselves are left alone.',
     parse: parse.seconds(0, 63_072_000),
   },
+  http2: {
+    key: 'edge.http2',
+    variable: 'TANCHO_EDGE_HTTP2',
+    default: 'on',
+    description: 'With off, clients get HTTP/1.1 over TLS also where they offer HTTP/2.',
+    parse: parse.onOff,
+  },
   edgeHandoverSeconds: {
     key: 'edge.handover',
     variable: 'TANCHO_EDGE_HANDOVER',

@@ -42,6 +42,7 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
       trustedProxies: texts(options.trustedProxies ?? [], 'trustedProxies'),
       proxyProtocol: flag(options.proxyProtocol ?? false, 'proxyProtocol'),
       hstsSeconds: number(options.hstsSeconds ?? 0, 'hstsSeconds'),
+      http2: flag(options.http2 ?? true, 'http2'),
       platform: platform(options.platform ?? null),
       limits: numbers(DEFAULT_SETTINGS.limits, options.limits, 'limits'),
       timeouts: numbers(DEFAULT_SETTINGS.timeouts, options.timeouts, 'timeouts'),

@@ -11,7 +11,7 @@ import type { Limits, Settings, Timeouts } from '../../src/edge/proxy/settings.t
 const PATIENCE_MS = 60_000;
 
 export interface RigSettings extends Partial<
-  Pick<Settings, 'trustedProxies' | 'proxyProtocol' | 'hstsSeconds' | 'platform'>
+  Pick<Settings, 'trustedProxies' | 'proxyProtocol' | 'hstsSeconds' | 'http2' | 'platform'>
 > {
   readonly tls?: boolean;
   readonly limits?: Partial<Limits>;

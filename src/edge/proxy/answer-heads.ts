@@ -3,7 +3,7 @@ import { Refusal } from '../http/refusal.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import { parseResponseHead, type ResponseHead } from '../http/response-head.ts';
 import { interimHead } from '../rewrite/heads.ts';
-import type { ClientConnection } from './client-connection.ts';
+import type { Requester } from './requester.ts';
 
 const MAX_INTERIM = 32;
 
@@ -11,13 +11,13 @@ const MAX_INTERIM = 32;
 export class AnswerHeads {
   /** Just past the head read last. */
   at = 0;
-  readonly #client: ClientConnection;
+  readonly #client: Requester;
   readonly #request: RequestHead;
   readonly #requestId: string;
   readonly #reader: HeadReader;
   #interims = 0;
 
-  constructor(client: ClientConnection, request: { head: RequestHead; requestId: string }, headBytes: number) {
+  constructor(client: Requester, request: { head: RequestHead; requestId: string }, headBytes: number) {
     this.#client = client;
     this.#request = request.head;
     this.#requestId = request.requestId;

@@ -1,16 +1,16 @@
-import type { ClientConnection } from './client-connection.ts';
+import type { Requester } from './requester.ts';
 
 /** Pieces up to this size are copied behind the head, so that both leave in one system call. */
 const JOIN_BYTES = 8_192;
 
 /** Writes one final answer to the client: the head together with the first piece, then the body as it comes. */
 export class AnswerWriter {
-  readonly #client: ClientConnection;
+  readonly #client: Requester;
   readonly #chunkIt: boolean;
   #head: string;
 
   /** `chunkIt`: the pieces are bare data and become chunks. */
-  constructor(client: ClientConnection, head: string, chunkIt: boolean) {
+  constructor(client: Requester, head: string, chunkIt: boolean) {
     this.#client = client;
     this.#head = head;
     this.#chunkIt = chunkIt;

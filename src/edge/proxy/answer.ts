@@ -4,7 +4,7 @@ import { bodyReader } from '../http/body.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { ResponseHead } from '../http/response-head.ts';
 import { AnswerWriter } from './answer-writer.ts';
-import type { ClientConnection } from './client-connection.ts';
+import type { Requester } from './requester.ts';
 import { answerForm, headForClient, type OwnFields } from '../rewrite/heads.ts';
 
 /** One final answer on its way from the unit to the client. */
@@ -20,7 +20,7 @@ export class Answer {
   readonly #writer: AnswerWriter;
 
   constructor(
-    client: ClientConnection,
+    client: Requester,
     request: RequestHead,
     how: { head: ResponseHead; mayKeepAlive: boolean; own: OwnFields },
   ) {

@@ -12,6 +12,7 @@ import { ownAnswer } from '../rewrite/own-answer.ts';
 import { ownAnswerTo } from './own-answers.ts';
 import type { Client } from './client.ts';
 import type { Plane } from './plane.ts';
+import type { Requester } from './requester.ts';
 import { noApp, type RefusedRequest } from './refusals.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
 import { requestIdFor } from '../rewrite/request-id.ts';
@@ -23,9 +24,8 @@ const BLANK_LINES = 4;
  * One client connection: reads heads, gives each request to an exchange, one at a time and in order, and keeps the
  * bytes of later requests until their turn. Knows nothing of units.
  */
-export class ClientConnection implements Client, Watched, GatedConnection {
+export class ClientConnection implements Client, Requester, Watched, GatedConnection {
   deadline = Number.POSITIVE_INFINITY;
-  /** True while what was written has not left this process. */
   blocked = false;
   readonly #plane: Plane;
   readonly #socket: Socket;
@@ -93,7 +93,6 @@ export class ClientConnection implements Client, Watched, GatedConnection {
     this.abort();
   }
 
-  /** So many have come that nobody has taken. */
   get bytesAtHand(): number {
     return this.#stash === null ? 0 : this.#stash.length - this.#stashAt;
   }
@@ -103,7 +102,6 @@ export class ClientConnection implements Client, Watched, GatedConnection {
     this.deadline = this.#plane.deadlines.after(ms);
   }
 
-  /** Strings are latin1. */
   write(data: string | Buffer): void {
     if (this.#gone) return;
     if (typeof data === 'string') this.#socket.write(data, 'latin1', this.#written);
@@ -120,12 +118,10 @@ export class ClientConnection implements Client, Watched, GatedConnection {
     this.blocked = this.#socket.writableLength > 0;
   }
 
-  /** Closes the sending side once everything written is out. */
   endWriting(): void {
     this.#socket.end();
   }
 
-  /** Ends the connection at once; the client can tell that an answer was cut short. */
   abort(): void {
     this.#socket.destroy();
   }
@@ -135,7 +131,6 @@ export class ClientConnection implements Client, Watched, GatedConnection {
     this.#socket.destroy();
   }
 
-  /** The exchange is over; its answer has been written whole. */
   exchangeDone(keepAlive: boolean): void {
     this.#user = null;
     if (!keepAlive || this.#plane.stopping) this.#linger();
@@ -144,7 +139,6 @@ export class ClientConnection implements Client, Watched, GatedConnection {
     this.pump();
   }
 
-  /** The edge's own answer in place of a unit's; the exchange, if there was one, is over. */
   refuseRequest(refused: RefusedRequest, app: string | null, request: { head: RequestHead; requestId: string }): void {
     const { status, detail, retryAfter } = refused;
     const { accept } = request.head;
@@ -159,7 +153,6 @@ export class ClientConnection implements Client, Watched, GatedConnection {
     this.exchangeDone(keepAlive);
   }
 
-  /** From now on the bytes of both sides are the tunnel's. */
   handTo(tunnel: ClientUser): void {
     this.#user = tunnel;
     this.#toldEnd = false;

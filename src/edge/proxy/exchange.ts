@@ -4,7 +4,7 @@ import type { RequestHead } from '../http/request-head.ts';
 import type { ResponseHead } from '../http/response-head.ts';
 import { Answer } from './answer.ts';
 import { AnswerHeads } from './answer-heads.ts';
-import type { ClientConnection } from './client-connection.ts';
+import type { Requester } from './requester.ts';
 import type { ClientUser } from './client-user.ts';
 import { headForUnit, interimHead, tunnelProtocol } from '../rewrite/heads.ts';
 import type { RequestOrigin } from '../rewrite/request-origin.ts';
@@ -32,7 +32,7 @@ export interface RoutedRequest {
 export class Exchange implements Applicant, ClientUser {
   readonly endsByItself = true;
   readonly #plane: Plane;
-  readonly #client: ClientConnection;
+  readonly #client: Requester;
   readonly #head: RequestHead;
   readonly #requestId: string;
   readonly #origin: RequestOrigin;
@@ -53,7 +53,7 @@ export class Exchange implements Applicant, ClientUser {
   #clientLeft = false;
   #answer: Answer | null = null;
 
-  constructor(plane: Plane, client: ClientConnection, request: RoutedRequest) {
+  constructor(plane: Plane, client: Requester, request: RoutedRequest) {
     this.#plane = plane;
     this.#client = client;
     this.#head = request.head;

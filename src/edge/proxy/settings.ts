@@ -52,6 +52,8 @@ export interface Settings {
   readonly proxyProtocol: boolean;
   /** Of Strict-Transport-Security, in answers by HTTPS; 0: it is not said. */
   readonly hstsSeconds: number;
+  /** Offered to clients over TLS. */
+  readonly http2: boolean;
   /** Null: its names lead to no app. */
   readonly platform: PlatformDoor | null;
   readonly limits: Limits;
@@ -62,6 +64,7 @@ export const DEFAULT_SETTINGS: Settings = {
   trustedProxies: [],
   proxyProtocol: false,
   hstsSeconds: 0,
+  http2: true,
   platform: null,
   limits: {
     headBytes: 32_768,

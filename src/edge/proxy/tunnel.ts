@@ -1,4 +1,4 @@
-import type { ClientConnection } from './client-connection.ts';
+import type { Requester } from './requester.ts';
 import type { ClientUser } from './client-user.ts';
 import type { Plane } from './plane.ts';
 import type { Closable } from '../routing/target-pool.ts';
@@ -8,13 +8,13 @@ import type { UnitConnection, UnitUser } from './unit-connection.ts';
 export class Tunnel implements ClientUser, UnitUser, Closable {
   readonly endsByItself = false;
   readonly #plane: Plane;
-  readonly #client: ClientConnection;
+  readonly #client: Requester;
   readonly #unit: UnitConnection;
   readonly #halfClosedMs: number;
   #clientHasEnded = false;
   #closed = false;
 
-  constructor(plane: Plane, client: ClientConnection, unit: UnitConnection, protocol: string) {
+  constructor(plane: Plane, client: Requester, unit: UnitConnection, protocol: string) {
     const { halfClosedMs, stallMs } = plane.settings.timeouts;
     // Nothing is left to say to a websocket's client that has ended its side, though the unit may not notice.
     this.#halfClosedMs = protocol.toLowerCase() === 'websocket' ? halfClosedMs : stallMs;

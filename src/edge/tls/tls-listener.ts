@@ -1,7 +1,7 @@
 import { createServer, type ListenOptions, type Server, type Socket } from 'node:net';
 import type { Server as TlsServer, TLSSocket } from 'node:tls';
 import { type ClientHello, fatalAlert, UNRECOGNIZED_NAME } from '../../lib/client-hello.ts';
-import type { ConnectionGate } from '../../lib/connection-gate.ts';
+import type { ConnectionGate, GatedConnection } from '../../lib/connection-gate.ts';
 import { listening } from '../../lib/listening.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
 import { requestIdFor } from '../rewrite/request-id.ts';
@@ -40,7 +40,10 @@ export class TlsListener {
     this.#gate = gate;
     this.#onClient = onClient;
     this.#onFault = onFault;
-    this.#apps = new TlsServers({ protocols: ['http/1.1'], onSecure: (socket) => this.#secured(socket) });
+    this.#apps = new TlsServers({
+      protocols: plane.settings.http2 ? ['h2', 'http/1.1'] : ['http/1.1'],
+      onSecure: (socket) => this.#secured(socket),
+    });
     // The certificate has been shown: that was all that the authority wanted.
     this.#challenges = new TlsServers({ protocols: [ACME_PROTOCOL], onSecure: (socket) => void socket.end() });
     this.#listener = createServer({ allowHalfOpen: true, noDelay: true }, (socket) => this.#accept(socket));
@@ -119,7 +122,17 @@ export class TlsListener {
       return;
     }
     this.#greetings.delete(key);
-    const client = new ClientConnection(this.#plane, socket, greeting.peer);
+    if (socket.alpnProtocol === 'h2') void this.#beginHttp2(socket, greeting);
+    else this.#begin(socket, greeting, new ClientConnection(this.#plane, socket, greeting.peer));
+  }
+
+  /** What HTTP/2 needs is loaded when somebody speaks it. */
+  async #beginHttp2(socket: TLSSocket, greeting: Greeting): Promise<void> {
+    const { Http2Client } = await import('../http2/http2-client.ts');
+    if (!socket.destroyed) this.#begin(socket, greeting, new Http2Client(this.#plane, socket, greeting.peer));
+  }
+
+  #begin(socket: TLSSocket, greeting: Greeting, client: Client & GatedConnection): void {
     greeting.becomes(client);
     this.#onClient(client, socket);
   }

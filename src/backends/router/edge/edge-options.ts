@@ -23,6 +23,8 @@ export interface EdgeRouterOptions {
   readonly proxyProtocol?: boolean;
   /** Told to browsers with every answer by HTTPS (Strict-Transport-Security); absent or 0: not told. */
   readonly hstsSeconds?: number;
+  /** Offered to clients over TLS; by default it is. */
+  readonly http2?: boolean;
   /** The platform's API: names that lead to it, and the absolute path of its socket. Absent: it is not behind the edge. */
   readonly platform?: { readonly hosts: readonly string[]; readonly socket: string };
   /** Milliseconds for connections of an edge that another one has taken over from. Default 600 000. */

@@ -81,9 +81,9 @@ export async function removeOtherPrograms(options: EdgeRouterOptions, { entry }:
 /** All options that an edge goes by, but for where it is. */
 function behaviourOf(options: EdgeRouterOptions): object {
   const { workers, stopGraceMs, handoverMs, limits, timeouts, keeper } = options;
-  const { trustedProxies, proxyProtocol, hstsSeconds, platform } = options;
+  const { trustedProxies, proxyProtocol, hstsSeconds, http2, platform } = options;
   const how = { workers, stopGraceMs, handoverMs, limits, timeouts, keeper };
-  return { ...how, trustedProxies, proxyProtocol, hstsSeconds, platform };
+  return { ...how, trustedProxies, proxyProtocol, hstsSeconds, http2, platform };
 }
 
 export interface EdgeCommand {

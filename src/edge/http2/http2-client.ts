@@ -1,0 +1,145 @@
+import { performServerHandshake, constants, type ServerHttp2Session, type ServerHttp2Stream } from 'node:http2';
+import type { TLSSocket } from 'node:tls';
+import type { GatedConnection } from '../../lib/connection-gate.ts';
+import { Refusal } from '../http/refusal.ts';
+import { ownAnswer } from '../rewrite/own-answer.ts';
+import { refusalPage } from '../rewrite/refusal-page.ts';
+import { requestIdFor } from '../rewrite/request-id.ts';
+import type { Client } from '../proxy/client.ts';
+import type { ClientPeer } from '../proxy/client-peer.ts';
+import type { Watched } from '../proxy/deadlines.ts';
+import { Exchange } from '../proxy/exchange.ts';
+import { ownAnswerTo } from '../proxy/own-answers.ts';
+import type { Plane } from '../proxy/plane.ts';
+import { noApp } from '../proxy/refusals.ts';
+import { MAX_FIELDS } from '../http/fields.ts';
+import { type Http2Head, parseHttp2Head } from './http2-head.ts';
+import { Http2Request } from './http2-request.ts';
+
+const STREAMS = 100;
+/** As much of a body may be under way to a unit that does not read. */
+const WINDOW_BYTES = 131_072;
+const SESSION_MB = 16;
+/** So many streams may be given up by the client at once, and a second later on: more is an attack (rapid reset). */
+const RESET_BURST = 200;
+const RESETS_PER_SECOND = 20;
+/** Frames that break the rules, and streams beyond the limit, that are borne before the connection ends. */
+const MOST_INVALID = 32;
+const MOST_SETTINGS = 32;
+/** The greatest number a stream can have: whatever has been sent by now is still taken. */
+const LAST_STREAM = 2 ** 31 - 1;
+
+/** A client's connection that speaks HTTP/2: every stream of it is a request as any other. */
+export class Http2Client implements Client, GatedConnection, Watched {
+  deadline = Number.POSITIVE_INFINITY;
+  readonly #plane: Plane;
+  readonly #session: ServerHttp2Session;
+  readonly #peer: ClientPeer;
+  readonly #requests = new Set<Http2Request>();
+  #isLeaving = false;
+
+  constructor(plane: Plane, socket: TLSSocket, peer: ClientPeer) {
+    this.#plane = plane;
+    this.#peer = peer;
+    const { headBytes } = plane.settings.limits;
+    this.#session = performServerHandshake(socket, {
+      settings: {
+        ...{ enablePush: false, maxConcurrentStreams: STREAMS, initialWindowSize: WINDOW_BYTES },
+        maxHeaderListSize: headBytes,
+      },
+      ...{ maxSessionMemory: SESSION_MB, maxHeaderListPairs: MAX_FIELDS, maxSettings: MOST_SETTINGS },
+      ...{ maxSessionInvalidFrames: MOST_INVALID, maxSessionRejectedStreams: MOST_INVALID },
+      ...{ streamResetBurst: RESET_BURST, streamResetRate: RESETS_PER_SECOND },
+    }) as ServerHttp2Session;
+    this.#session.on('stream', (stream, _headers, flags, raw) => this.#begin(stream, flags, raw));
+    // The reason does not matter: 'close' follows.
+    this.#session.on('error', () => {});
+    this.#session.on('close', () => plane.deadlines.forget(this));
+    plane.deadlines.watch(this);
+    this.#armIdle();
+  }
+
+  get busy(): boolean {
+    return this.#requests.size > 0;
+  }
+
+  get isWaiting(): boolean {
+    return this.#requests.size === 0 && !this.#session.destroyed;
+  }
+
+  close(): void {
+    this.#session.destroy();
+  }
+
+  closeWhenIdle(): void {
+    if (!this.#session.closed) this.#session.close();
+  }
+
+  cut(): void {
+    for (const request of [...this.#requests]) request.cut();
+    this.#session.destroy();
+  }
+
+  /** Nothing has been asked for a while, or the client does not leave. */
+  expire(): void {
+    if (this.#requests.size > 0) return;
+    if (this.#session.closed) this.#session.destroy();
+    else this.#session.close();
+    this.deadline = this.#plane.deadlines.after(this.#plane.settings.timeouts.lingerMs);
+  }
+
+  #armIdle(): void {
+    this.deadline = this.#plane.deadlines.after(this.#plane.settings.timeouts.idleMs);
+  }
+
+  #begin(stream: ServerHttp2Stream, flags: number, raw: readonly string[]): void {
+    const hasBody = (flags & constants.NGHTTP2_FLAG_END_STREAM) === 0;
+    const read = parseHttp2Head(raw, hasBody, this.#plane.settings.limits.headBytes);
+    const isRefused = read instanceof Refusal;
+    const how = isRefused
+      ? { method: 'GET', isChunked: false }
+      : { method: read.head.method, isChunked: read.isChunked };
+    const request = new Http2Request(this.#plane, stream, how);
+    this.#requests.add(request);
+    this.deadline = Number.POSITIVE_INFINITY;
+    stream.once('close', () => this.#ended(request));
+    if (isRefused) refuse(request, read);
+    else this.#serve(request, read);
+    if (this.#plane.draining) this.#leave();
+  }
+
+  #serve(request: Http2Request, { head }: Http2Head): void {
+    const requestId = requestIdFor(head.requestId);
+    const origin = this.#peer.originOf(head);
+    const route = this.#plane.table.match(head.host.name);
+    const own = ownAnswerTo(this.#plane, head, { route, origin });
+    if (own !== null) {
+      request.respond(ownAnswer({ ...own, requestId, method: head.method, keepAlive: true }));
+    } else if (route === null) {
+      request.refuseRequest(noApp(head.host.name), null, { head, requestId });
+    } else {
+      const exchange = new Exchange(this.#plane, request, { head, requestId, origin, route });
+      request.begin(exchange);
+      exchange.start();
+    }
+  }
+
+  #ended(request: Http2Request): void {
+    this.#requests.delete(request);
+    if (this.#requests.size === 0) this.#armIdle();
+  }
+
+  /** Another edge has taken over: the client is told to make its next requests there, and loses none that are on their way. */
+  #leave(): void {
+    if (this.#isLeaving || this.#session.destroyed) return;
+    this.#isLeaving = true;
+    this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
+    // What the client sent before it heard has come when it answers.
+    this.#session.ping(() => this.closeWhenIdle());
+  }
+}
+
+function refuse(request: Http2Request, { status, reason }: Refusal): void {
+  const page = { status, detail: reason, app: null, requestId: requestIdFor(null), retryAfter: null, accept: '' };
+  request.respond(refusalPage({ ...page, method: 'GET', keepAlive: false }));
+}
