@@ -5,6 +5,7 @@ import { Failure } from '../domain/failure.ts';
 import { readAppFiles, type AppFiles } from './app-files/app-files.ts';
 import type { BuildPlan, PlannedProcess, Problem } from './build-plan.ts';
 import { DOCKERFILES, dockerfile } from './languages/dockerfile/dockerfile.ts';
+import { composeHint } from './compose/compose-hint.ts';
 import { checkSource, chooseLanguage } from './choose-language.ts';
 import type { Asked, Language, PlanParts } from './language.ts';
 import { fromDirectory, inDirectory } from './part-of-source.ts';
@@ -44,7 +45,10 @@ export interface BuildCommand {
 export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   const { app, files, directory = '' } = request;
   const part = { ...request, files: files.below(directory) };
-  const language = await chooseLanguage(part);
+  const compose = await composeHint(app, part.files);
+  const language = await chooseLanguage(part).catch((error: unknown) => {
+    throw withHint(error, compose);
+  });
   const skipped = request.platform === AUTO_PLATFORM ? await takenFor(language, part) : [];
   const { section = null, keys = [] } = language.options ?? {};
   const written = await readAppFiles(part.files, { section, options: keys, note: (text) => skipped.push(text) });
@@ -68,7 +72,7 @@ export async function planSource(request: PlanRequest): Promise<PlannedSource> {
   const parts = await language.plan(files, asked);
   const plan = wholePlan(language, set.length === 0 ? parts : { ...parts, steps: [] }, own);
   const newVariables = [...appFiles.variables, ...plan.newVariables];
-  return { plan: { ...plan, newVariables, notes: [...skipped, ...plan.notes] }, appFiles, commands };
+  return { plan: { ...plan, newVariables, notes: [...skipped, ...compose, ...plan.notes] }, appFiles, commands };
 }
 
 async function takenFor(language: Language, { app, files }: PlanRequest): Promise<string[]> {
@@ -77,6 +81,12 @@ async function takenFor(language: Language, { app, files }: PlanRequest): Promis
   const recipe = language.name === dockerfile.name ? null : await files.find(...DOCKERFILES);
   if (recipe === null) return [taken];
   return [taken, `There is a ${recipe}, too. To build by that: tancho app update ${app} --platform ${dockerfile.name}`];
+}
+
+/** Where nothing can be built, what a Compose file names may be all that there is. */
+function withHint(error: unknown, compose: readonly string[]): unknown {
+  if (!(error instanceof Failure) || compose.length === 0) return error;
+  return new Failure(error.code, error.message, { hint: [error.hint, ...compose.map((line) => `${line}.`)].join(' ') });
 }
 
 /** Throws Failure: the first problem of a plan, when it has one. */

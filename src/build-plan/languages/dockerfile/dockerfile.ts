@@ -40,7 +40,8 @@ export const dockerfile: Language = {
   plan,
 };
 
-async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
+async function plan(whole: SourceFiles, asked: Asked): Promise<PlanParts> {
+  const files = whole.below(asked.directory);
   const { DOCKERFILE: named = '', DOCKERFILE_TARGET: target = '', DOCKERFILE_ARGS: words = '' } = asked.options;
   const file = named === '' ? ((await files.find(...DOCKERFILES)) ?? DOCKERFILES[0]) : named.replace(/^\.\//, '');
   const text = isWithin(file) ? await files.text(file) : null;
