@@ -32,6 +32,7 @@ import { serviceProxyOperations } from './operations/service-proxy.ts';
 import { serviceOperations } from './operations/services.ts';
 import { teamOperations } from './operations/teams.ts';
 import { passwordOperations } from './operations/passwords.ts';
+import { registryOperations } from './operations/registries.ts';
 import { volumeOperations } from './operations/volumes.ts';
 import { browserSessionOperations } from './operations/browser-session.ts';
 import { userOperations } from './operations/users.ts';
@@ -53,6 +54,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appChangeOperations,
   ...appUpkeepOperations,
   ...volumeOperations,
+  ...registryOperations,
   ...serviceOperations,
   ...instanceOperations,
   ...serviceProxyOperations,

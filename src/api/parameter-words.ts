@@ -43,6 +43,7 @@ const WORDS: Readonly<Record<string, string>> = {
   origin: 'How the code came: app-deploy, drag-and-drop or git.',
   owner: 'E-mail of the owner.',
   ownername: 'Who did it: the e-mail of a user.',
+  host: 'Host of the registry, as images name it.',
   volume: 'Name of the volume.',
   plan: 'Name of a plan.',
   platform: 'Name of a platform.',

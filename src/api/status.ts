@@ -70,6 +70,8 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'process.required': 400,
   'process.not_found': 400,
   'env.invalid': 400,
+  'registry.not_found': 404,
+  'registry.invalid': 400,
   'volume.not_found': 404,
   'volume.invalid': 400,
   'volume.name_taken': 409,

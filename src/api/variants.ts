@@ -26,6 +26,7 @@ import * as platform from './shapes/platform.ts';
 import { pools, teamPools } from './shapes/pool.ts';
 import { limit, quota } from './shapes/quota.ts';
 import { metricEnvs, routesChange } from './shapes/routes-change.ts';
+import { registryLogins } from './shapes/registry-login.ts';
 import * as service from './shapes/service.ts';
 import type { Shape } from './shapes/shape.ts';
 import { team, teams } from './shapes/team.ts';
@@ -53,6 +54,7 @@ const SAME = {
   teams,
   ...user,
   ...healer,
+  registryLogins,
   volume,
   volumes,
   disk,

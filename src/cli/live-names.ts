@@ -72,6 +72,7 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   'cert renew name': certificateNames,
   'cert remove name': certificateNames,
   'cname remove name': async (asking) => (await appInfo(asking)).cname ?? [],
+  registry: async ({ request, signal }) => (await request('registries.list', { signal })).map(({ host }) => host),
   volume: async ({ request, signal, app }) =>
     (await request('volumes.list', { params: { app: await app() }, signal })).map(({ name }) => name),
   service: async ({ request, signal }) => (await request('instances.list', { signal })).map(({ service }) => service),

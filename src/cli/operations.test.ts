@@ -68,6 +68,7 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   'cert add': ['--chain', 'sample', '--key', 'sample'],
   'instance update': ['--description', 'text'],
   'pool update': ['--public'],
+  'registry login': ['--user', 'robot'],
   'volume update': ['--shared'],
 };
 /** Further ways to use a command, which call other operations. */

@@ -40,6 +40,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     load: async () => (await import('./cnames/cname.ts')).registerCname,
   },
   env: { description: 'Environment of an app', load: async () => (await import('./env/env.ts')).registerEnv },
+  registry: {
+    description: 'Logins at registries of images',
+    load: async () => (await import('./registries/registry.ts')).registerRegistry,
+  },
   volume: {
     description: 'Volumes: directories of an app that stay',
     load: async () => (await import('./volumes/volume.ts')).registerVolume,

@@ -9,6 +9,7 @@ import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.t
 import { type CertificatesClient, certificatesClient } from './certificates.ts';
 import { createCalls, type Progress } from './calls.ts';
 import { path } from './path.ts';
+import { type RegistriesClient, registriesClient } from './registries.ts';
 import { createRequests, type Requests } from './requests.ts';
 import { type InstancesClient, instancesClient, type ServicesClient, servicesClient } from './services.ts';
 import type * as shapes from './shapes.ts';
@@ -109,6 +110,7 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly pools: PoolsClient;
   readonly services: ServicesClient;
   readonly instances: InstancesClient;
+  readonly registries: RegistriesClient;
   readonly volumes: VolumesClient;
   /** How full the disk of the platform is, and who holds what of it. */
   disk(): Promise<shapes.DiskReport>;
@@ -147,6 +149,7 @@ export function createClient(target: Target, token?: string): Client {
     plans: plansClient(requests),
     certificates: certificatesClient(requests),
     pools: poolsClient(requests),
+    registries: registriesClient(requests),
     volumes: volumesClient(requests),
     disk: () => request('server.disk'),
     healers: {

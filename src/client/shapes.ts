@@ -30,6 +30,8 @@ export type AppToken = Answer<'app_tokens.create'>;
 export type Limit = Answer<'quotas.user_limit'>;
 /** Name of the key -> the key's text. */
 export type Keys = Answer<'keys.list'>;
+export type RegistryLogin = Answer<'registries.list'>[number];
+export type NewRegistryLogin = NonNullable<Input<'registries.login'>['body']>;
 export type VolumeShape = Answer<'volumes.info'>;
 export type NewVolume = NonNullable<Input<'volumes.create'>['body']>;
 export type VolumeMount = NonNullable<Input<'volumes.mount'>['body']>;

@@ -61,6 +61,7 @@ import { createTeams } from '../domain/teams/teams.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import { CallerCache } from '../domain/users/caller-cache.ts';
 import { createUsers } from '../domain/users/users.ts';
+import { createRegistries } from '../domain/registries/registries.ts';
 import { createVolumes } from '../domain/volumes/volumes.ts';
 import { VolumeWatch } from '../domain/volumes/volume-watch.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -270,6 +271,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       volumeWatch,
       now,
     }),
+    registries: createRegistries({ store, act, now }),
     volumes: createVolumes({ store, host: volumeHost, provisioner, rollouts, journal, act, settings, now }),
     metrics: createMetrics({ store, sampler, now }),
     logs: createLogs({ store, logStore, journal, act, now }),

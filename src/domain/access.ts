@@ -129,6 +129,10 @@ export const RULES = {
   'env.get': appTeamOrAppToken,
   'env.set': appTeam,
   'env.unset': appTeam,
+  // Without a team it is about those of all.
+  'registry.login': teamMember,
+  'registry.list': user,
+  'registry.logout': teamMember,
   'volume.create': appTeam,
   'volume.list': appTeam,
   'volume.update': appTeam,

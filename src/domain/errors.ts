@@ -61,6 +61,8 @@ export const ERROR_CODES = [
   'process.required',
   'process.not_found',
   'env.invalid',
+  'registry.not_found',
+  'registry.invalid',
   'volume.not_found',
   'volume.invalid',
   'volume.name_taken',

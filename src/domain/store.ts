@@ -13,6 +13,7 @@ import type { PoolReader, PoolWriter } from './pools/pool-store.ts';
 import type { QuotaReader, QuotaWriter } from './quotas/quota-store.ts';
 import type { ServiceReader, ServiceWriter } from './services/service-store.ts';
 import type { TeamReader, TeamWriter } from './teams/team-store.ts';
+import type { RegistryReader, RegistryWriter } from './registries/registry-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
 import type { VolumeReader, VolumeWriter } from './volumes/volume-store.ts';
 
@@ -37,6 +38,7 @@ export interface StoreReader
     PoolReader,
     QuotaReader,
     ServiceReader,
+    RegistryReader,
     VolumeReader,
     EventReader,
     SettingReader {}
@@ -55,6 +57,7 @@ export interface StoreWriter
     PoolWriter,
     QuotaWriter,
     ServiceWriter,
+    RegistryWriter,
     VolumeWriter,
     EventWriter,
     SettingWriter {}

@@ -28,6 +28,7 @@ import type { Pools } from './pools/pools.ts';
 import type { Quotas } from './quotas/quotas.ts';
 import type { Bindings } from './services/bindings.ts';
 import type { Instances } from './services/instances.ts';
+import type { Registries } from './registries/registries.ts';
 import type { ServiceProxy } from './services/service-proxy.ts';
 import type { Services } from './services/services.ts';
 import type { Teams } from './teams/teams.ts';
@@ -53,6 +54,7 @@ export interface UseCases {
   readonly logs: Logs;
   readonly metrics: Metrics;
   readonly unitReports: UnitReports;
+  readonly registries: Registries;
   readonly volumes: Volumes;
   readonly deploys: Deploys;
   readonly uploads: Uploads;

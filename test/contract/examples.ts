@@ -70,6 +70,7 @@ async function makeAll(target: Target, admin: string, providerUrl: string): Prom
     service,
     instance,
     volume: 'photos',
+    host: 'registry.example.com',
     deploy: await aDeploy(target, owner.token, owner.team),
     event: await anEvent(target, owner.token),
     to: owner.app,

@@ -119,6 +119,9 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>, { appToken 
     async addMember(name, email) {
       changeMembers(name, (members) => [...members, email]);
     },
+    registryLogins: async () => [],
+    putRegistryLogin: async () => {},
+    deleteRegistryLogin: async () => false,
     async removeMember(name, email) {
       const was = teams.get(name)?.members.includes(email) ?? false;
       if (was) changeMembers(name, (members) => members.filter((member) => member !== email));

@@ -5,12 +5,19 @@ import { type ErrorCode, PlatformError } from '../../src/domain/errors.ts';
 import type { PlatformView } from '../../src/domain/platforms/platforms.ts';
 import type { UseCases } from '../../src/domain/use-cases.ts';
 
-export function memoryAdministration(platform: PlatformView): Pick<UseCases, 'plans' | 'platforms' | 'pools'> {
+export function memoryAdministration(
+  platform: PlatformView,
+): Pick<UseCases, 'plans' | 'platforms' | 'pools' | 'registries'> {
   const none = (action: Action, code: ErrorCode) => async (caller: Caller) => {
     demand(caller, action);
     throw new PlatformError(code, 'There are none in memory.');
   };
   return {
+    registries: {
+      list: async () => [],
+      login: none('registry.login', 'team.not_found'),
+      logout: none('registry.logout', 'registry.not_found'),
+    },
     plans: {
       list: async () => [],
       create: none('plan.create', 'plan.invalid'),

@@ -13,6 +13,7 @@ import { planCases } from './testing/plans.ts';
 import { platformCases } from './testing/platforms.ts';
 import { poolCases } from './testing/pools.ts';
 import { quotaCases } from './testing/quotas.ts';
+import { registryCases } from './testing/registries.ts';
 import { releaseCases } from './testing/releases.ts';
 import { serviceCases } from './testing/services.ts';
 import { teamCases } from './testing/teams.ts';
@@ -37,6 +38,7 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   pools: poolCases,
   services: serviceCases,
   certificates: certificateCases,
+  registries: registryCases,
   volumes: volumeCases,
   'events and settings': eventCases,
   leases: leaseCases,
@@ -44,7 +46,7 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 124;
+const CASES = 125;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

@@ -21,6 +21,7 @@ import { PLANS_CALLS, type PlansTypes } from './plans.ts';
 import { PLATFORMS_CALLS, type PlatformsTypes } from './platforms.ts';
 import { POOLS_CALLS, type PoolsTypes } from './pools.ts';
 import { QUOTAS_CALLS, type QuotasTypes } from './quotas.ts';
+import { REGISTRIES_CALLS, type RegistriesTypes } from './registries.ts';
 import { SERVER_CALLS, type ServerTypes } from './server.ts';
 import { SERVICES_CALLS, type ServicesTypes } from './services.ts';
 import { TEAMS_CALLS, type TeamsTypes } from './teams.ts';
@@ -51,6 +52,7 @@ export type Operations = ApiKeyTypes &
   PlatformsTypes &
   PoolsTypes &
   QuotasTypes &
+  RegistriesTypes &
   ServerTypes &
   ServicesTypes &
   TeamsTypes &
@@ -82,6 +84,7 @@ export const CALLS = {
   ...PLATFORMS_CALLS,
   ...POOLS_CALLS,
   ...QUOTAS_CALLS,
+  ...REGISTRIES_CALLS,
   ...SERVER_CALLS,
   ...SERVICES_CALLS,
   ...TEAMS_CALLS,

@@ -1,5 +1,6 @@
 /** Pure: the name of an image -> where it is kept and what is meant there. */
 import { PlatformError } from '../errors.ts';
+import { REGISTRY_HOST } from '../registries/registry-login.ts';
 
 export interface ImageName {
   /** Host of the registry, with its port where that is not the usual one. */
@@ -14,8 +15,6 @@ export interface ImageName {
 /** Where a name without a host is looked for, as everywhere. */
 const DEFAULT_HOST = 'docker.io';
 const MAX_NAME = 400;
-const HOST =
-  /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]*[a-z0-9])?)*|\[[0-9a-f:.]+\])(?::[0-9]{1,5})?$/i;
 const REPOSITORY = /^[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*(?:\/[a-z0-9]+(?:(?:\.|_{1,2}|-+)[a-z0-9]+)*)*$/;
 const TAG = /^[A-Za-z0-9_][A-Za-z0-9._-]{0,127}$/;
 export const DIGEST = /^sha256:[0-9a-f]{64}$/;
@@ -32,7 +31,7 @@ export function parseImageName(text: string): ImageName {
   const repository = host === DEFAULT_HOST && !short.includes('/') ? `library/${short}` : short;
   const isGood =
     given.length <= MAX_NAME &&
-    HOST.test(host) &&
+    REGISTRY_HOST.test(host) &&
     REPOSITORY.test(repository) &&
     (tag === undefined || TAG.test(tag)) &&
     (digest === undefined || DIGEST.test(digest));

@@ -2,6 +2,7 @@
 import type { App, EnvVar } from '../apps/app.ts';
 import { demandRoom, type DiskRoomDeps } from '../disk/disk-room.ts';
 import type { AppSettings } from '../apps/app-settings.ts';
+import { loginsOf } from '../registries/registry-login.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 import { envRecord } from '../units/unit-spec.ts';
@@ -66,7 +67,8 @@ async function pull(deps: MakeDeps, { queued, say }: MakeRequest, { app }: Begun
   say(`-----> Pulling ${image.full}`);
   const kept = [...new Set((await store.artifacts([app.name])).map(({ artifact }) => artifact))];
   const commands = app.settings.startCommands;
-  const request = { app: app.name, deployId: queued.id, image, kept, commands };
+  const logins = loginsOf(await store.registryLogins(), app.teamOwner);
+  const request = { app: app.name, deployId: queued.id, image, kept, commands, logins };
   const made = await imageSource.pull(request, (line) => say(`       ${line}`), queued.signal);
   return { made, image: made.image, settings: app.settings, isNew: made.isNew };
 }
@@ -88,6 +90,7 @@ async function build(
     disabled: records.filter(({ isDisabled }) => isDisabled).map(({ name }) => name),
     source,
     settings: app.settings,
+    registryLogins: loginsOf(await deps.store.registryLogins(), app.teamOwner),
     env: envRecord(env),
     privateEnv: env.filter((variable) => !variable.public).map((variable) => variable.name),
   };

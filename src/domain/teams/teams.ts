@@ -73,6 +73,9 @@ export function createTeams(deps: TeamsDeps): Teams {
           const apps = (await tx.apps([name])).map((app) => app.name);
           if (apps.length > 0) throw inUse(name, apps);
           await refuseIfServing(tx, name);
+          for (const { host, team } of await tx.registryLogins()) {
+            if (team === name) await tx.deleteRegistryLogin(host, team);
+          }
           await tx.deleteTeam(name);
         });
         callers.clear();

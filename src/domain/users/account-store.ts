@@ -1,5 +1,6 @@
 import type { AppTokenReader } from '../app-tokens/app-token-store.ts';
 import type { AppReader } from '../apps/app-store.ts';
+import type { RegistryReader, RegistryWriter } from '../registries/registry-store.ts';
 import type { ServiceReader } from '../services/service-store.ts';
 import type { TeamReader, TeamWriter } from '../teams/team-store.ts';
 import type { UserReader, UserWriter } from './user-store.ts';
@@ -13,7 +14,7 @@ export interface AccountReader
     Pick<AppReader, 'apps'>,
     Pick<ServiceReader, 'services' | 'instances'> {}
 
-export interface AccountWriter extends AccountReader, UserWriter, TeamWriter {}
+export interface AccountWriter extends AccountReader, UserWriter, TeamWriter, RegistryReader, RegistryWriter {}
 
 export interface AccountStore extends AccountReader {
   /** See Store.transact. */

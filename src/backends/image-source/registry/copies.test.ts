@@ -45,13 +45,37 @@ describe('an image', () => {
       ...{ slugs, logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
     });
     const image = parseImageName(`${registry.host}/team/app:1`);
-    const pulling = source.pull({ app: 'shop', deployId: 'd1', image, kept: [], commands: {} }, () => {}, NEVER);
+    const pulling = source.pull(
+      { app: 'shop', deployId: 'd1', image, kept: [], commands: {}, logins: new Map() },
+      () => {},
+      NEVER,
+    );
     await registry.halted;
     const asked = (digest: string): boolean => registry.paths().some((path) => path.endsWith(digest));
     await expect.poll(() => blobs.map(({ digest }) => asked(digest))).toEqual([true, true, true, false, false]);
     registry.release();
     await pulling;
     expect(readFileSync(join(slugs, 'shop/d1/code/app'), 'utf8')).toBe('five');
+  });
+
+  it('comes with the login of who asks, before that of the settings', async () => {
+    const login = { user: 'ann', password: 's3cret' };
+    const closed = await ImageRegistry.start({ login });
+    try {
+      closed.addImage('team/app', '1', ONE_FILE);
+      const wrong = new Map([[closed.host, { user: 'ann', password: 'old' }]]);
+      const source = createRegistryImages({
+        addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
+        ...{ slugs, logins: wrong, timeoutMs: 60_000, arch: 'x64' },
+      });
+      const request = { app: 'shop', image: parseImageName(`${closed.host}/team/app:1`), kept: [], commands: {} };
+      const pull = (deployId: string, logins: typeof wrong) =>
+        source.pull({ ...request, deployId, logins }, () => {}, NEVER);
+      await expect(pull('d1', new Map())).rejects.toMatchObject({ code: 'pull_failed' });
+      expect((await pull('d2', new Map([[closed.host, login]]))).isNew).toBe(true);
+    } finally {
+      await closed.close();
+    }
   });
 
   it('is several processes when tancho.yaml in it, or people, say so; a Procfile in it is for others', async () => {
@@ -71,7 +95,7 @@ describe('an image', () => {
     const pull = (tag: string, deployId: string, kept: string[] = []) => {
       const image = parseImageName(`${registry.host}/team/app:${tag}`);
       const commands = { clock: '/app --clock' };
-      return source.pull({ app: 'shop', deployId, image, kept, commands }, () => {}, NEVER);
+      return source.pull({ app: 'shop', deployId, image, kept, commands, logins: new Map() }, () => {}, NEVER);
     };
     const said = {
       processes: { worker: '/app --work', clock: '/app --clock' },
@@ -94,7 +118,9 @@ describe('an image', () => {
     for (const name of ['one', 'two']) {
       const directory = join(slugs, name);
       mkdirSync(directory);
-      expect(await source.copy({ image, directory }, () => {}, NEVER)).toBe(`${registry.host}/team/app:1@${digest}`);
+      expect(await source.copy({ image, directory, logins: new Map() }, () => {}, NEVER)).toBe(
+        `${registry.host}/team/app:1@${digest}`,
+      );
       const names = readdirSync(directory);
       expect(names).toEqual(expect.arrayContaining(['manifest.json', 'version', ...layers.map((blob) => hexOf(blob))]));
     }
@@ -104,7 +130,7 @@ describe('an image', () => {
     registry.faults.set(lying.layers[0]?.digest ?? '', 'lie');
     mkdirSync(join(slugs, 'three'));
     const wrong = source.copy(
-      { image: parseImageName(`${registry.host}/team/app:3`), directory: join(slugs, 'three') },
+      { image: parseImageName(`${registry.host}/team/app:3`), directory: join(slugs, 'three'), logins: new Map() },
       () => {},
       NEVER,
     );
@@ -121,7 +147,11 @@ describe('an image', () => {
     });
     const directory = join(slugs, 'built');
     mkdirSync(directory);
-    await source.copy({ image: parseImageName(`${registry.host}/team/app:1`), directory }, () => {}, NEVER);
+    await source.copy(
+      { image: parseImageName(`${registry.host}/team/app:1`), directory, logins: new Map() },
+      () => {},
+      NEVER,
+    );
     const unpack = async (name: string) => {
       mkdirSync(join(slugs, name));
       return source.unpack({ directory, root: join(slugs, name) }, () => {}, NEVER);

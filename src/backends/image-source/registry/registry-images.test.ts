@@ -43,13 +43,12 @@ async function start(options: ImageRegistryOptions = {}): Promise<ImageRegistry>
 interface Pull extends Partial<Omit<RegistryImagesOptions, 'slugs'>> {
   readonly image?: string;
   readonly kept?: readonly string[];
-  readonly commands?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   readonly deployId?: string;
 }
 
 function pull(registry: ImageRegistry, options: Pull = {}): Promise<PulledImage> {
-  const { image = 'team/app:1', kept = [], commands = {}, signal = NEVER, deployId = 'd1', ...more } = options;
+  const { image = 'team/app:1', kept = [], signal = NEVER, deployId = 'd1', ...more } = options;
   const source = createRegistryImages({
     addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
     slugs,
@@ -59,7 +58,11 @@ function pull(registry: ImageRegistry, options: Pull = {}): Promise<PulledImage>
     ...more,
   });
   const name = parseImageName(`${registry.host}/${image}`);
-  return source.pull({ app: 'shop', deployId, image: name, kept, commands }, (line) => lines.push(line), signal);
+  return source.pull(
+    { app: 'shop', deployId, image: name, kept, commands: {}, logins: new Map() },
+    (line) => lines.push(line),
+    signal,
+  );
 }
 
 async function failure(pulling: Promise<unknown>, code: FailureCause): Promise<string> {

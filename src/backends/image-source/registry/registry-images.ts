@@ -46,7 +46,7 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
 
   /** Within the time that it may take, until the caller gives up. */
   async function bringing<T>(
-    image: ImageName,
+    { image, logins: own }: { readonly image: ImageName; readonly logins: ReadonlyMap<string, Login> },
     line: (text: string) => void,
     signal: AbortSignal,
     work: (bringing: Bringing) => Promise<T>,
@@ -66,7 +66,7 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
       guard,
       host,
       repository,
-      login: logins.get(host) ?? null,
+      login: own.get(host) ?? logins.get(host) ?? null,
       signal: stop.signal,
     });
     const abandon = (): void => stop.abort(new Error('the pull has failed'));
@@ -81,10 +81,8 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
   }
 
   return {
-    pull: (request, line, signal) =>
-      bringing(request.image, line, signal, (own) => pullImage({ ...own, request, slugs })),
-    copy: (request, line, signal) =>
-      bringing(request.image, line, signal, (own) => copyImage({ ...own, ...request, blobs })),
+    pull: (request, line, signal) => bringing(request, line, signal, (one) => pullImage({ ...one, request, slugs })),
+    copy: (request, line, signal) => bringing(request, line, signal, (one) => copyImage({ ...one, ...request, blobs })),
     unpack: (request, line, signal) => unpackImage({ ...request, line, signal, limits, arch }),
   };
 }

@@ -28,6 +28,7 @@ import { platformReader, platformWriter } from './platforms.ts';
 import { poolReader, poolWriter } from './pools.ts';
 import { passwordResetWriter } from './password-resets.ts';
 import { quotaReader, quotaWriter } from './quotas.ts';
+import { registryReader, registryWriter } from './registry-logins.ts';
 import { releaseReader, releaseWriter } from './releases.ts';
 import { rolloutReader, rolloutWriter } from './rollouts.ts';
 import type { Scope, Tables } from './schema.ts';
@@ -123,6 +124,7 @@ function reader(scope: Scope): StoreReader {
     ...serviceReader(scope),
     ...instanceReader(scope),
     ...bindingReader(scope),
+    ...registryReader(scope),
     ...volumeReader(scope),
     ...certificateReader(scope),
     ...eventReader(scope),
@@ -152,6 +154,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...serviceWriter(scope),
     ...instanceWriter(scope),
     ...bindingWriter(scope),
+    ...registryWriter(scope),
     ...volumeWriter(scope),
     ...certificateWriter(scope),
     ...eventWriter(scope),

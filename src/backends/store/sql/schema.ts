@@ -31,6 +31,7 @@ export interface Tables {
   instances: InstancesTable;
   instance_teams: { instance: string; team: string };
   bindings: BindingsTable;
+  registry_logins: RegistryLoginsTable;
   volumes: VolumesTable;
   certificates: CertificatesTable;
   authority_identities: { authority: string; sealed_key: string; account: string };
@@ -98,6 +99,16 @@ export interface ReleasesTable {
   settings_json: string | null;
   mounts_json: string;
   names_json: string;
+}
+
+export interface RegistryLoginsTable {
+  host: string;
+  /** '' for all teams. */
+  team: string;
+  user_name: string;
+  sealed_password: string;
+  actor: string;
+  created_at: string;
 }
 
 export interface VolumesTable {

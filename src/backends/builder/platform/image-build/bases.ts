@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Recipe } from '../../../../build-plan/build-plan.ts';
 import { expandedWith } from '../../../../build-plan/languages/dockerfile/stages.ts';
 import { type ImageName, parseImageName } from '../../../../domain/deploys/image-name.ts';
-import type { ImageSource } from '../../../../domain/deploys/image-source.ts';
+import type { CopyRequest, ImageSource } from '../../../../domain/deploys/image-source.ts';
 import { PlatformError } from '../../../../domain/errors.ts';
 import { Failure } from '../../../../domain/failure.ts';
 import type { BuildOutput } from '../steps/output.ts';
@@ -21,6 +21,7 @@ export interface Base {
 interface Bringing {
   readonly images: Pick<ImageSource, 'copy'>;
   readonly needed: readonly { readonly image: string; readonly line: number }[];
+  readonly logins: CopyRequest['logins'];
   readonly directory: string;
   readonly file: string;
   readonly output: BuildOutput;
@@ -28,14 +29,22 @@ interface Bringing {
 }
 
 /** Throws Failure `pull_failed`, `invalid_source`, `invalid_config` for what is no name. */
-export async function bringBases({ images, needed, directory, file, output, signal }: Bringing): Promise<Base[]> {
+export async function bringBases({
+  images,
+  needed,
+  logins,
+  directory,
+  file,
+  output,
+  signal,
+}: Bringing): Promise<Base[]> {
   const bases: Base[] = [];
   for (const [index, { image, line }] of needed.entries()) {
     const name = nameOf(image, file, line);
     const own = join(directory, `${index}`);
     await mkdir(own, { mode: 0o755 });
     output.say(`Bringing ${name.full}`);
-    await images.copy({ image: name, directory: own }, (text) => output.say(text), signal);
+    await images.copy({ image: name, logins, directory: own }, (text) => output.say(text), signal);
     bases.push({ image, name: `${index}`, tag: tagOf(name) });
   }
   return bases;

@@ -59,7 +59,15 @@ export async function buildImage({ build, image, images }: ImageBuild): Promise<
     }
     const args = argumentsOf(image, request.env);
     const needed = neededImages(image.recipe, image.target, args);
-    const bases = await bringBases({ images, needed, directory: places.bases, file: image.file, output, signal });
+    const bases = await bringBases({
+      images,
+      needed,
+      logins: request.registryLogins ?? new Map(),
+      directory: places.bases,
+      file: image.file,
+      output,
+      signal,
+    });
     const text = (await build.files.text(image.file)) ?? '';
     const buildah = await Buildah.open(build, places, rewritten(text, image.recipe, bases, args));
     for (const base of bases) await buildah.addBase(base);

@@ -14,6 +14,7 @@ import { volumes } from './0011-volumes.ts';
 import { certificates } from './0012-certificates.ts';
 import { appLinks } from './0013-app-links.ts';
 import { bindingNames } from './0014-binding-names.ts';
+import { registryLogins } from './0015-registry-logins.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -34,6 +35,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0012_certificates': certificates(kind),
       '0013_app_links': appLinks(kind),
       '0014_binding_names': bindingNames(kind),
+      '0015_registry_logins': registryLogins(kind),
     },
   };
 }
