@@ -53,13 +53,13 @@ describe('the platform of an app', () => {
   it('says how to deploy the directory in which the app lies', async () => {
     await expect(choose('nodejs', { 'README.md': '', 'api/package.json': '{}' })).rejects.toMatchObject({
       message: expect.stringMatching(/There is api\/package\.json, but the app must lie at the top\./) as string,
-      hint: 'Deploy that directory: tancho deploy api -a shop   or: git subtree push --prefix api <remote> main',
+      hint: 'Make that directory the app and push again: tancho app update shop --root api',
     });
   });
 
   it('says which platforms there are', async () => {
     await expect(choose('cobol', {})).rejects.toMatchObject({
-      hint: 'Platforms of this server: dockerfile, go, java, nodejs, php, python, ruby, rust, static.',
+      hint: 'Platforms of this server: deno, dockerfile, go, java, nodejs, php, python, ruby, rust, static.',
     });
   });
 });

@@ -88,7 +88,7 @@ async function nothing(
     const directory = found?.split('/')[0] ?? '';
     if (!/^[\w.-]+$/.test(directory) || directory.startsWith('-')) continue;
     return new Failure('no_platform', `${message} There is ${found}, but the app must lie at the top.`, {
-      hint: `Deploy that directory: tancho deploy ${directory} -a ${app}   or: git subtree push --prefix ${directory} <remote> main`,
+      hint: `Make that directory the app and push again: tancho app update ${app} --root ${directory}`,
     });
   }
   return new Failure('no_platform', message, otherwise);

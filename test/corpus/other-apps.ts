@@ -57,6 +57,18 @@ export const OTHER_APPS: Readonly<Record<string, CorpusApp>> = {
     files: { Pipfile: '[packages]\nflask = "*"\n', 'app.py': 'app = Flask(__name__)\n' },
     web: 'gunicorn --bind 0.0.0.0:$PORT app:app',
   },
+  Deno: {
+    files: {
+      'deno.json': '{\n  // tasks\n  "tasks": { "start": "deno run -A app.ts", "build": "x", },\n}',
+      'deno.lock': '{}',
+    },
+    web: 'deno task start',
+    steps: ['deno install --frozen', 'mkdir -p .deno', 'deno task build'],
+  },
+  'a program that Deno serves': {
+    files: { 'deno.json': '{}', 'main.ts': 'export default { fetch }' },
+    web: 'deno serve -A --host 0.0.0.0 --port $PORT main.ts',
+  },
   'a Go program at the top': {
     files: { 'go.mod': 'module example.com/till\n\ngo 1.21\n', 'main.go': 'package main\n' },
     web: 'bin/till',

@@ -91,6 +91,14 @@ const APPS: Readonly<Record<string, App>> = {
     },
     pages: { '/': 'from Bun 1.3.14' },
   },
+  'Deno, with a package of npm': {
+    needs: [['npm', 'view', 'deno', 'version']],
+    files: {
+      'deno.json': '{"imports":{"is-odd":"npm:is-odd@3.0.1"}}',
+      'main.ts': 'import odd from "is-odd";\nexport default { fetch: () => new Response(`from Deno: ${odd(3)}`) };\n',
+    },
+    pages: { '/': 'from Deno: true' },
+  },
   'a workspace of pnpm, whose app needs a package that is built': {
     needs: [['npm', 'view', 'pnpm', 'version']],
     files: {

@@ -1,5 +1,6 @@
 /** The languages that come with the program. Of two that are equally sure of a source the earlier one is taken. */
 import type { Language } from '../language.ts';
+import { deno } from './deno/deno.ts';
 import { dockerfile } from './dockerfile/dockerfile.ts';
 import { go } from './go/go.ts';
 import { java } from './java/java.ts';
@@ -10,7 +11,7 @@ import { ruby } from './ruby/ruby.ts';
 import { rust } from './rust/rust.ts';
 import { staticFiles } from './static/static-files.ts';
 
-export const LANGUAGES: readonly Language[] = [go, rust, java, php, ruby, python, nodejs, staticFiles, dockerfile];
+export const LANGUAGES: readonly Language[] = [go, rust, java, php, ruby, python, nodejs, deno, staticFiles, dockerfile];
 
 /** Variables of the server that a platform of an admin's may give to its builds, too: those that these languages do. */
 export const INHERITABLE: ReadonlySet<string> = new Set(LANGUAGES.flatMap(({ inherit = [] }) => inherit));

@@ -46,6 +46,7 @@ it('any plan is made, whatever the files hold', async () => {
     'rust-toolchain': blank,
     'go.mod': blank,
     'pom.xml': blank,
+    'deno.json': blank,
     'build.gradle': blank,
     'index.php': '',
     'config.ru': '',

@@ -1,0 +1,137 @@
+/** Deno: programs in TypeScript and JavaScript that name their packages themselves. */
+import { validRange } from 'semver';
+import { isRecord } from '../../../lib/is-record.ts';
+import type { DependencySet, PlannedProcess, Tool, WantedVersion } from '../../build-plan.ts';
+import { firstSign, type Language, type PlanParts } from '../../language.ts';
+import type { SourceFiles } from '../../source/source-files.ts';
+import { NETWORK_VARIABLES } from '../network-variables.ts';
+import { NODE_TOOLS } from '../node/tools.ts';
+
+const SETTINGS = ['deno.json', 'deno.jsonc'];
+const PROGRAMS = ['main.ts', 'server.ts', 'index.ts', 'mod.ts', 'main.js', 'server.js', 'src/main.ts', 'src/server.ts'];
+/** In the code, so that units have it. */
+const PACKAGES = '.deno';
+
+const DENO: Tool = {
+  program: 'deno',
+  minimum: '1.40.0',
+  runtime: true,
+  install: { npm: 'npm install -g deno', brew: 'brew install deno' },
+  bring: {
+    otherwise: '2',
+    available: ['npm', 'view', 'deno', 'versions', '--json'],
+    // The package brings the binary with a script, which newer npm runs only when allowed by name.
+    files: { 'package.json': '{"private":true,"allowScripts":{"deno":true}}' },
+    install: [
+      ...['npm', 'install', '--prefix', '{directory}', '--no-package-lock', '--no-audit', '--no-fund'],
+      ...['--ignore-scripts=false', 'deno@{version}'],
+    ],
+    bin: 'node_modules/.bin',
+  },
+};
+/** They only bring it. */
+const BRINGING = NODE_TOOLS.map((tool) => ({ ...tool, runtime: false }));
+
+export const deno: Language = {
+  name: 'deno',
+  description: 'Deno',
+  example: 'deno run -A main.ts',
+  signs: [...SETTINGS, 'deno.lock'],
+  tools: [DENO],
+  inherit: [
+    ...NETWORK_VARIABLES,
+    ...[
+      'NODE_EXTRA_CA_CERTS',
+      'npm_config_registry',
+      'npm_config_cafile',
+      'NPM_CONFIG_REGISTRY',
+      'JSR_URL',
+      'DENO_CERT',
+    ],
+  ],
+  ask: [
+    { command: ['npm', 'config', 'get', 'registry'], into: { variable: 'NPM_CONFIG_REGISTRY' } },
+    { command: ['npm', 'config', 'get', 'cafile'], into: { variable: 'NODE_EXTRA_CA_CERTS' } },
+  ],
+  detect: (files) => firstSign(files, { manifest: [...SETTINGS, 'deno.lock'] }),
+  plan,
+};
+
+async function plan(files: SourceFiles): Promise<PlanParts> {
+  const tasks = await tasksOf(files);
+  const program = await files.find(...PROGRAMS);
+  const start = await startOf(files, tasks, program);
+  return {
+    title: 'Deno',
+    tools: [...BRINGING, { ...DENO, wanted: await wantedDeno(files) }],
+    environment: [
+      { name: 'DENO_DIR', value: `{code}/${PACKAGES}` },
+      { name: 'DENO_NO_UPDATE_CHECK', value: '1' },
+      // The authorities that the machine trusts, too.
+      { name: 'DENO_TLS_CA_STORE', value: 'mozilla,system' },
+      { name: 'DENO_NO_PROMPT', value: '1' },
+    ],
+    dependencies: [await packages(files, program)],
+    steps: tasks.has('build') ? [{ name: 'deno task build', run: ['deno', 'task', 'build'] }] : [],
+    processes: start === null ? {} : { web: start },
+  };
+}
+
+async function packages(files: SourceFiles, program: string | null): Promise<DependencySet> {
+  const isLocked = await files.exists('deno.lock');
+  const frozen = isLocked ? ['--frozen'] : [];
+  const hasList = (await files.find(...SETTINGS, 'package.json')) !== null;
+  return {
+    name: 'Deno packages',
+    keep: { kind: 'restored', directory: PACKAGES },
+    neverKept: isLocked ? null : 'there is no deno.lock',
+    key: { files: [...SETTINGS, 'deno.lock', 'package.json'] },
+    steps: [
+      ...(hasList ? [{ name: 'deno install', run: ['deno', 'install', ...frozen] }] : []),
+      ...(program === null ? [] : [{ name: `deno cache ${program}`, run: ['deno', 'cache', ...frozen, program] }]),
+      { name: `the directory ${PACKAGES}`, run: ['mkdir', '-p', PACKAGES] },
+    ],
+  };
+}
+
+async function startOf(
+  files: SourceFiles,
+  tasks: ReadonlySet<string>,
+  program: string | null,
+): Promise<PlannedProcess | null> {
+  if (tasks.has('start')) return { command: 'deno task start', from: 'tasks.start in deno.json' };
+  if (program === null) return null;
+  // What it exports is served by Deno itself.
+  const isHandler = await files.hasLine(program, /^export\s+default\s+(?:\{|app\b)/);
+  const command = isHandler ? `deno serve -A --host 0.0.0.0 --port $PORT ${program}` : `deno run -A ${program}`;
+  return { command, from: program };
+}
+
+/** Its settings may have comments and commas behind the last values. */
+async function tasksOf(files: SourceFiles): Promise<ReadonlySet<string>> {
+  const file = await files.find(...SETTINGS);
+  const text = file === null ? null : await files.beginning(file);
+  if (text === null) return new Set();
+  const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('//'));
+  const plain = lines.join('\n').replace(/,(\s*[}\]])/g, '$1');
+  try {
+    const content: unknown = JSON.parse(plain);
+    const tasks = isRecord(content) ? content['tasks'] : null;
+    return new Set(Object.keys(isRecord(tasks) ? tasks : {}));
+  } catch {
+    return new Set();
+  }
+}
+
+async function wantedDeno(files: SourceFiles): Promise<WantedVersion | null> {
+  for (const [file, line] of [
+    ['.deno-version', /^\s*v?([\d.]+)/],
+    ['.dvmrc', /^\s*v?([\d.]+)/],
+    ['.tool-versions', /^\s*deno\s+([\d.]+)/],
+  ] as const) {
+    const text = (await files.findLine(file, line))?.match[1];
+    const range = text === undefined ? null : validRange(text);
+    if (text !== undefined && range !== null) return { range, text, from: file };
+  }
+  return null;
+}
