@@ -11,7 +11,18 @@ import { ruby } from './ruby/ruby.ts';
 import { rust } from './rust/rust.ts';
 import { staticFiles } from './static/static-files.ts';
 
-export const LANGUAGES: readonly Language[] = [go, rust, java, php, ruby, python, nodejs, deno, staticFiles, dockerfile];
+export const LANGUAGES: readonly Language[] = [
+  go,
+  rust,
+  java,
+  php,
+  ruby,
+  python,
+  nodejs,
+  deno,
+  staticFiles,
+  dockerfile,
+];
 
 /** Variables of the server that a platform of an admin's may give to its builds, too: those that these languages do. */
 export const INHERITABLE: ReadonlySet<string> = new Set(LANGUAGES.flatMap(({ inherit = [] }) => inherit));
