@@ -1,6 +1,7 @@
 /** Everything a diagnosis is made from, read at one time; the checks of links/ are pure functions of it. */
 import { type App, hostLabel, type Release } from '../apps/app.ts';
 import { ROUTED_PROCESS, servingUnits, type Unit, unitName } from '../units/unit.ts';
+import { coversAny, isGood } from '../certificates/certificate.ts';
 import type { Deploy } from '../deploys/deploy.ts';
 import { FINISHED } from '../deploys/deploy.ts';
 import { appQuota, type Quota } from '../quotas/quota.ts';
@@ -45,6 +46,8 @@ export interface Facts {
   readonly routeFault: string;
   /** Whether the router tells its table at all. */
   readonly routerAnswers: boolean;
+  /** Why there is no certificate for `host`, where clients come by TLS; '' where there is one, or nobody asks for one. */
+  readonly certificateProblem: string;
   /** To a real request for `host` through the router. */
   readonly answer: ProbeAnswer;
   readonly disk: DiskSpace | null;
@@ -78,13 +81,14 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
   const asked = host ?? own;
   const names = host === undefined ? [own, ...app.cname] : [host];
   const path = release?.healthCheck?.path ?? '/';
-  const [unresolved, deafUnits, health, route, answer, disk] = await Promise.all([
+  const [unresolved, deafUnits, health, route, answer, disk, certificateProblem] = await Promise.all([
     unresolvedOf(probe, names),
     deafUnitsOf(probe, units),
     healthOf(probe, units, release),
     routeOf(deps, app),
     probe.request({ to: deps.router.listen, host: asked, method: 'GET', path }),
     probe.disk(),
+    certificateProblemOf(deps, asked),
   ]);
   return {
     app,
@@ -99,11 +103,20 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
     deafUnits,
     health,
     ...route,
+    certificateProblem,
     answer,
     disk,
     fullVolumes: deps.volumeWatch.problemsOf(app.name),
     now: now(),
   };
+}
+
+async function certificateProblemOf({ store, settings, now }: FactsDeps, host: string): Promise<string> {
+  if ((settings.tlsPort?.() ?? null) === null) return '';
+  const records = (await store.certificates()).filter((record) => coversAny(record, host));
+  return records.some((record) => isGood(record, now()))
+    ? ''
+    : (records.find(({ problem }) => problem !== '')?.problem ?? '');
 }
 
 async function unresolvedOf(probe: Probe, names: readonly string[]): Promise<string[]> {

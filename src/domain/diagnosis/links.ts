@@ -4,6 +4,7 @@
  */
 import type { Link } from './link.ts';
 import { answerLink } from './links/answer.ts';
+import { certificateLink } from './links/certificate.ts';
 import { deployLink } from './links/deploy.ts';
 import { diskLink } from './links/disk.ts';
 import { edgeLink } from './links/edge.ts';
@@ -30,5 +31,6 @@ export const LINKS: readonly Link[] = [
   healthLink,
   edgeLink,
   routeLink,
+  certificateLink,
   answerLink,
 ];

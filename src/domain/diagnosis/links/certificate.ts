@@ -1,0 +1,10 @@
+import type { Link } from '../link.ts';
+
+export const certificateLink: Link = {
+  name: 'certificate',
+  asks: 'Is there a certificate for its host name?',
+  check({ certificateProblem, host }) {
+    if (certificateProblem === '') return null;
+    return { cause: `There is no certificate for ${host}: ${certificateProblem}`, command: `tancho cert why ${host}` };
+  },
+};
