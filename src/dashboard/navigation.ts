@@ -16,6 +16,26 @@ export const NAVIGATION: readonly { readonly title: string; readonly items: read
     items: [
       { to: '/', section: 'apps', label: 'Apps', icon: 'apps' },
       { to: '/deploys', section: 'deploys', label: 'Deploys', icon: 'deploys' },
+      { to: '/services', section: 'services', label: 'Services', icon: 'services' },
+    ],
+  },
+  {
+    title: 'People',
+    items: [
+      { to: '/teams', section: 'teams', label: 'Teams', icon: 'teams' },
+      { to: '/users', section: 'users', label: 'Users', icon: 'users', forAdmins: true },
+      { to: '/account', section: 'account', label: 'Your account', icon: 'account' },
+    ],
+  },
+  {
+    title: 'Platform',
+    items: [
+      { to: '/health', section: 'health', label: 'Health', icon: 'health' },
+      { to: '/audit', section: 'audit', label: 'Audit', icon: 'audit' },
+      { to: '/healers', section: 'healers', label: 'Healers', icon: 'healers' },
+      { to: '/pools', section: 'pools', label: 'Pools', icon: 'pools' },
+      { to: '/plans', section: 'plans', label: 'Plans', icon: 'plans' },
+      { to: '/platforms', section: 'platforms', label: 'Platforms', icon: 'platforms' },
     ],
   },
 ];

@@ -6,6 +6,7 @@ import { viewer } from './api/session.ts';
 import { NAVIGATION } from './navigation.ts';
 import { Empty, Head, Note } from './parts/content.tsx';
 import { Confirmation } from './parts/dialog.tsx';
+import { isPaletteOpen, listenToKeys, Palette } from './palette.tsx';
 import { Icon, Mark } from './parts/icon.tsx';
 import { TaskList } from './parts/tasks.tsx';
 import { Toasts } from './parts/toasts.tsx';
@@ -18,6 +19,7 @@ export function Shell() {
   const [isOpen, setOpen] = useState(false);
   const here = path.value;
   useEffect(() => setOpen(false), [here]);
+  useEffect(() => listenToKeys(), []);
   return (
     <>
       <a class="button skip" href="#main">
@@ -49,6 +51,7 @@ export function Shell() {
         </div>
       </div>
       <Confirmation />
+      <Palette />
       <div class="toasts">
         <TaskList />
         <Toasts />
@@ -69,9 +72,12 @@ function Side({ isOpen }: { isOpen: boolean }) {
   const { email, isAdmin } = viewer();
   const section = placeAt(path.value)?.place.section;
   return (
-    <div class={`side ${isOpen ? 'open' : ''}`}>
+    <nav class={`side ${isOpen ? 'open' : ''}`} aria-label="Main">
       <Brand />
-      <nav class="stack" aria-label="Main">
+      <button type="button" class="find" onClick={() => (isPaletteOpen.value = true)}>
+        <Icon name="search" /> Go to <kbd>Ctrl K</kbd>
+      </button>
+      <div class="stack">
         {NAVIGATION.map(({ title, items }) => {
           const seen = items.filter(({ forAdmins }) => forAdmins !== true || isAdmin);
           return (
@@ -89,7 +95,7 @@ function Side({ isOpen }: { isOpen: boolean }) {
             </div>
           );
         })}
-      </nav>
+      </div>
       <div class="foot">
         <div class="who">{email}</div>
         <div class="row tight">
@@ -99,7 +105,7 @@ function Side({ isOpen }: { isOpen: boolean }) {
           </button>
         </div>
       </div>
-    </div>
+    </nav>
   );
 }
 
@@ -163,11 +169,14 @@ function CurrentScreen() {
 
 function NotFound() {
   return (
-    <Empty title="There is nothing at this address" icon="search">
-      <a class="button" href={BASE}>
-        To the apps
-      </a>
-    </Empty>
+    <>
+      <Head title="Not found" />
+      <Empty title="There is nothing at this address" icon="search">
+        <a class="button" href={BASE}>
+          To the apps
+        </a>
+      </Empty>
+    </>
   );
 }
 

@@ -43,6 +43,55 @@ export const PLACES: readonly Place[] = [
     load: () => import('../screens/app-env.tsx'),
   },
   { pattern: '/deploys', title: named('Deploys'), section: 'deploys', load: () => import('../screens/deploys.tsx') },
+  {
+    pattern: '/apps/:app/metrics',
+    title: ofApp('Metrics'),
+    section: 'apps',
+    load: () => import('../screens/app-metrics.tsx'),
+  },
+  {
+    pattern: '/apps/:app/terminal',
+    title: ofApp('Terminal'),
+    section: 'apps',
+    load: () => import('../screens/app-terminal.tsx'),
+  },
+  {
+    pattern: '/apps/:app/settings',
+    title: ofApp('Settings'),
+    section: 'apps',
+    load: () => import('../screens/app-settings.tsx'),
+  },
+  {
+    pattern: '/services',
+    title: named('Services'),
+    section: 'services',
+    load: () => import('../screens/services.tsx'),
+  },
+  {
+    pattern: '/instances/:instance',
+    title: ({ instance = '' }) => instance,
+    section: 'services',
+    load: () => import('../screens/instance.tsx'),
+  },
+  { pattern: '/teams', title: named('Teams'), section: 'teams', load: () => import('../screens/teams.tsx') },
+  { pattern: '/users', title: named('Users'), section: 'users', load: () => import('../screens/users.tsx') },
+  {
+    pattern: '/account',
+    title: named('Your account'),
+    section: 'account',
+    load: () => import('../screens/account.tsx'),
+  },
+  { pattern: '/pools', title: named('Pools'), section: 'pools', load: () => import('../screens/pools.tsx') },
+  { pattern: '/plans', title: named('Plans'), section: 'plans', load: () => import('../screens/plans.tsx') },
+  {
+    pattern: '/platforms',
+    title: named('Platforms'),
+    section: 'platforms',
+    load: () => import('../screens/platforms.tsx'),
+  },
+  { pattern: '/healers', title: named('Healers'), section: 'healers', load: () => import('../screens/healers.tsx') },
+  { pattern: '/audit', title: named('Audit'), section: 'audit', load: () => import('../screens/audit.tsx') },
+  { pattern: '/health', title: named('Health'), section: 'health', load: () => import('../screens/health.tsx') },
 ];
 
 export function placeAt(path: string): { place: Place; params: Params } | null {

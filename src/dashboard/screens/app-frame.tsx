@@ -15,6 +15,9 @@ const TABS: readonly { readonly part: string; readonly label: string }[] = [
   { part: 'log', label: 'Log' },
   { part: 'deploys', label: 'Deploys' },
   { part: 'env', label: 'Environment' },
+  { part: 'metrics', label: 'Metrics' },
+  { part: 'terminal', label: 'Terminal' },
+  { part: 'settings', label: 'Settings' },
 ];
 
 export function useApp(name: string): Resource<App> {

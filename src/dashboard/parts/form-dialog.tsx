@@ -1,0 +1,41 @@
+/** A button that opens a form in front of the screen. */
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { Dialog } from './dialog.tsx';
+import { Form } from './form.tsx';
+import { tell } from './toasts.tsx';
+
+interface FormDialogProps {
+  /** On the button, and above the form. */
+  readonly title: string;
+  readonly action: string;
+  readonly done: string;
+  readonly onSubmit: (values: Record<string, string>) => Promise<unknown>;
+  readonly onDone: () => unknown;
+  readonly isMain?: boolean;
+  readonly children: ComponentChildren;
+}
+
+export function FormDialog({ title, action, done, onSubmit, onDone, isMain = false, children }: FormDialogProps) {
+  const [isOpen, setOpen] = useState(false);
+  const submit = async (values: Record<string, string>): Promise<void> => {
+    await onSubmit(values);
+    setOpen(false);
+    tell(done);
+    onDone();
+  };
+  return (
+    <>
+      <button type="button" class={`button ${isMain ? 'main' : 'little'}`} onClick={() => setOpen(true)}>
+        {title}
+      </button>
+      {isOpen && (
+        <Dialog title={title} onClose={() => setOpen(false)}>
+          <Form action={action} onSubmit={submit} onCancel={() => setOpen(false)}>
+            {children}
+          </Form>
+        </Dialog>
+      )}
+    </>
+  );
+}

@@ -1,0 +1,58 @@
+import type { ComponentChildren } from 'preact';
+
+export interface TableRow {
+  readonly key: string;
+  /** The first one names the row. */
+  readonly cells: readonly ComponentChildren[];
+  /** What can be done with it. */
+  readonly actions?: ComponentChildren;
+}
+
+export function Table({
+  label,
+  columns,
+  rows,
+}: {
+  label: string;
+  columns: readonly string[];
+  rows: readonly TableRow[];
+}) {
+  const hasActions = rows.some(({ actions }) => actions !== undefined);
+  return (
+    <div class="table-box" tabIndex={0} role="region" aria-label={`Table: ${label}`}>
+      <table>
+        <thead>
+          <tr>
+            {columns.map((column) => (
+              <th key={column} scope="col">
+                {column}
+              </th>
+            ))}
+            {hasActions && (
+              <th scope="col">
+                <span class="unseen">Actions</span>
+              </th>
+            )}
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ key, cells: [first, ...rest], actions }) => (
+            <tr key={key}>
+              <th scope="row" class="break">
+                {first}
+              </th>
+              {rest.map((cell) => (
+                <td class="break">{cell}</td>
+              ))}
+              {hasActions && (
+                <td>
+                  <span class="row tight end">{actions}</span>
+                </td>
+              )}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}

@@ -1,0 +1,156 @@
+import { useState } from 'preact/hooks';
+import { call } from '../api/call.ts';
+import { viewer } from '../api/session.ts';
+import { Problem } from '../api/problem.ts';
+import { useResource } from '../data/resource.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Card, Copyable, Head, Loaded } from '../parts/content.tsx';
+import { Area, Field, Form } from '../parts/form.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { Table } from '../parts/table.tsx';
+import { attempt, tell } from '../parts/toasts.tsx';
+import { askSignOutEverywhere } from '../sign-out.tsx';
+
+export default function Account() {
+  return (
+    <>
+      <Head title="Your account" />
+      <Keys />
+      <ApiKey />
+      <Password />
+      <Quota />
+      <Card title="Sessions">
+        <div class="row between">
+          <p class="muted">Lost a laptop? This ends every session of yours, wherever it is.</p>
+          <button type="button" class="button danger" onClick={() => void askSignOutEverywhere()}>
+            Sign out everywhere
+          </button>
+        </div>
+      </Card>
+    </>
+  );
+}
+
+function Keys() {
+  const keys = useResource('keys', (signal) => call('GET /users/keys', { signal }), 15_000);
+  const changed = (): void => void keys.refresh();
+  return (
+    <Card
+      title="SSH keys"
+      isPlain
+      actions={
+        <FormDialog
+          title="Add a key"
+          action="Add"
+          done="The key was added."
+          onDone={changed}
+          onSubmit={({ key = '', name = '' }) =>
+            call('POST /users/keys', { body: { key: key.trim(), ...(name !== '' && { name }) } })
+          }
+        >
+          <Area label="Public key" name="key" class="mono" required placeholder="ssh-ed25519 AAAA… you@laptop" />
+          <Field label="Name" name="name" help="Empty: what stands behind the key." />
+        </FormDialog>
+      }
+    >
+      <Loaded from={keys}>
+        {(list) => (
+          <Table
+            label="SSH keys"
+            columns={['Name', 'Key']}
+            rows={Object.entries(list).map(([name, key]) => ({
+              key: name,
+              cells: [name, <code>{`${key.slice(0, 28)}…${key.slice(-12)}`}</code>],
+              actions: (
+                <ActButton
+                  work={() => call('DELETE /users/keys/{name}', { params: { name } })}
+                  done={`${name} is removed.`}
+                  label={`Remove the key ${name}`}
+                  question={{
+                    title: `Remove the key ${name}?`,
+                    text: 'Nobody can push with it any more.',
+                    action: 'Remove',
+                    isDangerous: true,
+                  }}
+                  onDone={changed}
+                >
+                  Remove
+                </ActButton>
+              ),
+            }))}
+          />
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function ApiKey() {
+  const [key, setKey] = useState('');
+  const show = (): Promise<boolean> => attempt(async () => setKey((await call('GET /users/api-key')).token));
+  return (
+    <Card title="API key">
+      <div class="stack">
+        <p class="muted">
+          It works in place of a login in programs, and as the password of git over HTTP. It stays until it is made
+          anew.
+        </p>
+        {key !== '' && <Copyable text={key} label="Copy the API key" />}
+        <div class="row">
+          <button type="button" class="button little" onClick={() => void (key === '' ? show() : setKey(''))}>
+            {key === '' ? 'Show' : 'Hide'}
+          </button>
+          <ActButton
+            work={async () => setKey(await call('POST /users/api-key'))}
+            done="This is your new API key."
+            question={{
+              title: 'Make a new API key?',
+              text: 'The old one is void at once.',
+              action: 'Make a new one',
+              isDangerous: true,
+            }}
+          >
+            Make a new one
+          </ActButton>
+        </div>
+      </div>
+    </Card>
+  );
+}
+
+function Password() {
+  const change = async ({ old = '', wanted = '', again = '' }: Record<string, string>): Promise<void> => {
+    if (wanted !== again) throw new Problem('The two new passwords differ.', { code: 'dashboard' });
+    await call('PUT /users/password', { body: { old, new: wanted } });
+    tell('The password is changed. Your other sessions and the API key have ended.');
+  };
+  return (
+    <Card title="Password">
+      <Form action="Change the password" onSubmit={change}>
+        <Field label="Old password" name="old" type="password" autocomplete="current-password" required />
+        <Field label="New password" name="wanted" type="password" autocomplete="new-password" required />
+        <Field label="New password, again" name="again" type="password" autocomplete="new-password" required />
+      </Form>
+    </Card>
+  );
+}
+
+function Quota() {
+  const { email } = viewer();
+  const quota = useResource(
+    'quota',
+    (signal) => call('GET /users/{email}/quota', { params: { email }, signal }),
+    30_000,
+  );
+  return (
+    <Card title="Quota">
+      <Loaded from={quota}>
+        {({ limit, inuse }) => (
+          <p>
+            You own {inuse} of {limit < 0 ? 'as many apps as you like' : `${limit} apps`}.
+          </p>
+        )}
+      </Loaded>
+    </Card>
+  );
+}

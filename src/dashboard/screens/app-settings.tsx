@@ -1,0 +1,220 @@
+import { call, perform } from '../api/call.ts';
+import type { App } from '../api/operations.ts';
+import { useResource } from '../data/resource.ts';
+import { ActButton } from '../parts/act-button.tsx';
+import { Card, Loaded } from '../parts/content.tsx';
+import { confirm } from '../parts/dialog.tsx';
+import { Choice, Field, Form } from '../parts/form.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { Table } from '../parts/table.tsx';
+import { runTask } from '../parts/tasks.tsx';
+import { tell } from '../parts/toasts.tsx';
+import { navigate } from '../routing/location.ts';
+import type { Params } from '../routing/screens.ts';
+import { AppFrame, useApp } from './app-frame.tsx';
+import { AppTokens } from './app-tokens.tsx';
+
+export default function AppSettings({ params: { app: name = '' } }: { params: Params }) {
+  const app = useApp(name);
+  const changed = (): void => void app.refresh();
+  return (
+    <AppFrame app={app} name={name}>
+      {(value) => (
+        <>
+          <Domains app={value} changed={changed} />
+          <About key={`${value.teamowner} ${value.Pool} ${value.plan?.name ?? ''}`} app={value} changed={changed} />
+          <Access app={value} changed={changed} />
+          <AppTokens app={name} />
+          <Danger app={value} />
+        </>
+      )}
+    </AppFrame>
+  );
+}
+
+function Domains({ app, changed }: { app: App; changed: () => void }) {
+  const params = { app: app.Name };
+  const own = [...new Set([...(app.cname ?? [])])];
+  return (
+    <Card
+      title="Domains"
+      isPlain
+      actions={
+        <FormDialog
+          title="Add a domain"
+          action="Add"
+          done="The app answers at that name, too."
+          onDone={changed}
+          onSubmit={({ cname = '' }) =>
+            call('POST /apps/{app}/cname', { params, body: { cname: cname.trim() } } as never)
+          }
+        >
+          <Field
+            label="Host name"
+            name="cname"
+            required
+            placeholder="www.example.com"
+            help="Its DNS record has to lead to this platform."
+          />
+        </FormDialog>
+      }
+    >
+      <Table
+        label="Domains"
+        columns={['Name', 'Kind']}
+        rows={[
+          ...own.map((cname) => ({
+            key: cname,
+            cells: [cname, 'your own'],
+            actions: (
+              <ActButton
+                work={() => call('DELETE /apps/{app}/cname', { params, body: { cname } } as never)}
+                done={`${cname} leads here no more.`}
+                label={`Remove ${cname}`}
+                question={{
+                  title: `Remove ${cname}?`,
+                  text: 'Requests for that name are not answered by this app any more.',
+                  action: 'Remove',
+                  isDangerous: true,
+                }}
+                onDone={changed}
+              >
+                Remove
+              </ActButton>
+            ),
+          })),
+          { key: app.Ip, cells: [app.Ip, 'of the platform'] },
+        ]}
+      />
+    </Card>
+  );
+}
+
+function About({ app, changed }: { app: App; changed: () => void }) {
+  const found = useResource('settings choices', async (signal) => {
+    const [teams, pools, plans] = await Promise.all([
+      call('GET /teams', { signal }),
+      call('GET /1.0/pools', { signal }),
+      call('GET /plans', { signal }),
+    ]);
+    return {
+      teams: teams.map(({ name }) => name),
+      pools: pools.map(({ Name }) => Name),
+      plans: plans.map(({ name }) => name),
+    };
+  });
+  const save = async ({ description = '', team = '', pool = '', plan = '' }: Record<string, string>): Promise<void> => {
+    const params = { app: app.Name };
+    await call('PUT /apps/{app}', { params, body: { description, teamOwner: team, pool } } as never);
+    if (plan !== (app.plan?.name ?? '')) {
+      await runTask(`Plan ${plan} for ${app.Name}`, (said) =>
+        perform('POST /apps/{app}/plan', said, { params, body: { plan } } as never),
+      );
+    }
+    tell('Saved.');
+    changed();
+  };
+  const options = (values: readonly string[], now: string) =>
+    [...new Set([now, ...values])].map((value) => ({ value, label: value }));
+  return (
+    <Card title="About">
+      <Loaded from={found}>
+        {({ teams, pools, plans }) => (
+          <Form action="Save" onSubmit={save}>
+            <Field label="Description" name="description" value={app.description} />
+            <Choice
+              label="Team that owns it"
+              name="team"
+              value={app.teamowner}
+              options={options(teams, app.teamowner)}
+            />
+            <Choice label="Pool" name="pool" value={app.Pool} options={options(pools, app.Pool)} />
+            <Choice
+              label="Plan"
+              name="plan"
+              value={app.plan?.name ?? ''}
+              options={options(plans, app.plan?.name ?? '')}
+              help="Another plan restarts the app once."
+            />
+          </Form>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
+
+function Access({ app, changed }: { app: App; changed: () => void }) {
+  return (
+    <Card
+      title="Teams with access"
+      isPlain
+      actions={
+        <FormDialog
+          title="Give a team access"
+          action="Give access"
+          done="That team has access now."
+          onDone={changed}
+          onSubmit={({ team = '' }) =>
+            call('PUT /apps/{app}/teams/{team}', { params: { app: app.Name, team: team.trim() } })
+          }
+        >
+          <Field label="Team" name="team" required />
+        </FormDialog>
+      }
+    >
+      <Table
+        label="Teams with access"
+        columns={['Team']}
+        rows={app.Teams.map((team) => ({
+          key: team,
+          cells: [team === app.teamowner ? `${team} (owner)` : team],
+          ...(team !== app.teamowner && {
+            actions: (
+              <ActButton
+                work={() => call('DELETE /apps/{app}/teams/{team}', { params: { app: app.Name, team } })}
+                done={`${team} has no access any more.`}
+                label={`Take away the access of ${team}`}
+                question={{
+                  title: `Take the access of ${team} away?`,
+                  text: 'Its members do not see the app any more.',
+                  action: 'Take away',
+                  isDangerous: true,
+                }}
+                onDone={changed}
+              >
+                Take away
+              </ActButton>
+            ),
+          }),
+        }))}
+      />
+    </Card>
+  );
+}
+
+function Danger({ app }: { app: App }) {
+  const remove = async (): Promise<void> => {
+    const isSure = await confirm({
+      title: `Remove ${app.Name}?`,
+      text: 'Its units, its code with all versions, its environment and its log are removed for good. Instances of services it is bound to stay.',
+      action: 'Remove the app',
+      typed: app.Name,
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    const isDone = await runTask(`Remove ${app.Name}`, (said) =>
+      perform('DELETE /apps/{app}', said, { params: { app: app.Name } } as never),
+    );
+    if (isDone) navigate('/');
+  };
+  return (
+    <Card title="Remove the app">
+      <div class="row between">
+        <p class="muted">This cannot be undone.</p>
+        <button type="button" class="button danger" onClick={() => void remove()}>
+          Remove {app.Name}
+        </button>
+      </div>
+    </Card>
+  );
+}

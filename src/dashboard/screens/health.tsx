@@ -1,0 +1,103 @@
+import { call } from '../api/call.ts';
+import { viewer } from '../api/session.ts';
+import { bytes, plural } from '../data/format.ts';
+import { isOver } from '../data/deploy-state.ts';
+import { useResource } from '../data/resource.ts';
+import { Card, Head, Loaded } from '../parts/content.tsx';
+import { Status } from '../parts/status.tsx';
+import { Table } from '../parts/table.tsx';
+
+const MOST_HOLDERS = 50;
+
+/** How the platform itself is. */
+export default function Health() {
+  const health = useResource('health', async (signal) => {
+    const [{ version }, check, deploys, apps] = await Promise.all([
+      call('GET /info', { signal }),
+      call('GET /healthcheck', { signal }),
+      call('GET /deploys', { query: { limit: 100 }, signal }),
+      call('GET /apps', { signal }),
+    ]);
+    return {
+      version,
+      check: String(check).trim(),
+      going: deploys.filter(({ State }) => !isOver(State)).length,
+      apps: apps.length,
+      units: apps.reduce((sum, { Units }) => sum + Units.length, 0),
+      dead: apps.filter(({ State }) => State === 'dead').map(({ Name }) => Name),
+    };
+  });
+  return (
+    <>
+      <Head
+        title="Health"
+        beside={
+          health.data.value !== undefined && (
+            <Status state="well" label={health.data.value.check === 'WORKING' ? 'working' : health.data.value.check} />
+          )
+        }
+      />
+      <Card title="Platform">
+        <Loaded from={health}>
+          {({ version, going, apps, units, dead }) => (
+            <dl class="facts">
+              <dt>Version</dt>
+              <dd>{version}</dd>
+              <dt>Runs</dt>
+              <dd>
+                {plural(apps, 'app')}, {plural(units, 'unit')}
+              </dd>
+              <dt>Deploys at work</dt>
+              <dd>{going}</dd>
+              <dt>Apps that are dead</dt>
+              <dd>{dead.length === 0 ? 'none' : dead.join(', ')}</dd>
+            </dl>
+          )}
+        </Loaded>
+      </Card>
+      {viewer().isAdmin && <Disk />}
+    </>
+  );
+}
+
+function Disk() {
+  const disk = useResource('disk', (signal) => call('GET /disk', { signal }), 30_000);
+  return (
+    <Card title="Disk" isPlain>
+      <Loaded from={disk}>
+        {({ free_bytes: free, total_bytes: total, reserve_bytes: reserve, holders }) => (
+          <>
+            <div class="body-like stack">
+              <p>
+                {total < 0
+                  ? 'How full it is, is not known here.'
+                  : `${bytes(free)} of ${bytes(total)} are free. Deploys are refused below ${bytes(reserve)}.`}
+              </p>
+              {total > 0 && (
+                <meter
+                  class="full"
+                  min={0}
+                  max={total}
+                  value={total - free}
+                  high={total * 0.8}
+                  aria-label="Disk in use"
+                />
+              )}
+            </div>
+            <Table
+              label="What holds the disk"
+              columns={['What', 'App', 'Size']}
+              rows={[...holders]
+                .sort((one, other) => other.bytes - one.bytes)
+                .slice(0, MOST_HOLDERS)
+                .map((holder) => ({
+                  key: `${holder.kind} ${holder.app} ${holder.name}`,
+                  cells: [`${holder.kind} ${holder.name}`, holder.app, bytes(holder.bytes)],
+                }))}
+            />
+          </>
+        )}
+      </Loaded>
+    </Card>
+  );
+}
