@@ -30,15 +30,18 @@ export interface VisitOptions {
   readonly width?: number;
   readonly height?: number;
   readonly isDark?: boolean;
+  /** For tools that set styles of their own in the page; then the policy of the page cannot be broken. */
+  readonly withoutPolicy?: boolean;
 }
 
 /** A browser of somebody, with nothing kept from before. */
 export async function visit(browser: Browser, options: VisitOptions = {}): Promise<Visit> {
-  const { width = 1440, height = 900, isDark = false } = options;
+  const { width = 1440, height = 900, isDark = false, withoutPolicy = false } = options;
   const context = await browser.newContext({
     viewport: { width, height },
     colorScheme: isDark ? 'dark' : 'light',
     reducedMotion: 'reduce',
+    bypassCSP: withoutPolicy,
   });
   context.setDefaultTimeout(WAIT_MS);
   const page = await context.newPage();
