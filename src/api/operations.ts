@@ -17,6 +17,7 @@ import { appUnitOperations } from './operations/app-units.ts';
 import { appOperations } from './operations/apps.ts';
 import { diagnosisOperations } from './operations/diagnosis.ts';
 import { deployOperations } from './operations/deploys.ts';
+import { drainOperations } from './operations/drains.ts';
 import { instanceOperations } from './operations/instances.ts';
 import { eventOperations } from './operations/events.ts';
 import { diskOperations } from './operations/disk.ts';
@@ -43,6 +44,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appRunOperations,
   ...appShellOperations,
   ...appLogOperations,
+  ...drainOperations,
   ...diagnosisOperations,
   ...metricOperations,
   ...appSwapOperations,

@@ -72,6 +72,8 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'env.invalid': 400,
   'registry.not_found': 404,
   'registry.invalid': 400,
+  'drain.not_found': 404,
+  'drain.invalid': 400,
   'volume.not_found': 404,
   'volume.invalid': 400,
   'volume.name_taken': 409,

@@ -31,6 +31,7 @@ import * as service from './shapes/service.ts';
 import type { Shape } from './shapes/shape.ts';
 import { team, teams } from './shapes/team.ts';
 import * as user from './shapes/user.ts';
+import { drain, drains, drainTest } from './shapes/drain.ts';
 import { volume, volumes } from './shapes/volume.ts';
 
 const SAME = {
@@ -57,6 +58,9 @@ const SAME = {
   registryLogins,
   volume,
   volumes,
+  drain,
+  drains,
+  drainTest,
   disk,
   quota,
   limit,

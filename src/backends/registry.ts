@@ -6,6 +6,7 @@ import type { Router } from '../domain/routes/router.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { ImageSource } from '../domain/deploys/image-source.ts';
+import type { DrainSender } from '../domain/drains/drain-sender.ts';
 import type { DiskSurvey } from '../domain/disk/disk-survey.ts';
 import type { Probe } from '../domain/diagnosis/probe.ts';
 import type { ExternalHealers } from '../domain/healers/external-healer.ts';
@@ -23,6 +24,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { openSealer } from '../lib/seal.ts';
 import { createHttpArchives } from './archive-source/http/http-archives.ts';
 import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
+import { createNetworkSender } from './drain-sender/network/network-sender.ts';
 import { createHttpHealers } from './external-healer/http/http-healers.ts';
 import { type BareRepos, createBareRepos } from './git-host/bare-repos/bare-repos.ts';
 import { createSqlLogStore } from './log-store/sql/index.ts';
@@ -52,6 +54,7 @@ export interface Backends {
   readonly imageSource: ImageSource;
   readonly serviceEndpoint: ServiceEndpoint;
   readonly externalHealers: ExternalHealers;
+  readonly drainSender: DrainSender;
   readonly probe: Probe;
   readonly diskSurvey: DiskSurvey;
   readonly volumeHost: VolumeHost;
@@ -154,12 +157,16 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   }
 }
 
-type Outward = Pick<Backends, 'serviceEndpoint' | 'archiveSource' | 'probe' | 'diskSurvey' | 'externalHealers'>;
+type Outward = Pick<
+  Backends,
+  'serviceEndpoint' | 'archiveSource' | 'drainSender' | 'probe' | 'diskSurvey' | 'externalHealers'
+>;
 
 function outwardBackends({ home }: Config, addresses: AddressGuardOptions, logger: Logger): Outward {
   return {
     serviceEndpoint: createServiceEndpoints({ ...addresses, logger }),
     archiveSource: createHttpArchives(addresses),
+    drainSender: createNetworkSender({ guard: createAddressGuard(addresses) }),
     probe: createMachineProbe({ directory: home }),
     diskSurvey: createHomeSurvey({ home }),
     externalHealers: createHttpHealers({ guard: createAddressGuard(addresses) }),

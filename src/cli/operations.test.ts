@@ -70,6 +70,7 @@ const OPTIONS: Readonly<Record<string, readonly string[]>> = {
   'pool update': ['--public'],
   'registry login': ['--user', 'robot'],
   'volume update': ['--shared'],
+  'drain update': ['--no-headers'],
 };
 /** Further ways to use a command, which call other operations. */
 const MORE: readonly (readonly string[])[] = [

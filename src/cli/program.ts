@@ -81,6 +81,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Run, or check, a provider of services',
     load: async () => (await import('./provider/provider.ts')).registerProvider,
   },
+  drain: {
+    description: 'Drains: the lines of your apps, sent on to receivers elsewhere',
+    load: async () => (await import('./drains/drain.ts')).registerDrain,
+  },
   healer: {
     description: 'Healers: they find disorder and put it in order',
     load: async () => (await import('./healers/healer.ts')).registerHealer,

@@ -8,6 +8,7 @@ import { type PlansClient, plansClient, type PlatformsClient, platformsClient } 
 import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.ts';
 import { type CertificatesClient, certificatesClient } from './certificates.ts';
 import { createCalls, type Progress } from './calls.ts';
+import { type DrainsClient, drainsClient } from './drains.ts';
 import { path } from './path.ts';
 import { type RegistriesClient, registriesClient } from './registries.ts';
 import { createRequests, type Requests } from './requests.ts';
@@ -112,6 +113,7 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly instances: InstancesClient;
   readonly registries: RegistriesClient;
   readonly volumes: VolumesClient;
+  readonly drains: DrainsClient;
   /** How full the disk of the platform is, and who holds what of it. */
   disk(): Promise<shapes.DiskReport>;
   readonly healers: {
@@ -151,6 +153,7 @@ export function createClient(target: Target, token?: string): Client {
     pools: poolsClient(requests),
     registries: registriesClient(requests),
     volumes: volumesClient(requests),
+    drains: drainsClient(requests),
     disk: () => request('server.disk'),
     healers: {
       list: () => request('healers.list'),

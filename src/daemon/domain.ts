@@ -31,6 +31,8 @@ import type { GitHost } from '../domain/deploys/git-host.ts';
 import { Pipeline } from '../domain/deploys/pipeline.ts';
 import { createUploads } from '../domain/deploys/uploads.ts';
 import { UnitSizes } from '../domain/disk/unit-sizes.ts';
+import { DrainDeliveries } from '../domain/drains/deliveries.ts';
+import { createDrains } from '../domain/drains/drains.ts';
 import { createDiskUse } from '../domain/disk/disk-use.ts';
 import { createHealers } from '../domain/healers/healers.ts';
 import { ownHealers } from '../domain/healers/own-healers.ts';
@@ -87,6 +89,7 @@ export interface Domain {
     readonly liveness: LivenessChecks;
     readonly sampler: MetricsSampler;
     readonly unitSizes: UnitSizes;
+    readonly deliveries: DrainDeliveries;
     readonly volumeWatch: VolumeWatch;
     readonly queue: DeployQueue;
   };
@@ -168,6 +171,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now, lookAfter, ...timing.rollouts });
   const queue = new DeployQueue(settings.pushReplaces);
   const slots = new BuildSlots(settings.buildSlots);
+  const deliveries = new DrainDeliveries({ store, logStore, journal, sender: backends.drainSender, logger, now });
   const removal = createRemoval({
     store,
     units,
@@ -177,6 +181,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     builder,
     gitHost,
     logStore,
+    deliveries,
     orphans,
     queue,
     settings,
@@ -209,6 +214,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const workers = {
     sampler,
     unitSizes,
+    deliveries,
     volumeWatch,
     collector,
     leases,
@@ -275,6 +281,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     volumes: createVolumes({ store, host: volumeHost, provisioner, rollouts, journal, act, settings, now }),
     metrics: createMetrics({ store, sampler, now }),
     logs: createLogs({ store, logStore, journal, act, now }),
+    drains: createDrains({ store, logStore, deliveries, sender: backends.drainSender, act, now }),
     deploys,
     uploads: createUploads({ ...backends, deploys, settings }),
     platforms: createPlatforms({ store, builder, act, now }),
@@ -325,6 +332,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);
       await collector.close();
+      await deliveries.close();
       await audit.close();
     },
   };

@@ -117,6 +117,12 @@ export const RULES = {
   'app.log': appTeamOrAppToken,
   'app.log_push': appTeamOrAppToken,
   'app.log_clear': admin,
+  // Of the lines of all apps: admins.
+  'drain.list': appTeam,
+  'drain.add': appTeam,
+  'drain.test': appTeam,
+  'drain.update': appTeam,
+  'drain.remove': appTeam,
   'app.diagnosis': appTeam,
   'app.metrics': appTeam,
   'metrics.all': admin,

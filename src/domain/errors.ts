@@ -63,6 +63,8 @@ export const ERROR_CODES = [
   'env.invalid',
   'registry.not_found',
   'registry.invalid',
+  'drain.not_found',
+  'drain.invalid',
   'volume.not_found',
   'volume.invalid',
   'volume.name_taken',

@@ -5,6 +5,7 @@
 import type { AppTokenReader, AppTokenWriter } from './app-tokens/app-token-store.ts';
 import type { AppReader, AppWriter } from './apps/app-store.ts';
 import type { CertificateReader, CertificateWriter } from './certificates/certificate-store.ts';
+import type { DrainReader, DrainWriter } from './drains/drain-store.ts';
 import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
 import type { EventReader, EventWriter } from './audit/events.ts';
 import type { PlanReader, PlanWriter } from './plans/plan-store.ts';
@@ -31,6 +32,7 @@ export interface StoreReader
     AppTokenReader,
     CertificateReader,
     DeployReader,
+    DrainReader,
     UserReader,
     TeamReader,
     PlanReader,
@@ -50,6 +52,7 @@ export interface StoreWriter
     AppTokenWriter,
     CertificateWriter,
     DeployWriter,
+    DrainWriter,
     UserWriter,
     TeamWriter,
     PlanWriter,

@@ -15,6 +15,7 @@ import type { Shells } from './apps/shells.ts';
 import type { StartStop } from './apps/start-stop.ts';
 import type { UnitReports } from './units/unit-reports.ts';
 import type { Swap } from './apps/swap.ts';
+import type { Drains } from './drains/drains.ts';
 import type { Diagnoses } from './diagnosis/diagnosis.ts';
 import type { Deploys } from './deploys/deploys.ts';
 import type { Uploads } from './deploys/uploads.ts';
@@ -52,6 +53,7 @@ export interface UseCases {
   readonly appUpkeep: AppUpkeep;
   readonly diagnoses: Diagnoses;
   readonly logs: Logs;
+  readonly drains: Drains;
   readonly metrics: Metrics;
   readonly unitReports: UnitReports;
   readonly registries: Registries;

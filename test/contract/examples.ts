@@ -78,6 +78,7 @@ async function makeAll(target: Target, admin: string, providerUrl: string): Prom
     name: 'no-such-key',
     unit: `${owner.app}/0`,
     process: 'web',
+    drain: 'ffffffff',
     healer: unique('h'),
     platform: unique('p'),
     plan: unique('p'),

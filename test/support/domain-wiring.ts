@@ -113,6 +113,7 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
       void parts.collector.close();
       void parts.orphans.close();
       void parts.unitBindings.close();
+      void parts.deliveries.close();
     },
     async next() {
       world.crash();
@@ -144,6 +145,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     archiveSource: createHttpArchives(LOOPBACK),
     externalHealers: { call: async ({ url }: { url: string }) => `called ${url}` },
     probe: faults.wrap('probe', machine.probe),
+    drainSender: { send: async () => 'taken' },
     diskSurvey: {
       holdings: () => Promise.resolve([{ kind: 'code' as const, name: 'shop', bytes: 4096 }]),
       units: () => Promise.resolve(new Map<string, number>()),

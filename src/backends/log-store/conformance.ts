@@ -2,6 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import { boundCases } from './testing/bounds.ts';
 import type { LogStoreCases, LogStoreUnderTest } from './testing/case.ts';
+import { drainCases } from './testing/drains.ts';
 import { entryCases } from './testing/entries.ts';
 import { queryCases } from './testing/queries.ts';
 
@@ -9,10 +10,11 @@ const GROUPS: Readonly<Record<string, LogStoreCases>> = {
   entries: entryCases,
   queries: queryCases,
   bounds: boundCases,
+  drains: drainCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 25;
+const CASES = 28;
 
 /** `create` answers an empty log store each time. */
 export function logStoreConformance(name: string, create: () => Promise<LogStoreUnderTest>): void {

@@ -6,6 +6,7 @@ import { appCases } from './testing/apps.ts';
 import type { StoreCases, StoreUnderTest } from './testing/case.ts';
 import { certificateCases } from './testing/certificates.ts';
 import { deployCases } from './testing/deploys.ts';
+import { drainCases } from './testing/drains.ts';
 import { environmentCases } from './testing/environment.ts';
 import { eventCases } from './testing/events.ts';
 import { leaseCases } from './testing/leases.ts';
@@ -40,13 +41,14 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   certificates: certificateCases,
   registries: registryCases,
   volumes: volumeCases,
+  drains: drainCases,
   'events and settings': eventCases,
   leases: leaseCases,
   transactions: transactionCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 125;
+const CASES = 126;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

@@ -8,6 +8,7 @@ import { CERTIFICATES_CALLS, type CertificatesTypes } from './certificates.ts';
 import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
 import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
 import { DIAGNOSIS_CALLS, type DiagnosisTypes } from './diagnosis.ts';
+import { DRAINS_CALLS, type DrainsTypes } from './drains.ts';
 import { ENV_CALLS, type EnvTypes } from './env.ts';
 import { EVENTS_CALLS, type EventsTypes } from './events.ts';
 import { HEALERS_CALLS, type HealersTypes } from './healers.ts';
@@ -39,6 +40,7 @@ export type Operations = ApiKeyTypes &
   CnamesTypes &
   DeploysTypes &
   DiagnosisTypes &
+  DrainsTypes &
   EnvTypes &
   EventsTypes &
   HealersTypes &
@@ -71,6 +73,7 @@ export const CALLS = {
   ...CNAMES_CALLS,
   ...DEPLOYS_CALLS,
   ...DIAGNOSIS_CALLS,
+  ...DRAINS_CALLS,
   ...ENV_CALLS,
   ...EVENTS_CALLS,
   ...HEALERS_CALLS,

@@ -4,6 +4,8 @@ import type { Builder } from '../deploys/builder.ts';
 import type { DeployQueue } from '../deploys/deploy-queue.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import type { LogStore } from '../logs/log-store.ts';
+import type { DrainDeliveries } from '../drains/deliveries.ts';
+import { removeDrainsOf } from '../drains/removal.ts';
 import { Failure } from '../failure.ts';
 import type { Settings } from '../settings.ts';
 import type { Orphans } from '../services/orphans.ts';
@@ -28,6 +30,7 @@ export interface RemovalDeps {
   readonly builder: Builder;
   readonly gitHost: GitHost;
   readonly logStore: LogStore;
+  readonly deliveries: Pick<DrainDeliveries, 'changed'>;
   readonly orphans: Orphans;
   readonly queue: Pick<DeployQueue, 'cancelAll'>;
   readonly settings: Settings;
@@ -56,6 +59,7 @@ export function createRemoval(deps: RemovalDeps): Removal {
       for (const artifact of await builder.list()) if (artifact.app === app) await builder.remove(artifact.id);
       await builder.removeCache(app);
       await gitHost.remove(app);
+      await removeDrainsOf(deps, app);
       await logStore.removeApp(app);
       await store.transact(async (tx) => {
         if ((await tx.app(app))?.removing === true) await tx.deleteApp(app);

@@ -27,6 +27,7 @@ export class Journal {
     const safe = entries.map((entry, at) => ({ ...entry, message: messages[at] ?? '' }));
     await this.#store.append(safe, offset);
     for (const app of new Set(entries.map((entry) => entry.app))) this.#wake(app);
+    this.#wake('');
   }
 
   /** A message of the platform itself (source `tancho`). A log that cannot be written must not fail the operation. */
@@ -44,7 +45,7 @@ export class Journal {
     await bestEffort(this.#logger, 'writing to the log', () => this.append([entry], (text) => text));
   }
 
-  /** Calls `wake` after each append to the app's log, until the returned function is called. */
+  /** Calls `wake` after each append to the app's log (of '': to any), until the returned function is called. */
   follow(app: string, wake: () => void): () => void {
     const set = this.#followers.get(app) ?? new Set();
     this.#followers.set(app, set);

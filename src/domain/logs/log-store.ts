@@ -2,6 +2,7 @@
  * Contract: keeps log entries, bounded per app. Implementations live in backends/log-store/<name> and pass
  * backends/log-store/conformance.ts.
  */
+import type { DrainCursors } from './drain-cursors.ts';
 import type { LogEntry, LogFilter } from './entry.ts';
 
 export interface LogBounds {
@@ -16,7 +17,7 @@ export interface OutputOffset {
   readonly offset: number;
 }
 
-export interface LogStore {
+export interface LogStore extends DrainCursors {
   readonly name: string;
   /** Stores entries in order, gives each its seq, and the offset with them, all or nothing. Resolves when a crash of control loses none. */
   append(entries: readonly LogEntry[], offset?: OutputOffset): Promise<LogEntry[]>;
@@ -27,7 +28,7 @@ export interface LogStore {
   forgetUnit(unitId: string): Promise<void>;
   /** Removes every entry of an app. */
   removeApp(app: string): Promise<void>;
-  /** Enforces the bounds; called now and then. Returns the number of entries removed. */
+  /** Enforces the bounds; called now and then. What a drain has not sent yet counts as lost for it. Returns the number of entries removed. */
   prune(bounds: LogBounds): Promise<number>;
   close(): Promise<void>;
 }

@@ -14,6 +14,7 @@ import { migrate } from '../../../sql/migrate.ts';
 import { DatabaseRefused, sqlFault } from '../../../sql/sql-error.ts';
 import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { append } from './append.ts';
+import { drainCursors } from './drains.ts';
 import { MIGRATIONS } from './migrations/index.ts';
 import { appsOver, pruneSome } from './prune.ts';
 import { query } from './query.ts';
@@ -70,6 +71,7 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
     name,
     append: (entries, offset) => transaction(scope, (inside) => append(inside, entries, offset)),
     query: (filter) => query(scope, filter),
+    ...drainCursors(scope),
     async offset(unitId) {
       const row = await db
         .selectFrom('log_offsets')

@@ -1,6 +1,8 @@
 import type { LogEntry, LogFilter } from '../../../domain/logs/entry.ts';
 import type { LogScope } from './schema.ts';
 
+export const ENTRY_COLUMNS = ['seq', 'at', 'app', 'source', 'unit', 'unit_id as unitId', 'release', 'message'] as const;
+
 /** Of the id of a unit, or the whole of it. */
 const ID_START = /^[0-9a-f]{1,64}$/;
 
@@ -10,7 +12,7 @@ export async function query({ db }: LogScope, filter: LogFilter): Promise<LogEnt
   if (releases?.length === 0) return [];
   let wanted = db
     .selectFrom('log_entries')
-    .select(['seq', 'at', 'app', 'source', 'unit', 'unit_id as unitId', 'release', 'message'])
+    .select(ENTRY_COLUMNS)
     .where('app', '=', app)
     .orderBy('seq', oldestFirst === true ? 'asc' : 'desc');
   if (lines > 0) wanted = wanted.limit(lines);

@@ -18,6 +18,7 @@ import { bindingReader, bindingWriter } from './bindings.ts';
 import { certificateReader, certificateWriter } from './certificates.ts';
 import { deployReader, deployWriter } from './deploys.ts';
 import { envReader, envWriter } from './env.ts';
+import { drainReader, drainWriter } from './drains.ts';
 import { eventReader, eventWriter } from './events.ts';
 import { translated } from './faults.ts';
 import { instanceReader, instanceWriter } from './instances.ts';
@@ -127,6 +128,7 @@ function reader(scope: Scope): StoreReader {
     ...registryReader(scope),
     ...volumeReader(scope),
     ...certificateReader(scope),
+    ...drainReader(scope),
     ...eventReader(scope),
     ...settingReader(scope),
   };
@@ -157,6 +159,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...registryWriter(scope),
     ...volumeWriter(scope),
     ...certificateWriter(scope),
+    ...drainWriter(scope),
     ...eventWriter(scope),
     ...settingWriter(scope),
   };

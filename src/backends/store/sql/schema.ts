@@ -35,6 +35,7 @@ export interface Tables {
   volumes: VolumesTable;
   certificates: CertificatesTable;
   authority_identities: { authority: string; sealed_key: string; account: string };
+  drains: DrainsTable;
   events: EventsTable;
   leases: { key: string; owner: string; expires_ms: number };
   settings: { key: string; value: string };
@@ -238,6 +239,16 @@ export interface CertificatesTable {
   order_url: string;
   /** '' without one. */
   sealed_pending_key: string;
+  created_at: string;
+}
+
+export interface DrainsTable {
+  id: string;
+  /** No reference: '' stands for all apps. */
+  app: string;
+  /** JSON, sealed. */
+  sealed_target: string;
+  actor: string;
   created_at: string;
 }
 

@@ -15,6 +15,7 @@ import { certificates } from './0012-certificates.ts';
 import { appLinks } from './0013-app-links.ts';
 import { bindingNames } from './0014-binding-names.ts';
 import { registryLogins } from './0015-registry-logins.ts';
+import { drains } from './0016-drains.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -36,6 +37,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0013_app_links': appLinks(kind),
       '0014_binding_names': bindingNames(kind),
       '0015_registry_logins': registryLogins(kind),
+      '0016_drains': drains(kind),
     },
   };
 }

@@ -1,0 +1,213 @@
+/**
+ * Sends each drain what it does not have yet: pages from its cursor on, one after the other, the cursor moved when the receiver has
+ * them. So every line is sent at least once, whatever ends in between, and a receiver that is away holds up nobody but itself.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
+import type { Logger } from '../../lib/logger.ts';
+import type { LogEntry } from '../logs/entry.ts';
+import type { Journal } from '../logs/journal.ts';
+import type { LogStore } from '../logs/log-store.ts';
+import type { Store } from '../store.ts';
+import type { Drain } from './drain.ts';
+import { DeliveryFailure, type DrainSender } from './drain-sender.ts';
+
+export interface DeliveriesDeps {
+  readonly store: Pick<Store, 'drain' | 'drains'>;
+  readonly logStore: LogStore;
+  readonly journal: Pick<Journal, 'follow'>;
+  readonly sender: DrainSender;
+  readonly logger: Logger;
+  readonly now: () => Date;
+  readonly pauses?: DeliveryPauses;
+}
+
+export interface DeliveryPauses {
+  /** After the first new line, so that those that come together are sent together. */
+  readonly gatherMs: number;
+  /** After the first failure; it doubles with each. */
+  readonly firstMs: number;
+  readonly longestMs: number;
+}
+
+interface Task {
+  readonly stop: AbortController;
+  readonly done: Promise<void>;
+}
+
+const PAGE = 500;
+const PAGE_BYTES = 1024 * 1024;
+const PAUSES: DeliveryPauses = { gatherMs: 250, firstMs: 1_000, longestMs: 5 * 60_000 };
+
+export class DrainDeliveries {
+  readonly #deps: DeliveriesDeps;
+  readonly #pauses: DeliveryPauses;
+  readonly #tasks = new Map<string, Task>();
+  readonly #changes = new KeyedQueue();
+  #isClosed = false;
+
+  constructor(deps: DeliveriesDeps) {
+    this.#deps = deps;
+    this.#pauses = deps.pauses ?? PAUSES;
+  }
+
+  /** Begins with all there are; what a crash left of others is forgotten. */
+  async start(): Promise<void> {
+    const { store, logStore } = this.#deps;
+    const known = new Set((await store.drains()).map(({ id }) => id));
+    for (const id of await logStore.drainIds()) if (!known.has(id)) await logStore.forgetDrain(id);
+    for (const id of known) await this.changed(id);
+  }
+
+  /**
+   * To be called after each change. When it resolves, nothing is sent any more as it was before; of a drain that is gone, nothing
+   * at all, and its cursor is forgotten.
+   */
+  async changed(id: string): Promise<void> {
+    const { store, logStore } = this.#deps;
+    await this.#changes.run(id, async () => {
+      await this.#end(id);
+      const drain = await store.drain(id);
+      if (drain === null) return logStore.forgetDrain(id);
+      await logStore.openDrain(id, drain.app);
+      if (!this.#isClosed) this.#begin(drain);
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#tasks.keys()].map((id) => this.#end(id)));
+  }
+
+  #begin(drain: Drain): void {
+    const stop = new AbortController();
+    this.#tasks.set(drain.id, { stop, done: this.#run(drain, stop.signal) });
+  }
+
+  async #end(id: string): Promise<void> {
+    const task = this.#tasks.get(id);
+    if (task === undefined) return;
+    task.stop.abort();
+    await task.done;
+    this.#tasks.delete(id);
+  }
+
+  async #run(drain: Drain, signal: AbortSignal): Promise<void> {
+    const { journal, logger } = this.#deps;
+    let news = Promise.withResolvers<void>();
+    const ring = (): void => news.resolve();
+    const unfollow = journal.follow(drain.app, ring);
+    signal.addEventListener('abort', ring);
+    const attempt = new Attempts(this.#deps, drain, this.#pauses);
+    while (!signal.aborted) {
+      news = Promise.withResolvers();
+      let pauseMs: number;
+      try {
+        const isDone = await attempt.next(signal);
+        if (isDone) await news.promise;
+        pauseMs = isDone ? this.#pauses.gatherMs : attempt.pauseMs;
+      } catch (error) {
+        // Of the store: the receiver's are the attempt's own.
+        logger.warn({ err: error, drain: drain.id }, 'a drain could not be served, trying again');
+        pauseMs = this.#pauses.firstMs;
+      }
+      if (pauseMs > 0) await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
+    }
+    unfollow();
+    signal.removeEventListener('abort', ring);
+  }
+}
+
+/** What is remembered from one attempt to the next. */
+class Attempts {
+  readonly #deps: DeliveriesDeps;
+  readonly #drain: Drain;
+  readonly #pauses: DeliveryPauses;
+  #limit = PAGE;
+  #failed = 0;
+  /** Before the next one. */
+  pauseMs = 0;
+
+  constructor(deps: DeliveriesDeps, drain: Drain, pauses: DeliveryPauses) {
+    this.#deps = deps;
+    this.#drain = drain;
+    this.#pauses = pauses;
+  }
+
+  /** True when there is nothing to send. */
+  async next(signal: AbortSignal): Promise<boolean> {
+    const { logStore, sender, now } = this.#deps;
+    const { id, app, target } = this.#drain;
+    const cursor = await logStore.drainCursor(id);
+    if (cursor === null) return true;
+    const page = bounded(await logStore.drainEntries(id, this.#limit));
+    const { untold } = cursor;
+    if (page.length === 0 && untold === 0) return true;
+    const at = now().toISOString();
+    const entries = untold === 0 ? page : [gap(app, untold, at), ...page];
+    try {
+      await sender.send(target, entries, signal);
+    } catch (error) {
+      if (signal.aborted) return false;
+      await this.#failedWith(error, page, cursor.lastSuccessAt !== '');
+      return false;
+    }
+    await logStore.drainSent(id, { seq: page.at(-1)?.seq ?? cursor.seq, told: untold, at });
+    this.#limit = Math.min(PAGE, this.#limit * 2);
+    this.#failed = 0;
+    this.pauseMs = 0;
+    return false;
+  }
+
+  async #failedWith(thrown: unknown, page: readonly LogEntry[], hasWorked: boolean): Promise<void> {
+    const { logStore, logger, now } = this.#deps;
+    const { id } = this.#drain;
+    const failure =
+      thrown instanceof DeliveryFailure
+        ? thrown
+        : new DeliveryFailure('later', 'The lines could not be sent.', { cause: thrown });
+    const isAboutLines = failure.problem !== 'later';
+    // A receiver that has never taken a line refuses its caller rather than this one.
+    const skipped = isAboutLines && hasWorked && page.length === 1 ? page[0] : undefined;
+    const at = now().toISOString();
+    await logStore.drainFailed(id, {
+      error: failure.message,
+      at,
+      ...(skipped !== undefined && { skipTo: skipped.seq }),
+    });
+    if (this.#failed === 0) logger.warn({ err: thrown, drain: id }, 'a drain fails');
+    const { firstMs, longestMs } = this.#pauses;
+    if (isAboutLines && page.length > 1) {
+      this.#limit = Math.ceil(page.length / 2);
+      this.pauseMs = firstMs;
+      return;
+    }
+    const backOff = firstMs * 2 ** Math.min(this.#failed, 20) * (0.75 + Math.random() / 2);
+    this.#failed = skipped === undefined ? this.#failed + 1 : 0;
+    this.pauseMs = skipped === undefined ? Math.min(longestMs, Math.max(backOff, failure.retryAfterMs)) : firstMs;
+  }
+}
+
+function bounded(entries: readonly LogEntry[]): readonly LogEntry[] {
+  let bytes = 0;
+  const end = entries.findIndex(({ message }) => (bytes += Buffer.byteLength(message)) > PAGE_BYTES);
+  return end === -1 ? entries : entries.slice(0, Math.max(1, end));
+}
+
+function gap(app: string, lost: number, at: string): LogEntry {
+  return ownLine(app, `${lost} lines are missing here: they were removed before they could be sent, or refused.`, at);
+}
+
+/** A line of the platform for receivers alone; it is in no log. */
+export function ownLine(app: string, message: string, at: string): LogEntry {
+  return {
+    seq: 0,
+    at,
+    app: app === '' ? 'tancho' : app,
+    source: 'tancho',
+    unit: 'api',
+    unitId: '',
+    release: 0,
+    message,
+  };
+}
