@@ -9,6 +9,7 @@ import { COMMANDS, createProgram } from './program.ts';
 
 /** Arguments and values that no platform knows: they are new, numbers, files, addresses or free text. */
 const FREE = [
+  'header',
   'directory',
   'user',
   'path',

@@ -83,6 +83,7 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   'instance create plan': async ({ request, signal, given: [service = ''] }) =>
     (await request('services.plans', { params: { service }, signal })).map(({ Name }) => Name),
   shell: async () => ['bash', 'zsh', 'fish'],
+  format: async () => ['syslog', 'ndjson', 'otlp', 'loki'],
 };
 
 /** Never throws: without names the shell completes nothing. */

@@ -142,7 +142,7 @@ it('one line that is refused holds up nobody: it is counted, and the receiver is
   await until(async () => (await logStore.drainCursor('a'))?.lost === 1);
   await append('fine');
   await until(() => receiver.taken.includes('fine'));
-  expect(receiver.taken).toEqual(['good', expect.stringContaining('1 lines are missing here'), 'fine']);
+  expect(receiver.taken).toEqual(['good', expect.stringContaining('1 line is missing here'), 'fine']);
 });
 
 it('to a receiver that has never taken a line nothing is lost, whatever it says', async () => {

@@ -195,7 +195,8 @@ function bounded(entries: readonly LogEntry[]): readonly LogEntry[] {
 }
 
 function gap(app: string, lost: number, at: string): LogEntry {
-  return ownLine(app, `${lost} lines are missing here: they were removed before they could be sent, or refused.`, at);
+  const lines = lost === 1 ? '1 line is' : `${lost} lines are`;
+  return ownLine(app, `${lines} missing here: removed too early, or refused.`, at);
 }
 
 /** A line of the platform for receivers alone; it is in no log. */

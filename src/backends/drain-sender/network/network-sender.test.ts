@@ -142,6 +142,15 @@ it('says in words that nobody listens, and that an address is none to be called'
   const nobody = { problem: 'later', message: 'Nobody listens at the address of the receiver.' };
   await expect(send({ url: `http://127.0.0.1:${port}/` })).rejects.toMatchObject(nobody);
   await expect(send({ url: `syslog://127.0.0.1:${port}` })).rejects.toMatchObject(nobody);
+  const nowhere = createAddressGuard({
+    ...{ allow: [], allowLoopback: true, ownPorts: () => [] },
+    resolve: async () => [],
+  });
+  for (const url of ['https://logs.example.com/', 'syslog://logs.example.com']) {
+    await expect(send({ url }, { guard: nowhere }), url).rejects.toThrow(
+      /(^|: )The name logs\.example\.com has no address\.$/,
+    );
+  }
   const guard = createAddressGuard({ allow: [], allowLoopback: false, ownPorts: () => [] });
   for (const url of [`http://127.0.0.1:${port}/`, `syslog://127.0.0.1:${port}`, 'syslog://0x7f.1:514']) {
     await expect(send({ url }, { guard })).rejects.toThrow('may not be called');

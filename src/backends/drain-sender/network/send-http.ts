@@ -63,7 +63,7 @@ function wordsOf({ code, message, cause }: RequestFailure): string {
   if (code === 'malformed') return `The answer of the receiver is ${message}.`;
   return cause instanceof Error && 'code' in cause
     ? connectionFailed(cause)
-    : `The receiver is out of reach: ${message}.`;
+    : `The receiver is out of reach: ${message.replace(/\.?$/, '.')}`;
 }
 
 /** A receiver may quote what it was asked. */
