@@ -192,3 +192,19 @@ it('what is changed is sent to the new receiver alone', async () => {
   expect(await logStore.drainIds()).toEqual([]);
   expect(receiver.taken).toEqual(['one', 'two']);
 });
+
+it('a log store that is away when a drain is added delays it, and fails nothing', async () => {
+  const receiver = new Receiver();
+  const whole = logStore;
+  let isAway = true;
+  const openDrain: LogStore['openDrain'] = async (id, app) => {
+    if (isAway) throw new Error('away');
+    await whole.openDrain(id, app);
+  };
+  logStore = { ...whole, openDrain };
+  await start([drain('a')], receiver);
+  isAway = false;
+  await until(async () => (await whole.drainCursor('a')) !== null);
+  await append('one');
+  await until(() => receiver.taken.length === 1);
+});

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { KeyedQueue } from '../../lib/keyed-queue.ts';
-import type { Logger } from '../../lib/logger.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { LogEntry } from '../logs/entry.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { LogStore } from '../logs/log-store.ts';
@@ -64,12 +64,13 @@ export class DrainDeliveries {
    * at all, and its cursor is forgotten.
    */
   async changed(id: string): Promise<void> {
-    const { store, logStore } = this.#deps;
+    const { store, logStore, logger } = this.#deps;
     await this.#changes.run(id, async () => {
       await this.#end(id);
       const drain = await store.drain(id);
       if (drain === null) return logStore.forgetDrain(id);
-      await logStore.openDrain(id, drain.app);
+      // The record stands: what cannot be begun with it now is tried by its task again.
+      await bestEffort(logger, 'opening a drain', () => logStore.openDrain(id, drain.app));
       if (!this.#isClosed) this.#begin(drain);
     });
   }
@@ -139,7 +140,10 @@ class Attempts {
     const { logStore, sender, now } = this.#deps;
     const { id, app, target } = this.#drain;
     const cursor = await logStore.drainCursor(id);
-    if (cursor === null) return true;
+    if (cursor === null) {
+      await logStore.openDrain(id, app);
+      return false;
+    }
     const page = bounded(await logStore.drainEntries(id, this.#limit));
     const { untold } = cursor;
     if (page.length === 0 && untold === 0) return true;
