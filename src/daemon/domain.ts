@@ -269,6 +269,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     unitReports: createUnitReports({ store, journal }),
     diagnoses: createDiagnoses({
       store,
+      logStore,
       router,
       routes,
       supervisor,

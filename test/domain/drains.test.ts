@@ -79,3 +79,11 @@ it('that are removed are unknown afterwards', async () => {
   await expect(world.useCases.drains.info(ANN, drain.id)).rejects.toMatchObject({ code: 'drain.not_found' });
   expect(await world.machine.logStore.drainIds()).toEqual([]);
 });
+
+it('that fail are said by the diagnosis of their app', async () => {
+  const { drain } = await add();
+  await add(ADMIN, '');
+  await world.machine.logStore.drainFailed(drain.id, { error: 'The receiver answered 503.', at: drain.createdAt });
+  const { notes } = await world.useCases.diagnoses.ofApp(ANN, 'shop');
+  expect(notes).toEqual([`Its drain ${drain.id} to https://logs.example.com/… fails: The receiver answered 503.`]);
+});

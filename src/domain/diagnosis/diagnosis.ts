@@ -78,8 +78,8 @@ export function diagnosisOf(facts: Facts): Diagnosis {
   };
 }
 
-function notesOf({ app, lastDeploy, host, fullVolumes }: Facts): string[] {
-  const notes: string[] = [...fullVolumes];
+function notesOf({ app, lastDeploy, host, fullVolumes, failingDrains }: Facts): string[] {
+  const notes: string[] = [...fullVolumes, ...failingDrains];
   if (app.release !== null && lastDeploy?.state === 'failed') {
     const why = lastDeploy.error === '' ? (lastDeploy.cause ?? '') : lastDeploy.error;
     notes.push(`The last deploy, ${lastDeploy.id}, failed, so the version before it serves: ${why}`);

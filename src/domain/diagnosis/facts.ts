@@ -2,6 +2,7 @@
 import { type App, hostLabel, type Release } from '../apps/app.ts';
 import { ROUTED_PROCESS, servingUnits, type Unit, unitName } from '../units/unit.ts';
 import { coversAny, isGood } from '../certificates/certificate.ts';
+import { failingDrains, type FailingDrainsDeps } from '../drains/failing-drains.ts';
 import type { Deploy } from '../deploys/deploy.ts';
 import { FINISHED } from '../deploys/deploy.ts';
 import { appQuota, type Quota } from '../quotas/quota.ts';
@@ -53,11 +54,14 @@ export interface Facts {
   readonly disk: DiskSpace | null;
   /** A sentence for each volume that holds more than it should. */
   readonly fullVolumes: readonly string[];
+  /** A sentence for each drain that fails. */
+  readonly failingDrains: readonly string[];
   readonly now: Date;
 }
 
 export interface FactsDeps {
   readonly store: Store;
+  readonly logStore: FailingDrainsDeps['logStore'];
   readonly router: Router;
   readonly routes: Pick<Routes, 'faults'>;
   readonly supervisor: Pick<Supervisor, 'failureOf'>;
@@ -81,7 +85,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
   const asked = host ?? own;
   const names = host === undefined ? [own, ...app.cname] : [host];
   const path = release?.healthCheck?.path ?? '/';
-  const [unresolved, deafUnits, health, route, answer, disk, certificateProblem] = await Promise.all([
+  const [unresolved, deafUnits, health, route, answer, disk, certificateProblem, drains] = await Promise.all([
     unresolvedOf(probe, names),
     deafUnitsOf(probe, units),
     healthOf(probe, units, release),
@@ -89,6 +93,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
     probe.request({ to: deps.router.listen, host: asked, method: 'GET', path }),
     probe.disk(),
     certificateProblemOf(deps, asked),
+    failingDrains(deps, app.name),
   ]);
   return {
     app,
@@ -107,6 +112,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
     answer,
     disk,
     fullVolumes: deps.volumeWatch.problemsOf(app.name),
+    failingDrains: drains,
     now: now(),
   };
 }
