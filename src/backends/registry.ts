@@ -19,7 +19,7 @@ import { keeperArgument } from '../keeper/keeper-settings.ts';
 import { backupSetOf } from '../lib/backup-sets.ts';
 import { type AddressGuardOptions, createAddressGuard } from '../lib/guarded/address-guard.ts';
 import type { Logger } from '../lib/logger.ts';
-import { probeSandbox } from '../sandbox/probe.ts';
+import { IsolationUnavailable, probeSandbox } from '../sandbox/probe.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { openSealer } from '../lib/seal.ts';
 import { createHttpArchives } from './archive-source/http/http-archives.ts';
@@ -186,7 +186,13 @@ function placesOf({ home, databaseUrl: url }: Config): (name: string) => Place {
 
 async function openSandbox(config: Config, stateDir: string): Promise<Sandbox> {
   const { home, isolation: level, network: mode, networkAllow: allowed } = config;
-  return probeSandbox({ stateDir, home, level, network: { mode, allowed } });
+  const sandbox = await probeSandbox({ stateDir, home, level, network: { mode, allowed } });
+  if (sandbox.level !== 'plain' || config.registration !== 'open') return sandbox;
+  await sandbox.close();
+  throw new IsolationUnavailable(
+    'Registration is open to everybody (auth.registration), and this machine keeps apps apart from nothing: whoever comes could read and end all of it.',
+    'Close it (TANCHO_AUTH_REGISTRATION=closed), or install bubblewrap and start the server as root.',
+  );
 }
 
 function openMailer({ mailUrl: url, mailFrom: from }: Config, directory: string, logger: Logger): Mailer {

@@ -73,3 +73,22 @@ it('what is asked for in the ways of a request is struck out in each', () => {
     expect(redact(text).replace('k=', '')).toBe('***');
   }
 });
+
+it('finds a value in base64 wherever it stands, in hexadecimal digits, HTML, a form, a query and JSON within JSON', () => {
+  const value = 'p&ss"w<rd/+ 42é';
+  const redact = createRedactor([value]);
+  const printed = [
+    ...['', 'a', 'ab', 'abc'].flatMap((before) =>
+      (['base64', 'base64url'] as const).map((form) => Buffer.from(`${before}${value}, and more`).toString(form)),
+    ),
+    Buffer.from(value).toString('base64'),
+    Buffer.from(value).toString('hex'),
+    Buffer.from(value).toString('hex').toUpperCase(),
+    'p&amp;ss&quot;w&lt;rd/+ 42é',
+    encodeURIComponent(value),
+    new URLSearchParams({ value }).toString(),
+    JSON.stringify(JSON.stringify({ value })),
+  ];
+  for (const text of printed) expect([text, redact(`it is ${text}.`).includes('***')]).toEqual([text, true]);
+  expect(redact('it is cHJpbnRlZA== or 7072696e746564')).toBe('it is cHJpbnRlZA== or 7072696e746564');
+});

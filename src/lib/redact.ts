@@ -7,6 +7,11 @@ export type Redactor = (text: string) => string;
 const PASSWORD = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@]*?:([^\s/?#]+)@/i;
 /** Lines of values that are looked for beside the values themselves: each is looked for in whatever is printed. */
 const MAX_LINES = 2_000;
+/** Values that are looked for in other forms, too. */
+const MAX_ENCODED = 200;
+/** Shorter ones would be found in what is no secret. */
+const SHORTEST_ENCODED = 8;
+const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
 /**
  * Each line of a value with several lines is a secret too, and the password in an address; white space around one is not part of it;
@@ -16,7 +21,8 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
   const values = [...secrets];
   const whole = needlesOf(withPasswords(values));
   const lines = needlesOf(withPasswords(values.flatMap((value) => value.split(/\r?\n/)))).slice(0, MAX_LINES);
-  const needles = byLength(new Set([...whole, ...lines]));
+  const encoded = whole.slice(0, MAX_ENCODED).flatMap(encodings);
+  const needles = byLength(new Set([...whole, ...lines, ...encoded]));
   const shortest = needles.at(-1)?.length ?? Infinity;
   return (text) => {
     if (text.length < shortest) return text;
@@ -26,6 +32,25 @@ export function createRedactor(secrets: Iterable<string>): Redactor {
     }
     return result;
   };
+}
+
+/** How a value is written in hexadecimal digits, in base64 wherever in a text it stands, in HTML, in a form, a query and JSON within JSON. */
+function encodings(value: string): string[] {
+  const bytes = Buffer.from(value);
+  const hex = bytes.toString('hex');
+  const base64 = [0, 1, 2].map((before) => {
+    const text = Buffer.concat([Buffer.alloc(before), bytes])
+      .toString('base64')
+      .replace(/=+$/, '');
+    // What shares a character with its neighbours is another one with others.
+    const shared = (before + bytes.length) % 3 === 0 ? 0 : 1;
+    return text.slice(before === 0 ? 0 : before + 1, text.length - shared);
+  });
+  const urlSafe = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
+  const html = value.replace(/[&<>"']/g, (character) => HTML[character] ?? character);
+  const twice = JSON.stringify(JSON.stringify(value).slice(1, -1)).slice(1, -1);
+  const all = [hex, hex.toUpperCase(), ...base64, ...urlSafe, html, twice, ...withEncoded([value])];
+  return all.filter((text) => text.length >= SHORTEST_ENCODED);
 }
 
 /** The values, and how each is written in a form, a query and a path: whoever quotes a request quotes them so. */

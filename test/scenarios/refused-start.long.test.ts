@@ -50,6 +50,12 @@ const CASES: readonly Case[] = [
     given: (home) => writeInto(home, 'config.yaml', 'api.lisen: 127.0.0.1:0\n'),
   },
   {
+    name: 'registration open to everybody where apps are kept apart from nothing',
+    says: /Registration is open to everybody/,
+    hints: /TANCHO_AUTH_REGISTRATION=closed/,
+    given: async () => ({ TANCHO_ISOLATION: 'plain', TANCHO_AUTH_REGISTRATION: 'open' }),
+  },
+  {
     name: 'a home that is a file',
     says: /is not a directory/,
     hints: /TANCHO_HOME/,
