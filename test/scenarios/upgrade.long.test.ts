@@ -159,7 +159,7 @@ it(`${UPGRADES} upgrades and a restart fail no request and cut no upgraded conne
   expect(edges.size).toBe(UPGRADES + 1);
   expect(await answer()).toBe(unit);
   for (const echo of echoes) echo.end();
-});
+}, 900_000);
 
 /** Kills a unit of the app that others of it stand in for; resolves with how long it took until a new process of it has answered. */
 async function killed(load: OpenLoad): Promise<number> {
