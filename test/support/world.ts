@@ -8,6 +8,7 @@ import http from 'node:http';
 import os from 'node:os';
 import path from 'node:path';
 import { builtProgram } from './built.ts';
+import { freePort } from './free-port.ts';
 import { until } from './until.ts';
 
 const START_MS = 60_000;
@@ -81,7 +82,8 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const home = options.home ?? (await newHome());
   const main = path.join(dist, 'main.js');
   let program = main;
-  let ports: Ports = { api: '127.0.0.1:0', edge: '127.0.0.1:0', ssh: '127.0.0.1:0' };
+  // Not of those that the system gives out: a connection would take one while the server is down.
+  let ports: Ports = { api: await freeAddress(), edge: await freeAddress(), ssh: await freeAddress() };
   let printed = '';
   let child: ChildProcess;
 
@@ -198,6 +200,8 @@ async function newHome(): Promise<string> {
   await chmod(home, 0o711);
   return home;
 }
+
+const freeAddress = async (): Promise<string> => `127.0.0.1:${await freePort()}`;
 
 /** The server prints its addresses when it is ready. The edge listens on the API's host here. */
 function readAddresses(text: string): Ports | null {

@@ -60,7 +60,7 @@ describe('tancho build plan', () => {
     [
       ['--platform', 'cobol'],
       1,
-      /"cobol" of the app app does not exist here\.\n.*Hint: Platforms of this server: dockerfile, go, /,
+      /"cobol" of the app app does not exist here\.\n.*Hint: Platforms of this server: deno, dockerfile, go, /,
     ],
     [[], 1, /is written in is not recognised\.\n.*Hint: One of these files/],
     [['--definition', 'own.yaml'], 2, /needs the name of its platform/],
