@@ -6,12 +6,13 @@ import { api } from './measures/api.ts';
 import { edge } from './measures/edge.ts';
 import { express } from './measures/express.ts';
 import { idle } from './measures/idle.ts';
+import { nginx } from './measures/nginx.ts';
 import { push } from './measures/push.ts';
 import { start } from './measures/start.ts';
 import { publishIn } from './published.ts';
 import { type Row, rowOf, table } from './report.ts';
 
-const MEASURES: readonly Measure[] = [start, push, express, idle, api, edge];
+const MEASURES: readonly Measure[] = [start, push, express, idle, api, edge, nginx];
 const WHOLE_RUN_MS = 240_000;
 /** A measure that has used its share begins no further rounds; the rest is for closing. */
 const SHARE_MS = 20_000;

@@ -295,6 +295,13 @@ describe('names and habits', () => {
     expect(importing.map((file) => file.name)).toEqual([]);
   });
 
+  it('what most servers never need is loaded with its first use, not at the start', () => {
+    const rare = /^import (?!type )[^;]*from '(?:ssh2|ws|nodemailer|pg|ioredis|tar|@node-rs\/argon2)'/m;
+    const loadedAtFirstUse = /^src\/(?:client|providers)\/|^src\/lib\/tar-entries\.ts$/;
+    const importing = program.filter((file) => rare.test(file.text) && !loadedAtFirstUse.test(file.name));
+    expect(importing.map((file) => file.name)).toEqual([]);
+  });
+
   it('there is no note of something left undone', () => {
     const marks = program.filter((file) => /\b(?:TODO|FIXME|XXX|HACK)\b/.test(file.text)).map((file) => file.name);
     expect(marks).toEqual([]);

@@ -5,7 +5,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { type WebSocket, WebSocketServer } from 'ws';
+import type { WebSocket, WebSocketServer } from 'ws';
 import { isPlatformError, type PlatformError } from '../domain/errors.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import { randomHex } from '../lib/ids.ts';
@@ -41,12 +41,7 @@ interface Asked {
 }
 
 export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, options: ShellUpgradeOptions) {
-  const sockets = new WebSocketServer({
-    noServer: true,
-    maxPayload: MAX_MESSAGE_BYTES,
-    perMessageDeflate: false,
-    handleProtocols: (protocols) => (protocols.has(SHELL_PROTOCOL) ? SHELL_PROTOCOL : false),
-  });
+  let opened: WebSocketServer | null = null;
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
     const asked = askedFor(routes, request);
     if (asked === null) return false;
@@ -60,14 +55,27 @@ export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, option
       calls.delete(call);
       call.giveUp();
     });
-    const upgrade = (): Promise<WebSocket> =>
-      new Promise((resolve) => sockets.handleUpgrade(request, socket, head, (client) => resolve(client)));
+    const upgrade = async (): Promise<WebSocket> => {
+      const { WebSocketServer } = await import('ws');
+      const sockets = (opened ??= shellSockets(WebSocketServer));
+      return new Promise((resolve) => sockets.handleUpgrade(request, socket, head, (client) => resolve(client)));
+    };
     void serve(asked, call, { ...options, request, upgrade }).then(
       () => call.log(options.logger, { statusCode: 101, writableFinished: true }),
       (thrown: unknown) => refuse(call, call.failed(thrown), request, socket as Socket, options.logger),
     );
     return true;
   };
+}
+
+/** Its module is loaded with the first shell: most starts see none, and it takes memory. */
+function shellSockets(Sockets: typeof WebSocketServer): WebSocketServer {
+  return new Sockets({
+    noServer: true,
+    maxPayload: MAX_MESSAGE_BYTES,
+    perMessageDeflate: false,
+    handleProtocols: (protocols) => (protocols.has(SHELL_PROTOCOL) ? SHELL_PROTOCOL : false),
+  });
 }
 
 /** Null for what is no request for a shell. */

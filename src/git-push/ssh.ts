@@ -3,7 +3,7 @@
  * passwords, any user name. What a push means is decided in pushes.ts.
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
-import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
+import type { Algorithms, AuthContext, Connection, Server, ServerChannel, Session } from 'ssh2';
 import type { UserCaller } from '../domain/caller.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
@@ -44,7 +44,7 @@ const MAX_SESSIONS_PER_CONNECTION = 8;
 const MAX_ATTEMPTS = 20;
 
 /** Measured with OpenSSH's client: GCM runs in OpenSSL here, while ssh2's portable ChaCha20 does not. */
-const ALGORITHMS: ssh2.Algorithms = {
+const ALGORITHMS: Algorithms = {
   cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes256-ctr', 'aes128-ctr'],
   hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256', 'hmac-sha2-512'],
   compress: ['none'],
@@ -57,15 +57,26 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
   const visitors = new Visitors(options);
   const running = new Set<Promise<void>>();
 
-  const protocol = new ssh2.Server(
-    {
+  // Most starts see no push for a while, and the protocol's implementation takes 15 MB.
+  let protocol: Promise<Server> | null = null;
+  const loaded = (): Promise<Server> =>
+    (protocol ??= import('ssh2').then(
+      ({ default: { Server } }) => made(Server),
+      (error: unknown) => {
+        protocol = null;
+        throw error;
+      },
+    ));
+
+  function made(ProtocolServer: typeof Server): Server {
+    const settings = {
       hostKeys: [hostKey],
       ident: 'tancho',
       algorithms: ALGORITHMS,
       keepaliveInterval: KEEPALIVE_MS,
       keepaliveCountMax: 3,
-    },
-    (connection, info) => {
+    };
+    const served = new ProtocolServer(settings, (connection, info) => {
       // Undefined at run time when the client is gone already.
       const address = String(info.ip).replace(/^::ffff:/, '');
       connection.once('ready', () => visitors.loggedIn(String(info.ip), info.port));
@@ -73,9 +84,10 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
         running.add(work);
         void work.finally(() => running.delete(work));
       });
-    },
-  );
-  protocol.on('error', (error: Error) => logger.warn({ err: error }, 'ssh door'));
+    });
+    served.on('error', (error: Error) => logger.warn({ err: error }, 'ssh door'));
+    return served;
+  }
 
   const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
     if (!visitors.enter(socket)) return;
@@ -83,7 +95,16 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
     socket.once('close', () => sockets.delete(socket));
     // Whoever is still there answers to signs of life.
     socket.setTimeout(SILENCE_MS, () => socket.destroy());
-    protocol.injectSocket(socket);
+    socket.on('error', (error) => logger.debug({ err: error }, 'ssh connection'));
+    loaded().then(
+      (served) => {
+        if (!socket.destroyed) served.injectSocket(socket);
+      },
+      (error: unknown) => {
+        logger.error({ err: error }, 'ssh door');
+        socket.destroy();
+      },
+    );
   });
   await listening(server, { port: listen.port, host: listen.host });
   server.on('error', (error) => logger.error({ err: error }, 'ssh door'));

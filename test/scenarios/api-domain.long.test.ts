@@ -59,8 +59,12 @@ it('takes a push by git over HTTP, and goes on serving apps', async () => {
       `http.extraHeader=Authorization: Basic ${Buffer.from(`${world.adminEmail}:${token}`).toString('base64')}`,
     ],
   ];
-  await promisify(execFile)('git', [...config, 'push', '-q', `http://${host}:${port}/git/shop.git`, 'HEAD:main'], {
-    cwd: tree.dir,
-  });
+  try {
+    await promisify(execFile)('git', [...config, 'push', '-q', `http://${host}:${port}/git/shop.git`, 'HEAD:main'], {
+      cwd: tree.dir,
+    });
+  } finally {
+    await tree.dispose();
+  }
   expect((await world.fetchApp('shop')).text).toContain('pushed');
 });
