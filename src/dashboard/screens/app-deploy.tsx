@@ -1,6 +1,7 @@
 import { useState } from 'preact/hooks';
 import { call } from '../api/call.ts';
-import type { DeployDetail } from '../api/operations.ts';
+import type { App, DeployDetail } from '../api/operations.ts';
+import { appUrl } from '../data/app-url.ts';
 import { isOver, moodOfDeploy, originOf, outcomeOf, STEPS } from '../data/deploy-state.ts';
 import { duration, plural } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
@@ -33,14 +34,14 @@ export default function AppDeploy({ params: { app: name = '', deploy: id = '' } 
     <AppFrame app={app} name={name}>
       {(value) => (
         <Loaded from={deploy}>
-          {(found) => <Detail deploy={found} address={value.Ip} changed={() => void deploy.refresh()} />}
+          {(found) => <Detail deploy={found} app={value} changed={() => void deploy.refresh()} />}
         </Loaded>
       )}
     </AppFrame>
   );
 }
 
-function Detail({ deploy, address, changed }: { deploy: DeployDetail; address: string; changed: () => void }) {
+function Detail({ deploy, app, changed }: { deploy: DeployDetail; app: App; changed: () => void }) {
   const name = deploy.Release > 0 ? `v${deploy.Release}` : 'Deploy';
   return (
     <>
@@ -71,8 +72,8 @@ function Detail({ deploy, address, changed }: { deploy: DeployDetail; address: s
         <Note mood="good">
           <span>
             {name} serves at{' '}
-            <a href={`http://${address}`} target="_blank" rel="noreferrer">
-              {address}
+            <a href={appUrl(app)} target="_blank" rel="noreferrer">
+              {app.Ip}
             </a>
             .{' '}
             {deploy.FailedRequests > 0

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { perform } from '../api/call.ts';
 import { call } from '../api/call.ts';
 import type { App } from '../api/operations.ts';
+import { appUrl } from '../data/app-url.ts';
 import { OFTEN_MS, type Resource, useResource } from '../data/resource.ts';
 import { Head, Loaded, Note } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -83,7 +84,7 @@ function Actions({ app, changed }: { app: App; changed: () => void }) {
   return (
     <>
       {app.Ip !== '' && wasDeployed && (
-        <a class="button" href={`http://${app.Ip}`} target="_blank" rel="noreferrer">
+        <a class="button" href={appUrl(app)} target="_blank" rel="noreferrer">
           <Icon name="open" /> Open
         </a>
       )}

@@ -1,5 +1,6 @@
 import { call, perform } from '../api/call.ts';
 import type { App, Deploy, Diagnosis, Unit } from '../api/operations.ts';
+import { appUrl } from '../data/app-url.ts';
 import { duration, plural } from '../data/format.ts';
 import { type Resource, useResource } from '../data/resource.ts';
 import { Card, Copyable, Empty, Loaded, Note, Time } from '../parts/content.tsx';
@@ -134,7 +135,7 @@ function Process({ app, process, units, changed }: ProcessProps) {
           </button>
         </div>
       </div>
-      <ul class="units">
+      <ul class="unit-list">
         {units.map((unit) => (
           <li key={unit.ID}>
             <Status state={unit.State} />
@@ -157,7 +158,7 @@ function Facts({ app }: { app: App }) {
         <dt>{addresses.length === 1 ? 'Address' : 'Addresses'}</dt>
         <dd class="stack dense">
           {addresses.map((address) => (
-            <a key={address} href={`http://${address}`} target="_blank" rel="noreferrer">
+            <a key={address} href={appUrl(app, address)} target="_blank" rel="noreferrer">
               {address}
             </a>
           ))}
