@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { Answer, World } from '../../test/support/world.ts';
 import type { Bench, Measure } from '../bench.ts';
 import { load, type LoadResult } from '../http-load.ts';
+import { publishLoad } from '../load-beside.ts';
 
 const APPS = 1_000;
 const CONNECTIONS = 64;
@@ -41,23 +42,6 @@ export const api: Measure = {
     });
   },
 };
-
-export function publishLoad(
-  bench: Bench,
-  what: string,
-  results: readonly LoadResult[],
-  floor: { readonly what: string; readonly results: readonly LoadResult[] },
-): void {
-  const rows = [
-    { name: what, unit: 'req/s', key: 'perSecond' },
-    { name: `${what}: p50`, unit: 'ms', key: 'p50Ms' },
-    { name: `${what}: p99`, unit: 'ms', key: 'p99Ms' },
-  ] as const;
-  for (const { name, unit, key } of rows) {
-    const below = { what: floor.what, samples: floor.results.map((result) => result[key]) };
-    bench.publish({ what: name, unit, samples: results.map((result) => result[key]), floor: below });
-  }
-}
 
 async function createApps(world: World, token: string): Promise<void> {
   const names = Array.from({ length: APPS }, (_, index) => `listed-${index}`);

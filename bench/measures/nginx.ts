@@ -8,19 +8,8 @@ import { join } from 'node:path';
 import { freePort } from '../../test/support/free-port.ts';
 import { until } from '../../test/support/until.ts';
 import type { Measure } from '../bench.ts';
-import { load, type LoadResult } from '../http-load.ts';
-import { Pusher } from '../pushing.ts';
-import { PLAIN_APP } from '../sample-apps.ts';
-import { publishLoad } from './api.ts';
+import { loadedApp, publishLoadBeside } from '../load-beside.ts';
 
-const APP = 'target';
-const SIZES = [
-  { bytes: 100, name: '100 B' },
-  { bytes: 65_536, name: '64 KB' },
-];
-const CONNECTIONS = 32;
-const SECONDS = 1;
-const ROUNDS = 5;
 const START_MS = 10_000;
 /** Where distributions put it. */
 const PROGRAMS = ['/usr/sbin/nginx', '/usr/local/sbin/nginx', '/usr/bin/nginx'];
@@ -34,25 +23,9 @@ export const nginx: Measure = {
       bench.tell('no comparison with nginx: it is not installed (Debian: apt install nginx-light)');
       return;
     }
-    // Both reach the app by the same way, that of the machine's own network.
-    const world = await bench.world({ env: { TANCHO_NETWORK: 'shared' } });
-    await (await Pusher.open(bench, world)).deploy(APP, PLAIN_APP);
-    const direct = Number((await world.fetchApp(APP, '/port')).text);
-    const through = Number(world.edge.split(':')[1]);
-    const other = bench.keep(await startNginx(program, direct));
-    for (const { bytes, name } of SIZES) {
-      const head = [`GET /${bytes} HTTP/1.1`, `Host: ${APP}.localhost`];
-      const under = (port: number, seconds: number): Promise<LoadResult> =>
-        load({ port, head, connections: CONNECTIONS, seconds });
-      const results: LoadResult[] = [];
-      const beside: LoadResult[] = [];
-      for (const port of [through, other.port]) await under(port, SECONDS / 2);
-      await bench.rounds(ROUNDS, async () => {
-        results.push(await under(through, SECONDS));
-        beside.push(await under(other.port, SECONDS));
-      });
-      publishLoad(bench, `${name} through the edge`, results, { what: 'through nginx', results: beside });
-    }
+    const { world, port } = await loadedApp(bench);
+    const other = bench.keep(await startNginx(program, port));
+    await publishLoadBeside(bench, world, { what: 'through nginx', port: other.port });
   },
 };
 
@@ -97,7 +70,7 @@ function answers(port: number): Promise<boolean> {
   });
 }
 
-/** It says to the app what the edge says. */
+/** It says to the app what the edge says, and keeps bodies in memory as the edge does. */
 function configuration(directory: string, port: number, upstream: number): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `
@@ -115,6 +88,9 @@ http {
     location / {
       proxy_pass http://app;
       proxy_http_version 1.1;
+      proxy_buffers 16 16k;
+      proxy_busy_buffers_size 128k;
+      proxy_max_temp_file_size 0;
       proxy_set_header Connection "";
       proxy_set_header Host $http_host;
       proxy_set_header X-Forwarded-For $remote_addr;
