@@ -2,14 +2,18 @@
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { PlatformError } from '../domain/errors.ts';
 import { randomHex } from '../lib/ids.ts';
 
 const KEY_TYPE = 'ssh-ed25519';
 
-/** Reads the key, or makes one that nobody else may read. Two starts at once agree on one key. */
+/** Reads the key, or makes one that nobody else may read. Two starts at once agree on one key. Errors: key.invalid. */
 export async function loadHostKey(file: string): Promise<string> {
   const found = await readKey(file);
-  if (found !== null) return found;
+  if (found !== null) {
+    if (!isMadeHere(found)) await demandKey(found, file);
+    return found;
+  }
   await mkdir(dirname(file), { recursive: true });
   const fresh = `${file}.${randomHex(8)}`;
   try {
@@ -47,12 +51,32 @@ function text(value: string | Buffer): Buffer {
   return Buffer.concat([length, bytes]);
 }
 
-/** The format is described in OpenSSH's PROTOCOL.key. */
+/** The operator's own key, or a damaged one: what reads the others takes memory that most servers need not spend at their start. */
+async function demandKey(key: string, file: string): Promise<void> {
+  const { default: ssh2 } = await import('ssh2');
+  const parsed = ssh2.utils.parseKey(key);
+  const isPrivate = !(parsed instanceof Error) && parsed.isPrivateKey();
+  if (isPrivate) return;
+  const why = parsed instanceof Error ? parsed.message : 'it is no private key';
+  throw new PlatformError('key.invalid', `The SSH host key ${file} cannot be used: ${why}.`, {
+    hint: 'Put the right file there, or move it away: a new key is made then, and SSH clients warn that the host has changed.',
+  });
+}
+
 export function newHostKey(): string {
   const { x = '', d = '' } = generateKeyPairSync('ed25519').privateKey.export({ format: 'jwk' });
-  const [publicBytes, seed] = [Buffer.from(x, 'base64url'), Buffer.from(d, 'base64url')];
+  return encoded(Buffer.from(x, 'base64url'), Buffer.from(d, 'base64url'), randomBytes(4));
+}
+
+/** Whether it is a key as `newHostKey` makes them, undamaged. The fields have fixed lengths, so they are at fixed places. */
+function isMadeHere(key: string): boolean {
+  const body = Buffer.from(key.split('\n').slice(1, -2).join(''), 'base64');
+  return key === encoded(body.subarray(62, 94), body.subarray(161, 193), body.subarray(98, 102));
+}
+
+/** The format is described in OpenSSH's PROTOCOL.key. `check` is any 4 bytes. */
+function encoded(publicBytes: Buffer, seed: Buffer, check: Buffer): string {
   const publicBlob = Buffer.concat([text(KEY_TYPE), text(publicBytes)]);
-  const check = randomBytes(4);
   const unpadded = Buffer.concat([check, check, publicBlob, text(Buffer.concat([seed, publicBytes])), text('tancho')]);
   const padding = Buffer.from(Array.from({ length: (8 - (unpadded.length % 8)) % 8 }, (_, index) => index + 1));
   const count = Buffer.from([0, 0, 0, 1]);

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import ssh2 from 'ssh2';
@@ -117,6 +117,26 @@ describe('the host key', () => {
     expect(await readdir(join(directory, 'keys'))).toEqual(['host']);
     const shown = execFileSync('ssh-keygen', ['-y', '-f', file]).toString();
     expect(shown).toMatch(/^ssh-ed25519 AAAA/);
+    await rm(directory, { recursive: true });
+  });
+
+  it("may be the operator's own, and is refused at the start when it is none", async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'host-key-'));
+    const file = join(directory, 'host');
+    execFileSync('ssh-keygen', ['-q', '-t', 'rsa', '-b', '2048', '-N', '', '-f', file]);
+    expect(await loadHostKey(file)).toContain('PRIVATE KEY');
+    const made = newHostKey();
+    const publicKey = await readFile(`${file}.pub`, 'utf8');
+    for (const text of [
+      '',
+      'broken',
+      publicKey,
+      made.slice(0, -80),
+      made.replace(/\n.{20}/, '\nAAAAAAAAAAAAAAAAAAAA'),
+    ]) {
+      await writeFile(file, text);
+      await expect(loadHostKey(file), text).rejects.toMatchObject({ code: 'key.invalid' });
+    }
     await rm(directory, { recursive: true });
   });
 

@@ -1,5 +1,5 @@
 /** Who is at the other end of an SSH connection: recognised by the fingerprint of a key, believed for its signature. */
-import type { AuthContext, ParsedKey, PublicKeyAuthContext } from 'ssh2';
+import ssh2, { type AuthContext, type ParsedKey, type PublicKeyAuthContext } from 'ssh2';
 import type { UserCaller } from '../domain/caller.ts';
 import type { Users } from '../domain/users/users.ts';
 import { keyFingerprint } from '../lib/key-fingerprint.ts';
@@ -31,7 +31,7 @@ const KEY_TYPES: ReadonlySet<string> = new Set([
  */
 export async function keyOwner(context: AuthContext, check: KeyCheck): Promise<KeyOwner | null> {
   if (context.method !== 'publickey') return null;
-  const key = await acceptableKey(context);
+  const key = acceptableKey(context);
   if (key === null) return null;
   const fingerprint = keyFingerprint(context.key.data);
   const isSigned = context.signature !== undefined && context.blob !== undefined;
@@ -47,10 +47,9 @@ export async function keyOwner(context: AuthContext, check: KeyCheck): Promise<K
 }
 
 /** RSA only with SHA-2: a signature without its own hash name is SHA-1. */
-async function acceptableKey(context: PublicKeyAuthContext): Promise<ParsedKey | null> {
+function acceptableKey(context: PublicKeyAuthContext): ParsedKey | null {
   if (!KEY_TYPES.has(context.key.algo)) return null;
   if (context.key.algo === 'ssh-rsa' && context.hashAlgo === undefined) return null;
-  const { default: ssh2 } = await import('ssh2');
   const key = ssh2.utils.parseKey(context.key.data);
   if (key instanceof Error || key.type !== context.key.algo) return null;
   return key;

@@ -1,0 +1,207 @@
+/** What is said over an SSH connection: who is there, by a key, and which git command is wanted. */
+import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
+import type { UserCaller } from '../domain/caller.ts';
+import { isPlatformError, PlatformError } from '../domain/errors.ts';
+import type { Users } from '../domain/users/users.ts';
+import type { Logger } from '../lib/logger.ts';
+import { packetLine } from './packet-line.ts';
+import { appOfPath, refusalText } from './refusal.ts';
+import type { GitSessions } from './sessions.ts';
+import { parseSshCommand } from './ssh-command.ts';
+import { keyOwner, type KeyOwner } from './ssh-keys.ts';
+
+export interface SshProtocolOptions {
+  readonly hostKey: string;
+  readonly users: Pick<Users, 'bySshKey'>;
+  readonly sessions: GitSessions;
+  readonly logger: Logger;
+  /** Between signs of life. */
+  readonly keepaliveMs: number;
+  /** Called when the client at this end of a connection has shown a known key. */
+  loggedIn(address: string, port: number): void;
+  /** Given each command under way. */
+  track(work: Promise<void>): void;
+}
+
+const IDLE_TIMEOUT_MS = 600_000;
+const MAX_SESSIONS_PER_CONNECTION = 8;
+/** Agents hold many keys, and each is one attempt. */
+const MAX_ATTEMPTS = 20;
+
+/** Measured with OpenSSH's client: GCM runs in OpenSSL here, while ssh2's portable ChaCha20 does not. */
+const ALGORITHMS: ssh2.Algorithms = {
+  cipher: ['aes128-gcm@openssh.com', 'aes256-gcm@openssh.com', 'aes256-ctr', 'aes128-ctr'],
+  hmac: ['hmac-sha2-256-etm@openssh.com', 'hmac-sha2-512-etm@openssh.com', 'hmac-sha2-256', 'hmac-sha2-512'],
+  compress: ['none'],
+};
+
+/** Serves the connections that are injected; listens nowhere. */
+export function createSshProtocol(options: SshProtocolOptions): ssh2.Server {
+  const settings = {
+    hostKeys: [options.hostKey],
+    ident: 'tancho',
+    algorithms: ALGORITHMS,
+    keepaliveInterval: options.keepaliveMs,
+    keepaliveCountMax: 3,
+  };
+  const protocol = new ssh2.Server(settings, (connection, info) => {
+    // Undefined at run time when the client is gone already.
+    const address = String(info.ip).replace(/^::ffff:/, '');
+    connection.once('ready', () => options.loggedIn(String(info.ip), info.port));
+    new Visit(connection, address, options);
+  });
+  protocol.on('error', (error: Error) => options.logger.warn({ err: error }, 'ssh door'));
+  return protocol;
+}
+
+const CANNOT_TELL = 'The platform cannot look up your key at the moment. Try again soon.';
+
+/** One connection. */
+class Visit {
+  readonly #connection: Connection;
+  readonly #address: string;
+  readonly #options: SshProtocolOptions;
+  /** Null: whether the key is known could not be told. Such a visitor gets no further than to hear that. */
+  #owner: KeyOwner | null = null;
+  #attempts = 0;
+  #sessions = 0;
+  #idle: NodeJS.Timeout | undefined;
+
+  constructor(connection: Connection, address: string, options: SshProtocolOptions) {
+    this.#connection = connection;
+    this.#address = address;
+    this.#options = options;
+    connection.once('ready', () => this.#endWhenIdle());
+    connection.once('close', () => clearTimeout(this.#idle));
+    connection.on('error', (error: Error) => options.logger.debug({ err: error, address }, 'ssh connection'));
+    connection.on('authentication', (context) => {
+      void this.#authenticate(context);
+    });
+    connection.on('session', (accept, reject) => {
+      if (this.#sessions >= MAX_SESSIONS_PER_CONNECTION) reject();
+      else this.#openSession(accept());
+    });
+  }
+
+  async #authenticate(context: AuthContext): Promise<void> {
+    const { users, logger } = this.#options;
+    this.#attempts += 1;
+    if (this.#attempts > MAX_ATTEMPTS) {
+      this.#connection.end();
+      return;
+    }
+    try {
+      const owner = await keyOwner(context, { users, logger, address: this.#address });
+      if (owner === null) {
+        context.reject(['publickey']);
+        return;
+      }
+      this.#owner = context.method === 'publickey' && context.signature !== undefined ? owner : null;
+      context.accept();
+    } catch (error) {
+      logger.error({ err: error }, 'ssh authentication');
+      // Refused, the owner of a good key would be told that it is none.
+      if (isPlatformError(error, 'unavailable')) context.accept();
+      else context.reject(['publickey']);
+    }
+  }
+
+  #openSession(session: Session): void {
+    this.#sessions += 1;
+    clearTimeout(this.#idle);
+    session.once('close', () => {
+      this.#sessions -= 1;
+      if (this.#sessions === 0) this.#endWhenIdle();
+    });
+    let protocol = '';
+    session.on('env', (accept, reject, { key, val }) => {
+      if (key !== 'GIT_PROTOCOL') {
+        reject?.();
+        return;
+      }
+      protocol = val;
+      accept?.();
+    });
+    session.on('pty', (accept) => accept?.());
+    session.on('shell', (accept) => {
+      this.#greet(accept());
+    });
+    // Accepted before anything is awaited: a client that ends its input at once would find the session closed otherwise.
+    session.on('exec', (accept, _reject, { command }) => {
+      const failed = (error: unknown): void => this.#options.logger.error({ err: error }, 'git over ssh');
+      this.#options.track(this.#run(accept(), command, protocol).catch(failed));
+    });
+  }
+
+  /** A shared connection may wait for its next command, but not for ever. */
+  #endWhenIdle(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => this.#connection.end(), IDLE_TIMEOUT_MS);
+    this.#idle.unref();
+  }
+
+  #greet(channel: ServerChannel): void {
+    channel.on('error', () => {});
+    if (this.#owner === null) {
+      channel.stderr.write(`${CANNOT_TELL}\r\n`);
+      leave(channel, 1);
+      return;
+    }
+    channel.stderr.write(`Hi ${this.#owner.caller.email}! You are known here; this server only speaks git.\r\n`);
+    leave(channel, 1);
+  }
+
+  /** A connection may live long: since it was made, the key or the user may have gone, or teams may have changed. */
+  async #callerNow({ fingerprint }: KeyOwner): Promise<UserCaller> {
+    const caller = await this.#options.users.bySshKey(fingerprint, this.#address);
+    if (caller !== null) return caller;
+    throw new PlatformError('auth.required', 'Your key is no longer known here.', {
+      hint: 'Connect again with another.',
+    });
+  }
+
+  async #run(channel: ServerChannel, text: string, protocol: string): Promise<void> {
+    channel.on('error', () => {});
+    const command = parseSshCommand(text);
+    const owner = this.#owner;
+    if (owner === null && command !== null) {
+      refuse(channel, CANNOT_TELL);
+      return;
+    }
+    if (command === null || owner === null) {
+      this.#greet(channel);
+      return;
+    }
+    const gone = new AbortController();
+    channel.once('close', () => gone.abort());
+    try {
+      const caller = await this.#callerNow(owner);
+      const app = appOfPath(command.path);
+      const code = await this.#options.sessions.serve(
+        { caller, app, service: command.service, mode: 'stream', protocol },
+        () => ({
+          input: channel,
+          output: channel,
+          errors: (bytes) => channel.stderr.write(bytes),
+          signal: gone.signal,
+        }),
+      );
+      leave(channel, code < 0 ? 1 : code);
+    } catch (error) {
+      if (gone.signal.aborted) return;
+      refuse(channel, refusalText(error, this.#options.logger));
+    }
+  }
+}
+
+/** What git shows as `fatal: remote error: ...`, instead of guessing about access rights. */
+function refuse(channel: ServerChannel, text: string): void {
+  channel.write(packetLine(`ERR ${text}\n`));
+  leave(channel, 1);
+}
+
+function leave(channel: ServerChannel, code: number): void {
+  if (channel.destroyed) return;
+  channel.exit(code);
+  channel.end();
+}
