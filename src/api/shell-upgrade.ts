@@ -41,7 +41,7 @@ interface Asked {
 }
 
 export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, options: ShellUpgradeOptions) {
-  let opened: WebSocketServer | null = null;
+  let sockets: WebSocketServer | null = null;
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
     const asked = askedFor(routes, request);
     if (asked === null) return false;
@@ -55,12 +55,14 @@ export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, option
       calls.delete(call);
       call.giveUp();
     });
-    const upgrade = async (): Promise<WebSocket> => {
-      const { WebSocketServer } = await import('ws');
-      const sockets = (opened ??= shellSockets(WebSocketServer));
-      return new Promise((resolve) => sockets.handleUpgrade(request, socket, head, (client) => resolve(client)));
-    };
-    void serve(asked, call, { ...options, request, upgrade }).then(
+    // Loaded before anything is begun, and not at the start: most servers see no shell for long.
+    const served = import('ws').then(({ WebSocketServer }) => {
+      const server = (sockets ??= shellSockets(WebSocketServer));
+      const upgrade = (): Promise<WebSocket> =>
+        new Promise((resolve) => server.handleUpgrade(request, socket, head, (client) => resolve(client)));
+      return serve(asked, call, { ...options, request, upgrade });
+    });
+    served.then(
       () => call.log(options.logger, { statusCode: 101, writableFinished: true }),
       (thrown: unknown) => refuse(call, call.failed(thrown), request, socket as Socket, options.logger),
     );
@@ -68,7 +70,6 @@ export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, option
   };
 }
 
-/** Its module is loaded with the first shell: most starts see none, and it takes memory. */
 function shellSockets(Sockets: typeof WebSocketServer): WebSocketServer {
   return new Sockets({
     noServer: true,
