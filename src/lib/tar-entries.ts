@@ -1,5 +1,5 @@
 /** Walks through a tar file, one entry at a time, and writes nothing anywhere: what becomes of an entry is the taker's. */
-import { Parser, type ReadEntry } from 'tar';
+import type { Parser, ReadEntry } from 'tar';
 
 export type TarFault = 'damaged' | 'compressed' | 'unknown_kind';
 
@@ -27,6 +27,8 @@ export async function readTar(
   take: (entry: ReadEntry) => Promise<void>,
   signal: AbortSignal,
 ): Promise<boolean> {
+  const { Parser } = await import('tar');
+  signal.throwIfAborted();
   const stop = new AbortController();
   let fail: (error: unknown) => void = () => {};
   const failed = new Promise<never>((_, reject) => (fail = reject));
