@@ -18,6 +18,7 @@ import type { Serving } from './serving.ts';
 import { startSuccessor } from './successor.ts';
 import { NO_CERTIFICATES, type Presented } from './tls/live-certificates.ts';
 import { TicketKeys } from './tls/ticket-keys.ts';
+import { sum } from './worker-counts.ts';
 
 const TICKET_LOOK_MS = 3_600_000;
 
@@ -198,10 +199,7 @@ export class Edge {
 
   async #traffic(app: string): Promise<AppTraffic> {
     const [own, before] = await Promise.all([this.#serving.traffic(app), this.#predecessor?.traffic(app)]);
-    return {
-      requests: own.requests + (before?.requests ?? 0),
-      failures: own.failures + (before?.failures ?? 0),
-    };
+    return before === undefined ? own : sum(own, before);
   }
 
   async #serveBy(table: RouteTable): Promise<void> {

@@ -2,6 +2,7 @@ import type { AppTraffic, RouteTable } from '../domain/routes/router.ts';
 import type { Journal } from './journal.ts';
 import type { Link, ProcessRequest } from './link.ts';
 import type { Presented } from './tls/live-certificates.ts';
+import { NO_TRAFFIC } from './worker-counts.ts';
 
 const RETIRE_MS = 10_000;
 const ANSWER_MS = 5_000;
@@ -42,8 +43,9 @@ export class Predecessor {
   }
 
   async traffic(app: string): Promise<AppTraffic> {
-    const now = (await this.#askInVain({ op: 'traffic', app }, ANSWER_MS)) as AppTraffic | undefined;
-    const counted = now ?? this.#counted.get(app) ?? { requests: 0, failures: 0 };
+    const now = (await this.#askInVain({ op: 'traffic', app }, ANSWER_MS)) as Partial<AppTraffic> | undefined;
+    // An edge of an earlier version knows less.
+    const counted = now === undefined ? (this.#counted.get(app) ?? NO_TRAFFIC) : { ...NO_TRAFFIC, ...now };
     this.#counted.set(app, counted);
     return counted;
   }

@@ -1,7 +1,8 @@
 import type { AppTraffic } from '../domain/routes/router.ts';
+import { answersTogether, NO_ANSWERS } from '../lib/answer-counts.ts';
 import type { AppCount } from './routing/traffic.ts';
 
-const NOTHING: AppTraffic = { requests: 0, failures: 0 };
+export const NO_TRAFFIC: AppTraffic = { requests: 0, failures: 0, answers: NO_ANSWERS };
 
 /** What workers have told of their counters, so that nothing of it is lost with them: what was open in one that is gone has failed. */
 export class WorkerCounts<W> {
@@ -17,7 +18,7 @@ export class WorkerCounts<W> {
   /** The worker is gone; nothing more will come of it. */
   gone(worker: W): void {
     for (const app of this.#told.get(worker)?.keys() ?? []) {
-      this.#ofTheGone.set(app, sum(this.#ofTheGone.get(app) ?? NOTHING, this.asGone(worker, app)));
+      this.#ofTheGone.set(app, sum(this.#ofTheGone.get(app) ?? NO_TRAFFIC, this.asGone(worker, app)));
     }
     this.#told.delete(worker);
   }
@@ -25,16 +26,21 @@ export class WorkerCounts<W> {
   /** What a worker that does not answer any more has counted. */
   asGone(worker: W, app: string): AppTraffic {
     const count = this.#told.get(worker)?.get(app);
-    if (count === undefined) return NOTHING;
-    return { requests: count.requests + count.open, failures: count.failures + count.open };
+    if (count === undefined) return NO_TRAFFIC;
+    const { requests, failures, open, answers } = count;
+    return { requests: requests + open, failures: failures + open, answers };
   }
 
   /** Of all workers that are gone. */
   ofTheGone(app: string): AppTraffic {
-    return this.#ofTheGone.get(app) ?? NOTHING;
+    return this.#ofTheGone.get(app) ?? NO_TRAFFIC;
   }
 }
 
 export function sum(left: AppTraffic, right: AppTraffic): AppTraffic {
-  return { requests: left.requests + right.requests, failures: left.failures + right.failures };
+  return {
+    requests: left.requests + right.requests,
+    failures: left.failures + right.failures,
+    answers: answersTogether(left.answers, right.answers),
+  };
 }

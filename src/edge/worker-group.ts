@@ -11,7 +11,7 @@ import type { Ports, Serving } from './serving.ts';
 import { LiveCertificates, type Presented } from './tls/live-certificates.ts';
 import type { WorkerNews } from './worker.ts';
 import { WORKER_MARK } from './worker.ts';
-import { sum, WorkerCounts } from './worker-counts.ts';
+import { NO_TRAFFIC, sum, WorkerCounts } from './worker-counts.ts';
 
 const FIRST_RESTART_MS = 100;
 const LAST_RESTART_MS = 10_000;
@@ -77,7 +77,7 @@ export class WorkerGroup implements Serving {
       worker,
       answer: (await worker.link.ask({ op: 'traffic', app })) as AppTraffic | undefined,
     }));
-    let total: AppTraffic = { requests: 0, failures: 0 };
+    let total = NO_TRAFFIC;
     for (const { worker, answer } of await Promise.all(asked)) {
       // One that has gone meanwhile is counted with those that are gone.
       if (this.#counting.has(worker)) total = sum(total, answer ?? this.#counts.asGone(worker, app));

@@ -1,5 +1,6 @@
 /** Each request that the router had to fail is counted in the record of one deploy, also when rollouts overlap or control dies. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { NO_ANSWERS } from '../../src/lib/answer-counts.ts';
 import { type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { until } from '../support/until.ts';
 
@@ -9,7 +10,7 @@ let failures = 0;
 beforeEach(async () => {
   failures = 40;
   world = await startDomain();
-  world.machine.router.traffic = () => Promise.resolve({ requests: 1_000, failures });
+  world.machine.router.traffic = () => Promise.resolve({ requests: 1_000, failures, answers: NO_ANSWERS });
   await world.createApp('shop');
   await world.deploy('shop');
   await world.settled();

@@ -4,6 +4,7 @@ import type { UserCaller } from '../../src/domain/caller.ts';
 import { AppSeries, type Sample } from '../../src/domain/metrics/app-series.ts';
 import { prometheusText } from '../../src/domain/metrics/prometheus.ts';
 import { Ring } from '../../src/domain/metrics/ring.ts';
+import { type AnswerCounts, NO_ANSWERS } from '../../src/lib/answer-counts.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 
 const ADMIN: UserCaller = { ...ANN, email: 'root@example.com', isAdmin: true };
@@ -56,6 +57,28 @@ it('are what units used and the router answered since the step before', async ()
   // Half a processor, at most: the clock goes on meanwhile.
   expect(now?.cpuMillis).toBeGreaterThan(0);
   expect(now?.cpuMillis).toBeLessThanOrEqual(500);
+});
+
+it('tell answers by the class of their status, and how long they took', async () => {
+  await sample();
+  await ask(4);
+  await world.useCases.startStop.stop(ANN, 'shop', '', () => {});
+  await ask(2);
+  const answered = async () => {
+    const { answers } = await world.machine.router.traffic('shop');
+    return answers.times.reduce((sum, count) => sum + count, 0);
+  };
+  await expect.poll(answered).toBe(6);
+  world.machine.pass(STEP_MS);
+  await sample();
+  const now = await last();
+  expect(now).toMatchObject({ status1xx: 0, status2xx: 4, status3xx: 0, status4xx: 0, status5xx: 2 });
+  expect(now?.p50Ms).toBeGreaterThan(0);
+  expect(now?.p99Ms).toBeGreaterThanOrEqual(now?.p95Ms ?? Infinity);
+  const { answerTimes } = await world.useCases.metrics.ofApp(ANN, 'shop');
+  expect(answerTimes.counts.reduce((sum, count) => sum + count, 0)).toBe(6);
+  expect(answerTimes.counts).toHaveLength(answerTimes.boundsMs.length + 1);
+  expect(answerTimes.sumMs).toBeGreaterThan(0);
 });
 
 it('count deaths, and begin anew with the next life of a unit', async () => {
@@ -132,7 +155,15 @@ it("are for the app's teams; all apps together for admins", async () => {
 });
 
 const ROW: Sample = { cpuMillis: 100, memoryBytes: 10, units: 1, restarts: 0, requests: 6, failures: 1 };
-const TOTALS = { cpuMs: 1_500, restarts: 2, requests: 30, failures: 4 };
+/** Of ten answers each. */
+const FAST: AnswerCounts = { ...NO_ANSWERS, classes: [0, 10, 0, 0, 0], times: bucket(2, 10), timeMs: 30 };
+const SLOW: AnswerCounts = { ...NO_ANSWERS, classes: [0, 0, 0, 0, 10], times: bucket(9, 10), timeMs: 9_000 };
+const NONE = { status1xx: 0, status2xx: 0, status3xx: 0, status4xx: 0, status5xx: 0, p50Ms: 0, p95Ms: 0, p99Ms: 0 };
+const TOTALS = { cpuMs: 1_500, restarts: 2, requests: 30, failures: 4, answers: SLOW };
+
+function bucket(at: number, count: number): number[] {
+  return NO_ANSWERS.times.with(at, count);
+}
 
 it('are kept in a ring: the newest replaces the oldest', () => {
   const ring = new Ring(['n'], { stepMs: 10, slots: 3 });
@@ -153,14 +184,25 @@ it('are kept in a ring: the newest replaces the oldest', () => {
 it('are told by the minute where they reach back far: means of levels, sums of counts', () => {
   const series = new AppSeries();
   const from = Date.parse('2026-03-04T05:00:00Z');
-  for (let n = 0; n < 12; n++) series.add(from + n * STEP_MS, { ...ROW, cpuMillis: n < 6 ? 100 : 300 }, TOTALS);
+  for (let n = 0; n < 12; n++)
+    series.add(from + n * STEP_MS, { ...ROW, cpuMillis: n < 6 ? 100 : 300 }, n < 6 ? NO_ANSWERS : FAST, TOTALS);
   const fine = series.read(from, from + 119_000);
   expect([fine.stepMs, fine.points.length]).toEqual([10_000, 12]);
   const coarse = series.read(from - 86_400_000, from + 119_000);
   expect(coarse.stepMs).toBe(60_000);
   expect(coarse.points.map(({ values }) => values)).toEqual([
-    { ...ROW, requests: 36, failures: 6 },
-    { ...ROW, cpuMillis: 300, requests: 36, failures: 6 },
+    { ...ROW, requests: 36, failures: 6, ...NONE },
+    {
+      ...ROW,
+      cpuMillis: 300,
+      requests: 36,
+      failures: 6,
+      ...NONE,
+      status2xx: 60,
+      p50Ms: 3.75,
+      p95Ms: 4.875,
+      p99Ms: expect.closeTo(4.975),
+    },
   ]);
 });
 
@@ -169,8 +211,17 @@ it('are counters and gauges for Prometheus, of a bounded number of apps', () => 
   expect(text).toContain('# TYPE tancho_app_cpu_seconds_total counter\ntancho_app_cpu_seconds_total{app="shop"} 1.5\n');
   expect(text).toContain('tancho_app_requests_total{app="shop"} 30\n');
   for (const line of text.trimEnd().split('\n')) {
-    expect(line).toMatch(/^(?:# (?:HELP|TYPE) tancho_\w+ .+|tancho_\w+\{app="[a-z0-9-]*"\} [\d.e+]+)$/);
+    expect(line).toMatch(
+      /^(?:# (?:HELP|TYPE) tancho_\w+ .+|tancho_\w+\{app="[a-z0-9-]*"(?:,\w+="[\w.+]+")?\} [\d.e+]+)$/,
+    );
   }
+  expect(text).toContain('tancho_app_answers_total{app="shop",class="5xx"} 10\n');
+  expect(text).toContain('tancho_app_answer_seconds_bucket{app="shop",le="0.5"} 0\n');
+  expect(text).toContain('tancho_app_answer_seconds_bucket{app="shop",le="1"} 10\n');
+  expect(text).toContain('tancho_app_answer_seconds_bucket{app="shop",le="+Inf"} 10\n');
+  expect(text).toContain(
+    'tancho_app_answer_seconds_sum{app="shop"} 9\ntancho_app_answer_seconds_count{app="shop"} 10\n',
+  );
   const many = Array.from({ length: 1_500 }, (_, n) => [`app-${n}`, { latest: ROW, totals: TOTALS }] as const);
   const bounded = prometheusText(new Map(many)).split('\n');
   expect(bounded.filter((line) => line.startsWith('tancho_app_units{'))).toHaveLength(1_001);

@@ -1,3 +1,4 @@
+import { ANSWER_FIELDS, FIELDS } from '../../domain/metrics/app-series.ts';
 import type { AppMetrics } from '../../domain/metrics/metrics.ts';
 import { Type } from '../schema.ts';
 import { shape } from './shape.ts';
@@ -7,18 +8,25 @@ const number = Type.Unsafe<number>({ type: 'number' });
 
 const point = Type.Object({
   at: Type.String(),
-  cpuMillis: number,
-  memoryBytes: number,
-  units: number,
-  restarts: number,
-  requests: number,
-  failures: number,
+  ...named(FIELDS),
+  ...named(ANSWER_FIELDS),
 });
 
-const schema = Type.Object({ app: Type.String(), stepSeconds: Type.Integer(), points: Type.Array(point) });
+const answerTimes = Type.Object({ boundsMs: Type.Array(number), counts: Type.Array(number), sumMs: number });
 
-export const appMetrics = shape(schema, ({ app, stepSeconds, points }: AppMetrics) => ({
+const schema = Type.Object({
+  ...{ app: Type.String(), stepSeconds: Type.Integer() },
+  points: Type.Array(point),
+  answerTimes,
+});
+
+export const appMetrics = shape(schema, ({ app, stepSeconds, points, answerTimes: times }: AppMetrics) => ({
   app,
   stepSeconds,
   points: points.map(({ atMs, values }) => ({ at: new Date(atMs).toISOString(), ...values })),
+  answerTimes: { ...times, boundsMs: [...times.boundsMs], counts: [...times.counts] },
 }));
+
+function named<F extends string>(fields: readonly F[]): Record<F, typeof number> {
+  return Object.fromEntries(fields.map((field) => [field, number])) as Record<F, typeof number>;
+}

@@ -3,10 +3,11 @@ import { createServer, request as httpRequest } from 'node:http';
 import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ANSWER_BOUNDS_MS } from '../../lib/answer-counts.ts';
 import type { Route, Router, RouteTable, Target } from '../../domain/routes/router.ts';
 
 /** How many cases the suite has; a suite that loses some fails. */
-const ROUTER_CASES = 15;
+const ROUTER_CASES = 16;
 
 export interface RouterUnderTest {
   readonly router: Router;
@@ -169,7 +170,7 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       expect(answer.status).toBe(503);
       expect(answer.body).toContain('This app has not been deployed yet.');
       expect(answer.headers['retry-after']).toBeDefined();
-      expect(await router.traffic('idle')).toEqual({ requests: 1, failures: 0 });
+      expect(await router.traffic('idle')).toMatchObject({ requests: 1, failures: 0 });
     });
 
     theCase('shares requests among the targets', async () => {
@@ -254,7 +255,26 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       expect(answer.status).toBe(502);
       expect(answer.body).toContain('broken');
       expect(answer.body).not.toContain(String(gone.port));
-      expect(await router.traffic('broken')).toEqual({ requests: 1, failures: 1 });
+      expect(await router.traffic('broken')).toMatchObject({ requests: 1, failures: 1 });
+    });
+
+    theCase('counts answers by the class of their status and by their time, and each once', async () => {
+      const target = await unit('counted', (request, response) => {
+        response.statusCode = Number(request.headers['x-status']);
+        if (response.statusCode < 500) response.end();
+        else setTimeout(() => response.end(), 20);
+      });
+      await router.apply(table({ app: 'counted', hosts: ['counted.test'], targets: [target] }));
+      for (const status of ['200', '204', '302', '404', '500']) await get('counted.test', { 'x-status': status });
+      const answers = async () => (await router.traffic('counted')).answers;
+      await expect.poll(async () => (await answers()).classes).toEqual([0, 2, 1, 1, 1]);
+      const { times, timeMs } = await answers();
+      expect(times).toHaveLength(ANSWER_BOUNDS_MS.length + 1);
+      expect(times.reduce((sum, count) => sum + count, 0)).toBe(5);
+      // What took twenty milliseconds is in no bucket of less.
+      const slow = times.slice(ANSWER_BOUNDS_MS.indexOf(25));
+      expect(slow.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(1);
+      expect(timeMs).toBeGreaterThan(15);
     });
 
     theCase('asks another target when one refuses', async () => {
@@ -263,11 +283,11 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       const alive = await unit('half-alive');
       await router.apply(table({ app: 'half', hosts: ['half.test'], targets: [gone, alive] }));
       for (let index = 0; index < 6; index++) expect((await get('half.test')).body).toBe('half-alive');
-      expect(await router.traffic('half')).toEqual({ requests: 6, failures: 0 });
+      expect(await router.traffic('half')).toMatchObject({ requests: 6, failures: 0 });
     });
 
     theCase('counts nothing for an app it does not know, and passes bodies through', async () => {
-      expect(await router.traffic('unheard-of')).toEqual({ requests: 0, failures: 0 });
+      expect(await router.traffic('unheard-of')).toMatchObject({ requests: 0, failures: 0 });
       const target = await unit('echo', (request, response) => void request.pipe(response));
       await router.apply(table({ hosts: ['echo.test'], targets: [target] }));
       const body = 'x'.repeat(200_000);

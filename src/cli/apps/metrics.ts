@@ -15,11 +15,12 @@ interface Series {
   readonly title: string;
   readonly field: Field;
   /** What becomes of several steps that share a column. */
-  readonly by: 'mean' | 'sum';
+  readonly by: 'mean' | 'sum' | 'most';
   show(value: number): string;
 }
 
 const whole = (value: number): string => String(Math.round(value));
+const milliseconds = (value: number): string => `${value < 10 ? value.toFixed(1) : whole(value)} ms`;
 const mebibytes = (value: number): string => `${(value / 1024 ** 2).toFixed(1)} MiB`;
 
 const SERIES: readonly Series[] = [
@@ -28,6 +29,11 @@ const SERIES: readonly Series[] = [
   { title: 'units', field: 'units', by: 'mean', show: whole },
   { title: 'requests', field: 'requests', by: 'sum', show: whole },
   { title: 'failed', field: 'failures', by: 'sum', show: whole },
+  { title: '4xx', field: 'status4xx', by: 'sum', show: whole },
+  { title: '5xx', field: 'status5xx', by: 'sum', show: whole },
+  { title: 'half within', field: 'p50Ms', by: 'most', show: milliseconds },
+  { title: '95 % within', field: 'p95Ms', by: 'most', show: milliseconds },
+  { title: '99 % within', field: 'p99Ms', by: 'most', show: milliseconds },
   { title: 'restarts', field: 'restarts', by: 'sum', show: whole },
 ];
 
@@ -38,7 +44,10 @@ export function registerMetrics(app: Command, cli: Cli): void {
     .argument('[app]', APP_OPTION[1])
     .option(...APP_OPTION)
     .option('--since <time>', 'from then on: 10m, 2h, 2d ago, or 2026-03-04T05:06:07Z', '1h')
-    .addHelpText('after', '\nThe processor in percent of one; requests and restarts are counted per column.')
+    .addHelpText(
+      'after',
+      '\nThe processor in percent of one; requests and restarts are counted per column. An answer is timed from\nthe head of its request to its own.',
+    )
     .action(async (named: string | undefined, options: { app?: string; since: string }) => {
       const name = await appName(cli, options.app ?? named);
       const client = await cli.client();

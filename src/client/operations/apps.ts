@@ -189,7 +189,20 @@ export interface AppsTypes {
         readonly restarts: number;
         readonly requests: number;
         readonly failures: number;
+        readonly status1xx: number;
+        readonly status2xx: number;
+        readonly status3xx: number;
+        readonly status4xx: number;
+        readonly status5xx: number;
+        readonly p50Ms: number;
+        readonly p95Ms: number;
+        readonly p99Ms: number;
       }[];
+      readonly answerTimes: {
+        readonly boundsMs: readonly number[];
+        readonly counts: readonly number[];
+        readonly sumMs: number;
+      };
     };
   };
   /** Give an app another plan; what runs is replaced by units with its limits. */

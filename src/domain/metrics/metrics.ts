@@ -5,16 +5,26 @@ import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import { moment } from '../logs/moment.ts';
 import type { Store } from '../store.ts';
-import type { Field } from './app-series.ts';
+import { ANSWER_BOUNDS_MS, type AnswerCounts, NO_ANSWERS } from '../../lib/answer-counts.ts';
+import type { SeriesPoint } from './app-series.ts';
 import { prometheusText } from './prometheus.ts';
-import type { Point } from './ring.ts';
 import type { MetricsSampler } from './sampler.ts';
 
 export interface AppMetrics {
   readonly app: string;
   readonly stepSeconds: number;
   /** Oldest first; steps in which nothing was measured are missing. */
-  readonly points: readonly Point<Field>[];
+  readonly points: readonly SeriesPoint[];
+  /** All answers since the platform began to look. */
+  readonly answerTimes: AnswerTimes;
+}
+
+export interface AnswerTimes {
+  /** Upper ends of the buckets. */
+  readonly boundsMs: readonly number[];
+  /** Per bucket; the last has all that took longer. */
+  readonly counts: readonly number[];
+  readonly sumMs: number;
 }
 
 export interface Metrics {
@@ -39,12 +49,18 @@ export function createMetrics(deps: {
       const to = now();
       const from = Date.parse(moment('since', since === '' ? DEFAULT_SINCE : since, to));
       if (from > to.getTime()) throw new PlatformError('input.invalid', 'Parameter "since" is in the future.');
-      const { stepMs, points } = sampler.of(name)?.read(from, to.getTime()) ?? { stepMs: 10_000, points: [] };
-      return { app: name, stepSeconds: stepMs / 1000, points };
+      const series = sampler.of(name);
+      const { stepMs, points } = series?.read(from, to.getTime()) ?? { stepMs: 10_000, points: [] };
+      const answerTimes = answerTimesOf(series?.totals.answers ?? NO_ANSWERS);
+      return { app: name, stepSeconds: stepMs / 1000, points, answerTimes };
     },
     async prometheus(caller) {
       demand(caller, 'metrics.all');
       return prometheusText(sampler.all);
     },
   };
+}
+
+export function answerTimesOf({ times, timeMs }: AnswerCounts): AnswerTimes {
+  return { boundsMs: ANSWER_BOUNDS_MS, counts: times, sumMs: timeMs };
 }

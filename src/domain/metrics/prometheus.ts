@@ -1,4 +1,5 @@
 /** Pure: what is known of all apps in the text format of Prometheus (exposition format 0.0.4). */
+import { ANSWER_BOUNDS_MS, answersCounted } from '../../lib/answer-counts.ts';
 import type { AppSeries, Sample, Totals } from './app-series.ts';
 
 interface Family {
@@ -58,5 +59,35 @@ export function prometheusText(apps: ReadonlyMap<string, Pick<AppSeries, 'latest
     if (others.length === 0) continue;
     lines.push(`${name}{app=""} ${others.reduce((sum, { latest, totals }) => sum + value(latest, totals), 0)}`);
   }
+  // Beyond those with a label of their own none: each has some twenty series.
+  lines.push(...answerLines(known.slice(0, MOST_APPS)));
   return `${lines.join('\n')}\n`;
+}
+
+/** Of apps that have answered something. */
+function answerLines(apps: readonly { readonly app: string; readonly totals: Totals }[]): string[] {
+  const answered = apps.filter(({ totals }) => answersCounted(totals.answers) > 0);
+  const [statuses, times] = ['tancho_app_answers_total', 'tancho_app_answer_seconds'];
+  const lines = [`# HELP ${statuses} Answers by the class of their status.`, `# TYPE ${statuses} counter`];
+  for (const { app, totals } of answered) {
+    for (const [at, count] of totals.answers.classes.entries()) {
+      lines.push(`${statuses}{app="${app}",class="${at + 1}xx"} ${count}`);
+    }
+  }
+  lines.push(
+    `# HELP ${times} From the head of a request to that of its answer.`,
+    `# TYPE ${times} histogram`,
+    ...answered.flatMap(({ app, totals }) => histogramLines(times, app, totals)),
+  );
+  return lines;
+}
+
+function histogramLines(name: string, app: string, { answers }: Totals): string[] {
+  let sum = 0;
+  const buckets = answers.times.map((count, at) => {
+    sum += count;
+    const bound = ANSWER_BOUNDS_MS[at];
+    return `${name}_bucket{app="${app}",le="${bound === undefined ? '+Inf' : bound / 1000}"} ${sum}`;
+  });
+  return [...buckets, `${name}_sum{app="${app}"} ${answers.timeMs / 1000}`, `${name}_count{app="${app}"} ${sum}`];
 }

@@ -2,6 +2,7 @@
  * Looks at all apps every ten seconds, off the path of everything else: one read of the store, one of what the units use, one question to
  * the router per app that has units.
  */
+import { answersSince, answersTogether, NO_ANSWERS } from '../../lib/answer-counts.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import type { AppTraffic, Router } from '../routes/router.ts';
@@ -22,6 +23,8 @@ interface UnitSeen {
   readonly cpuMs: number;
   readonly exits: number;
 }
+
+const NO_TRAFFIC: AppTraffic = { requests: 0, failures: 0, answers: NO_ANSWERS };
 
 const NEW_UNIT: UnitSeen = { cpuMs: 0, exits: 0 };
 
@@ -93,7 +96,7 @@ export class MetricsSampler {
       if (used !== undefined) cpuMs += used.cpuMs < seen.cpuMs ? used.cpuMs : used.cpuMs - seen.cpuMs;
       restarts += Math.max(0, exits - seen.exits);
     }
-    const { requests, failures } = await this.#newTraffic(app, units.length > 0);
+    const { requests, failures, answers } = await this.#newTraffic(app, units.length > 0);
     const sample: Sample = {
       cpuMillis: sinceMs === null ? 0 : (cpuMs * 1000) / sinceMs,
       memoryBytes,
@@ -102,21 +105,24 @@ export class MetricsSampler {
       requests,
       failures,
     };
-    series.add(atMs, sample, plus(series.totals, { cpuMs, restarts, requests, failures }));
+    series.add(atMs, sample, answers, plus(series.totals, { cpuMs, restarts, requests, failures, answers }));
   }
 
   /** Since the last time; the first time nothing, for how old that is is not known. */
   async #newTraffic(app: string, isRunning: boolean): Promise<AppTraffic> {
-    const nothing = { requests: 0, failures: 0 };
     const before = this.#traffic.get(app);
-    if (!isRunning && before === undefined) return nothing;
+    if (!isRunning && before === undefined) return NO_TRAFFIC;
     const after = await this.#deps.router.traffic(app).catch(() => null);
-    if (after === null) return nothing;
+    if (after === null) return NO_TRAFFIC;
     this.#traffic.set(app, after);
-    if (before === undefined) return nothing;
+    if (before === undefined) return NO_TRAFFIC;
     // A router that was replaced begins anew.
     const since = (one: number, other: number): number => (one < other ? one : one - other);
-    return { requests: since(after.requests, before.requests), failures: since(after.failures, before.failures) };
+    return {
+      requests: since(after.requests, before.requests),
+      failures: since(after.failures, before.failures),
+      answers: answersSince(before.answers, after.answers),
+    };
   }
 
   #forget(app: string): void {
@@ -131,5 +137,6 @@ function plus(one: Totals, other: Totals): Totals {
     restarts: one.restarts + other.restarts,
     requests: one.requests + other.requests,
     failures: one.failures + other.failures,
+    answers: answersTogether(one.answers, other.answers),
   };
 }

@@ -2,6 +2,7 @@
  * Contract: brings requests to units. Implementations live in backends/router/<name> and pass
  * backends/router/conformance.ts. A router takes whole tables only: each apply() replaces what was there, atomically.
  */
+import type { AnswerCounts } from '../../lib/answer-counts.ts';
 import type { Address } from '../units/unit.ts';
 
 export interface Target extends Address {
@@ -89,6 +90,8 @@ export interface AppTraffic {
   readonly requests: number;
   /** Requests the router itself had to fail (no target, connection refused or lost before an answer, time-out). */
   readonly failures: number;
+  /** Of the requests answered, by status and by the time from their head to the head of the answer. */
+  readonly answers: AnswerCounts;
 }
 
 export interface Router {

@@ -40,6 +40,7 @@ export class Exchange implements Applicant, ClientUser {
   readonly #heads: AnswerHeads;
   readonly #search: UnitSearch;
   readonly #counter: AppCounter;
+  readonly #begunAt = performance.now();
   #isCounted = true;
   #unit: UnitConnection | null = null;
   #reused = false;
@@ -240,7 +241,7 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #begin(head: ResponseHead): void {
-    this.#counter.answered();
+    this.#countAnswer(head.status);
     // A client that was told nothing but the answer may never send the body it announced.
     const bodyMayNotCome = this.#head.expectsContinue && this.#head.bodyLength !== 0 && !this.#upload.begun;
     const mayKeepAlive = !this.#plane.draining && !bodyMayNotCome;
@@ -257,7 +258,7 @@ export class Exchange implements Applicant, ClientUser {
       return;
     }
     const protocol = head.fields.find((field) => field.name === 'upgrade')?.value ?? asked;
-    this.#counter.answered();
+    this.#countAnswer(head.status);
     this.#unit = null;
     this.#client.write(interimHead(head, this.#requestId, protocol));
     this.#search.handOver();
@@ -342,10 +343,14 @@ export class Exchange implements Applicant, ClientUser {
 
   /** The edge's own answer in place of the unit's. */
   #refuse(refused: RefusedRequest): void {
-    this.#counter.answered();
+    this.#countAnswer(refused.status);
     if (refused.counts) this.#countFailure();
     this.#over(false);
     this.#client.refuseRequest(refused, this.#search.route.app, { head: this.#head, requestId: this.#requestId });
+  }
+
+  #countAnswer(status: number): void {
+    this.#counter.answered(status, performance.now() - this.#begunAt);
   }
 
   #countFailure(): void {

@@ -1,4 +1,5 @@
 import type { AppTraffic } from '../../domain/routes/router.ts';
+import { type AnswerCounts, bucketOf, NO_ANSWERS } from '../../lib/answer-counts.ts';
 
 /** What one process has counted of one app, in numbers that can be sent to another. */
 export interface AppCount extends AppTraffic {
@@ -16,6 +17,9 @@ export class AppCounter {
   requests = 0;
   failures = 0;
   open = 0;
+  readonly #classes = [...NO_ANSWERS.classes];
+  readonly #times = [...NO_ANSWERS.times];
+  #timeMs = 0;
   readonly #onChange: (counter: AppCounter) => void;
 
   constructor(app: string, onChange: (counter: AppCounter) => void) {
@@ -33,14 +37,24 @@ export class AppCounter {
     this.#onChange(this);
   }
 
-  answered(): void {
+  /** `ms`: from the head of the request to that of the answer. */
+  answered(status: number, ms: number): void {
     this.requests++;
+    const [at, bucket] = [Math.floor(status / 100) - 1, bucketOf(ms)];
+    this.#classes[at] = (this.#classes[at] ?? 0) + 1;
+    this.#times[bucket] = (this.#times[bucket] ?? 0) + 1;
+    this.#timeMs += ms;
     this.#onChange(this);
   }
 
   failed(): void {
     this.failures++;
     this.#onChange(this);
+  }
+
+  /** As they are now. */
+  get answers(): AnswerCounts {
+    return { classes: [...this.#classes], times: [...this.#times], timeMs: this.#timeMs };
   }
 }
 
@@ -62,7 +76,8 @@ export class Traffic {
   of(app: string): AppTraffic {
     if (this.#timer !== null) this.#send();
     const counter = this.#apps.get(app);
-    return { requests: counter?.requests ?? 0, failures: counter?.failures ?? 0 };
+    const { requests = 0, failures = 0, answers = NO_ANSWERS } = counter ?? {};
+    return { requests, failures, answers };
   }
 
   keepOnly(apps: ReadonlySet<string>): void {
@@ -83,7 +98,9 @@ export class Traffic {
   #send(): void {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
-    const counts = [...this.#changed].map(({ app, requests, failures, open }) => ({ app, requests, failures, open }));
+    const counts = [...this.#changed].map(({ app, requests, failures, open, answers }) => ({
+      ...{ app, requests, failures, open, answers },
+    }));
     this.#changed.clear();
     this.#report?.(counts);
   }

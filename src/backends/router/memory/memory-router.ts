@@ -14,6 +14,7 @@ import type {
   RouteTable,
   Target,
 } from '../../../domain/routes/router.ts';
+import { bucketOf, NO_ANSWERS } from '../../../lib/answer-counts.ts';
 import { hostPort } from '../../../lib/host-port.ts';
 import { listening } from '../../../lib/listening.ts';
 import { createServer, request as httpRequest } from '../../../lib/node-http.ts';
@@ -23,9 +24,18 @@ import { MemoryTls } from './memory-tls.ts';
 const POLL_MS = 5;
 const ANSWER_MS = 60_000;
 
-interface Counter {
-  requests: number;
-  failures: number;
+class Counter {
+  requests = 0;
+  failures = 0;
+  answers = { classes: [...NO_ANSWERS.classes], times: [...NO_ANSWERS.times], timeMs: 0 };
+
+  answered(status: number, ms: number): void {
+    const { classes, times } = this.answers;
+    const [at, bucket] = [Math.floor(status / 100) - 1, bucketOf(ms)];
+    classes[at] = (classes[at] ?? 0) + 1;
+    times[bucket] = (times[bucket] ?? 0) + 1;
+    this.answers.timeMs += ms;
+  }
 }
 
 interface Address {
@@ -82,7 +92,8 @@ class MemoryRouter implements Router {
   }
 
   traffic(app: string): Promise<AppTraffic> {
-    return Promise.resolve({ requests: 0, failures: 0, ...this.#counters.get(app) });
+    const { requests, failures, answers } = this.#counters.get(app) ?? new Counter();
+    return Promise.resolve(structuredClone({ requests, failures, answers }));
   }
 
   close(): Promise<void> {
@@ -114,9 +125,13 @@ class MemoryRouter implements Router {
       refuse(response, 404, `No app answers at ${host}.`);
       return;
     }
-    const counter = this.#counters.get(route.app) ?? { requests: 0, failures: 0 };
+    const counter = this.#counters.get(route.app) ?? new Counter();
     this.#counters.set(route.app, counter);
     counter.requests++;
+    const begunAt = performance.now();
+    response.once('close', () => {
+      if (response.headersSent) counter.answered(response.statusCode, performance.now() - begunAt);
+    });
     if (isPlain && this.tlsListen !== null && route.https === 'redirect' && this.#tls.has(host)) {
       const port = this.tlsListen.slice(this.tlsListen.lastIndexOf(':'));
       response.writeHead(308, { location: `https://${host}${port === ':443' ? '' : port}${request.url ?? '/'}` }).end();
