@@ -161,7 +161,7 @@ describe('imports', () => {
       .filter((file) => file.name.startsWith('src/dashboard/'))
       .flatMap((file) =>
         file.imports
-          .filter((target) => !/^(?:src\/dashboard\/|preact(?:\/|$)|@preact\/signals$|uplot$)/.test(target))
+          .filter((target) => !/^(?:src\/dashboard\/|preact(?:\/|$)|@preact\/signals$|uplot$|@xterm\/)/.test(target))
           .filter((target) => !isTypeOfAnswers(file, target))
           .map((target) => `${file.name} -> ${target}`),
       );

@@ -1,6 +1,7 @@
 /**
  * One shell on one websocket. Every message is input; for clients that ask for SHELL_PROTOCOL binary messages are, and text ones
- * are JSON: `{"width", "height"}` changes the size, `{"eof": true}` ends the input. The socket is closed with 1000 and `exit <code>`.
+ * are JSON: `{"width", "height"}` changes the size, `{"eof": true}` ends the input, `{"hold": true}` stops the output until
+ * `{"hold": false}`. The socket is closed with 1000 and `exit <code>`.
  */
 import type { RawData, WebSocket } from 'ws';
 import type { OpenShell } from '../domain/apps/shells.ts';
@@ -41,6 +42,8 @@ export class ShellSocket {
   readonly #call: Call;
   #isAlive = true;
   #isHeld = false;
+  /** The client has more than it can show. */
+  #isAskedToHold = false;
 
   constructor(client: WebSocket, shell: OpenShell, call: Call) {
     this.#client = client;
@@ -84,6 +87,10 @@ export class ShellSocket {
   #control(text: string): void {
     const asked = parsed(text);
     if (asked['eof'] === true) this.#shell.endInput();
+    if (typeof asked['hold'] === 'boolean') {
+      this.#isAskedToHold = asked['hold'];
+      this.#flow();
+    }
     const [columns, rows] = [asked['width'], asked['height']].map(dimension);
     if (columns !== undefined && rows !== undefined) this.#shell.resize({ columns, rows });
   }
@@ -95,10 +102,11 @@ export class ShellSocket {
   }
 
   #flow(): void {
-    const isFull = this.#client.readyState === this.#client.OPEN && this.#client.bufferedAmount > MAX_UNREAD_BYTES;
-    if (isFull === this.#isHeld) return;
-    this.#isHeld = isFull;
-    this.#shell.hold(isFull);
+    const isFull = this.#isAskedToHold || this.#client.bufferedAmount > MAX_UNREAD_BYTES;
+    const isHeld = isFull && this.#client.readyState === this.#client.OPEN;
+    if (isHeld === this.#isHeld) return;
+    this.#isHeld = isHeld;
+    this.#shell.hold(isHeld);
   }
 
   /** A client that is gone without a word, or whose shell takes no input, is given up. */

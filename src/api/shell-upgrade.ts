@@ -14,7 +14,7 @@ import type { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { ServerResponse } from '../lib/node-http.ts';
 import { Call, CallContext } from './call.ts';
 import { admit, identify, refuseCrossSite } from './caller.ts';
-import { demandOwnPage } from './dashboard/browser-door.ts';
+import { cameFromBrowser, demandOwnPage } from './dashboard/browser-door.ts';
 import { errorAnswer } from './error-body.ts';
 import { addressOf } from './incoming.ts';
 import type { ShellOperation } from './operation.ts';
@@ -125,7 +125,7 @@ async function serve(asked: Asked, call: Call, { request, upgrade, ...options }:
     shell = await operation.handle(context, { params, query, body: undefined }, output.take);
   } catch (thrown) {
     const error = call.failed(thrown);
-    if (isAnsweredByStatus(error, headers['sec-websocket-protocol'])) throw error;
+    if (isAnsweredByStatus(error, request)) throw error;
     await refuseShell(await upgrade(), error);
     return;
   }
@@ -133,10 +133,14 @@ async function serve(asked: Asked, call: Call, { request, upgrade, ...options }:
   await new ShellSocket(client, shell, call).carry(output, (query['terminal'] ?? '') === '');
 }
 
-/** Clients that do not speak our protocol show nothing of an answer but 101, so they are told in the shell itself. */
-function isAnsweredByStatus(error: PlatformError, protocols: string | undefined): boolean {
-  if ((protocols ?? '').split(/\s*,\s*/).includes(SHELL_PROTOCOL)) return true;
-  return [401, 403].includes(STATUS[error.code]) || isPlatformError(error, 'app.not_found');
+/**
+ * Clients that do not speak our protocol show nothing of an answer but 101, so they are told in the shell itself; and so are pages, which
+ * browsers tell nothing about an answer that is none.
+ */
+function isAnsweredByStatus(error: PlatformError, request: IncomingMessage): boolean {
+  if ([401, 403].includes(STATUS[error.code]) || isPlatformError(error, 'app.not_found')) return true;
+  const protocols = (request.headers['sec-websocket-protocol'] ?? '').split(/\s*,\s*/);
+  return protocols.includes(SHELL_PROTOCOL) && !cameFromBrowser(request);
 }
 
 function refuse(call: Call, error: PlatformError, request: IncomingMessage, socket: Socket, logger: Logger): void {

@@ -39,8 +39,9 @@ interface Opened {
   readonly closed: Promise<{ code: number; reason: string }>;
 }
 
-function open(path: string, authorization = `bearer ${token}`): Promise<Opened | number> {
-  const socket = new WebSocket(`${world.apiUrl.replace('http', 'ws')}${path}`, { headers: { authorization } });
+function open(path: string, authorization = `bearer ${token}`, protocols: string[] = []): Promise<Opened | number> {
+  const url = `${world.apiUrl.replace('http', 'ws')}${path}`;
+  const socket = new WebSocket(url, protocols, { headers: { authorization } });
   let text = '';
   socket.on('message', (data) => (text += (data as Buffer).toString()));
   const closed = new Promise<{ code: number; reason: string }>((resolve) => {
@@ -56,8 +57,8 @@ function open(path: string, authorization = `bearer ${token}`): Promise<Opened |
   });
 }
 
-async function opened(path: string): Promise<Opened> {
-  const shell = await open(path);
+async function opened(path: string, protocols: string[] = []): Promise<Opened> {
+  const shell = await open(path, undefined, protocols);
   if (typeof shell === 'number') throw new Error(`answered ${shell}`);
   return shell;
 }
@@ -72,6 +73,21 @@ it('is what clients of this API find at the websocket', async () => {
   expect(await shell.closed).toEqual({ code: 1000, reason: 'exit 7' });
   const { text: log } = await world.api('GET', '/apps/shop/log?lines=20&source=tancho', { token });
   expect(log).toContain('opened a shell');
+});
+
+it('shows nothing while its client asks for that, and all of it afterwards', async () => {
+  const shell = await opened('/apps/shop/shell?terminal=false', ['tancho.shell.1']);
+  shell.socket.send(JSON.stringify({ hold: true }));
+  shell.socket.send(Buffer.from('echo he""ld; sleep 98765\n'));
+  await until(async () => (await runs('sleep 98765')) > 0, { what: 'the command to be at its second part' });
+  const answered = new Promise((resolve) => shell.socket.once('pong', resolve));
+  shell.socket.ping();
+  await answered;
+  expect(shell.text()).not.toContain('held');
+  shell.socket.send(JSON.stringify({ hold: false }));
+  await until(async () => shell.text().includes('held'), { what: 'what was held back' });
+  shell.socket.close();
+  await shell.closed;
 });
 
 it('is refused to everybody else, and says what is wrong', async () => {

@@ -14,8 +14,10 @@ const PACKAGES: Readonly<Record<string, string>> = {
   '@preact/signals': '@preact/signals/dist/signals.mjs',
   '@preact/signals-core': '@preact/signals-core/dist/signals-core.mjs',
   uplot: 'uplot/dist/uPlot.esm.js',
+  '@xterm/xterm': '@xterm/xterm/lib/xterm.mjs',
+  '@xterm/addon-fit': '@xterm/addon-fit/lib/addon-fit.mjs',
 };
-const PACKAGE_STYLES = ['uplot/dist/uPlot.min.css'];
+const PACKAGE_STYLES = ['uplot/dist/uPlot.min.css', '@xterm/xterm/css/xterm.css'];
 const PACKAGE_FOLDER = 'packages';
 /** What the page loads; everything that it imports, however indirectly, is fetched at once. */
 export const ENTRY = 'main.js';
