@@ -24,10 +24,10 @@ async function against(replies: Readonly<Record<string, Reply>>, argv: readonly 
 describe('administration', () => {
   it.each<[string[], string, Reply, object | null, RegExp]>([
     [
-      ['plan', 'create', 'small', '-m', '64M', '-c', '250'],
+      ['plan', 'create', 'small', '-m', '64M', '-c', '250', '--disk', '2G'],
       'POST /plans',
       empty,
-      { name: 'small', memory: '64M', cpumilli: '250', default: false },
+      { name: 'small', memory: '64M', cpumilli: '250', disk: '2G', default: false },
       /^Plan small created\.$/,
     ],
     [['plan', 'remove', 'small'], 'DELETE /plans/small', empty, null, /^Plan small removed\.$/],
@@ -62,13 +62,13 @@ describe('administration', () => {
   });
 
   it('lists plans in units for people', async () => {
-    const plan = { swap: 0, cpushare: 100, default: false };
+    const plan = { swap: 0, cpushare: 100, disk: 0, default: false };
     const list = [
       { ...plan, name: 'default', memory: 0, cpumilli: 0, default: true },
-      { ...plan, name: 'small', memory: 67108864, cpumilli: 250 },
+      { ...plan, name: 'small', memory: 67108864, cpumilli: 250, disk: 2 * 1024 ** 3 },
     ];
     const { out } = await against({ 'GET /plans': json(list) }, ['plan', 'list']);
-    expect(out).toMatch(/^default +yes +no limit +no limit\nsmall +64 MiB +0\.25$/m);
+    expect(out).toMatch(/^default +yes +no limit +no limit +as set\nsmall +64 MiB +0\.25 +2\.0 GiB$/m);
   });
 
   it('lists the tokens of an app', async () => {

@@ -76,6 +76,7 @@ export interface Config {
   readonly buildMemoryBytes: number;
   /** Of what a unit has written beside its code; 0 for no limit. */
   readonly unitDiskBytes: number;
+  readonly unitFiles: number;
   /** With less free space no new code is taken; 0 for never. */
   readonly diskReserveBytes: number;
   /** Of a volume where nothing else is said, and at most for who is no admin; 0 for no limit. */

@@ -102,6 +102,7 @@ function valuesOf(read: Read): Values {
     buildTimeoutSeconds: read(SETTINGS.buildTimeoutSeconds),
     buildMemoryBytes: read(SETTINGS.buildMemoryBytes),
     unitDiskBytes: read(SETTINGS.unitDiskBytes),
+    unitFiles: read(SETTINGS.unitFiles),
     diskReserveBytes: read(SETTINGS.diskReserveBytes),
     volumeMaxBytes: read(SETTINGS.volumeMaxBytes),
     buildSlots: read(SETTINGS.buildSlots),

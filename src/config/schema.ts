@@ -315,15 +315,23 @@ export const SETTINGS: Settings = {
     variable: 'TANCHO_UNITS_DISK',
     default: '10G',
     description:
-      'What a unit may hold of files that it has written beside its code, in its home and for itself; it is looked at every half minute. One that holds more is ended and started anew without them, which the log of the app says, and so is the one that holds most when less than the reserve of the disk is free. 0 for no limit.',
+      'What a unit may hold of files that it has written beside its code, in its home and for itself, unless the plan of its app says otherwise; it is looked at every half minute. One that holds more is ended and started anew without them, which the log of the app says, and so is the one that holds most when less than the reserve of the disk is free. 0 for no limit.',
     parse: parse.size(1024 ** 2, true),
+  },
+  unitFiles: {
+    key: 'units.files',
+    variable: 'TANCHO_UNITS_FILES',
+    default: '1000000',
+    description:
+      'How many files and directories a unit may have made beside its code; one that has more is ended as with units.disk. 0 for no limit.',
+    parse: parse.wholeNumber(0, 1_000_000_000),
   },
   diskReserveBytes: {
     key: 'disk.reserve',
     variable: 'TANCHO_DISK_RESERVE',
     default: '512M',
     description:
-      'Free space that is left to the databases and the apps: with less, pushes and builds are refused (disk_low) while everything else goes on; 0 for no reserve.',
+      'Free space that is left to the databases and the apps: with less, or with room for less than 2 % of the files that the file system can hold, pushes and builds are refused (disk_low) while everything else goes on; 0 for no reserve.',
     parse: parse.size(1024 ** 2, true),
   },
   volumeMaxBytes: {

@@ -37,6 +37,7 @@ export function settingsOf(config: Config, backends: Backends, { sshPort, public
       deployLogsPerApp: config.deployLogsPerApp,
     },
     unitDiskBytes: config.unitDiskBytes,
+    unitFiles: config.unitFiles,
     diskReserveBytes: config.diskReserveBytes,
     volumeMaxBytes: config.volumeMaxBytes,
     buildSlots: config.buildSlots ?? Math.max(1, Math.floor(availableParallelism() / 2)),

@@ -42,8 +42,10 @@ export interface Settings {
     /** Of so many newest deploys of an app what they printed is kept. */
     readonly deployLogsPerApp: number;
   };
-  /** Of what a unit has written beside its code; 0 for no limit. */
+  /** Of what a unit has written beside its code, unless its app's plan says otherwise; 0 for no limit. */
   readonly unitDiskBytes: number;
+  /** And directories; 0 for no limit. */
+  readonly unitFiles: number;
   /** With less free space no new code is taken; 0 for never. */
   readonly diskReserveBytes: number;
   /** What a volume may hold where nothing else is said, and at most for who is no admin; 0 for no limit. */

@@ -41,7 +41,15 @@ export function administrationContract(getTarget: () => Target): void {
     }
 
     describe('plans', () => {
-      const plan = (more: object) => ({ memory: 0, swap: 0, cpushare: 100, cpumilli: 0, default: false, ...more });
+      const plan = (more: object) => ({
+        memory: 0,
+        swap: 0,
+        cpushare: 100,
+        cpumilli: 0,
+        disk: 0,
+        default: false,
+        ...more,
+      });
       const list = async () => (await asOwner('GET', '/plans')).json as { name: string; default: boolean }[];
 
       it('are there, one the default, and made by admins in JSON and forms', async () => {
@@ -51,10 +59,12 @@ export function administrationContract(getTarget: () => Target): void {
         await ok(
           asAdmin('POST', '/plans', { body: { name: small, memory: 67108864, swap: 0, cpushare: 20, router: '' } }),
         );
-        const form = `name=${large}&memory=128M&swap=0&cpushare=200&default=false`;
+        const form = `name=${large}&memory=128M&swap=0&cpushare=200&disk=2G&default=false`;
         await ok(asAdmin('POST', '/1.0/plans', { body: form, headers: FORM }));
         expect(await list()).toContainEqual(plan({ name: small, memory: 67108864, cpushare: 20 }));
-        expect(await list()).toContainEqual(plan({ name: large, memory: 134217728, cpushare: 200 }));
+        expect(await list()).toContainEqual(
+          plan({ name: large, memory: 134217728, cpushare: 200, disk: 2 * 1024 ** 3 }),
+        );
         await refused(asAdmin('POST', '/plans', { body: { name: small } }), [409, 'plan.name_taken']);
         await refused(asOwner('DELETE', `/plans/${small}`), [403, 'access.denied']);
         for (const name of [small, large]) await ok(asAdmin('DELETE', `/plans/${name}`));
@@ -73,6 +83,8 @@ export function administrationContract(getTarget: () => Target): void {
         [{ cpumilli: 99_999_999 }],
         [{ swap: 1 }],
         [{ cpushare: -1 }],
+        [{ disk: 1 }],
+        [{ disk: '2P' }],
       ])('are refused with %j', (wrong) =>
         refused(asAdmin('POST', '/plans', { body: { name: unique('p'), ...wrong } }), [400, 'plan.invalid']),
       );

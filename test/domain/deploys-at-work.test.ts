@@ -241,7 +241,7 @@ it('tells the pusher what data the running units take with them', async () => {
 
 it('no new code is taken when little is free, and everything else goes on', async () => {
   await start({ diskReserveBytes: 1_000 });
-  const space = { freeBytes: 999, totalBytes: 2_000 };
+  const space = { freeBytes: 999, totalBytes: 2_000, freeFiles: 9, totalFiles: 9 };
   world.machine.probe.space = space;
   const lines: string[] = [];
   expect(await causeOf(world.deploy('shop', {}, { say: (line) => lines.push(line) }))).toBe('disk_low');

@@ -300,7 +300,8 @@ const FIXTURES: readonly Fixture[] = [
   },
   {
     what: 'a disk that is full',
-    break: async (world) => void (world.machine.probe.space = { freeBytes: 1024, totalBytes: 1024 ** 3 }),
+    break: async (world) =>
+      void (world.machine.probe.space = { freeBytes: 1024, totalBytes: 1024 ** 3, freeFiles: 9, totalFiles: 9 }),
     link: 'disk',
     answers: true,
   },

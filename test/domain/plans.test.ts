@@ -11,7 +11,7 @@ const MIB = 1024 ** 2;
 const SMALL = { memoryBytes: 64 * MIB, cpuMillis: 250, cpuShare: 50 };
 
 async function addPlan(world: DomainWorld, name: string, limits: Partial<typeof SMALL> = {}): Promise<void> {
-  const plan = { name, ...SMALL, ...limits, isDefault: false };
+  const plan = { name, ...SMALL, diskBytes: 0, ...limits, isDefault: false };
   await world.useCases.plans.create(PLATFORM, plan);
 }
 
@@ -112,7 +112,9 @@ describe('the plan of an app', () => {
     for (const limits of [{ memoryBytes: 9 * 1024 ** 3 }, { cpuMillis: 5_000 }, { memoryBytes: MIB }]) {
       await expect(addPlan(world, 'other', limits)).rejects.toMatchObject({ code: 'plan.invalid' });
     }
-    await expect(world.useCases.plans.create(ANN, { ...SMALL, name: 'mine', isDefault: false })).rejects.toMatchObject({
+    await expect(
+      world.useCases.plans.create(ANN, { ...SMALL, diskBytes: 0, name: 'mine', isDefault: false }),
+    ).rejects.toMatchObject({
       code: 'access.denied',
     });
   });

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { UnitSizes } from '../../src/domain/disk/unit-sizes.ts';
 import type { Unit } from '../../src/domain/units/unit.ts';
 import { SILENT } from '../../src/lib/logger.ts';
+import type { Caller } from '../../src/domain/caller.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { until } from '../support/until.ts';
@@ -29,19 +30,22 @@ interface Disk {
   readonly free: number;
   readonly shop: number;
   readonly blog: number;
+  /** Of shop. */
+  readonly files?: number;
+  readonly freeFiles?: number;
 }
 
-async function watch({ free, shop, blog }: Disk): Promise<UnitSizes> {
+async function watch({ free, shop, blog, files = 1, freeFiles = 900 }: Disk): Promise<UnitSizes> {
   const sizes = new Map([
-    [(await unitOf('shop')).id, shop * MIB],
-    [(await unitOf('blog')).id, blog * MIB],
+    [(await unitOf('shop')).id, { bytes: shop * MIB, files }],
+    [(await unitOf('blog')).id, { bytes: blog * MIB, files: 1 }],
   ]);
   return new UnitSizes({
     store: world.machine.store,
-    probe: { disk: async () => ({ freeBytes: free * MIB, totalBytes: 10_000 * MIB }) },
+    probe: { disk: async () => ({ freeBytes: free * MIB, totalBytes: 10_000 * MIB, freeFiles, totalFiles: 1_000 }) },
     survey: { units: async () => sizes },
     supervisor: world.parts.supervisor,
-    settings: { diskReserveBytes: 512 * MIB, unitDiskBytes: 1_000 * MIB },
+    settings: { diskReserveBytes: 512 * MIB, unitDiskBytes: 1_000 * MIB, unitFiles: 5_000 },
     logger: SILENT,
   });
 }
@@ -69,4 +73,29 @@ it('make room when the reserve is touched: the one that holds most, unless none 
   expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([0, 0]);
   await (await watch({ free: 100, shop: 300, blog: 200 })).look();
   expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([1, 0]);
+});
+
+it('are held to the number of files, too', async () => {
+  await (await watch({ free: 5_000, shop: 1, blog: 1, files: 5_000 })).look();
+  expect((await unitOf('shop')).exits).toBe(0);
+  await (await watch({ free: 5_000, shop: 1, blog: 1, files: 5_001 })).look();
+  expect((await unitOf('shop')).lastExit?.reason).toBe('it has made 5001 files, and a unit may hold 5000');
+});
+
+it('make room when the reserve of files is touched', async () => {
+  await (await watch({ free: 5_000, shop: 300, blog: 200, freeFiles: 19 })).look();
+  expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([1, 0]);
+});
+
+it('are held to what the plan of their app says', async () => {
+  const admin: Caller = { kind: 'platform' };
+  const plan = { name: 'roomy', memoryBytes: 0, cpuMillis: 0, cpuShare: 0, isDefault: false };
+  await world.useCases.plans.create(admin, { ...plan, diskBytes: 2_000 * MIB });
+  await world.useCases.plans.create(admin, { ...plan, name: 'tight', diskBytes: 100 * MIB });
+  await world.useCases.appChanges.change(ANN, 'shop', { plan: 'roomy' });
+  await world.useCases.appChanges.change(ANN, 'blog', { plan: 'tight' });
+  await world.settled();
+  await (await watch({ free: 5_000, shop: 1_900, blog: 101 })).look();
+  expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([0, 1]);
+  expect((await unitOf('blog')).lastExit?.reason).toContain('may hold 100 MiB');
 });

@@ -148,7 +148,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     drainSender: { send: async () => 'taken' },
     diskSurvey: {
       holdings: () => Promise.resolve([{ kind: 'code' as const, name: 'shop', bytes: 4096 }]),
-      units: () => Promise.resolve(new Map<string, number>()),
+      units: () => Promise.resolve(new Map()),
     },
     mailer: { description: 'nowhere', send: async () => {} },
   };

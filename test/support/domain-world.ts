@@ -132,6 +132,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
       keptReleases: 3,
       retention: { eventDays: 90, events: 1_000, deployLogsPerApp: 10 },
       unitDiskBytes: 0,
+      unitFiles: 0,
       diskReserveBytes: 0,
       volumeMaxBytes: 0,
       buildSlots: 2,
@@ -174,7 +175,7 @@ function probeOf(directory: string): Machine['probe'] {
   const probe = {
     ...createMachineProbe({ directory }),
     lost: new Set<string>(),
-    space: { freeBytes: 50 * 1024 ** 3, totalBytes: 100 * 1024 ** 3 },
+    space: { freeBytes: 50 * 1024 ** 3, totalBytes: 100 * 1024 ** 3, freeFiles: 900, totalFiles: 1000 },
     resolves: async (host: string) => !probe.lost.has(host),
     disk: async () => probe.space,
   };

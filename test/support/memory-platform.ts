@@ -63,7 +63,11 @@ export function createMemoryPlatform(): MemoryPlatform {
       async report(caller) {
         demand(caller, 'server.disk');
         const holders = [{ kind: 'database', app: '', name: 'tancho.db', bytes: 4096 }] as const;
-        return { space: { freeBytes: 2 ** 30, totalBytes: 2 ** 31 }, reserveBytes: 0, holders };
+        return {
+          space: { freeBytes: 2 ** 30, totalBytes: 2 ** 31, freeFiles: 900, totalFiles: 1000 },
+          reserveBytes: 0,
+          holders,
+        };
       },
     },
     metrics: metricsIn(memory),

@@ -34,6 +34,7 @@ export const planOperations: readonly Operation[] = [
       swap: amount,
       cpushare: amount,
       cpumilli: amount,
+      disk: amount,
       default: flag,
     }),
     errors: ['plan.invalid', 'plan.name_taken', 'unsupported', 'input.invalid_json'],
@@ -66,7 +67,7 @@ export const planOperations: readonly Operation[] = [
 
 /** `router` of other servers is not looked at: there is one. */
 function readPlan(body: RawBody) {
-  const names = ['name', 'memory', 'swap', 'cpushare', 'cpumilli', 'default'] as const;
+  const names = ['name', 'memory', 'swap', 'cpushare', 'cpumilli', 'disk', 'default'] as const;
   const fields = readOptions(body, {}, names);
   if (readAmount('swap', fields.swap) > 0) {
     throw new PlatformError('plan.invalid', 'invalid value for swap: units have no swap of their own here.', {
@@ -78,6 +79,7 @@ function readPlan(body: RawBody) {
     memoryBytes: readAmount('memory', fields.memory),
     cpuMillis: readAmount('cpumilli', fields.cpumilli, {}),
     cpuShare: readAmount('cpushare', fields.cpushare, {}),
+    diskBytes: readAmount('disk', fields.disk),
     isDefault: readFlag('default', fields.default),
   };
 }

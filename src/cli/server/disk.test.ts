@@ -6,6 +6,8 @@ it('shows the apps that hold most first, then what belongs to none', () => {
   const text = describeDisk({
     free_bytes: 3 * 1024 ** 3,
     total_bytes: 4 * 1024 ** 3,
+    free_files: 1_000,
+    total_files: 20_000,
     reserve_bytes: 512 * 1024 ** 2,
     holders: [
       holder('code', 'blog', '', 2048),
@@ -17,7 +19,7 @@ it('shows the apps that hold most first, then what belongs to none', () => {
   });
   const lines = text.split('\n').map((line) => line.trim().replace(/ {2,}/g, '  '));
   expect(lines).toEqual([
-    '3.0 GiB of 4.0 GiB are free. With less than 512.0 MiB free no new code is taken.',
+    '3.0 GiB of 4.0 GiB are free, and room for 1000 of 20000 files. With less than 512.0 MiB free no new code is taken.',
     '',
     'APP  TOTAL  CODE  BUILD CACHE  REPOSITORY  UNITS  VOLUMES',
     'shop  1.0 MiB  1.0 MiB  0 bytes  0 bytes  512 bytes  0 bytes',

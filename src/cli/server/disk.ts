@@ -16,6 +16,8 @@ export async function showDisk(cli: Cli): Promise<void> {
 export function describeDisk({
   free_bytes: free,
   total_bytes: total,
+  free_files: freeFiles,
+  total_files: totalFiles,
   reserve_bytes: reserve,
   holders,
 }: DiskReport): string {
@@ -26,7 +28,9 @@ export function describeDisk({
   });
   rows.sort((a, b) => b.total - a.total);
   const others = holders.filter(({ app }) => app === '').map(({ kind, name, bytes }) => [kind, name, byteSize(bytes)]);
-  const space = free < 0 ? 'How much is free is not known.' : `${byteSize(free)} of ${byteSize(total)} are free.`;
+  const files = totalFiles > 0 ? `, and room for ${freeFiles} of ${totalFiles} files` : '';
+  const space =
+    free < 0 ? 'How much is free is not known.' : `${byteSize(free)} of ${byteSize(total)} are free${files}.`;
   const parts = [
     `${space} With less than ${byteSize(reserve)} free no new code is taken.`,
     rows.length === 0

@@ -81,6 +81,7 @@ export interface AppsTypes {
         readonly swap: number;
         readonly cpushare: number;
         readonly cpumilli: number;
+        readonly disk: number;
         readonly default: boolean;
       };
       readonly problems?: readonly string[];

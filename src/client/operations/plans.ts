@@ -8,6 +8,7 @@ export interface PlansTypes {
       readonly swap?: string | number | null | undefined;
       readonly cpushare?: string | number | null | undefined;
       readonly cpumilli?: string | number | null | undefined;
+      readonly disk?: string | number | null | undefined;
       readonly default?: string | boolean | null | undefined;
     };
     readonly answer: void;
@@ -20,6 +21,7 @@ export interface PlansTypes {
       readonly swap: number;
       readonly cpushare: number;
       readonly cpumilli: number;
+      readonly disk: number;
       readonly default: boolean;
     }[];
   };

@@ -5,6 +5,8 @@ export interface ServerTypes {
     readonly answer: {
       readonly free_bytes: number;
       readonly total_bytes: number;
+      readonly free_files: number;
+      readonly total_files: number;
       readonly reserve_bytes: number;
       readonly holders: readonly {
         readonly kind: string;

@@ -22,12 +22,13 @@ export default function Plans() {
             done="The plan is there."
             isMain
             onDone={changed}
-            onSubmit={({ name = '', memory = '', cpumilli = '', isDefault }) =>
+            onSubmit={({ name = '', memory = '', cpumilli = '', disk = '', isDefault }) =>
               call('POST /plans', {
                 body: {
                   name: name.trim(),
                   memory: memory || 0,
                   cpumilli: Number(cpumilli) || 0,
+                  disk: disk || 0,
                   default: isDefault === 'on',
                 },
               })
@@ -43,6 +44,7 @@ export default function Plans() {
               placeholder="500"
               help="Empty for no limit."
             />
+            <Field label="Disk of a unit" name="disk" placeholder="2G" help="Empty for what the server is set to." />
             <Check label="For new apps that ask for no other" name="isDefault" />
           </FormDialog>
         )}
@@ -52,7 +54,7 @@ export default function Plans() {
           {(list) => (
             <Table
               label="Plans"
-              columns={['Name', 'Memory', 'Processor', 'Share']}
+              columns={['Name', 'Memory', 'Processor', 'Share', 'Disk']}
               rows={list.map((plan) => ({
                 key: plan.name,
                 cells: [
@@ -60,6 +62,7 @@ export default function Plans() {
                   plan.memory === 0 ? 'no limit' : bytes(plan.memory),
                   plan.cpumilli === 0 ? 'no limit' : `${plan.cpumilli / 10} %`,
                   plan.cpushare || 'as all',
+                  plan.disk === 0 ? 'as set' : bytes(plan.disk),
                 ],
                 ...(isAdmin &&
                   !plan.default && {

@@ -123,6 +123,8 @@ export interface UnitLimits {
   readonly cpuMillis: number;
   /** Where the processor is short, relative to the 100 of others; 0 and absent: as they. */
   readonly cpuShare?: number;
+  /** Bytes of files that it has written for itself; 0 and absent: the platform's setting. */
+  readonly diskBytes?: number;
 }
 
 /** A numbered, immutable snapshot of everything that decides what runs. */

@@ -18,6 +18,9 @@ export type ProbeAnswer =
 export interface DiskSpace {
   readonly freeBytes: number;
   readonly totalBytes: number;
+  /** Files that can still be made, of all that can; 0 of 0 where the file system has no such number. */
+  readonly freeFiles: number;
+  readonly totalFiles: number;
 }
 
 export interface Probe {

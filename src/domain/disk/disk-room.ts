@@ -8,16 +8,26 @@ export interface DiskRoomDeps {
   readonly settings: Pick<Settings, 'diskReserveBytes'>;
 }
 
+/** Of all files that the file system can hold, so many are left to the platform. */
+const RESERVED_FILES = 1 / 50;
+
+/** Whether the reserve is touched, of bytes or of files; null where nobody can tell how much is free. */
+export function isLow(space: DiskSpace | null, { diskReserveBytes }: DiskRoomDeps['settings']): boolean {
+  if (space === null || diskReserveBytes === 0) return false;
+  return space.freeBytes < diskReserveBytes || space.freeFiles < space.totalFiles * RESERVED_FILES;
+}
+
 /** Throws `disk.low`. Where nobody can tell how much is free, there is room. */
 export async function demandRoom({ probe, settings }: DiskRoomDeps): Promise<void> {
   const space = await probe.disk();
-  if (space === null || space.freeBytes >= settings.diskReserveBytes) return;
+  if (space === null || !isLow(space, settings)) return;
   throw new PlatformError('disk.low', `The disk of the server is nearly full: ${described(space)}.`, {
     hint: 'Apps and databases go on, but no new code is taken. Ask the operator to make room (tancho server disk shows who holds what), then try again.',
   });
 }
 
-function described({ freeBytes, totalBytes }: DiskSpace): string {
+function described({ freeBytes, totalBytes, freeFiles, totalFiles }: DiskSpace): string {
   const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2);
-  return `${mebibytes(freeBytes)} MiB of ${mebibytes(totalBytes)} MiB are free`;
+  const files = totalFiles === 0 ? '' : `, and room for ${freeFiles} of ${totalFiles} files`;
+  return `${mebibytes(freeBytes)} MiB of ${mebibytes(totalBytes)} MiB are free${files}`;
 }

@@ -22,9 +22,15 @@ export interface Holding {
   readonly bytes: number;
 }
 
+export interface UnitSize {
+  readonly bytes: number;
+  /** And directories. */
+  readonly files: number;
+}
+
 export interface DiskSurvey {
   /** Looks at every file, so it takes seconds where there are many; bounded in time. What vanishes meanwhile is left out. */
   holdings(): Promise<Holding[]>;
-  /** Unit's id -> bytes of what is its own on the disk. Bounded in time. */
-  units(): Promise<ReadonlyMap<string, number>>;
+  /** Unit's id -> what is its own on the disk. Bounded in time. */
+  units(): Promise<ReadonlyMap<string, UnitSize>>;
 }

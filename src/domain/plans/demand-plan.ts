@@ -20,6 +20,6 @@ export async function defaultPlan(store: Pick<PlanReader, 'plans'>): Promise<str
 export async function limitsFor(store: Pick<PlanReader, 'plan'>, app: Pick<App, 'plan'>): Promise<UnitLimits | null> {
   const plan = app.plan === BUILT_IN_PLAN ? null : await store.plan(app.plan);
   if (plan === null) return null;
-  const { memoryBytes, cpuMillis, cpuShare } = plan;
-  return { memoryBytes, cpuMillis, cpuShare };
+  const { memoryBytes, cpuMillis, cpuShare, diskBytes } = plan;
+  return { memoryBytes, cpuMillis, cpuShare, ...(diskBytes > 0 && { diskBytes }) };
 }

@@ -6,6 +6,8 @@ export interface Plan extends UnitLimits {
   readonly name: string;
   /** Where the processor is short, a unit gets so much of it relative to the 100 of the built-in plan; 0 is 100. */
   readonly cpuShare: number;
+  /** Bytes of files that a unit has written for itself; 0: the platform's setting. */
+  readonly diskBytes: number;
   /** New apps have it unless they name another one; one plan at most. */
   readonly isDefault: boolean;
   /** ISO 8601 UTC. */
@@ -18,13 +20,15 @@ export const BUILT_IN_PLAN = 'default';
 export function builtInPlan(limits: UnitLimits, isDefault: boolean): Plan {
   const { memoryBytes, cpuMillis } = limits;
   const createdAt = '1970-01-01T00:00:00.000Z';
-  return { name: BUILT_IN_PLAN, memoryBytes, cpuMillis, cpuShare: CPU_SHARE, isDefault, createdAt };
+  return { name: BUILT_IN_PLAN, memoryBytes, cpuMillis, cpuShare: CPU_SHARE, diskBytes: 0, isDefault, createdAt };
 }
 
 const CPU_SHARE = 100;
 const PLAN_NAME = /^[a-z](?:[a-z0-9._-]{0,61}[a-z0-9])?$/i;
 export const MIN_MEMORY_BYTES = 4 * 1024 * 1024;
 export const MIN_CPU_MILLIS = 10;
+export const MIN_DISK_BYTES = 1024 * 1024;
+export const MAX_DISK_BYTES = 1024 ** 5;
 
 export function checkPlanName(name: unknown): string {
   if (typeof name === 'string' && PLAN_NAME.test(name)) return name;
@@ -38,5 +42,6 @@ function shareOf(limits: UnitLimits | null): number {
 }
 
 export function isSameLimits(a: UnitLimits | null, b: UnitLimits | null): boolean {
-  return a?.memoryBytes === b?.memoryBytes && a?.cpuMillis === b?.cpuMillis && shareOf(a) === shareOf(b);
+  const isSameDisk = (a?.diskBytes ?? 0) === (b?.diskBytes ?? 0);
+  return a?.memoryBytes === b?.memoryBytes && a?.cpuMillis === b?.cpuMillis && shareOf(a) === shareOf(b) && isSameDisk;
 }

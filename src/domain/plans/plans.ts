@@ -8,7 +8,16 @@ import { PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { demandPlan } from './demand-plan.ts';
-import { BUILT_IN_PLAN, builtInPlan, checkPlanName, MIN_CPU_MILLIS, MIN_MEMORY_BYTES, type Plan } from './plan.ts';
+import {
+  BUILT_IN_PLAN,
+  builtInPlan,
+  checkPlanName,
+  MAX_DISK_BYTES,
+  MIN_CPU_MILLIS,
+  MIN_DISK_BYTES,
+  MIN_MEMORY_BYTES,
+  type Plan,
+} from './plan.ts';
 
 export interface NewPlan {
   readonly name: unknown;
@@ -17,6 +26,8 @@ export interface NewPlan {
   /** Thousandths of a processor; 0 for no limit. */
   readonly cpuMillis: number;
   readonly cpuShare: number;
+  /** Bytes of files that a unit has written for itself; 0: the platform's setting. */
+  readonly diskBytes: number;
   readonly isDefault: boolean;
 }
 
@@ -43,10 +54,11 @@ export interface PlansDeps {
 export function createPlans(deps: PlansDeps): Plans {
   const { store, act, provisioner, router, settings, now } = deps;
 
-  function checkLimits({ memoryBytes, cpuMillis }: NewPlan): void {
+  function checkLimits({ memoryBytes, cpuMillis, diskBytes }: NewPlan): void {
     const { machine } = settings;
     demandWithin('memory', memoryBytes, [MIN_MEMORY_BYTES, machine.memoryBytes], 'bytes');
     demandWithin('cpumilli', cpuMillis, [MIN_CPU_MILLIS, machine.cpuMillis], 'thousandths of a processor');
+    demandWithin('disk', diskBytes, [MIN_DISK_BYTES, MAX_DISK_BYTES], 'bytes');
     if (memoryBytes > 0 && !provisioner.supports.memoryLimit) throw unsupported('memory');
     if (cpuMillis > 0 && !provisioner.supports.cpuLimit) throw unsupported('processor time');
   }
@@ -97,7 +109,7 @@ function demandWithin(field: string, value: number, [min, max]: readonly [number
     'plan.invalid',
     `invalid value for ${field}: it must be 0 or from ${min} to ${max} ${unit}.`,
     {
-      hint: 'This machine has no more to give to a unit; 0 is no limit.',
+      hint: 'This machine has no more to give to a unit; with 0 the plan sets no limit.',
     },
   );
 }

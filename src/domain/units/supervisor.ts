@@ -13,6 +13,8 @@ import type { Routes } from '../routes/routes.ts';
 import { describeExit, type Unit, type UnitExit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 
+/** Meanwhile it goes on writing. */
+const OUTGROWN_GRACE_MS = 1_000;
 const STORE_PAUSES = { firstPauseMs: 250, longestPauseMs: 10_000 };
 
 export interface SupervisorDeps {
@@ -44,6 +46,8 @@ interface Replacement {
   /** Half a sentence about the unit. */
   readonly what: string;
   readonly exit: Pick<UnitExit, 'outgrown'>;
+  /** Absent: the one of the settings. */
+  readonly graceMs?: number;
 }
 
 export interface StartFailure {
@@ -88,7 +92,8 @@ export class Supervisor {
   /** The same for a unit that holds too much on the disk: what it has written goes with it. */
   async replaceOutgrown(unit: Unit, reason: string): Promise<void> {
     const wellUntil = this.#deps.now().getTime();
-    await this.#replace(unit, { reason, wellUntil, what: 'holds too much on the disk', exit: { outgrown: true } });
+    const what = 'holds too much on the disk';
+    await this.#replace(unit, { reason, wellUntil, what, exit: { outgrown: true }, graceMs: OUTGROWN_GRACE_MS });
   }
 
   async #replace(unit: Unit, why: Replacement): Promise<void> {
@@ -105,7 +110,7 @@ export class Supervisor {
       const again = watch.failures > 1 ? ` (the ${watch.failures}. time in a row, so it waits longer)` : '';
       const what = `${unit.process} ${unitName(unit)} ${why.what}: ${why.reason}`;
       await journal.note(unit.app, `${what}; ending it and starting it again in ${delay} ms${again}`);
-      await this.#surely('ending a unit', () => units.end(unit.id));
+      await this.#surely('ending a unit', () => units.end(unit.id, why.graceMs));
     };
     // An attempt, so that nobody starts it meanwhile.
     watch.attempt = end().finally(() => {

@@ -161,9 +161,8 @@ export class Units {
   }
 
   /** Ends what a unit runs; its record stays. Throws SurvivesKill, and what the provisioner throws. */
-  async end(id: string): Promise<void> {
-    const { provisioner, settings } = this.#deps;
-    await this.#serial.run(id, () => provisioner.stop(id, settings.stopGraceMs));
+  async end(id: string, graceMs: number = this.#deps.settings.stopGraceMs): Promise<void> {
+    await this.#serial.run(id, () => this.#deps.provisioner.stop(id, graceMs));
   }
 
   /** Ends what a failed start left. Resolves with the unit, in state `error`; null when nobody wants it any more. */

@@ -45,3 +45,14 @@ it('says what each app, toolchain and unit holds, and what is the platform’s o
 it('is nothing where there is nothing', async () => {
   expect(await createHomeSurvey({ home }).holdings()).toEqual([]);
 });
+
+it('says what each unit holds, in bytes and in files', async () => {
+  put('units/f00/layer/upper/a', KIB_100);
+  put('units/f00/home/b', 1);
+  put('units/f11/output', 1);
+  const units = await createHomeSurvey({ home }).units();
+  expect([...units.keys()].sort()).toEqual(['f00', 'f11']);
+  expect(units.get('f00')?.bytes).toBeGreaterThanOrEqual(KIB_100);
+  // Two files in four directories.
+  expect([units.get('f00')?.files, units.get('f11')?.files]).toEqual([6, 2]);
+});

@@ -20,7 +20,10 @@ const BLOCK = 512;
 export function createHomeSurvey({ home }: { readonly home: string }): DiskSurvey {
   return {
     async units() {
-      return new Map((await entriesOf(join(home, 'units'), 'unit')).map(({ name, bytes }) => [name, bytes]));
+      const directory = join(home, 'units');
+      const [bytes, files] = [await du(directory, 1), await du(directory, 1, 'files')];
+      bytes.delete(directory);
+      return new Map([...bytes].map(([path, held]) => [basename(path), { bytes: held, files: files.get(path) ?? 0 }]));
     },
     async holdings() {
       const found: Holding[] = [];
@@ -61,15 +64,16 @@ async function sizeOf(directory: string): Promise<number> {
   return (await du(directory, 0)).get(directory) ?? 0;
 }
 
-/** Path -> bytes, of the directory and those so deep in it; not of other file systems. */
-function du(directory: string, depth: number): Promise<Map<string, number>> {
-  const args = ['-x', '-k', '-d', `${depth}`, '--', directory];
+/** Path -> bytes or files, of the directory and those so deep in it; not of other file systems. */
+function du(directory: string, depth: number, what: 'bytes' | 'files' = 'bytes'): Promise<Map<string, number>> {
+  const args = ['-x', what === 'files' ? '--inodes' : '-k', '-d', `${depth}`, '--', directory];
+  const unit = what === 'files' ? 1 : 1024;
   return new Promise((resolve, reject) => {
     execFile('du', args, { timeout: DEADLINE_MS, maxBuffer: OUTPUT_BYTES }, (error, stdout) => {
       const lines = [...stdout.matchAll(/^(\d+)\t(.*)$/gm)];
       // Something that vanishes while it is counted is an error to the program, and none to us.
       if (error !== null && lines.length === 0) reject(error);
-      else resolve(new Map(lines.map(([, kib, path = '']) => [path, Number(kib) * 1024])));
+      else resolve(new Map(lines.map(([, count, path = '']) => [path, Number(count) * unit])));
     });
   });
 }

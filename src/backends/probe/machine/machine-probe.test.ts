@@ -73,7 +73,9 @@ it('looks up names, and how much room there is', async () => {
   expect(await probe.resolves('localhost')).toBe(true);
   // Where no name server can be asked, nobody can tell; such a name is never found.
   expect(await probe.resolves('no-such-name.invalid')).not.toBe(true);
-  const { freeBytes = -1, totalBytes = -1 } = (await probe.disk()) ?? {};
+  const { freeBytes = -1, totalBytes = -1, freeFiles = -1, totalFiles = -1 } = (await probe.disk()) ?? {};
+  expect(totalFiles).toBeGreaterThanOrEqual(freeFiles);
+  expect(freeFiles).toBeGreaterThanOrEqual(0);
   expect(totalBytes).toBeGreaterThanOrEqual(freeBytes);
   expect(freeBytes).toBeGreaterThanOrEqual(0);
   expect(await createMachineProbe({ directory: '/no/such/directory' }).disk()).toBeNull();

@@ -50,8 +50,8 @@ export function createMachineProbe({ directory, timeoutMs = TIMEOUT_MS }: Machin
     },
     async disk() {
       try {
-        const { bavail, blocks, bsize } = await statfs(directory);
-        return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+        const { bavail, blocks, bsize, ffree, files } = await statfs(directory);
+        return { freeBytes: bavail * bsize, totalBytes: blocks * bsize, freeFiles: ffree, totalFiles: files };
       } catch {
         return null;
       }

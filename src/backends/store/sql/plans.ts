@@ -25,6 +25,7 @@ export function planWriter({ db }: Scope): PlanWriter {
         memory_bytes: plan.memoryBytes,
         cpu_millis: plan.cpuMillis,
         cpu_share: plan.cpuShare,
+        disk_bytes: plan.diskBytes,
         is_default: Number(plan.isDefault),
         created_at: plan.createdAt,
       };
@@ -45,6 +46,7 @@ function fromRow(row: PlansTable): Plan {
     memoryBytes: Number(row.memory_bytes),
     cpuMillis: row.cpu_millis,
     cpuShare: row.cpu_share,
+    diskBytes: Number(row.disk_bytes),
     isDefault: row.is_default === 1,
     createdAt: row.created_at,
   };

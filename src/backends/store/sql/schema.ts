@@ -69,6 +69,7 @@ export interface PlansTable {
   memory_bytes: number | string;
   cpu_millis: number;
   cpu_share: number;
+  disk_bytes: number | string;
   is_default: number;
   created_at: string;
 }

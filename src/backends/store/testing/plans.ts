@@ -6,7 +6,7 @@ import { AT, app, populate } from './records.ts';
 
 function plan(name: string, more: Partial<Plan> = {}): Plan {
   const memoryBytes = 6 * 1024 ** 3;
-  return { name, memoryBytes, cpuMillis: 1500, cpuShare: 100, isDefault: false, createdAt: AT, ...more };
+  return { name, memoryBytes, cpuMillis: 1500, cpuShare: 100, diskBytes: 0, isDefault: false, createdAt: AT, ...more };
 }
 
 export const planCases: StoreCases = {
@@ -14,10 +14,10 @@ export const planCases: StoreCases = {
     expect(await store.plans()).toEqual([]);
     await store.transact(async (tx) => {
       await tx.insertPlan(plan('small', { isDefault: true }));
-      await tx.insertPlan(plan('large', { memoryBytes: 0, cpuMillis: 0 }));
+      await tx.insertPlan(plan('large', { memoryBytes: 0, cpuMillis: 0, diskBytes: 6 * 1024 ** 3 }));
     });
     expect(await store.plans()).toEqual([
-      plan('large', { memoryBytes: 0, cpuMillis: 0 }),
+      plan('large', { memoryBytes: 0, cpuMillis: 0, diskBytes: 6 * 1024 ** 3 }),
       plan('small', { isDefault: true }),
     ]);
     await store.transact((tx) => tx.insertPlan(plan('medium', { isDefault: true })));

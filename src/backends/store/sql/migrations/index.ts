@@ -16,6 +16,7 @@ import { appLinks } from './0013-app-links.ts';
 import { bindingNames } from './0014-binding-names.ts';
 import { registryLogins } from './0015-registry-logins.ts';
 import { drains } from './0016-drains.ts';
+import { planDisk } from './0017-plan-disk.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -38,6 +39,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0014_binding_names': bindingNames(kind),
       '0015_registry_logins': registryLogins(kind),
       '0016_drains': drains(kind),
+      '0017_plan_disk': planDisk(),
     },
   };
 }
