@@ -1,4 +1,4 @@
-/** The concrete routes of a variant: operations, minus what it lacks, at its paths. Pure; the framework is not known here. */
+/** The concrete routes of a variant: operations, minus what it lacks, at its paths. Pure; the router is not known here. */
 import type { TSchema } from 'typebox';
 import type { Method, Operation } from './operation.ts';
 import { OPERATIONS } from './operations.ts';

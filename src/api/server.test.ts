@@ -64,6 +64,16 @@ async function appOf(api: MemoryApi): Promise<{ token: string; app: string }> {
   return somebodyWithApp(target, await login(target, ADMIN.email, ADMIN.password));
 }
 
+it('says what is wrong with a path that cannot be decoded, and logs it as every other request', async () => {
+  const { logger, lines } = recorder();
+  const { baseUrl } = await start({ logger });
+  const answer = await fetch(`${baseUrl}/apps/%E0%A4%A`);
+  expect([answer.status, answer.headers.get('x-tancho-error')]).toEqual([400, 'input.invalid']);
+  expect(await answer.text()).toContain('"%25"');
+  expect((await fetch(`${baseUrl}/apps/${'x'.repeat(1_025)}`)).status).toBe(400);
+  await expect.poll(() => lines.filter(({ fields }) => fields['error'] === 'input.invalid').length).toBe(2);
+});
+
 it('registers those only who call this machine by its own name, where registration is for this machine', async () => {
   const { baseUrl } = await start({ registrationOpen: 'from-here' });
   const register = async (n: number, headers: Record<string, string>): Promise<number> => {

@@ -1,6 +1,6 @@
 /**
  * Serves the operations over HTTP. What is served is in operations.ts and variants.ts; what an error becomes in status.ts and
- * error-body.ts; the sockets are in listeners.ts; the way of a request to its operation is in framework/.
+ * error-body.ts; the sockets are in listeners.ts; the way of a request to its operation is in http/.
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { UseCases } from '../domain/use-cases.ts';
@@ -9,7 +9,7 @@ import { markBrought, TrustedProxies } from '../lib/trusted-proxies.ts';
 import { commonHeaders, JSON_TYPE } from './answer-headers.ts';
 import type { Call } from './call.ts';
 import { enterFromBrowser } from './dashboard/browser-door.ts';
-import { openApp } from './framework/app.ts';
+import { createApp } from './http/app.ts';
 import { cameOverSocket, markOverSocket, markVersioned, requestId } from './incoming.ts';
 import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
 import { markOldest, pathOfOldest } from './oldest.ts';
@@ -58,10 +58,10 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const calls = new Set<Call>();
   const standing = standingAnswers(options);
   const proxies = options.trustedProxies ?? new TrustedProxies([]);
-  const app = await openApp({ ...options, proxies, routes: ROUTES, calls, standing });
+  const app = createApp({ ...options, proxies, routes: ROUTES, calls, standing });
   const shells = shellUpgrades(ROUTES, calls, { ...options, proxies });
   const handler: Handlers = {
-    request: dispatcher(app.serve, options, standing),
+    request: dispatcher(app, options, standing),
     upgrade(request, socket, head) {
       enterFromBrowser(request);
       return shells(request, socket, head);
@@ -102,7 +102,6 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
     async close() {
       for (const call of calls) if (goesOnForLong(call)) call.giveUp();
       await Promise.all(servers.map((each) => closeServer(each, CLOSE_GRACE_MS)));
-      await app.close();
     },
   };
 }

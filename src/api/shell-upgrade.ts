@@ -1,5 +1,5 @@
 /**
- * Requests that become a shell: the same access as every other operation, but outside of the framework, which knows nothing of
+ * Requests that become a shell: the same access as every other operation, but outside of http/, which knows nothing of
  * websockets. Everything else that wants another protocol is left to be answered in plain HTTP.
  */
 import type { IncomingMessage } from 'node:http';

@@ -1,6 +1,6 @@
 /**
  * Answers that stand until something is committed: for what is asked over and over and made of the store alone, such as the
- * list of apps. The same question by the same token gets the same bytes again, without the framework; while they are being made,
+ * list of apps. The same question by the same token gets the same bytes again, without any of its steps; while they are being made,
  * whoever asks the same waits for them. An answer stands for STANDS_MS at most, because tokens expire without a commit.
  */
 import { createHash } from 'node:crypto';

@@ -1,0 +1,128 @@
+/** Calls an operation, and answers with what it gives in the way that the operation names. */
+import type { IncomingMessage } from 'node:http';
+import { PlatformError } from '../../domain/errors.ts';
+import type { UseCases } from '../../domain/use-cases.ts';
+import { type Asked, wayOfDeploy, wayOfProgress } from '../answer-way.ts';
+import type { RawBody } from '../body.ts';
+import { type Call, CallContext } from '../call.ts';
+import { prefersText } from '../error-body.ts';
+import { answerEvents } from '../event-answer.ts';
+import { answerFollow } from '../follow-answer.ts';
+import { isVersioned, limitBodyTime } from '../incoming.ts';
+import { isOldest, oldestForm } from '../oldest.ts';
+import type { Input } from '../operation.ts';
+import { answerOutput, answerProgress } from '../progress-answer.ts';
+import { answeredHeaders, askedHeaders } from '../proxied-answer.ts';
+import type { Route } from '../routes.ts';
+import { demandSize, pendingUpload } from '../upload-body.ts';
+import type { Reply } from './reply.ts';
+import { serialized } from './schemas.ts';
+import type { StandingAnswers } from '../standing-answers.ts';
+import type { ShapeName, Variant } from '../variants.ts';
+
+export interface AnswerOptions {
+  readonly useCases: UseCases;
+  readonly version: string;
+  readonly ready: () => Promise<void>;
+  /** Told of every answer that stands; null when none does. */
+  readonly standing: StandingAnswers | null;
+}
+
+/** A request that may be answered: who asks is known, and what it brings fits the schemas of the operation. */
+export interface Admitted {
+  readonly route: Route;
+  readonly request: IncomingMessage;
+  readonly call: Call;
+  readonly params: unknown;
+  readonly query: unknown;
+  /** Bytes for what is handed on, undefined where there is none. */
+  readonly body: unknown;
+}
+
+const EMPTY_BODY: RawBody = { text: '', mediaType: '' };
+
+/** Throws what is to be answered as an error; resolves when the answer is on its way. */
+export async function answer(admitted: Admitted, reply: Reply, options: AnswerOptions): Promise<void> {
+  const { call, request, params, query } = admitted;
+  const { operation, variant } = admitted.route;
+  const context = new CallContext(call, options.useCases, options);
+  const body = operation.body === undefined ? (admitted.body ?? EMPTY_BODY) : admitted.body;
+  const input: Input<unknown, unknown, unknown> = { params, query, body };
+  const late = { onLateError: (thrown: unknown): void => void call.failed(thrown) };
+  switch (operation.answer) {
+    case 'json': {
+      const wire = variant.shapes[operation.shape].toWire((await operation.handle(context, input)) as never);
+      const text = documentOf(admitted, operation.shape, wire);
+      if (operation.stands !== true) return reply.json(text);
+      const bytes = Buffer.from(text);
+      options.standing?.keep(request, bytes);
+      return reply.json(bytes);
+    }
+    case 'text':
+      return reply.send(200, await operation.handle(context, input), { 'content-type': 'text/plain; charset=utf-8' });
+    case 'empty':
+      await operation.handle(context, input);
+      if (call.cookie !== '') reply.addHeaders({ 'set-cookie': call.cookie });
+      return reply.send(operation.status ?? 200, '');
+    case 'proxied': {
+      const bytes = admitted.body instanceof Uint8Array ? admitted.body : new Uint8Array();
+      const headers = askedHeaders(request.headers, call.contentType);
+      const answered = await operation.handle(context, input, { method: methodOf(request), headers, body: bytes });
+      return reply.pass(answered.status, answered.body, answeredHeaders(answered.headers));
+    }
+    case 'progress': {
+      const way = wayOfProgress(asked(request, variant), operation.textTo);
+      const asLine = (error: PlatformError): string | null => operation.asLine?.(error, input) ?? null;
+      const work = (say: (line: string) => void) => operation.handle(context, input, say);
+      return answerProgress(reply.stream(), work, { ...late, ...way, asLine });
+    }
+    case 'shell':
+      await operation.permitted(context, input);
+      throw new PlatformError('input.invalid', 'A shell is spoken to over a websocket.', {
+        hint: 'Use "tancho app shell", or a client that asks for "Upgrade: websocket".',
+      });
+    case 'upload': {
+      demandSize(request);
+      call.endBodyLimit();
+      const way = wayOfDeploy(asked(request, variant));
+      call.outlivesClient = way.holdMs > 0;
+      const pending = pendingUpload(request, call.contentType);
+      const work = (say: (line: string) => void) => operation.handle(context, input, pending, say);
+      return answerProgress(reply.stream(), work, { ...late, ...way, textEnd: '\nOK\n' }).finally(() => {
+        call.ended();
+        // What a refused upload still sends is read and thrown away, for so long.
+        if (!request.complete) limitBodyTime(request);
+      });
+    }
+    case 'output': {
+      const raw = variant.extensions && (isOldest(request) || prefersText(request.headers.accept));
+      return answerOutput(reply.stream(), (output) => operation.handle(context, input, output), { ...late, raw });
+    }
+    case 'entries': {
+      const shape = variant.shapes[operation.shape];
+      const found = await operation.handle(context, input);
+      if (!(Symbol.asyncIterator in found)) return reply.json(JSON.stringify(shape.toWire(found)));
+      const answerAll = call.wantsEvents ? answerEvents : answerFollow;
+      return answerAll(reply.stream(), found, shape, call.signal);
+    }
+  }
+}
+
+/** As the client's age, the shape's schema or, for a bare text, JSON itself has it. */
+function documentOf({ route: { variant }, request }: Admitted, shape: ShapeName, wire: unknown): string {
+  const { schema } = variant.shapes[shape];
+  if (isOldest(request) && variant.extensions) {
+    const form = oldestForm(shape, () => serialized(schema, wire));
+    if (form !== null) return form;
+  }
+  return typeof wire === 'string' ? JSON.stringify(wire) : serialized(schema, wire);
+}
+
+function asked(request: IncomingMessage, variant: Variant): Asked {
+  const accept = request.headers.accept;
+  return { variant, method: methodOf(request), accept, isVersioned: isVersioned(request), isOldest: isOldest(request) };
+}
+
+function methodOf({ method = 'GET' }: IncomingMessage): string {
+  return method;
+}

@@ -1,0 +1,132 @@
+/**
+ * The way of a request from its path to the operation: who asks, may they, what do they bring, does it fit. Each step can end it
+ * with an error; what is left is answered by answer.ts. The router finds the route, and nothing else.
+ */
+import findMyWay from 'find-my-way';
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { Logger } from '../../lib/logger.ts';
+import type { TrustedProxies } from '../../lib/trusted-proxies.ts';
+import { commonHeaders } from '../answer-headers.ts';
+import { decodeBody, inCaseOf, readFields } from '../body.ts';
+import { Call } from '../call.ts';
+import { admit, identify, refuseCrossSite } from '../caller.ts';
+import { demandOwnPage } from '../dashboard/browser-door.ts';
+import { documents } from '../documents.ts';
+import { addressOf, endsInSlash, limitBodyTime, requestId } from '../incoming.ts';
+import { changes, type Operation } from '../operation.ts';
+import { recordRefusals } from '../refused.ts';
+import type { Route } from '../routes.ts';
+import { answer, type AnswerOptions } from './answer.ts';
+import { answerError, notServed, nothingHere, unreadablePath } from './errors.ts';
+import { readBytes } from './read-bytes.ts';
+import { Reply } from './reply.ts';
+import { demandValid } from './schemas.ts';
+
+export interface AppOptions extends AnswerOptions {
+  readonly routes: readonly Route[];
+  readonly logger: Logger;
+  readonly proxies: TrustedProxies;
+  readonly bodyLimitBytes: number;
+  /** Every call that goes on is in it. */
+  readonly calls: Set<Call>;
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly call: Call;
+  readonly reply: Reply;
+}
+
+type Values = Readonly<Record<string, string | undefined>>;
+
+const MAX_PATH_PARAMETER = 1_024;
+
+export function createApp(options: AppOptions): RequestListener {
+  const { routes } = options;
+  const refuse = (request: IncomingMessage, response: ServerResponse, thrown: unknown): Reply => {
+    const { call, reply } = begin(request, response, options);
+    answerError(thrown, request, call, reply);
+    return reply;
+  };
+  const unreadable = (_path: string, request: IncomingMessage, response: ServerResponse): void =>
+    void refuse(request, response, unreadablePath());
+  const router = findMyWay({
+    ignoreTrailingSlash: true,
+    maxParamLength: MAX_PATH_PARAMETER,
+    onBadUrl: unreadable,
+    onMaxParamLength: unreadable,
+    defaultRoute(request, response) {
+      const { call, reply } = begin(request, response, options);
+      const { error, allow } = notServed(routes, request);
+      if (allow !== '') reply.addHeaders({ allow });
+      answerError(error, request, call, reply);
+    },
+  });
+  for (const route of routes) {
+    const { method, path, operation } = route;
+    const hasHead = operation.answer === 'json' && !changes(operation);
+    router.on(hasHead ? [method, 'HEAD'] : method, path, (request, response, params, _store, query) => {
+      const exchange = begin(request, response, options);
+      void serve(exchange, route, params, query, options).catch((thrown: unknown) =>
+        answerError(thrown, request, exchange.call, exchange.reply),
+      );
+    });
+  }
+  for (const { path, headers, render } of documents(options.version)) {
+    router.on(['GET', 'HEAD'], path, (request, response, _params, _store, query) =>
+      begin(request, response, options).reply.send(200, render(query), headers),
+    );
+  }
+  return (request, response) => void router.lookup(request, response);
+}
+
+function begin(request: IncomingMessage, response: ServerResponse, options: AppOptions): Exchange {
+  const { logger, calls, proxies, useCases } = options;
+  const call = new Call(requestId(request), request, addressOf(request, proxies));
+  calls.add(call);
+  recordRefusals(call, request, useCases.audit);
+  call.ended = () => void calls.delete(call);
+  call.endBodyLimit = limitBodyTime(request);
+  response.once('close', () => {
+    if (!call.outlivesClient) calls.delete(call);
+    call.clientLeft();
+    call.log(logger, response);
+  });
+  return { request, call, reply: new Reply(response, commonHeaders(call.id)) };
+}
+
+async function serve(exchange: Exchange, route: Route, params: Values, query: Values, options: AppOptions) {
+  const { request, call, reply } = exchange;
+  const { operation } = route;
+  // The router takes `/apps//env` for an app without a name.
+  if (Object.values(params).includes('')) throw nothingHere();
+  // `DELETE /teams/x/` is a member without a name, and must not become the removal of the team.
+  if (route.method !== 'GET' && endsInSlash(request.url ?? '/')) throw nothingHere();
+  call.route = route;
+  await admitCaller(exchange, operation, options);
+  const body = operation.answer === 'upload' ? undefined : await bodyOf(exchange, operation, options.bodyLimitBytes);
+  demandValid(operation, { params, query, body });
+  await answer({ route, request, call, params, query, body }, reply, options);
+}
+
+async function admitCaller({ request, call }: Exchange, operation: Operation, { useCases }: AppOptions): Promise<void> {
+  demandOwnPage(request);
+  if (changes(operation)) refuseCrossSite(request.headers['sec-fetch-site']);
+  if (operation.access === 'public' && !changes(operation)) return;
+  call.caller = await identify(useCases.users, request.headers.authorization, call.address);
+  admit(call.caller, operation.access);
+}
+
+async function bodyOf({ request, call }: Exchange, operation: Operation, limitBytes: number): Promise<unknown> {
+  const bytes = await readBytes(request, limitBytes);
+  if (operation.answer === 'proxied') return bytes;
+  if (bytes.length > 0 && (operation.body !== undefined || operation.rawBody !== undefined)) {
+    const body = decodeBody(bytes, call.contentType);
+    if (operation.body === undefined) return body;
+    if (body.text.trim() !== '') {
+      const fields = readFields(body, operation.body);
+      return operation.bodyInAnyCase === true ? inCaseOf(operation.body, fields) : fields;
+    }
+  }
+  return operation.isBodyOptional === true ? {} : undefined;
+}
