@@ -21,6 +21,7 @@ import { type AddressGuardOptions, createAddressGuard } from '../lib/guarded/add
 import type { Logger } from '../lib/logger.ts';
 import { IsolationUnavailable, probeSandbox } from '../sandbox/probe.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
+import { openProjectQuotas } from '../lib/project-quotas.ts';
 import { openSealer } from '../lib/seal.ts';
 import { createHttpArchives } from './archive-source/http/http-archives.ts';
 import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
@@ -112,7 +113,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const volumes = home('volumes');
     const kept = { units: home('units'), volumes, sealer: await openSealer(home('secret.key')) };
     const guard = createAddressGuard(addresses);
-    const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, ...kept, logger, guard }));
+    const quotas = await openProjectQuotas(config.home);
+    const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, ...kept, quotas, logger, guard }));
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       slugs,
@@ -124,7 +126,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       buildMemoryBytes: config.buildMemoryBytes,
       logger,
     });
-    return { provisioner, builder, volumeHost: await createDirectoryVolumes({ root: volumes, sandbox }) };
+    return { provisioner, builder, volumeHost: await createDirectoryVolumes({ root: volumes, sandbox, quotas }) };
   };
 
   const openRouter = async (): Promise<Pick<Backends, 'router'>> => {

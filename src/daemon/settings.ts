@@ -28,7 +28,13 @@ export function settingsOf(config: Config, backends: Backends, { sshPort, public
     watch: { newMs: config.watchSeconds * 1000, againMs: WATCH_AGAIN_MS },
     drainTimeoutMs: config.drainTimeoutSeconds * 1000,
     stopGraceMs: config.stopGraceSeconds * 1000,
-    unitLimits: { memoryBytes: config.unitMemoryBytes, cpuMillis: 0, processes: UNIT_PROCESSES },
+    unitLimits: {
+      memoryBytes: config.unitMemoryBytes,
+      cpuMillis: 0,
+      processes: UNIT_PROCESSES,
+      diskBytes: config.unitDiskBytes,
+      files: config.unitFiles,
+    },
     machine: { memoryBytes: totalmem(), cpuMillis: availableParallelism() * 1000 },
     keptReleases: KEPT_RELEASES,
     retention: {

@@ -13,6 +13,7 @@ import { becomeKeeper, isControlThere, leaveKeeper } from '../lib/keeper-claim.t
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import { readPidFile } from '../lib/pid-file.ts';
 import { probeSandbox } from '../sandbox/probe.ts';
+import { openProjectQuotas } from '../lib/project-quotas.ts';
 import { openSealer } from '../lib/seal.ts';
 import { parseSettings } from './keeper-settings.ts';
 import { KeptUnits } from './kept-units.ts';
@@ -56,7 +57,8 @@ async function run(): Promise<void> {
   const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network, asBefore: true });
   const guard = createAddressGuard({ allow, allowLoopback, ownPorts: () => settings.ownPorts });
   const slugs = join(home, 'slugs');
-  const places = { slugs, units, volumes: join(home, 'volumes') };
+  const quotas = await openProjectQuotas(home);
+  const places = { slugs, units, volumes: join(home, 'volumes'), quotas };
   const provisioner = await createProcessProvisioner({ sandbox, ...places, logger, sealer, guard, isKeeper: true });
   const edge = openEdge();
   const kept = new KeptUnits({

@@ -48,6 +48,9 @@ export interface Limits {
   readonly cpuShare?: number;
   /** Number of processes and threads; 0 for none. */
   readonly processes: number;
+  /** Of files that it has written for itself, bytes and number; 0 and absent for none. Kept where the machine can, in any case soon after it holds more. */
+  readonly diskBytes?: number;
+  readonly files?: number;
 }
 
 export interface UnitStatus {

@@ -40,6 +40,7 @@ export async function makeDeclared(deps: DeclareDeps, { app, declared, by, say }
     await demandPlaceFor(store, app, name);
     const volume: Volume = { app, name, maxBytes, isSingle, state: 'ready', by, createdAt: now().toISOString() };
     await volumeHost.create(volume);
+    await volumeHost.hold(volume, volume.maxBytes);
     await store.transact(async (tx) => {
       await demandPlaceFor(tx, app, name);
       await tx.insertVolume(volume);

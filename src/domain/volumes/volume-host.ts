@@ -9,6 +9,8 @@ export type VolumeName = Pick<Volume, 'app' | 'name'>;
 export interface VolumeHost {
   /** Makes the directory, the app's own. Idempotent; what is in one that is there stays. */
   create(volume: VolumeName): Promise<void>;
+  /** Holds it to so many bytes from now on, 0 for no limit, where the machine can; elsewhere nothing. Idempotent; for one that is there. */
+  hold(volume: VolumeName, maxBytes: number): Promise<void>;
   /** Bytes that the files in it hold; null where that cannot be said in time. A missing one holds 0. */
   size(volume: VolumeName): Promise<number | null>;
   /** Removes the directory with all that is in it; nothing of it can be seen from the first moment on. Idempotent. */

@@ -12,7 +12,7 @@ const EVERY_MS = 60_000;
 
 export interface VolumeWatchDeps {
   readonly store: Pick<Store, 'volumes'>;
-  readonly volumeHost: Pick<VolumeHost, 'size'>;
+  readonly volumeHost: Pick<VolumeHost, 'hold' | 'size'>;
   readonly journal: Journal;
   readonly logger: Logger;
 }
@@ -48,7 +48,9 @@ export class VolumeWatch {
       for (const volume of await store.volumes()) {
         if (signal?.aborted === true) return;
         const { app, name, maxBytes, state } = volume;
-        if (maxBytes === 0 || state !== 'ready') continue;
+        if (state !== 'ready') continue;
+        await volumeHost.hold(volume, maxBytes);
+        if (maxBytes === 0) continue;
         const key = `${app}/${name}`;
         const bytes = await volumeHost.size(volume);
         if (bytes === null || bytes < maxBytes) continue;

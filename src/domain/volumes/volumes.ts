@@ -181,6 +181,7 @@ export function createVolumes(deps: VolumesDeps): Volumes {
         await demandPlaceFor(store, app.name, name);
         // Before its record, so that no release ever names a volume without a directory.
         await host.create(volume);
+        await host.hold(volume, volume.maxBytes);
         await store.transact(async (tx) => {
           await demandPlaceFor(tx, app.name, name);
           await tx.insertVolume(volume);

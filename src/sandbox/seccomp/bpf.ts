@@ -20,6 +20,8 @@ export const NUMBER_AT = 0;
 export const PROCESSOR_AT = 4;
 /** The lower half of the first argument, on little-endian machines. */
 export const FIRST_ARGUMENT_AT = 16;
+/** The same of the second. */
+export const SECOND_ARGUMENT_AT = 24;
 
 const INSTRUCTION_BYTES = 8;
 

@@ -10,10 +10,11 @@ interface Call {
   readonly number: number;
   readonly kind: number;
   readonly argument?: number;
+  readonly second?: number;
 }
 
 /** As the kernel runs it; a jump out of the program throws. */
-function verdict(program: readonly Instruction[], { number, kind, argument = 0 }: Call): number {
+function verdict(program: readonly Instruction[], { number, kind, argument = 0, second = 0 }: Call): number {
   let accumulator = 0;
   for (let at = 0, steps = 0; ; at += 1, steps += 1) {
     const step = program[at];
@@ -21,7 +22,7 @@ function verdict(program: readonly Instruction[], { number, kind, argument = 0 }
     const { code, ifTrue, ifFalse, operand } = step;
     if (code === 0x06) return operand;
     if (code === 0x05) at += operand;
-    else if (code === 0x20) accumulator = { 0: number, 4: kind, 16: argument }[operand] ?? Number.NaN;
+    else if (code === 0x20) accumulator = { 0: number, 4: kind, 16: argument, 24: second }[operand] ?? Number.NaN;
     else if (code === 0x15) at += accumulator === operand ? ifTrue : ifFalse;
     else if (code === 0x35) at += accumulator >= operand ? ifTrue : ifFalse;
     else if (code === 0x45) at += (accumulator & operand) !== 0 ? ifTrue : ifFalse;
@@ -37,7 +38,7 @@ describe.each(['x64', 'arm64'] as const)('the filter of %s', (processor: Process
     verdict(program, { number: calls.get(name) ?? -1, kind, ...(argument !== undefined && { argument }) });
 
   it('allows every call that is not refused, and no other', () => {
-    const byArgument = ['clone', 'clone3', 'personality', 'socket'];
+    const byArgument = ['clone', 'clone3', 'ioctl', 'personality', 'socket'];
     for (const name of calls.keys()) {
       if (byArgument.includes(name)) continue;
       expect([name, judged(name)]).toEqual([name, REFUSED_CALLS.has(name) ? REFUSED : ALLOWED]);
@@ -46,6 +47,13 @@ describe.each(['x64', 'arm64'] as const)('the filter of %s', (processor: Process
     for (const number of [...Array(1_000).keys(), 0x4000_0000, 0x4000_0001, 0xffff_ffff]) {
       if (!known.has(number)) expect([number, verdict(program, { number, kind })]).toEqual([number, UNKNOWN]);
     }
+  });
+
+  it('refuses to take files out of the project whose quota they are in, and no other request to a device', () => {
+    const ioctl = (second: number): number => verdict(program, { number: calls.get('ioctl') ?? -1, kind, second });
+    // FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR; TCGETS, FIONBIO, FS_IOC_GETFLAGS.
+    expect([0x40086602, 0x401c5820].map(ioctl)).toEqual([REFUSED, REFUSED]);
+    expect([0x5401, 0x5421, 0x80086601].map(ioctl)).toEqual([ALLOWED, ALLOWED, ALLOWED]);
   });
 
   it('refuses namespaces, sockets to the host, odd personalities, and calls of another kind of processor', () => {

@@ -10,6 +10,7 @@ import {
   load,
   NUMBER_AT,
   PROCESSOR_AT,
+  SECOND_ARGUMENT_AT,
   skip,
   whenAnyBit,
   whenAtLeast,
@@ -36,11 +37,19 @@ const AF_VSOCK = 40;
 /** Linux, with 32-bit addresses, with the kernel's name of 2.6, both, and the question which one it is. */
 const PERSONALITIES = [0, 8, 0x20000, 0x20008, 0xffffffff];
 
-/** What depends on the first argument, by name. Each ends with a verdict. */
+/** FS_IOC_SETFLAGS and FS_IOC_FSSETXATTR: an owner of files could take them out of the project whose quota they are in. */
+const PROJECT_CHANGES = [0x40086602, 0x401c5820];
+
+/** What depends on an argument, by name. Each ends with a verdict. */
 const JUDGED: Readonly<Record<string, readonly Instruction[]>> = {
   clone: [load(FIRST_ARGUMENT_AT), whenAnyBit(NEW_NAMESPACES), give(REFUSED), give(ALLOWED)],
   // Its flags are in memory, where a filter does not look.
   clone3: [give(UNKNOWN)],
+  ioctl: [
+    load(SECOND_ARGUMENT_AT),
+    ...PROJECT_CHANGES.flatMap((value) => [whenEqual(value), give(REFUSED)]),
+    give(ALLOWED),
+  ],
   socket: [load(FIRST_ARGUMENT_AT), whenEqual(AF_VSOCK), give(REFUSED), give(ALLOWED)],
   personality: [
     load(FIRST_ARGUMENT_AT),

@@ -6,8 +6,10 @@ import { execFile } from 'node:child_process';
 import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
+import { type HeldLimit, NO_QUOTAS, type ProjectQuotas } from '../../../lib/project-quotas.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
 const run = promisify(execFile);
@@ -28,32 +30,51 @@ export interface CodePlace {
   readonly writable: boolean;
 }
 
+export interface NewLayer {
+  readonly tenant: string;
+  /** The code is a root file system, which is not read-only in any case. */
+  readonly isRoot: boolean;
+  /** What the layer and the directories beside it may hold; absent: no limit. */
+  readonly held?: HeldLimit;
+  readonly beside?: readonly string[];
+}
+
 export class CodeLayers {
   readonly protection: CodeProtection;
   readonly #sandbox: Sandbox;
+  readonly #quotas: ProjectQuotas;
 
-  private constructor(protection: CodeProtection, sandbox: Sandbox) {
+  private constructor(protection: CodeProtection, sandbox: Sandbox, quotas: ProjectQuotas) {
     this.protection = protection;
     this.#sandbox = sandbox;
+    this.#quotas = quotas;
   }
 
   /** `directory`: where those who will have layers have their directories. Nothing that an earlier process mounted below it is left. */
-  static async open(sandbox: Sandbox, directory: string): Promise<CodeLayers> {
+  static async open(sandbox: Sandbox, directory: string, quotas: ProjectQuotas = NO_QUOTAS): Promise<CodeLayers> {
     for (const mounted of await mountsBelow(directory)) await unmount(mounted);
-    if (sandbox.level !== 'bubblewrap') return new CodeLayers('none', sandbox);
-    const layers = new CodeLayers('layer', sandbox);
+    if (sandbox.level !== 'bubblewrap') return new CodeLayers('none', sandbox, quotas);
+    const layers = new CodeLayers('layer', sandbox, quotas);
     return (await layers.#works(join(directory, `${PROBE}-${randomHex(6)}`)))
       ? layers
-      : new CodeLayers('read-only', sandbox);
+      : new CodeLayers('read-only', sandbox, quotas);
   }
 
   /**
-   * Puts a new, empty layer over the code. `directory` is the process's own, `isRoot`: the code is a root file system, which is
-   * not read-only in any case. Call settled() when the process has it.
+   * Puts a new, empty layer over the code. `directory` is the process's own. Call settled() when the process has it.
    */
-  async lay(code: string, directory: string, tenant: string, isRoot: boolean): Promise<CodePlace> {
+  async lay(code: string, directory: string, { tenant, isRoot, held, beside = [] }: NewLayer): Promise<CodePlace> {
+    const layer = layerOf(directory);
+    if (this.protection === 'layer') {
+      await this.clear(directory);
+      await mkdir(layer, { recursive: true, mode: 0o700 });
+    }
+    if (held !== undefined) {
+      const directories = this.protection === 'layer' ? [layer, ...beside] : beside;
+      // What the kernel does not keep is watched all the same.
+      await this.#quotas.hold(directory, directories, held).catch(() => undefined);
+    }
     if (this.protection !== 'layer') return { path: code, writable: isRoot || this.protection === 'none' };
-    await this.clear(directory);
     const { upper, work, merged } = places(directory);
     for (const path of [upper, work, merged]) await mkdir(path, { recursive: true, mode: 0o700 });
     await this.#sandbox.own(upper, tenant);
@@ -81,7 +102,7 @@ export class CodeLayers {
     try {
       await mkdir(code, { recursive: true, mode: 0o700 });
       await writeFile(join(code, 'file'), 'as built');
-      const { path } = await this.lay(code, directory, PROBE, false);
+      const { path } = await this.lay(code, directory, { tenant: PROBE, isRoot: false });
       await writeFile(join(path, 'file'), 'written');
       return (await readFile(join(code, 'file'), 'utf8')) === 'as built';
     } catch {
@@ -92,6 +113,10 @@ export class CodeLayers {
       await this.#sandbox.forget(PROBE);
     }
   }
+}
+
+export function heldOf({ limits: { diskBytes: bytes = 0, files = 0 } }: Pick<UnitSpec, 'limits'>): HeldLimit {
+  return { bytes, files };
 }
 
 /** What the process whose directory this is has written beside its code. */

@@ -134,7 +134,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         const left = join(world.units, 'eeeeeeeeeeee');
         const layers = await CodeLayers.open(world.sandbox, world.units);
         expect(layers.protection).toBe('layer');
-        await layers.lay(join(world.home, 'slugs/slug1/code'), left, 'shop', false);
+        await layers.lay(join(world.home, 'slugs/slug1/code'), left, { tenant: 'shop', isRoot: false });
         expect(await mountsOf(world.units)).toHaveLength(1);
         await world.restart();
         expect(await mountsOf(world.units)).toEqual([]);

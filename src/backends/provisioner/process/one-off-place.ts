@@ -6,7 +6,7 @@ import { removeTree } from '../../../lib/remove-tree.ts';
 import type { Service } from '../../../networks/networks.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import type { Sandbox, SandboxBind, SandboxProcess } from '../../../sandbox/sandbox.ts';
-import type { CodeLayers, CodePlace } from './code-layers.ts';
+import { type CodeLayers, type CodePlace, heldOf } from './code-layers.ts';
 import { type LinkedNames, linkedNames } from './linked-names.ts';
 import type { Slug } from './slug.ts';
 import { mountVolumes } from './volume-mounts.ts';
@@ -51,7 +51,8 @@ export async function inPlace<T>(beside: Beside, spec: UnitSpec, work: (place: P
     await mkdir(home, { recursive: true, mode: 0o711 });
     await mkdir(tmp, { recursive: true });
     for (const path of [home, tmp]) await sandbox.own(path, app);
-    const place = await layers.lay(slug.code, own, app, slug.manifest.image !== undefined);
+    const isRoot = slug.manifest.image !== undefined;
+    const place = await layers.lay(slug.code, own, { tenant: app, isRoot, held: heldOf(spec), beside: [home, tmp] });
     const volumes = await mountVolumes({ sandbox, slug, place, spec, volumes: beside.volumes });
     const started = ({ main }: SandboxProcess): void => {
       // What fails here is done again at the end.

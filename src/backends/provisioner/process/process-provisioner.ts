@@ -62,7 +62,7 @@ const ONE_OFFS = '.run';
 
 export async function createProcessProvisioner(options: ProcessProvisionerOptions): Promise<Provisioner> {
   await mkdir(options.units, { recursive: true, mode: 0o711 });
-  const layers = await CodeLayers.open(options.sandbox, options.units);
+  const layers = await CodeLayers.open(options.sandbox, options.units, options.quotas);
   await removeTree(join(options.units, ONE_OFFS));
   const provisioner = new ProcessProvisioner(options, layers);
   await provisioner.load();
@@ -100,7 +100,8 @@ class ProcessProvisioner implements Provisioner {
   get description(): string {
     const watched = this.#sandbox.limits.memory ? '' : '; memory is watched once a second instead';
     const code = this.#layers.protection === 'read-only' ? '; code is read-only, for no layer can be put over it' : '';
-    return `${this.#sandbox.description}${watched}${code}${this.#outputs.description}`;
+    const quotas = this.#options.quotas?.missing === null ? '; quotas on the disk' : '';
+    return `${this.#sandbox.description}${watched}${code}${quotas}${this.#outputs.description}`;
   }
 
   /** Finds the units on disk. Those of an earlier boot, and those whose start was interrupted, are dead. */

@@ -1,6 +1,7 @@
 import type { AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import type { ProjectQuotas } from '../../../lib/project-quotas.ts';
 import type { Sealer } from '../../../lib/seal.ts';
 import type { PortRange } from './ports.ts';
 import type { ReadinessLimits } from './readiness.ts';
@@ -11,6 +12,8 @@ export interface ProcessProvisionerOptions {
   readonly slugs: string;
   /** Directory with one directory per unit; ours alone. */
   readonly units: string;
+  /** Keep the kernel's limits of what units write; absent: there are none. */
+  readonly quotas?: ProjectQuotas;
   /** Directory of volumes, see domain/volumes/volume-host.ts; absent: units have none. */
   readonly volumes?: string;
   readonly logger: Logger;

@@ -5,7 +5,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { bootId } from '../../../lib/processes.ts';
 import type { Sandbox, SandboxBind, SandboxProcess, SandboxRequest } from '../../../sandbox/sandbox.ts';
 import type { Service } from '../../../networks/networks.ts';
-import type { CodeLayers, CodePlace } from './code-layers.ts';
+import { type CodeLayers, type CodePlace, heldOf } from './code-layers.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { type LinkedNames, linkedNames } from './linked-names.ts';
 import type { LiveUnit } from './live-unit.ts';
@@ -63,7 +63,12 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
       for (const path of [paths.home, paths.tmp]) await sandbox.own(path, launch.spec.app);
       // The file too: an app may open its own output again, as /dev/stdout.
       await sandbox.own(paths.output, launch.spec.app);
-      const place = await layers.lay(slug.code, paths.directory, spec.app, slug.manifest.image !== undefined);
+      const place = await layers.lay(slug.code, paths.directory, {
+        tenant: spec.app,
+        isRoot: slug.manifest.image !== undefined,
+        held: heldOf(spec),
+        beside: [paths.home, paths.tmp],
+      });
       const volumes = await mountVolumes({ ...launch, place });
       const { hosts, env: links } = await linkedNames(sandbox, spec.app, paths.directory);
       started = await sandbox.spawn(unitRequest(launch, { place, volumes, hosts, links }, output));

@@ -4,6 +4,7 @@ import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type VolumeHost, type VolumeName, volumePath } from '../../../domain/volumes/volume-host.ts';
 import { randomHex } from '../../../lib/ids.ts';
+import { NO_QUOTAS, type ProjectQuotas } from '../../../lib/project-quotas.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
@@ -11,14 +12,21 @@ export interface DirectoryVolumesOptions {
   /** Absolute; ours alone. */
   readonly root: string;
   readonly sandbox: Pick<Sandbox, 'own'>;
+  /** Absent: there are none. */
+  readonly quotas?: ProjectQuotas;
 }
 
 const SIZE_DEADLINE_MS = 30_000;
+/** A volume may have so many files that they hold this on an average, so that no volume takes those of all others. */
+const BYTES_PER_FILE = 4096;
 const REMOVED = '.removed-';
 const NAME = /^[a-z][a-z0-9-]*$/;
 
 /** Removals that were cut off are carried on in the background. */
-export async function createDirectoryVolumes({ root, sandbox }: DirectoryVolumesOptions): Promise<VolumeHost> {
+export async function createDirectoryVolumes(options: DirectoryVolumesOptions): Promise<VolumeHost> {
+  const { root, sandbox, quotas = NO_QUOTAS } = options;
+  /** Path -> bytes, as they were set last. */
+  const held = new Map<string, number>();
   await mkdir(root, { recursive: true, mode: 0o711 });
   for (const name of await readdir(root)) {
     if (name.startsWith(REMOVED)) void removeTree(join(root, name)).catch(() => undefined);
@@ -34,8 +42,15 @@ export async function createDirectoryVolumes({ root, sandbox }: DirectoryVolumes
       await mkdir(directory, { recursive: true, mode: 0o700 });
       await sandbox.own(directory, volume.app);
     },
+    async hold(volume, maxBytes) {
+      const directory = place(volume);
+      if (held.get(directory) === maxBytes) return;
+      await quotas.hold(directory, [directory], { bytes: maxBytes, files: Math.ceil(maxBytes / BYTES_PER_FILE) });
+      held.set(directory, maxBytes);
+    },
     size: (volume) => sizeOf(place(volume)),
     async remove(volume) {
+      held.delete(place(volume));
       const removed = join(root, `${REMOVED}${randomHex(12)}`);
       try {
         await rename(place(volume), removed);

@@ -9,6 +9,13 @@ export class MemoryVolumes implements VolumeHost {
     this.sizes.set(volumePath(volume), this.sizes.get(volumePath(volume)) ?? 0);
   }
 
+  /** `<app>/<name>` -> bytes. */
+  readonly held = new Map<string, number>();
+
+  async hold(volume: Parameters<VolumeHost['hold']>[0], maxBytes: number): Promise<void> {
+    this.held.set(volumePath(volume), maxBytes);
+  }
+
   async size(volume: Parameters<VolumeHost['size']>[0]): Promise<number | null> {
     return this.sizes.get(volumePath(volume)) ?? 0;
   }
