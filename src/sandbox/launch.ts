@@ -1,10 +1,11 @@
 /** Starts a planned process: opens the extra descriptors, puts it into its control group, lets it run. */
 import { spawn } from 'node:child_process';
 import type { ChildProcess, StdioOptions } from 'node:child_process';
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, openSync, unlinkSync, writeSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
+import type { AccountFiles } from './accounts.ts';
 import type { Cgroups } from './cgroups.ts';
 import type { Descriptors, Plan } from './plan.ts';
 import { allProcesses, familyOf, isAlive, markedProcesses, namespacePid, readProcess } from '../lib/processes.ts';
@@ -71,6 +72,8 @@ export interface BubblewrapLaunch {
   readonly users: string | null;
   /** File with the filter of system calls; null for what makes mounts and namespaces itself, and where there is none. */
   readonly filterFile: string | null;
+  /** The users and groups that the process finds; null where it has a root of its own. */
+  readonly accounts: AccountFiles | null;
   readonly plan: (fds: Descriptors) => Plan;
 }
 
@@ -83,14 +86,19 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
   const next = block + 1;
   const users = launch.users === null ? [] : (['pipe'] as const);
   const filter = launch.filterFile === null ? null : next + users.length;
-  const fds = { info, status, block, users: next, filter };
+  const names = next + users.length + (filter === null ? 0 : 1);
+  const accounts = launch.accounts === null ? null : { passwd: names, group: names + 1 };
+  const fds = { info, status, block, users: next, filter, accounts };
   const plan = launch.plan(fds);
   const files = [openSync(launch.statusFile, 'w', 0o600)];
   let child: ChildProcess;
   try {
     if (launch.filterFile !== null) files.push(openSync(launch.filterFile, 'r'));
-    const [account = 0, ...filters] = files;
-    const extra: StdioList = ['pipe', account, 'pipe', ...users, ...filters];
+    const { passwd, group } = launch.accounts ?? {};
+    for (const text of [passwd, group])
+      if (text !== undefined) files.push(readFrom(text, `${launch.statusFile}.names`));
+    const [account = 0, ...others] = files;
+    const extra: StdioList = ['pipe', account, 'pipe', ...users, ...others];
     child = spawn(plan.file, plan.args, { env: plan.env, stdio: [...stdio, ...extra], detached: true });
   } finally {
     for (const file of files) closeSync(file);
@@ -119,6 +127,15 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
   } finally {
     infoPipe.destroy();
   }
+}
+
+/** A descriptor from which the text is read, of a file that is nowhere any more. */
+function readFrom(text: string, path: string): number {
+  const file = openSync(path, 'w+', 0o600);
+  unlinkSync(path);
+  // At a position, so that whoever reads begins at the beginning.
+  writeSync(file, text, 0);
+  return file;
 }
 
 /** It waits for that before it does anything, for until then it is nobody. */

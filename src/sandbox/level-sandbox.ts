@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { readFile, readdir, rm, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { type Account, accountFiles, machineUserName, TENANT_NAME } from './accounts.ts';
 import { safeName } from './cgroups.ts';
 import type { Cgroups } from './cgroups.ts';
 import { allProcesses, familyOf } from '../lib/processes.ts';
@@ -106,11 +107,13 @@ export class LevelSandbox implements Sandbox {
     }
   }
 
-  async #launch(request: SandboxRequest, network: EnteredNetwork | null): Promise<Launched> {
+  async #launch(asked: SandboxRequest, network: EnteredNetwork | null): Promise<Launched> {
     const { programs, tenants, system } = this.#isolation;
-    if (request.root !== undefined && system === null) throw new Error(`${this.level} has no root file systems.`);
-    if (request.manyUsers === true && !this.manyUsers) throw new Error(`${this.level} has no users of one's own.`);
-    const uid = tenants?.uid(request.tenant) ?? null;
+    if (asked.root !== undefined && system === null) throw new Error(`${this.level} has no root file systems.`);
+    if (asked.manyUsers === true && !this.manyUsers) throw new Error(`${this.level} has no users of one's own.`);
+    const uid = tenants?.uid(asked.tenant) ?? null;
+    const account = this.#account(asked, uid);
+    const request = { ...asked, env: { ...named(account.name), ...asked.env } };
     const within = (plan: Plan): Plan => (network === null ? plan : inNetwork(plan, network.path, programs));
     if (system !== null) {
       const entries = request.root === undefined ? [] : await rootEntries(request.root.directory);
@@ -121,12 +124,22 @@ export class LevelSandbox implements Sandbox {
         before: network?.opened ?? null,
         users: request.manyUsers === true ? userMap(uid ?? 0) : null,
         filterFile: request.manyUsers === true ? null : this.#filterFile,
+        accounts: request.root === undefined ? accountFiles(account) : null,
         plan: (fds) => within(planned(request, { programs, system, uid, entries, fds })),
       });
     }
     await network?.opened;
     const plan = uid === null ? planPlain(request, programs) : planUser(request, programs, uid);
     return launchDirect(request, within(plan), this.#cgroups);
+  }
+
+  /** As whom the process sees itself. */
+  #account({ root, manyUsers, env }: SandboxRequest, tenant: number | null): Account {
+    const home = env['HOME'] ?? '/';
+    if (root !== undefined) return { name: root.name ?? '', uid: root.uid, gid: root.gid, home };
+    if (manyUsers === true) return { name: 'root', uid: 0, gid: 0, home };
+    const name = this.level === 'plain' ? machineUserName() : TENANT_NAME;
+    return { name, uid: tenant ?? process.getuid?.() ?? 0, gid: tenant ?? process.getgid?.() ?? 0, home };
   }
 
   async own(path: string, tenant: string): Promise<void> {
@@ -242,6 +255,10 @@ function replaceFile(path: string, bytes: Buffer): void {
 
 export function scopeOf(stateDir: string): string {
   return createHash('sha256').update(resolve(stateDir)).digest('hex').slice(0, 8);
+}
+
+function named(name: string): Record<string, string> {
+  return name === '' ? {} : { USER: name, LOGNAME: name };
 }
 
 function planned(request: SandboxRequest, facts: BubblewrapFacts): Plan {

@@ -54,7 +54,13 @@ export function planManyUsers(request: SandboxRequest, { programs, system, uid, 
   for (const path of ['/tmp', '/var/tmp', '/run', '/dev/shm']) {
     inner.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', path);
   }
-  inner.push(...systemArguments(system), ...bindArguments(near), '--chdir', request.cwd, ...assigned(late));
+  inner.push(
+    ...systemArguments(system, fds.accounts),
+    ...bindArguments(near),
+    '--chdir',
+    request.cwd,
+    ...assigned(late),
+  );
   // No filter: what runs here makes mounts and namespaces.
   inner.push(...descriptors({ ...fds, filter: null }), '--', ...request.argv);
   const { argv, env } = asUser({ ...request, argv: inner, env: early }, programs, uid);

@@ -9,9 +9,9 @@ const programs = {
   env: '/usr/bin/env',
   nsenter: '/usr/bin/nsenter',
 };
-const fds = { info: 3, status: 4, block: 5, users: 6, filter: 7 };
+const fds = { info: 3, status: 4, block: 5, users: 6, filter: 7, accounts: { passwd: 8, group: 9 } };
 const system = {
-  directories: ['/usr', '/etc'],
+  directories: ['/usr', '/etc/ssl'],
   links: [{ path: '/bin', target: 'usr/bin' }],
   masked: [
     { path: '/proc/acpi', isDirectory: true },
@@ -49,7 +49,8 @@ describe('bubblewrap', () => {
       '/usr/bin/bwrap --unshare-pid --unshare-ipc --unshare-uts --new-session --proc /proc --dev /dev ' +
         '--tmpfs /proc/acpi --remount-ro /proc/acpi --ro-bind /dev/null /proc/keys ' +
         '--perms 1777 --size 536870912 --tmpfs /tmp --perms 1777 --size 536870912 --tmpfs /dev/shm ' +
-        '--ro-bind /etc /etc --ro-bind /usr /usr --symlink usr/bin /bin ' +
+        '--perms 0755 --tmpfs /etc --perms 0755 --dir /etc --ro-bind /etc/ssl /etc/ssl --ro-bind /usr /usr --symlink usr/bin /bin ' +
+        '--perms 0644 --file 8 /etc/passwd --perms 0644 --file 9 /etc/group --remount-ro /etc ' +
         '--perms 0755 --dir /home --perms 0755 --dir /home/tancho --perms 0755 --dir /home/tancho/slugs ' +
         '--perms 0755 --dir /home/tancho/slugs/a --bind /home/tancho/slugs/a/code /home/tancho/slugs/a/code ' +
         '--perms 0755 --dir /home/tancho/units --bind /home/tancho/units/u1 /home/tancho/units/u1 ' +
@@ -116,7 +117,8 @@ describe('bubblewrap', () => {
       `--ro-bind ${place('/etc/hosts', '1')} /.tancho/hosts --bind ${place('/home/tancho/units/u1/tmp', '0')} /tmp ` +
       '--remount-ro / --chdir /srv --setenv LD_PRELOAD x.so --info-fd 3 --json-status-fd 4 --block-fd 5 --seccomp 7 -- /app';
     expect([plan.file, ...plan.args].join(' ')).toBe(
-      '/usr/bin/bwrap --ro-bind /etc /etc --ro-bind /usr /usr --symlink usr/bin /bin --bind /proc /proc --dev-bind /dev /dev ' +
+      '/usr/bin/bwrap --perms 0755 --tmpfs /etc --perms 0755 --dir /etc --ro-bind /etc/ssl /etc/ssl --ro-bind /usr /usr ' +
+        '--symlink usr/bin /bin --remount-ro /etc --bind /proc /proc --dev-bind /dev /dev ' +
         '--perms 0755 --dir /tmp --perms 0755 --dir /.sandbox --bind /home/tancho/units/u1/tmp /.sandbox/0 ' +
         '--ro-bind /etc/hosts /.sandbox/1 --bind /home/tancho/slugs/a/code /.sandbox/root ' +
         '--cap-drop ALL --cap-add CAP_SETUID --cap-add CAP_SETGID --cap-add CAP_SETPCAP --cap-add CAP_DAC_READ_SEARCH ' +

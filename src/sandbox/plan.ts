@@ -35,6 +35,8 @@ export interface Descriptors {
   readonly users: number;
   /** Where the filter of system calls is read from; null: all that the kernel has. */
   readonly filter: number | null;
+  /** Where the users and groups that the process finds are read from; null: they are those of its root. */
+  readonly accounts: { readonly passwd: number; readonly group: number } | null;
 }
 
 export interface BubblewrapFacts {
@@ -72,7 +74,7 @@ export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts):
   const args = [...namespaces(request), ...kernelArguments(system)];
   // Before what is shown of the machine, which may lie below /tmp.
   for (const path of ['/tmp', '/dev/shm']) args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', path);
-  args.push(...systemArguments(system), ...bindArguments(request.binds));
+  args.push(...systemArguments(system, fds.accounts), ...bindArguments(request.binds));
   if (uid !== null) args.push(...KEPT_CAPABILITIES);
   args.push('--chdir', request.cwd);
   const { early, late } = splitEnvironment(request.env);
@@ -130,13 +132,17 @@ function rootArguments(
   return [...args, ...descriptors(fds), '--', ...request.argv];
 }
 
-export function systemArguments({ directories, links }: SystemView): string[] {
-  const isInParts = [...directories, ...links.map(({ path }) => path)].some((path) => path.startsWith('/etc/'));
+export function systemArguments(
+  { directories, links }: SystemView,
+  accounts: Descriptors['accounts'] = null,
+): string[] {
+  const names = accounts === null ? [] : Object.entries(accounts);
   return [
-    ...(isInParts ? ['--perms', '0755', '--tmpfs', '/etc'] : []),
+    ...['--perms', '0755', '--tmpfs', '/etc'],
     ...bindArguments(directories.map((path) => ({ path, writable: false }))),
     ...links.flatMap((link) => ['--symlink', link.target, link.path]),
-    ...(isInParts ? ['--remount-ro', '/etc'] : []),
+    ...names.flatMap(([name, fd]) => ['--perms', '0644', '--file', `${fd}`, `/etc/${name}`]),
+    ...['--remount-ro', '/etc'],
   ];
 }
 

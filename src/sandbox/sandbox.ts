@@ -13,7 +13,7 @@ export interface SandboxRequest {
   readonly argv: readonly string[];
   /** Working directory. */
   readonly cwd: string;
-  /** The complete environment; nothing is inherited. */
+  /** The complete environment; nothing is inherited. USER and LOGNAME are added where they are not in it. */
   readonly env: Readonly<Record<string, string>>;
   /** Whose user the process runs as (one uid per tenant at the levels that have it); an app's name. */
   readonly tenant: string;
@@ -54,6 +54,8 @@ export interface SandboxRoot {
   /** As which the process sees itself; outside it is the tenant's user all the same. Not 0. */
   readonly uid: number;
   readonly gid: number;
+  /** By which the root knows the uid; absent: none that is known. */
+  readonly name?: string;
 }
 
 export interface SandboxProcess {

@@ -40,11 +40,22 @@ describe('systemView', () => {
     const shown = [...view.directories, ...view.links.map(({ path }) => path)].filter((path) =>
       path.startsWith('/etc'),
     );
-    for (const name of ['passwd', 'hosts', 'nsswitch.conf', 'ssl', 'ld.so.cache']) {
+    for (const name of ['hosts', 'nsswitch.conf', 'ssl', 'ld.so.cache']) {
       if (existsSync(`/etc/${name}`)) expect(shown).toContain(`/etc/${name}`);
     }
     expect(shown).not.toContain('/etc');
-    for (const name of ['shadow', 'ssh', 'machine-id', 'fstab', 'postgresql', 'redis', 'cron.d', 'pam.d']) {
+    for (const name of [
+      'passwd',
+      'group',
+      'shadow',
+      'ssh',
+      'machine-id',
+      'fstab',
+      'postgresql',
+      'redis',
+      'cron.d',
+      'pam.d',
+    ]) {
       expect(shown).not.toContain(`/etc/${name}`);
     }
   });

@@ -27,6 +27,8 @@ export interface SlugImage {
   /** As which processes see themselves. */
   readonly uid: number;
   readonly gid: number;
+  /** Of the uid, in the root; absent in those of earlier versions. */
+  readonly name?: string;
   /** TCP ports that the image says it listens on: good for advice only. */
   readonly ports: readonly number[];
   /** Which of /bin/sh, /bin/bash and /usr/bin/setsid are there. */

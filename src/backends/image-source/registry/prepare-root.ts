@@ -18,12 +18,12 @@ export async function prepareRoot(tree: RootTree, config: ImageConfig): Promise<
   for (const name of SYSTEM_DIRECTORIES) await tree.realDirectory(name);
   for (const name of FILES_OF_THE_MACHINE) await tree.symbolicLink(['etc', name], `${MACHINE_FILES}/${name}`);
   for (const path of [config.directory, ...config.volumes]) await tree.makeDirectory(partsOf(path));
-  const { uid, gid, home } = await runsAs(tree, config.user);
+  const user = await runsAs(tree, config.user);
   if ((await tree.names()).length > MAX_AT_THE_TOP) {
     throw unfit(`it has more than ${MAX_AT_THE_TOP} files and directories at its top.`, 'Put them into a directory.');
   }
   const { directory, ports } = config;
-  return { directory, home, uid, gid, ports, programs: await programsIn(tree) };
+  return { directory, ...user, ports, programs: await programsIn(tree) };
 }
 
 async function programsIn(tree: RootTree): Promise<string[]> {

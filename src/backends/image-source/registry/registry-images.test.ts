@@ -129,6 +129,7 @@ describe('a pull', () => {
         home: '/srv/web',
         uid: 33,
         gid: 34,
+        name: 'web',
         ports: [90, 8080],
         programs: ['/bin/sh'],
       },
@@ -207,28 +208,6 @@ describe('a pull', () => {
     expect(readdirSync(join(slugs, 'shop'))).toEqual(['d1']);
     // What no release names may go at any time.
     expect(await pull(registry, { deployId: 'd3' })).toMatchObject({ id: 'shop/d3', isNew: true });
-  });
-
-  it.each<[string, string, string, { uid: number; gid: number; home: string }]>([
-    ['nobody in particular', '', 'root:x:0:0::/root:/bin/sh\n', { uid: 1000, gid: 1000, home: '/root' }],
-    ['root', '0:0', '', { uid: 1000, gid: 1000, home: '/root' }],
-    ['a number', '5000', '', { uid: 5000, gid: 5000, home: '/' }],
-    ['numbers', '5000:0', 'x:y:z', { uid: 5000, gid: 0, home: '/' }],
-    ['a number with a name', '33', 'web:x:33:34::/root:', { uid: 33, gid: 34, home: '/root' }],
-    ['a name and a group', 'web:staff', 'web:x:33:34::/nowhere:', { uid: 33, gid: 50, home: '/' }],
-  ])('runs as %s', async (_, User, passwd, expected) => {
-    const registry = await start();
-    const etc = [
-      { path: 'etc/passwd', data: passwd },
-      { path: 'etc/group', data: 'staff:x:50:\n' },
-      { path: 'root/', type: 'directory' as const },
-    ];
-    registry.addImage('team/app', '1', { layers: [etc], config: { Cmd: ['x'], User } });
-    await pull(registry);
-    expect(manifestOf('shop/d1').image).toMatchObject(expected);
-    const written = readFileSync(join(slugs, 'shop/d1/code/etc/passwd'), 'utf8');
-    expect(written.split('\n').filter((line) => line.split(':')[2] === `${expected.uid}`)).toHaveLength(1);
-    expect(written.startsWith(passwd)).toBe(true);
   });
 });
 

@@ -6,6 +6,7 @@ import { unfit } from './failures.ts';
 import type { RootTree } from './root-tree.ts';
 
 export interface RunsAs {
+  readonly name: string;
   readonly uid: number;
   readonly gid: number;
   readonly home: string;
@@ -25,7 +26,7 @@ const MAX_FILE_BYTES = 1024 * 1024;
 const PASSWD = ['etc', 'passwd'];
 const GROUP = ['etc', 'group'];
 
-/** Adds the user to the image's /etc/passwd where that has none of the number. Throws Failure `invalid_source`. */
+/** Adds the user and its group to the image's files of them where these have none of the number. Throws Failure `invalid_source`. */
 export async function runsAs(tree: RootTree, wanted: string): Promise<RunsAs> {
   const entries = passwdEntries((await tree.read(PASSWD, MAX_FILE_BYTES)) ?? '');
   const [, name = '', group] = /^([^:]*)(?::(.*))?$/s.exec(wanted.trim()) ?? [];
@@ -42,15 +43,32 @@ export async function runsAs(tree: RootTree, wanted: string): Promise<RunsAs> {
   return known(tree, entries, { uid, gid, home });
 }
 
-async function known(tree: RootTree, entries: readonly Entry[], user: RunsAs): Promise<RunsAs> {
+async function known(
+  tree: RootTree,
+  entries: readonly Entry[],
+  user: Pick<RunsAs, 'uid' | 'gid' | 'home'>,
+): Promise<RunsAs> {
   const { uid, gid, home } = user;
-  if (entries.some((entry) => entry.uid === uid)) return user;
-  const name = entries.some((entry) => entry.name === 'app') ? `app${uid}` : 'app';
-  const place = /[:\n]/.test(home) ? '/' : home;
-  const text = (await tree.read(PASSWD, MAX_FILE_BYTES)) ?? '';
-  const separator = text === '' || text.endsWith('\n') ? '' : '\n';
-  await tree.append(PASSWD, `${separator}${name}:x:${uid}:${gid}::${place}:/bin/sh\n`);
-  return user;
+  await groupKnown(tree, gid);
+  const entry = entries.find((one) => one.uid === uid);
+  if (entry !== undefined) return { ...user, name: entry.name };
+  const name = free('app', uid, entries);
+  await addLine(tree, PASSWD, `${name}:x:${uid}:${gid}::${/[:\n]/.test(home) ? '/' : home}:/bin/sh`);
+  return { ...user, name };
+}
+
+async function groupKnown(tree: RootTree, gid: number): Promise<void> {
+  const groups = await groupsOf(tree);
+  if (!groups.some((group) => group.gid === gid)) await addLine(tree, GROUP, `${free('app', gid, groups)}:x:${gid}:`);
+}
+
+function free(name: string, id: number, taken: readonly { readonly name: string }[]): string {
+  return taken.some((one) => one.name === name) ? `${name}${id}` : name;
+}
+
+async function addLine(tree: RootTree, path: string[], line: string): Promise<void> {
+  const text = (await tree.read(path, MAX_FILE_BYTES)) ?? '';
+  await tree.append(path, `${text === '' || text.endsWith('\n') ? '' : '\n'}${line}\n`);
 }
 
 async function existing(tree: RootTree, home: string): Promise<string> {
@@ -62,10 +80,18 @@ async function existing(tree: RootTree, home: string): Promise<string> {
 async function groupId(tree: RootTree, group: string): Promise<number> {
   const number = numberOf(group);
   if (number !== null) return number;
-  const lines = ((await tree.read(GROUP, MAX_FILE_BYTES)) ?? '').split('\n').map((line) => line.split(':'));
-  const found = numberOf(lines.find(([name]) => name === group)?.[2] ?? '');
-  if (found !== null) return found;
+  const found = (await groupsOf(tree)).find(({ name }) => name === group);
+  if (found !== undefined) return found.gid;
   throw unfit(`its group ${JSON.stringify(group.slice(0, 100))} is not in its /etc/group.`);
+}
+
+async function groupsOf(tree: RootTree): Promise<{ name: string; gid: number }[]> {
+  const text = (await tree.read(GROUP, MAX_FILE_BYTES)) ?? '';
+  return text.split('\n').flatMap((line) => {
+    const [name = '', , number = ''] = line.split(':');
+    const gid = numberOf(number);
+    return gid === null || name === '' ? [] : [{ name, gid }];
+  });
 }
 
 function passwdEntries(text: string): Entry[] {

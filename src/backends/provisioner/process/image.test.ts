@@ -33,7 +33,8 @@ describe.skipIf(skipped !== '')('a unit of an image', () => {
     copyFileSync(BUSYBOX ?? '', join(code, 'busybox'));
     for (const program of programs) symlinkSync('/busybox', join(code, program));
     for (const name of ['hosts', 'resolv.conf']) symlinkSync(`/.tancho/${name}`, join(code, 'etc', name));
-    const image = { digest: 'sha256:1', directory: '/srv', home: '/', uid: 4711, gid: 4711, ports: [8080], programs };
+    const user = { home: '/', uid: 4711, gid: 4711, name: 'web' };
+    const image = { digest: 'sha256:1', directory: '/srv', ...user, ports: [8080], programs };
     const manifest = { format: 1, platform: '', path: [], env: { GREETING: 'below', OTHER: 'kept' }, binds: [], image };
     writeFileSync(join(code, '..', 'slug.json'), JSON.stringify(manifest));
   }
@@ -92,9 +93,9 @@ describe.skipIf(skipped !== '')('a unit of an image', () => {
   it('has commands in the same surroundings, read by its own shell or by none', async () => {
     addImage('image', ['/bin/sh']);
     const { code, text } = await run(
-      '/busybox id -u; pwd; echo $GREETING $OTHER $HOME $TMPDIR; echo x > /tmp/x; exit 4',
+      '/busybox id -u; pwd; echo $GREETING $OTHER $HOME $TMPDIR $USER $LOGNAME; echo x > /tmp/x; exit 4',
     );
-    expect([code, text.split('\n')]).toEqual([4, ['4711', '/srv', 'above kept / /tmp', '']]);
+    expect([code, text.split('\n')]).toEqual([4, ['4711', '/srv', 'above kept / /tmp web web', '']]);
     expect((await run('/busybox cat /etc/hosts')).code).toBe(0);
     addImage('image2');
     const bare = spec('', { id: 'cccccccccccc', artifact: 'image2', listens: false });

@@ -70,6 +70,21 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect(existsSync(join(world.home, 'slugs/slug1/code/made'))).toBe(name !== 'bubblewrap');
     });
 
+    it('tells commands a port as it tells units, and by which name they run', async () => {
+      const tell = async (changes: Partial<UnitSpec>): Promise<string> => {
+        let text = '';
+        const output = (bytes: Uint8Array): void => void (text += Buffer.from(bytes).toString());
+        const unit = spec('true', { id: '999999999999', ...changes });
+        const command = 'test "$USER" = "$LOGNAME" && echo "$USER $PORT"';
+        await world.provisioner.exec({ unit, command, output, signal: NEVER, timeoutMs: 60_000 });
+        return text.trim();
+      };
+      expect(await tell({})).toMatch(/^[a-z]\w* \d+$/);
+      if (!level.sandbox.networks) return;
+      expect(await tell({})).toBe('app 8080');
+      expect(await tell({ env: { PORT: '3000' } })).toBe('app 3000');
+    });
+
     if (name !== 'plain') {
       it('reads neither the secret key nor what belongs to another app', async ({ skip }) => {
         skip(!isRoot, 'only root may become other users');

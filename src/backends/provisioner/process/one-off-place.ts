@@ -17,8 +17,8 @@ export interface Beside {
   readonly layers: CodeLayers;
   /** Directory for one-off homes. */
   readonly directory: string;
-  /** The port of the unit beside which it runs, if that runs. */
-  readonly port: number | null;
+  /** As the unit is told beside which it runs; where that does not run, one that is free. */
+  readonly port: number;
   readonly services: readonly Service[];
   /** Directory of all volumes. */
   readonly volumes: string;

@@ -38,8 +38,6 @@ import { linkApps } from './linked-names.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
 import type { Beside } from './one-off-place.ts';
-import { assignedPort } from './own-ports.ts';
-import { choosePort, DEFAULT_PORT_RANGE, isFree } from './ports.ts';
 import { DEFAULT_READINESS, waitReady } from './readiness.ts';
 import type { ProcessProvisionerOptions } from './provisioner-options.ts';
 import { reachedServices } from './reached-services.ts';
@@ -48,6 +46,7 @@ import { openSlug } from './slug.ts';
 import type { Slug } from './slug.ts';
 import { launchUnit, newRecord, startFailure } from './unit-launch.ts';
 import { UnitOutputs } from './unit-outputs.ts';
+import { UnitPorts } from './unit-ports.ts';
 import { loadRecord, makeUnitDirectories, unitPaths } from './unit-record.ts';
 import type { UnitPaths, UnitRecord } from './unit-record.ts';
 import { writtenData } from './written-data.ts';
@@ -78,8 +77,7 @@ class ProcessProvisioner implements Provisioner {
   readonly #units = new Map<string, LiveUnit>();
   readonly #queue = new KeyedQueue();
   readonly #timers = new Set<NodeJS.Timeout>();
-  /** Ports chosen for units that have no record yet. */
-  readonly #promised = new Set<number>();
+  readonly #ports: UnitPorts;
   readonly #specs = new Map<string, UnitSpec>();
   #listener: ((exited: UnitExited) => void) | null = null;
   readonly #outputs: UnitOutputs;
@@ -89,7 +87,8 @@ class ProcessProvisioner implements Provisioner {
     this.#sandbox = options.sandbox;
     this.#layers = layers;
     this.#outputs = new UnitOutputs(options.logger);
-    const { roots: images, limits, links } = options.sandbox;
+    const { roots: images, limits, links, networks } = options.sandbox;
+    this.#ports = new UnitPorts({ range: options.portRange ?? null, isOwn: networks, taken: () => this.#takenPorts() });
     const places = options.sandbox.level === 'bubblewrap' ? 'anywhere' : 'below the code';
     const volumes = options.volumes === undefined ? 'none' : places;
     this.supports = { shell: true, images, volumes, links, memoryLimit: true, cpuLimit: limits.cpu };
@@ -137,7 +136,7 @@ class ProcessProvisioner implements Provisioner {
   async #start(spec: UnitSpec, existing: LiveUnit | undefined): Promise<void> {
     const paths = unitPaths(this.#options.units, spec.id);
     const slug = await this.#slug(spec);
-    const port = spec.listens ? await this.#portFor(existing, spec, slug) : null;
+    const port = spec.listens ? await this.#ports.ofUnit(existing?.record.port ?? null, { spec, slug }) : null;
     try {
       await makeUnitDirectories(paths);
       const known = existing?.record;
@@ -157,7 +156,7 @@ class ProcessProvisioner implements Provisioner {
       if (existing === undefined && unit !== undefined) await this.#forget(unit);
       throw startFailure(spec.process, error, lines);
     } finally {
-      if (port !== null) this.#promised.delete(port);
+      if (port !== null) this.#ports.begun(port);
     }
   }
 
@@ -171,18 +170,8 @@ class ProcessProvisioner implements Provisioner {
     return guard === undefined || !this.#sandbox.networks ? [] : reachedServices(services, { guard, logger });
   }
 
-  /** In the network of the machine the unit's former port when it is still free. */
-  async #portFor(existing: LiveUnit | undefined, spec: UnitSpec, slug: Slug): Promise<number> {
-    if (this.#sandbox.networks) return assignedPort(spec.env, slug.manifest.image?.ports ?? []);
-    const former = existing?.record.port ?? null;
-    if (former !== null && (await isFree(former))) return former;
-    return this.#queue.run('ports', async () => {
-      const taken = new Set(this.#promised);
-      for (const { record } of this.#units.values()) if (record.port !== null) taken.add(record.port);
-      const port = await choosePort(this.#options.portRange ?? DEFAULT_PORT_RANGE, taken);
-      this.#promised.add(port);
-      return port;
-    });
+  #takenPorts(): number[] {
+    return [...this.#units.values()].flatMap(({ record }) => record.port ?? []);
   }
 
   async ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {
@@ -325,10 +314,11 @@ class ProcessProvisioner implements Provisioner {
   async #beside(spec: UnitSpec): Promise<Beside> {
     const slug = await this.#slug(spec);
     const beside = this.#units.get(spec.id);
-    const port = beside === undefined || beside.isDead ? null : beside.record.port;
     const directory = join(this.#options.units, ONE_OFFS);
     const services = await this.#servicesOf(spec);
     const { volumes = '' } = this.#options;
+    const theirs = beside === undefined || beside.isDead ? null : beside.record.port;
+    const port = theirs ?? (await this.#ports.beside({ spec, slug }));
     return { sandbox: this.#sandbox, layers: this.#layers, slug, directory, port, services, volumes };
   }
 

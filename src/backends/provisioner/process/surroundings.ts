@@ -53,6 +53,7 @@ function inImage(image: SlugImage, { place, tmp, volumes = [], hosts = null }: O
     })),
     ...volumes,
   ];
-  const { uid, gid, directory: cwd, home } = image;
-  return { cwd, binds, root: { directory: place.path, uid, gid }, home, tmp: '/tmp' };
+  const { uid, gid, name, directory: cwd, home } = image;
+  const root = { directory: place.path, uid, gid, ...(name !== undefined && { name }) };
+  return { cwd, binds, root, home, tmp: '/tmp' };
 }

@@ -1,0 +1,62 @@
+/** Which port a process is told: one of its own network, or one of the machine that nobody else is told. */
+import type { UnitSpec } from '../../../domain/units/provisioner.ts';
+import { KeyedQueue } from '../../../lib/keyed-queue.ts';
+import { assignedPort } from './own-ports.ts';
+import { choosePort, DEFAULT_PORT_RANGE, isFree, type PortRange } from './ports.ts';
+import type { Slug } from './slug.ts';
+
+export interface UnitPortsOptions {
+  /** Of the machine; null: the usual one. */
+  readonly range: PortRange | null;
+  /** Every process has a network of its own. */
+  readonly isOwn: boolean;
+  /** Those of the units on record. */
+  readonly taken: () => readonly number[];
+}
+
+interface Of {
+  readonly spec: UnitSpec;
+  readonly slug: Slug;
+}
+
+export class UnitPorts {
+  readonly #options: UnitPortsOptions;
+  readonly #queue = new KeyedQueue();
+  /** Chosen for units that have no record yet. */
+  readonly #promised = new Set<number>();
+
+  constructor(options: UnitPortsOptions) {
+    this.#options = options;
+  }
+
+  /** In the network of the machine the unit's former port when it is still free. Nobody else is told it, until begun(). */
+  async ofUnit(former: number | null, of: Of): Promise<number> {
+    const own = this.#own(of);
+    if (own !== null) return own;
+    if (former !== null && (await isFree(former))) return former;
+    return this.#queue.run('ports', async () => {
+      const port = await this.#free();
+      this.#promised.add(port);
+      return port;
+    });
+  }
+
+  /** The unit has a record. */
+  begun(port: number): void {
+    this.#promised.delete(port);
+  }
+
+  /** Of a command, which may read it at its start although it never listens. */
+  async beside(of: Of): Promise<number> {
+    return this.#own(of) ?? this.#free();
+  }
+
+  #own({ spec, slug }: Of): number | null {
+    return this.#options.isOwn ? assignedPort(spec.env, slug.manifest.image?.ports ?? []) : null;
+  }
+
+  async #free(): Promise<number> {
+    const taken = new Set([...this.#promised, ...this.#options.taken()]);
+    return choosePort(this.#options.range ?? DEFAULT_PORT_RANGE, taken);
+  }
+}
