@@ -97,6 +97,9 @@ export interface Config {
   readonly eventDays: number;
   readonly events: number;
   readonly deployLogsPerApp: number;
+  readonly deploysPerApp: number;
+  readonly unusedDays: number;
+  readonly toolBytes: number;
   /** Bytes of memory a unit may use; 0 for no limit. */
   readonly unitMemoryBytes: number;
   /** `auto` takes the strongest level this machine has; a named level must be there, or the server does not start. */

@@ -112,6 +112,9 @@ function valuesOf(read: Read): Values {
     eventDays: read(SETTINGS.eventDays),
     events: read(SETTINGS.events),
     deployLogsPerApp: read(SETTINGS.deployLogsPerApp),
+    deploysPerApp: read(SETTINGS.deploysPerApp),
+    unusedDays: read(SETTINGS.unusedDays),
+    toolBytes: read(SETTINGS.toolBytes),
   };
 }
 

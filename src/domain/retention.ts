@@ -19,8 +19,6 @@ const ROLLOUTS_AT_ONCE = 200;
 /** Nobody reads a finished one; the newest are left to whoever looks into the database. */
 const KEPT_ROLLOUTS = 20;
 const DAY_MS = 86_400_000;
-/** A tool that a build brought is kept so long although nothing uses it. */
-const UNUSED_TOOL_DAYS = 30;
 
 export interface RetentionDeps {
   readonly store: Store;
@@ -39,7 +37,7 @@ export interface Retention {
 
 export function createRetention(deps: RetentionDeps): Retention {
   const { store, builder, leases, queue, settings, logger, now } = deps;
-  const { eventDays, events, deployLogsPerApp } = settings.retention;
+  const { eventDays, events, deployLogsPerApp, deploysPerApp, unusedDays, toolBytes } = settings.retention;
 
   async function inBatches(batch: number, signal: AbortSignal, remove: () => Promise<number>): Promise<void> {
     while (!signal.aborted && (await remove()) >= batch) await new Promise((resolve) => setImmediate(resolve));
@@ -77,9 +75,14 @@ export function createRetention(deps: RetentionDeps): Retention {
         inBatches(ROLLOUTS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldRollouts(oldRollouts))),
       );
       await bestEffort(logger, 'removing old releases', () => pruneApps(signal));
-      await bestEffort(logger, 'removing unused tools', async () => {
-        const removed = await builder.removeUnusedTools(new Date(now().getTime() - UNUSED_TOOL_DAYS * DAY_MS));
-        if (removed.length > 0) logger.info({ removed }, 'removed tools that nothing has used for long');
+      const oldDeploys = { keep: deploysPerApp, batch: LOGS_AT_ONCE };
+      await bestEffort(logger, 'removing old deploys', () =>
+        inBatches(LOGS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldDeploys(oldDeploys))),
+      );
+      await bestEffort(logger, 'removing unused tools and caches', async () => {
+        const since = new Date(now().getTime() - unusedDays * DAY_MS);
+        const removed = await builder.removeUnused({ since, toolBytes });
+        if (removed.length > 0) logger.info({ removed }, 'removed tools and caches that nothing has used for long');
       });
     },
   };

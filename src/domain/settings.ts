@@ -41,6 +41,12 @@ export interface Settings {
     readonly events: number;
     /** Of so many newest deploys of an app what they printed is kept. */
     readonly deployLogsPerApp: number;
+    /** So many newest deploys of an app are kept, and those that releases name. */
+    readonly deploysPerApp: number;
+    /** Tools and caches that no build has used for so long go. */
+    readonly unusedDays: number;
+    /** Of all tools together; 0 for any number. */
+    readonly toolBytes: number;
   };
   /** Of what a unit has written beside its code, unless its app's plan says otherwise; 0 for no limit. */
   readonly unitDiskBytes: number;

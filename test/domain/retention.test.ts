@@ -13,7 +13,7 @@ describe('retention', () => {
   beforeEach(async () => {
     world = await startDomain({
       keptReleases: 2,
-      retention: { eventDays: 30, events: 1_000, deployLogsPerApp: 2 },
+      retention: { eventDays: 30, events: 1_000, deployLogsPerApp: 2, deploysPerApp: 3, unusedDays: 30, toolBytes: 0 },
     });
     await world.createApp('shop');
   });
@@ -74,7 +74,7 @@ describe('retention', () => {
     expect(await releases()).toHaveLength(10);
   });
 
-  it('forgets old events and what old deploys printed', async () => {
+  it('forgets old events, old deploys and what they printed', async () => {
     const deploys = [];
     for (let n = 0; n < 4; n++) deploys.push(await world.deploy('shop'));
     const { store } = world.machine;
@@ -83,7 +83,14 @@ describe('retention', () => {
     expect((await store.events(100)).length).toBe(before);
     const logs = await Promise.all(deploys.map(async ({ id }) => (await store.deployLog(id)).length > 0));
     expect(logs).toEqual([false, false, true, true]);
-    expect(await world.useCases.deploys.list(ANN, { app: 'shop' })).toHaveLength(4);
+    // The three newest; the release of the first is gone.
+    const listed = await world.useCases.deploys.list(ANN, { app: 'shop' });
+    expect(listed.map(({ deploy }) => deploy.id).sort()).toEqual(
+      deploys
+        .slice(1)
+        .map(({ id }) => id)
+        .sort(),
+    );
     world.machine.pass(31 * DAY_MS);
     await retention().run(unstopped());
     expect(await store.events(100)).toEqual([]);
@@ -98,7 +105,7 @@ describe('retention', () => {
     const warnings: string[] = [];
     const logger = { ...SILENT, warn: (_fields: object, message: string) => void warnings.push(message) };
     await createRetention({ ...parts, store: broken, logger }).run(unstopped());
-    expect(warnings).toHaveLength(5);
+    expect(warnings).toHaveLength(6);
     await retention().run(AbortSignal.abort());
     expect(await releases()).toHaveLength(13);
   });

@@ -90,7 +90,7 @@ export class MemoryBuilder implements Builder {
     return Promise.resolve();
   }
 
-  removeUnusedTools(): Promise<string[]> {
+  removeUnused(): Promise<string[]> {
     return Promise.resolve([]);
   }
 

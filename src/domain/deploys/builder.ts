@@ -71,6 +71,12 @@ export interface Artifact {
   readonly volumes?: Readonly<Record<string, DeclaredVolume>>;
 }
 
+export interface UnusedBounds {
+  readonly since: Date;
+  /** Of programs; 0 for any number. */
+  readonly toolBytes: number;
+}
+
 export interface Builder {
   readonly name: string;
   /** The platforms that the builder brings, with what is missing on this machine. Probed at most once a minute. */
@@ -90,10 +96,11 @@ export interface Builder {
   /** Removes an app's build cache; missing: nothing to do. */
   removeCache(app: string): Promise<void>;
   /**
-   * Removes programs brought to this machine that no build has used since then and no artifact needs; the next build that wants one brings
-   * it again. Answers their names.
+   * Removes programs brought to this machine that no artifact needs: those no build has used since then, and those used least recently while
+   * all together hold more than so many bytes. Removes what builds of an app keep for the next one, but for what artifacts need, where there was
+   * no build since then. Whatever goes is brought again by the build that wants it. Answers names.
    */
-  removeUnusedTools(since: Date): Promise<string[]>;
+  removeUnused(bounds: UnusedBounds): Promise<string[]>;
   /** Every artifact on disk with its app, for the healer that removes those no release names. */
   list(): Promise<{ readonly id: string; readonly app: string }[]>;
 }

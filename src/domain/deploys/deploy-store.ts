@@ -24,7 +24,12 @@ export interface DeployWriter {
   appendDeployLog(id: string, lines: readonly string[]): Promise<void>;
   /**
    * What was printed by all but the `keep` newest deploys of each app, also of those that are gone; of at most `batch` deploys.
-   * Their records stay. How many deploys had a log.
+   * How many deploys had a log.
    */
   deleteOldDeployLogs(bounds: { readonly keep: number; readonly batch: number }): Promise<number>;
+  /**
+   * Removes finished deploys, with what they printed, but the newest `keep` of each app and those that a release names; at most `batch`.
+   * Answers how many.
+   */
+  deleteOldDeploys(bounds: { readonly keep: number; readonly batch: number }): Promise<number>;
 }

@@ -8,6 +8,8 @@ export const HOLDING_KINDS = [
   'unit',
   'volume',
   'toolchain',
+  'image cache',
+  'backup',
   'database',
   'log',
   'other',

@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, stat, writeFile, utimes } from 'node:fs/promises';
+import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { builderWorld } from '../../../../test/support/builder-world.ts';
@@ -202,7 +202,7 @@ describe('the steps of a build', () => {
     delete process.env['SERVER_SECRET_OF_TEST'];
     expect(lines).toContain('mint yes 1 []');
     expect(lines.find((line) => line.endsWith('/tmp'))).toContain(join(home, 'cache/shop/build-'));
-    expect(await readdir(join(home, 'cache/shop'))).toEqual(['downloads']);
+    expect(await readdir(join(home, 'cache/shop'))).toEqual(['downloads', 'used']);
   });
 
   it('leave no process behind, whether they end well or are cancelled', async () => {
@@ -278,23 +278,6 @@ describe('tools', () => {
     await build({ source, app: 'other' });
     expect((await stat(join(tree, 'bin'))).ctimeMs).toBe(made);
     expect((await readdir(join(home, 'toolchains'))).sort()).toEqual(['cp']);
-  });
-
-  it('that were brought go when nothing has used them for long, not while a slug needs them', async () => {
-    const { build, builder, home } = await world();
-    const source = treeOf({ ...APP, 'app.json': '{"wants":{"cp":"^97.0.0"}}' });
-    const { id } = await build({ source });
-    const [yesterday, tomorrow] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000)) as [Date, Date];
-    expect(await builder.removeUnusedTools(tomorrow)).toEqual([]);
-    await builder.remove(id);
-    expect(await builder.removeUnusedTools(yesterday)).toEqual([]);
-    expect(await builder.removeUnusedTools(tomorrow)).toEqual(['cp/97.2.0']);
-    expect(await readdir(join(home, 'toolchains/cp'))).toEqual([]);
-    await builder.remove((await build({ source })).id);
-    const ready = join(home, 'toolchains/cp/97.2.0/ready');
-    await utimes(ready, yesterday, yesterday);
-    await build({ source });
-    expect((await stat(ready)).mtimeMs).toBeGreaterThan(yesterday.getTime() + 1_000);
   });
 
   it('that are missing are brought where the platform says how, in the version that is asked for', async () => {

@@ -2,9 +2,9 @@
  * Builder that follows build plans and makes slugs. Owns the slugs, the cache and the brought toolchains;
  * knows nothing of releases, units or routes.
  */
-import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Artifact, Builder, BuildRequest } from '../../../domain/deploys/builder.ts';
+import type { Artifact, Builder, BuildRequest, UnusedBounds } from '../../../domain/deploys/builder.ts';
 import type { PlatformInfo } from '../../../domain/platforms/platform.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
@@ -25,6 +25,8 @@ import type { BuilderContext } from './builder-context.ts';
 const INFO_MS = 60_000;
 /** Left in a removed cache that slugs still need a part of. */
 const REMOVED = 'removed';
+/** Its time is that of the last build. */
+const USED = 'used';
 
 /** Only one builder may use the directories at a time. */
 export async function createPlatformBuilder(options: PlatformBuilderOptions): Promise<Builder> {
@@ -97,9 +99,28 @@ class PlatformBuilder implements Builder {
     await this.#queue.run(app, () => this.#emptyCache(app, cache));
   }
 
-  async removeUnusedTools(since: Date): Promise<string[]> {
-    const { toolchains, slugs } = this.#context;
-    return toolchains.removeUnused(await slugs.binds(), since);
+  async removeUnused({ since, toolBytes }: UnusedBounds): Promise<string[]> {
+    const { toolchains, slugs, cache } = this.#context;
+    const removed = await toolchains.removeUnused(await slugs.binds(), since, toolBytes);
+    for (const app of await readdir(cache).catch(() => [])) {
+      await this.#queue.run(app, async () => {
+        const own = join(cache, app);
+        const used = (await stat(join(own, USED)).catch(() => stat(own).catch(() => null)))?.mtime;
+        if (used !== undefined && used < since && (await this.#emptyOld(app, own))) removed.push(`cache of ${app}`);
+      });
+    }
+    return removed;
+  }
+
+  /** Everything but the layers that slugs still need, and notes. Whether there was something. */
+  async #emptyOld(app: string, cache: string): Promise<boolean> {
+    const { layers, slugs } = this.#context;
+    const count = async (): Promise<number> => (await readdir(join(cache, 'layers')).catch(() => [])).length;
+    const before = await count();
+    await layers.prune(app, await slugs.binds(app), 0);
+    const rest = (await readdir(cache)).filter((name) => !['layers', USED, REMOVED].includes(name));
+    for (const name of rest) await removeTree(join(cache, name));
+    return rest.length > 0 || (await count()) < before;
   }
 
   list(): Promise<{ readonly id: string; readonly app: string }[]> {
@@ -112,6 +133,7 @@ class PlatformBuilder implements Builder {
       await mkdir(join(cache, request.app), { recursive: true });
       await sandbox.admit(join(cache, request.app), request.app);
       await rm(join(cache, request.app, REMOVED), { force: true });
+      await writeFile(join(cache, request.app, USED), '');
       const artifact = await buildSlug(this.#context, request, place, output, signal);
       await bestEffort(this.#logger, 'removing old dependency layers', async () =>
         layers.prune(request.app, await slugs.binds(request.app)),

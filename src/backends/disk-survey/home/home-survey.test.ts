@@ -23,6 +23,8 @@ it('says what each app, toolchain and unit holds, and what is the platform’s o
   put('units/f00/output', KIB_100);
   put('toolchains/node/24/tree/node', KIB_100);
   put('tancho.db', KIB_100);
+  put('images/aa', KIB_100);
+  put('backups/one/tancho.db', KIB_100);
   put('logs.db-wal', KIB_100);
   put('mail/letter', 10);
   const found = await createHomeSurvey({ home }).holdings();
@@ -35,11 +37,13 @@ it('says what each app, toolchain and unit holds, and what is the platform’s o
     ['unit', 'f00'],
     ['toolchain', 'node'],
     ['database', 'tancho.db'],
+    ['image cache', 'images'],
+    ['backup', 'backups'],
     ['log', 'logs.db-wal'],
   ] as const)
     expect(of(kind, name), kind).toBeGreaterThanOrEqual(KIB_100);
   expect(of('other', 'mail')).toBeGreaterThan(0);
-  expect(found).toHaveLength(8);
+  expect(found).toHaveLength(10);
 });
 
 it('is nothing where there is nothing', async () => {

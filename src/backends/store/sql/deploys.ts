@@ -43,6 +43,20 @@ export function deployReader({ db, kind }: Scope): DeployReader {
 }
 
 export function deployWriter({ db, kind }: Scope): DeployWriter {
+  /** The finished ones but the newest of each app. */
+  function surplus(keep: number) {
+    const ranked = db
+      .selectFrom('deploys')
+      .select(['id', 'state', sql<number>`row_number() over (partition by app order by id desc)`.as('place')])
+      .as('ranked');
+    const older = db.selectFrom(ranked).select('ranked.id').where('ranked.place', '>', keep);
+    return older.where('ranked.state', 'not in', UNFINISHED).orderBy('ranked.id');
+  }
+
+  async function deleteLogs(ids: readonly string[]): Promise<void> {
+    if (ids.length > 0) await db.deleteFrom('deploy_log').where('deploy_id', 'in', listOf(kind, ids)).execute();
+  }
+
   return {
     async insertDeploy(deploy) {
       await db
@@ -67,22 +81,20 @@ export function deployWriter({ db, kind }: Scope): DeployWriter {
       await needing(() => deployNotFound(id), db.insertInto('deploy_log').values(row).execute());
     },
     async deleteOldDeployLogs({ keep, batch }) {
-      const ranked = db
-        .selectFrom('deploys')
-        .select(['id', 'state', sql<number>`row_number() over (partition by app order by id desc)`.as('place')])
-        .as('ranked');
-      const old = await db
-        .selectFrom(ranked)
-        .select('ranked.id')
-        .where('ranked.place', '>', keep)
-        .where('ranked.state', 'not in', UNFINISHED)
+      const old = await surplus(keep)
         .where('ranked.id', 'in', db.selectFrom('deploy_log').select('deploy_id'))
         .limit(batch)
         .execute();
-      if (old.length === 0) return 0;
-      const ids = old.map(({ id }) => id);
-      await db.deleteFrom('deploy_log').where('deploy_id', 'in', listOf(kind, ids)).execute();
+      await deleteLogs(old.map(({ id }) => id));
       return old.length;
+    },
+    async deleteOldDeploys({ keep, batch }) {
+      const named = db.selectFrom('releases').select('deploy_id').where('deploy_id', 'is not', null);
+      const old = await surplus(keep).where('ranked.id', 'not in', named).limit(batch).execute();
+      const ids = old.map(({ id }) => id);
+      await deleteLogs(ids);
+      if (ids.length > 0) await db.deleteFrom('deploys').where('id', 'in', listOf(kind, ids)).execute();
+      return ids.length;
     },
   };
 }

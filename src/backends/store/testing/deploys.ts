@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { DEPLOY_STATES } from '../../../domain/deploys/deploy.ts';
 import { expectError } from './case.ts';
 import type { StoreCases } from './case.ts';
-import { deploy, LATER, populate } from './records.ts';
+import { deploy, LATER, populate, release } from './records.ts';
 
 export const deployCases: StoreCases = {
   'gives back every field, and changes only what is named': async (store) => {
@@ -56,6 +56,29 @@ export const deployCases: StoreCases = {
     expect(await store.deployLog('0005')).toEqual(['built 0005', 'done']);
     expect(await store.deployLog('0006')).toEqual(['built']);
     expect((await store.deploys({ limit: 10, skip: 0 })).length).toBe(5);
+  },
+
+  'forgets old deploys with what they printed, in batches, but those at work and those that releases name': async (
+    store,
+  ) => {
+    await populate(store, 'shop');
+    await store.transact(async (tx) => {
+      for (const id of ['0001', '0002', '0003', '0004', '0005']) {
+        await tx.insertDeploy(deploy(id, 'shop', { state: id === '0002' ? 'building' : 'done' }));
+        await tx.appendDeployLog(id, ['done']);
+      }
+      await tx.insertDeploy(deploy('0006', 'blog', { state: 'failed' }));
+      await tx.insertRelease(release('shop', 1, { deployId: '0001' }));
+    });
+    const forget = (keep: number, batch: number) => store.transact((tx) => tx.deleteOldDeploys({ keep, batch }));
+    expect(await forget(5, 10)).toBe(0);
+    expect(await forget(1, 1)).toBe(1);
+    expect(await forget(1, 10)).toBe(1);
+    expect(await forget(1, 10)).toBe(0);
+    const left = (await store.deploys({ limit: 10, skip: 0 })).map(({ id }) => id);
+    expect(left.sort()).toEqual(['0001', '0002', '0005', '0006']);
+    expect(await store.deployLog('0003')).toEqual([]);
+    expect(await store.deployLog('0001')).toEqual(['done']);
   },
 
   'says when the deploy to change is missing': async (store) => {

@@ -1,8 +1,8 @@
 /** Volumes as directories of this machine, `<root>/<app>/<name>`: everything that stays is in one place, to be backed up as it is. */
-import { execFile } from 'node:child_process';
 import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type VolumeHost, type VolumeName, volumePath } from '../../../domain/volumes/volume-host.ts';
+import { diskUsage } from '../../../lib/disk-usage.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { NO_QUOTAS, type ProjectQuotas } from '../../../lib/project-quotas.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
@@ -16,7 +16,6 @@ export interface DirectoryVolumesOptions {
   readonly quotas?: ProjectQuotas;
 }
 
-const SIZE_DEADLINE_MS = 30_000;
 /** A volume may have so many files that they hold this on an average, so that no volume takes those of all others. */
 const BYTES_PER_FILE = 4096;
 const REMOVED = '.removed-';
@@ -48,7 +47,7 @@ export async function createDirectoryVolumes(options: DirectoryVolumesOptions): 
       await quotas.hold(directory, [directory], { bytes: maxBytes, files: Math.ceil(maxBytes / BYTES_PER_FILE) });
       held.set(directory, maxBytes);
     },
-    size: (volume) => sizeOf(place(volume)),
+    size: (volume) => diskUsage(place(volume)),
     async remove(volume) {
       held.delete(place(volume));
       const removed = join(root, `${REMOVED}${randomHex(12)}`);
@@ -62,16 +61,4 @@ export async function createDirectoryVolumes(options: DirectoryVolumesOptions): 
       await rmdir(join(root, volume.app)).catch(() => undefined);
     },
   };
-}
-
-/** Of other file systems mounted below it nothing is counted; what vanishes meanwhile is left out. */
-function sizeOf(directory: string): Promise<number | null> {
-  const args = ['-s', '-x', '-k', '--', directory];
-  return new Promise((resolve) => {
-    execFile('du', args, { timeout: SIZE_DEADLINE_MS }, (error, stdout) => {
-      const kib = /^(\d+)\t/m.exec(stdout)?.[1];
-      if (kib !== undefined) resolve(Number(kib) * 1024);
-      else resolve(error !== null && error.killed !== true && error.code === 1 ? 0 : null);
-    });
-  });
 }

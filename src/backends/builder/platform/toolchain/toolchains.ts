@@ -6,6 +6,7 @@ import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { maxSatisfying, satisfies } from 'semver';
 import { Failure } from '../../../../domain/failure.ts';
+import { diskUsage } from '../../../../lib/disk-usage.ts';
 import { randomHex } from '../../../../lib/ids.ts';
 import { KeyedQueue } from '../../../../lib/keyed-queue.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
@@ -21,6 +22,9 @@ import type { Program } from './programs.ts';
 
 /** The file beside the tree of a toolchain that is whole; its time is that of the last use. */
 const READY = 'ready';
+const TEMPORARY = '.tmp-';
+/** No build takes so long. */
+const LEFT_MS = 25 * 3_600_000;
 const MAX_LINES = 20_000;
 const LIST_MS = 60 * 60 * 1000;
 
@@ -130,23 +134,57 @@ export class Toolchains {
     );
   }
 
-  /** Removes what no build has used since then and no slug needs (`needed`: directories that slugs bind). Answers names such as `node/20.1.0`. */
-  async removeUnused(needed: ReadonlySet<string>, since: Date): Promise<string[]> {
+  /**
+   * Removes what no build has used since then and no slug needs (`needed`: directories that slugs bind), what those hold too much that were used
+   * least recently, and what interrupted builds left. Answers names such as `node/20.1.0`.
+   */
+  async removeUnused(needed: ReadonlySet<string>, since: Date, maxBytes: number): Promise<string[]> {
     const isNeeded = (tree: string): boolean => [...needed].some((path) => `${path}/`.startsWith(`${tree}/`));
     const removed: string[] = [];
+    const remove = async (name: string, before: Date): Promise<boolean> =>
+      this.#queue.run(name, async () => {
+        const home = join(this.#directory, name);
+        const used = await stat(join(home, READY)).catch(() => null);
+        if (used === null || used.mtime >= before || isNeeded(join(home, 'tree'))) return false;
+        await removeTree(home);
+        removed.push(name);
+        return true;
+      });
+    await this.#removeLeft();
+    for (const { name } of await this.#made()) await remove(name, since);
+    if (maxBytes === 0) return removed;
+    const left = await this.#made();
+    const sizes = await Promise.all(left.map(({ name }) => diskUsage(join(this.#directory, name))));
+    let sum = sizes.reduce<number>((all, bytes) => all + (bytes ?? 0), 0);
+    // Whoever uses one meanwhile keeps it.
+    const now = new Date();
+    for (const [index, { name }] of left.entries()) {
+      if (sum <= maxBytes) break;
+      if (await remove(name, now)) sum -= sizes[index] ?? 0;
+    }
+    return removed;
+  }
+
+  /** Those that are whole, the one used least recently first. */
+  async #made(): Promise<{ readonly name: string; readonly usedMs: number }[]> {
+    const found: { name: string; usedMs: number }[] = [];
     for (const program of await readdir(this.#directory)) {
       for (const version of await readdir(join(this.#directory, program)).catch(() => [])) {
         const name = join(program, version);
-        const home = join(this.#directory, name);
-        await this.#queue.run(name, async () => {
-          const used = await stat(join(home, READY)).catch(() => null);
-          if (used === null || used.mtime >= since || isNeeded(join(home, 'tree'))) return;
-          await removeTree(home);
-          removed.push(name);
-        });
+        const ready = await stat(join(this.#directory, name, READY)).catch(() => null);
+        if (ready !== null) found.push({ name, usedMs: ready.mtimeMs });
       }
     }
-    return removed;
+    return found.sort((a, b) => a.usedMs - b.usedMs);
+  }
+
+  /** Files for one command, of builds that were killed. */
+  async #removeLeft(): Promise<void> {
+    for (const name of await readdir(this.#directory)) {
+      const path = join(this.#directory, name);
+      const age = Date.now() - ((await stat(path).catch(() => null))?.mtimeMs ?? Date.now());
+      if (name.startsWith(TEMPORARY) && age > LEFT_MS) await removeTree(path);
+    }
   }
 
   async #fetched(tool: Tool): Promise<string[]> {
@@ -178,7 +216,7 @@ export class Toolchains {
   }
 
   async #temporary(files: Readonly<Record<string, string>> = {}): Promise<string> {
-    const directory = join(this.#directory, `.tmp-${randomHex(16)}`);
+    const directory = join(this.#directory, `${TEMPORARY}${randomHex(16)}`);
     await mkdir(directory, { recursive: true, mode: 0o755 });
     for (const [name, text] of Object.entries(files)) await writeFile(join(directory, name), text);
     await this.#sandbox.own(directory, TOOLCHAIN_TENANT);

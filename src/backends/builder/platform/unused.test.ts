@@ -1,0 +1,58 @@
+/** What builds bring and keep is taken away when nothing needs it any more. */
+import { mkdir, readdir, stat, utimes } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterEach, expect, it } from 'vitest';
+import { type BuilderWorld, builderWorld } from '../../../../test/support/builder-world.ts';
+import { FAKE } from '../../../../test/support/fake-language.ts';
+import { treeOf } from '../../../../test/support/source-trees.ts';
+
+const APP = { 'app.txt': '', 'default.txt': '' };
+const worlds: BuilderWorld[] = [];
+
+afterEach(async () => {
+  for (const world of worlds.splice(0)) await world.dispose();
+});
+
+async function world(): Promise<BuilderWorld> {
+  const made = await builderWorld([FAKE]);
+  worlds.push(made);
+  return made;
+}
+
+it('tools go when nothing has used them for long, not while a slug needs them', async () => {
+  const { build, builder, home } = await world();
+  const source = treeOf({ ...APP, 'app.json': '{"wants":{"cp":"^97.0.0"}}' });
+  const { id } = await build({ source });
+  const [yesterday, tomorrow] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000)) as [Date, Date];
+  expect(await builder.removeUnused({ since: tomorrow, toolBytes: 0 })).toEqual([]);
+  await builder.remove(id);
+  expect(await builder.removeUnused({ since: yesterday, toolBytes: 0 })).toEqual([]);
+  expect(await builder.removeUnused({ since: tomorrow, toolBytes: 0 })).toEqual(['cp/97.2.0']);
+  expect(await readdir(join(home, 'toolchains/cp'))).toEqual([]);
+  await builder.remove((await build({ source })).id);
+  const ready = join(home, 'toolchains/cp/97.2.0/ready');
+  await utimes(ready, yesterday, yesterday);
+  await build({ source });
+  expect((await stat(ready)).mtimeMs).toBeGreaterThan(yesterday.getTime() + 1_000);
+});
+
+it('tools hold no more together than they may, and what builds keep goes when there was none for long', async () => {
+  const { build, builder, home } = await world();
+  const source = (wanted: string) => treeOf({ ...APP, 'app.json': `{"wants":{"cp":"${wanted}"}}` });
+  const first = await build({ source: source('97.1') });
+  const second = await build({ source: source('97.2') });
+  const [yesterday, tomorrow] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000)) as [Date, Date];
+  await utimes(join(home, 'toolchains/cp/97.1.0/ready'), yesterday, yesterday);
+  const bounds = { since: new Date(0), toolBytes: 1 };
+  // Both are needed.
+  expect(await builder.removeUnused(bounds)).toEqual([]);
+  await builder.remove(second.id);
+  expect(await builder.removeUnused({ ...bounds, toolBytes: 1024 ** 3 })).toEqual([]);
+  expect(await builder.removeUnused(bounds)).toEqual(['cp/97.2.0']);
+  await mkdir(join(home, 'cache/shop/downloads'), { recursive: true });
+  expect(await builder.removeUnused({ since: yesterday, toolBytes: 0 })).toEqual([]);
+  expect(await builder.removeUnused({ since: tomorrow, toolBytes: 0 })).toEqual(['cache of shop']);
+  expect(await builder.removeUnused({ since: tomorrow, toolBytes: 0 })).toEqual([]);
+  expect(await readdir(join(home, 'cache/shop'))).not.toContain('downloads');
+  await builder.remove(first.id);
+});
