@@ -92,8 +92,13 @@ export interface Config {
   /** `smtp://` or `smtps://`, or null for files in the home. */
   readonly mailUrl: string | null;
   readonly mailFrom: string;
-  readonly logEntriesPerApp: number;
+  readonly logDays: number;
+  /** Of the lines. */
   readonly logBytesPerApp: number;
+  /** 0 for no limit. */
+  readonly logEntriesPerApp: number;
+  /** What all of them take on the disk. */
+  readonly logBytes: number;
   readonly eventDays: number;
   readonly events: number;
   readonly deployLogsPerApp: number;

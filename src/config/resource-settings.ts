@@ -100,19 +100,35 @@ export const RESOURCE_SETTINGS = {
       'What a newer push of the same branch takes the place of: waiting (pushes that wait), building (also the one that is being built). A deploy that has been built is never replaced.',
     parse: parse.choice('waiting', 'building'),
   },
-  logEntriesPerApp: {
-    key: 'logs.entries-per-app',
-    variable: 'TANCHO_LOGS_ENTRIES_PER_APP',
-    default: '10000',
-    description: 'Log entries kept per app; the oldest go first.',
-    parse: parse.wholeNumber(100, 10_000_000),
+  logDays: {
+    key: 'logs.days',
+    variable: 'TANCHO_LOGS_DAYS',
+    default: '30',
+    description: 'Days that the log of an app is kept.',
+    parse: parse.wholeNumber(1, 36_500),
   },
   logBytesPerApp: {
     key: 'logs.bytes-per-app',
     variable: 'TANCHO_LOGS_BYTES_PER_APP',
-    default: '10M',
-    description: 'Bytes of log kept per app; the oldest go first.',
+    default: '256M',
+    description:
+      'Bytes of lines kept of the log of an app; the oldest go first. On the disk they take about a quarter of that.',
     parse: parse.size(100 * 1024, false),
+  },
+  logEntriesPerApp: {
+    key: 'logs.entries-per-app',
+    variable: 'TANCHO_LOGS_ENTRIES_PER_APP',
+    default: '0',
+    description: 'Log entries kept per app; the oldest go first. 0 for no limit of their number.',
+    parse: parse.wholeNumber(0, 1_000_000_000),
+  },
+  logBytes: {
+    key: 'logs.bytes',
+    variable: 'TANCHO_LOGS_BYTES',
+    default: '4G',
+    description:
+      'What the logs of all apps together may take on the disk. Over it the app with the largest log loses its oldest lines, so a noisy app costs the others nothing.',
+    parse: parse.size(1024 * 1024, false),
   },
   eventDays: {
     key: 'events.days',

@@ -43,6 +43,7 @@ import { Journal } from '../domain/logs/journal.ts';
 import { createMetrics } from '../domain/metrics/metrics.ts';
 import { MetricsSampler } from '../domain/metrics/sampler.ts';
 import { createLogs } from '../domain/logs/logs.ts';
+import { logBounds } from './log-bounds.ts';
 import { createPlans } from '../domain/plans/plans.ts';
 import { createPlatforms } from '../domain/platforms/platforms.ts';
 import { createPools } from '../domain/pools/pools.ts';
@@ -105,7 +106,9 @@ export type DomainConfig = Pick<
   | 'domain'
   | 'healers'
   | 'healingIntervalSeconds'
+  | 'logBytes'
   | 'logBytesPerApp'
+  | 'logDays'
   | 'logEntriesPerApp'
   | 'proxyProtocol'
   | 'registration'
@@ -316,8 +319,9 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       certificates.upkeep.start();
     },
     async pruneLogs() {
-      const bounds = { entriesPerApp: config.logEntriesPerApp, bytesPerApp: config.logBytesPerApp };
-      await logStore.prune(bounds).catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
+      await logStore
+        .prune(logBounds(config, now()))
+        .catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
     },
     startRetention() {
       const retention = createRetention({ store, builder, leases, queue, settings, logger, now });

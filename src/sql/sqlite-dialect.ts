@@ -14,6 +14,7 @@ import { Mutex } from './mutex.ts';
 const TURN_MS = 10_000;
 const KEPT_STATEMENTS = 300;
 const REPEATED = /^(?:select|insert|update|delete|with|begin|commit|rollback|pragma data_version)\b/i;
+const PRAGMA = /^pragma\b/i;
 
 export function sqliteDialect(file: DatabaseSync): Dialect {
   return {
@@ -95,7 +96,8 @@ class SqliteConnection implements DatabaseConnection {
 
   #execute<R>(sql: string, values: readonly SqliteValue[]): QueryResult<R> {
     const statement = this.#statement(sql);
-    if (statement.columns().length > 0) return { rows: statement.all(...values) as R[] };
+    // A pragma that answers nothing may yet be done step by step.
+    if (statement.columns().length > 0 || PRAGMA.test(sql)) return { rows: statement.all(...values) as R[] };
     return { rows: [], numAffectedRows: BigInt(statement.run(...values).changes) };
   }
 

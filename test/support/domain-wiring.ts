@@ -47,8 +47,10 @@ const CONFIG: DomainConfig = {
   proxyProtocol: false,
   registration: 'closed',
   sessionDays: 1,
-  logEntriesPerApp: 10_000,
+  logDays: 30,
+  logEntriesPerApp: 0,
   logBytesPerApp: 10_000_000,
+  logBytes: 1_000_000_000,
   healingIntervalSeconds: 0,
   healers: new Map([['elsewhere', 'http://healer.test/heal']]),
 };

@@ -5,16 +5,18 @@ import type { LogStoreCases, LogStoreUnderTest } from './testing/case.ts';
 import { drainCases } from './testing/drains.ts';
 import { entryCases } from './testing/entries.ts';
 import { queryCases } from './testing/queries.ts';
+import { sealingCases } from './testing/sealing.ts';
 
 const GROUPS: Readonly<Record<string, LogStoreCases>> = {
   entries: entryCases,
   queries: queryCases,
   bounds: boundCases,
+  sealing: sealingCases,
   drains: drainCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 28;
+const CASES = 41;
 
 /** `create` answers an empty log store each time. */
 export function logStoreConformance(name: string, create: () => Promise<LogStoreUnderTest>): void {

@@ -87,6 +87,26 @@ describe('app log', () => {
     expect(lines).toEqual(['GET /apps/shop/log?lines=2&source=web&unit=shop%2F0']);
   });
 
+  it('prints all there are, page by page', async () => {
+    const pages = new Map([
+      [
+        'c0',
+        [
+          { ...entry('a'), Cursor: 'c1' },
+          { ...entry('b'), Cursor: 'c4' },
+        ],
+      ],
+      ['c4', [{ ...entry('c'), Cursor: 'c5' }]],
+    ]);
+    const reply: Reply = ({ line }, response) => {
+      const after = new URL(line.split(' ')[1] ?? '', 'http://server').searchParams.get('after') ?? '';
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify(pages.get(after) ?? []));
+    };
+    const { out } = await cli.against({ 'GET /apps/shop/log': reply }, ['app', 'log', 'shop', '-n', '0']);
+    expect(out).toBe(['a', 'b', 'c'].map((text) => `then [web][shop/0]: ${text}\n`).join(''));
+  });
+
   it('follows until it is interrupted', async () => {
     const stop = new AbortController();
     const reply: Reply = (_, response) => {

@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { Client } from '../../client/client.ts';
 import type { LogEntry, LogQuery } from '../../client/shapes.ts';
 import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
@@ -21,6 +22,8 @@ interface LogOptions {
   readonly regexp?: boolean;
 }
 
+/** The cursor before the first entry. */
+const BEGINNING = 'c0';
 /** Each unit has one of them, so that its lines are told from those of others. */
 const UNIT_STYLES: readonly Style[] = ['cyan', 'green', 'yellow', 'magenta', 'blue'];
 
@@ -30,7 +33,7 @@ export function registerLog(app: Command, cli: Cli): void {
     .description('Show the log of an app, or of several')
     .argument('[app]', APP_OPTION[1])
     .option(APP_OPTION[0], 'the app, or one of several (default: that of the git remote "tancho")', collected)
-    .option('-n, --lines <count>', 'how many entries of each app, 0 for all', '100')
+    .option('-n, --lines <count>', 'how many entries of each app, at most 10000, 0 for all', '100')
     .option('-f, --follow', 'go on with new entries until interrupted')
     .option('--since <time>', 'only from then on: 10m, 2h, 7d ago, or 2026-03-04T05:06:07Z')
     .option('--until <time>', 'only before then')
@@ -62,12 +65,25 @@ async function log(cli: Cli, named: string | undefined, options: LogOptions): Pr
   const show = (entry: LogEntry): string => text(cli, entry, apps.length > 1);
   if (follow) return followAll(cli, apps, query, show);
   const client = await cli.client();
-  const logs = await cli.during('Asking', () => Promise.all(apps.map((name) => client.apps.log(name, query))));
+  const logs = await cli.during('Asking', () => Promise.all(apps.map((name) => entriesOf(client, name, query))));
   // Of several apps in the order of time; what one app said at the same time stays in its order.
   const entries =
     apps.length === 1 ? logs.flat() : logs.flat().sort((a, b) => (a.Date < b.Date ? -1 : a.Date > b.Date ? 1 : 0));
   if (cli.options.json === true) cli.print(JSON.stringify(entries, null, 2));
   else for (const entry of entries) cli.print(show(entry));
+}
+
+/** All there are come in pages, from the oldest on. */
+async function entriesOf(client: Client, app: string, query: LogQuery): Promise<readonly LogEntry[]> {
+  if (query.lines > 0) return client.apps.log(app, query);
+  const entries: LogEntry[] = [];
+  for (let after = BEGINNING; ;) {
+    const page = await client.apps.log(app, { ...query, after });
+    const last = page.at(-1);
+    if (last === undefined || last.Cursor === after) return entries;
+    for (const entry of page) entries.push(entry);
+    after = last.Cursor;
+  }
 }
 
 /** The first error of one ends all. */

@@ -34,10 +34,14 @@ export interface LogFilter {
   readonly until?: string;
   /** Only what units of these releases printed. */
   readonly releases?: readonly number[];
+  /** In lower case: only entries with this text in their message, in whatever case. */
+  readonly contains?: string;
   /** Only entries after this seq. */
   readonly afterSeq?: number;
   /** Only entries before this seq. */
   readonly beforeSeq?: number;
+  /** Ends soon after the messages that were found have so many bytes; absent: no bound. */
+  readonly mostBytes?: number;
   /** `lines` counts from the oldest that match, not from the newest. */
   readonly oldestFirst?: boolean;
 }

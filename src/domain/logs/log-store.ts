@@ -1,5 +1,5 @@
 /**
- * Contract: keeps log entries, bounded per app. Implementations live in backends/log-store/<name> and pass
+ * Contract: keeps log entries, bounded per app and in all. Implementations live in backends/log-store/<name> and pass
  * backends/log-store/conformance.ts.
  */
 import type { DrainCursors } from './drain-cursors.ts';
@@ -8,7 +8,20 @@ import type { LogEntry, LogFilter } from './entry.ts';
 export interface LogBounds {
   /** Entries kept per app; the oldest go first. */
   readonly entriesPerApp: number;
+  /** Of their messages. */
   readonly bytesPerApp: number;
+  /** ISO 8601 UTC with milliseconds: what is older goes, as soon as all that lies in one block with it is older, too. */
+  readonly keptSince: string;
+  /** What the entries of all apps together take where they are kept; over it the app with the most loses its oldest. */
+  readonly storedBytes: number;
+}
+
+/** What retention took away, of one app. */
+export interface RemovedEntries {
+  readonly entries: number;
+  /** Of the newest of them. */
+  readonly seq: number;
+  readonly at: string;
 }
 
 /** How far a unit's output is stored; kept in the same transaction as the entries, so nothing is lost or doubled. */
@@ -26,7 +39,9 @@ export interface LogStore extends DrainCursors {
   /** The stored offset of a unit's output; 0 when unknown. */
   offset(unitId: string): Promise<number>;
   forgetUnit(unitId: string): Promise<void>;
-  /** Removes every entry of an app. */
+  /** What prune() has removed of an app since removeApp(); null: nothing. */
+  removed(app: string): Promise<RemovedEntries | null>;
+  /** Removes every entry of an app, and that some were removed before. */
   removeApp(app: string): Promise<void>;
   /** Enforces the bounds; called now and then. What a drain has not sent yet counts as lost for it. Returns the number of entries removed. */
   prune(bounds: LogBounds): Promise<number>;

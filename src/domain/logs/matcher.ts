@@ -9,22 +9,20 @@ export type Matcher = (message: string) => boolean;
 
 const LONGEST = 256;
 
-/** Text is found in any case; of a regular expression that is said by `(?i)`. Throws `input.invalid`. */
-export async function createMatcher(search: string, isRegexp: boolean): Promise<Matcher> {
-  if (search.length > LONGEST) {
-    throw new PlatformError('input.invalid', `Parameter "search" has at most ${LONGEST} characters.`, {
-      hint: 'Search for less.',
-    });
-  }
-  if (!isRegexp) {
-    const wanted = search.toLowerCase();
-    return (message) => message.toLowerCase().includes(wanted);
-  }
+/** A text that is found in any case, as stores look for it. Throws `input.invalid`. */
+export function searchedText(search: string): string {
+  demandShort(search);
+  return search.toLowerCase();
+}
+
+/** Of a regular expression, which says by `(?i)` that it means any case. Throws `input.invalid`. */
+export async function createMatcher(pattern: string): Promise<Matcher> {
+  demandShort(pattern);
   // Loaded when it is wanted: no other operation needs it.
   const { RE2JS } = await import('re2js');
   try {
-    const pattern = RE2JS.compile(search);
-    return (message) => pattern.test(message);
+    const compiled = RE2JS.compile(pattern);
+    return (message) => compiled.test(message);
   } catch (error) {
     const why = error instanceof Error ? error.message.slice(0, 200) : '';
     throw new PlatformError('input.invalid', `Parameter "search" is no regular expression of RE2: ${why}`, {
@@ -32,4 +30,11 @@ export async function createMatcher(search: string, isRegexp: boolean): Promise<
       cause: error,
     });
   }
+}
+
+function demandShort(search: string): void {
+  if (search.length <= LONGEST) return;
+  throw new PlatformError('input.invalid', `Parameter "search" has at most ${LONGEST} characters.`, {
+    hint: 'Search for less.',
+  });
 }

@@ -2,12 +2,12 @@
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { seqOf } from './cursor.ts';
-import { createMatcher } from './matcher.ts';
+import { createMatcher, searchedText } from './matcher.ts';
 import { moment } from './moment.ts';
 import type { Reading } from './read.ts';
 
 export interface LogQuery {
-  /** Required, a whole number >= 0 (0: all that are kept); errors: log.lines_required, input.invalid. */
+  /** Required, a whole number >= 0 (0, or more than an answer has: MOST_LINES); errors: log.lines_required, input.invalid. */
   readonly lines: unknown;
   readonly source?: string;
   readonly unit?: string;
@@ -28,6 +28,8 @@ export interface LogQuery {
 }
 
 const MOST_RELEASES = 1_000;
+/** Of one answer; `after` goes on. */
+export const MOST_LINES = 10_000;
 
 /** Throws `log.lines_required`, `input.invalid`, `deploy.not_found`. */
 export async function readingOf(store: Store, app: string, query: LogQuery, now: Date): Promise<Reading> {
@@ -43,7 +45,9 @@ export async function readingOf(store: Store, app: string, query: LogQuery, now:
     ...(after !== '' && { afterSeq: seqOf(after), oldestFirst: true }),
     ...(deploy !== '' && { releases: await releasesOf(store, app, deploy) }),
   };
-  return search === '' ? { filter } : { filter, matches: await createMatcher(search, query.regexp === true) };
+  if (search === '') return { filter };
+  if (query.regexp === true) return { filter, matches: await createMatcher(search) };
+  return { filter: { ...filter, contains: searchedText(search) } };
 }
 
 /** Those with its code: its own, and what changes of the environment made of that. */
@@ -71,5 +75,5 @@ function parseLines(lines: unknown): number {
       hint: 'Give a whole number; 0 asks for everything that is kept.',
     });
   }
-  return count;
+  return count === 0 ? MOST_LINES : Math.min(count, MOST_LINES);
 }

@@ -1,15 +1,11 @@
 import { sql } from 'kysely';
 import type { DrainCursors } from '../../../domain/logs/drain-cursors.ts';
-import { ENTRY_COLUMNS } from './query.ts';
+import { lagOf, oldestAfter } from './drain-entries.ts';
 import type { LogScope } from './schema.ts';
 
-export function drainCursors({ db }: LogScope): DrainCursors {
+export function drainCursors(scope: LogScope): DrainCursors {
+  const { db } = scope;
   const find = async (id: string) => db.selectFrom('log_drains').selectAll().where('id', '=', id).executeTakeFirst();
-
-  const waiting = ({ app, seq }: { readonly app: string; readonly seq: number }) => {
-    const after = db.selectFrom('log_entries').where('seq', '>', seq);
-    return app === '' ? after : after.where('app', '=', app);
-  };
 
   return {
     async openDrain(id, app) {
@@ -39,16 +35,11 @@ export function drainCursors({ db }: LogScope): DrainCursors {
     },
     async drainLag(id) {
       const row = await find(id);
-      if (row === undefined) return 0;
-      const { count } = await waiting(row)
-        .select(sql<number>`count(*)`.as('count'))
-        .executeTakeFirstOrThrow();
-      return count;
+      return row === undefined ? 0 : lagOf(scope, row);
     },
     async drainEntries(id, limit) {
       const row = await find(id);
-      if (row === undefined) return [];
-      return waiting(row).select(ENTRY_COLUMNS).orderBy('seq').limit(limit).execute();
+      return row === undefined ? [] : oldestAfter(scope, row, limit);
     },
     async drainSent(id, { seq, told, at }) {
       await db
@@ -84,17 +75,21 @@ export function drainCursors({ db }: LogScope): DrainCursors {
   };
 }
 
-/** Runs inside the transaction that removes these entries, of one app. */
-export async function countLost({ db }: LogScope, app: string, removed: readonly number[]): Promise<void> {
-  const last = removed.at(-1) ?? 0;
+/** Runs inside the transaction that removes these entries, of one app; `seqsOf` is asked for theirs when somebody has some of them only. */
+export async function countLost(
+  { db }: LogScope,
+  app: string,
+  removed: { readonly firstSeq: number; readonly lastSeq: number; readonly entries: number },
+  seqsOf: () => Promise<readonly number[]>,
+): Promise<void> {
   const behind = await db
     .selectFrom('log_drains')
     .select(['id', 'seq'])
     .where('app', 'in', [app, ''])
-    .where('seq', '<', last)
+    .where('seq', '<', removed.lastSeq)
     .execute();
   for (const { id, seq } of behind) {
-    const lost = removed.filter((one) => one > seq).length;
+    const lost = seq < removed.firstSeq ? removed.entries : (await seqsOf()).filter((one) => one > seq).length;
     await db
       .updateTable('log_drains')
       .set((row) => ({ lost: row('lost', '+', lost), untold: row('untold', '+', lost) }))

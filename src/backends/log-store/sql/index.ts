@@ -7,7 +7,7 @@ import { sql } from 'kysely';
 import { PlatformError } from '../../../domain/errors.ts';
 import type { LogStore } from '../../../domain/logs/log-store.ts';
 import { copyIntoSet } from '../../../lib/backup-sets.ts';
-import type { Logger } from '../../../lib/logger.ts';
+import { bestEffort, type Logger } from '../../../lib/logger.ts';
 import { openDatabase, withoutSecrets } from '../../../sql/database.ts';
 import type { DatabaseOptions } from '../../../sql/database.ts';
 import { migrate } from '../../../sql/migrate.ts';
@@ -15,8 +15,9 @@ import { DatabaseRefused, sqlFault } from '../../../sql/sql-error.ts';
 import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { append } from './append.ts';
 import { drainCursors } from './drains.ts';
-import { MIGRATIONS } from './migrations/index.ts';
-import { appsOver, pruneSome } from './prune.ts';
+import { freeRoom, prepareToFree } from './freed-room.ts';
+import { migrations } from './migrations/index.ts';
+import { prune } from './prune.ts';
 import { query } from './query.ts';
 import type { LogScope, LogTables } from './schema.ts';
 
@@ -43,12 +44,15 @@ export async function createSqlLogStore(options: SqlLogStoreOptions, deps: SqlLo
   try {
     const database = await openDatabase<LogTables>(databaseOptions(options), deps.logger);
     try {
-      await migrate(database, MIGRATIONS, () => backUp(options));
+      await migrate(database, migrations(database.kind), () => backUp(options));
     } catch (error) {
       await database.close();
       throw error;
     }
-    const store = logStore({ db: database.db, kind: database.kind }, `sql (${database.kind})`, database.close);
+    const scope = { db: database.db, kind: database.kind };
+    // A disk without room for a second copy: it goes on as it is.
+    await bestEffort(deps.logger, 'making the file of the logs one that shrinks', () => prepareToFree(scope));
+    const store = logStore(scope, `sql (${database.kind})`, database.close);
     return withTranslatedErrors(store, translate);
   } catch (error) {
     throw translate(error);
@@ -71,6 +75,15 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
     name,
     append: (entries, offset) => transaction(scope, (inside) => append(inside, entries, offset)),
     query: (filter) => query(scope, filter),
+    async removed(app) {
+      const row = await db
+        .selectFrom('log_apps')
+        .select(['removed_entries', 'removed_seq', 'removed_at'])
+        .where('app', '=', app)
+        .executeTakeFirst();
+      if (row === undefined || row.removed_entries === 0) return null;
+      return { entries: row.removed_entries, seq: row.removed_seq, at: row.removed_at };
+    },
     ...drainCursors(scope),
     async offset(unitId) {
       const row = await db
@@ -85,18 +98,12 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
     },
     removeApp: (app) =>
       transaction(scope, async (inside) => {
-        await inside.db.deleteFrom('log_entries').where('app', '=', app).execute();
+        await inside.db.deleteFrom('log_blocks').where('app', '=', app).execute();
         await inside.db.deleteFrom('log_apps').where('app', '=', app).execute();
       }),
     async prune(bounds) {
-      let removed = 0;
-      for (const app of await appsOver(scope, bounds)) {
-        let some: number;
-        do {
-          some = await transaction(scope, (inside) => pruneSome(inside, app, bounds));
-          removed += some;
-        } while (some > 0);
-      }
+      const removed = await prune(scope, bounds, (work) => transaction(scope, work));
+      if (removed > 0) await freeRoom(scope);
       return removed;
     },
     close,

@@ -3,18 +3,42 @@ import type { Kysely } from 'kysely';
 import type { DatabaseKind } from '../../../sql/database.ts';
 
 export interface LogTables {
-  log_entries: {
+  /** Those of one app lie one behind the other: no seq of one is within another. */
+  log_blocks: {
     app: string;
-    seq: number;
-    at: string;
-    source: string;
-    unit: string;
-    unit_id: string;
-    release: number;
-    message: string;
+    first_seq: number;
+    last_seq: number;
+    /** The earliest and the latest, ISO 8601 UTC. */
+    first_at: string;
+    last_at: string;
+    entries: number;
+    /** Of the messages. */
+    bytes: number;
+    /** What it takes: packed and filter. */
+    stored: number;
+    /** 0: as it was appended, to be made one with those around it. */
+    is_sealed: number;
+    /** JSON, `Stream[]`. */
+    streams: string;
+    /** Empty: there is none. */
+    filter: Uint8Array;
+    packed: Uint8Array;
   };
-  /** How much each app has, so that pruning need not count. `bytes` are those of the messages. */
-  log_apps: { app: string; entries: number; bytes: number };
+  /**
+   * How much each app has, so that nothing need be counted. `open_`: of that, in blocks that are not sealed. `removed_`: what
+   * retention has removed, and its last entry.
+   */
+  log_apps: {
+    app: string;
+    entries: number;
+    bytes: number;
+    stored: number;
+    open_blocks: number;
+    open_bytes: number;
+    removed_entries: number;
+    removed_seq: number;
+    removed_at: string;
+  };
   /** `app` '': of all. Times ISO 8601 UTC, '' for never. */
   log_drains: {
     id: string;
@@ -28,7 +52,7 @@ export interface LogTables {
     untold: number;
   };
   log_offsets: { unit_id: string; position: number };
-  /** One row. Whoever changes entries holds it, so that a later seq is never visible before an earlier one. */
+  /** One row. Whoever changes blocks holds it, so that a later seq is never visible before an earlier one. */
   log_counter: { last_seq: number };
 }
 

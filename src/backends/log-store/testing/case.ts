@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../../domain/logs/entry.ts';
-import type { LogStore } from '../../../domain/logs/log-store.ts';
+import type { LogBounds, LogStore } from '../../../domain/logs/log-store.ts';
 
 export interface LogStoreUnderTest {
   readonly store: LogStore;
@@ -32,4 +32,10 @@ export function entries(count: number, more: Partial<LogEntry> = {}): LogEntry[]
 
 export async function messages(store: LogStore, app = 'shop'): Promise<string[]> {
   return (await store.query({ app, lines: 0 })).map(({ message }) => message);
+}
+
+/** With no other bound. */
+export function bounds(some: Partial<LogBounds>): LogBounds {
+  const most = Number.MAX_SAFE_INTEGER;
+  return { entriesPerApp: most, bytesPerApp: most, storedBytes: most, keptSince: '', ...some };
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { entries, entry } from './case.ts';
+import { bounds, entries, entry } from './case.ts';
 import type { LogStoreCases } from './case.ts';
 
 const AT = '2026-03-04T05:06:07.089Z';
@@ -50,9 +50,9 @@ export const drainCases: LogStoreCases = {
     const stored = await store.append(entries(30));
     await store.append(entries(3, { app: 'blog' }));
     await store.drainSent('one', { seq: stored[4]?.seq ?? 0, told: 0, at: AT });
-    const bounds = { entriesPerApp: 10, bytesPerApp: Number.MAX_SAFE_INTEGER };
-    await store.prune(bounds);
-    await store.prune(bounds);
+    const few = bounds({ entriesPerApp: 10 });
+    await store.prune(few);
+    await store.prune(few);
     const lost = async (id: string) => (await store.drainCursor(id))?.lost;
     expect([await lost('one'), await lost('all'), await lost('other')]).toEqual([15, 20, 0]);
     expect(await store.drainLag('one')).toBe(10);

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { MAX_MESSAGE_BYTES } from '../../../domain/logs/entry.ts';
-import { entries, entry, messages } from './case.ts';
+import { bounds, entries, entry, messages } from './case.ts';
 import type { LogStoreCases } from './case.ts';
 
 export const entryCases: LogStoreCases = {
@@ -21,7 +21,7 @@ export const entryCases: LogStoreCases = {
     await add('blog');
     await store.removeApp('blog');
     await add('blog', 'shop');
-    await store.prune({ entriesPerApp: 0, bytesPerApp: 0 });
+    await store.prune(bounds({ entriesPerApp: 0, bytesPerApp: 0 }));
     await store.close();
     const next = await again();
     for (const { seq } of await next.append(entries(2))) seqs.push(seq);

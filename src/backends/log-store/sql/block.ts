@@ -1,0 +1,174 @@
+/**
+ * Pure: entries of one app <-> a block of bytes. A block is one byte that says how it is packed, then the length of a head, the head
+ * (JSON: what repeats from line to line, as runs), and the messages, each with a newline behind it. Stored for years: readers know
+ * every form that was ever written.
+ */
+import { constants, zstdCompressSync, zstdDecompressSync } from 'node:zlib';
+import type { LogEntry } from '../../../domain/logs/entry.ts';
+
+/** Source, unit, unit's id, release: what entries of one origin have in common. */
+export type Stream = readonly [source: string, unit: string, unitId: string, release: number];
+
+export interface Block {
+  readonly firstSeq: number;
+  readonly lastSeq: number;
+  /** The earliest and the latest. */
+  readonly firstAt: string;
+  readonly lastAt: string;
+  readonly entries: number;
+  /** Of the messages, in UTF-8. */
+  readonly bytes: number;
+  readonly streams: readonly Stream[];
+  readonly packed: Uint8Array;
+}
+
+export interface OpenBlock {
+  readonly seqs: readonly number[];
+  readonly ats: readonly string[];
+  /** Of each entry, its place among the streams. */
+  readonly origins: readonly number[];
+  /** Where the message of each entry begins in the text; one more for the end. */
+  readonly starts: readonly number[];
+  readonly text: Buffer;
+}
+
+type Runs<T> = (readonly [value: T, count: number])[];
+
+interface Head {
+  readonly seqs: Runs<number>;
+  readonly ats: Runs<string>;
+  readonly origins: Runs<number>;
+  /** Bytes of each message. */
+  readonly sizes: readonly number[];
+}
+
+const PLAIN = 0;
+const ZSTD = 1;
+const HEAD_AT = 5;
+const NEWLINE = 10;
+/** Lines of logs are packed as well by the quickest way as by others. */
+const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
+/** Less is not worth the while. */
+const LEAST_PACKED_BYTES = 512;
+/** An answer of zstd that would be longer comes from no block of ours. */
+const MAX_BYTES = 256 * 1024 * 1024;
+
+/** Of at least one entry, all of one app, in the order of their seq. */
+export function packBlock(entries: readonly LogEntry[]): Block {
+  const [first, last] = [entries[0], entries.at(-1)];
+  if (first === undefined || last === undefined) throw new Error('A block has at least one entry.');
+  const streams = new Map<string, { readonly place: number; readonly stream: Stream }>();
+  const origins = entries.map(({ source, unit, unitId, release }) => {
+    const stream: Stream = [source, unit, unitId, release];
+    const key = stream.join('\n');
+    const known = streams.get(key) ?? { place: streams.size, stream };
+    streams.set(key, known);
+    return known.place;
+  });
+  const text = Buffer.from(`${entries.map(({ message }) => message).join('\n')}\n`, 'utf8');
+  const sizes = sizesOf(entries, text);
+  const head: Head = {
+    seqs: seqRuns(entries),
+    ats: runs(entries.map(({ at }) => at)),
+    origins: runs(origins),
+    sizes,
+  };
+  let [firstAt, lastAt] = [first.at, first.at];
+  for (const [at] of head.ats) {
+    if (at < firstAt) firstAt = at;
+    if (at > lastAt) lastAt = at;
+  }
+  return {
+    firstSeq: first.seq,
+    lastSeq: last.seq,
+    firstAt,
+    lastAt,
+    entries: entries.length,
+    bytes: text.length - entries.length,
+    streams: [...streams.values()].map(({ stream }) => stream),
+    packed: packed(head, text),
+  };
+}
+
+export function openBlock(bytes: Uint8Array): OpenBlock {
+  const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+  const whole =
+    stored[0] === ZSTD ? zstdDecompressSync(stored.subarray(1), { maxOutputLength: MAX_BYTES }) : stored.subarray(1);
+  const headEnd = 4 + whole.readUInt32LE(0);
+  const head = JSON.parse(whole.toString('utf8', 4, headEnd)) as Head;
+  const starts = new Array<number>(head.sizes.length + 1);
+  starts[0] = 0;
+  for (let place = 0; place < head.sizes.length; place++) {
+    starts[place + 1] = (starts[place] ?? 0) + (head.sizes[place] ?? 0) + 1;
+  }
+  return {
+    seqs: head.seqs.flatMap(([from, count]) => Array.from({ length: count }, (_, step) => from + step)),
+    ats: unrolled(head.ats),
+    origins: unrolled(head.origins),
+    starts,
+    text: whole.subarray(headEnd),
+  };
+}
+
+/** A copy, so that who keeps one message does not keep the block. */
+export function messageAt({ starts, text }: OpenBlock, place: number): string {
+  return text.toString('utf8', starts[place], (starts[place + 1] ?? 0) - 1);
+}
+
+export function entryAt(app: string, block: OpenBlock, streams: readonly Stream[], place: number): LogEntry {
+  const [source, unit, unitId, release] = streams[block.origins[place] ?? 0] ?? ['', '', '', 0];
+  const [seq = 0, at = ''] = [block.seqs[place], block.ats[place]];
+  return { seq, at, app, source, unit, unitId, release, message: messageAt(block, place) };
+}
+
+export function entriesOf(app: string, block: OpenBlock, streams: readonly Stream[]): LogEntry[] {
+  return block.seqs.map((_, place) => entryAt(app, block, streams, place));
+}
+
+function packed(head: Head, text: Buffer): Uint8Array {
+  const json = Buffer.from(JSON.stringify(head), 'utf8');
+  const whole = Buffer.allocUnsafe(HEAD_AT + json.length + text.length);
+  whole[0] = PLAIN;
+  whole.writeUInt32LE(json.length, 1);
+  json.copy(whole, HEAD_AT);
+  text.copy(whole, HEAD_AT + json.length);
+  if (whole.length < LEAST_PACKED_BYTES) return whole;
+  return Buffer.concat([Buffer.of(ZSTD), zstdCompressSync(whole.subarray(1), FAST)]);
+}
+
+function sizesOf(entries: readonly LogEntry[], text: Buffer): number[] {
+  const sizes: number[] = [];
+  let from = 0;
+  for (const { message } of entries) {
+    // Nearly all are one line of ASCII: the next newline tells, and that is asked of the bytes at once.
+    const end = text.indexOf(NEWLINE, from);
+    const size = end - from === message.length ? message.length : Buffer.byteLength(message);
+    sizes.push(size);
+    from += size + 1;
+  }
+  return sizes;
+}
+
+function seqRuns(entries: readonly LogEntry[]): Runs<number> {
+  const found: [number, number][] = [];
+  for (const { seq } of entries) {
+    const run = found.at(-1);
+    if (run !== undefined && run[0] + run[1] === seq) run[1] += 1;
+    else found.push([seq, 1]);
+  }
+  return found;
+}
+
+function runs<T>(values: readonly T[]): Runs<T> {
+  const found: [T, number][] = [];
+  for (const value of values) {
+    const run = found.at(-1);
+    if (run !== undefined && run[0] === value) run[1] += 1;
+    else found.push([value, 1]);
+  }
+  return found;
+}
+
+function unrolled<T>(found: Runs<T>): T[] {
+  return found.flatMap(([value, count]) => new Array<T>(count).fill(value));
+}
