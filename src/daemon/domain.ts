@@ -33,6 +33,7 @@ import { createUploads } from '../domain/deploys/uploads.ts';
 import { UnitSizes } from '../domain/disk/unit-sizes.ts';
 import { DrainDeliveries } from '../domain/drains/deliveries.ts';
 import { createDrains } from '../domain/drains/drains.ts';
+import { isDiskFull, wantedRoom } from '../domain/disk/disk-room.ts';
 import { createDiskUse } from '../domain/disk/disk-use.ts';
 import { createHealers } from '../domain/healers/healers.ts';
 import { ownHealers } from '../domain/healers/own-healers.ts';
@@ -67,7 +68,7 @@ import { createUsers } from '../domain/users/users.ts';
 import { createRegistries } from '../domain/registries/registries.ts';
 import { createVolumes } from '../domain/volumes/volumes.ts';
 import { VolumeWatch } from '../domain/volumes/volume-watch.ts';
-import type { Logger } from '../lib/logger.ts';
+import { bestEffort, type Logger } from '../lib/logger.ts';
 import { repeatedly } from '../lib/repeatedly.ts';
 import { isLocalName, isLoopback } from './addresses.ts';
 import { type CertificateBackends, createCertificateParts } from './certificates.ts';
@@ -145,7 +146,10 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const audit = new Audit({ store: backends.store, logger, now });
   const store = audit.recording(backends.store);
   const journal = new Journal({ logStore, now, logger });
-  const collector = new Collector({ provisioner, logStore, journal, logger });
+  const collector = new Collector({
+    ...{ provisioner, logStore, journal, logger },
+    isDiskFull: () => isDiskFull(backends),
+  });
   const leases = new Leases(store, owner);
   const act = createAct({ store, leases, audit, now });
   // Names that a recovery publishes are seen by the first round.
@@ -319,9 +323,9 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       certificates.upkeep.start();
     },
     async pruneLogs() {
-      await logStore
-        .prune(logBounds(config, now()))
-        .catch((error: unknown) => logger.warn({ err: error }, 'pruning the logs failed'));
+      await bestEffort(logger, 'pruning the logs', async () => {
+        await logStore.prune(logBounds(config, now(), await wantedRoom(backends)));
+      });
     },
     startRetention() {
       const retention = createRetention({ store, builder, leases, queue, settings, logger, now });

@@ -1,7 +1,13 @@
 /** Cases of the provisioner's suite: output, restarts of control and one-off commands. */
 import { expect } from 'vitest';
+import type { OutputChunk } from '../../domain/units/provisioner.ts';
 import { failureOf, get, NEVER, SERVES } from './conformance-suite.ts';
 import type { Suite } from './conformance-suite.ts';
+
+async function firstChunk(s: Suite, id: string, from: number): Promise<OutputChunk> {
+  for await (const chunk of s.provisioner.output(id, from, AbortSignal.timeout(60_000))) return chunk;
+  throw new Error('There is no output.');
+}
 
 /** Output, whoever reads it and when. */
 export function outputCases(s: Suite): void {
@@ -14,6 +20,24 @@ export function outputCases(s: Suite): void {
     expect((await s.readAll(unit.id, first.offset)).lines).toEqual([]);
     expect((await s.readAll(unit.id)).lines).toEqual(['one', 'two', 'three']);
     expect(await s.provisioner.lastLines(unit.id, 2)).toEqual(['two', 'three']);
+  });
+
+  s.test('gives up output that cannot be stored, and counts it, also for who comes later', async () => {
+    const unit = s.spec(s.world.commands.printMuch, { listens: false });
+    await s.provisioner.ensure(unit);
+    const { lines: all } = await s.readUntil(unit.id, 'last');
+    expect(await s.provisioner.giveUp('cccccccccccc', 0)).toBe(false);
+    const isGivenUp = await s.provisioner.giveUp(unit.id, 0);
+    expect(await s.provisioner.giveUp(unit.id, 0)).toBe(false);
+    await s.restart();
+    await s.provisioner.recover(new Map([[unit.id, '']]));
+    const next = await firstChunk(s, unit.id, 0);
+    const rest = (await s.readAll(unit.id, next.offset)).lines;
+    const missing = next.missing ?? { lines: 0, bytes: 0 };
+    expect(missing.lines).toBe(all.length - next.lines.length - rest.length);
+    // Where files can have no holes nothing is gained by it.
+    expect(missing.bytes > 1024 * 1024).toBe(isGivenUp);
+    expect([...next.lines.map(({ text }) => text), ...rest]).toEqual(all.slice(missing.lines ?? 0));
   });
 
   s.test('follows output as it is written, and stops when told to', async () => {

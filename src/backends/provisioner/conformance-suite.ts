@@ -23,6 +23,8 @@ export interface ConformanceCommands {
   readonly stubborn: string;
   /** Takes memory until it is stopped. */
   readonly grow: string;
+  /** Some megabytes of lines, then `last`, and stays. */
+  readonly printMuch: string;
   /** One-off: prints `out`, then `err` on standard error, ends with code 4. */
   readonly runAndFail: string;
   /** One-off: runs for minutes. */

@@ -26,6 +26,24 @@ export async function demandRoom({ probe, settings }: DiskRoomDeps): Promise<voi
   });
 }
 
+/** With less nothing can be relied on to be stored. */
+const FULL_BYTES = 16 * 1024 ** 2;
+
+/** Where nobody can tell how much is free, it is not. */
+export async function isDiskFull({ probe }: Pick<DiskRoomDeps, 'probe'>): Promise<boolean> {
+  const space = await probe.disk();
+  return space !== null && space.freeBytes < FULL_BYTES;
+}
+
+/** Below it the logs make room, up to there: they are what grows by itself. */
+const SHORT_BYTES = 64 * 1024 ** 2;
+
+/** How many bytes the logs are to give back. */
+export async function wantedRoom({ probe }: Pick<DiskRoomDeps, 'probe'>): Promise<number> {
+  const space = await probe.disk();
+  return space === null ? 0 : Math.max(0, SHORT_BYTES - space.freeBytes);
+}
+
 function described({ freeBytes, totalBytes, freeFiles, totalFiles }: DiskSpace): string {
   const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2);
   const files = totalFiles === 0 ? '' : `, and room for ${freeFiles} of ${totalFiles} files`;

@@ -2,6 +2,8 @@ import { describe, expect, it } from 'vitest';
 import { type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
 import { expectSound } from '../../../test/support/invariants.ts';
 import { until } from '../../../test/support/until.ts';
+import { PlatformError } from '../errors.ts';
+import type { LogEntry } from './entry.ts';
 
 async function printed(world: DomainWorld): Promise<string[]> {
   const entries = await world.machine.logStore.query({ app: 'shop', lines: 0 });
@@ -140,6 +142,47 @@ describe('private values', () => {
       expect(error).toMatchObject({ code: 'unit.failed', details: { cause: 'exited' } });
       expect(JSON.stringify((error as { details: unknown }).details)).toContain('***');
       expect(JSON.stringify((error as { details: unknown }).details)).not.toContain('new-secret');
+    });
+  });
+
+  it('is given up from the oldest on while the disk is full, and the log says how much', async () => {
+    await inWorld(async (world) => {
+      await world.deploy('shop');
+      await untilPrinted(world, ['listening']);
+      const { probe } = world.machine;
+      probe.space = { ...probe.space, freeBytes: 1_000 };
+      const refusing = world.faults.on('logStore.append', () => {
+        throw new PlatformError('unavailable', 'The disk is full.');
+      });
+      const line = 'x'.repeat(8_000);
+      const count = 400;
+      for (let n = 0; n < count; n++) await say(world, `${n}_${line}`);
+      const [unit] = await world.machine.store.units('shop');
+      let asked = 0;
+      world.faults.on('provisioner.giveUp', () => void (asked += 1));
+      // The second one comes after the first was answered.
+      await until(() => asked >= 2, { timeoutMs: 60_000, everyMs: 5, what: 'the oldest to be given up' });
+      refusing();
+      let entries: LogEntry[] = [];
+      await until(
+        async () => {
+          entries = await world.machine.logStore.query({ app: 'shop', lines: 0, unit: unit?.id ?? '' });
+          return entries.at(-1)?.message.startsWith(`${count - 1}_`) === true;
+        },
+        { timeoutMs: 60_000, everyMs: 5, what: 'the last line' },
+      );
+      const gap = entries.find(({ source }) => source === 'tancho');
+      const missing = Number(
+        /^(\d+) lines are missing here \(\d+ bytes\): the disk of the server was full\.$/.exec(gap?.message ?? '')?.[1],
+      );
+      expect(missing).toBeGreaterThan(100);
+      const numbers = entries
+        .filter(({ message }) => message.endsWith(line))
+        .map(({ message }) => Number.parseInt(message, 10));
+      expect(numbers).toEqual(Array.from({ length: count - missing }, (_, n) => missing + n));
+      expect(entries.indexOf(gap as LogEntry)).toBe(
+        entries.findIndex(({ message }) => message.startsWith(`${missing}_`)) - 1,
+      );
     });
   });
 });

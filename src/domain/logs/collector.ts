@@ -4,16 +4,26 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { atMost } from '../../lib/deadline.ts';
-import type { Logger } from '../../lib/logger.ts';
+import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Release } from '../apps/app.ts';
 import { privateValues } from '../units/private-values.ts';
-import type { OutputChunk, Provisioner } from '../units/provisioner.ts';
+import { PlatformError } from '../errors.ts';
+import type { MissingOutput, OutputChunk, Provisioner } from '../units/provisioner.ts';
 import { type Unit, unitName } from '../units/unit.ts';
 import type { LogEntry } from './entry.ts';
 import type { Journal } from './journal.ts';
 import type { LogStore } from './log-store.ts';
 
 const RETRY_MS = 500;
+
+export interface CollectorDeps {
+  readonly provisioner: Provisioner;
+  readonly logStore: LogStore;
+  readonly journal: Journal;
+  readonly logger: Logger;
+  /** Whether what cannot be stored is given up: the units that print most give up most, and the oldest of it. */
+  readonly isDiskFull: () => Promise<boolean>;
+}
 
 interface Task {
   readonly stop: AbortController;
@@ -27,13 +37,15 @@ export class Collector {
   readonly #logStore: LogStore;
   readonly #journal: Journal;
   readonly #logger: Logger;
+  readonly #isDiskFull: () => Promise<boolean>;
   readonly #tasks = new Map<string, Task>();
 
-  constructor(deps: { provisioner: Provisioner; logStore: LogStore; journal: Journal; logger: Logger }) {
+  constructor(deps: CollectorDeps) {
     this.#provisioner = deps.provisioner;
     this.#logStore = deps.logStore;
     this.#journal = deps.journal;
     this.#logger = deps.logger;
+    this.#isDiskFull = deps.isDiskFull;
   }
 
   /** Starts carrying; for a unit that is attached already, makes sure that its next life is carried too. */
@@ -67,34 +79,51 @@ export class Collector {
   async #carry(unit: Unit, release: Release, task: Task): Promise<void> {
     const redact = privateValues(release.env);
     const { signal } = task.stop;
+    let from = 0;
     while (!signal.aborted) {
       try {
         task.goesOn = false;
-        const from = await this.#logStore.offset(unit.id);
+        from = await this.#logStore.offset(unit.id);
         for await (const chunk of this.#provisioner.output(unit.id, from, signal)) {
-          await this.#journal.append(entriesOf(unit, chunk), redact, { unitId: unit.id, offset: chunk.offset });
+          await this.#journal.append(entriesOf(unit, chunk, new Date()), redact, {
+            unitId: unit.id,
+            offset: chunk.offset,
+          });
+          from = chunk.offset;
           await this.#provisioner.consumed(unit.id, chunk.offset);
         }
         if (!task.goesOn) break;
       } catch (error) {
         if (signal.aborted) break;
         this.#logger.warn({ err: error, unit: unit.id }, 'reading the output of a unit failed, trying again');
+        if (isUnavailable(error)) await this.#makeRoom(unit, from);
         await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
     if (this.#tasks.get(unit.id) === task) this.#tasks.delete(unit.id);
   }
+
+  async #makeRoom(unit: Unit, from: number): Promise<void> {
+    await bestEffort(this.#logger, `making room of what ${unitName(unit)} has printed`, async () => {
+      if (await this.#isDiskFull()) await this.#provisioner.giveUp(unit.id, from);
+    });
+  }
 }
 
-function entriesOf(unit: Unit, chunk: OutputChunk): LogEntry[] {
-  return chunk.lines.map((line) => ({
-    seq: 0,
-    at: line.at,
-    app: unit.app,
-    source: unit.process,
-    unit: unitName(unit),
-    unitId: unit.id,
-    release: unit.release,
-    message: line.text,
-  }));
+function isUnavailable(error: unknown): boolean {
+  return error instanceof PlatformError && error.code === 'unavailable';
+}
+
+function entriesOf(unit: Unit, { missing, lines }: OutputChunk, now: Date): LogEntry[] {
+  const own = { seq: 0, app: unit.app, unit: unitName(unit), unitId: unit.id, release: unit.release };
+  const entries = lines.map(({ at, text }) => ({ ...own, at, source: unit.process, message: text }));
+  if (missing === undefined) return entries;
+  const at = lines[0]?.at ?? now.toISOString();
+  return [{ ...own, at, source: 'tancho', message: gapMessage(missing) }, ...entries];
+}
+
+function gapMessage({ lines, bytes, why }: MissingOutput): string {
+  const what = lines === 1 ? '1 line is' : `${lines ?? 'Many'} lines are`;
+  const reason = why === 'no room' ? 'the disk of the server was full' : 'more was printed than can be read in time';
+  return `${what} missing here (${bytes} bytes): ${reason}.`;
 }

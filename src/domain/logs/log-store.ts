@@ -14,6 +14,8 @@ export interface LogBounds {
   readonly keptSince: string;
   /** What the entries of all apps together take where they are kept; over it the app with the most loses its oldest. */
   readonly storedBytes: number;
+  /** So much of that is to be given back besides, because the disk is short; a little is kept in any case. */
+  readonly giveBackBytes: number;
 }
 
 /** What retention took away, of one app. */

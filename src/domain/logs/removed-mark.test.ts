@@ -4,7 +4,7 @@ import { until } from '../../../test/support/until.ts';
 import { cursorOf } from './cursor.ts';
 import type { LogQuery } from './reading.ts';
 
-const BOUNDS = { entriesPerApp: 3, bytesPerApp: 1e9, storedBytes: 1e9, keptSince: '' };
+const BOUNDS = { entriesPerApp: 3, bytesPerApp: 1e9, storedBytes: 1e9, keptSince: '', giveBackBytes: 0 };
 const MARK = '5 lines were removed up to here: the log had come to the bounds of what is kept.';
 
 let world: DomainWorld;

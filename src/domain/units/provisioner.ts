@@ -110,8 +110,18 @@ export type ProbeResult =
 
 /** A piece of a unit's output; `offset` is where the next read begins. */
 export interface OutputChunk {
+  /** Printed before the lines, and not to be had any more. */
+  readonly missing?: MissingOutput;
   readonly lines: readonly OutputLine[];
   readonly offset: number;
+}
+
+export interface MissingOutput {
+  /** Null: so many that nobody has counted them. */
+  readonly lines: number | null;
+  readonly bytes: number;
+  /** It was more than can be read in time, or giveUp() was called. */
+  readonly why: 'too much' | 'no room';
 }
 
 export interface OutputLine {
@@ -243,6 +253,12 @@ export interface Provisioner {
 
   /** The output before `offset` is stored elsewhere and its disk space may be given back. */
   consumed(id: string, offset: number): Promise<void>;
+
+  /**
+   * For when what is read cannot be stored and the disk is full: gives back the disk space of the oldest output after the offset, up to
+   * about the last megabyte. The next output() from there begins with what is missing. False: nothing was given back.
+   */
+  giveUp(id: string, fromOffset: number): Promise<boolean>;
 
   /** Last lines of the unit's output, oldest first. Missing unit: empty. */
   lastLines(id: string, count: number): Promise<string[]>;

@@ -7,6 +7,8 @@ import type { LogScope } from './schema.ts';
 
 /** As many go in one transaction, so that those who write need not wait long. */
 const CHUNK_BLOCKS = 32;
+/** However short the disk is: why it is, may be in there. */
+const KEPT_BYTES = 4 * 1024 * 1024;
 
 export async function prune(
   scope: LogScope,
@@ -21,12 +23,19 @@ export async function prune(
       removed += some;
     } while (some > 0);
   }
+  const most = bounds.giveBackBytes > 0 ? await lessBy(scope, bounds) : bounds.storedBytes;
   let some: number;
   do {
-    some = await transaction((inside) => pruneLargest(inside, bounds.storedBytes));
+    some = await transaction((inside) => pruneLargest(inside, most));
     removed += some;
   } while (some > 0);
   return removed;
+}
+
+async function lessBy({ db }: LogScope, { storedBytes, giveBackBytes }: LogBounds): Promise<number> {
+  const apps = await db.selectFrom('log_apps').select('stored').execute();
+  const now = apps.reduce((sum, { stored }) => sum + stored, 0);
+  return Math.min(storedBytes, Math.max(KEPT_BYTES, now - giveBackBytes));
 }
 
 async function appsOver({ db }: LogScope, { entriesPerApp, bytesPerApp, keptSince }: LogBounds): Promise<string[]> {

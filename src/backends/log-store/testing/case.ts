@@ -37,5 +37,5 @@ export async function messages(store: LogStore, app = 'shop'): Promise<string[]>
 /** With no other bound. */
 export function bounds(some: Partial<LogBounds>): LogBounds {
   const most = Number.MAX_SAFE_INTEGER;
-  return { entriesPerApp: most, bytesPerApp: most, storedBytes: most, keptSince: '', ...some };
+  return { entriesPerApp: most, bytesPerApp: most, storedBytes: most, keptSince: '', giveBackBytes: 0, ...some };
 }

@@ -1,6 +1,7 @@
 /** What is kept for long is kept otherwise than what has just come; readers see nothing of that. */
 import { expect } from 'vitest';
 import type { LogEntry } from '../../../domain/logs/entry.ts';
+import { randomHex } from '../../../lib/ids.ts';
 import type { LogStore } from '../../../domain/logs/log-store.ts';
 import { bounds, entries, entry, messages } from './case.ts';
 import type { LogStoreCases } from './case.ts';
@@ -139,6 +140,19 @@ export const sealingCases: LogStoreCases = {
     const stored = await much(store);
     const bytes = stored.reduce((sum, { message }) => sum + message.length, 0);
     expect(await store.prune(bounds({ storedBytes: Math.floor(bytes / 3) }))).toBe(0);
+  },
+
+  'gives back what is wanted, from the largest, and keeps a little': async (store) => {
+    const noise = () => Array.from({ length: 100 }, () => entry(randomHex(4_096)));
+    for (let batch = 0; batch < 40; batch++) await store.append(noise());
+    await store.append(entries(3, { app: 'blog' }));
+    const all = await store.query({ app: 'shop', lines: 0 });
+    expect(await store.prune(bounds({ giveBackBytes: 1024 ** 2 }))).toBeGreaterThan(100);
+    const left = await store.query({ app: 'shop', lines: 0 });
+    expect(left).toEqual(all.slice(-left.length));
+    await store.prune(bounds({ giveBackBytes: 1024 ** 3 }));
+    expect((await messages(store)).length).toBeGreaterThan(300);
+    expect(await messages(store, 'blog')).toHaveLength(3);
   },
 
   'cuts much off where the bound is': async (store) => {

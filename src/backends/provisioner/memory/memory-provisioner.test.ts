@@ -17,6 +17,7 @@ provisionerConformance('memory', {
         printEnvironment: 'print $TANCHO_APP $TANCHO_UNIT $TANCHO_PROCESS $GREETING',
         stubborn: 'ignore-term; print ready; stay',
         grow: 'take 1000000000; stay',
+        printMuch: 'print-much 40000; print last; stay',
         runAndFail: 'print out; print err; exit 4',
         runLong: 'stay',
       },

@@ -196,6 +196,10 @@ class MemoryProvisioner implements Provisioner {
     this.#forgetIfRead(entry);
   }
 
+  async giveUp(id: string, fromOffset: number): Promise<boolean> {
+    return this.#machine.entries.get(id)?.output.giveUp(fromOffset) ?? false;
+  }
+
   async lastLines(id: string, count: number): Promise<string[]> {
     return this.#machine.entries.get(id)?.output.last(count) ?? [];
   }

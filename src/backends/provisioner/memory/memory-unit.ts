@@ -76,6 +76,9 @@ export class MemoryUnit {
       case 'echo':
         this.#print(rest.replace(/\$([A-Z_]+)/g, (_, name: string) => this.#environment[name] ?? ''));
         return null;
+      case 'print-much':
+        for (let line = 0; line < Number(rest); line++) this.#print(`line ${line} ${'x'.repeat(100)}`);
+        return null;
       case 'sleep':
         await this.#sleep(Number(rest));
         return null;
@@ -153,8 +156,11 @@ export class MemoryUnit {
 }
 
 /** Lines with the byte offsets they would have in a file. */
+const LEFT_BYTES = 1024 * 1024;
+
 export class MemoryOutput {
   readonly #lines: { readonly line: OutputLine; readonly end: number }[] = [];
+  #givenUp = { from: 0, upTo: 0, lines: 0 };
   #wake: Set<() => void> = new Set();
 
   get size(): number {
@@ -175,8 +181,22 @@ export class MemoryOutput {
     return this.#lines.slice(-count).map(({ line }) => line.text);
   }
 
+  /** As on a disk, where a megabyte is left. */
+  giveUp(from: number): boolean {
+    const isMore = from >= this.#givenUp.from && from < this.#givenUp.upTo;
+    const begin = isMore ? this.#givenUp.upTo : from;
+    if (this.size - begin < 2 * LEFT_BYTES) return false;
+    const gone = this.#lines.filter(({ end }) => end > begin && end <= this.size - LEFT_BYTES);
+    const upTo = gone.at(-1)?.end ?? begin;
+    this.#givenUp = { from, upTo, lines: gone.length + (isMore ? this.#givenUp.lines : 0) };
+    return gone.length > 0;
+  }
+
   async *read(from: number, isOver: () => boolean, signal: AbortSignal): AsyncGenerator<OutputChunk> {
-    let offset = from;
+    const { from: gone, upTo, lines } = this.#givenUp;
+    const isGivenUp = from >= gone && from < upTo;
+    let offset = isGivenUp ? upTo : from;
+    if (isGivenUp) yield { missing: { lines, bytes: upTo - from, why: 'no room' }, lines: [], offset };
     const notice = (): void => this.notice();
     signal.addEventListener('abort', notice);
     try {

@@ -1,6 +1,7 @@
 import { appendFileSync, mkdtempSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { MissingOutput } from '../../../domain/units/provisioner.ts';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { lastLinesOf, planHole, punchHole, tailOutput } from './output-file.ts';
 
@@ -14,7 +15,7 @@ beforeEach(() => {
 afterEach(() => rmSync(directory, { recursive: true, force: true }));
 
 /** Follows in the background until stop(). */
-function follow(from = 0): { lines: string[]; offsets: number[]; stop: () => Promise<void>; end: () => Promise<void> } {
+function follow(from = 0) {
   const abort = new AbortController();
   let die = (): void => undefined;
   const gone = new Promise<void>((resolve) => {
@@ -22,15 +23,18 @@ function follow(from = 0): { lines: string[]; offsets: number[]; stop: () => Pro
   });
   const lines: string[] = [];
   const offsets: number[] = [];
+  const missing: MissingOutput[] = [];
   const reading = (async () => {
     for await (const chunk of tailOutput({ path, from, signal: abort.signal, gone })) {
       lines.push(...chunk.lines.map(({ text }) => text));
       offsets.push(chunk.offset);
+      if (chunk.missing !== undefined) missing.push(chunk.missing);
     }
   })();
   return {
     lines,
     offsets,
+    missing,
     stop: async () => {
       abort.abort();
       await reading;
@@ -62,10 +66,23 @@ describe('tailOutput', () => {
     appendFileSync(path, '\nlast\n');
     const tail = follow();
     await expect.poll(() => tail.lines.at(-1)).toBe('last');
-    expect(tail.lines[0]).toMatch(/^\(99999\d+ bytes of output were skipped/);
+    expect(tail.missing).toEqual([{ lines: null, bytes: expect.closeTo(1e13, -8) as number, why: 'too much' }]);
     appendFileSync(path, 'more\n');
     await expect.poll(() => tail.lines.at(-1)).toBe('more');
     expect(tail.offsets.at(-1)).toBe(statSync(path).size);
+    await tail.stop();
+  });
+
+  it('counts the lines that are too many to be read in time', async () => {
+    const [count, size] = [29_000, 10_000];
+    const block = `${'x'.repeat(size - 1)}\n`.repeat(100);
+    for (let written = 0; written < count; written += 100) appendFileSync(path, block);
+    appendFileSync(path, 'last\n');
+    const tail = follow();
+    await expect.poll(() => tail.lines.at(-1)).toBe('last');
+    const missing = count - (tail.lines.length - 1);
+    expect(missing).toBeGreaterThan(count / 2);
+    expect(tail.missing).toEqual([{ lines: missing, bytes: missing * size, why: 'too much' }]);
     await tail.stop();
   });
 

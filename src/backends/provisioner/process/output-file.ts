@@ -8,7 +8,7 @@ import type { FSWatcher } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { OutputChunk } from '../../../domain/units/provisioner.ts';
+import type { MissingOutput, OutputChunk } from '../../../domain/units/provisioner.ts';
 import { LineSplitter } from './line-splitter.ts';
 
 const run = promisify(execFile);
@@ -23,12 +23,20 @@ const MIN_HOLE_BYTES = 1024 * 1024;
 /** Of what waits to be read: far more than is kept of any log. A unit can make its file as long as it likes without writing. */
 const MAX_BEHIND_BYTES = 256 * 1024 * 1024;
 const KEPT_BEHIND_BYTES = 16 * 1024 * 1024;
+/** Of what is given up, because it cannot be stored. */
+const LEFT_BYTES = 1024 * 1024;
+const NEWLINE = 10;
+/** How much of what is missing is counted, and how much of that at a time. */
+const MAX_COUNTED_BYTES = 4 * 1024 ** 3;
+const COUNTED_BYTES = 1024 * 1024;
 /** Between two looks at how much waits. */
 const LOOK_EVERY_BYTES = 1024 * 1024;
 
 export interface TailOptions {
   readonly path: string;
   readonly from: number;
+  /** What was there before, to be said first. */
+  readonly missing?: MissingOutput;
   readonly signal: AbortSignal;
   /** Resolves when nothing will write to the file any more. */
   readonly gone: Promise<unknown>;
@@ -53,17 +61,24 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<OutputCh
       const at = new Date().toISOString();
       return { lines: texts.map((text) => ({ at, text })), offset: position - splitter.pending };
     };
+    if (options.missing !== undefined) yield { ...chunk([]), missing: options.missing };
     let unlooked = LOOK_EVERY_BYTES;
     for (;;) {
       if (signal.aborted) return;
       const wasGone = isGone;
       if (unlooked >= LOOK_EVERY_BYTES) {
         unlooked = 0;
-        const skipped = (await file.stat()).size - position - KEPT_BEHIND_BYTES;
-        if (skipped > MAX_BEHIND_BYTES) {
-          position += skipped;
+        const left = (await file.stat()).size - KEPT_BEHIND_BYTES;
+        if (left - position > MAX_BEHIND_BYTES) {
+          const from = position - splitter.pending;
+          position = await lineStart(file, left);
           splitter = new LineSplitter(await endsInsideLine(file, position));
-          yield chunk([`(${skipped} bytes of output were skipped: there was more of it than can be read in time)`]);
+          const missing = {
+            lines: await linesBetween(file, from, position),
+            bytes: position - from,
+            why: 'too much' as const,
+          };
+          yield { ...chunk([]), missing };
         }
       }
       const bytes = await readAt(file, position, READ_BYTES);
@@ -162,7 +177,39 @@ async function readAt(file: FileHandle, position: number, length: number): Promi
 async function endsInsideLine(file: FileHandle, position: number): Promise<boolean> {
   if (position === 0) return false;
   const before = await readAt(file, position - 1, 1);
-  return before.length === 1 && before[0] !== 10;
+  return before.length === 1 && before[0] !== NEWLINE;
+}
+
+/** The beginning of a line from there on, unless one is very long. */
+async function lineStart(file: FileHandle, position: number): Promise<number> {
+  return position + (await readAt(file, position, READ_BYTES)).indexOf(NEWLINE) + 1;
+}
+
+/** Null where that would take too long. */
+async function linesBetween(file: FileHandle, from: number, upTo: number): Promise<number | null> {
+  if (upTo - from > MAX_COUNTED_BYTES) return null;
+  let lines = 0;
+  for (let position = from; position < upTo;) {
+    const bytes = await readAt(file, position, Math.min(COUNTED_BYTES, upTo - position));
+    if (bytes.length === 0) break;
+    position += bytes.length;
+    for (let at = bytes.indexOf(NEWLINE); at >= 0; at = bytes.indexOf(NEWLINE, at + 1)) lines += 1;
+  }
+  return lines;
+}
+
+/** What of the output after the offset can be given up, so that about a megabyte is left; null when there is not much more. */
+export async function planGivingUp(path: string, from: number): Promise<{ upTo: number; lines: number } | null> {
+  const file = await openIfThere(path);
+  if (file === null) return null;
+  try {
+    const { size } = await file.stat();
+    if (size - from < 2 * LEFT_BYTES) return null;
+    const upTo = await lineStart(file, size - LEFT_BYTES);
+    return { upTo, lines: (await linesBetween(file, from, upTo)) ?? 0 };
+  } finally {
+    await file.close();
+  }
 }
 
 /** Missing file: empty. `freed`: everything before it may be a hole. */

@@ -297,6 +297,12 @@ class ProcessProvisioner implements Provisioner {
     });
   }
 
+  async giveUp(id: string, fromOffset: number): Promise<boolean> {
+    const unit = this.#units.get(id);
+    if (unit === undefined) return false;
+    return this.#queue.run(`output:${id}`, () => this.#outputs.giveUp(unit, fromOffset));
+  }
+
   async lastLines(id: string, count: number): Promise<string[]> {
     const unit = this.#units.get(id);
     return unit === undefined ? [] : this.#outputs.lastLines(unit, count);

@@ -1,8 +1,8 @@
 /** What units print, as it lies in their output files: read, counted as stored elsewhere, and its disk space given back. */
-import type { OutputChunk } from '../../../domain/units/provisioner.ts';
+import type { MissingOutput, OutputChunk } from '../../../domain/units/provisioner.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { LiveUnit } from './live-unit.ts';
-import { lastLinesOf, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
+import { lastLinesOf, planGivingUp, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
 
 export class UnitOutputs {
   readonly #logger: Logger;
@@ -20,7 +20,12 @@ export class UnitOutputs {
   }
 
   follow({ record, paths, gone }: LiveUnit, fromOffset: number, signal: AbortSignal): AsyncGenerator<OutputChunk> {
-    return tailOutput({ path: paths.output, from: Math.max(fromOffset, record.freed), signal, gone });
+    const { freed, givenUp } = record;
+    const isGivenUp = givenUp !== undefined && fromOffset >= givenUp.from && fromOffset < givenUp.upTo;
+    if (!isGivenUp) return tailOutput({ path: paths.output, from: Math.max(fromOffset, freed), signal, gone });
+    const { upTo, lines } = givenUp;
+    const missing: MissingOutput = { lines, bytes: upTo - fromOffset, why: 'no room' };
+    return tailOutput({ path: paths.output, from: upTo, missing, signal, gone });
   }
 
   lastLines({ record, paths }: LiveUnit, count: number): Promise<string[]> {
@@ -47,6 +52,24 @@ export class UnitOutputs {
       this.#canPunch = false;
       this.#logger.warn({ err: error }, 'output files keep their disk space');
     }
+  }
+
+  /** False: there is too little of it, or this machine cannot do it. */
+  async giveUp(unit: LiveUnit, fromOffset: number): Promise<boolean> {
+    if (!this.#canPunch) return false;
+    const { givenUp: known, freed } = unit.record;
+    const isMore = known !== undefined && fromOffset >= known.from && fromOffset < known.upTo;
+    const plan = await planGivingUp(unit.paths.output, isMore ? known.upTo : Math.max(fromOffset, freed));
+    if (plan === null) return false;
+    const givenUp = { from: fromOffset, upTo: plan.upTo, lines: plan.lines + (isMore ? known.lines : 0) };
+    // On a full disk there is room for the note only when the space is given back.
+    const isNoted = await unit.save({ givenUp }).then(
+      () => true,
+      () => false,
+    );
+    await this.free(unit, plan.upTo);
+    if (!isNoted) await unit.save({ givenUp });
+    return true;
   }
 
   forget(id: string): void {

@@ -33,6 +33,8 @@ export interface UnitRecord {
   readonly readyAt?: Comeback['address'];
   /** Output before this offset may be a hole. */
   readonly freed: number;
+  /** Output that will not be read: it could not be stored. */
+  readonly givenUp?: { readonly from: number; readonly upTo: number; readonly lines: number };
   /** Milliseconds since 1970 when remove() came while output was still to be read; else null. */
   readonly removedAt: number | null;
 }
