@@ -5,6 +5,7 @@ import { apiKeyOperations } from './operations/api-keys.ts';
 import { appTokenOperations } from './operations/app-tokens.ts';
 import { appCnameOperations } from './operations/app-cnames.ts';
 import { appEnvOperations } from './operations/app-env.ts';
+import { appEdgeOperations } from './operations/app-edge.ts';
 import { appLinkOperations } from './operations/app-links.ts';
 import { appLogOperations } from './operations/app-log.ts';
 import { appRunOperations } from './operations/app-run.ts';
@@ -53,6 +54,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...unitReportOperations,
   ...appCnameOperations,
   ...appLinkOperations,
+  ...appEdgeOperations,
   ...appChangeOperations,
   ...appUpkeepOperations,
   ...volumeOperations,

@@ -31,6 +31,7 @@ import * as service from './shapes/service.ts';
 import type { Shape } from './shapes/shape.ts';
 import { team, teams } from './shapes/team.ts';
 import * as user from './shapes/user.ts';
+import { edgeSettings } from './shapes/edge-settings.ts';
 import { drain, drains, drainTest } from './shapes/drain.ts';
 import { volume, volumes } from './shapes/volume.ts';
 
@@ -61,6 +62,7 @@ const SAME = {
   drain,
   drains,
   drainTest,
+  edgeSettings,
   disk,
   quota,
   limit,

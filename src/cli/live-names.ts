@@ -63,6 +63,8 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
     ];
   },
   names: variables,
+  'edge set setting=value': async () => (await edgeSettings()).map((name) => `${name}=`),
+  'edge unset settings': () => edgeSettings(),
   'env set KEY=VALUE': async (asking) => (await variables(asking)).map((name) => `${name}=`),
   'key remove name': async ({ request, signal }) => Object.keys(await request('keys.list', { signal })),
   'app unlink to': async ({ request, signal, given: [app = ''] }) =>
@@ -131,4 +133,8 @@ async function keep(file: string, names: readonly string[]): Promise<void> {
     await rm(fresh, { force: true });
     throw error;
   }
+}
+
+async function edgeSettings(): Promise<readonly string[]> {
+  return (await import('./edge/edge.ts')).EDGE_SETTING_NAMES;
 }

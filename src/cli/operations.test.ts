@@ -53,6 +53,8 @@ const LOCAL = [
 ];
 const ARGUMENTS: Readonly<Record<string, string>> = {
   'KEY=VALUE': 'A=b',
+  'setting=value': 'maintenance=on',
+  settings: 'maintenance',
   'process=count': 'web=1',
   count: '1',
   email: 'ann@example.com',

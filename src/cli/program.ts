@@ -85,6 +85,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Drains: the lines of your apps, sent on to receivers elsewhere',
     load: async () => (await import('./drains/drain.ts')).registerDrain,
   },
+  edge: {
+    description: 'How the edge treats the requests to an app: maintenance, holding, limits',
+    load: async () => (await import('./edge/edge.ts')).registerEdge,
+  },
   healer: {
     description: 'Healers: they find disorder and put it in order',
     load: async () => (await import('./healers/healer.ts')).registerHealer,

@@ -9,6 +9,7 @@ import { type AppsClient, appsClient, type EnvClient, envClient } from './apps.t
 import { type CertificatesClient, certificatesClient } from './certificates.ts';
 import { createCalls, type Progress } from './calls.ts';
 import { type DrainsClient, drainsClient } from './drains.ts';
+import { type EdgeClient, edgeClient } from './edge.ts';
 import { path } from './path.ts';
 import { type RegistriesClient, registriesClient } from './registries.ts';
 import { createRequests, type Requests } from './requests.ts';
@@ -114,6 +115,7 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly registries: RegistriesClient;
   readonly volumes: VolumesClient;
   readonly drains: DrainsClient;
+  readonly edge: EdgeClient;
   /** How full the disk of the platform is, and who holds what of it. */
   disk(): Promise<shapes.DiskReport>;
   readonly healers: {
@@ -154,6 +156,7 @@ export function createClient(target: Target, token?: string): Client {
     registries: registriesClient(requests),
     volumes: volumesClient(requests),
     drains: drainsClient(requests),
+    edge: edgeClient(requests),
     disk: () => request('server.disk'),
     healers: {
       list: () => request('healers.list'),

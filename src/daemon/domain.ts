@@ -7,6 +7,7 @@ import { Audit } from '../domain/audit/audit.ts';
 import { createEventLog } from '../domain/audit/event-log.ts';
 import { createUnitReports } from '../domain/units/unit-reports.ts';
 import { createAppChanges } from '../domain/apps/app-changes.ts';
+import { createAppEdge } from '../domain/apps/app-edge.ts';
 import { createAppUpkeep } from '../domain/apps/app-upkeep.ts';
 import { createApps } from '../domain/apps/apps.ts';
 import { createCnames } from '../domain/apps/cnames.ts';
@@ -272,6 +273,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     certificates: certificates.useCases,
     links: createLinks({ store, provisioner, rollouts, routes, journal, act }),
     appChanges: createAppChanges({ store, builder, rollouts, journal, act, now }),
+    appEdge: createAppEdge({ store, routes, journal, act }),
     appUpkeep: createAppUpkeep({ store, routes, act }),
     unitReports: createUnitReports({ store, journal }),
     diagnoses: createDiagnoses({

@@ -78,6 +78,7 @@ const expected: Record<Action, string[]> = {
   'app.revoke': APP_TEAM,
   'app.cname_add': APP_TEAM,
   'app.cname_remove': APP_TEAM,
+  'app.edge': APP_TEAM,
   'app.link': APP_TEAM,
   'app.unlink': APP_TEAM,
   'cert.list': USERS,

@@ -99,6 +99,7 @@ export const RULES = {
   'app.revoke': appTeam,
   'app.cname_add': appTeam,
   'app.cname_remove': appTeam,
+  'app.edge': appTeam,
   'app.link': appTeam,
   'app.unlink': appTeam,
   // Without an app it is about the platform's own names: for admins.

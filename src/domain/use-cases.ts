@@ -4,6 +4,7 @@ import type { RefusalLog } from './audit/audit.ts';
 import type { EventLog } from './audit/event-log.ts';
 import type { Apps } from './apps/apps.ts';
 import type { AppChanges } from './apps/app-changes.ts';
+import type { AppEdge } from './apps/app-edge.ts';
 import type { AppUpkeep } from './apps/app-upkeep.ts';
 import type { Cnames } from './apps/cnames.ts';
 import type { Links } from './apps/links.ts';
@@ -50,6 +51,7 @@ export interface UseCases {
   readonly certificates: Certificates;
   readonly links: Links;
   readonly appChanges: AppChanges;
+  readonly appEdge: AppEdge;
   readonly appUpkeep: AppUpkeep;
   readonly diagnoses: Diagnoses;
   readonly logs: Logs;

@@ -33,7 +33,7 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
     host: text(options.host, 'host'),
     port: number(options.port, 'port', 65_535),
     tls: address(options.tls ?? null),
-    workers: Math.max(1, number(options.workers ?? 1, 'workers', 256)),
+    workers: workersOf(options),
     fingerprint: text(options.fingerprint ?? '', 'fingerprint'),
     stopGraceMs: number(options.stopGraceMs ?? 10_000, 'stopGraceMs'),
     keeper: keeper(options.keeper ?? null),
@@ -44,10 +44,15 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
       hstsSeconds: number(options.hstsSeconds ?? 0, 'hstsSeconds'),
       http2: flag(options.http2 ?? true, 'http2'),
       platform: platform(options.platform ?? null),
+      workers: workersOf(options),
       limits: numbers(DEFAULT_SETTINGS.limits, options.limits, 'limits'),
       timeouts: numbers(DEFAULT_SETTINGS.timeouts, options.timeouts, 'timeouts'),
     },
   };
+}
+
+function workersOf(options: Record<string, unknown>): number {
+  return Math.max(1, number(options.workers ?? 1, 'workers', 256));
 }
 
 function keeper(value: unknown): EdgeOptions['keeper'] {

@@ -1,5 +1,6 @@
 /** "Why is it not answering?": one broken app per row; the diagnosis names that break, and is never "all well" beside it. */
 import { afterEach, describe, expect, it } from 'vitest';
+import type { EdgeChange } from '../../src/domain/apps/edge-settings.ts';
 import type { UserCaller } from '../../src/domain/caller.ts';
 import type { Diagnosis } from '../../src/domain/diagnosis/diagnosis.ts';
 import { LINKS } from '../../src/domain/diagnosis/links.ts';
@@ -63,6 +64,7 @@ async function crash(unit: Unit): Promise<void> {
   await fetch(`http://127.0.0.1:${unit.address?.port}/crash`, { headers: { connection: 'close' } }).catch(() => {});
 }
 
+const treated = (edge: EdgeChange) => (world: DomainWorld) => world.useCases.appEdge.change(ANN, 'shop', edge);
 const cnames = (world: DomainWorld, ...names: string[]) => world.useCases.cnames.add(ANN, 'shop', names);
 
 const FIXTURES: readonly Fixture[] = [
@@ -99,6 +101,13 @@ const FIXTURES: readonly Fixture[] = [
     link: 'disk',
     cause: /nearly full/,
   },
+  {
+    what: 'an app under maintenance',
+    break: treated({ maintenance: true }),
+    link: 'rules',
+    command: /maintenance=off/,
+  },
+  { what: 'an app whose requests all wait', break: treated({ hold: 'always', holdSeconds: 1 }), link: 'rules' },
   { what: 'an app of workers', recipe: { processes: { worker: 'stay' } }, link: 'state', command: /Procfile/ },
   {
     what: 'an app that was stopped',

@@ -15,6 +15,7 @@ import { diagnosesIn } from './memory-diagnoses.ts';
 import { envIn } from './memory-env.ts';
 import { metricsIn } from './memory-metrics.ts';
 import { logsIn } from './memory-logs.ts';
+import { edgeIn } from './memory-edge.ts';
 import { drainsIn } from './memory-drains.ts';
 import { volumesIn } from './memory-volumes.ts';
 import { runIn, shellsIn } from './memory-run.ts';
@@ -73,6 +74,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     metrics: metricsIn(memory),
     volumes: volumesIn(memory),
     drains: drainsIn(memory),
+    appEdge: edgeIn(memory),
     certificates: certificatesIn(memory),
     deploys: deploysIn(memory, apps),
     uploads: {

@@ -4,10 +4,10 @@ import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWER_BOUNDS_MS } from '../../lib/answer-counts.ts';
-import type { Route, Router, RouteTable, Target } from '../../domain/routes/router.ts';
+import type { Route, RouteRules, Router, RouteTable, Target } from '../../domain/routes/router.ts';
 
 /** How many cases the suite has; a suite that loses some fails. */
-const ROUTER_CASES = 16;
+const ROUTER_CASES = 20;
 
 export interface RouterUnderTest {
   readonly router: Router;
@@ -275,6 +275,52 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       const slow = times.slice(ANSWER_BOUNDS_MS.indexOf(25));
       expect(slow.reduce((sum, count) => sum + count, 0)).toBeGreaterThanOrEqual(1);
       expect(timeMs).toBeGreaterThan(15);
+    });
+
+    const ruled = (rules: RouteRules, ...targets: Target[]): RouteTable =>
+      table({ app: 'ruled', hosts: ['ruled.test'], targets, rules });
+
+    theCase('answers 503 with the page of maintenance in place of the app, and counts no failure', async () => {
+      const target = await unit('ruled');
+      await router.apply(ruled({ maintenance: { page: '<h1>Back soon</h1>' } }, target));
+      const answer = await get('ruled.test');
+      expect(answer).toMatchObject({ status: 503, body: '<h1>Back soon</h1>' });
+      expect(answer.headers['content-type']).toContain('text/html');
+      expect(answer.headers['retry-after']).toBeDefined();
+      expect((await router.traffic('ruled')).failures).toBe(0);
+      await router.apply(ruled({}, target));
+      expect((await get('ruled.test')).body).toBe('ruled');
+    });
+
+    theCase('holds requests while nothing serves, and brings them to the unit that does then', async () => {
+      const target = await unit('held');
+      const hold = { hold: { when: 'unserved', seconds: 60 } } as const;
+      await router.apply(ruled(hold));
+      const answer = get('ruled.test');
+      await router.apply(ruled(hold));
+      await router.apply(ruled(hold, target));
+      expect((await answer).body).toBe('held');
+      await router.apply(ruled({ hold: { when: 'always', seconds: 1 } }, target));
+      expect((await get('ruled.test')).status).toBe(503);
+    });
+
+    theCase('brings a client to the same target again, by a cookie that scripts do not see', async () => {
+      const targets = [await unit('k1'), await unit('k2'), await unit('k3')];
+      await router.apply(ruled({ sticky: true }, ...targets));
+      const first = await get('ruled.test');
+      const [given = ''] = first.headers['set-cookie'] ?? [];
+      expect(given).toMatch(/; Path=\/; HttpOnly; SameSite=Lax$/);
+      const cookie = given.slice(0, given.indexOf(';'));
+      for (let n = 0; n < 9; n++) expect((await get('ruled.test', { cookie })).body).toBe(first.body);
+      await router.apply(ruled({ sticky: true }, ...targets.filter(({ unit: id }) => id !== first.body)));
+      expect((await get('ruled.test', { cookie })).status).toBe(200);
+    });
+
+    theCase('refuses longer bodies than the app takes, and waits no longer for answers than it says', async () => {
+      const target = await unit('bounded', (request) => void request.resume());
+      await router.apply(ruled({ maxBodyBytes: 3, answerSeconds: 1 }, target));
+      expect((await ask(router.listen, 'ruled.test', {}, 'four')).status).toBe(413);
+      expect((await ask(router.listen, 'ruled.test', {}, 'one')).status).toBe(504);
     });
 
     theCase('asks another target when one refuses', async () => {

@@ -9,6 +9,7 @@ import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
 import { DEPLOYS_CALLS, type DeploysTypes } from './deploys.ts';
 import { DIAGNOSIS_CALLS, type DiagnosisTypes } from './diagnosis.ts';
 import { DRAINS_CALLS, type DrainsTypes } from './drains.ts';
+import { EDGE_CALLS, type EdgeTypes } from './edge.ts';
 import { ENV_CALLS, type EnvTypes } from './env.ts';
 import { EVENTS_CALLS, type EventsTypes } from './events.ts';
 import { HEALERS_CALLS, type HealersTypes } from './healers.ts';
@@ -41,6 +42,7 @@ export type Operations = ApiKeyTypes &
   DeploysTypes &
   DiagnosisTypes &
   DrainsTypes &
+  EdgeTypes &
   EnvTypes &
   EventsTypes &
   HealersTypes &
@@ -74,6 +76,7 @@ export const CALLS = {
   ...DEPLOYS_CALLS,
   ...DIAGNOSIS_CALLS,
   ...DRAINS_CALLS,
+  ...EDGE_CALLS,
   ...ENV_CALLS,
   ...EVENTS_CALLS,
   ...HEALERS_CALLS,

@@ -5,6 +5,7 @@
 import { PlatformError } from '../errors.ts';
 import type { ReleaseMount } from '../volumes/volume.ts';
 import { type AppSettings, NO_SETTINGS } from './app-settings.ts';
+import { DEFAULT_EDGE, type EdgeSettings } from './edge-settings.ts';
 
 /** Lower-case DNS label that starts with a letter, because the name is also the host name `<app>.<domain>`. */
 const APP_NAME = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
@@ -40,6 +41,7 @@ export interface App {
   readonly customData: Readonly<Record<string, unknown>> | null;
   /** Of the next deploy; what those of the release that serves are is with the release. */
   readonly settings: AppSettings;
+  readonly edge: EdgeSettings;
   /** Number of deploys that succeeded. */
   readonly deploys: number;
   /** True from the moment a removal is accepted until every trace is gone. */
@@ -57,6 +59,7 @@ export const NEW_APP = {
   swappedWith: null,
   customData: null,
   settings: NO_SETTINGS,
+  edge: DEFAULT_EDGE,
   deploys: 0,
   removing: false,
 } as const satisfies Partial<App>;

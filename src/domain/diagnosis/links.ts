@@ -15,6 +15,7 @@ import { nameLink } from './links/name.ts';
 import { portLink } from './links/port.ts';
 import { quotaLink } from './links/quota.ts';
 import { routeLink } from './links/route.ts';
+import { rulesLink } from './links/rules.ts';
 import { stateLink } from './links/state.ts';
 import { unitLink } from './links/unit.ts';
 
@@ -22,6 +23,7 @@ export const LINKS: readonly Link[] = [
   nameLink,
   deployLink,
   stateLink,
+  rulesLink,
   diskLink,
   quotaLink,
   limitsLink,

@@ -1,4 +1,5 @@
 /** Compares the table a router serves by with the one it is to serve by. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Route } from './router.ts';
 
 export interface RouteFault {
@@ -28,5 +29,7 @@ function faultOf(known: Route | undefined, wanted: Route): string | null {
     return 'A route points at a unit that does not serve.';
   if (names(wanted).some((name) => !names(known).includes(name))) return 'A unit that serves gets no requests.';
   const isSame = [...known.hosts].sort().join() === [...wanted.hosts].sort().join();
-  return isSame ? null : 'The app does not answer at the host names it has.';
+  if (!isSame) return 'The app does not answer at the host names it has.';
+  const isTreatedSo = known.https === wanted.https && isDeepStrictEqual(known.rules, wanted.rules);
+  return isTreatedSo ? null : 'Requests are not treated as the settings of the app say.';
 }

@@ -26,8 +26,26 @@ export interface Route {
   readonly targets: readonly Target[];
   /** Shown when targets is empty: why, in one sentence (`This app has not been deployed yet.`). */
   readonly note: string;
+  /** Absent: nothing is special about its requests. */
+  readonly rules?: RouteRules;
   /** What plain HTTP does once the router has a certificate for the host: sends the client to HTTPS (308), or serves it as well. */
   readonly https: 'redirect' | 'both';
+}
+
+/** What is absent is off. */
+export interface RouteRules {
+  /** Every request is answered 503, with this HTML; '' for the router's own page. */
+  readonly maintenance?: { readonly page: string };
+  /** Requests wait, so long at most, while there is no target, or in any case; then 503. */
+  readonly hold?: { readonly when: 'unserved' | 'always'; readonly seconds: number };
+  /** A client that has been to a target comes to it again as long as it is in the table; it is known by a cookie. */
+  readonly sticky?: true;
+  /** Longer ones are answered 413. */
+  readonly maxBodyBytes?: number;
+  /** From the whole request to the head of its answer. */
+  readonly answerSeconds?: number;
+  /** More at one time are answered 503. */
+  readonly maxRequests?: number;
 }
 
 export interface RouteTable {

@@ -1,6 +1,7 @@
 /** Keeps the router's table equal to what the store says serves. Owns when a table is published, not how. */
 import type { Route, Router, Target } from './router.ts';
 import { type App, hostLabel } from '../apps/app.ts';
+import { rulesOf } from '../apps/edge-settings.ts';
 import { ROUTED_PROCESS, servingUnits, type Unit } from '../units/unit.ts';
 import { type RouteFault, routeFaults } from './route-faults.ts';
 import type { LinkedApp, Provisioner } from '../units/provisioner.ts';
@@ -215,12 +216,14 @@ function routeOf(app: App, units: readonly Unit[], { domain, processOf }: RouteF
     const process = processOf(id);
     return [{ unit: id, host: address.host, port: address.port, ...(process !== null && { process }) }];
   });
+  const rules = rulesOf(app.edge);
   return {
     app: app.name,
     hosts: [`${hostLabel(app)}.${domain}`, ...app.cname],
     targets,
     note: noteOf(app, serving, targets.length),
-    https: 'redirect',
+    https: app.edge.redirectHttps ? 'redirect' : 'both',
+    ...(rules !== undefined && { rules }),
   };
 }
 

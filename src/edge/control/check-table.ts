@@ -1,4 +1,4 @@
-import type { Route, RouteTable, Target } from '../../domain/routes/router.ts';
+import type { Route, RouteRules, RouteTable, Target } from '../../domain/routes/router.ts';
 import { hostName, list, record, text, version } from './json-values.ts';
 
 /** Reads a table that came from outside this process; throws an Error that names the first thing wrong. */
@@ -14,7 +14,29 @@ function checkRoute(value: unknown): Route {
   const targets = list(route.targets, 'targets').map(checkTarget);
   // A table of an earlier version says nothing of it.
   const https = route.https === 'both' ? 'both' : 'redirect';
-  return { app, hosts, targets, note: text(route.note, 'note'), https };
+  const rules = route.rules === undefined ? null : checkRules(record(route.rules, 'rules'));
+  return { app, hosts, targets, note: text(route.note, 'note'), https, ...(rules !== null && { rules }) };
+}
+
+function checkRules({ maintenance, hold, sticky, ...bounds }: Record<string, unknown>): RouteRules {
+  return {
+    ...(maintenance !== undefined && { maintenance: { page: text(record(maintenance, 'maintenance').page, 'page') } }),
+    ...(hold !== undefined && { hold: checkHold(record(hold, 'hold')) }),
+    ...(sticky === true && { sticky }),
+    ...bound(bounds, 'maxBodyBytes'),
+    ...bound(bounds, 'answerSeconds'),
+    ...bound(bounds, 'maxRequests'),
+  };
+}
+
+function checkHold({ when, seconds }: Record<string, unknown>): NonNullable<RouteRules['hold']> {
+  if (when !== 'unserved' && when !== 'always') throw new Error('hold says not when');
+  return { when, seconds: version(seconds) };
+}
+
+function bound<N extends string>(bounds: Record<string, unknown>, name: N): { readonly [B in N]?: number } {
+  if (bounds[name] === undefined) return {};
+  return { [name]: version(bounds[name]) } as { [B in N]: number };
 }
 
 function checkTarget(value: unknown): Target {

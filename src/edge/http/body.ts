@@ -4,15 +4,16 @@ import { CHUNKED, UNTIL_CLOSE } from './framing.ts';
 
 /**
  * The reader for a body of this length (see framing.ts). `unwrapped`: of a chunked body hand on the data alone, for a
- * receiver that knows no chunks.
+ * receiver that knows no chunks. `mostBytes`: of data in chunks; whose length is known is judged by that.
  */
-export function bodyReader(length: number, unwrapped = false): BodyReader {
-  if (length === CHUNKED) return new ChunkedBody(unwrapped);
+export function bodyReader(length: number, unwrapped = false, mostBytes = Number.POSITIVE_INFINITY): BodyReader {
+  if (length === CHUNKED) return new ChunkedBody(unwrapped, mostBytes);
   if (length === UNTIL_CLOSE) return new BodyUntilClose();
   return new BodyOfLength(length);
 }
 
 class BodyOfLength implements BodyReader {
+  readonly isTooLong = false;
   #left: number;
 
   constructor(length: number) {
@@ -36,6 +37,7 @@ class BodyOfLength implements BodyReader {
 }
 
 class BodyUntilClose implements BodyReader {
+  readonly isTooLong = false;
   done = false;
 
   take(bytes: Buffer, from: number, end: number, sink: BodySink): number {

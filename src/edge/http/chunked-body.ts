@@ -58,7 +58,10 @@ const BAD = 11;
  * extensions and with checked trailers; or, unwrapped, the data alone.
  */
 export class ChunkedBody implements BodyReader {
+  isTooLong = false;
   readonly #unwrapped: boolean;
+  /** Of data, that may still be announced. */
+  #room: number;
   #state = SIZE_FIRST;
   #size = 0;
   #digits = 0;
@@ -69,8 +72,9 @@ export class ChunkedBody implements BodyReader {
   /** First byte not handed on yet of the chunk being taken, or -1 when nothing is due. */
   #due = -1;
 
-  constructor(unwrapped: boolean) {
+  constructor(unwrapped: boolean, mostBytes = Number.POSITIVE_INFINITY) {
     this.#unwrapped = unwrapped;
+    this.#room = mostBytes;
   }
 
   get done(): boolean {
@@ -120,7 +124,9 @@ export class ChunkedBody implements BodyReader {
         break;
       case SIZE_LF:
         this.#left = this.#size;
-        this.#state = octet !== LF ? BAD : this.#size > 0 ? DATA : LAST_CR;
+        this.#room -= this.#size;
+        this.isTooLong = this.#room < 0;
+        this.#state = octet !== LF || this.isTooLong ? BAD : this.#size > 0 ? DATA : LAST_CR;
         break;
       case DATA_CR:
         this.#state = octet === CR ? DATA_LF : BAD;

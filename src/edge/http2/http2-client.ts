@@ -9,6 +9,7 @@ import type { Client } from '../proxy/client.ts';
 import type { ClientPeer } from '../proxy/client-peer.ts';
 import type { Watched } from '../proxy/deadlines.ts';
 import { Exchange } from '../proxy/exchange.ts';
+import { RoutedRequest } from '../proxy/routed-request.ts';
 import { ownAnswerTo } from '../proxy/own-answers.ts';
 import type { Plane } from '../proxy/plane.ts';
 import { noApp } from '../proxy/refusals.ts';
@@ -118,7 +119,7 @@ export class Http2Client implements Client, GatedConnection, Watched {
     } else if (route === null) {
       request.refuseRequest(noApp(head.host.name), null, { head, requestId });
     } else {
-      const exchange = new Exchange(this.#plane, request, { head, requestId, origin, route });
+      const exchange = new Exchange(this.#plane, request, new RoutedRequest(head, requestId, origin, route));
       request.begin(exchange);
       exchange.start();
     }

@@ -104,9 +104,19 @@ export class Http2Request implements Requester, Watched {
   }
 
   refuseRequest(refused: RefusedRequest, app: string | null, request: { head: RequestHead; requestId: string }): void {
-    const { status, detail, retryAfter } = refused;
+    const { status, detail, retryAfter, html } = refused;
     const { accept, method } = request.head;
-    const page = { status, detail, app, requestId: request.requestId, retryAfter, accept, method, keepAlive: true };
+    const page = {
+      status,
+      detail,
+      app,
+      requestId: request.requestId,
+      retryAfter,
+      accept,
+      method,
+      html,
+      keepAlive: true,
+    };
     this.respond(refusalPage(page));
   }
 

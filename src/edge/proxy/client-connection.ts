@@ -8,6 +8,7 @@ import { ClientPeer } from './client-peer.ts';
 import type { ClientUser } from './client-user.ts';
 import type { Watched } from './deadlines.ts';
 import { Exchange } from './exchange.ts';
+import { RoutedRequest } from './routed-request.ts';
 import { ownAnswer } from '../rewrite/own-answer.ts';
 import { ownAnswerTo } from './own-answers.ts';
 import type { Client } from './client.ts';
@@ -140,9 +141,9 @@ export class ClientConnection implements Client, Requester, Watched, GatedConnec
   }
 
   refuseRequest(refused: RefusedRequest, app: string | null, request: { head: RequestHead; requestId: string }): void {
-    const { status, detail, retryAfter } = refused;
+    const { status, detail, retryAfter, html } = refused;
     const { accept } = request.head;
-    const page = { status, detail, app, requestId: request.requestId, retryAfter, accept };
+    const page = { status, detail, app, requestId: request.requestId, retryAfter, accept, html };
     this.#answer(request.head, (how) => refusalPage({ ...page, ...how }));
   }
 
@@ -270,7 +271,7 @@ export class ClientConnection implements Client, Requester, Watched, GatedConnec
       return;
     }
     if (route !== null) {
-      const exchange = new Exchange(this.#plane, this, { head, requestId, origin, route });
+      const exchange = new Exchange(this.#plane, this, new RoutedRequest(head, requestId, origin, route));
       this.#user = exchange;
       exchange.start();
       return;

@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { AppTraffic, CertificateState, RouteTable } from '../../domain/routes/router.ts';
+import type { AppTraffic, CertificateState, Route, RouteTable } from '../../domain/routes/router.ts';
 import { ConnectionGate, openFilesLimit } from '../../lib/connection-gate.ts';
 import { listening } from '../../lib/listening.ts';
 import { TrustedProxies } from '../../lib/trusted-proxies.ts';
@@ -13,6 +13,7 @@ import type { TlsListener } from '../tls/tls-listener.ts';
 import type { Client } from './client.ts';
 import { ClientConnection } from './client-connection.ts';
 import { Deadlines, type Watched } from './deadlines.ts';
+import { HeldRequests } from './held-requests.ts';
 import type { Plane } from './plane.ts';
 import type { Settings } from './settings.ts';
 import { UploadPermits } from './upload-permits.ts';
@@ -49,6 +50,7 @@ export class DataPlane implements Serving {
       deadlines,
       proxies: new TrustedProxies(settings.trustedProxies),
       uploads: new UploadPermits(settings, deadlines),
+      held: new HeldRequests(settings.limits.heldPerApp),
       pools: new TargetPools(settings, deadlines),
       table: new LiveTable({ version: 0, routes: [] }, () => {
         throw new Error('an empty table has no routes');
@@ -107,12 +109,13 @@ export class DataPlane implements Serving {
       app: route.app,
       note: route.note,
       https: route.https,
-      // A push answers when the new version does, and whoever follows a log waits for the next line.
-      answerMs: route.app === PLATFORM ? timeouts.silenceMs : timeouts.answerMs,
+      answerMs: answerMsOf(route, timeouts),
+      rules: route.rules ?? null,
       pools: route.targets.map((target) => this.#plane.pools.pool(target)),
       counter: this.#traffic.counter(route.app),
     }));
     this.#plane.pools.settle(table);
+    this.#plane.held.release();
     this.#traffic.keepOnly(new Set(table.routes.map((route) => route.app)));
   }
 
@@ -186,6 +189,12 @@ export class DataPlane implements Serving {
     this.#clients.add(client);
     socket.once('close', () => this.#clients.delete(client));
   }
+}
+
+/** Of the platform: a push answers when the new version does, and whoever follows a log waits for the next line. */
+function answerMsOf({ app, rules }: Route, { answerMs, silenceMs }: Settings['timeouts']): number {
+  if (app === PLATFORM) return silenceMs;
+  return rules?.answerSeconds === undefined ? answerMs : rules.answerSeconds * 1_000;
 }
 
 /** Every client may need a connection to a unit, too. */

@@ -7,23 +7,21 @@ import { AnswerHeads } from './answer-heads.ts';
 import type { Requester } from './requester.ts';
 import type { ClientUser } from './client-user.ts';
 import { headForUnit, interimHead, tunnelProtocol } from '../rewrite/heads.ts';
-import type { RequestOrigin } from '../rewrite/request-origin.ts';
 import type { Plane } from './plane.ts';
-import type { LiveRoute } from '../routing/route-table.ts';
-import type { AppCounter } from '../routing/traffic.ts';
+import type { RoutedRequest } from './routed-request.ts';
 import type { Applicant } from '../routing/target-pool.ts';
 import { Tunnel } from './tunnel.ts';
 import type { UnitConnection } from './unit-connection.ts';
-import { BODY_LATE, BODY_MALFORMED, BUSY, failure, type RefusedRequest, TOO_MANY_UPLOADS } from './refusals.ts';
+import {
+  BODY_LATE,
+  BODY_MALFORMED,
+  BODY_TOO_LONG,
+  failure,
+  type RefusedRequest,
+  TOO_MANY_UPLOADS,
+} from './refusals.ts';
 import { UnitSearch } from './unit-search.ts';
 import { Upload } from './upload.ts';
-
-export interface RoutedRequest {
-  readonly head: RequestHead;
-  readonly requestId: string;
-  readonly origin: RequestOrigin;
-  readonly route: LiveRoute;
-}
 
 /**
  * One request and its answer: finds a unit, moves the body up and the answer down at the same time, repeats where that
@@ -33,15 +31,11 @@ export class Exchange implements Applicant, ClientUser {
   readonly endsByItself = true;
   readonly #plane: Plane;
   readonly #client: Requester;
+  readonly #request: RoutedRequest;
   readonly #head: RequestHead;
-  readonly #requestId: string;
-  readonly #origin: RequestOrigin;
   readonly #upload: Upload;
   readonly #heads: AnswerHeads;
   readonly #search: UnitSearch;
-  readonly #counter: AppCounter;
-  readonly #begunAt = performance.now();
-  #isCounted = true;
   #unit: UnitConnection | null = null;
   #reused = false;
   /** The connection that went away last: it is repeated once after a kept one, and once after a new one. */
@@ -57,19 +51,21 @@ export class Exchange implements Applicant, ClientUser {
   constructor(plane: Plane, client: Requester, request: RoutedRequest) {
     this.#plane = plane;
     this.#client = client;
+    this.#request = request;
     this.#head = request.head;
-    this.#requestId = request.requestId;
-    this.#origin = request.origin;
-    this.#search = new UnitSearch(plane, request.head, request.route);
-    this.#counter = request.route.counter;
-    this.#counter.begun();
-    this.#upload = new Upload(request.head.bodyLength);
+    this.#search = new UnitSearch(plane, request);
+    this.#upload = new Upload(request.head.bodyLength, this.#search.mostBodyBytes);
     this.#heads = new AnswerHeads(client, request, plane.settings.limits.headBytes);
   }
 
   start(): void {
+    const { refusal } = this.#search;
+    if (refusal !== null) {
+      this.#refuse(refusal);
+      return;
+    }
     const atHand = this.#client.bytesAtHand;
-    if (!this.#upload.admit(atHand, this.#plane.uploads, this.#search.route.app, this.#origin.client)) {
+    if (!this.#upload.admit(atHand, this.#plane.uploads, this.#search.route.app, this.#request.origin.client)) {
       this.#refuse(TOO_MANY_UPLOADS);
       return;
     }
@@ -106,7 +102,7 @@ export class Exchange implements Applicant, ClientUser {
 
   clientEnded(): void {
     this.#clientLeft = true;
-    this.#endCount();
+    this.#request.ended();
     if (this.#upload.done) this.#arm(this.#plane.settings.timeouts.halfClosedMs);
     else this.#client.abort();
   }
@@ -156,16 +152,17 @@ export class Exchange implements Applicant, ClientUser {
     this.#arm(this.#plane.settings.timeouts.queueMs);
     const none = this.#search.next(this, fresh);
     if (none !== null) this.#refuse(none);
+    else if (this.#search.heldForMs > 0) this.#arm(this.#search.heldForMs);
   }
 
   #send(unit: UnitConnection): void {
     if (this.#head.bodyLength === 0) {
-      unit.write(headForUnit(this.#head, this.#origin, this.#requestId));
+      unit.write(headForUnit(this.#head, this.#request.origin, this.#request.requestId));
     } else {
       // What is at hand of the body leaves together with the head.
       unit.cork();
       process.nextTick(() => unit.uncork());
-      unit.write(headForUnit(this.#head, this.#origin, this.#requestId));
+      unit.write(headForUnit(this.#head, this.#request.origin, this.#request.requestId));
       this.#upload.replay(unit);
       this.#upload.waited();
     }
@@ -241,12 +238,16 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #begin(head: ResponseHead): void {
-    this.#countAnswer(head.status);
+    this.#request.answered(head.status);
     // A client that was told nothing but the answer may never send the body it announced.
     const bodyMayNotCome = this.#head.expectsContinue && this.#head.bodyLength !== 0 && !this.#upload.begun;
     const mayKeepAlive = !this.#plane.draining && !bodyMayNotCome;
-    const hstsSeconds = this.#origin.isSecure ? this.#plane.settings.hstsSeconds : 0;
-    const own = { requestId: this.#requestId, hstsSeconds };
+    const hstsSeconds = this.#request.origin.isSecure ? this.#plane.settings.hstsSeconds : 0;
+    const own = {
+      requestId: this.#request.requestId,
+      hstsSeconds,
+      cookie: this.#search.cookieFor(this.#request.origin.isSecure),
+    };
     this.#answer = new Answer(this.#client, this.#head, { head, mayKeepAlive, own });
   }
 
@@ -258,11 +259,11 @@ export class Exchange implements Applicant, ClientUser {
       return;
     }
     const protocol = head.fields.find((field) => field.name === 'upgrade')?.value ?? asked;
-    this.#countAnswer(head.status);
+    this.#request.answered(head.status);
     this.#unit = null;
-    this.#client.write(interimHead(head, this.#requestId, protocol));
+    this.#client.write(interimHead(head, this.#request.requestId, protocol));
     this.#search.handOver();
-    this.#endCount();
+    this.#request.ended();
     const tunnel = new Tunnel(this.#plane, this.#client, unit, protocol);
     if (rest.length > 0) tunnel.forward(rest);
     this.#client.pump();
@@ -313,7 +314,7 @@ export class Exchange implements Applicant, ClientUser {
       if (blocked || this.#answer.done) this.#client.abort();
       else this.#cutShort();
     } else if (unit === null) {
-      this.#refuse(this.#awaitsBody ? BODY_LATE : BUSY);
+      this.#refuse(this.#awaitsBody ? BODY_LATE : this.#search.tooLate);
     } else if (!unit.connected) {
       this.#search.timedOut = true;
       this.#dropUnit();
@@ -326,7 +327,7 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #badUpload(): void {
-    if (this.#answer === null) this.#refuse(BODY_MALFORMED);
+    if (this.#answer === null) this.#refuse(this.#upload.isTooLong ? BODY_TOO_LONG : BODY_MALFORMED);
     else this.#client.abort();
   }
 
@@ -343,32 +344,24 @@ export class Exchange implements Applicant, ClientUser {
 
   /** The edge's own answer in place of the unit's. */
   #refuse(refused: RefusedRequest): void {
-    this.#countAnswer(refused.status);
+    this.#request.answered(refused.status);
     if (refused.counts) this.#countFailure();
     this.#over(false);
-    this.#client.refuseRequest(refused, this.#search.route.app, { head: this.#head, requestId: this.#requestId });
-  }
-
-  #countAnswer(status: number): void {
-    this.#counter.answered(status, performance.now() - this.#begunAt);
+    this.#client.refuseRequest(refused, this.#search.route.app, {
+      head: this.#head,
+      requestId: this.#request.requestId,
+    });
   }
 
   #countFailure(): void {
-    if (!this.#clientLeft) this.#counter.failed();
-  }
-
-  /** Whatever happens now, the platform does not owe an answer any more. */
-  #endCount(): void {
-    if (!this.#isCounted) return;
-    this.#isCounted = false;
-    this.#counter.ended();
+    if (!this.#clientLeft) this.#request.failed();
   }
 
   /** Lets go of the unit. `reusable`: its connection is as good as new. */
   #over(reusable: boolean): void {
     const unit = this.#unit;
     this.#upload.close();
-    this.#endCount();
+    this.#request.ended();
     if (unit !== null && reusable) {
       this.#unit = null;
       if (this.#unitPaused) unit.resume();

@@ -6,6 +6,8 @@ export interface RefusedRequest {
   readonly retryAfter: number | null;
   /** False when it is no failure of the platform: nothing is deployed, or the client is at fault. */
   readonly counts: boolean;
+  /** A page of the app's own in place of the edge's; '' and absent: none. */
+  readonly html?: string;
 }
 
 export const BUSY: RefusedRequest = {
@@ -23,7 +25,15 @@ export const TOO_MANY_UPLOADS: RefusedRequest = {
 };
 
 export const BODY_LATE = clientFault(408, 'The body of the request took too long to arrive.');
+export const BODY_TOO_LONG = clientFault(413, 'The body of the request is longer than the app takes.');
 export const BODY_MALFORMED = clientFault(400, 'The body of the request is not framed as announced.');
+
+export const HELD_TOO_LONG: RefusedRequest = {
+  status: 503,
+  detail: 'The app does not take requests just now, and this one has waited for as long as it may.',
+  retryAfter: 5,
+  counts: false,
+};
 
 export function noApp(host: string): RefusedRequest {
   return { status: 404, detail: `No app answers at ${host}.`, retryAfter: null, counts: false };

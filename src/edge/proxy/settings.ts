@@ -13,6 +13,8 @@ export interface Limits {
   readonly idlePerTarget: number;
   /** Requests that may wait for a connection to one target. */
   readonly queuePerTarget: number;
+  /** Requests to one app that may wait for it to be served again. */
+  readonly heldPerApp: number;
   /** Requests of one client to one app whose body has not come yet. */
   readonly uploadsPerClient: number;
   /** Less is too slow for a body, on the average and beyond `uploadFreeMs`; 0: nothing is too slow. */
@@ -56,6 +58,8 @@ export interface Settings {
   readonly http2: boolean;
   /** Null: its names lead to no app. */
   readonly platform: PlatformDoor | null;
+  /** Processes that share what is bounded per app. */
+  readonly workers: number;
   readonly limits: Limits;
   readonly timeouts: Timeouts;
 }
@@ -66,6 +70,7 @@ export const DEFAULT_SETTINGS: Settings = {
   hstsSeconds: 0,
   http2: true,
   platform: null,
+  workers: 1,
   limits: {
     headBytes: 32_768,
     clientConnections: 16_384,
@@ -73,6 +78,7 @@ export const DEFAULT_SETTINGS: Settings = {
     connectionsPerTarget: 1_024,
     idlePerTarget: 64,
     queuePerTarget: 256,
+    heldPerApp: 1_024,
     uploadsPerClient: 128,
     uploadBytesPerSecond: 240,
   },

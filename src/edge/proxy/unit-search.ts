@@ -1,9 +1,11 @@
-import type { RequestHead } from '../http/request-head.ts';
 import { PLATFORM } from '../routing/platform-route.ts';
 import type { LiveRoute } from '../routing/route-table.ts';
 import type { Applicant, TargetPool } from '../routing/target-pool.ts';
+import { cookieLine, tokenIn } from '../routing/sticky-cookie.ts';
 import type { Plane } from './plane.ts';
-import { BUSY, failure, noApp, type RefusedRequest } from './refusals.ts';
+import type { RoutedRequest } from './routed-request.ts';
+import { maintenanceRefusal, ruledOut } from './route-rules.ts';
+import { BUSY, HELD_TOO_LONG, failure, noApp, type RefusedRequest } from './refusals.ts';
 import type { UnitConnection } from './unit-connection.ts';
 
 const IDEMPOTENT = new Set(['GET', 'HEAD', 'OPTIONS', 'TRACE', 'PUT', 'DELETE', 'PROPFIND', 'REPORT', 'SEARCH']);
@@ -14,17 +16,21 @@ export class UnitSearch {
   route: LiveRoute;
   /** A connection could not be made in time. */
   timedOut = false;
+  /** Milliseconds for which the request may wait for the app to be served again; 0: it does not. */
+  heldForMs = 0;
   readonly idempotent: boolean;
   readonly #plane: Plane;
-  readonly #host: string;
+  readonly #request: RoutedRequest;
+  /** Where it waits. */
+  #heldBy = '';
   #pool: TargetPool | null = null;
   #tried: Set<TargetPool> | null = null;
 
-  constructor(plane: Plane, head: RequestHead, route: LiveRoute) {
+  constructor(plane: Plane, request: RoutedRequest) {
     this.#plane = plane;
-    this.#host = head.host.name;
-    this.idempotent = IDEMPOTENT.has(head.method);
-    this.route = route;
+    this.#request = request;
+    this.idempotent = IDEMPOTENT.has(request.head.method);
+    this.route = request.route;
   }
 
   /**
@@ -32,11 +38,18 @@ export class UnitSearch {
    * unitGranted(), maybe before this returns. Returns why not when there is none to ask.
    */
   next(applicant: Applicant, fresh: boolean): RefusedRequest | null {
-    const route = this.#plane.table.match(this.#host);
-    if (route === null) return noApp(this.#host);
+    const host = this.#request.head.host.name;
+    const route = this.#plane.table.match(host);
+    if (route === null) return noApp(host);
     this.route = route;
+    this.heldForMs = 0;
+    if (route.rules !== null) {
+      const refusal = maintenanceRefusal(route.rules);
+      if (refusal !== null) return refusal;
+      if (isHeld(route)) return this.#hold(applicant, route.rules.hold?.seconds ?? 0);
+    }
     if (route.pools.length === 0) return { status: 503, detail: route.note, retryAfter: 5, counts: false };
-    const pool = this.#plane.pools.pick(route.pools, this.#tried);
+    const pool = this.#sameAsBefore() ?? this.#plane.pools.pick(route.pools, this.#tried);
     if (pool === null) {
       if (route.app === PLATFORM) return { status: 503, detail: route.note, retryAfter: 5, counts: true };
       return this.timedOut
@@ -46,6 +59,50 @@ export class UnitSearch {
     this.#pool = pool;
     pool.enter();
     return pool.acquire(applicant, { careful: !this.idempotent, fresh }, this.#plane.deadlines.now) ? null : BUSY;
+  }
+
+  /** What the app's rules have against the request, before any unit is asked. */
+  get refusal(): RefusedRequest | null {
+    const { rules } = this.route;
+    return rules === null ? null : ruledOut(rules, this.route, this.#request.head, this.#plane.settings.workers);
+  }
+
+  /** Why it waits no longer. */
+  get tooLate(): RefusedRequest {
+    return this.heldForMs > 0 ? HELD_TOO_LONG : BUSY;
+  }
+
+  /** Bytes of a body that the app takes. */
+  get mostBodyBytes(): number {
+    return this.route.rules?.maxBodyBytes ?? Number.POSITIVE_INFINITY;
+  }
+
+  /** The field line by which the client is known again; '' where it need not be, or is by now. */
+  cookieFor(isSecure: boolean): string {
+    const token = this.route.rules?.sticky === true ? this.#pool?.token : undefined;
+    return token === undefined || token === tokenIn(this.#request.head.fields) ? '' : cookieLine(token, isSecure);
+  }
+
+  /** The unit that has answered the client before, if it can be asked. */
+  #sameAsBefore(): TargetPool | null {
+    if (this.route.rules?.sticky !== true) return null;
+    const token = tokenIn(this.#request.head.fields);
+    if (token === null) return null;
+    const { now } = this.#plane.deadlines;
+    return (
+      this.route.pools.find((pool) => pool.token === token && !pool.isDown(now) && this.#tried?.has(pool) !== true) ??
+      null
+    );
+  }
+
+  /** Until there is a new table, or its time is over. */
+  #hold(applicant: Applicant, seconds: number): RefusedRequest | null {
+    const leftMs = seconds * 1_000 - (performance.now() - this.#request.begunAt);
+    if (leftMs <= 0) return HELD_TOO_LONG;
+    if (!this.#plane.held.add(this.route.app, applicant)) return { ...BUSY, counts: false };
+    this.#heldBy = this.route.app;
+    this.heldForMs = leftMs;
+    return null;
   }
 
   /** The unit asked last did not take the connection. */
@@ -69,7 +126,10 @@ export class UnitSearch {
   leave(applicant: Applicant | null = null): void {
     const pool = this.#pool;
     this.#pool = null;
-    if (applicant !== null) pool?.forget(applicant);
+    if (applicant !== null) {
+      pool?.forget(applicant);
+      if (this.heldForMs > 0) this.#plane.held.forget(this.#heldBy, applicant);
+    }
     pool?.leave();
   }
 
@@ -77,4 +137,9 @@ export class UnitSearch {
   handOver(): void {
     this.#pool = null;
   }
+}
+
+function isHeld({ rules, pools }: LiveRoute): boolean {
+  const when = rules?.hold?.when;
+  return when === 'always' || (when === 'unserved' && pools.length === 0);
 }

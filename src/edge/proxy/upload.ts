@@ -20,9 +20,9 @@ export class Upload {
   #keptBytes = 0;
   #begun = false;
 
-  constructor(bodyLength: number) {
+  constructor(bodyLength: number, mostBytes: number) {
     this.#length = bodyLength;
-    this.#body = bodyLength === 0 ? null : bodyReader(bodyLength);
+    this.#body = bodyLength === 0 ? null : bodyReader(bodyLength, false, mostBytes);
   }
 
   /** To be called first: `atHand` bytes have come. False when the client has as many bodies under way as it may. */
@@ -57,6 +57,11 @@ export class Upload {
    */
   repeatable(idempotent: boolean): boolean {
     return this.#kept !== null && (idempotent || (this.#body !== null && !this.#begun));
+  }
+
+  /** More comes than the app takes; nothing of that goes on. */
+  get isTooLong(): boolean {
+    return this.#body?.isTooLong === true;
   }
 
   /** Forwards what belongs to the body; returns how many bytes that were, or BODY_BAD. */

@@ -53,6 +53,8 @@ export interface OwnFields {
   readonly requestId: string;
   /** 0: nothing is said. */
   readonly hstsSeconds: number;
+  /** A whole field line, or ''. */
+  readonly cookie: string;
 }
 
 /** The head a client gets for a final answer. */
@@ -68,7 +70,7 @@ export function headForClient(request: RequestHead, answer: ResponseHead, form: 
     `HTTP/1.1 ${answer.statusText}\r\n` +
     responseLines(answer.text, answer.fields, answer.connection, drop) +
     (form.chunkIt ? 'Transfer-Encoding: chunked\r\n' : '') +
-    `X-Request-Id: ${own.requestId}\r\n${hstsLine(answer, own.hstsSeconds)}${connection}\r\n`
+    `X-Request-Id: ${own.requestId}\r\n${hstsLine(answer, own.hstsSeconds)}${own.cookie}${connection}\r\n`
   );
 }
 

@@ -14,6 +14,8 @@ export interface RefusalPage {
   readonly accept: string;
   readonly method: string;
   readonly keepAlive: boolean;
+  /** The app's own in place of ours; '' and absent: none. */
+  readonly html?: string | undefined;
 }
 
 /** A whole answer of the edge's own: head and body. It names the app and the request, never an address. */
@@ -21,8 +23,10 @@ export function refusalPage(page: RefusalPage): string {
   const title = `${page.status} ${STATUS_TITLES[page.status] ?? 'Error'}`;
   const facts = page.app === null ? [] : [`app: ${page.app}`];
   facts.push(`request: ${page.requestId}`);
-  const html = page.accept.includes('text/html');
-  const body = html ? htmlBody(title, page.detail, facts) : `${title}\n${page.detail}\n\n${facts.join('\n')}\n`;
+  const own = page.html ?? '';
+  const html = own !== '' || page.accept.includes('text/html');
+  const text = html ? htmlBody(title, page.detail, facts) : `${title}\n${page.detail}\n\n${facts.join('\n')}\n`;
+  const body = own === '' ? text : own;
   const type = `${html ? 'text/html' : 'text/plain'}; charset=utf-8`;
   const retryAfter = page.retryAfter === null ? '' : `Retry-After: ${page.retryAfter}\r\n`;
   return ownAnswer({ ...page, type, body, fields: `Cache-Control: no-store\r\n${retryAfter}` });

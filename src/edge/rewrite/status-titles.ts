@@ -5,6 +5,7 @@ export const STATUS_TITLES: Readonly<Record<number, string>> = {
   400: 'Bad Request',
   404: 'Not Found',
   408: 'Request Timeout',
+  413: 'Content Too Large',
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
   501: 'Not Implemented',

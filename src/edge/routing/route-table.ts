@@ -1,4 +1,4 @@
-import type { Route, RouteTable } from '../../domain/routes/router.ts';
+import type { Route, RouteRules, RouteTable } from '../../domain/routes/router.ts';
 import { HostMap } from '../../lib/host-map.ts';
 import type { AppCounter } from './traffic.ts';
 import type { TargetPool } from './target-pool.ts';
@@ -10,6 +10,8 @@ export interface LiveRoute {
   readonly https: Route['https'];
   /** Milliseconds from the whole request to the head of its answer. */
   readonly answerMs: number;
+  /** Null for nearly all: nothing is looked at. */
+  readonly rules: RouteRules | null;
   readonly pools: readonly TargetPool[];
   readonly counter: AppCounter;
 }

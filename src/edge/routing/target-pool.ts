@@ -3,6 +3,7 @@ import type { Settings } from '../proxy/settings.ts';
 import type { UnitUser } from '../proxy/unit-connection.ts';
 import { UnitConnection } from '../proxy/unit-connection.ts';
 import { ListenerProof } from './listener-proof.ts';
+import { stickyToken } from './sticky-cookie.ts';
 
 /** A request in search of a connection. */
 export interface Applicant extends UnitUser {
@@ -38,6 +39,7 @@ export class TargetPool {
   readonly #idle: UnitConnection[] = [];
   readonly #connecting = new Set<UnitConnection>();
   readonly #waiting: Applicant[] = [];
+  #token: string | null = null;
   #open = 0;
   #downUntil = 0;
 
@@ -45,6 +47,12 @@ export class TargetPool {
     this.target = target;
     this.proof = target.process === undefined ? null : new ListenerProof(target);
     this.#settings = settings;
+  }
+
+  /** By which a client is known to have been here. */
+  get token(): string {
+    this.#token ??= stickyToken(this.target.unit);
+    return this.#token;
   }
 
   isDown(now: number): boolean {

@@ -19,6 +19,7 @@ import { hostPort } from '../../../lib/host-port.ts';
 import { listening } from '../../../lib/listening.ts';
 import { createServer, request as httpRequest } from '../../../lib/node-http.ts';
 import { KeyedCounter } from '../../../lib/keyed-counter.ts';
+import { isHeld, type Ruling, ruledOut, stickyCookie, stickyFirst } from './memory-rules.ts';
 import { MemoryTls } from './memory-tls.ts';
 
 const POLL_MS = 5;
@@ -36,6 +37,13 @@ class Counter {
     times[bucket] = (times[bucket] ?? 0) + 1;
     this.answers.timeMs += ms;
   }
+}
+
+interface Exchange {
+  readonly request: IncomingMessage;
+  readonly response: ServerResponse;
+  readonly route: Route;
+  readonly counter: Counter;
 }
 
 interface Address {
@@ -137,13 +145,31 @@ class MemoryRouter implements Router {
       response.writeHead(308, { location: `https://${host}${port === ':443' ? '' : port}${request.url ?? '/'}` }).end();
       return;
     }
-    if (route.targets.length === 0) {
+    const leave = this.#inFlight.enter(`app ${route.app}`);
+    response.once('close', leave);
+    void this.#serveBy({ request, response, counter }, host, route);
+  }
+
+  async #serveBy(exchange: Omit<Exchange, 'route'>, host: string, found: Route): Promise<void> {
+    const { request, response } = exchange;
+    const open = this.#inFlight.of(`app ${found.app}`);
+    const against = (rules = found.rules): Ruling | null =>
+      rules === undefined ? null : ruledOut(rules, request, open);
+    const deadline = performance.now() + (found.rules?.hold?.seconds ?? 0) * 1_000;
+    let route: Route | undefined = found;
+    while (route !== undefined && against(route.rules) === null && isHeld(route) && performance.now() < deadline) {
+      await new Promise((resolve) => setTimeout(resolve, POLL_MS));
+      route = this.#match(host);
+    }
+    if (route === undefined) return refuse(response, 404, `No app answers at ${host}.`);
+    const ruling = against(route.rules);
+    if (ruling !== null || isHeld(route) || route.targets.length === 0) {
       response.setHeader('retry-after', '5');
-      refuse(response, 503, route.note);
-      return;
+      return refuse(response, ruling?.status ?? 503, ruling?.detail ?? route.note, ruling?.page);
     }
     const targets = [...route.targets].sort((a, b) => this.#load(a) - this.#load(b) || Math.random() - 0.5);
-    this.#forward({ request, response, route, counter }, targets);
+    const isSticky = route.rules?.sticky === true;
+    this.#forward({ ...exchange, route }, isSticky ? stickyFirst(targets, request) : targets);
   }
 
   #match(host: string): Route | undefined {
@@ -156,10 +182,7 @@ class MemoryRouter implements Router {
     return this.#inFlight.of(target.unit);
   }
 
-  #forward(
-    exchange: { request: IncomingMessage; response: ServerResponse; route: Route; counter: Counter },
-    targets: readonly Target[],
-  ): void {
+  #forward(exchange: Exchange, targets: readonly Target[]): void {
     const { request, response, route, counter } = exchange;
     const [target, ...others] = targets;
     if (target === undefined) {
@@ -176,12 +199,13 @@ class MemoryRouter implements Router {
       method,
       path,
       agent: false,
-      timeout: ANSWER_MS,
+      timeout: (route.rules?.answerSeconds ?? 0) * 1_000 || ANSWER_MS,
     });
     for (const [name, value] of Object.entries(forwarded(request, response))) upstream.setHeader(name, value);
     upstream.once('socket', (socket) => socket.once('connect', () => request.pipe(upstream)));
     upstream.on('response', (answer) => {
       const { connection: _connection, 'keep-alive': _keepAlive, 'x-request-id': _id, ...headers } = answer.headers;
+      if (route.rules?.sticky === true) response.appendHeader('set-cookie', stickyCookie(target));
       response.writeHead(answer.statusCode ?? 502, headers);
       answer.on('error', () => response.destroy());
       answer.pipe(response);
@@ -216,10 +240,10 @@ function forwarded(request: IncomingMessage, response: ServerResponse): Record<s
   };
 }
 
-function refuse(response: ServerResponse, status: number, detail: string): void {
-  const page = `${detail}\n\nrequest: ${String(response.getHeader('x-request-id'))}\n`;
+function refuse(response: ServerResponse, status: number, detail: string, html = ''): void {
+  const page = html !== '' ? html : `${detail}\n\nrequest: ${String(response.getHeader('x-request-id'))}\n`;
   response.writeHead(status, {
-    'content-type': 'text/plain; charset=utf-8',
+    'content-type': `text/${html === '' ? 'plain' : 'html'}; charset=utf-8`,
     'content-length': Buffer.byteLength(page),
   });
   response.end(page);

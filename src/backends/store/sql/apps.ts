@@ -1,5 +1,6 @@
 import type { App } from '../../../domain/apps/app.ts';
 import { type AppSettings, NO_SETTINGS } from '../../../domain/apps/app-settings.ts';
+import { DEFAULT_EDGE, EDGE_SETTINGS, type EdgeSettings } from '../../../domain/apps/edge-settings.ts';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { listOf } from '../../../sql/list-of.ts';
@@ -100,6 +101,7 @@ function toRow(app: Partial<Changeable>): { [C in keyof ChangeableColumns]: Chan
     plan: app.plan,
     custom_data_json: app.customData && JSON.stringify(app.customData),
     settings_json: app.settings === NO_SETTINGS ? null : app.settings && JSON.stringify(app.settings),
+    edge_json: app.edge && edgeToJson(app.edge),
   };
 }
 
@@ -114,6 +116,16 @@ function fromRows(rows: readonly (AppsTable & { readonly team: string | null })[
 
 export function settingsOf(json: string | null): AppSettings {
   return json === null ? NO_SETTINGS : { ...NO_SETTINGS, ...(JSON.parse(json) as Partial<AppSettings>) };
+}
+
+/** What is as it is by itself is left out: a later version may have another default. */
+function edgeToJson(edge: EdgeSettings): string | null {
+  const set = EDGE_SETTINGS.filter((name) => edge[name] !== DEFAULT_EDGE[name]);
+  return set.length === 0 ? null : JSON.stringify(Object.fromEntries(set.map((name) => [name, edge[name]])));
+}
+
+function edgeOf(json: string | null): EdgeSettings {
+  return json === null ? DEFAULT_EDGE : { ...DEFAULT_EDGE, ...(JSON.parse(json) as Partial<EdgeSettings>) };
 }
 
 function fromRow(row: AppsTable, teams: readonly string[]): App {
@@ -137,6 +149,7 @@ function fromRow(row: AppsTable, teams: readonly string[]): App {
     stoppedProcesses: JSON.parse(row.stopped_processes_json) as string[],
     swappedWith: row.swapped_with,
     settings: settingsOf(row.settings_json),
+    edge: edgeOf(row.edge_json),
     customData: row.custom_data_json === null ? null : (JSON.parse(row.custom_data_json) as Record<string, unknown>),
   };
 }

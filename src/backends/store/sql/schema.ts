@@ -61,6 +61,7 @@ export interface AppsTable {
   custom_data_json: string | null;
   plan: string;
   settings_json: string | null;
+  edge_json: string | null;
 }
 
 export interface PlansTable {

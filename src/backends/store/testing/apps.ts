@@ -1,4 +1,5 @@
 import { expect } from 'vitest';
+import { DEFAULT_EDGE } from '../../../domain/apps/edge-settings.ts';
 import { expectError } from './case.ts';
 import type { StoreCases } from './case.ts';
 import { app, deploy, populate, release, rollout, team, unit, user, variable } from './records.ts';
@@ -21,6 +22,7 @@ export const appCases: StoreCases = {
       desired: 'stopped',
       stoppedProcesses: ['clock', 'worker'],
       swappedWith: 'blog',
+      edge: { ...DEFAULT_EDGE, maintenance: true, maintenancePage: '<h1>Ü</h1>', hold: 'unserved', maxRequests: 7 },
       customData: { deep: [{ ü: null }] },
       deploys: 7,
       removing: true,
@@ -28,6 +30,17 @@ export const appCases: StoreCases = {
     await store.transact((tx) => tx.insertApp(full));
     expect(await store.app('shop')).toEqual(full);
     expect(await store.apps()).toEqual([full]);
+  },
+
+  'keeps how requests are treated, and that nothing of it is set': async (store) => {
+    await populate(store, 'shop');
+    expect((await store.app('shop'))?.edge).toEqual(DEFAULT_EDGE);
+    const edge = { ...DEFAULT_EDGE, sticky: true, redirectHttps: false, holdSeconds: 90 };
+    await store.transact((tx) => tx.updateApp('shop', { edge }));
+    await store.transact((tx) => tx.updateApp('shop', { description: 'else' }));
+    expect((await store.app('shop'))?.edge).toEqual(edge);
+    await store.transact((tx) => tx.updateApp('shop', { edge: { ...edge, ...DEFAULT_EDGE } }));
+    expect((await store.app('shop'))?.edge).toEqual(DEFAULT_EDGE);
   },
 
   'sorts teams and domains': async (store) => {

@@ -17,6 +17,7 @@ import { bindingNames } from './0014-binding-names.ts';
 import { registryLogins } from './0015-registry-logins.ts';
 import { drains } from './0016-drains.ts';
 import { planDisk } from './0017-plan-disk.ts';
+import { appEdge } from './0018-app-edge.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -40,6 +41,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0015_registry_logins': registryLogins(kind),
       '0016_drains': drains(kind),
       '0017_plan_disk': planDisk(),
+      '0018_app_edge': appEdge(kind),
     },
   };
 }
