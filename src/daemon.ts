@@ -101,6 +101,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   domain.rounds.start();
   domain.parts.liveness.start();
   domain.parts.sampler.start();
+  domain.parts.accessLines.start();
   await domain.parts.deliveries.start();
   domain.parts.volumeWatch.start();
   domain.parts.unitSizes.start();

@@ -40,6 +40,7 @@ import { createHealers } from '../domain/healers/healers.ts';
 import { ownHealers } from '../domain/healers/own-healers.ts';
 import { HealerRounds } from '../domain/healers/rounds.ts';
 import { Leases } from '../domain/leases.ts';
+import { AccessLines } from '../domain/logs/access-lines.ts';
 import { Collector } from '../domain/logs/collector.ts';
 import { Journal } from '../domain/logs/journal.ts';
 import { createMetrics } from '../domain/metrics/metrics.ts';
@@ -91,6 +92,7 @@ export interface Domain {
     readonly unitBindings: UnitBindings;
     readonly liveness: LivenessChecks;
     readonly sampler: MetricsSampler;
+    readonly accessLines: AccessLines;
     readonly unitSizes: UnitSizes;
     readonly deliveries: DrainDeliveries;
     readonly volumeWatch: VolumeWatch;
@@ -173,6 +175,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const { domain } = settings;
   const routes = new Routes({ store, router, provisioner, domain, logger, now, onPublished, ...timing.routes });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
+  const accessLines = new AccessLines({ store, router, routes, journal, logger });
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const liveness = new LivenessChecks({ store, provisioner, supervisor, settings, logger, now });
   const lookAfter = (unit: string): void => supervisor.lookAfter(unit);
@@ -221,6 +224,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const volumeWatch = new VolumeWatch({ store, volumeHost, journal, logger });
   const workers = {
     sampler,
+    accessLines,
     unitSizes,
     deliveries,
     volumeWatch,
@@ -338,7 +342,13 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       await certificates.upkeep.close();
       await Promise.all([orphans.close(), unitBindings.close()]);
       await rounds.close();
-      await Promise.all([liveness.close(), sampler.close(), volumeWatch.close(), unitSizes.close()]);
+      await Promise.all([
+        liveness.close(),
+        sampler.close(),
+        accessLines.close(),
+        volumeWatch.close(),
+        unitSizes.close(),
+      ]);
       await supervisor.close();
       await rollouts.close();
       if (how === 'all') await stopUnits(backends, settings.stopGraceMs);

@@ -1,6 +1,6 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { AppTraffic, CertificateSet, CertificateState, RouteTable } from '../domain/routes/router.ts';
+import type { AccessEntry, AppTraffic, CertificateSet, CertificateState, RouteTable } from '../domain/routes/router.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { ControlServer } from './control/control-server.ts';
 import type { EdgeRequest } from './control/operations.ts';
@@ -143,6 +143,8 @@ export class Edge {
         return this.#drained(request.units, request.timeoutMs);
       case 'traffic':
         return this.#traffic(request.app);
+      case 'access-log':
+        return this.#takeAccessLog();
     }
   }
 
@@ -170,6 +172,8 @@ export class Edge {
         return this.#drained(request.units, request.timeoutMs);
       case 'traffic':
         return this.#traffic(request.app);
+      case 'access-log':
+        return this.#takeAccessLog();
       case 'stop':
         this.#resolveRetired();
         return this.#serving.stop(request.graceMs);
@@ -200,6 +204,11 @@ export class Edge {
   async #traffic(app: string): Promise<AppTraffic> {
     const [own, before] = await Promise.all([this.#serving.traffic(app), this.#predecessor?.traffic(app)]);
     return before === undefined ? own : sum(own, before);
+  }
+
+  async #takeAccessLog(): Promise<readonly AccessEntry[]> {
+    const [own, before = []] = await Promise.all([this.#serving.takeAccessLog(), this.#predecessor?.takeAccessLog()]);
+    return [...before, ...own];
   }
 
   async #serveBy(table: RouteTable): Promise<void> {

@@ -1,4 +1,4 @@
-import type { AppTraffic, RouteTable } from '../domain/routes/router.ts';
+import type { AccessEntry, AppTraffic, RouteTable } from '../domain/routes/router.ts';
 import type { Journal } from './journal.ts';
 import type { Link, ProcessRequest } from './link.ts';
 import type { Presented } from './tls/live-certificates.ts';
@@ -48,6 +48,12 @@ export class Predecessor {
     const counted = now === undefined ? (this.#counted.get(app) ?? NO_TRAFFIC) : { ...NO_TRAFFIC, ...now };
     this.#counted.set(app, counted);
     return counted;
+  }
+
+  /** Empty where it knows nothing of it. */
+  async takeAccessLog(): Promise<readonly AccessEntry[]> {
+    const entries = await this.#askInVain({ op: 'access-log' }, ANSWER_MS);
+    return Array.isArray(entries) ? (entries as AccessEntry[]) : [];
   }
 
   async stop(graceMs: number): Promise<void> {

@@ -1,4 +1,4 @@
-import type { AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
+import type { AccessEntry, AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
 import type { Presented } from './tls/live-certificates.ts';
 
 export interface Listeners {
@@ -23,6 +23,7 @@ export interface Serving {
   /** See domain/routes/router.ts. */
   drained(units: readonly string[], timeoutMs: number): Promise<number>;
   traffic(app: string): Promise<AppTraffic>;
+  takeAccessLog(): Promise<readonly AccessEntry[]>;
   /**
    * Takes no new connection and tells the clients of those there are, with their next answer, to close them. Resolves when
    * none is left, or after `boundMs`.

@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
-import type { AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
+import type { AccessEntry, AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
 import { Heartbeats } from '../lib/heartbeats.ts';
 import type { Journal } from './journal.ts';
 import { Link, type ProcessRequest } from './link.ts';
@@ -83,6 +83,12 @@ export class WorkerGroup implements Serving {
       if (this.#counting.has(worker)) total = sum(total, answer ?? this.#counts.asGone(worker, app));
     }
     return sum(total, this.#counts.ofTheGone(app));
+  }
+
+  /** Those of a worker that dies are lost with it. */
+  async takeAccessLog(): Promise<readonly AccessEntry[]> {
+    const answers = await this.#askAll({ op: 'access-log' });
+    return answers.flatMap((entries) => (Array.isArray(entries) ? (entries as AccessEntry[]) : []));
   }
 
   async drain(boundMs: number): Promise<void> {

@@ -18,9 +18,9 @@ afterEach(() => world.dispose());
 
 const change = (to: Record<string, unknown>) => world.useCases.appEdge.change(ANN, 'shop', to);
 
-function status(): Promise<number> {
+function status(path = '/'): Promise<number> {
   return new Promise((resolve, reject) => {
-    const to = `http://${world.machine.router.listen}/`;
+    const to = `http://${world.machine.router.listen}${path}`;
     const asked = request(to, { headers: { host: 'shop.apps.test' }, agent: false }, (answer) => {
       answer.resume().on('end', () => resolve(answer.statusCode ?? 0));
     });
@@ -111,3 +111,28 @@ it('is put right by the healer of routes where the router has it otherwise', asy
   await world.parts.routes.republish();
   expect(await world.parts.routes.faults()).toEqual([]);
 });
+
+it('has the requests of an app in its log, from the router, without what is private', async () => {
+  const secret = { name: 'KEY', value: 's3cret-key', public: false };
+  await world.useCases.env.set(ANN, 'shop', [secret], { noRestart: false }, () => {});
+  await world.settled();
+  const { accessLines } = world.parts;
+  await accessLines.collect();
+  expect(await lines()).toEqual([]);
+  await change({ accessLog: true });
+  await status('/a?key=s3cret-key');
+  await expect.poll(() => accessLines.collect().then(lines)).toHaveLength(1);
+  const [line] = await lines();
+  expect(line).toContain('path="/a?key=');
+  expect(line).toContain('status=200');
+  expect(line).not.toContain('s3cret-key');
+  await change({ accessLog: false });
+  await status('/b');
+  await accessLines.collect();
+  expect(await lines()).toHaveLength(1);
+});
+
+async function lines(): Promise<string[]> {
+  const entries = await world.useCases.logs.query(ANN, 'shop', { lines: 100, source: 'router' });
+  return entries.map(({ message }) => message);
+}

@@ -12,6 +12,7 @@ const body = Type.Object({
   maintenancePage: optional(),
   hold: optional(),
   holdSeconds: optional('number'),
+  accessLog: optional('boolean'),
   sticky: optional('boolean'),
   redirectHttps: optional('boolean'),
   maxBodyBytes: optional('number'),

@@ -8,6 +8,7 @@ const schema = Type.Object({
   maintenancePage: Type.String(),
   hold: Type.Unsafe<EdgeSettings['hold']>({ type: 'string', enum: [...HOLDS] }),
   holdSeconds: Type.Integer(),
+  accessLog: Type.Boolean(),
   sticky: Type.Boolean(),
   redirectHttps: Type.Boolean(),
   /** 0: no limit; so with the others. */

@@ -4,10 +4,10 @@ import type { IncomingHttpHeaders, RequestListener, Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ANSWER_BOUNDS_MS } from '../../lib/answer-counts.ts';
-import type { Route, RouteRules, Router, RouteTable, Target } from '../../domain/routes/router.ts';
+import type { AccessEntry, Route, RouteRules, Router, RouteTable, Target } from '../../domain/routes/router.ts';
 
 /** How many cases the suite has; a suite that loses some fails. */
-const ROUTER_CASES = 20;
+const ROUTER_CASES = 21;
 
 export interface RouterUnderTest {
   readonly router: Router;
@@ -46,13 +46,20 @@ class TestUnit {
   }
 }
 
-function ask(listen: string, host: string, headers: Record<string, string> = {}, body?: string): Promise<Answer> {
+function ask(
+  listen: string,
+  host: string,
+  headers: Record<string, string> = {},
+  body?: string,
+  path = '/',
+): Promise<Answer> {
   const at = listen.lastIndexOf(':');
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       {
         host: listen.slice(0, at),
         port: Number(listen.slice(at + 1)),
+        path,
         method: body === undefined ? 'GET' : 'POST',
         headers: { host, ...headers },
         agent: false,
@@ -101,7 +108,8 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
         ...route,
       })),
     });
-    const get = (host: string, headers?: Record<string, string>): Promise<Answer> => ask(router.listen, host, headers);
+    const get = (host: string, headers?: Record<string, string>, path?: string): Promise<Answer> =>
+      ask(router.listen, host, headers, undefined, path);
     const theCase = (title: string, run: () => Promise<void>): void => {
       it(title, async () => {
         ran++;
@@ -314,6 +322,18 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
       for (let n = 0; n < 9; n++) expect((await get('ruled.test', { cookie })).body).toBe(first.body);
       await router.apply(ruled({ sticky: true }, ...targets.filter(({ unit: id }) => id !== first.body)));
       expect((await get('ruled.test', { cookie })).status).toBe(200);
+    });
+
+    theCase('tells each request of an app that asks for it, once', async () => {
+      await router.apply(ruled({ accessLog: true }, await unit('logged')));
+      const taken: AccessEntry[] = [];
+      for (const path of ['/first', '/second']) await get('ruled.test', {}, path);
+      await get('nobody.test');
+      await expect.poll(async () => taken.push(...(await router.takeAccessLog()))).toBe(2);
+      expect(taken.map(({ app }) => app)).toEqual(['ruled', 'ruled']);
+      expect(taken[0]?.line).toMatch(/\bpath="\/first" .*\bstatus=200\b/);
+      expect(Math.abs(Date.now() - (taken[1]?.atMs ?? 0))).toBeLessThan(600_000);
+      expect(await router.takeAccessLog()).toEqual([]);
     });
 
     theCase('refuses longer bodies than the app takes, and waits no longer for answers than it says', async () => {

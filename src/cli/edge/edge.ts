@@ -23,6 +23,11 @@ const SETTINGS: Readonly<Record<string, Described>> = {
   'maintenance-page': { setting: 'maintenancePage', values: '<html>, @<file>', is: 'shown then' },
   hold: { setting: 'hold', values: 'off, unserved, always', is: 'requests wait: while no unit can answer, or all' },
   'hold-seconds': { setting: 'holdSeconds', values: '1-300', is: 'so long, then 503' },
+  'access-log': {
+    setting: 'accessLog',
+    values: 'on, off',
+    is: 'each request is a line of the app\'s log, from "router"',
+  },
   sticky: { setting: 'sticky', values: 'on, off', is: 'a client comes to the same unit again, by a cookie' },
   'redirect-https': {
     setting: 'redirectHttps',
@@ -118,6 +123,7 @@ function describe(settings: EdgeSettings): string {
   return facts([
     ['Maintenance', `${onOff(settings.maintenance)}${page}`],
     ['Hold', hold === 'off' ? 'off' : `${hold}, for ${holdSeconds} seconds`],
+    ['Access log', onOff(settings.accessLog)],
     ['Sticky', onOff(settings.sticky)],
     ['HTTP to HTTPS', onOff(settings.redirectHttps)],
     ['Longest body', maxBodyBytes === 0 ? 'no limit' : byteSize(maxBodyBytes)],

@@ -8,6 +8,7 @@ export interface EdgeTypes {
       readonly maintenancePage?: string | null | undefined;
       readonly hold?: string | null | undefined;
       readonly holdSeconds?: number | string | null | undefined;
+      readonly accessLog?: boolean | string | null | undefined;
       readonly sticky?: boolean | string | null | undefined;
       readonly redirectHttps?: boolean | string | null | undefined;
       readonly maxBodyBytes?: number | string | null | undefined;
@@ -19,6 +20,7 @@ export interface EdgeTypes {
       readonly maintenancePage: string;
       readonly hold: string;
       readonly holdSeconds: number;
+      readonly accessLog: boolean;
       readonly sticky: boolean;
       readonly redirectHttps: boolean;
       readonly maxBodyBytes: number;
@@ -34,6 +36,7 @@ export interface EdgeTypes {
       readonly maintenancePage: string;
       readonly hold: string;
       readonly holdSeconds: number;
+      readonly accessLog: boolean;
       readonly sticky: boolean;
       readonly redirectHttps: boolean;
       readonly maxBodyBytes: number;

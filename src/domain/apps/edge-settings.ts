@@ -12,6 +12,8 @@ export interface EdgeSettings {
   /** Whether requests wait in place of being answered 503: while nothing serves, or all of them. */
   readonly hold: (typeof HOLDS)[number];
   readonly holdSeconds: number;
+  /** Each request is a line of the app's log. */
+  readonly accessLog: boolean;
   /** One client's requests go to one unit, as long as it is there. */
   readonly sticky: boolean;
   /** Plain HTTP leads to HTTPS wherever there is a certificate. */
@@ -31,6 +33,7 @@ export const DEFAULT_EDGE: EdgeSettings = {
   maintenancePage: '',
   hold: 'off',
   holdSeconds: 30,
+  accessLog: false,
   sticky: false,
   redirectHttps: true,
   maxBodyBytes: 0,
@@ -51,6 +54,7 @@ const READERS: { readonly [S in EdgeSetting]: (name: S, value: unknown) => EdgeS
   maintenancePage: page,
   hold,
   holdSeconds: (name, value) => whole(name, value, 1, MAX_HOLD_SECONDS),
+  accessLog: flag,
   sticky: flag,
   redirectHttps: flag,
   maxBodyBytes: (name, value) => whole(name, value, 0, Number.MAX_SAFE_INTEGER),
@@ -74,10 +78,11 @@ function set<S extends EdgeSetting>(settings: { -readonly [N in S]: EdgeSettings
 
 /** What the router is told; undefined: nothing is special about the app. */
 export function rulesOf(settings: EdgeSettings): RouteRules | undefined {
-  const { maintenance, maintenancePage, hold: held, sticky, maxBodyBytes, maxRequests } = settings;
+  const { maintenance, maintenancePage, hold: held, accessLog, sticky, maxBodyBytes, maxRequests } = settings;
   const rules: RouteRules = {
     ...(maintenance && { maintenance: { page: maintenancePage } }),
     ...(held !== 'off' && { hold: { when: held, seconds: settings.holdSeconds } }),
+    ...(accessLog && { accessLog: true as const }),
     ...(sticky && { sticky: true as const }),
     ...(maxBodyBytes > 0 && { maxBodyBytes }),
     ...(settings.responseTimeoutSeconds > 0 && { answerSeconds: settings.responseTimeoutSeconds }),

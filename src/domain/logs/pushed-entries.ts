@@ -1,11 +1,12 @@
 /** Pure: what a program hands in, as entries of a log. */
 import { PlatformError } from '../errors.ts';
+import { ROUTER_SOURCE } from './access-lines.ts';
 import type { LogEntry } from './entry.ts';
 
 const MAX_LINES = 5_000;
 const NAME = /^[\w./:@-]{1,100}$/;
 /** What the platform itself says cannot be said by others. */
-const OWN_SOURCES: ReadonlySet<string> = new Set(['tancho']);
+const OWN_SOURCES: ReadonlySet<string> = new Set(['tancho', ROUTER_SOURCE]);
 
 export interface LogPush {
   /** Array of texts; each may hold several lines, and empty ones are left out. */

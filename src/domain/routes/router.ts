@@ -40,6 +40,8 @@ export interface RouteRules {
   readonly hold?: { readonly when: 'unserved' | 'always'; readonly seconds: number };
   /** A client that has been to a target comes to it again as long as it is in the table; it is known by a cookie. */
   readonly sticky?: true;
+  /** Each request is a line of takeAccessLog(). */
+  readonly accessLog?: true;
   /** Longer ones are answered 413. */
   readonly maxBodyBytes?: number;
   /** From the whole request to the head of its answer. */
@@ -103,6 +105,13 @@ export interface CertificateState {
   readonly unusable: readonly { readonly id: string; readonly problem: string }[];
 }
 
+/** One request, or a gap, as people read it. */
+export interface AccessEntry {
+  readonly app: string;
+  readonly atMs: number;
+  readonly line: string;
+}
+
 export interface AppTraffic {
   /** Requests answered since the router started. */
   readonly requests: number;
@@ -132,6 +141,11 @@ export interface Router {
    */
   drained(units: readonly string[], timeoutMs: number): Promise<number>;
   traffic(app: string): Promise<AppTraffic>;
+  /**
+   * The requests since the last call to apps whose rules ask for it, each once; a bounded number of them, with a line that says how many
+   * are left out. What is taken and not kept is lost.
+   */
+  takeAccessLog(): Promise<readonly AccessEntry[]>;
   /** Lets go of the router; it goes on serving (see stop). */
   close(): Promise<void>;
   /** Ends the router itself, for a full stop of the platform. */

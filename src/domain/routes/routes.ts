@@ -102,6 +102,12 @@ export class Routes {
     return this.#published.get(app)?.route.targets ?? [];
   }
 
+  /** Some app has its requests logged. */
+  get isLogging(): boolean {
+    for (const { route } of this.#published.values()) if (route.rules?.accessLog === true) return true;
+    return false;
+  }
+
   /** Where the router's table is not what the store says; empty: nowhere. */
   async faults(): Promise<RouteFault[]> {
     const [known, wanted] = [await this.#router.table(), await this.#read('all')];

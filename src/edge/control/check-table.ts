@@ -18,10 +18,11 @@ function checkRoute(value: unknown): Route {
   return { app, hosts, targets, note: text(route.note, 'note'), https, ...(rules !== null && { rules }) };
 }
 
-function checkRules({ maintenance, hold, sticky, ...bounds }: Record<string, unknown>): RouteRules {
+function checkRules({ maintenance, hold, accessLog, sticky, ...bounds }: Record<string, unknown>): RouteRules {
   return {
     ...(maintenance !== undefined && { maintenance: { page: text(record(maintenance, 'maintenance').page, 'page') } }),
     ...(hold !== undefined && { hold: checkHold(record(hold, 'hold')) }),
+    ...(accessLog === true && { accessLog }),
     ...(sticky === true && { sticky }),
     ...bound(bounds, 'maxBodyBytes'),
     ...bound(bounds, 'answerSeconds'),

@@ -13,6 +13,7 @@ export type EdgeRequest =
   | { readonly op: 'apply-certificates'; readonly set: CertificateSet }
   | { readonly op: 'drained'; readonly units: readonly string[]; readonly timeoutMs: number }
   | { readonly op: 'traffic'; readonly app: string }
+  | { readonly op: 'access-log' }
   /** Start this program with the listener and leave the work to it; of the first process only. */
   | { readonly op: 'succeed'; readonly program: Program };
 
@@ -27,7 +28,7 @@ const MAX_DRAIN_MS = 86_400_000;
 export function checkRequest(value: unknown): EdgeRequest {
   const request = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
   const { op, units, timeoutMs, app } = request;
-  if (op === 'hello' || op === 'table' || op === 'certificates') return { op };
+  if (op === 'hello' || op === 'table' || op === 'certificates' || op === 'access-log') return { op };
   if (op === 'apply') return { op, table: checkTable(request.table) };
   if (op === 'apply-certificates') return { op, set: checkCertificates(request.set) };
   if (op === 'traffic' && typeof app === 'string') return { op, app };
@@ -48,7 +49,7 @@ function checkProgram(value: unknown): Program {
 
 /** What the processes that serve are told by the first one. */
 export type ServingRequest =
-  | Extract<EdgeRequest, { op: 'apply' | 'drained' | 'traffic' }>
+  | Extract<EdgeRequest, { op: 'apply' | 'drained' | 'traffic' | 'access-log' }>
   | { readonly op: 'present'; readonly presented: Presented };
 
 export async function perform(serving: Serving, request: ServingRequest): Promise<unknown> {
@@ -61,5 +62,7 @@ export async function perform(serving: Serving, request: ServingRequest): Promis
       return serving.drained(request.units, request.timeoutMs);
     case 'traffic':
       return serving.traffic(request.app);
+    case 'access-log':
+      return serving.takeAccessLog();
   }
 }

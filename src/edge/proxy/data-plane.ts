@@ -1,5 +1,5 @@
 import { createServer, type Server, type Socket } from 'node:net';
-import type { AppTraffic, CertificateState, Route, RouteTable } from '../../domain/routes/router.ts';
+import type { AccessEntry, AppTraffic, CertificateState, Route, RouteTable } from '../../domain/routes/router.ts';
 import { ConnectionGate, openFilesLimit } from '../../lib/connection-gate.ts';
 import { listening } from '../../lib/listening.ts';
 import { TrustedProxies } from '../../lib/trusted-proxies.ts';
@@ -10,6 +10,7 @@ import { type AppCount, Traffic } from '../routing/traffic.ts';
 import type { Ports, Serving } from '../serving.ts';
 import { LiveCertificates, type Presented } from '../tls/live-certificates.ts';
 import type { TlsListener } from '../tls/tls-listener.ts';
+import { AccessLog } from './access-log.ts';
 import type { Client } from './client.ts';
 import { ClientConnection } from './client-connection.ts';
 import { Deadlines, type Watched } from './deadlines.ts';
@@ -50,6 +51,7 @@ export class DataPlane implements Serving {
       deadlines,
       proxies: new TrustedProxies(settings.trustedProxies),
       uploads: new UploadPermits(settings, deadlines),
+      accessLog: new AccessLog(),
       held: new HeldRequests(settings.limits.heldPerApp),
       pools: new TargetPools(settings, deadlines),
       table: new LiveTable({ version: 0, routes: [] }, () => {
@@ -139,6 +141,10 @@ export class DataPlane implements Serving {
 
   traffic(app: string): Promise<AppTraffic> {
     return Promise.resolve(this.#traffic.of(app));
+  }
+
+  takeAccessLog(): Promise<readonly AccessEntry[]> {
+    return Promise.resolve(this.#plane.accessLog.take());
   }
 
   /** See Traffic. */

@@ -183,6 +183,7 @@ export class Exchange implements Applicant, ClientUser {
     this.#upload.forget();
     const from = this.#answer === null ? this.#readHead(bytes, size) : 0;
     if (from < 0 || this.#answer === null) return;
+    this.#request.bytes += size - from;
     if (!this.#answer.take(bytes, from, size)) {
       this.#cutShort();
       return;
@@ -262,6 +263,7 @@ export class Exchange implements Applicant, ClientUser {
     this.#request.answered(head.status);
     this.#unit = null;
     this.#client.write(interimHead(head, this.#request.requestId, protocol));
+    this.#request.log(this.#plane.accessLog, this.#search.unit);
     this.#search.handOver();
     this.#request.ended();
     const tunnel = new Tunnel(this.#plane, this.#client, unit, protocol);
@@ -359,6 +361,7 @@ export class Exchange implements Applicant, ClientUser {
 
   /** Lets go of the unit. `reusable`: its connection is as good as new. */
   #over(reusable: boolean): void {
+    this.#request.log(this.#plane.accessLog, this.#search.unit);
     const unit = this.#unit;
     this.#upload.close();
     this.#request.ended();

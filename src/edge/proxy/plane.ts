@@ -1,4 +1,5 @@
 import type { Deadlines } from './deadlines.ts';
+import type { AccessLog } from './access-log.ts';
 import type { HeldRequests } from './held-requests.ts';
 import type { LiveTable } from '../routing/route-table.ts';
 import type { LiveCertificates } from '../tls/live-certificates.ts';
@@ -15,6 +16,7 @@ export interface Plane {
   readonly proxies: TrustedProxies;
   readonly uploads: UploadPermits;
   readonly held: HeldRequests;
+  readonly accessLog: AccessLog;
   /** Replaced as a whole; look it up anew for each request. */
   table: LiveTable;
   /** Replaced as a whole, as the table is. */

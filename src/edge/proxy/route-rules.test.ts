@@ -187,6 +187,54 @@ it('a limit of requests at one time refuses those beyond, until one has ended', 
   expect((await rig.plane.traffic('blog')).failures).toBe(0);
 });
 
+describe('an access log', () => {
+  const lines = async (): Promise<string[]> => (await rig.plane.takeAccessLog()).map(({ line }) => line);
+
+  it('has a line for each request, however it ended, and none of other apps', async () => {
+    await start();
+    const target = await rig.httpUnit((request, response) => {
+      if (request.url === '/lost') request.socket.destroy();
+      else response.end('0123456789');
+    });
+    await route({ accessLog: true }, target);
+    await get('/a?b="c', 'X-Request-Id: trace-1\r\n');
+    await get('/lost');
+    await route({ accessLog: true });
+    await post('Content-Length: 2', 'ab');
+    await route(undefined, target);
+    await get('/quiet');
+    const [whole = '', lost = '', unserved = '', ...more] = await lines();
+    expect(whole).toMatch(
+      /^method=GET path="\/a\?b=%22c" host=blog\.test request_id=trace-1 fwd="127\.0\.0\.1" unit=u1 service=[0-9]+ms status=200 bytes=10 protocol=http$/,
+    );
+    expect(lost).toMatch(/path="\/lost" .* status=502 bytes=0 /);
+    expect(unserved).toMatch(/^method=POST path="\/" .* unit=- .* status=503 /);
+    expect(more).toEqual([]);
+    expect(await lines()).toEqual([]);
+  });
+
+  it('has the switch of a websocket, and clients that leave', async () => {
+    await start();
+    let asked = 0;
+    const target = await rig.httpUnit(
+      () => void asked++,
+      (_request, socket) =>
+        socket.end('HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n\r\n'),
+    );
+    await route({ accessLog: true }, target);
+    await rig.exchange('GET /ws HTTP/1.1\r\nHost: blog.test\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    const leaving = await rig.client();
+    leaving.send('GET /slow HTTP/1.1\r\nHost: blog.test\r\n\r\n');
+    await until(() => asked === 1, { what: 'the request to be there' });
+    leaving.socket.resetAndDestroy();
+    await until(() => open === 0, { what: 'the client to be gone' });
+    const [switched = '', left = '', ...more] = await lines();
+    expect(switched).toMatch(/path="\/ws" .* unit=u1 .* status=101 /);
+    expect(left).toMatch(/path="\/slow" .* status=499 /);
+    expect(more).toEqual([]);
+  });
+});
+
 describe('sticky requests', () => {
   const cookieIn = (answer: string): string => /\r\nSet-Cookie: (tancho_unit=[^;]+)/.exec(answer)?.[1] ?? '';
 

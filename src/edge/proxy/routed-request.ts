@@ -1,6 +1,11 @@
 import type { RequestHead } from '../http/request-head.ts';
 import type { RequestOrigin } from '../rewrite/request-origin.ts';
+import { accessLine } from '../rewrite/access-line.ts';
 import type { LiveRoute } from '../routing/route-table.ts';
+import type { AccessLog } from './access-log.ts';
+
+/** The client has gone before there was an answer. */
+const CLIENT_LEFT = 499;
 
 /** A request to an app, and what its counters are told of it. */
 export class RoutedRequest {
@@ -9,7 +14,12 @@ export class RoutedRequest {
   readonly origin: RequestOrigin;
   readonly route: LiveRoute;
   readonly begunAt = performance.now();
+  /** Of the body of the answer. */
+  bytes = 0;
+  /** 0: there was none yet. */
+  #status = 0;
   #isOpen = true;
+  #isLogged = false;
 
   constructor(head: RequestHead, requestId: string, origin: RequestOrigin, route: LiveRoute) {
     this.head = head;
@@ -21,7 +31,24 @@ export class RoutedRequest {
 
   /** The head of an answer, whoever gives it. */
   answered(status: number): void {
+    this.#status = status;
     this.route.counter.answered(status, performance.now() - this.begunAt);
+  }
+
+  /** Nothing more comes of it. `unit`: who was asked for the answer, '' for nobody. */
+  log(log: AccessLog, unit: string): void {
+    if (this.route.rules?.accessLog !== true || this.#isLogged) return;
+    this.#isLogged = true;
+    log.add(this.route.app, () => this.#line(unit));
+  }
+
+  #line(unit: string): string {
+    const { method, target, host } = this.head;
+    const { client, isSecure } = this.origin;
+    return accessLine({
+      ...{ method, target, host: host.name, requestId: this.requestId, client, isSecure, unit },
+      ...{ bytes: this.bytes, ms: performance.now() - this.begunAt, status: this.#status || CLIENT_LEFT },
+    });
   }
 
   failed(): void {

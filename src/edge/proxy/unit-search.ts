@@ -67,6 +67,11 @@ export class UnitSearch {
     return rules === null ? null : ruledOut(rules, this.route, this.#request.head, this.#plane.settings.workers);
   }
 
+  /** The unit asked last; '' for none. */
+  get unit(): string {
+    return this.#pool?.target.unit ?? '';
+  }
+
   /** Why it waits no longer. */
   get tooLate(): RefusedRequest {
     return this.heldForMs > 0 ? HELD_TOO_LONG : BUSY;

@@ -4,6 +4,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import type {
+  AccessEntry,
   AppTraffic,
   CertificateSet,
   CertificateState,
@@ -141,6 +142,10 @@ class EdgeRouter implements AdoptingRouter {
 
   async traffic(app: string): Promise<AppTraffic> {
     return (await this.#retrying((client) => client.ask('traffic', { app }, TRAFFIC_MS))) as AppTraffic;
+  }
+
+  async takeAccessLog(): Promise<readonly AccessEntry[]> {
+    return (await this.#retrying((client) => client.ask('access-log', {}, TRAFFIC_MS))) as AccessEntry[];
   }
 
   async close(): Promise<void> {

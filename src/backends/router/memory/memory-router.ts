@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type {
+  AccessEntry,
   AppTraffic,
   CertificateSet,
   CertificateState,
@@ -23,6 +24,7 @@ import { isHeld, type Ruling, ruledOut, stickyCookie, stickyFirst } from './memo
 import { MemoryTls } from './memory-tls.ts';
 
 const POLL_MS = 5;
+const MOST_LOGGED = 1_000;
 const ANSWER_MS = 60_000;
 
 class Counter {
@@ -63,6 +65,7 @@ class MemoryRouter implements Router {
   listen = '';
   tlsListen: string | null = null;
   #table: RouteTable = { version: 0, routes: [] };
+  #accessLog: AccessEntry[] = [];
   readonly #inFlight = new KeyedCounter();
   readonly #counters = new Map<string, Counter>();
   readonly #server: Server = createServer((request, response) => this.#serve(request, response));
@@ -104,6 +107,14 @@ class MemoryRouter implements Router {
     return Promise.resolve(structuredClone({ requests, failures, answers }));
   }
 
+  takeAccessLog(): Promise<readonly AccessEntry[]> {
+    return Promise.resolve(this.#accessLog.splice(0));
+  }
+
+  #logAccess(app: string, line: string): void {
+    if (this.#accessLog.length < MOST_LOGGED) this.#accessLog.push({ app, atMs: Date.now(), line });
+  }
+
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -139,6 +150,8 @@ class MemoryRouter implements Router {
     const begunAt = performance.now();
     response.once('close', () => {
       if (response.headersSent) counter.answered(response.statusCode, performance.now() - begunAt);
+      if (route.rules?.accessLog === true)
+        this.#logAccess(route.app, `method=${request.method} path="${request.url}" status=${response.statusCode}`);
     });
     if (isPlain && this.tlsListen !== null && route.https === 'redirect' && this.#tls.has(host)) {
       const port = this.tlsListen.slice(this.tlsListen.lastIndexOf(':'));
