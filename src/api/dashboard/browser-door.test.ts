@@ -8,7 +8,11 @@ const TOKEN = 'ab12'.repeat(16);
 function request(headers: Record<string, string>, url = '/dashboard/api/apps?x=1'): IncomingMessage {
   return {
     url,
-    headers: { host: 'paas.example:8080', cookie: `other=1; tancho-session=${TOKEN}`, ...headers },
+    headers: {
+      host: 'paas.example:8080',
+      cookie: `other=1; __Host-tancho-session=${TOKEN}; tancho-session=${TOKEN}`,
+      ...headers,
+    },
   } as never;
 }
 
@@ -66,7 +70,28 @@ describe('the door of the dashboard', () => {
       `tancho-session=${TOKEN}; Path=/dashboard/api; Max-Age=60; HttpOnly; SameSite=Strict`,
     );
     expect(sessionCookie(null, 'https://paas.example', 60)).toBe(
-      'tancho-session=; Path=/dashboard/api; Max-Age=0; HttpOnly; SameSite=Strict; Secure',
+      '__Host-tancho-session=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict; Secure',
     );
+  });
+
+  it('is not sent to apps: no cookie names a domain', () => {
+    for (const origin of ['http://paas.example:8080', 'https://paas.example']) {
+      expect(sessionCookie(TOKEN, origin, 60)).not.toMatch(/domain/i);
+    }
+  });
+
+  const ofApp = `tancho-session=${'e'.repeat(64)}`;
+  it.each([
+    ['a page over HTTPS', { 'sec-fetch-site': 'same-origin' }],
+    ['a change over HTTPS', { 'sec-fetch-site': 'same-origin', origin: 'https://paas.example:8080' }],
+  ])('takes no cookie that an app beside it has set for the whole domain: %s', (_, headers) => {
+    expect(entered({ ...headers, cookie: ofApp })).toBe('bearer');
+    expect(entered({ ...headers, cookie: `${ofApp}; __Host-tancho-session=${TOKEN}` })).toBe(`bearer ${TOKEN}`);
+  });
+
+  it('takes either on this machine, by the way it came', () => {
+    const local = { host: 'localhost:8080', 'sec-fetch-site': 'same-origin' };
+    expect(entered({ ...local, cookie: `tancho-session=${TOKEN}` })).toBe(`bearer ${TOKEN}`);
+    expect(entered({ ...local, cookie: `__Host-tancho-session=${TOKEN}` })).toBe(`bearer ${TOKEN}`);
   });
 });

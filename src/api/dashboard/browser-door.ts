@@ -4,11 +4,14 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../../domain/errors.ts';
+import { isLoopbackHost } from '../../lib/loopback-host.ts';
 
 export const BROWSER_PREFIX = '/dashboard/api';
 /** Every request of the dashboard has it: pages of other sites cannot send it without being asked for permission first. */
 const OWN_HEADER = 'x-tancho-dashboard';
 const COOKIE = 'tancho-session';
+/** Browsers take such a one from this very host alone: no app beside it can set it for all names below the domain. */
+const HOST_COOKIE = `__Host-${COOKIE}`;
 const MAX_COOKIES = 16_384;
 
 /** Requests that came by this way -> whether a page of this server has sent them. */
@@ -24,7 +27,7 @@ export function enterFromBrowser(request: IncomingMessage): boolean {
   request.url = url.slice(BROWSER_PREFIX.length);
   const isOwn = isFromOwnPage(request);
   ENTERED.set(request, isOwn);
-  const token = isOwn ? sessionOf(request.headers.cookie) : '';
+  const token = isOwn ? sessionOf(request) : '';
   // Never absent: over the unix socket that would be the owner of the machine.
   request.headers.authorization = token === '' ? 'bearer' : `bearer ${token}`;
   return true;
@@ -54,24 +57,36 @@ function isFromOwnPage({ headers }: IncomingMessage): boolean {
   return headers[OWN_HEADER] !== undefined;
 }
 
-function sessionOf(cookies: string | undefined): string {
+function sessionOf(request: IncomingMessage): string {
+  const { cookie: cookies } = request.headers;
   if (cookies === undefined || cookies.length > MAX_COOKIES) return '';
+  const wanted = comesByHttps(request) ? HOST_COOKIE : COOKIE;
   for (const cookie of cookies.split(';')) {
     const [name = '', value = ''] = cookie.trim().split('=', 2);
-    if (name === COOKIE && /^[0-9a-f]{1,128}$/.test(value)) return value;
+    if (name === wanted && /^[0-9a-f]{1,128}$/.test(value)) return value;
   }
   return '';
 }
 
+/** `Sec-Fetch-Site` is sent over HTTPS, and to this machine itself, where either name may have been given. */
+function comesByHttps({ headers }: IncomingMessage): boolean {
+  const { origin, host = '', cookie = '' } = headers;
+  if (origin !== undefined) return origin.startsWith('https:');
+  if (headers['sec-fetch-site'] === undefined) return false;
+  return !isLoopbackHost(host) || cookie.includes(`${HOST_COOKIE}=`);
+}
+
 /** `token` null: takes the cookie away. `origin`: of the page, which tells whether the way here is encrypted. */
 export function sessionCookie(token: string | null, origin: string | undefined, seconds: number): string {
+  const isSecure = origin?.startsWith('https:') === true;
   const parts = [
-    `${COOKIE}=${token ?? ''}`,
-    `Path=${BROWSER_PREFIX}`,
+    `${isSecure ? HOST_COOKIE : COOKIE}=${token ?? ''}`,
+    // The prefix asks for it; elsewhere the cookie means nothing.
+    `Path=${isSecure ? '/' : BROWSER_PREFIX}`,
     `Max-Age=${token === null ? 0 : seconds}`,
     'HttpOnly',
     'SameSite=Strict',
-    ...(origin?.startsWith('https:') === true ? ['Secure'] : []),
+    ...(isSecure ? ['Secure'] : []),
   ];
   return parts.join('; ');
 }
