@@ -218,7 +218,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
   const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, queue, restore, logger, now });
-  const sampler = new MetricsSampler({ store, provisioner, router, logger, now });
+  const sampler = new MetricsSampler({ store, provisioner, router, journal, logger, now });
   const { probe, diskSurvey: survey } = backends;
   const unitSizes = new UnitSizes({ store, probe, survey, supervisor, settings, logger });
   const volumeWatch = new VolumeWatch({ store, volumeHost, journal, logger });

@@ -59,6 +59,22 @@ it('are what units used and the router answered since the step before', async ()
   expect(now?.cpuMillis).toBeLessThanOrEqual(500);
 });
 
+it('count the lines of the log, each in the step in which it was written', async () => {
+  await sample();
+  world.machine.pass(STEP_MS);
+  const log = (lines: readonly string[]) => world.useCases.logs.push(ANN, 'shop', { lines, source: '', unit: '' });
+  await log(['one', 'two', 'three']);
+  await sample();
+  expect(await last()).toMatchObject({ logLines: 3 });
+  world.machine.pass(STEP_MS);
+  await log(['four']);
+  await sample();
+  expect((await points()).slice(-2).map(({ values }) => values.logLines)).toEqual([3, 1]);
+  world.machine.pass(STEP_MS);
+  await sample();
+  expect(await last()).toMatchObject({ logLines: 0 });
+});
+
 it('tell answers by the class of their status, and how long they took', async () => {
   await sample();
   await ask(4);
@@ -154,7 +170,7 @@ it("are for the app's teams; all apps together for admins", async () => {
   expect(await metrics.prometheus(ADMIN)).toContain('tancho_app_units{app="shop"} 1\n');
 });
 
-const ROW: Sample = { cpuMillis: 100, memoryBytes: 10, units: 1, restarts: 0, requests: 6, failures: 1 };
+const ROW: Sample = { cpuMillis: 100, memoryBytes: 10, units: 1, restarts: 0, requests: 6, failures: 1, logLines: 2 };
 /** Of ten answers each. */
 const FAST: AnswerCounts = { ...NO_ANSWERS, classes: [0, 10, 0, 0, 0], times: bucket(2, 10), timeMs: 30 };
 const SLOW: AnswerCounts = { ...NO_ANSWERS, classes: [0, 0, 0, 0, 10], times: bucket(9, 10), timeMs: 9_000 };
@@ -191,12 +207,13 @@ it('are told by the minute where they reach back far: means of levels, sums of c
   const coarse = series.read(from - 86_400_000, from + 119_000);
   expect(coarse.stepMs).toBe(60_000);
   expect(coarse.points.map(({ values }) => values)).toEqual([
-    { ...ROW, requests: 36, failures: 6, ...NONE },
+    { ...ROW, requests: 36, failures: 6, logLines: 12, ...NONE },
     {
       ...ROW,
       cpuMillis: 300,
       requests: 36,
       failures: 6,
+      logLines: 12,
       ...NONE,
       status2xx: 60,
       p50Ms: 3.75,

@@ -35,6 +35,7 @@ const SERIES: readonly Series[] = [
   { title: '95 % within', field: 'p95Ms', by: 'most', show: milliseconds },
   { title: '99 % within', field: 'p99Ms', by: 'most', show: milliseconds },
   { title: 'restarts', field: 'restarts', by: 'sum', show: whole },
+  { title: 'log lines', field: 'logLines', by: 'sum', show: whole },
 ];
 
 export function registerMetrics(app: Command, cli: Cli): void {
@@ -46,7 +47,7 @@ export function registerMetrics(app: Command, cli: Cli): void {
     .option('--since <time>', 'from then on: 10m, 2h, 2d ago, or 2026-03-04T05:06:07Z', '1h')
     .addHelpText(
       'after',
-      '\nThe processor in percent of one; requests and restarts are counted per column. An answer is timed from\nthe head of its request to its own.',
+      '\nThe processor in percent of one; requests, restarts and lines of the log are counted per column. An answer is timed from\nthe head of its request to its own.',
     )
     .action(async (named: string | undefined, options: { app?: string; since: string }) => {
       const name = await appName(cli, options.app ?? named);

@@ -190,6 +190,7 @@ export interface AppsTypes {
         readonly restarts: number;
         readonly requests: number;
         readonly failures: number;
+        readonly logLines: number;
         readonly status1xx: number;
         readonly status2xx: number;
         readonly status3xx: number;

@@ -11,6 +11,7 @@ export class Journal {
   readonly #store: LogStore;
   readonly #now: () => Date;
   readonly #logger: Logger;
+  #lineCounts = new Map<string, number>();
   readonly #followers = new Map<string, Set<() => void>>();
 
   constructor(deps: { logStore: LogStore; now: () => Date; logger: Logger }) {
@@ -26,6 +27,7 @@ export class Journal {
     );
     const safe = entries.map((entry, at) => ({ ...entry, message: messages[at] ?? '' }));
     await this.#store.append(safe, offset);
+    for (const { app } of entries) this.#lineCounts.set(app, (this.#lineCounts.get(app) ?? 0) + 1);
     for (const app of new Set(entries.map((entry) => entry.app))) this.#wake(app);
     this.#wake('');
   }
@@ -43,6 +45,13 @@ export class Journal {
       message,
     };
     await bestEffort(this.#logger, 'writing to the log', () => this.append([entry], (text) => text));
+  }
+
+  /** How many entries were written since this was last asked, by app. */
+  takeLineCounts(): ReadonlyMap<string, number> {
+    const counts = this.#lineCounts;
+    this.#lineCounts = new Map();
+    return counts;
   }
 
   /** Calls `wake` after each append to the app's log (of '': to any), until the returned function is called. */

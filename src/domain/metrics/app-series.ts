@@ -2,7 +2,7 @@
 import { type AnswerCounts, answersCounted, answersTogether, NO_ANSWERS, quantileMs } from '../../lib/answer-counts.ts';
 import { type Point, Ring, type Row } from './ring.ts';
 
-export const FIELDS = ['cpuMillis', 'memoryBytes', 'units', 'restarts', 'requests', 'failures'] as const;
+export const FIELDS = ['cpuMillis', 'memoryBytes', 'units', 'restarts', 'requests', 'failures', 'logLines'] as const;
 export type Field = (typeof FIELDS)[number];
 export type Sample = Row<Field>;
 
@@ -87,5 +87,6 @@ function summary(samples: readonly Sample[]): Sample {
     restarts: sum('restarts'),
     requests: sum('requests'),
     failures: sum('failures'),
+    logLines: sum('logLines'),
   };
 }

@@ -5,6 +5,7 @@
 import { answersSince, answersTogether, NO_ANSWERS } from '../../lib/answer-counts.ts';
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
+import type { Journal } from '../logs/journal.ts';
 import type { AppTraffic, Router } from '../routes/router.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner, UnitUsage } from '../units/provisioner.ts';
@@ -15,8 +16,16 @@ export interface SamplerDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits'>;
   readonly provisioner: Pick<Provisioner, 'usage'>;
   readonly router: Pick<Router, 'traffic'>;
+  readonly journal: Pick<Journal, 'takeLineCounts'>;
   readonly logger: Logger;
   readonly now: () => Date;
+}
+
+interface Step {
+  readonly atMs: number;
+  /** Null at the first look. */
+  readonly sinceMs: number | null;
+  readonly logLines: number;
 }
 
 interface UnitSeen {
@@ -59,15 +68,19 @@ export class MetricsSampler {
 
   /** Never rejects: what cannot be had now is missing once. */
   async sample(): Promise<void> {
-    const { store, provisioner, logger, now } = this.#deps;
+    const { store, provisioner, journal, logger, now } = this.#deps;
     try {
       const [apps, units, usage] = [await store.apps(), await store.allUnits(), await provisioner.usage()];
       const atMs = now().getTime();
       const sinceMs = this.#lastMs === null ? null : Math.max(1, atMs - this.#lastMs);
+      const logLines = journal.takeLineCounts();
       const byApp = Map.groupBy(units, ({ app }) => app);
       const names = new Set(apps.filter(({ removing }) => !removing).map(({ name }) => name));
       for (const name of this.#series.keys()) if (!names.has(name)) this.#forget(name);
-      for (const name of names) await this.#sampleApp(name, byApp.get(name) ?? [], usage, { atMs, sinceMs });
+      for (const name of names) {
+        const step = { atMs, sinceMs, logLines: sinceMs === null ? 0 : (logLines.get(name) ?? 0) };
+        await this.#sampleApp(name, byApp.get(name) ?? [], usage, step);
+      }
       this.#seen = new Map(
         units.map(({ id, exits }) => [id, { exits, cpuMs: usage.get(id)?.cpuMs ?? this.#seen.get(id)?.cpuMs ?? 0 }]),
       );
@@ -81,7 +94,7 @@ export class MetricsSampler {
     app: string,
     units: readonly Unit[],
     usage: ReadonlyMap<string, UnitUsage>,
-    { atMs, sinceMs }: { readonly atMs: number; readonly sinceMs: number | null },
+    { atMs, sinceMs, logLines }: Step,
   ): Promise<void> {
     const series = this.#series.get(app) ?? new AppSeries();
     this.#series.set(app, series);
@@ -104,6 +117,7 @@ export class MetricsSampler {
       restarts,
       requests,
       failures,
+      logLines,
     };
     series.add(atMs, sample, answers, plus(series.totals, { cpuMs, restarts, requests, failures, answers }));
   }
