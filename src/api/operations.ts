@@ -34,6 +34,7 @@ import { serviceProxyOperations } from './operations/service-proxy.ts';
 import { serviceOperations } from './operations/services.ts';
 import { teamOperations } from './operations/teams.ts';
 import { passwordOperations } from './operations/passwords.ts';
+import { releaseOperations } from './operations/releases.ts';
 import { registryOperations } from './operations/registries.ts';
 import { volumeOperations } from './operations/volumes.ts';
 import { browserSessionOperations } from './operations/browser-session.ts';
@@ -57,6 +58,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appEdgeOperations,
   ...appChangeOperations,
   ...appUpkeepOperations,
+  ...releaseOperations,
   ...volumeOperations,
   ...registryOperations,
   ...serviceOperations,

@@ -79,6 +79,8 @@ const WORDS: Readonly<Record<string, string>> = {
 
 /** By id of the operation and name of the parameter. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
+  'releases.compare from': 'A release such as v7; absent or empty: the one before `to`.',
+  'releases.compare to': 'A release such as v7; absent or empty: the one that serves.',
   'app_tokens.revoke_one token': 'Id of a token, as they are listed.',
   'apps.log deploy': 'Only what units printed that ran the code of this deploy.',
   'apps.log process': 'Only what units of this process printed.',

@@ -13,6 +13,7 @@ import { logEntries, logEntriesUnion } from './shapes/log-entry.ts';
 import { disk } from './shapes/disk.ts';
 import * as healer from './shapes/healer.ts';
 import { appMetrics } from './shapes/metrics.ts';
+import { releaseComparison, releases } from './shapes/releases.ts';
 import { metadata } from './shapes/metadata.ts';
 import { plans, routers } from './shapes/plan.ts';
 import {
@@ -38,6 +39,8 @@ import { volume, volumes } from './shapes/volume.ts';
 const SAME = {
   diagnosis,
   appMetrics,
+  releaseComparison,
+  releases,
   envVars,
   eventInfo,
   events,

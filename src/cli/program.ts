@@ -44,6 +44,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Logins at registries of images',
     load: async () => (await import('./registries/registry.ts')).registerRegistry,
   },
+  release: {
+    description: 'Releases of an app, and what differs between them',
+    load: async () => (await import('./releases/release.ts')).registerRelease,
+  },
   volume: {
     description: 'Volumes: directories of an app that stay',
     load: async () => (await import('./volumes/volume.ts')).registerVolume,

@@ -16,6 +16,7 @@ import { createRequests, type Requests } from './requests.ts';
 import { type InstancesClient, instancesClient, type ServicesClient, servicesClient } from './services.ts';
 import type * as shapes from './shapes.ts';
 import type { Target } from './transport.ts';
+import { type ReleasesClient, releasesClient } from './releases.ts';
 import { type VolumesClient, volumesClient } from './volumes.ts';
 
 export type { Target } from './transport.ts';
@@ -113,6 +114,7 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly services: ServicesClient;
   readonly instances: InstancesClient;
   readonly registries: RegistriesClient;
+  readonly releases: ReleasesClient;
   readonly volumes: VolumesClient;
   readonly drains: DrainsClient;
   readonly edge: EdgeClient;
@@ -154,6 +156,7 @@ export function createClient(target: Target, token?: string): Client {
     certificates: certificatesClient(requests),
     pools: poolsClient(requests),
     registries: registriesClient(requests),
+    releases: releasesClient(requests),
     volumes: volumesClient(requests),
     drains: drainsClient(requests),
     edge: edgeClient(requests),

@@ -16,6 +16,7 @@ import { createEnv } from '../domain/env/env.ts';
 import { createRemoval } from '../domain/apps/removal.ts';
 import { Rollouts } from '../domain/rollouts/rollouts.ts';
 import { Routes } from '../domain/routes/routes.ts';
+import { createReleases } from '../domain/apps/releases.ts';
 import { createRun } from '../domain/apps/run.ts';
 import { createScale } from '../domain/apps/scale.ts';
 import { createShells } from '../domain/apps/shells.ts';
@@ -268,6 +269,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       now,
     }),
     env: createEnv({ store, rollouts, journal, act, now }),
+    releases: createReleases({ store }),
     run: createRun({ store, provisioner, journal, act, settings }),
     shells: createShells({ store, provisioner, journal, act, settings, now }),
     scale: createScale({ store, rollouts, journal, act, settings, now }),

@@ -98,6 +98,7 @@ const expected: Record<Action, string[]> = {
   'app.log_clear': ADMINS,
   'app.diagnosis': APP_TEAM,
   'app.metrics': APP_TEAM,
+  'app.releases': APP_TEAM,
   'metrics.all': ADMINS,
   'unit.report': [...APP_TEAM, 'ownToken'],
   'unit.report_all': ADMINS,

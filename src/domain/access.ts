@@ -126,6 +126,7 @@ export const RULES = {
   'drain.remove': appTeam,
   'app.diagnosis': appTeam,
   'app.metrics': appTeam,
+  'app.releases': appTeam,
   'metrics.all': admin,
   'unit.report': appTeamOrAppToken,
   'unit.report_all': admin,

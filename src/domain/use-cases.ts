@@ -11,6 +11,7 @@ import type { Links } from './apps/links.ts';
 import type { Certificates } from './certificates/certificates.ts';
 import type { Env } from './env/env.ts';
 import type { Run } from './apps/run.ts';
+import type { Releases } from './apps/releases.ts';
 import type { Scale } from './apps/scale.ts';
 import type { Shells } from './apps/shells.ts';
 import type { StartStop } from './apps/start-stop.ts';
@@ -42,6 +43,7 @@ export interface UseCases {
   readonly events: EventLog;
   readonly apps: Apps;
   readonly env: Env;
+  readonly releases: Releases;
   readonly run: Run;
   readonly shells: Shells;
   readonly scale: Scale;

@@ -18,6 +18,7 @@ import { logsIn } from './memory-logs.ts';
 import { edgeIn } from './memory-edge.ts';
 import { drainsIn } from './memory-drains.ts';
 import { volumesIn } from './memory-volumes.ts';
+import { releasesIn } from './memory-releases.ts';
 import { runIn, shellsIn } from './memory-run.ts';
 import { Memory } from './memory-state.ts';
 
@@ -49,6 +50,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     events: createEventLog({ store: { events: async () => [], event: async () => null, apps: async () => [] } }),
     apps,
     env: envIn(memory),
+    releases: releasesIn(memory),
     run: runIn(memory),
     unitReports: {
       register: refuse,

@@ -24,6 +24,7 @@ import { PLATFORMS_CALLS, type PlatformsTypes } from './platforms.ts';
 import { POOLS_CALLS, type PoolsTypes } from './pools.ts';
 import { QUOTAS_CALLS, type QuotasTypes } from './quotas.ts';
 import { REGISTRIES_CALLS, type RegistriesTypes } from './registries.ts';
+import { RELEASES_CALLS, type ReleasesTypes } from './releases.ts';
 import { SERVER_CALLS, type ServerTypes } from './server.ts';
 import { SERVICES_CALLS, type ServicesTypes } from './services.ts';
 import { TEAMS_CALLS, type TeamsTypes } from './teams.ts';
@@ -57,6 +58,7 @@ export type Operations = ApiKeyTypes &
   PoolsTypes &
   QuotasTypes &
   RegistriesTypes &
+  ReleasesTypes &
   ServerTypes &
   ServicesTypes &
   TeamsTypes &
@@ -91,6 +93,7 @@ export const CALLS = {
   ...POOLS_CALLS,
   ...QUOTAS_CALLS,
   ...REGISTRIES_CALLS,
+  ...RELEASES_CALLS,
   ...SERVER_CALLS,
   ...SERVICES_CALLS,
   ...TEAMS_CALLS,
