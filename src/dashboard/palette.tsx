@@ -17,7 +17,7 @@ export const isPaletteOpen = signal(false);
 const MOST = 12;
 /** The types of the library know it with a `list` of the browser only. */
 const COMBOBOX: object = { role: 'combobox' };
-const APP_SCREENS = ['log', 'deploys', 'env', 'metrics', 'terminal', 'settings'];
+const APP_SCREENS = ['timeline', 'log', 'deploys', 'releases', 'env', 'terminal', 'settings'];
 
 /** Keys that count everywhere, but where somebody types. */
 export function listenToKeys(): () => void {

@@ -2,9 +2,11 @@
  * Every screen, light and dark, on a phone and on a desk: it has content, breaks no rule of accessibility that axe knows, and nothing that
  * somebody has named becomes more than text.
  */
+import { readFile } from 'node:fs/promises';
 import axe from 'axe-core';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { match } from '../../src/dashboard/routing/match.ts';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
 import { request, startWorld, type World } from '../support/world.ts';
 import { createWorkTree, nodeApp } from '../support/git.ts';
@@ -19,15 +21,22 @@ const SCREENS: Readonly<Record<string, RegExp>> = {
   '/apps/nobody': /not found/i,
   '/apps/shop/log': /Live/,
   '/apps/shop/deploys': /v1/,
+  '/apps/shop/releases': /What changed/,
+  '/apps/empty/releases': /no release yet/i,
   '/apps/shop/env': /CANARY/,
-  '/apps/shop/metrics': /The last/,
-  '/apps/shop/terminal': /Run a command/,
-  '/apps/shop/settings': /Domains/,
+  '/apps/shop/timeline': /One by one/,
+  '/apps/shop/terminal': /Open a shell/,
+  '/apps/empty/terminal': /Nothing was deployed yet/,
+  '/apps/shop/settings': /\/uploads/,
   '/deploys': /v1/,
   '/services': /No service yet/,
+  '/instances/nothing': /not found/i,
   '/teams': /admin@example.com/,
   '/users': /admin@example.com/,
   '/account': /SSH keys/,
+  '/certificates': /Authority/,
+  '/drains': /drain\.example/,
+  '/registries': /registry\.example/,
   '/pools': /default/,
   '/plans': /Memory/,
   '/platforms': /nodejs/,
@@ -40,6 +49,7 @@ const SCREENS: Readonly<Record<string, RegExp>> = {
 let world: World;
 let browser: Browser;
 let deployId = '';
+let eventId = '';
 
 beforeAll(async () => {
   if (WITHOUT_BROWSER !== '') return;
@@ -62,15 +72,33 @@ beforeAll(async () => {
   await tree.dispose();
   await api('POST', '/apps/shop/env', { CANARY });
   await api('POST', '/apps/shop/log', [CANARY]);
+  await api('POST', '/apps/shop/volumes', { name: 'uploads' });
+  await api('PUT', '/apps/shop/volumes/uploads/mount', { path: '/uploads' });
+  await api('POST', '/drains', { app: 'shop', url: 'https://drain.example/' });
+  await api('PUT', '/registries/registry.example', { user: 'puller<b>', password: 'secret' });
   // Refused, and noted with what was asked.
   await request(world.apiUrl, 'POST', `/users/${encodeURIComponent(CANARY)}/tokens`, { body: '{"password":"x"}' });
   deployId = (JSON.parse(await api('GET', '/deploys?app=shop')) as { ID: string }[]).at(-1)?.ID ?? '';
+  eventId = (JSON.parse(await api('GET', '/events?limit=1')) as { UniqueID: string }[])[0]?.UniqueID ?? '';
 });
 afterAll(async () => {
   await browser?.close();
   await world?.dispose();
 });
 beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+
+/** Those whose address is known only now, too. */
+function screens(): Readonly<Record<string, RegExp>> {
+  return { ...SCREENS, [`/apps/shop/deploys/${deployId}`]: /serves at/, [`/audit/${eventId}`]: /About this event/ };
+}
+
+it('every screen of the dashboard is looked at', async () => {
+  const source = await readFile(new URL('../../src/dashboard/routing/screens.ts', import.meta.url), 'utf8');
+  const patterns = [...source.matchAll(/pattern: '([^']+)'/g)].map(([, pattern = '']) => pattern);
+  expect(patterns.length).toBeGreaterThan(20);
+  const unseen = patterns.filter((pattern) => !Object.keys(screens()).some((path) => match(pattern, path) !== null));
+  expect(unseen).toEqual([]);
+});
 
 interface Violation {
   readonly id: string;
@@ -104,7 +132,7 @@ describe.each([
     expect(await violations(page)).toEqual([]);
     await signIn(page, world);
     const wrong: string[] = [];
-    for (const [path, content] of Object.entries({ ...SCREENS, [`/apps/shop/deploys/${deployId}`]: /serves at/ })) {
+    for (const [path, content] of Object.entries(screens())) {
       await page.goto(`${world.apiUrl}/dashboard${path}`);
       await page.locator('#main').getByText(content).first().waitFor();
       wrong.push(...(await violations(page)).map((each) => `${path} ${each}`));
@@ -120,7 +148,7 @@ describe.each([
 it('no screen breaks the policy of the page', async () => {
   const { page, context, faults } = await visit(browser);
   await signIn(page, world);
-  for (const [path, content] of Object.entries(SCREENS)) {
+  for (const [path, content] of Object.entries(screens())) {
     await page.goto(`${world.apiUrl}/dashboard${path}`);
     await page.locator('#main').getByText(content).first().waitFor();
   }
@@ -142,6 +170,15 @@ it('the command palette goes everywhere by keyboard, and a dialog is one', async
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to' }).fill('shop terminal');
+  await page.getByRole('option', { name: 'shop terminal' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('button', { name: 'Open a shell' }).press('Enter');
+  await page.getByRole('group', { name: 'Shell in shop' }).locator('.xterm-rows').waitFor();
+  await page.locator('#main').getByText('open', { exact: true }).waitFor();
+  expect(await violations(page)).toEqual([]);
   expect(faults).toEqual([]);
   await context.close();
 });

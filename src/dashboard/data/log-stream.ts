@@ -7,7 +7,7 @@ import { type Problem, problemOf } from '../api/problem.ts';
 import { LogBuffer } from './log-buffer.ts';
 
 export type LogFilter = Readonly<
-  Partial<Record<'unit' | 'process' | 'source' | 'deploy' | 'search' | 'regexp' | 'since', string>>
+  Partial<Record<'unit' | 'process' | 'source' | 'deploy' | 'search' | 'regexp' | 'since' | 'until', string>>
 >;
 
 const FIRST_LINES = 1_000;
@@ -19,7 +19,8 @@ export class LogStream {
   readonly buffer = new LogBuffer();
   /** Grows, at most once a frame, when the buffer has changed. */
   readonly version = signal(0);
-  readonly state = signal<'connecting' | 'live' | 'lost'>('connecting');
+  /** `past`: what was asked for ends before now, and is there. */
+  readonly state = signal<'connecting' | 'live' | 'past' | 'lost'>('connecting');
   /** Why there is nothing more to come. */
   readonly problem = signal<Problem | null>(null);
   readonly isAtStart = signal(false);
@@ -73,7 +74,7 @@ export class LogStream {
   }
 
   #connect(): void {
-    if (this.#reading !== null) return;
+    if (this.#reading !== null || this.state.value === 'past') return;
     const reading = new AbortController();
     this.#reading = reading;
     void this.#read(reading.signal).then(
@@ -85,6 +86,7 @@ export class LogStream {
   #again(reading: AbortController, problem: Problem | null): void {
     if (reading.signal.aborted) return;
     this.#reading = null;
+    if (problem === null && this.state.value === 'past') return;
     if (problem !== null && problem.status >= 400 && problem.status < 500) {
       this.problem.value = problem;
       return;
@@ -95,6 +97,7 @@ export class LogStream {
   }
 
   async #read(stop: AbortSignal): Promise<void> {
+    if (this.#filter.until !== undefined) return this.#readPast(stop);
     const after = this.buffer.lastCursor;
     // After a cut everything since the last entry is asked for, however much that is.
     const query = { ...this.#filter, follow: 1, ...(after === '' ? { lines: FIRST_LINES } : { lines: 0, after }) };
@@ -107,6 +110,15 @@ export class LogStream {
       this.buffer.append(events.map(({ data }) => JSON.parse(data) as LogEntry));
       this.#changed();
     }
+  }
+
+  async #readPast(stop: AbortSignal): Promise<void> {
+    const query = { ...this.#filter, lines: FIRST_LINES };
+    const entries = await call('GET /apps/{app}/log', { params: { app: this.#app }, query, signal: stop });
+    this.buffer.clear();
+    this.buffer.append(entries);
+    this.state.value = 'past';
+    this.#changed();
   }
 
   #changed(): void {

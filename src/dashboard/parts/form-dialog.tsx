@@ -9,6 +9,7 @@ interface FormDialogProps {
   /** On the button, and above the form. */
   readonly title: string;
   readonly action: string;
+  /** '' where the work tells of itself. */
   readonly done: string;
   readonly onSubmit: (values: Record<string, string>) => Promise<unknown>;
   readonly onDone: () => unknown;
@@ -21,7 +22,7 @@ export function FormDialog({ title, action, done, onSubmit, onDone, isMain = fal
   const submit = async (values: Record<string, string>): Promise<void> => {
     await onSubmit(values);
     setOpen(false);
-    tell(done);
+    if (done !== '') tell(done);
     onDone();
   };
   return (

@@ -37,6 +37,12 @@ export const PLACES: readonly Place[] = [
     load: () => import('../screens/app-deploy.tsx'),
   },
   {
+    pattern: '/apps/:app/releases',
+    title: ofApp('Releases'),
+    section: 'apps',
+    load: () => import('../screens/app-releases.tsx'),
+  },
+  {
     pattern: '/apps/:app/env',
     title: ofApp('Environment'),
     section: 'apps',
@@ -44,10 +50,10 @@ export const PLACES: readonly Place[] = [
   },
   { pattern: '/deploys', title: named('Deploys'), section: 'deploys', load: () => import('../screens/deploys.tsx') },
   {
-    pattern: '/apps/:app/metrics',
-    title: ofApp('Metrics'),
+    pattern: '/apps/:app/timeline',
+    title: ofApp('Timeline'),
     section: 'apps',
-    load: () => import('../screens/app-metrics.tsx'),
+    load: () => import('../screens/app-timeline.tsx'),
   },
   {
     pattern: '/apps/:app/terminal',
@@ -81,6 +87,19 @@ export const PLACES: readonly Place[] = [
     section: 'account',
     load: () => import('../screens/account.tsx'),
   },
+  {
+    pattern: '/certificates',
+    title: named('Certificates'),
+    section: 'certificates',
+    load: () => import('../screens/certificates.tsx'),
+  },
+  { pattern: '/drains', title: named('Drains'), section: 'drains', load: () => import('../screens/drains.tsx') },
+  {
+    pattern: '/registries',
+    title: named('Registries'),
+    section: 'registries',
+    load: () => import('../screens/registries.tsx'),
+  },
   { pattern: '/pools', title: named('Pools'), section: 'pools', load: () => import('../screens/pools.tsx') },
   { pattern: '/plans', title: named('Plans'), section: 'plans', load: () => import('../screens/plans.tsx') },
   {
@@ -90,6 +109,7 @@ export const PLACES: readonly Place[] = [
     load: () => import('../screens/platforms.tsx'),
   },
   { pattern: '/healers', title: named('Healers'), section: 'healers', load: () => import('../screens/healers.tsx') },
+  { pattern: '/audit/:event', title: named('Event'), section: 'audit', load: () => import('../screens/event.tsx') },
   { pattern: '/audit', title: named('Audit'), section: 'audit', load: () => import('../screens/audit.tsx') },
   { pattern: '/health', title: named('Health'), section: 'health', load: () => import('../screens/health.tsx') },
 ];

@@ -13,10 +13,11 @@ import { at, BASE, path } from '../routing/location.ts';
 
 const TABS: readonly { readonly part: string; readonly label: string }[] = [
   { part: '', label: 'Overview' },
+  { part: 'timeline', label: 'Timeline' },
   { part: 'log', label: 'Log' },
   { part: 'deploys', label: 'Deploys' },
+  { part: 'releases', label: 'Releases' },
   { part: 'env', label: 'Environment' },
-  { part: 'metrics', label: 'Metrics' },
   { part: 'terminal', label: 'Terminal' },
   { part: 'settings', label: 'Settings' },
 ];

@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useState } from 'preact/hooks';
 import type { App } from '../api/operations.ts';
-import { plural } from '../data/format.ts';
+import { exact, plural } from '../data/format.ts';
 import { type LogFilter, LogStream } from '../data/log-stream.ts';
 import { ProblemNote } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
@@ -9,7 +9,7 @@ import { query, setQuery } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
 
-const FILTERS = ['unit', 'process', 'source', 'deploy', 'search', 'regexp', 'since'] as const;
+const FILTERS = ['unit', 'process', 'source', 'deploy', 'search', 'regexp', 'since', 'until'] as const;
 const TYPING_MS = 350;
 const MANY = 1_000;
 
@@ -42,14 +42,20 @@ function Log({ app }: { app: App }) {
         <header>
           <StreamState stream={stream} isFollowing={isFollowing} />
           <div class="row tight">
-            <button
-              type="button"
-              class="button little"
-              aria-pressed={isFollowing}
-              onClick={() => setFollowing(!isFollowing)}
-            >
-              <Icon name={isFollowing ? 'pause' : 'play'} /> {isFollowing ? 'Pause' : 'Follow'}
-            </button>
+            {filter.until === undefined ? (
+              <button
+                type="button"
+                class="button little"
+                aria-pressed={isFollowing}
+                onClick={() => setFollowing(!isFollowing)}
+              >
+                <Icon name={isFollowing ? 'pause' : 'play'} /> {isFollowing ? 'Pause' : 'Follow'}
+              </button>
+            ) : (
+              <button type="button" class="button little" onClick={() => setQuery({ since: '', until: '' })}>
+                <Icon name="play" /> Now
+              </button>
+            )}
           </div>
         </header>
         <LogLines
@@ -73,11 +79,12 @@ function StreamState({ stream, isFollowing }: { stream: LogStream; isFollowing: 
   const words = {
     connecting: 'Connecting …',
     live: isFollowing ? 'Live' : 'Paused here; new lines are kept below',
+    past: 'As it was then',
     lost: 'Connection lost; it goes on after the last line, without a gap',
   };
   return (
     <div class="row" role="status">
-      <span class={`status ${state === 'live' ? 'good' : 'wait'}`}>{words[state]}</span>
+      <span class={`status ${state === 'live' ? 'good' : state === 'past' ? 'idle' : 'wait'}`}>{words[state]}</span>
       <span class="muted small">
         {length < MANY || state !== 'live' ? plural(length, 'line') : `${length.toLocaleString('en')} lines held`}
       </span>
@@ -119,6 +126,11 @@ function Filters({ app, filter }: { app: App; filter: LogFilter }) {
         value={filter.unit}
         options={{ '': 'All units', ...Object.fromEntries(units.map((one) => [one, one])) }}
       />
+      {(filter.since !== undefined || filter.until !== undefined) && (
+        <button type="button" class="button little" onClick={() => setQuery({ since: '', until: '' })}>
+          {partOfTime(filter)} <Icon name="close" />
+        </button>
+      )}
       {filter.deploy !== undefined && (
         <button type="button" class="button little" onClick={() => setQuery({ deploy: '' })}>
           Of one deploy only <Icon name="close" />
@@ -126,6 +138,11 @@ function Filters({ app, filter }: { app: App; filter: LogFilter }) {
       )}
     </div>
   );
+}
+
+function partOfTime({ since, until }: LogFilter): string {
+  if (until === undefined) return `Since ${exact(since ?? '')}`;
+  return since === undefined ? `Until ${exact(until)}` : `${exact(since)} to ${exact(until)}`;
 }
 
 function Search({ filter }: { filter: LogFilter }) {

@@ -9,9 +9,11 @@ import { FormDialog } from '../parts/form-dialog.tsx';
 import { Table } from '../parts/table.tsx';
 import { runTask } from '../parts/tasks.tsx';
 import { tell } from '../parts/toasts.tsx';
-import { navigate } from '../routing/location.ts';
+import { BASE, navigate } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
+import { AppLinks } from './app-links.tsx';
+import { AppVolumes } from './app-volumes.tsx';
 import { AppTokens } from './app-tokens.tsx';
 
 export default function AppSettings({ params: { app: name = '' } }: { params: Params }) {
@@ -24,6 +26,9 @@ export default function AppSettings({ params: { app: name = '' } }: { params: Pa
           <Domains app={value} changed={changed} />
           <About key={`${value.teamowner} ${value.Pool} ${value.plan?.name ?? ''}`} app={value} changed={changed} />
           <Access app={value} changed={changed} />
+          <AppVolumes app={value} />
+          <AppLinks app={value} changed={changed} />
+          <AppDrains app={name} />
           <AppTokens app={name} />
           <Danger app={value} />
         </>
@@ -188,6 +193,23 @@ function Access({ app, changed }: { app: App; changed: () => void }) {
           }),
         }))}
       />
+    </Card>
+  );
+}
+
+function AppDrains({ app }: { app: string }) {
+  const drains = useResource(`drains ${app}`, (signal) => call('GET /drains', { query: { app }, signal }), 15_000);
+  return (
+    <Card title="Drains" actions={<a href={`${BASE}/drains?app=${encodeURIComponent(app)}`}>Manage</a>}>
+      <Loaded from={drains}>
+        {(list) => (
+          <p class="muted">
+            {list.length === 0
+              ? 'Its log is sent nowhere else.'
+              : `Its log is sent on to ${list.map(({ receiver }) => receiver).join(', ')}.`}
+          </p>
+        )}
+      </Loaded>
     </Card>
   );
 }

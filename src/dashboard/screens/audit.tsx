@@ -4,7 +4,7 @@ import { useResource } from '../data/resource.ts';
 import { Card, Empty, Head, Loaded, Time } from '../parts/content.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
-import { query, setQuery } from '../routing/location.ts';
+import { at, BASE, query, setQuery } from '../routing/location.ts';
 
 const AT_ONCE = 100;
 
@@ -85,7 +85,9 @@ function Events({ events }: { events: readonly PlatformEvent[] }) {
       rows={events.map((event) => ({
         key: event.UniqueID,
         cells: [
-          <Time at={event.StartTime} />,
+          <a href={BASE + at('audit', event.UniqueID)}>
+            <Time at={event.StartTime} />
+          </a>,
           event.Owner.Name,
           <span class="stack dense">
             <code>{event.Kind.Name}</code>
@@ -100,7 +102,7 @@ function Events({ events }: { events: readonly PlatformEvent[] }) {
   );
 }
 
-function Outcome({ event }: { event: PlatformEvent }) {
+export function Outcome({ event }: { event: PlatformEvent }) {
   if (event.Refused) return <Status state="refused" label={`refused: ${event.Error}`} />;
   if (event.Error !== '') return <Status state="failed" label={event.Error} />;
   return event.Running ? <Status state="at work" /> : <Status state="done" />;

@@ -1,13 +1,17 @@
 import { call } from '../api/call.ts';
+import type { Deploy } from '../api/operations.ts';
 import { viewer } from '../api/session.ts';
 import { bytes, plural } from '../data/format.ts';
+import { memoryByApp } from '../data/prometheus.ts';
 import { isOver } from '../data/deploy-state.ts';
 import { useResource } from '../data/resource.ts';
-import { Card, Head, Loaded } from '../parts/content.tsx';
+import { Card, Empty, Head, Loaded, Time } from '../parts/content.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
+import { at, BASE } from '../routing/location.ts';
 
 const MOST_HOLDERS = 50;
+const MOST_APPS = 20;
 
 /** How the platform itself is. */
 export default function Health() {
@@ -21,7 +25,7 @@ export default function Health() {
     return {
       version,
       check: String(check).trim(),
-      going: deploys.filter(({ State }) => !isOver(State)).length,
+      going: deploys.filter(({ State }) => !isOver(State)),
       apps: apps.length,
       units: apps.reduce((sum, { Units }) => sum + Units.length, 0),
       dead: apps.filter(({ State }) => State === 'dead').map(({ Name }) => Name),
@@ -48,15 +52,79 @@ export default function Health() {
                 {plural(apps, 'app')}, {plural(units, 'unit')}
               </dd>
               <dt>Deploys at work</dt>
-              <dd>{going}</dd>
+              <dd>{going.length === 0 ? 'none' : plural(going.length, 'deploy')}</dd>
               <dt>Apps that are dead</dt>
-              <dd>{dead.length === 0 ? 'none' : dead.join(', ')}</dd>
+              <dd class="row tight">
+                {dead.length === 0
+                  ? 'none'
+                  : dead.map((name) => (
+                      <a key={name} href={BASE + at('apps', name)}>
+                        {name}
+                      </a>
+                    ))}
+              </dd>
             </dl>
           )}
         </Loaded>
       </Card>
+      <Queue deploys={health.data.value?.going ?? []} />
+      {viewer().isAdmin && <Memory />}
       {viewer().isAdmin && <Disk />}
     </>
+  );
+}
+
+/** Deploys that go on, and what they wait for. */
+function Queue({ deploys }: { deploys: readonly Deploy[] }) {
+  if (deploys.length === 0) return null;
+  return (
+    <Card title="Queue" isPlain>
+      <Table
+        label="Deploys at work"
+        columns={['App', 'State', 'Since', 'By']}
+        rows={deploys.map((deploy) => ({
+          key: deploy.ID,
+          cells: [
+            <a href={BASE + at('apps', deploy.App, 'deploys', deploy.ID)}>{deploy.App}</a>,
+            <Status state={deploy.State} label={deploy.WaitsFor || deploy.State} />,
+            <Time at={deploy.Timestamp} />,
+            deploy.User,
+          ],
+        }))}
+      />
+    </Card>
+  );
+}
+
+function Memory() {
+  const memory = useResource('memory', async (signal) => memoryByApp(await call('GET /metrics', { signal })), 15_000);
+  return (
+    <Card title="Memory" isPlain>
+      <Loaded from={memory}>
+        {(apps) =>
+          apps.length === 0 ? (
+            <Empty title="No app runs" />
+          ) : (
+            <>
+              <div class="body-like">
+                <p>All apps together use {bytes(apps.reduce((sum, one) => sum + one.bytes, 0))}.</p>
+              </div>
+              <Table
+                label="Memory by app"
+                columns={['App', 'Memory of all units']}
+                rows={apps.slice(0, MOST_APPS).map((one) => ({
+                  key: one.app,
+                  cells: [
+                    one.app === '' ? 'others' : <a href={`${BASE}${at('apps', one.app, 'timeline')}`}>{one.app}</a>,
+                    bytes(one.bytes),
+                  ],
+                }))}
+              />
+            </>
+          )
+        }
+      </Loaded>
+    </Card>
   );
 }
 

@@ -1,14 +1,26 @@
-import { call } from '../api/call.ts';
+import { call, perform } from '../api/call.ts';
+import type { AnswerOf } from '../api/operations.ts';
+import { viewer } from '../api/session.ts';
 import { useResource } from '../data/resource.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card, Head, Loaded } from '../parts/content.tsx';
+import { Area, Field } from '../parts/form.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
+import { tell } from '../parts/toasts.tsx';
+
+type Platform = AnswerOf<'GET /platforms'>[number];
+
+const quiet = (): void => {};
 
 export default function Platforms() {
-  const platforms = useResource('platforms', (signal) => call('GET /platforms', { signal }), 30_000);
+  const platforms = useResource('platforms', (signal) => call('GET /platforms', { signal }), 15_000);
+  const changed = (): void => void platforms.refresh();
+  const { isAdmin } = viewer();
   return (
     <>
-      <Head title="Platforms" />
+      <Head title="Platforms">{isAdmin && <Add done={changed} />}</Head>
       <Card isPlain>
         <Loaded from={platforms}>
           {(list) => (
@@ -20,23 +32,85 @@ export default function Platforms() {
                 cells: [
                   platform.Added ? `${platform.Name} (added here)` : platform.Name,
                   platform.Description,
-                  platform.Disabled ? (
-                    <Status state="disabled" mood="idle" />
-                  ) : platform.Ready ? (
-                    <Status state="ready" />
-                  ) : (
-                    <Status state="missing" label={`missing: ${platform.Missing.join(' ')}`} mood="bad" />
-                  ),
+                  <State platform={platform} />,
                   platform.Tools.join(', '),
                 ],
+                ...(isAdmin && { actions: <Actions platform={platform} changed={changed} /> }),
               }))}
             />
           )}
         </Loaded>
       </Card>
-      <p class="muted small">
-        <code>tancho platform add</code> adds one of your own.
-      </p>
+    </>
+  );
+}
+
+function State({ platform: { Disabled, Ready, Missing } }: { platform: Platform }) {
+  if (Disabled) return <Status state="disabled" mood="idle" />;
+  if (Ready) return <Status state="ready" />;
+  return <Status state="missing" label={`missing: ${Missing.join(' ')}`} mood="bad" />;
+}
+
+function Add({ done }: { done: () => void }) {
+  return (
+    <FormDialog
+      title="New platform"
+      action="Add"
+      done="Apps can be made for it now."
+      isMain
+      onDone={done}
+      onSubmit={({ name = '', definition = '' }) => {
+        const said: string[] = [];
+        const work = perform('POST /platforms', (line) => said.push(line), {
+          query: { name: name.trim() },
+          body: definition,
+        });
+        // What its tools lack on this machine.
+        return work.then(() => said.filter((line) => line.startsWith('!')).forEach(tell));
+      }}
+    >
+      <Field label="Name" name="name" required />
+      <Area
+        label="Definition"
+        name="definition"
+        class="mono"
+        required
+        placeholder="description: …"
+        help="YAML, as docs/platforms.md describes it: how its apps are known, built and started."
+      />
+    </FormDialog>
+  );
+}
+
+function Actions({ platform, changed }: { platform: Platform; changed: () => void }) {
+  const { Name: name, Disabled: isDisabled, Added: isAdded } = platform;
+  const params = { platform: name };
+  return (
+    <>
+      <ActButton
+        work={() => perform('PUT /platforms/{platform}', quiet, { params, query: { disabled: !isDisabled }, body: '' })}
+        done={isDisabled ? `Apps can be made for ${name} again.` : `No new apps are made for ${name}.`}
+        label={`${isDisabled ? 'Enable' : 'Disable'} ${name}`}
+        onDone={changed}
+      >
+        {isDisabled ? 'Enable' : 'Disable'}
+      </ActButton>
+      {isAdded && (
+        <ActButton
+          work={() => call('DELETE /platforms/{platform}', { params })}
+          done={`${name} is removed.`}
+          label={`Remove ${name}`}
+          question={{
+            title: `Remove the platform ${name}?`,
+            text: 'There must be no app of it.',
+            action: 'Remove',
+            isDangerous: true,
+          }}
+          onDone={changed}
+        >
+          Remove
+        </ActButton>
+      )}
     </>
   );
 }

@@ -1,0 +1,72 @@
+import { perform } from '../api/call.ts';
+import type { App } from '../api/operations.ts';
+import { Card, Empty } from '../parts/content.tsx';
+import { confirm } from '../parts/dialog.tsx';
+import { Field } from '../parts/form.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
+import { Table } from '../parts/table.tsx';
+import { runTask } from '../parts/tasks.tsx';
+import { at, BASE } from '../routing/location.ts';
+
+/** Which other apps it reaches, and by which it is reached. */
+export function AppLinks({ app, changed }: { app: App; changed: () => void }) {
+  const { Name: name, links = [], linkedFrom = [] } = app;
+  const remove = async (to: string): Promise<void> => {
+    const isSure = await confirm({
+      title: `Take away the link to ${to}?`,
+      text: `${name} restarts once, and reaches ${to}.internal no more.`,
+      action: 'Take away',
+      isDangerous: true,
+    });
+    if (!isSure) return;
+    await runTask(`Unlink ${to}`, (said) =>
+      perform('DELETE /apps/{app}/links/{to}', said, { params: { app: name, to } }),
+    );
+    changed();
+  };
+  return (
+    <Card
+      title="Links to other apps"
+      isPlain
+      actions={
+        <FormDialog
+          title="Link an app"
+          action="Link"
+          done=""
+          onDone={changed}
+          onSubmit={async ({ to = '' }) => {
+            void runTask(`Link ${to.trim()}`, (said) =>
+              perform('PUT /apps/{app}/links/{to}', said, { params: { app: name, to: to.trim() } }),
+            ).then(changed);
+          }}
+        >
+          <Field label="App" name="to" required help={`${name} restarts once and reaches it as <app>.internal.`} />
+        </FormDialog>
+      }
+    >
+      {links.length + linkedFrom.length === 0 ? (
+        <Empty title="It reaches no other app directly" icon="pools" />
+      ) : (
+        <Table
+          label="Links"
+          columns={['App', 'How']}
+          rows={[
+            ...links.map((to) => ({
+              key: `to ${to}`,
+              cells: [<a href={BASE + at('apps', to)}>{to}</a>, <code>{to}.internal</code>],
+              actions: (
+                <button type="button" class="button little" onClick={() => void remove(to)}>
+                  Take away <span class="unseen">the link to {to}</span>
+                </button>
+              ),
+            })),
+            ...linkedFrom.map((from) => ({
+              key: `from ${from}`,
+              cells: [<a href={BASE + at('apps', from)}>{from}</a>, `reaches this one as ${name}.internal`],
+            })),
+          ]}
+        />
+      )}
+    </Card>
+  );
+}

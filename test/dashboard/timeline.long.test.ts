@@ -1,0 +1,79 @@
+/** One axis of time: what happened to an app, with the way from each mark to the deploy, the event and the log of that time. */
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openBrowser, picture, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { createWorkTree, nodeApp } from '../support/git.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+let world: World;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (WITHOUT_BROWSER !== '') return;
+  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
+  const token = await world.login();
+  await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'shop', platform: 'nodejs' }) });
+  const tree = await createWorkTree(nodeApp('hello'));
+  const pushed = await world.cli(['deploy', tree.dir, '-a', 'shop']);
+  expect(pushed.code, pushed.stderr).toBe(0);
+  await tree.dispose();
+  await world.api('POST', '/apps/shop/log', { token, body: JSON.stringify(['the needle of that time']) });
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.dispose();
+});
+beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+
+it('leads from its marks to the deploy, the event and the log, and keeps its range in the address', async () => {
+  const { page, context, faults } = await visit(browser);
+  await signIn(page, world, '/apps/shop/timeline?since=15m');
+  const lanes = page.locator('.lanes');
+  await lanes.locator('.mark.good').first().waitFor();
+  // Measured twice, ten seconds apart, before there is a line to draw.
+  await page.getByRole('img', { name: /^Memory over time/ }).waitFor();
+  for (let n = 0; n < 40; n += 1) await world.fetchApp('shop');
+  await expect
+    .poll(() => page.getByRole('img', { name: /^Requests per second/ }).getAttribute('aria-label'))
+    .not.toMatch(/answered: 0\.0/);
+  await picture(page, 'timeline');
+
+  await page.getByRole('button', { name: 'Zoom in' }).click();
+  await expect.poll(() => new URL(page.url()).search).toMatch(/^\?from=.*&to=/);
+  await page.getByRole('button', { name: 'Later' }).click();
+  await lanes.locator('.mark.good').first().waitFor();
+  await page.reload();
+  await page.getByRole('combobox', { name: 'The last' }).waitFor();
+  expect(await page.getByRole('combobox', { name: 'The last' }).inputValue()).toBe('');
+
+  // A part of a chart is chosen with the pointer.
+  const before = new URL(page.url()).search;
+  const over = page.getByRole('img', { name: /^Requests per second over time/ }).locator('.u-over');
+  await over.scrollIntoViewIfNeeded();
+  const chart = await over.boundingBox();
+  if (chart === null) throw new Error('there is no chart');
+  await page.mouse.move(chart.x + chart.width * 0.3, chart.y + 20);
+  await page.mouse.down();
+  await page.mouse.move(chart.x + chart.width * 0.95, chart.y + 20, { steps: 5 });
+  await page.mouse.up();
+  await expect.poll(() => new URL(page.url()).search).not.toBe(before);
+  await page.goBack();
+  await expect.poll(() => new URL(page.url()).search).toBe(before);
+
+  await page.getByRole('combobox', { name: 'The last' }).selectOption('15m');
+  await page.goto(page.url());
+  await lanes.locator('.bar').first().click();
+  const log = page.getByRole('log', { name: 'Log', exact: true });
+  await expect.poll(() => log.textContent()).toContain('the needle of that time');
+  await page.getByText('As it was then').waitFor();
+  await page.goBack();
+  await lanes.locator('.mark.good').first().click();
+  await page.getByRole('heading', { name: 'Deploys / v1' }).waitFor();
+  await page.goBack();
+  const created = page.getByRole('row', { name: /app\.create/ });
+  await created.getByRole('link').click();
+  await page.getByRole('heading', { name: 'app.create' }).waitFor();
+  expect(new URL(page.url()).pathname).toMatch(/^\/dashboard\/audit\//);
+  expect(faults).toEqual([]);
+  await context.close();
+});
