@@ -3,6 +3,7 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Bench, type Measure } from './bench.ts';
 import { api } from './measures/api.ts';
+import { dashboard } from './measures/dashboard.ts';
 import { edge } from './measures/edge.ts';
 import { express } from './measures/express.ts';
 import { idle } from './measures/idle.ts';
@@ -12,7 +13,7 @@ import { start } from './measures/start.ts';
 import { publishIn } from './published.ts';
 import { type Row, rowOf, table } from './report.ts';
 
-const MEASURES: readonly Measure[] = [start, push, express, idle, api, edge, nginx];
+const MEASURES: readonly Measure[] = [start, push, express, idle, api, dashboard, edge, nginx];
 const WHOLE_RUN_MS = 240_000;
 /** A measure that has used its share begins no further rounds; the rest is for closing. */
 const SHARE_MS = 20_000;

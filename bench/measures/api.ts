@@ -2,16 +2,15 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Answer, World } from '../../test/support/world.ts';
+import type { Answer } from '../../test/support/world.ts';
 import type { Bench, Measure } from '../bench.ts';
 import { load, type LoadResult } from '../http-load.ts';
 import { publishLoad } from '../load-beside.ts';
+import { APPS, createApps } from '../thousand-apps.ts';
 
-const APPS = 1_000;
 const CONNECTIONS = 64;
 const SECONDS = 1;
 const ROUNDS = 5;
-const AT_ONCE = 4;
 const BARE = fileURLToPath(new URL('../bare-api.js', import.meta.url));
 /** What node writes by itself. */
 const OWN_HEADERS = new Set(['connection', 'keep-alive', 'date', 'content-length', 'transfer-encoding']);
@@ -42,18 +41,6 @@ export const api: Measure = {
     });
   },
 };
-
-async function createApps(world: World, token: string): Promise<void> {
-  const names = Array.from({ length: APPS }, (_, index) => `listed-${index}`);
-  const worker = async (): Promise<void> => {
-    for (let name = names.pop(); name !== undefined; name = names.pop()) {
-      const body = JSON.stringify({ name, platform: 'nodejs' });
-      const answer = await world.api('POST', '/apps', { token, body });
-      if (answer.status !== 200) throw new Error(`creating ${name}: ${answer.status} ${answer.text}`);
-    }
-  };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
-}
 
 async function bareServer(bench: Bench, { text, headers }: Answer, token: string): Promise<number> {
   const child = spawn(process.execPath, [BARE], { stdio: ['pipe', 'pipe', 'inherit'] });

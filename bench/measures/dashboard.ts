@@ -1,0 +1,106 @@
+/** The dashboard in Chromium: first paint, the list of a thousand apps, the live log while much is written. */
+import type { Browser, Page } from 'playwright-core';
+import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../../test/support/browser.ts';
+import type { World } from '../../test/support/world.ts';
+import type { Bench, Measure } from '../bench.ts';
+import { APPS, createApps } from '../thousand-apps.ts';
+
+const ROUNDS = 5;
+const LINES_A_SECOND = 5_000;
+const LINES_AT_ONCE = 500;
+const LOG_APP = 'listed-0';
+/** Of each round with the log. */
+const WATCHED_MS = 3_000;
+/** Of the page's own clock, which begins with the navigation. */
+const FIRST_PAINT = `performance.getEntriesByName('first-contentful-paint')[0]?.startTime`;
+const LIST_DRAWN = `document.querySelectorAll('.virtual a').length > 10 && performance.now()`;
+const HOLDS_LINES = `document.querySelectorAll('.log .line').length > 20`;
+const FRAMES_A_SECOND = `new Promise((resolve) => {
+  const begun = performance.now();
+  let frames = 0;
+  const count = (now) => {
+    if (now - begun >= ${WATCHED_MS}) return resolve((frames * 1000) / (now - begun));
+    frames += 1;
+    requestAnimationFrame(count);
+  };
+  requestAnimationFrame(count);
+})`;
+
+export const dashboard: Measure = {
+  name: 'dashboard',
+  about: 'first paint, a thousand apps, and the live log in Chromium',
+  async run(bench) {
+    if (WITHOUT_BROWSER !== '') {
+      bench.tell(`left out: ${WITHOUT_BROWSER}`);
+      return;
+    }
+    const world = await bench.world();
+    const token = await world.login();
+    await createApps(world, token);
+    const browser = await openBrowser();
+    bench.keep({ dispose: () => browser.close() });
+    await measurePages(bench, browser, world);
+    await measureLog(bench, browser, world, token);
+  },
+};
+
+async function measurePages(bench: Bench, browser: Browser, world: World): Promise<void> {
+  const painted: number[] = [];
+  const listed: number[] = [];
+  await bench.rounds(ROUNDS, async () => {
+    // Nothing is kept from the round before: a first visit.
+    const { page, context } = await visit(browser);
+    await page.goto(`${world.apiUrl}/dashboard`);
+    painted.push(await numberOf(page, FIRST_PAINT));
+    await signIn(page, world);
+    await page.goto(`${world.apiUrl}/dashboard`);
+    listed.push(await numberOf(page, LIST_DRAWN));
+    await context.close();
+  });
+  bench.publish({ what: 'first paint of a first visit', unit: 'ms', samples: painted });
+  bench.publish({ what: `list of ${APPS} apps drawn`, unit: 'ms', samples: listed });
+}
+
+async function numberOf(page: Page, expression: string): Promise<number> {
+  const handle = await page.waitForFunction(expression);
+  return Number(await handle.jsonValue());
+}
+
+async function measureLog(bench: Bench, browser: Browser, world: World, token: string): Promise<void> {
+  const { page, context } = await visit(browser);
+  await signIn(page, world, `/apps/${LOG_APP}/log`);
+  const writing = new AbortController();
+  const written = write(world, token, writing.signal);
+  await page.waitForFunction(HOLDS_LINES);
+  const session = await context.newCDPSession(page);
+  await session.send('Performance.enable');
+  const frames: number[] = [];
+  const heap: number[] = [];
+  await bench.rounds(ROUNDS, async () => {
+    frames.push(await page.evaluate<number>(FRAMES_A_SECOND));
+    const { metrics } = await session.send('Performance.getMetrics');
+    heap.push((metrics.find(({ name }) => name === 'JSHeapUsedSize')?.value ?? 0) / 1e6);
+  });
+  writing.abort();
+  const rate = await written;
+  if (rate < LINES_A_SECOND * 0.9) bench.tell(`only ${Math.round(rate)} lines a second could be written`);
+  await context.close();
+  const what = `live log, ${LINES_A_SECOND} lines/s`;
+  bench.publish({ what: `${what}: frames`, unit: 'frames/s', samples: frames });
+  bench.publish({ what: `${what}: heap of the page`, unit: 'MB', samples: heap });
+}
+
+/** Until it is told to stop; answers how many lines a second it came to. */
+async function write(world: World, token: string, stop: AbortSignal): Promise<number> {
+  const begun = performance.now();
+  let lines = 0;
+  while (!stop.aborted) {
+    const due = begun + (lines / LINES_A_SECOND) * 1_000;
+    const wait = due - performance.now();
+    if (wait > 0) await new Promise((resolve) => setTimeout(resolve, wait));
+    const body = Array.from({ length: LINES_AT_ONCE }, (_, n) => `line ${lines + n} of a log that is written quickly`);
+    await world.api('POST', `/apps/${LOG_APP}/log`, { token, body: JSON.stringify(body) });
+    lines += LINES_AT_ONCE;
+  }
+  return lines / ((performance.now() - begun) / 1_000);
+}

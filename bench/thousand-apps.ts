@@ -1,0 +1,17 @@
+/** A platform with many apps, none of which was deployed. */
+import type { World } from '../test/support/world.ts';
+
+export const APPS = 1_000;
+const AT_ONCE = 4;
+
+export async function createApps(world: World, token: string): Promise<void> {
+  const names = Array.from({ length: APPS }, (_, index) => `listed-${index}`);
+  const worker = async (): Promise<void> => {
+    for (let name = names.pop(); name !== undefined; name = names.pop()) {
+      const body = JSON.stringify({ name, platform: 'nodejs' });
+      const answer = await world.api('POST', '/apps', { token, body });
+      if (answer.status !== 200) throw new Error(`creating ${name}: ${answer.status} ${answer.text}`);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
