@@ -1,16 +1,21 @@
-/** Everything by its name: screens, apps, and the screens of apps. Ctrl-K opens it. */
+/** Everything by its name: screens, apps, the screens of apps, and what is done most. Ctrl-K opens it. */
 import { signal } from '@preact/signals';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
-import { call } from './api/call.ts';
+import { call, perform } from './api/call.ts';
 import { viewer } from './api/session.ts';
 import { useResource } from './data/resource.ts';
 import { NAVIGATION } from './navigation.ts';
 import { Dialog } from './parts/dialog.tsx';
+import { areKeysShown } from './keys.tsx';
+import { runTask } from './parts/tasks.tsx';
 import { at, navigate } from './routing/location.ts';
+import { askSignOut } from './sign-out.tsx';
+import { isDark, switchTheme } from './theme.ts';
 
 interface Way {
   readonly label: string;
-  readonly to: string;
+  /** Where it leads, or what it does. */
+  readonly to: string | (() => unknown);
 }
 
 export const isPaletteOpen = signal(false);
@@ -29,6 +34,7 @@ export function listenToKeys(): () => void {
     }
     const isTyping = (event.target as Element).closest?.('input, textarea, select, dialog, .terminal') !== null;
     if (isTyping || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.key === '?') areKeysShown.value = true;
     if (event.key === '/') {
       const search = document.getElementById('search');
       if (search === null) return;
@@ -60,7 +66,8 @@ function Open() {
   const go = (way: Way | undefined): void => {
     if (way === undefined) return;
     close();
-    navigate(way.to);
+    if (typeof way.to === 'string') navigate(way.to);
+    else way.to();
   };
   const pressed = (event: KeyboardEvent): void => {
     if (event.key === 'ArrowDown') setChosen(Math.min(current + 1, ways.length - 1));
@@ -79,7 +86,7 @@ function Open() {
         aria-expanded="true"
         aria-controls={list}
         aria-activedescendant={ways.length > 0 ? `${list}-${current}` : undefined}
-        placeholder="An app, or a screen"
+        placeholder="An app, a screen, or what to do"
         value={wanted}
         onKeyDown={pressed}
         onInput={(event) => {
@@ -90,7 +97,7 @@ function Open() {
       <div id={list} role="listbox" aria-label="Where to" class="palette">
         {ways.map((way, index) => (
           <div
-            key={way.to}
+            key={way.label}
             id={`${list}-${index}`}
             role="option"
             aria-selected={index === current}
@@ -109,6 +116,10 @@ function Open() {
   );
 }
 
+function restart(app: string): Promise<boolean> {
+  return runTask(`Restart ${app}`, (said) => perform('POST /apps/{app}/restart', said, { params: { app } }));
+}
+
 /** All words have to be in the label. */
 function found(wanted: string, apps: readonly string[]): Way[] {
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
@@ -123,6 +134,10 @@ function found(wanted: string, apps: readonly string[]): Way[] {
       : apps.flatMap((name) =>
           APP_SCREENS.map((screen) => ({ label: `${name} ${screen}`, to: at('apps', name, screen) })),
         )),
+    ...(words.length < 1 ? [] : apps.map((name) => ({ label: `Restart ${name}`, to: () => restart(name) }))),
+    { label: isDark.value ? 'Light colours' : 'Dark colours', to: switchTheme },
+    { label: 'Keys', to: () => (areKeysShown.value = true) },
+    { label: 'Sign out', to: () => askSignOut() },
   ];
   return ways.filter(({ label }) => words.every((word) => label.toLowerCase().includes(word))).slice(0, MOST);
 }

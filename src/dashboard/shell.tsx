@@ -6,6 +6,7 @@ import { viewer } from './api/session.ts';
 import { NAVIGATION } from './navigation.ts';
 import { Empty, Head, Note } from './parts/content.tsx';
 import { Confirmation } from './parts/dialog.tsx';
+import { Keys } from './keys.tsx';
 import { isPaletteOpen, listenToKeys, Palette } from './palette.tsx';
 import { Icon, Mark } from './parts/icon.tsx';
 import { TaskList } from './parts/tasks.tsx';
@@ -52,6 +53,7 @@ export function Shell() {
       </div>
       <Confirmation />
       <Palette />
+      <Keys />
       <div class="toasts">
         <TaskList />
         <Toasts />

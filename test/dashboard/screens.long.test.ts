@@ -170,6 +170,16 @@ it('the command palette goes everywhere by keyboard, and a dialog is one', async
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Escape');
   await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('?');
+  await page.getByRole('dialog', { name: 'Keys' }).waitFor();
+  expect(await violations(page)).toEqual([]);
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to' }).fill('restart shop');
+  await page.getByRole('option', { name: 'Restart shop' }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByText('Restart shop').waitFor();
 
   await page.keyboard.press('Control+k');
   await page.getByRole('combobox', { name: 'Go to' }).fill('shop terminal');
