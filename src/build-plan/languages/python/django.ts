@@ -1,5 +1,5 @@
 /** Where the parts of a Django project are, and its static files. */
-import type { Step } from '../../build-plan.ts';
+import type { AddedFile, Step } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 
 export interface DjangoProject {
@@ -12,6 +12,7 @@ export interface DjangoProject {
 }
 
 const MAX_SETTINGS = 20;
+const COLLECT: AddedFile = { from: 'python/collectstatic.py', to: '.tancho/collectstatic.py' };
 
 /** Null when there is no manage.py at the top or in a directory there. */
 export async function findDjango(files: SourceFiles): Promise<DjangoProject | null> {
@@ -44,17 +45,16 @@ export async function djangoModule(
 }
 
 /** A project that says where its static files are to be collected, wants them collected: the page is without style otherwise. */
-export async function collectStatic(files: SourceFiles, { manage, settings }: DjangoProject): Promise<Step[]> {
+export async function collectStatic(
+  files: SourceFiles,
+  { manage, settings }: DjangoProject,
+): Promise<{ readonly files: readonly AddedFile[]; readonly steps: readonly Step[] }> {
   for (const file of settings) {
     if (!(await files.hasLine(file, /^\s*(?:STATIC_ROOT\s*[:=]|["']?staticfiles["']?\s*:\s*\{)/))) continue;
-    return [
-      {
-        name: `python ${manage} collectstatic (${file} has a STATIC_ROOT)`,
-        run: ['{layer}/bin/python', manage, 'collectstatic', '--noinput', '--verbosity', '1'],
-      },
-    ];
+    const name = `python ${manage} collectstatic (${file} has a STATIC_ROOT)`;
+    return { files: [COLLECT], steps: [{ name, run: ['{layer}/bin/python', COLLECT.to, manage] }] };
   }
-  return [];
+  return { files: [], steps: [] };
 }
 
 /** The module that manage.py names first, and what lies beside it. */

@@ -13,6 +13,11 @@ const KEY_FILES = [
   ...['requirements*.txt', 'requirements/*.txt', 'constraints*.txt'],
   ...['pyproject.toml', 'poetry.lock', 'uv.lock', 'Pipfile', 'Pipfile.lock'],
 ];
+const OLD_IMPORTS: AddedFile = { from: 'python/old_imports.py', to: '.tancho/old_imports.py' };
+const OLD_IMPORTS_STEP: Step = {
+  name: 'setuptools, where packages import it',
+  run: ['{uv}/bin/python', OLD_IMPORTS.to, '{layer}', ...INSTALL],
+};
 /** Packages that lie in the source. */
 const LOCAL = /^\s*(-e|--editable|\.|file:)/;
 
@@ -27,21 +32,29 @@ type Listed = Omit<InstalledPackages, 'set'> & { readonly steps: readonly Step[]
 
 const NOTHING: Listed = { steps: [], files: [], notes: [], problems: [] };
 
-/** `adds`: packages that are installed beside those of the source. Throws Failure `invalid_config`. */
+export interface Wishes {
+  /** Packages that are installed beside those of the source. */
+  readonly adds: readonly string[];
+  readonly keepsDevelopment: boolean;
+  /** The source itself asks for setuptools: in whatever version that is, it stays. */
+  readonly hasSetuptools: boolean;
+}
+
+/** Throws Failure `invalid_config`. */
 export async function installedPackages(
   files: SourceFiles,
-  adds: readonly string[],
-  keepsDevelopment: boolean,
+  { adds, keepsDevelopment, hasSetuptools }: Wishes,
 ): Promise<InstalledPackages> {
   const listed = await listedPackages(files, keepsDevelopment);
   const steps: Step[] = [
     { name: 'python3 -m venv', run: ['python3', '-m', 'venv', '--without-pip', '{layer}'] },
     ...listed.steps,
     ...(adds.length === 0 ? [] : [{ name: `uv pip install ${adds.join(' ')}`, run: [...INSTALL, ...adds] }]),
+    ...(hasSetuptools || listed.steps.length === 0 ? [] : [OLD_IMPORTS_STEP]),
   ];
   return {
     ...listed,
-    files: [UV_SCRIPT, ...listed.files],
+    files: [UV_SCRIPT, OLD_IMPORTS, ...listed.files],
     set: {
       name: 'Python packages',
       keep: { kind: 'layer' },

@@ -9,8 +9,10 @@ async function plan(files: Record<string, string>, platform = AUTO_PLATFORM): Pr
   return (await planSource({ app: 'shop', platform, languages: LANGUAGES, files: sourceOf(files) })).plan;
 }
 
-const stepsOf = ({ dependencies, steps }: BuildPlan): string[] =>
+const SETUPTOOLS = 'setuptools, where packages import it';
+const allSteps = ({ dependencies, steps }: BuildPlan): string[] =>
   [...dependencies.flatMap((set) => set.steps), ...steps].map(({ name }) => name);
+const stepsOf = (made: BuildPlan): string[] => allSteps(made).filter((name) => name !== SETUPTOOLS);
 const web = ({ processes }: BuildPlan): string | undefined => processes['web']?.command;
 const project = (...names: string[]): string => `[project]\ndependencies = ${JSON.stringify(names)}`;
 
@@ -44,9 +46,19 @@ describe('python', () => {
     ]);
     const project = await plan({ 'pyproject.toml': '' });
     expect(stepsOf(project)).toEqual(['python3 -m venv', 'reading pyproject.toml', 'uv pip install (pyproject.toml)']);
-    expect(project.files.map(({ to }) => to)).toEqual(['.tancho/uv.py', '.tancho/requirements.py']);
+    expect(project.files.map(({ to }) => to)).toEqual([
+      '.tancho/uv.py',
+      '.tancho/old_imports.py',
+      '.tancho/requirements.py',
+    ]);
     const own = await plan({ 'requirements.txt': '-e .\n' });
     expect(own.dependencies[0]?.neverKept).toContain('requirements.txt');
+  });
+
+  it('brings setuptools to packages that import it, unless the source asks for it itself', async () => {
+    expect(allSteps(await plan({ 'requirements.txt': 'gunicorn==20.0.4' })).at(-1)).toBe(SETUPTOOLS);
+    expect(allSteps(await plan({ 'requirements.txt': 'gunicorn==20.0.4\nsetuptools==82' }))).not.toContain(SETUPTOOLS);
+    expect(allSteps(await plan({ 'main.py': 'os.environ["PORT"]' }))).not.toContain(SETUPTOOLS);
   });
 
   it.each<[Record<string, string>, string | undefined]>([
@@ -322,10 +334,6 @@ describe('what starts an app', () => {
       'web/a/wsgi.py': '',
     };
     const [step] = (await plan(below)).steps;
-    expect(step?.run).toEqual([
-      '{layer}/bin/python',
-      'web/manage.py',
-      ...['collectstatic', '--noinput', '--verbosity', '1'],
-    ]);
+    expect(step?.run).toEqual(['{layer}/bin/python', '.tancho/collectstatic.py', 'web/manage.py']);
   });
 });

@@ -42,7 +42,12 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   const required = await requiredPackages(files);
   const django = await findDjango(files);
   const start = await startOf(files, required, django, asked);
-  const packages = await installedPackages(files, start.adds, asked.keepsDevelopment);
+  const packages = await installedPackages(files, {
+    adds: start.adds,
+    keepsDevelopment: asked.keepsDevelopment,
+    hasSetuptools: required.has('setuptools'),
+  });
+  const collected = django === null ? null : await collectStatic(files, django);
   return {
     title: start.title,
     tools: [{ ...PYTHON, wanted }],
@@ -59,9 +64,9 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
       { name: 'PIP_ROOT_USER_ACTION', value: 'ignore', scope: 'build' },
       { name: 'PIP_PROGRESS_BAR', value: 'off', scope: 'build' },
     ],
-    files: packages.files,
+    files: [...packages.files, ...(collected?.files ?? [])],
     dependencies: [packages.set],
-    steps: django === null ? [] : await collectStatic(files, django),
+    steps: collected?.steps ?? [],
     processes: start.processes,
     notes: [...(note === null ? [] : [note]), ...packages.notes, ...start.notes],
     problems: [...packages.problems, ...start.problems],

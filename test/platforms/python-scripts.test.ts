@@ -1,0 +1,119 @@
+/** The scripts that the build of a Python app runs beside uv, run by a real Python. */
+import { execFile } from 'node:child_process';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { PLATFORM_FILES } from '../support/builder-world.ts';
+
+const run = promisify(execFile);
+const hasPython = await run('python3', ['--version']).then(
+  () => true,
+  () => false,
+);
+
+let home: string;
+beforeEach(async () => {
+  home = await mkdtemp(join(tmpdir(), 'scripts-'));
+});
+afterEach(() => rm(home, { recursive: true, force: true }));
+
+interface Ended {
+  readonly code: number;
+  readonly output: string;
+}
+
+async function script(name: string, args: readonly string[], env: Record<string, string> = {}): Promise<Ended> {
+  const path = join(PLATFORM_FILES, 'python', name);
+  const options = { cwd: home, timeout: 60_000, env: { PATH: process.env['PATH'] ?? '', ...env } };
+  try {
+    const { stdout, stderr } = await run('python3', [path, ...args], options);
+    return { code: 0, output: stdout + stderr };
+  } catch (error) {
+    const { code, stdout, stderr } = error as { code: number; stdout: string; stderr: string };
+    return { code, output: stdout + stderr };
+  }
+}
+
+async function write(files: Record<string, string>): Promise<void> {
+  for (const [path, text] of Object.entries(files)) {
+    await mkdir(dirname(join(home, path)), { recursive: true });
+    await writeFile(join(home, path), text);
+  }
+}
+
+describe.skipIf(!hasPython)('setuptools (there is no Python, when this is skipped)', () => {
+  const install = ['echo', 'installing'];
+  const packages = (version: string, files: Record<string, string>): Promise<void> =>
+    write(
+      Object.fromEntries(
+        Object.entries(files).map(([path, text]) => [`layer/lib/python${version}/site-packages/${path}`, text]),
+      ),
+    );
+
+  it.each<[string, string, Record<string, string>, string | null]>([
+    [
+      'a package that imports it',
+      '3.11',
+      { 'gunicorn/util.py': 'import os\nimport pkg_resources\n' },
+      'gunicorn/util.py',
+    ],
+    [
+      'one that can do without',
+      '3.11',
+      { 'a/b.py': 'try:\n    import pkg_resources\nexcept ImportError:\n    pass\n' },
+      null,
+    ],
+    ['tests of packages', '3.11', { 'a/tests/b.py': 'import pkg_resources\n' }, null],
+    ['an environment that has it', '3.11', { 'a.py': 'import pkg_resources\n', 'pkg_resources/__init__.py': '' }, null],
+    ['distutils, which Python 3.11 has', '3.11', { 'a.py': 'from distutils.version import LooseVersion\n' }, null],
+    ['distutils, which Python 3.12 lacks', '3.12', { 'a.py': 'from distutils.version import LooseVersion\n' }, 'a.py'],
+  ])('of %s', async (_what, version, files, named) => {
+    await packages(version, { 'other.py': '', ...files });
+    const { code, output } = await script('old_imports.py', ['layer', ...install]);
+    expect(code).toBe(0);
+    if (named === null) expect(output).toBe('');
+    else expect(output).toMatch(new RegExp(`^${named} imports \\w+, .*\\ninstalling setuptools<81\\n$`));
+  });
+
+  it('fails as what installs it fails', async () => {
+    await packages('3.11', { 'a.py': 'import pkg_resources\n' });
+    expect(await script('old_imports.py', ['layer', 'sh', '-c', 'exit 3'])).toMatchObject({ code: 3 });
+  });
+});
+
+describe.skipIf(!hasPython)('collectstatic (there is no Python, when this is skipped)', () => {
+  const collect = (env: Record<string, string> = {}): Promise<Ended> =>
+    script('collectstatic.py', ['shop/manage.py'], env);
+  const manage = (body: string): Promise<void> =>
+    write({
+      'shop/manage.py': `import sys\nimport beside\n${body}\n`,
+      'shop/beside.py': 'class ImproperlyConfigured(Exception):\n    pass\n',
+    });
+
+  it('is what manage.py does with it', async () => {
+    await manage('print(sys.argv, __name__)');
+    const argv = "['shop/manage.py', 'collectstatic', '--noinput', '--verbosity', '1'] __main__\n";
+    expect(await collect()).toEqual({ code: 0, output: argv });
+  });
+
+  it('warns, and lets the build go on, where the settings have no STATIC_ROOT here', async () => {
+    await manage('raise beside.ImproperlyConfigured("... having set the STATIC_ROOT setting to a filesystem path.")');
+    expect(await collect()).toMatchObject({
+      code: 0,
+      output: expect.stringMatching(/^Warning: static files/) as string,
+    });
+  });
+
+  it.each(['raise beside.ImproperlyConfigured("SECRET_KEY")', 'raise KeyError("PGDATABASE")', 'sys.exit(1)'])(
+    'fails the build by %s, and says how to build without it',
+    async (body) => {
+      await manage(body);
+      const { code, output } = await collect();
+      expect(code).toBe(1);
+      expect(output).toContain('tancho env set DISABLE_COLLECTSTATIC=1');
+      expect(await collect({ DISABLE_COLLECTSTATIC: '1' })).toMatchObject({ code: 0 });
+    },
+  );
+});
