@@ -203,7 +203,8 @@ export interface Provisioner {
   ensure(spec: UnitSpec): Promise<string>;
 
   /**
-   * Waits until the unit serves; returns its address (null when it does not listen).
+   * Waits until the unit serves; returns its address (null when it does not listen). Who listens and accepts nothing, does not serve
+   * yet, where the engine can tell.
    * Throws Failure: `exited`, `no_listener`, `wrong_port`, `wrong_interface`, `health_check_failed`, `out_of_memory`, `cancelled`,
    * with the unit's last lines; `exited` with the exit code. Leaves the unit running: the caller decides.
    */

@@ -19,6 +19,8 @@ export interface AcceptProbe {
   /** Of the unit; the first that lives tells in whose network it is. */
   readonly pids: () => Promise<readonly number[]>;
   readonly signal: AbortSignal;
+  /** Between two looks at one connection; a second by default. */
+  readonly longestPauseMs?: number;
 }
 
 /** Remembers the connections of earlier probes: when one of them was accepted since, the unit is late, and not hung. */
@@ -26,12 +28,12 @@ export class AcceptCheck {
   #waiting: readonly number[] = [];
 
   async probe(probe: AcceptProbe): Promise<ProbeResult> {
-    const { address, timeoutMs } = probe;
+    const { address, timeoutMs, longestPauseMs = LONGEST_PAUSE_MS } = probe;
     const deadline = performance.now() + timeoutMs;
     const socket = await open(probe);
     const local = socket?.localPort;
     try {
-      for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 3, LONGEST_PAUSE_MS)) {
+      for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 3, longestPauseMs)) {
         if (socket !== null) await delay(pause);
         if (probe.signal.aborted) return { kind: 'unknown' };
         const unaccepted = await unacceptedOf(await probe.pids(), address.port);

@@ -5,6 +5,7 @@ import type { ReadyCheck, UnitExited } from '../../../domain/units/provisioner.t
 import { Failure } from '../../../domain/failure.ts';
 import type { FailureCause } from '../../../domain/failure.ts';
 import type { Address } from '../../../domain/units/unit.ts';
+import { AcceptCheck } from './accept-check.ts';
 import { checkOnce } from './http-check.ts';
 import { answersAt, listenersOf } from '../../../lib/listeners.ts';
 import type { Listener, Listeners } from '../../../lib/listeners.ts';
@@ -35,6 +36,7 @@ const CONNECT_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const INSPECT_EVERY_MS = 250;
 const HEALTH_PAUSE_MS = 250;
+const ACCEPT_PAUSE_MS = 50;
 const LOOPBACKS = ['127.0.0.1', '::1'] as const;
 /** How long a listener on another port than PORT is given to be joined by one on PORT, where any port can be served. */
 const OTHER_PORT_GRACE_MS = 1_000;
@@ -84,9 +86,10 @@ class Wait {
     await Promise.resolve();
     try {
       if (!this.#check.listens || this.#unit.port === null) return await this.#stayAlive();
-      const address = await this.#untilListening(this.#unit.port);
+      const ended = AbortSignal.any([signal, end.signal]);
+      const address = await this.#untilAccepting(this.#unit.port, ended);
       if (this.#check.healthCheck?.path !== undefined) {
-        await this.#untilHealthy(address, this.#check.healthCheck, AbortSignal.any([signal, end.signal]));
+        await this.#untilHealthy(address, this.#check.healthCheck, ended);
       }
       return address;
     } finally {
@@ -104,6 +107,26 @@ class Wait {
     while (Date.now() < until) await this.#pause(until - Date.now());
     await this.#throwIfStopped();
     return null;
+  }
+
+  /** Servers that listen before they have loaded the app accept nothing until then, and end when that fails. */
+  async #untilAccepting(port: number, signal: AbortSignal): Promise<Address> {
+    for (;;) {
+      const address = await this.#untilListening(port);
+      const timeoutMs = Math.max(this.#started + this.#check.timeoutMs - Date.now(), 1);
+      const probe = { address, timeoutMs, signal, longestPauseMs: ACCEPT_PAUSE_MS, pids: () => this.#unit.pids() };
+      const { kind } = await new AcceptCheck().probe(probe);
+      await this.#throwIfStopped();
+      if (kind === 'unwell' && Date.now() >= this.#started + this.#check.timeoutMs) {
+        throw await this.#failure(
+          'no_listener',
+          `The process "${this.#unit.process}" listens on port ${address.port}, but accepted no connection within ${formatSeconds(this.#check.timeoutMs)}.`,
+          'What it does before it serves takes too long, or never ends: make it shorter, or raise the health check time-out.',
+        );
+      }
+      // A listener that is closed by now takes the connections that it has not accepted with it.
+      if (kind !== 'unwell' && (await accepts(address.host, address.port))) return address;
+    }
   }
 
   async #untilListening(port: number): Promise<Address> {
