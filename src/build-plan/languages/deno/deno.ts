@@ -1,34 +1,18 @@
 /** Deno: programs in TypeScript and JavaScript that name their packages themselves. */
 import { validRange } from 'semver';
 import { isRecord } from '../../../lib/is-record.ts';
-import type { DependencySet, PlannedProcess, Tool, WantedVersion } from '../../build-plan.ts';
+import type { DependencySet, PlannedProcess, WantedVersion } from '../../build-plan.ts';
 import { firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { NODE_TOOLS } from '../node/tools.ts';
+import { DENO } from './tool.ts';
 
 const SETTINGS = ['deno.json', 'deno.jsonc'];
 const PROGRAMS = ['main.ts', 'server.ts', 'index.ts', 'mod.ts', 'main.js', 'server.js', 'src/main.ts', 'src/server.ts'];
 /** In the code, so that units have it. */
 const PACKAGES = '.deno';
 
-const DENO: Tool = {
-  program: 'deno',
-  minimum: '1.40.0',
-  runtime: true,
-  install: { npm: 'npm install -g deno', brew: 'brew install deno' },
-  bring: {
-    otherwise: '2',
-    available: ['npm', 'view', 'deno', 'versions', '--json'],
-    // The package brings the binary with a script, which newer npm runs only when allowed by name.
-    files: { 'package.json': '{"private":true,"allowScripts":{"deno":true}}' },
-    install: [
-      ...['npm', 'install', '--prefix', '{directory}', '--no-package-lock', '--no-audit', '--no-fund'],
-      ...['--ignore-scripts=false', 'deno@{version}'],
-    ],
-    bin: 'node_modules/.bin',
-  },
-};
 /** They only bring it. */
 const BRINGING = NODE_TOOLS.map((tool) => ({ ...tool, runtime: false }));
 

@@ -1,5 +1,6 @@
 /** Development packages that the app runs with: they must not be removed after the build. */
 import type { PackageJson } from './package-json.ts';
+import { withCalledScripts } from './script-lines.ts';
 
 /** Programs that are called otherwise than the package they come from. */
 const PACKAGE_OF: Readonly<Record<string, string>> = {
@@ -21,26 +22,15 @@ const PACKAGE_OF: Readonly<Record<string, string>> = {
   swc: '@swc/cli',
   'env-cmd': 'env-cmd',
 };
-const SCRIPT = /\b(?:npm|yarn|pnpm)(?:\s+(?:run|run-script|-\S+|exec))*\s+([\w:.-]+)/g;
 const MAX_COMMAND = 4_096;
 
 /** Why they stay: `"npm start" runs nest, from the development package @nestjs/cli`; null when they may go. */
 export function whyDevelopmentStays(commands: readonly string[], packageJson: PackageJson): string | null {
-  const seen = new Set<string>();
-  const open = commands.map((command) => ({ command, by: command }));
-  for (let next = open.shift(); next !== undefined; next = open.shift()) {
-    const { command, by } = next;
-    const text = command.slice(0, MAX_COMMAND);
-    for (const word of text.split(/[\s;&|()'"=,]+/)) {
-      const name = developmentPackage(word, packageJson);
-      if (name !== null) return `"${by}" runs ${programOf(word)}, from the development package ${name}`;
-    }
-    for (const [, script = ''] of text.matchAll(SCRIPT)) {
-      for (const each of [`pre${script}`, script, `post${script}`]) {
-        const line = packageJson.scripts[each];
-        if (line === undefined || seen.has(each)) continue;
-        seen.add(each);
-        open.push({ command: line, by });
+  for (const command of commands) {
+    for (const line of withCalledScripts([command], packageJson)) {
+      for (const word of line.slice(0, MAX_COMMAND).split(/[\s;&|()'"=,]+/)) {
+        const name = developmentPackage(word, packageJson);
+        if (name !== null) return `"${command}" runs ${programOf(word)}, from the development package ${name}`;
       }
     }
   }

@@ -7,6 +7,7 @@ import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { SITE_OPTIONS } from '../static/site-server.ts';
 import { type AppPackage, findAppPackage } from './app-package.ts';
 import { buildSteps } from './build-steps.ts';
+import { calledTools, CALLED_TOOLS } from './called-tools.ts';
 import { whyDevelopmentStays } from './development.ts';
 import { lockProblem } from './lock-file.ts';
 import { nodeVersion } from './node-version.ts';
@@ -72,11 +73,16 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     developmentStays: stays,
     isWorkspace: app.members !== null,
   };
+  const called = calledTools(commands, app.packageJson);
+  const brought = CALLED_TOOLS.flatMap((name) => {
+    const line = name === manager.program ? undefined : (called.byUnits.get(name) ?? called.byBuild.get(name));
+    return line === undefined ? [] : [`${name} is brought, too: "${line.slice(0, 80)}" calls it`];
+  });
   const misfit = await lockProblem(files, top, manager);
   const kept = stays === null || !needsDevelopment(installed) ? [] : [`Development packages stay: ${stays}`];
   return {
     title: titleOf(top, manager, app),
-    tools: nodeTools(version.wanted, manager),
+    tools: nodeTools(version.wanted, manager, called),
     environment: [...packageVariables(manager), ...(framework?.environment ?? []), ...(start.environment ?? [])],
     files: start.files ?? [],
     dependencies: await packageSets(files, installed),
@@ -85,7 +91,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     site: start.site == null ? null : inPackage(directory, start.site),
     processes: start.site == null ? processesIn(directory, start.processes) : start.processes,
     path: directory === '' ? [] : [`${directory}/${BIN}`, BIN],
-    notes: [...manager.notes, ...version.notes, ...app.notes, ...start.notes, ...kept],
+    notes: [...manager.notes, ...version.notes, ...app.notes, ...start.notes, ...kept, ...brought],
     warnings: start.warnings ?? [],
     problems: [...[version.problem, misfit].filter((each) => each !== null), ...app.problems, ...start.problems],
   };

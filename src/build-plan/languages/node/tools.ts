@@ -1,5 +1,7 @@
 /** Node and the package managers, and how versions that are not installed are brought from the npm registry. */
 import type { FetchedTool, Tool, WantedVersion } from '../../build-plan.ts';
+import { DENO } from '../deno/tool.ts';
+import { CALLED_TOOLS, type CalledTool, type CalledTools } from './called-tools.ts';
 import type { PackageManager } from './package-manager.ts';
 
 const NODE: Tool = {
@@ -42,7 +44,32 @@ const NPM: Tool = {
 /** What every app needs. */
 export const NODE_TOOLS: readonly Tool[] = [NODE, NPM];
 
-export function nodeTools(node: WantedVersion | null, { kind, wanted, isPnp }: PackageManager): Tool[] {
+/** Those of the package manager, and those that are called by name. */
+export function nodeTools(node: WantedVersion | null, packages: PackageManager, called: CalledTools): Tool[] {
+  const tools = managerTools(node, packages);
+  const own = tools.map((tool) => {
+    const isCalled = CALLED_TOOLS.some((name) => name === tool.program && called.byUnits.has(name));
+    return isCalled ? { ...tool, runtime: true } : tool;
+  });
+  const missing = CALLED_TOOLS.filter((name) => !tools.some(({ program }) => program === name));
+  const others = missing.filter((name) => called.byUnits.has(name) || called.byBuild.has(name));
+  return [...own, ...others.map((name) => ({ ...otherTool(name), runtime: called.byUnits.has(name) }))];
+}
+
+function otherTool(name: CalledTool): Tool {
+  switch (name) {
+    case 'yarn':
+      return manager('yarn', 'yarn', '1', null);
+    case 'pnpm':
+      return manager('pnpm', 'pnpm', '10', null);
+    case 'bun':
+      return bun(null);
+    case 'deno':
+      return DENO;
+  }
+}
+
+function managerTools(node: WantedVersion | null, { kind, wanted, isPnp }: PackageManager): Tool[] {
   const tools: Tool[] = [{ ...NODE, wanted: node }, NPM];
   if (kind === 'yarn-classic') tools.push(manager('yarn', 'yarn', '1', wanted));
   if (kind === 'yarn-berry') {
