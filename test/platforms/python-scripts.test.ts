@@ -1,6 +1,6 @@
 /** The scripts that the build of a Python app runs beside uv, run by a real Python. */
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -116,4 +116,53 @@ describe.skipIf(!hasPython)('collectstatic (there is no Python, when this is ski
       expect(await collect({ DISABLE_COLLECTSTATIC: '1' })).toMatchObject({ code: 0 });
     },
   );
+});
+
+describe.skipIf(!hasPython)('a stand-in (there is no Python, when this is skipped)', () => {
+  async function ran(name: string, args: readonly string[]): Promise<Ended> {
+    await mkdir(join(home, 'bin'), { recursive: true });
+    const path = join(home, 'bin', name);
+    await copyFile(join(PLATFORM_FILES, 'python', 'runner.py'), path);
+    // What would be run says so.
+    for (const program of ['python', 'gunicorn']) {
+      await writeFile(join(home, 'bin', program), `#!/bin/sh\necho ${program} "$@"\n`, { mode: 0o755 });
+    }
+    const options = { cwd: home, timeout: 60_000, env: { PATH: `${home}/bin:${process.env['PATH'] ?? ''}` } };
+    // What is called python3 may be a program that changes where others are found.
+    const { stdout: python } = await run('python3', ['-c', 'import sys; print(sys.executable)']);
+    return run(python.trim(), [path, ...args], options).then(
+      ({ stdout }) => ({ code: 0, output: stdout }),
+      ({ code, stderr }: { code: number; stderr: string }) => ({ code, output: stderr }),
+    );
+  }
+
+  it.each<[string, string[], string]>([
+    ['uv', ['run', '--frozen', 'gunicorn', '-b', ':1'], 'gunicorn -b :1'],
+    ['uv', ['--directory', 'x', 'run', '--group', 'dev', '--', 'gunicorn'], 'gunicorn'],
+    ['uv', ['run', 'main.py', '--x'], 'python main.py --x'],
+    ['uv', ['run', '-m', 'shop'], 'python -m shop'],
+    ['poetry', ['run', 'gunicorn', 'a:b'], 'gunicorn a:b'],
+    ['pipenv', ['run', 'gunicorn'], 'gunicorn'],
+  ])('of %s %j', async (name, args, expected) => {
+    expect(await ran(name, args)).toEqual({ code: 0, output: `${expected}\n` });
+  });
+
+  it.each<[string, string[], RegExp]>([
+    ['uv', ['sync'], /^uv sync is not there.*What works is: uv run <command>/],
+    ['uv', ['run', '--with', 'x', 'y'], /add it to the packages/],
+    ['poetry', ['run'], /^poetry run needs a command/],
+    ['poetry', ['run', 'nothing-of-this-name'], /there is no program nothing-of-this-name/],
+  ])('refuses %s %j, and says why', async (name, args, expected) => {
+    expect(await ran(name, args)).toEqual({ code: 2, output: expect.stringMatching(expected) as string });
+  });
+
+  it('of pipenv knows the scripts of Pipfile', async (context) => {
+    const hasToml = await run('python3', ['-c', 'import tomllib']).then(
+      () => true,
+      () => false,
+    );
+    if (!hasToml) context.skip('this Python reads no TOML');
+    await write({ Pipfile: '[scripts]\nserve = "gunicorn \'a b\'"\n' });
+    expect(await ran('pipenv', ['run', 'serve', '-x'])).toEqual({ code: 0, output: 'gunicorn a b -x\n' });
+  });
 });

@@ -1,6 +1,7 @@
 /** Which list of packages counts, and how they are installed into a virtual environment. */
 import type { AddedFile, DependencySet, Problem, Step } from '../../build-plan.ts';
 import { type SourceFiles, valueAt } from '../../source/source-files.ts';
+import type { Runner } from './called-program.ts';
 import { lockProblem } from './lock-file.ts';
 import { pipfileRequirements } from './pipfile.ts';
 import { uv, UV_SCRIPT } from './tools.ts';
@@ -14,6 +15,7 @@ const KEY_FILES = [
   ...['pyproject.toml', 'poetry.lock', 'uv.lock', 'Pipfile', 'Pipfile.lock'],
 ];
 const OLD_IMPORTS: AddedFile = { from: 'python/old_imports.py', to: '.tancho/old_imports.py' };
+const RUNNER: AddedFile = { from: 'python/runner.py', to: '.tancho/runner.py' };
 const OLD_IMPORTS_STEP: Step = {
   name: 'setuptools, where packages import it',
   run: ['{uv}/bin/python', OLD_IMPORTS.to, '{layer}', ...INSTALL],
@@ -38,12 +40,14 @@ export interface Wishes {
   readonly keepsDevelopment: boolean;
   /** The source itself asks for setuptools: in whatever version that is, it stays. */
   readonly hasSetuptools: boolean;
+  /** Stand-ins for programs that the environment does not have. */
+  readonly runners: readonly Runner[];
 }
 
 /** Throws Failure `invalid_config`. */
 export async function installedPackages(
   files: SourceFiles,
-  { adds, keepsDevelopment, hasSetuptools }: Wishes,
+  { adds, keepsDevelopment, hasSetuptools, runners }: Wishes,
 ): Promise<InstalledPackages> {
   const listed = await listedPackages(files, keepsDevelopment);
   const steps: Step[] = [
@@ -51,10 +55,14 @@ export async function installedPackages(
     ...listed.steps,
     ...(adds.length === 0 ? [] : [{ name: `uv pip install ${adds.join(' ')}`, run: [...INSTALL, ...adds] }]),
     ...(hasSetuptools || listed.steps.length === 0 ? [] : [OLD_IMPORTS_STEP]),
+    ...runners.map((name): Step => ({
+      name: `${name} run, for the environment`,
+      run: ['install', '-m', '755', RUNNER.to, `{layer}/bin/${name}`],
+    })),
   ];
   return {
     ...listed,
-    files: [UV_SCRIPT, OLD_IMPORTS, ...listed.files],
+    files: [UV_SCRIPT, OLD_IMPORTS, ...(runners.length === 0 ? [] : [RUNNER]), ...listed.files],
     set: {
       name: 'Python packages',
       keep: { kind: 'layer' },

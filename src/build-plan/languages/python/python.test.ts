@@ -12,7 +12,8 @@ async function plan(files: Record<string, string>, platform = AUTO_PLATFORM): Pr
 const SETUPTOOLS = 'setuptools, where packages import it';
 const allSteps = ({ dependencies, steps }: BuildPlan): string[] =>
   [...dependencies.flatMap((set) => set.steps), ...steps].map(({ name }) => name);
-const stepsOf = (made: BuildPlan): string[] => allSteps(made).filter((name) => name !== SETUPTOOLS);
+const stepsOf = (made: BuildPlan): string[] =>
+  allSteps(made).filter((name) => name !== SETUPTOOLS && !name.endsWith(' run, for the environment'));
 const web = ({ processes }: BuildPlan): string | undefined => processes['web']?.command;
 const project = (...names: string[]): string => `[project]\ndependencies = ${JSON.stringify(names)}`;
 
@@ -71,6 +72,30 @@ describe('python', () => {
     const command = module === undefined ? undefined : `gunicorn --bind 0.0.0.0:$PORT ${module}`;
     expect(web(await plan(files))).toBe(command);
   });
+});
+
+describe('uv run, poetry run and pipenv run', () => {
+  const runners = (made: BuildPlan): (string | undefined)[] =>
+    (made.dependencies[0]?.steps ?? []).filter(({ run }) => run[0] === 'install').map(({ run }) => run.at(-1));
+
+  it.each<[Record<string, string>, string[]]>([
+    [{ 'pyproject.toml': project(), 'uv.lock': '', Procfile: 'web: x' }, ['{layer}/bin/uv']],
+    [{ 'pyproject.toml': project(), 'poetry.lock': '', Procfile: 'web: x' }, ['{layer}/bin/poetry']],
+    [{ Pipfile: '[packages]\n', Procfile: 'web: x' }, ['{layer}/bin/pipenv']],
+    [{ 'requirements.txt': 'flask', Procfile: 'web: A=1 poetry run python x.py' }, ['{layer}/bin/poetry']],
+    [{ 'requirements.txt': 'uv', Procfile: 'web: uv run x.py' }, []],
+    [{ 'requirements.txt': 'flask', Procfile: 'web: python uv.py' }, []],
+  ])('of %j', async (files, expected) => {
+    expect(runners(await plan(files))).toEqual(expected);
+  });
+
+  it.each(['poetry run gunicorn a:b', 'uv run --frozen gunicorn a:b', 'A=1 exec python3 -m gunicorn a:b'])(
+    'do not hide the server that "%s" needs',
+    async (command) => {
+      const made = await plan({ 'requirements.txt': 'flask', Procfile: `web: ${command}` });
+      expect(stepsOf(made)).toContain('uv pip install gunicorn');
+    },
+  );
 });
 
 describe('a lock file beside pyproject.toml', () => {

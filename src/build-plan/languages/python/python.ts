@@ -2,6 +2,7 @@
 import { type Asked, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
+import { calledRunners, type Runner, RUNNERS } from './called-program.ts';
 import { collectStatic, findDjango } from './django.ts';
 import { installedPackages, MANIFESTS } from './packages.ts';
 import { pythonVersion } from './python-version.ts';
@@ -37,6 +38,19 @@ export const python: Language = {
   plan,
 };
 
+const LOCKS_OF: Readonly<Record<Runner, readonly string[]>> = {
+  uv: ['uv.lock'],
+  poetry: ['poetry.lock'],
+  pipenv: ['Pipfile'],
+};
+
+/** Those that people of such a project call, and those that its processes call. */
+async function runnersOf(files: SourceFiles, { processes }: Asked): Promise<Runner[]> {
+  const called = calledRunners(Object.values(processes ?? {}));
+  const locks = await Promise.all(RUNNERS.map((name) => files.find(...LOCKS_OF[name])));
+  return RUNNERS.filter((name, index) => called.includes(name) || locks[index] !== null);
+}
+
 async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   const { wanted, note } = await pythonVersion(files);
   const required = await requiredPackages(files);
@@ -46,6 +60,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     adds: start.adds,
     keepsDevelopment: asked.keepsDevelopment,
     hasSetuptools: required.has('setuptools'),
+    runners: (await runnersOf(files, asked)).filter((name) => !required.has(name)),
   });
   const collected = django === null ? null : await collectStatic(files, django);
   return {

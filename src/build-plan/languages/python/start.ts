@@ -2,6 +2,7 @@
 import type { PlannedProcess, Problem } from '../../build-plan.ts';
 import type { Asked } from '../../language.ts';
 import type { FoundLine, SourceFiles } from '../../source/source-files.ts';
+import { calledProgram } from './called-program.ts';
 import { djangoModule, type DjangoProject } from './django.ts';
 import type { Required } from './required.ts';
 
@@ -184,7 +185,7 @@ function serversOf(processes: Readonly<Record<string, string>>, required: Requir
   const adds = new Set<string>();
   const notes: string[] = [];
   for (const [name, command] of Object.entries(processes)) {
-    const program = /^(?:\s*exec\s)?\s*([\w-]+)\s/.exec(command.slice(0, 200))?.[1] ?? '';
+    const program = calledProgram(command);
     const server = Object.hasOwn(SERVERS, program) ? SERVERS[program] : undefined;
     if (server === undefined || adds.has(server) || has(required, server)) continue;
     adds.add(server);
