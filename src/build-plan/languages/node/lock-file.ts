@@ -7,6 +7,9 @@ import { MAX_RANGE } from '../../versions.ts';
 import type { PackageJson } from './package-json.ts';
 import type { PackageManager } from './package-manager.ts';
 
+/** Cannot be read here. */
+const BINARY = 'bun.lockb';
+
 interface Misfit {
   readonly name: string;
   readonly wanted: string;
@@ -22,7 +25,7 @@ export async function lockProblem(
 ): Promise<Problem | null> {
   // These change what is locked for a range.
   if (lock === null || packageJson.has('overrides', 'resolutions', 'pnpm.overrides', 'workspaces')) return null;
-  const text = program === 'npm' || lock === 'bun.lockb' ? '' : ((await files.text(lock)) ?? '');
+  const text = program === 'npm' || lock === BINARY ? '' : ((await files.text(lock)) ?? '');
   const misfit = kind === 'npm' ? npmMisfit(await files.json(lock), packageJson) : MISFITS[kind](text, packageJson);
   if (misfit === null) return null;
   const { name, wanted, has } = misfit;
@@ -64,8 +67,24 @@ function pnpmMisfit(text: string, packageJson: PackageJson): Misfit | null {
   return firstMisfit(packageJson, asked);
 }
 
-/** JSON with commas behind the last values. */
+/** A version that is locked and fits is good, whatever was asked for when it was: bun goes on by it. */
 function bunMisfit(text: string, packageJson: PackageJson): Misfit | null {
+  const misfits = misfitsOf(packageJson, bunAsked(text));
+  return misfits.find((misfit) => !isLocked(misfit, text)) ?? null;
+}
+
+/** bun.lock was written for another package.json, though its versions fit: bun has to write it anew. */
+export async function isBunLockStale(
+  files: SourceFiles,
+  packageJson: PackageJson,
+  { kind, lock }: PackageManager,
+): Promise<boolean> {
+  if (kind !== 'bun' || lock === null || lock === BINARY || packageJson.has('overrides', 'workspaces')) return false;
+  return misfitsOf(packageJson, bunAsked((await files.text(lock)) ?? '')).length > 0;
+}
+
+/** JSON with commas behind the last values. Null when it does not say. */
+function bunAsked(text: string): Map<string, string> | null {
   const lines = text.split(/\r?\n/);
   const start = lines.findIndex((line) => /^\s{4}"":\s*\{/.test(line));
   if (start === -1) return null;
@@ -75,15 +94,27 @@ function bunMisfit(text: string, packageJson: PackageJson): Misfit | null {
     const [, name, range] = /^\s{8}"([^"]+)":\s*"([^"]*)",?\s*$/.exec(line) ?? [];
     if (name !== undefined && range !== undefined) asked.set(name, range);
   }
-  return firstMisfit(packageJson, asked);
+  return asked;
+}
+
+/** `"express": ["express@5.1.0", ...` in the list of packages. */
+function isLocked({ name, wanted }: Misfit, text: string): boolean {
+  const begin = `    "${name}": ["${name}@`;
+  const line = text.split(/\r?\n/).find((each) => each.startsWith(begin)) ?? '';
+  const version = /^[^"]*/.exec(line.slice(begin.length, begin.length + MAX_RANGE))?.[0] ?? '';
+  return valid(version) !== null && satisfies(version, wanted, { includePrerelease: true });
 }
 
 function firstMisfit(packageJson: PackageJson, asked: ReadonlyMap<string, string>): Misfit | null {
-  for (const [name, wanted] of wantedOf(packageJson)) {
+  return misfitsOf(packageJson, asked)[0] ?? null;
+}
+
+function misfitsOf(packageJson: PackageJson, asked: ReadonlyMap<string, string> | null): Misfit[] {
+  if (asked === null) return [];
+  return wantedOf(packageJson).flatMap(([name, wanted]) => {
     const has = asked.get(name) ?? null;
-    if (has !== wanted) return { name, wanted, has };
-  }
-  return null;
+    return has === wanted ? [] : [{ name, wanted, has }];
+  });
 }
 
 function npmMisfit(lock: unknown, packageJson: PackageJson): Misfit | null {

@@ -9,7 +9,7 @@ import { type AppPackage, findAppPackage } from './app-package.ts';
 import { buildSteps } from './build-steps.ts';
 import { calledTools, CALLED_TOOLS } from './called-tools.ts';
 import { whyDevelopmentStays } from './development.ts';
-import { lockProblem } from './lock-file.ts';
+import { isBunLockStale, lockProblem } from './lock-file.ts';
 import { nodeVersion } from './node-version.ts';
 import { readPackageJson, type PackageJson } from './package-json.ts';
 import { packageManager, type PackageManager } from './package-manager.ts';
@@ -21,6 +21,9 @@ import { readWorkspace } from './workspace.ts';
 const PROGRAMS = ['server.js', 'index.js', 'app.js'];
 /** Where the programs of packages are, beside the directory of a package itself. */
 const BIN = 'node_modules/.bin';
+
+const STALE =
+  'bun.lock was written for another package.json; bun install makes up for it. Run "bun install" and commit bun.lock to keep that';
 
 export const nodejs: Language = {
   name: 'nodejs',
@@ -66,19 +69,21 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     typeof each === 'string' ? each : each.command,
   );
   const stays = asked.keepsDevelopment ? 'it is set on the app' : whyDevelopmentStays(commands, app.packageJson);
+  const misfit = await lockProblem(files, top, manager);
   const installed = {
     manager,
     packageJson: top,
     builds: build.length > 0 || asked.replacesSteps,
     developmentStays: stays,
     isWorkspace: app.members !== null,
+    isLockStale: misfit === null && (await isBunLockStale(files, top, manager)),
   };
   const called = calledTools(commands, app.packageJson);
   const brought = CALLED_TOOLS.flatMap((name) => {
     const line = name === manager.program ? undefined : (called.byUnits.get(name) ?? called.byBuild.get(name));
     return line === undefined ? [] : [`${name} is brought, too: "${line.slice(0, 80)}" calls it`];
   });
-  const misfit = await lockProblem(files, top, manager);
+  const stale = installed.isLockStale ? [STALE] : [];
   const kept = stays === null || !needsDevelopment(installed) ? [] : [`Development packages stay: ${stays}`];
   return {
     title: titleOf(top, manager, app),
@@ -91,7 +96,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     site: start.site == null ? null : inPackage(directory, start.site),
     processes: start.site == null ? processesIn(directory, start.processes) : start.processes,
     path: directory === '' ? [] : [`${directory}/${BIN}`, BIN],
-    notes: [...manager.notes, ...version.notes, ...app.notes, ...start.notes, ...kept, ...brought],
+    notes: [...manager.notes, ...version.notes, ...app.notes, ...start.notes, ...kept, ...brought, ...stale],
     warnings: start.warnings ?? [],
     problems: [...[version.problem, misfit].filter((each) => each !== null), ...app.problems, ...start.problems],
   };

@@ -29,6 +29,8 @@ export interface InstalledPackages {
   /** Why units need them; null: they are removed at the end. */
   readonly developmentStays: string | null;
   readonly isWorkspace: boolean;
+  /** The lock file has to be written anew, see isBunLockStale(). */
+  readonly isLockStale?: boolean;
 }
 
 /** Install and build scripts may need tools that are only there for development. */
@@ -103,7 +105,7 @@ function installStep(installed: InstalledPackages): Step {
         ],
       };
     case 'bun': {
-      const locked = manager.lock === null ? [] : ['--frozen-lockfile'];
+      const locked = manager.lock === null || installed.isLockStale === true ? [] : ['--frozen-lockfile'];
       return {
         name: `bun install${why}`,
         run: ['bun', 'install', ...locked, ...(development ? [] : ['--production'])],

@@ -140,6 +140,23 @@ describe('bun', () => {
     });
   });
 
+  it.each<[string, string[], string]>([
+    ['1.4.15', ['bun install --production'], ''],
+    ['1.4.0', [], 'asks for elysia 1.4.15, and latest is locked'],
+  ])('goes on by a lock for other ranges where its version fits: %s', async (version, steps, problem) => {
+    const lock = [
+      ...['{', '  "workspaces": {', '    "": {', '      "dependencies": {', '        "elysia": "latest",', '      },'],
+      ...['    },', '  },', '  "packages": {', `    "elysia": ["elysia@${version}", "", {}, "sha512-x"],`, '  }', '}'],
+    ].join('\n');
+    const app = { dependencies: { elysia: '1.4.15' }, scripts: { start: 'bun x.ts' } };
+    const made = await plan({ '': app }, { 'bun.lock': lock });
+    expect(made.problems.map(({ message }) => message).join()).toContain(problem);
+    expect(made.problems.length).toBe(problem === '' ? 0 : 1);
+    if (problem !== '') return;
+    expect(stepsOf(made)).toEqual(steps);
+    expect(made.notes.join()).toContain('bun.lock was written for another package.json');
+  });
+
   it('starts a program in TypeScript', async () => {
     const made = await plan({ '': { packageManager: 'bun@1.2.3' } }, { 'index.ts': '' });
     expect(made.processes['web']?.command).toBe('bun index.ts');
