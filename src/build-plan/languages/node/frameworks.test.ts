@@ -78,6 +78,20 @@ describe('a framework that makes files', () => {
       '200.html',
     ],
     [
+      'Eleventy',
+      wants('@11ty/eleventy'),
+      { 'eleventy.config.js': "return { dir: { output: './out/' } }" },
+      ['out'],
+      null,
+    ],
+    [
+      'VitePress',
+      wants('vitepress'),
+      { 'web/.vitepress/config.ts': '' },
+      ['web/.vitepress/dist', '.vitepress/dist', 'docs/.vitepress/dist'],
+      null,
+    ],
+    [
       'Angular',
       wants('@angular/cli', scripts('ng serve')),
       { 'angular.json': '{"projects":{"web":{},"x":{"architect":{"build":{"options":{"outputPath":"out/x"}}}}}}' },
@@ -115,6 +129,45 @@ describe('a framework that makes files', () => {
     const files = { 'tancho.yaml': 'static: { root: out, fallback: app.html }' };
     const made = await plan(wants('rollup', { scripts: { build: 'rollup -c' } }), files);
     expect([made.site, made.processes['web']?.command]).toEqual([null, expect.stringContaining('server.mjs')]);
+  });
+});
+
+describe('what is made for a server', () => {
+  const auto = (range: string): object => ({
+    devDependencies: { '@sveltejs/kit': '2', '@sveltejs/adapter-auto': range, vite: '7' },
+    scripts: { build: 'vite build' },
+  });
+  const CONFIG = { 'svelte.config.js': "import adapter from '@sveltejs/adapter-auto';\n" };
+
+  it('by adapter-auto of SvelteKit is asked to be for Node, unless it is too old for that', async () => {
+    const made = await plan(auto('^6.0.0'), CONFIG);
+    expect([made.processes['web']?.command, made.problems]).toEqual(['node build', []]);
+    expect(made.environment).toContainEqual({ name: 'GCP_BUILDPACKS', value: 'true', scope: 'build' });
+    const { problems } = await plan(auto('~3.1.0'), CONFIG);
+    expect(problems).toMatchObject([
+      { message: expect.stringMatching(/^svelte.config.js line 1 builds for/) as string },
+    ]);
+  });
+
+  it('by VitePress lies where its settings are', async () => {
+    const made = await plan(wants('vitepress'), { 'docs/.vitepress/config.mts': '' });
+    expect(made.steps.map(({ run }) => run.slice(-3))).toEqual([['vitepress', 'build', 'docs']]);
+  });
+
+  it.each<[object, string]>([
+    [
+      { executor: '@nx/esbuild:esbuild', options: { outputPath: 'dist/api', main: 'src/main.ts' } },
+      'node dist/api/main.js',
+    ],
+    [{ executor: '@nx/vite:build', options: { outputPath: 'dist/web', main: 'src/main.ts' } }, 'npm start'],
+    [{ executor: '@nx/js:tsc', options: { outputPath: '../x', main: 'src/main.ts' } }, 'npm start'],
+  ])('by Nx is run in place of its development server: %j', async (build, command) => {
+    const files = { 'nx.json': '{}', 'project.json': JSON.stringify({ targets: { build } }) };
+    const made = await plan(
+      { devDependencies: { nx: '17' }, scripts: { start: 'nx serve', build: 'nx build' } },
+      files,
+    );
+    expect(made.processes['web']?.command).toBe(command);
   });
 });
 

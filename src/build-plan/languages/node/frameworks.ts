@@ -6,6 +6,8 @@ import { MAX_RANGE } from '../../versions.ts';
 import { angularSite } from './angular.ts';
 import { nextStandalone } from './next-standalone.ts';
 import type { PackageJson } from './package-json.ts';
+import { nxFramework } from './nx.ts';
+import { svelteKitRuns } from './sveltekit.ts';
 
 export interface Framework {
   readonly name: string;
@@ -23,6 +25,8 @@ export type Runs =
       readonly kind: 'server';
       readonly command: string;
       readonly env?: Readonly<Record<string, string>>;
+      /** Variables of the build alone. */
+      readonly buildEnv?: Readonly<Record<string, string>>;
       /** Start scripts in whose place the command is run. */
       readonly replaces?: RegExp;
       readonly afterBuild?: (directory: string) => readonly Step[];
@@ -35,7 +39,7 @@ interface Known {
   /** One of these among the packages means it. */
   readonly packages: readonly string[];
   readonly name: string;
-  readonly build: readonly string[];
+  readonly build: readonly string[] | ((files: SourceFiles) => Promise<readonly string[]>);
   /** The package that brings the program that builds; the first of `packages` by default. */
   readonly cli?: string;
   readonly env?: Readonly<Record<string, string>>;
@@ -117,7 +121,7 @@ const KNOWN: readonly Known[] = [
     build: ['parcel', 'build', 'index.html'],
     runs: site(['dist'], 'index.html'),
   },
-  { packages: ['@11ty/eleventy'], name: 'Eleventy', build: ['eleventy'], runs: site(['_site']) },
+  { packages: ['@11ty/eleventy'], name: 'Eleventy', build: ['eleventy'], runs: eleventyRuns },
   {
     packages: ['@solidjs/start'],
     name: 'SolidStart',
@@ -135,23 +139,31 @@ const KNOWN: readonly Known[] = [
   {
     packages: ['vitepress'],
     name: 'VitePress',
-    build: ['vitepress', 'build'],
-    runs: site(['.vitepress/dist', 'docs/.vitepress/dist']),
+    build: async (files) => ['vitepress', 'build', ...(await vitePressDirectory(files))],
+    runs: async (files) => {
+      const found = [...(await vitePressDirectory(files)), '.vitepress/dist'].join('/');
+      return site([...new Set([found, '.vitepress/dist', 'docs/.vitepress/dist'])]);
+    },
   },
   { packages: ['vite'], name: 'Vite', build: ['vite', 'build'], runs: viteRuns },
 ];
 
 export async function findFramework(files: SourceFiles, packageJson: PackageJson): Promise<Framework | null> {
   const known = KNOWN.find(({ packages }) => packages.some((name) => packageJson.wants(name)));
-  if (known === undefined) return null;
+  if (known === undefined) return nxFramework(files, packageJson);
   const { name, packages, build, cli = packages[0] ?? '', env = {} } = known;
   const runs = typeof known.runs === 'function' ? await known.runs(files, packageJson) : known.runs;
+  const ownEnv = runs.kind === 'server' ? runs.buildEnv : {};
   return {
     name,
-    build: packageJson.wants(cli) ? build : null,
+    build: !packageJson.wants(cli) ? null : typeof build === 'function' ? await build(files) : build,
     runs,
     afterBuild: (directory) => (runs.kind === 'server' ? (runs.afterBuild?.(directory) ?? []) : []),
-    environment: Object.entries({ ...SILENT, ...env }).map(([key, value]) => ({ name: key, value, scope: 'build' })),
+    environment: Object.entries({ ...SILENT, ...env, ...ownEnv }).map(([key, value]) => ({
+      name: key,
+      value,
+      scope: 'build',
+    })),
   };
 }
 
@@ -182,24 +194,18 @@ function isBelow(range: string, limit: string): boolean {
   return valid !== null && subset(valid, limit);
 }
 
-async function svelteKitRuns(files: SourceFiles, packageJson: PackageJson): Promise<Runs> {
-  const written = await files.find('svelte.config.js', 'svelte.config.ts');
-  const config = written ?? (await files.find('vite.config.ts', 'vite.config.js')) ?? 'svelte.config.js';
-  const imported = await files.findLine(config, /from\s+['"]@sveltejs\/adapter-([\w-]+)['"]/);
-  const adapter = imported?.match[1] ?? '';
-  if (adapter === 'node') return server('node build');
-  if (adapter === 'static') {
-    const fallback = (await files.findLine(config, /\bfallback\s*:\s*['"]([\w.-]+)['"]/))?.match[1] ?? null;
-    return site(['build'], fallback);
-  }
-  if (packageJson.wants('@sveltejs/adapter-node') && imported === null) return server('node build');
-  const where = imported === null ? config : `${config} line ${imported.line}`;
-  const problem: Problem = {
-    cause: 'no_process',
-    message: `${where} builds for ${adapter === '' || adapter === 'auto' ? 'a platform that is found by itself (adapter-auto)' : `another platform (adapter-${adapter})`}, of which nothing runs here.`,
-    hint: `Run "npm install -D @sveltejs/adapter-node", import the adapter from "@sveltejs/adapter-node" in ${config}, commit and push again.`,
-  };
-  return { kind: 'nothing', problem };
+async function eleventyRuns(files: SourceFiles): Promise<Runs> {
+  const output = /^[^/]*(?:\boutput\s*:|\bsetOutputDirectory\()\s*['"](?:\.\/)?([\w./-]+?)\/?['"]/;
+  const named = await files.findLine('.eleventy.js', output);
+  const directory = (named?.match ?? (await inConfig(files, 'eleventy.config', output)))?.[1];
+  return site(directory === undefined || directory.includes('..') ? ['_site'] : [directory]);
+}
+
+/** Below which its settings are: none for the top. */
+async function vitePressDirectory(files: SourceFiles): Promise<string[]> {
+  const found = await files.find('.vitepress', 'docs/.vitepress', '*/.vitepress');
+  const directory = found?.slice(0, -'.vitepress'.length).replace(/\/$/, '') ?? '';
+  return /^[\w][\w.-]*$/.test(directory) ? [directory] : [];
 }
 
 async function remixRuns(_files: SourceFiles, packageJson: PackageJson): Promise<Runs> {

@@ -1,0 +1,40 @@
+/** SvelteKit: what runs its app depends on the adapter that it is built with. */
+import { subset, validRange } from 'semver';
+import type { Problem } from '../../build-plan.ts';
+import type { SourceFiles } from '../../source/source-files.ts';
+import { MAX_RANGE } from '../../versions.ts';
+import type { Runs } from './frameworks.ts';
+import type { PackageJson } from './package-json.ts';
+
+/** By this variable adapter-auto takes adapter-node, and installs it where it is not there: since 3.2. */
+const ASKED = { GCP_BUILDPACKS: 'true' };
+const TOO_OLD = '<3.2.0';
+
+export async function svelteKitRuns(files: SourceFiles, packageJson: PackageJson): Promise<Runs> {
+  const written = await files.find('svelte.config.js', 'svelte.config.ts');
+  const config = written ?? (await files.find('vite.config.ts', 'vite.config.js')) ?? 'svelte.config.js';
+  const imported = await files.findLine(config, /from\s+['"]@sveltejs\/adapter-([\w-]+)['"]/);
+  const adapter = imported?.match[1] ?? '';
+  if (adapter === 'node') return { kind: 'server', command: 'node build' };
+  if (adapter === 'static') {
+    const fallback = (await files.findLine(config, /\bfallback\s*:\s*['"]([\w.-]+)['"]/))?.match[1] ?? null;
+    return { kind: 'site', roots: ['build'], fallback };
+  }
+  if (packageJson.wants('@sveltejs/adapter-node') && imported === null)
+    return { kind: 'server', command: 'node build' };
+  if (takesAsked(adapter, packageJson)) return { kind: 'server', command: 'node build', buildEnv: ASKED };
+  const where = imported === null ? config : `${config} line ${imported.line}`;
+  const problem: Problem = {
+    cause: 'no_process',
+    message: `${where} builds for ${adapter === '' || adapter === 'auto' ? 'a platform that is found by itself (adapter-auto)' : `another platform (adapter-${adapter})`}, of which nothing runs here.`,
+    hint: `Run "npm install -D @sveltejs/adapter-node", import the adapter from "@sveltejs/adapter-node" in ${config}, commit and push again.`,
+  };
+  return { kind: 'nothing', problem };
+}
+
+function takesAsked(adapter: string, { dependencies, devDependencies }: PackageJson): boolean {
+  const name = '@sveltejs/adapter-auto';
+  const range = dependencies[name] ?? devDependencies[name] ?? '';
+  const wanted = adapter === 'auto' && range !== '' && range.length <= MAX_RANGE ? validRange(range) : null;
+  return wanted !== null && !subset(wanted, TOO_OLD);
+}
