@@ -24,6 +24,14 @@ it.each([
     'dial tcp: lookup proxy.golang.org on 127.0.0.53:53: no such host',
     /could not find the address.*no fault of the code/,
   ],
+  [
+    'Could not reach host index.rubygems.org. Check your network connection and try again.',
+    /could not find the address.*no fault of the code/,
+  ],
+  [
+    'Exception in thread "main" java.net.UnknownHostException: services.gradle.org',
+    /could not find the address.*no fault of the code/,
+  ],
   ['npm error code ECONNREFUSED', /could not reach.*no fault of the code/],
   ['dial tcp 142.250.1.1:443: i/o timeout', /could not reach.*no fault of the code/],
   ['npm error code SELF_SIGNED_CERT_IN_CHAIN', /certificate.*no fault of the code/],
