@@ -2,14 +2,28 @@
 import { validRange } from 'semver';
 import { isRecord } from '../../../lib/is-record.ts';
 import type { DependencySet, PlannedProcess, WantedVersion } from '../../build-plan.ts';
-import { firstSign, type Language, type PlanParts } from '../../language.ts';
+import { type Detection, firstSign, type Language, type PlanParts } from '../../language.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { NODE_TOOLS } from '../node/tools.ts';
 import { DENO } from './tool.ts';
 
 const SETTINGS = ['deno.json', 'deno.jsonc'];
-const PROGRAMS = ['main.ts', 'server.ts', 'index.ts', 'mod.ts', 'main.js', 'server.js', 'src/main.ts', 'src/server.ts'];
+const PROGRAMS = [
+  'main.ts',
+  'server.ts',
+  'index.ts',
+  'mod.ts',
+  'main.js',
+  'server.js',
+  'src/main.ts',
+  'src/server.ts',
+  'src/index.ts',
+];
+/** In a program without settings. */
+const OF_DENO = /\bDeno\.\w|\bfrom\s+["'](?:https:\/\/deno\.land\/|jsr:)/;
+/** Starts anew at every change, or builds in memory. */
+const DEVELOPMENT = /(?:^|\s)--watch\b|\bdev\.[jt]sx?\b/;
 /** In the code, so that units have it. */
 const PACKAGES = '.deno';
 
@@ -37,9 +51,18 @@ export const deno: Language = {
     { command: ['npm', 'config', 'get', 'registry'], into: { variable: 'NPM_CONFIG_REGISTRY' } },
     { command: ['npm', 'config', 'get', 'cafile'], into: { variable: 'NODE_EXTRA_CA_CERTS' } },
   ],
-  detect: (files) => firstSign(files, { manifest: [...SETTINGS, 'deno.lock'] }),
+  detect,
   plan,
 };
+
+async function detect(files: SourceFiles): Promise<Detection | null> {
+  const found = await firstSign(files, { manifest: [...SETTINGS, 'deno.lock'] });
+  if (found !== null || (await files.exists('package.json'))) return found;
+  for (const program of PROGRAMS) {
+    if (await files.hasLine(program, OF_DENO)) return { because: program, strength: 'program' };
+  }
+  return null;
+}
 
 async function plan(files: SourceFiles): Promise<PlanParts> {
   const tasks = await tasksOf(files);
@@ -80,11 +103,16 @@ async function packages(files: SourceFiles, program: string | null): Promise<Dep
 
 async function startOf(
   files: SourceFiles,
-  tasks: ReadonlySet<string>,
+  tasks: ReadonlyMap<string, string>,
   program: string | null,
 ): Promise<PlannedProcess | null> {
-  if (tasks.has('start')) return { command: 'deno task start', from: 'tasks.start in deno.json' };
-  if (program === null) return null;
+  const isForUse = (task: string): boolean =>
+    tasks.has(task) && !DEVELOPMENT.test((tasks.get(task) ?? '').slice(0, 1_000));
+  const other = ['preview', 'serve'].find((task) => isForUse(task));
+  const task = isForUse('start') ? 'start' : tasks.has('start') ? other : undefined;
+  if (task !== undefined) return { command: `deno task ${task}`, from: `tasks.${task} in deno.json` };
+  if (program === null)
+    return tasks.has('start') ? { command: 'deno task start', from: 'tasks.start in deno.json' } : null;
   // What it exports is served by Deno itself.
   const isHandler = await files.hasLine(program, /^export\s+default\s+(?:\{|app\b)/);
   const command = isHandler ? `deno serve -A --host 0.0.0.0 --port $PORT ${program}` : `deno run -A ${program}`;
@@ -92,18 +120,24 @@ async function startOf(
 }
 
 /** Its settings may have comments and commas behind the last values. */
-async function tasksOf(files: SourceFiles): Promise<ReadonlySet<string>> {
+async function tasksOf(files: SourceFiles): Promise<ReadonlyMap<string, string>> {
   const file = await files.find(...SETTINGS);
   const text = file === null ? null : await files.beginning(file);
-  if (text === null) return new Set();
+  if (text === null) return new Map();
   const lines = text.split('\n').filter((line) => !line.trimStart().startsWith('//'));
   const plain = lines.join('\n').replace(/,(\s*[}\]])/g, '$1');
   try {
     const content: unknown = JSON.parse(plain);
     const tasks = isRecord(content) ? content['tasks'] : null;
-    return new Set(Object.keys(isRecord(tasks) ? tasks : {}));
+    const named = Object.entries(isRecord(tasks) ? tasks : {});
+    return new Map(
+      named.map(([name, task]) => {
+        const command = isRecord(task) ? task['command'] : task;
+        return [name, typeof command === 'string' ? command : ''];
+      }),
+    );
   } catch {
-    return new Set();
+    return new Map();
   }
 }
 

@@ -16,6 +16,8 @@ export interface Crates {
   /** The package at the top first. */
   readonly crates: readonly Crate[];
   readonly isWorkspace: boolean;
+  /** What is built where nothing else is named; null: nobody says. */
+  readonly usual: readonly string[] | null;
   /** False when members are named in a way that is not followed here. */
   readonly isAll: boolean;
 }
@@ -36,13 +38,16 @@ export async function readCrates(files: SourceFiles): Promise<Crates> {
       if (!excluded.includes(directory)) directories.add(directory);
     }
   }
+  const named = texts(workspace?.['default-members']).map(plain);
+  const usual =
+    named.length === 0 ? null : [...directories].filter((each) => named.some((pattern) => fits(each, pattern)));
   const crates: Crate[] = [];
   for (const directory of [...directories].slice(0, MAX_CRATES)) {
     const crate = await readCrate(files, directory);
     if (crate !== null) crates.push(crate);
   }
   const isAll = directories.size <= MAX_CRATES && !patterns.some((pattern) => /\*\*|[?[]|\.\./.test(pattern));
-  return { crates, isWorkspace: workspace !== null, isAll };
+  return { crates, isWorkspace: workspace !== null, usual, isAll };
 }
 
 async function readCrate(files: SourceFiles, directory: string): Promise<Crate | null> {
@@ -81,6 +86,13 @@ async function readCrate(files: SourceFiles, directory: string): Promise<Crate |
 export function table(record: Readonly<Record<string, unknown>>, key: string): Record<string, unknown> | null {
   const value = Object.hasOwn(record, key) ? record[key] : null;
   return isRecord(value) ? value : null;
+}
+
+/** `crates/*`: of one level. */
+function fits(directory: string, pattern: string): boolean {
+  const parts = directory.split('/');
+  const wanted = pattern.split('/');
+  return parts.length === wanted.length && wanted.every((part, index) => part === '*' || part === parts[index]);
 }
 
 function texts(value: unknown): string[] {

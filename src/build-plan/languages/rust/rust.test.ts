@@ -30,6 +30,18 @@ describe('programs', () => {
       'web',
     ],
     [
+      'the default members of a workspace',
+      {
+        'Cargo.toml': '[workspace]\nmembers = ["crates/*"]\ndefault-members = ["crates/store"]\n',
+        'crates/store/Cargo.toml': crate('store'),
+        'crates/store/src/main.rs': '',
+        'crates/import/Cargo.toml': crate('import'),
+        'crates/import/src/main.rs': '',
+      },
+      '--package store --bin store',
+      'store',
+    ],
+    [
       'default-run',
       { 'Cargo.toml': crate('store', 'default-run = "b"'), 'src/bin/a.rs': '', 'src/bin/b.rs': '' },
       '--package store --bin a --bin b',

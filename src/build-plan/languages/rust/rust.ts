@@ -84,14 +84,15 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
 }
 
 /** Those of the package at the top, else of the workspace; and what a process calls. */
-function builtOf({ crates }: Crates, asked: Asked): Program[] {
+function builtOf({ crates, usual }: Crates, asked: Asked): Program[] {
   const called = [...calledPrograms(asked, CARGO_BUILD).values()].map(({ name }) => name);
   const programs = crates.flatMap((crate) =>
     crate.programs.map((name): Program => ({ name, directory: crate.directory, crate })),
   );
   const atTop = programs.filter(({ directory }) => directory === '');
   const notAside = programs.filter(({ directory }) => !directory.split('/').some((part) => ASIDE.includes(part)));
-  const chosen = [atTop, notAside, programs].find((some) => some.length > 0) ?? [];
+  const named = programs.filter(({ directory }) => usual?.includes(directory) === true);
+  const chosen = [named, atTop, notAside, programs].find((some) => some.length > 0) ?? [];
   return programs.filter((program) => chosen.includes(program) || called.includes(program.name));
 }
 
