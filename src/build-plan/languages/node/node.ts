@@ -13,6 +13,7 @@ import { isBunLockStale, lockProblem } from './lock-file.ts';
 import { nodeVersion } from './node-version.ts';
 import { readPackageJson, type PackageJson } from './package-json.ts';
 import { packageManager, type PackageManager } from './package-manager.ts';
+import { npxPackages } from './npx.ts';
 import { needsDevelopment, packageSets, pruneSteps } from './packages.ts';
 import { packageVariables } from './package-variables.ts';
 import { NODE_TOOLS, nodeTools } from './tools.ts';
@@ -78,6 +79,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     isWorkspace: app.members !== null,
     isLockStale: misfit === null && (await isBunLockStale(files, top, manager)),
   };
+  const npx = npxPackages(commands, app.packageJson, directory);
   const called = calledTools(commands, app.packageJson);
   const brought = CALLED_TOOLS.flatMap((name) => {
     const line = name === manager.program ? undefined : (called.byUnits.get(name) ?? called.byBuild.get(name));
@@ -88,11 +90,16 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   return {
     title: titleOf(top, manager, app),
     tools: nodeTools(version.wanted, manager, called),
-    environment: [...packageVariables(manager), ...(framework?.environment ?? []), ...(start.environment ?? [])],
-    files: start.files ?? [],
+    environment: [
+      ...packageVariables(manager),
+      ...(framework?.environment ?? []),
+      ...(start.environment ?? []),
+      ...npx.environment,
+    ],
+    files: [...(start.files ?? []), ...npx.files],
     dependencies: await packageSets(files, installed),
     // Of a site nothing but its files is used.
-    steps: [...build, ...(start.site == null ? pruneSteps(installed) : [])],
+    steps: [...build, ...(start.site == null ? pruneSteps(installed) : []), ...npx.steps],
     site: start.site == null ? null : inPackage(directory, start.site),
     processes: start.site == null ? processesIn(directory, start.processes) : start.processes,
     path: directory === '' ? [] : [`${directory}/${BIN}`, BIN],
