@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -62,7 +62,12 @@ async function startLate(check: Partial<ReadyCheck> = {}) {
     return (parseUnaccepted(await readFile('/proc/self/net/tcp', 'latin1')).get(port)?.size ?? 0) >= 2;
   };
   await until(isWaitedFor, { what: 'two connections that nobody has accepted' });
-  return { port, file, ready, verdict };
+  // All of it at once: who waits may read it at any time.
+  const say = async (text: string): Promise<void> => {
+    await writeFile(`${file}.new`, text);
+    await rename(`${file}.new`, file);
+  };
+  return { port, say, ready, verdict };
 }
 
 function tryToConnect(port: number): Promise<void> {
@@ -77,17 +82,17 @@ function tryToConnect(port: number): Promise<void> {
 }
 
 it('waits for a server that listens and accepts nothing yet', async () => {
-  const { port, file, ready, verdict } = await startLate();
+  const { port, say, ready, verdict } = await startLate();
   for (let turn = 0; turn < 5; turn += 1) await new Promise(setImmediate);
   expect(verdict.at).toBeNull();
-  await writeFile(file, 'go on');
+  await say('go on');
   await ready;
   expect(verdict.at).toEqual({ host: '127.0.0.1', port });
 });
 
 it('says how a server ended that had listened, but never served', async () => {
-  const { file, ready, verdict } = await startLate();
-  await writeFile(file, 'end');
+  const { say, ready, verdict } = await startLate();
+  await say('end');
   await ready;
   expect(verdict.at).toMatchObject({ code: 'exited', exitCode: 3 });
 });
