@@ -2,7 +2,7 @@
  * Bodies that bring code: a form with a file in it, the file alone, or a form that says where the code is. The file is handed
  * on piece by piece and never held; everything else is small and bounded.
  */
-import { Busboy, type BusboyHeaders } from '@fastify/busboy';
+import type { Busboy, BusboyHeaders } from '@fastify/busboy';
 import type { IncomingMessage } from 'node:http';
 import type { Readable } from 'node:stream';
 import { PlatformError } from '../domain/errors.ts';
@@ -21,6 +21,8 @@ export interface PendingUpload {
   /** Throws PlatformError `input.invalid`, `input.invalid_json`, `input.too_large`, `timeout`. */
   read(): Promise<UploadBody>;
 }
+
+type Parser = InstanceType<typeof Busboy>;
 
 const MAX_UPLOAD_BYTES = 512 * 1024 * 1024;
 const MAX_FIELDS = 50;
@@ -43,7 +45,9 @@ export function pendingUpload(request: IncomingMessage, contentType: string, sta
   const mediaType = (contentType.split(';', 1)[0] ?? '').trim().toLowerCase();
   return {
     async read() {
-      if (mediaType.startsWith('multipart/')) return readMultipart(request, contentType, stallMs);
+      if (mediaType.startsWith('multipart/')) {
+        return readMultipart(request, await multipartParser(contentType), stallMs);
+      }
       const chunks = steadily(
         request.iterator({ destroyOnReturn: false }) as AsyncIterableIterator<Uint8Array>,
         endedEarly,
@@ -82,11 +86,10 @@ async function joined(first: Uint8Array, rest: AsyncIterable<Uint8Array>): Promi
 }
 
 /** Resolves at the file, or at the end of a form without one. */
-function readMultipart(request: IncomingMessage, contentType: string, stallMs: number): Promise<UploadBody> {
+function readMultipart(request: IncomingMessage, parser: Parser, stallMs: number): Promise<UploadBody> {
   const fields = new Map<string, string>();
   const field = (name: string): string => fields.get(name) ?? '';
   return new Promise((resolve, reject) => {
-    const parser = multipartParser(contentType);
     let file: Readable | null = null;
     let endWatch = (): void => {};
     const finished = new Promise<void>((done, failed) => {
@@ -123,7 +126,8 @@ function readMultipart(request: IncomingMessage, contentType: string, stallMs: n
   });
 }
 
-function multipartParser(contentType: string): InstanceType<typeof Busboy> {
+async function multipartParser(contentType: string): Promise<Parser> {
+  const { Busboy } = await import('@fastify/busboy');
   const limits = {
     files: 1,
     fields: MAX_FIELDS,

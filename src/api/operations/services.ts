@@ -1,6 +1,5 @@
 /** The catalog of services (specification 4.2). */
 import type { Manifest } from '../../domain/services/manifest.ts';
-import { manifestOf, parseManifest } from '../../domain/services/manifest.ts';
 import { FORM, isForm, type RawBody, readBodyFields } from '../body.ts';
 import { empty, json, type Operation, text } from '../operation.ts';
 import { Type } from '../schema.ts';
@@ -39,7 +38,7 @@ export const serviceOperations: readonly Operation[] = [
     rawBody: manifest,
     errors: [...manifestErrors, 'service.name_taken'],
     async handle({ useCases, caller }, { body }) {
-      await useCases.services.create(caller, readManifest(body, ''));
+      await useCases.services.create(caller, await readManifest(body, ''));
       return 'success';
     },
   }),
@@ -56,7 +55,7 @@ export const serviceOperations: readonly Operation[] = [
     errors: [...manifestErrors, 'service.not_found'],
     async handle({ useCases, caller }, { params: { service = '' }, body }) {
       if (service !== '') await useCases.services.demandOwned(caller, service);
-      await useCases.services.update(caller, readManifest(body, service));
+      await useCases.services.update(caller, await readManifest(body, service));
     },
   }),
   empty({
@@ -148,7 +147,8 @@ export const serviceOperations: readonly Operation[] = [
 ];
 
 /** YAML, of which JSON is a part, or the form of clients from 1.0 on; `named` by the path counts when there is no id. */
-function readManifest(body: RawBody, named: string): Manifest {
+async function readManifest(body: RawBody, named: string): Promise<Manifest> {
+  const { manifestOf, parseManifest } = await import('../../domain/services/manifest.ts');
   // No YAML mapping begins like a form.
   if (!isForm(body)) return parseManifest(body.text);
   const fields = Object.fromEntries(new URLSearchParams(body.text));

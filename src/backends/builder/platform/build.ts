@@ -9,7 +9,6 @@ import { dockerfile } from '../../../build-plan/languages/dockerfile/dockerfile.
 import { directoryReader } from '../../../build-plan/source/directory.ts';
 import { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import { describeBriefly } from '../../../build-plan/description.ts';
-import { writtenLanguage } from '../../../build-plan/written/written-language.ts';
 import { NO_SETTINGS } from '../../../domain/apps/app-settings.ts';
 import { ROUTED_PROCESS } from '../../../domain/units/unit.ts';
 import { randomHex } from '../../../lib/ids.ts';
@@ -40,7 +39,7 @@ export async function buildSlug(
   await context.slugs.begin(place);
   await request.source.extract(place.code, signal);
   const { app, platform, disabled = [] } = request;
-  const languages = languagesFor(context, request);
+  const languages = await languagesFor(context, request);
   const { settings: set = NO_SETTINGS } = request;
   const whole = new SourceFiles(directoryReader(place.code));
   // An image is built from its own directory: what else it needs, it says itself.
@@ -104,17 +103,21 @@ function withLiveness(
  * Throws Failure `no_platform` when the definition of the app's platform cannot be read: another version of this program took it.
  * That of another one only cannot be chosen then.
  */
-function languagesFor(context: BuilderContext, { platform, added = {} }: BuildRequest): readonly Language[] {
-  const written = Object.entries(added).flatMap(([name, definition]) => {
+async function languagesFor(
+  context: BuilderContext,
+  { platform, added = {} }: BuildRequest,
+): Promise<readonly Language[]> {
+  const written: Language[] = [];
+  for (const [name, definition] of Object.entries(added)) {
     try {
-      return [writtenLanguage(name, definition, context.inheritable)];
+      written.push(await context.written(name, definition));
     } catch (error) {
       if (!(error instanceof PlatformError)) throw error;
-      if (name !== platform) return [];
+      if (name !== platform) continue;
       throw new Failure('no_platform', error.message, { hint: 'An admin can change it: tancho platform update.' });
     }
-  });
-  return [...context.languages, ...written];
+  }
+  return [...(await context.languages()), ...written];
 }
 
 async function writePlatformFiles({ files }: BuildPlan, platformFiles: string, place: SlugPlace): Promise<void> {

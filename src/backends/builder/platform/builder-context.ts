@@ -10,10 +10,10 @@ import type { Programs } from './toolchain/programs.ts';
 import type { Toolchains } from './toolchain/toolchains.ts';
 
 export interface BuilderContext {
-  /** Those that the builder brings. */
-  readonly languages: readonly Language[];
-  /** Variables of the server that a platform which was added may give to its builds, too. */
-  readonly inheritable: ReadonlySet<string>;
+  /** Those that the builder brings; loaded when they are first asked for. */
+  readonly languages: () => Promise<readonly Language[]>;
+  /** Reads the definition of a platform that was added. Throws PlatformError `platform.invalid_definition`, `unsupported`. */
+  readonly written: (name: string, definition: string) => Promise<Language>;
   /** Absolute: where files that languages put into the code lie. */
   readonly platformFiles: string;
   readonly slugs: Slugs;

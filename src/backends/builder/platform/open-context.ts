@@ -7,7 +7,6 @@ import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { Layers } from './cache/layers.ts';
 import type { Language } from '../../../build-plan/language.ts';
-import { INHERITABLE, LANGUAGES } from '../../../build-plan/languages/built-in.ts';
 import { Slugs } from './slugs.ts';
 import type { StepLimits } from './steps/run-step.ts';
 import { MachineSettings } from './toolchain/machine-settings.ts';
@@ -52,8 +51,8 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
   const environment = options.environment ?? process.env;
   const execPath = options.execPath ?? process.execPath;
   const context: BuilderContext = {
-    languages: options.languages ?? LANGUAGES,
-    inheritable: INHERITABLE,
+    languages: async () => options.languages ?? (await builtIn()).LANGUAGES,
+    written: writtenLanguage,
     platformFiles: resolve(options.platformFiles),
     slugs: new Slugs(slugs),
     layers: new Layers(cache, KEPT_LAYERS),
@@ -71,6 +70,17 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
   if (removed > 0) options.logger.info({ removed }, 'removed unfinished slugs of interrupted builds');
   await removeLeftovers(cache);
   return context;
+}
+
+/** What reads source trees is a good part of the program, and needed by builds alone. */
+function builtIn() {
+  return import('../../../build-plan/languages/built-in.ts');
+}
+
+async function writtenLanguage(name: string, definition: string): Promise<Language> {
+  const { INHERITABLE } = await builtIn();
+  const { writtenLanguage: read } = await import('../../../build-plan/written/written-language.ts');
+  return read(name, definition, INHERITABLE);
 }
 
 /** Sees whether a directory given to a tenant really becomes somebody else's. */

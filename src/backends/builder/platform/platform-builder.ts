@@ -10,14 +10,12 @@ import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
-import { buildSlug } from './build.ts';
 import { isThere } from './cache/copy-tree.ts';
 import { asFailure } from './failures.ts';
 import type { Stopped } from './failures.ts';
 import { openContext } from './open-context.ts';
 import type { PlatformBuilderOptions } from './open-context.ts';
 import type { Language } from '../../../build-plan/language.ts';
-import { writtenLanguage } from '../../../build-plan/written/written-language.ts';
 import type { SlugPlace } from './slugs.ts';
 import { BuildOutput } from './steps/output.ts';
 import type { BuilderContext } from './builder-context.ts';
@@ -47,7 +45,7 @@ class PlatformBuilder implements Builder {
 
   platforms(): Promise<PlatformInfo[]> {
     if (this.#info === null || Date.now() - this.#info.at > INFO_MS) {
-      const value = Promise.all(this.#context.languages.map((language) => this.#describe(language)));
+      const value = this.#describeAll();
       this.#info = { value, at: Date.now() };
       value.catch(() => (this.#info = null));
     }
@@ -55,7 +53,7 @@ class PlatformBuilder implements Builder {
   }
 
   async describe(name: string, definition: string): Promise<PlatformInfo> {
-    return this.#describe(writtenLanguage(name, definition, this.#context.inheritable));
+    return this.#describe(await this.#context.written(name, definition));
   }
 
   async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {
@@ -134,6 +132,7 @@ class PlatformBuilder implements Builder {
       await sandbox.admit(join(cache, request.app), request.app);
       await rm(join(cache, request.app, REMOVED), { force: true });
       await writeFile(join(cache, request.app, USED), '');
+      const { buildSlug } = await import('./build.ts');
       const artifact = await buildSlug(this.#context, request, place, output, signal);
       await bestEffort(this.#logger, 'removing old dependency layers', async () =>
         layers.prune(request.app, await slugs.binds(request.app)),
@@ -157,6 +156,11 @@ class PlatformBuilder implements Builder {
     await this.#context.layers.prune(app, needed, 0);
     await removeTree(join(cache, 'downloads'));
     await writeFile(join(cache, REMOVED), '');
+  }
+
+  async #describeAll(): Promise<PlatformInfo[]> {
+    const languages = await this.#context.languages();
+    return Promise.all(languages.map((language) => this.#describe(language)));
   }
 
   async #describe({ name, description, tools: needed }: Language): Promise<PlatformInfo> {

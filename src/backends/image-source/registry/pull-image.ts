@@ -7,7 +7,6 @@ import { removeTree } from '../../../lib/remove-tree.ts';
 import { downloadFile } from './download.ts';
 import { configOf, findImage, type FoundImage } from './find-image.ts';
 import type { ImageConfig } from './image-config.ts';
-import { appOfImage } from './image-files.ts';
 import { Layers } from './layers.ts';
 import { mib } from './limits.ts';
 import type { Descriptor } from './manifests.ts';
@@ -40,6 +39,7 @@ export async function pullImage(pull: Pull): Promise<PulledImage> {
     if (kept?.digest !== digest) continue;
     line(`${digest} is here already`);
     const { commands } = request;
+    const { appOfImage } = await import('./image-files.ts');
     const artifact = await appOfImage({ id, code: codeOf(slugs, id), image: kept, config, commands, line });
     return { ...artifact, image, isNew: false };
   }
@@ -49,6 +49,7 @@ export async function pullImage(pull: Pull): Promise<PulledImage> {
   try {
     const made = await unpack(pull, found, config, place);
     const { id, code } = place;
+    const { appOfImage } = await import('./image-files.ts');
     const artifact = await appOfImage({ id, code, image: made, config, commands: request.commands, line });
     return { ...artifact, image, isNew: true };
   } catch (error) {

@@ -7,13 +7,10 @@ import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { ImageName } from '../../../domain/deploys/image-name.ts';
 import { type AddressGuardOptions, createAddressGuard } from '../../../lib/guarded/address-guard.ts';
 import { BlobCache } from './blob-cache.ts';
-import { copyImage } from './copy-image.ts';
 import { asFailure, type Stopped } from './failures.ts';
 import type { Lookup } from './find-image.ts';
 import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
-import { pullImage } from './pull-image.ts';
 import { type Login, RegistryClient } from './registry-client.ts';
-import { unpackImage } from './unpack-image.ts';
 
 export interface RegistryImagesOptions {
   /** Which addresses may be called. */
@@ -81,8 +78,17 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
   }
 
   return {
-    pull: (request, line, signal) => bringing(request, line, signal, (one) => pullImage({ ...one, request, slugs })),
-    copy: (request, line, signal) => bringing(request, line, signal, (one) => copyImage({ ...one, ...request, blobs })),
-    unpack: (request, line, signal) => unpackImage({ ...request, line, signal, limits, arch }),
+    async pull(request, line, signal) {
+      const { pullImage } = await import('./pull-image.ts');
+      return bringing(request, line, signal, (one) => pullImage({ ...one, request, slugs }));
+    },
+    async copy(request, line, signal) {
+      const { copyImage } = await import('./copy-image.ts');
+      return bringing(request, line, signal, (one) => copyImage({ ...one, ...request, blobs }));
+    },
+    async unpack(request, line, signal) {
+      const { unpackImage } = await import('./unpack-image.ts');
+      return unpackImage({ ...request, line, signal, limits, arch });
+    },
   };
 }
