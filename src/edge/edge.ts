@@ -11,6 +11,7 @@ import { StateFile } from './control/state-file.ts';
 import type { Journal } from './journal.ts';
 import type { ProcessRequest } from './link.ts';
 import { KeeperStarter } from './keeper-starter.ts';
+import { isControlThere } from '../lib/keeper-claim.ts';
 import { listeners } from './listener.ts';
 import type { EdgeOptions } from './options.ts';
 import type { Predecessor } from './predecessor.ts';
@@ -65,7 +66,13 @@ export class Edge {
     this.#tickets = new TicketKeys(stateDir, journal);
     const { keeper } = options;
     this.#keeper =
-      keeper === null ? null : new KeeperStarter([keeper.entry, keeper.argument, ...process.argv.slice(1)], journal);
+      keeper === null
+        ? null
+        : new KeeperStarter(
+            [keeper.entry, keeper.argument, ...process.argv.slice(1)],
+            () => isControlThere({ control: join(options.runDir, 'control.pid') }),
+            journal,
+          );
     this.#control = new ControlServer(
       (request) => this.#answer(request),
       (isAnybody) => this.#keeper?.connected(isAnybody),

@@ -8,11 +8,13 @@ const LONGEST_RETRY_MS = 10_000;
 const GIVEN_WAY_MS = 2_000;
 
 /**
- * Starts the keeper when nobody is connected to the control socket: control has gone, and somebody has to look after the units, and
- * after this process. The keeper connects, and ends when control is back.
+ * Starts the keeper when nobody is connected to the control socket and control has gone: somebody has to look after the units, and
+ * after this process. The keeper connects, and ends when control is back. A control that is alive is only late, and on a machine that has too
+ * much to do one more process would make it later.
  */
 export class KeeperStarter {
   readonly #args: readonly string[];
+  readonly #isControlThere: () => Promise<boolean>;
   readonly #journal: Journal;
   #timer: NodeJS.Timeout | null = null;
   #isRunning = false;
@@ -20,8 +22,9 @@ export class KeeperStarter {
   #isClosed = false;
 
   /** `args`: of Node. */
-  constructor(args: readonly string[], journal: Journal) {
+  constructor(args: readonly string[], isControlThere: () => Promise<boolean>, journal: Journal) {
     this.#args = args;
+    this.#isControlThere = isControlThere;
     this.#journal = journal;
   }
 
@@ -41,8 +44,16 @@ export class KeeperStarter {
   #startAfter(delayMs: number): void {
     this.#timer = setTimeout(() => {
       this.#timer = null;
-      this.#start(delayMs);
+      void this.#startUnlessControlIsThere(delayMs);
     }, delayMs);
+  }
+
+  async #startUnlessControlIsThere(delayMs: number): Promise<void> {
+    // Where that cannot be found out, the keeper looks for itself.
+    const isThere = await this.#isControlThere().catch(() => false);
+    if (!this.#isAlone || this.#timer !== null) return;
+    if (isThere) this.#startAfter(ALONE_MS);
+    else this.#start(delayMs);
   }
 
   #start(delayMs: number): void {

@@ -46,7 +46,7 @@ export async function leaveKeeper({ keeper }: KeeperFiles): Promise<void> {
   if ((await readPidFile(keeper))?.pid === process.pid) await removePidFile(keeper);
 }
 
-export async function isControlThere({ control }: KeeperFiles): Promise<boolean> {
+export async function isControlThere({ control }: Pick<KeeperFiles, 'control'>): Promise<boolean> {
   const record = await readPidFile(control);
   return record !== null && isRunning(record);
 }
