@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { AccessEntry, AppTraffic, CertificateSet, CertificateState, RouteTable } from '../domain/routes/router.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { ControlServer } from './control/control-server.ts';
-import type { EdgeRequest } from './control/operations.ts';
+import type { EdgeRequest, HandedListeners, Program } from './control/operations.ts';
 import { checkCertificates } from './control/check-certificates.ts';
 import { checkTable } from './control/check-table.ts';
 import { KeptState } from './control/kept-state.ts';
@@ -134,7 +134,8 @@ export class Edge {
         await this.#announced;
         const { host, port, fingerprint } = this.#options;
         const bound = { bound: this.#bound, tlsHost: this.#options.tls?.host ?? null, tlsBound: this.#tlsBound };
-        return { pid: process.pid, fingerprint, host, port, ...bound, version: this.#table.value.version };
+        const { version } = this.#table.value;
+        return { pid: process.pid, fingerprint, host, port, ...bound, version, binds: true };
       }
       case 'table':
         return this.#table.value;
@@ -145,7 +146,7 @@ export class Edge {
       case 'apply-certificates':
         return this.#certificates.apply(request.set, (set) => this.#present(set));
       case 'succeed':
-        return this.#startSuccessor(request.program);
+        return this.#startSuccessor(request.program, request.listeners);
       case 'drained':
         return this.#drained(request.units, request.timeoutMs);
       case 'traffic':
@@ -155,10 +156,11 @@ export class Edge {
     }
   }
 
-  async #startSuccessor(program: Parameters<typeof startSuccessor>[0]): Promise<{ pid: number }> {
-    const successor = await startSuccessor(program, this.#options.tls !== null, (request) =>
-      this.#answerSuccessor(request),
-    );
+  async #startSuccessor(program: Program, { plain, tls }: HandedListeners): Promise<{ pid: number }> {
+    const ours = this.#options.tls === null ? null : 'ours';
+    const listeners = { plain, tls: tls === undefined ? ours : tls };
+    if (listeners.tls === 'ours' && ours === null) throw new Error('there is no listener for TLS to hand on');
+    const successor = await startSuccessor(program, listeners, (request) => this.#answerSuccessor(request));
     void successor.ended.then(() => {
       // It has not taken over, and everything is as it was; or it has, and this edge hears of no new table any more.
       if (this.#isRetired) this.#resolveRetired();

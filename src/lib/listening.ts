@@ -21,3 +21,12 @@ export function listeningPrivately(server: Server, path: string): Promise<void> 
     process.umask(before);
   }
 }
+
+/** To hand on to a process that is started in the turn of the event loop in which the server was bound: nothing is accepted here then. */
+export function descriptorOf(server: Server): number {
+  // Node has no public name for it; a libuv handle on POSIX has it.
+  const handle: unknown = Reflect.get(server, '_handle');
+  const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;
+  if (typeof fd !== 'number' || fd < 0) throw new Error('this Node does not tell the descriptor of a listener');
+  return fd;
+}

@@ -14,8 +14,17 @@ export type EdgeRequest =
   | { readonly op: 'drained'; readonly units: readonly string[]; readonly timeoutMs: number }
   | { readonly op: 'traffic'; readonly app: string }
   | { readonly op: 'access-log' }
-  /** Start this program with the listener and leave the work to it; of the first process only. */
-  | { readonly op: 'succeed'; readonly program: Program };
+  /** Start this program with the listeners and leave the work to it; of the first process only. */
+  | { readonly op: 'succeed'; readonly program: Program; readonly listeners: HandedListeners };
+
+/** What a successor listens on: `ours`, the listener of the edge it takes over from, or an address that is bound for it. */
+export interface HandedListeners {
+  readonly plain: HandedListener;
+  /** Null: it speaks no TLS. Absent: it does where the edge before it does. */
+  readonly tls?: HandedListener | null;
+}
+
+export type HandedListener = 'ours' | { readonly host: string; readonly port: number };
 
 export interface Program {
   readonly execPath: string;
@@ -36,7 +45,9 @@ export function checkRequest(value: unknown): EdgeRequest {
   if (op === 'drained' && named && typeof timeoutMs === 'number' && timeoutMs >= 0) {
     return { op, units, timeoutMs: Math.min(timeoutMs, MAX_DRAIN_MS) };
   }
-  if (op === 'succeed') return { op, program: checkProgram(request.program) };
+  if (op === 'succeed') {
+    return { op, program: checkProgram(request.program), listeners: checkListeners(request.listeners) };
+  }
   throw new Error('no such request');
 }
 
@@ -45,6 +56,20 @@ function checkProgram(value: unknown): Program {
   const isArgv = Array.isArray(args) && args.every((arg): arg is string => typeof arg === 'string');
   if (typeof execPath !== 'string' || !isArgv) throw new Error('no program to succeed with');
   return { execPath, args };
+}
+
+/** A control of an earlier version says nothing of them. */
+function checkListeners(value: unknown): HandedListeners {
+  if (value === undefined) return { plain: 'ours' };
+  const { plain, tls } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  return { plain: checkListener(plain), tls: tls === null ? null : checkListener(tls) };
+}
+
+function checkListener(value: unknown): HandedListener {
+  if (value === 'ours') return value;
+  const { host, port } = (typeof value === 'object' && value !== null ? value : {}) as Record<string, unknown>;
+  if (typeof host !== 'string' || typeof port !== 'number') throw new Error('no listener to succeed with');
+  return { host, port };
 }
 
 /** What the processes that serve are told by the first one. */

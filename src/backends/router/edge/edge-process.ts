@@ -1,20 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { type FileHandle, mkdir, open, readFile, readdir, rm, stat, truncate } from 'node:fs/promises';
-import { type AddressInfo, createServer, type Server } from 'node:net';
+import type { Server } from 'node:net';
 import { join, sep } from 'node:path';
 import { PlatformError } from '../../../domain/errors.ts';
-import { hostPort } from '../../../lib/host-port.ts';
-import { listening } from '../../../lib/listening.ts';
+import { descriptorOf } from '../../../lib/listening.ts';
 import { keepProgram, readProgram } from '../../../lib/program-files.ts';
 import { isAlive, readProcess } from '../../../lib/processes.ts';
+import { boundFor, boundPort, doorsOf, type Ports } from './edge-doors.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 
 const MAX_LOG_BYTES = 1_048_576;
 const POLL_MS = 10;
 /** sun_path is 108 bytes on Linux, 104 elsewhere. */
 const MAX_SOCKET_PATH = 103;
-const BACKLOG = 1_024;
+/** For the workers of an edge that was killed, which end a little later. */
 const RELEASE_MS = 5_000;
 /** Below the program's directory. */
 const ENTRY = ['edge', 'main.js'] as const;
@@ -91,17 +91,10 @@ export interface EdgeCommand {
   readonly args: readonly string[];
 }
 
-/** As bound. */
-export interface Ports {
-  readonly port: number;
-  /** Of no meaning where no TLS is spoken. */
-  readonly tlsPort: number;
-}
-
 export function commandOf(options: EdgeRouterOptions, program: EdgeProgram, ports: Ports): EdgeCommand {
   const { stateDir, runDir, listen } = options;
   const { port, tlsPort } = ports;
-  const tls = isNone(options.tls) ? null : { host: options.tls.host, port: tlsPort };
+  const tls = options.tls ? { host: options.tls.host, port: tlsPort } : null;
   const { fingerprint, entry, keeperEntry } = program;
   const keeper = options.keeper === undefined ? null : { entry: keeperEntry, argument: options.keeper };
   const own = { stateDir, runDir, host: listen.host, port, tls, fingerprint, ...behaviourOf(options), keeper };
@@ -115,15 +108,12 @@ export function commandOf(options: EdgeRouterOptions, program: EdgeProgram, port
  */
 export async function spawnEdge(options: EdgeRouterOptions, program: EdgeProgram, ports: Ports): Promise<ChildProcess> {
   const log = await openLog(pathsOf(options).log);
-  const doors: readonly Door[] = [
-    { host: options.listen.host, port: ports.port, variable: 'TANCHO_EDGE_LISTEN' },
-    ...(isNone(options.tls) ? [] : [{ host: options.tls.host, port: ports.tlsPort, variable: 'TANCHO_TLS_LISTEN' }]),
-  ];
+  const { plain, tls } = doorsOf(options, ports);
   let servers: readonly Server[] = [];
   try {
-    servers = await boundFor(doors, options);
+    servers = await boundFor(tls === null ? [plain] : [plain, tls], (await wasKilled(options)) ? RELEASE_MS : 0);
     // In the same turn of the event loop as the binding: nothing is accepted here.
-    const [port = 0, tlsPort = 0] = servers.map((server) => (server.address() as AddressInfo).port);
+    const [port = 0, tlsPort = 0] = servers.map(boundPort);
     const { execPath, args } = commandOf(options, program, { port, tlsPort });
     const child = spawn(execPath, args, {
       detached: true,
@@ -143,66 +133,11 @@ export async function spawnEdge(options: EdgeRouterOptions, program: EdgeProgram
   }
 }
 
-function isNone(tls: EdgeRouterOptions['tls']): tls is null | undefined {
-  return tls === null || tls === undefined;
-}
-
-/** An address to listen on, and the setting that says which. */
-interface Door {
-  readonly host: string;
-  readonly port: number;
-  readonly variable: string;
-}
-
-/** Tries busy addresses again for a while when an edge of this home has been killed: its workers end a little later. */
-async function boundFor(doors: readonly Door[], options: EdgeRouterOptions): Promise<readonly Server[]> {
-  const wasKilled = await stat(pathsOf(options).pid).then(
+async function wasKilled(options: EdgeRouterOptions): Promise<boolean> {
+  return stat(pathsOf(options).pid).then(
     () => true,
     () => false,
   );
-  const deadline = performance.now() + (wasKilled ? RELEASE_MS : 0);
-  for (;;) {
-    const servers = doors.map(() => createServer((socket) => socket.destroy()));
-    const tried = await Promise.all(doors.map((door, index) => tryBinding(servers[index] as Server, door)));
-    const failed = tried.findIndex((error) => error !== null);
-    if (failed < 0) return servers;
-    for (const server of servers) server.close();
-    const error = tried[failed];
-    const isBusy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    if (!isBusy || performance.now() > deadline) throw bindFailure(error, doors[failed] as Door);
-    await new Promise((resolve) => setTimeout(resolve, POLL_MS));
-  }
-}
-
-async function tryBinding(server: Server, { host, port }: Door): Promise<unknown> {
-  return listening(server, { host, port, backlog: BACKLOG }).then(
-    () => null,
-    (error: unknown) => error,
-  );
-}
-
-/** Node has no public name for it; a libuv handle on POSIX has it. */
-function descriptorOf(server: Server): number {
-  const handle: unknown = Reflect.get(server, '_handle');
-  const fd: unknown = typeof handle === 'object' && handle !== null ? Reflect.get(handle, 'fd') : undefined;
-  if (typeof fd !== 'number' || fd < 0) throw new Error('this Node does not tell the descriptor of a listener');
-  return fd;
-}
-
-function bindFailure(error: unknown, door: Door): unknown {
-  const address = hostPort(door);
-  const set = `set ${door.variable} to another address`;
-  switch ((error as NodeJS.ErrnoException).code) {
-    case 'EADDRINUSE':
-      return new PlatformError('config.invalid', `Another program already listens on ${address}: end it or ${set}.`);
-    case 'EACCES':
-      return new PlatformError('config.invalid', `This user may not listen on ${address}: ${set}, or start as root.`);
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-      return new PlatformError('config.invalid', `${address} is no address of this machine: ${set}.`);
-    default:
-      return error;
-  }
 }
 
 async function openLog(path: string): Promise<FileHandle> {

@@ -14,6 +14,8 @@ import type {
 import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import { EdgeClient, EdgeLost } from './edge-client.ts';
+import { type Bound, type Doors, doorsOf, portOf, standing } from './edge-doors.ts';
+import { handedBy, sameAddresses } from './handed-listeners.ts';
 import { EdgeWatch } from './edge-watch.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import {
@@ -42,15 +44,12 @@ const LAST_RESTART_MS = 10_000;
 /** An edge that lived this long does not count as failing at its start. */
 const STEADY_MS = 60_000;
 
-interface Hello {
+interface Hello extends Bound {
   readonly pid: number;
   readonly fingerprint: string;
-  readonly host: string;
-  readonly bound: string;
-  /** Absent in edges that know nothing of TLS. */
-  readonly tlsHost?: string | null;
-  readonly tlsBound?: string | null;
   readonly version: number;
+  /** It binds addresses for the edge that takes over from it; absent in those that hand on only what they have. */
+  readonly binds?: boolean;
 }
 
 interface Connected {
@@ -212,15 +211,12 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   #fits(hello: Hello): boolean {
-    return hello.fingerprint === this.#program.fingerprint && this.#isOurAddress(hello);
+    const { plain, tls } = standing(this.#doors, hello);
+    return hello.fingerprint === this.#program.fingerprint && plain && tls;
   }
 
-  #isOurAddress(hello: Hello): boolean {
-    const { listen, tls } = this.#options;
-    const isOurPlain = hello.host === listen.host && (this.#port === 0 || this.#port === portOf(hello.bound));
-    const tlsBound = hello.tlsBound ?? null;
-    if (!isOurPlain || tls === undefined || tls === null || tlsBound === null) return isOurPlain && !tls === !tlsBound;
-    return hello.tlsHost === tls.host && (this.#tlsPort === 0 || this.#tlsPort === portOf(tlsBound));
+  get #doors(): Doors {
+    return doorsOf(this.#options, { port: this.#port, tlsPort: this.#tlsPort });
   }
 
   /** The edge that answers on the socket, whatever it is; one that hangs is killed. */
@@ -252,7 +248,18 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   async #launch(found: Connected | null): Promise<Connected> {
-    const pid = (found === null ? null : await this.#succeed(found)) ?? (await this.#spawn());
+    if (found === null) return this.#started(await this.#spawn());
+    const is = standing(this.#doors, found.hello);
+    // One that hands on only what it has gives way to one at the same addresses first, which then can.
+    const able = (is.plain && is.tls) || found.hello.binds === true ? found : await this.#replaced(found, null);
+    return this.#replaced(able, this.#doors);
+  }
+
+  async #replaced(found: Connected, doors: Doors | null): Promise<Connected> {
+    return this.#started((await this.#succeed(found, doors)) ?? (await this.#spawn()));
+  }
+
+  async #started(pid: number): Promise<Connected> {
     const deadline = performance.now() + START_MS;
     while ((await this.#ifEdge(pid)) !== null) {
       const started = await this.#find();
@@ -275,19 +282,23 @@ class EdgeRouter implements AdoptingRouter {
   }
 
   /**
-   * Has the edge that serves start the new one with its own listener, so that nobody is turned away meanwhile. Null when it cannot
-   * be done: it serves at another address, or is too old to know how. It is ended then.
+   * Has the edge that serves start the new one with the listeners that stay, and with new ones where another address is wanted, so that
+   * nobody is turned away meanwhile; without `doors` at the addresses it has. Null when it cannot be done: a new address cannot be had
+   * beside its own, or it is too old to know how. It is ended then. Throws `config.invalid` when an address is another program's.
    */
-  async #succeed(found: Connected): Promise<number | null> {
-    const { client, hello } = found;
+  async #succeed({ client, hello }: Connected, doors: Doors | null): Promise<number | null> {
     try {
-      if (this.#isOurAddress(hello)) {
+      const handed = doors === null ? sameAddresses(hello) : await handedBy(hello, doors);
+      if (handed !== null) {
         await boundLog(pathsOf(this.#options).log);
-        const ports = { port: portOf(hello.bound), tlsPort: portOf(hello.tlsBound ?? ':0') };
-        const program = commandOf(this.#options, this.#program, ports);
-        return ((await client.ask('succeed', { program }, CONNECT_MS)) as { pid: number }).pid;
+        const { host, tls, ports } = handed;
+        const options = { ...this.#options, listen: { ...this.#options.listen, host }, tls };
+        const program = commandOf(options, this.#program, ports);
+        const request = { program, listeners: handed.listeners };
+        return ((await client.ask('succeed', request, START_MS)) as { pid: number }).pid;
       }
     } catch (error) {
+      if (isPlatformError(error, 'config.invalid')) throw error;
       this.#options.logger.warn({ err: error }, 'the edge cannot be taken over from and is ended first');
     } finally {
       client.close();
@@ -354,8 +365,4 @@ class EdgeRouter implements AdoptingRouter {
       }
     }
   }
-}
-
-function portOf(bound: string): number {
-  return Number(bound.slice(bound.lastIndexOf(':') + 1));
 }
