@@ -24,6 +24,11 @@ const spec = (id: string, command: string): UnitSpec => ({
   limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
 });
 
+/** The memory machine knows its units by their ids. */
+const ADDRESS = { host: '127.0.0.1', port: 1 };
+/** Long enough that a slow machine does not count as late. */
+const CHECK = { periodMs: 100, timeoutMs: 60_000, failures: 2 };
+
 /** As control has left them. */
 async function run(...specs: UnitSpec[]): Promise<UnitSpec[]> {
   const before = createMemoryProvisioner(machine);
@@ -40,7 +45,8 @@ async function keep(specs: readonly UnitSpec[]): Promise<string[]> {
   const onReady = async ({ id }: UnitSpec, address: unknown) =>
     void told.push(`${id} ${address === null ? 'runs' : 'serves'}`);
   const provisioner = createMemoryProvisioner(machine);
-  kept = new KeptUnits({ provisioner, specOf, onDeath, onReady, logger: SILENT });
+  const addressOf = async (id: string) => (specs.find((one) => one.id === id)?.listens === true ? ADDRESS : null);
+  kept = new KeptUnits({ provisioner, specOf, addressOf, onDeath, onReady, stopGraceMs: 0, logger: SILENT });
   await kept.start();
   return told;
 }
@@ -67,4 +73,25 @@ it('the routes know nothing of what does not listen', async () => {
   await machine.kill('a');
   await until(() => told.length > 0, { what: 'the unit to be back' });
   expect(told).toEqual(['a runs']);
+});
+
+it('one that hangs is ended and started again, and leaves the routes before that', async () => {
+  const told = await keep(
+    await run({ ...spec('a', 'serve'), liveness: { ...CHECK, kind: 'accept' } }, spec('b', 'serve')),
+  );
+  for (const id of ['a', 'b']) {
+    const unit = machine.entries.get(id)?.unit;
+    if (unit !== undefined) unit.isHung = true;
+  }
+  await until(() => told.includes('a serves'), { what: 'the unit to be back' });
+  expect(told[0]).toBe('a died');
+  expect(machine.entries.get('a')?.unit.isHung).toBe(false);
+  // Nobody is to look at this one.
+  expect(machine.entries.get('b')?.unit.isHung).toBe(true);
+});
+
+it('one that fails its command is, too', async () => {
+  const check = { ...CHECK, kind: 'command', command: 'exit 4' } as const;
+  const told = await keep(await run({ ...spec('a', 'stay'), liveness: check }));
+  await until(() => told.includes('a runs'), { what: 'the unit to be back' });
 });

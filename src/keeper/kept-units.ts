@@ -3,6 +3,7 @@ import type { Provisioner, UnitSpec } from '../domain/units/provisioner.ts';
 import type { Address } from '../domain/units/unit.ts';
 import { restartDelayMs, FORGIVEN_AFTER_MS } from '../domain/units/restart-delay.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
+import { KeptLiveness } from './kept-liveness.ts';
 
 const READY = { healthCheck: null, timeoutMs: 60_000, watchMs: 500 };
 
@@ -13,6 +14,10 @@ export interface KeptUnitsDeps {
   /** Of a unit that is to serve; told again for each death. */
   readonly onDeath: (spec: UnitSpec) => Promise<void>;
   readonly onReady: (spec: UnitSpec, address: Address | null) => Promise<void>;
+  /** Where it serves as far as is known. */
+  readonly addressOf: (id: string) => Promise<Address | null>;
+  /** Between TERM and KILL, for one that hangs. */
+  readonly stopGraceMs: number;
   readonly logger: Logger;
 }
 
@@ -28,10 +33,12 @@ export class KeptUnits {
   readonly #watches = new Map<string, Watch>();
   readonly #closed = new AbortController();
   readonly #running = new Set<Promise<void>>();
+  readonly #liveness: KeptLiveness;
   #isStarting = true;
 
   constructor(deps: KeptUnitsDeps) {
     this.#deps = deps;
+    this.#liveness = new KeptLiveness({ ...deps, onHung: (spec, reason) => this.#endHung(spec, reason) });
   }
 
   /** Finds the units, and takes care of those that are to serve. */
@@ -41,11 +48,22 @@ export class KeptUnits {
     await provisioner.recover(new Map());
     for (const { id, running } of await provisioner.list()) if (!running) this.#schedule(id);
     this.#isStarting = false;
+    this.#liveness.start();
+  }
+
+  /** Its exit has it started again. */
+  async #endHung(spec: UnitSpec, reason: string): Promise<void> {
+    const { provisioner, onDeath, stopGraceMs, logger } = this.#deps;
+    logger.warn({ unit: spec.name, reason }, 'a unit does not answer any more and is started again');
+    if (spec.listens) await bestEffort(logger, `taking unit ${spec.id} out of the routes`, () => onDeath(spec));
+    // Not waited for: to end what hangs may take for ever, and the next control does it as well.
+    void bestEffort(logger, `ending unit ${spec.id}`, () => provisioner.stop(spec.id, stopGraceMs, true));
   }
 
   /** Resolves when nothing is under way any more; the units go on. */
   async close(): Promise<void> {
     this.#closed.abort();
+    await this.#liveness.close();
     for (const { timer } of this.#watches.values()) if (timer !== null) clearTimeout(timer);
     await Promise.all(this.#running);
   }

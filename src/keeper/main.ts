@@ -64,6 +64,8 @@ async function run(): Promise<void> {
   const kept = new KeptUnits({
     provisioner,
     onDeath: ({ app, id }) => edge.withdraw(app, id),
+    addressOf: (id) => edge.addressOf(id),
+    stopGraceMs: settings.stopGraceMs,
     specOf: (id) => keptLaunch(unitPaths(units, id), id, sealer),
     onReady: async ({ app, id }, address) => {
       const process = provisioner.processOf(id);

@@ -4,6 +4,7 @@ import http from 'node:http';
 import type { Duplex } from 'node:stream';
 import os from 'node:os';
 import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { builtProgram } from '../support/built.ts';
 import { allowPush, createIdentity, createWorkTree, type Identity, nodeApp, sshUrl } from '../support/git.ts';
@@ -190,6 +191,30 @@ describe('while control is away', () => {
     expect(log.text).toMatch(/was ended by SIGKILL at .*, while the platform was away; it was started again meanwhile/);
     await expect(readFile(path.join(world.home, 'run', 'keeper.pid'))).rejects.toThrow();
   });
+
+  it('a unit that hangs is ended and started again', async () => {
+    await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'hanging', platform: 'nodejs' }) });
+    const settings = 'healthcheck:\n  liveness:\n    period_seconds: 1\n    failures: 2\n';
+    const work = await createWorkTree({ ...nodeApp(''), 'server.js': SERVER, 'tancho.yaml': settings }, ann);
+    const pushed = await work.push(sshUrl(world, 'hanging'));
+    await work.dispose();
+    expect(pushed.code, pushed.stderr).toBe(0);
+    const first = (await world.fetchApp('hanging')).text;
+    await world.end('SIGKILL');
+    await untilKept();
+    // It stands still from now on, alive: nobody may notice but by looking.
+    process.kill(await mainPid('hanging'), 'SIGSTOP');
+    await until(
+      async () => {
+        const found = await Promise.race([world.fetchApp('hanging').catch(() => null), delay(1_000, null)]);
+        return found?.status === 200 && found.text !== first;
+      },
+      { timeoutMs: 120_000, what: 'another process of the unit' },
+    );
+    await world.startAgain();
+    const log = await world.api('GET', '/apps/hanging/log?lines=50&source=tancho', { token });
+    expect(log.text).toMatch(/while the platform was away; it was started again meanwhile/);
+  }, 300_000);
 
   it('everything can be stopped, and the next start brings the apps back', async () => {
     await world.end('SIGTERM');

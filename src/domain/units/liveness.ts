@@ -3,12 +3,10 @@
  * unit that fails so many times in a row is given to the supervisor, which ends it and starts it again.
  */
 import type { Logger } from '../../lib/logger.ts';
-import { TimerLateness } from '../../lib/timer-lateness.ts';
-import type { HealthCheck, Liveness, Release } from '../apps/app.ts';
-import { ROUTED_PROCESS, type Unit } from './unit.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import { Failure } from '../failure.ts';
+import { askAt, askByCommand, type LivenessCheck, livenessCheckOf, LivenessRow } from './liveness-check.ts';
+import type { Unit } from './unit.ts';
 import type { ProbeResult, Provisioner } from './provisioner.ts';
 import type { Supervisor } from './supervisor.ts';
 import { unitSpec } from './unit-spec.ts';
@@ -22,37 +20,15 @@ export interface LivenessDeps {
   readonly now: () => Date;
 }
 
-type Check = {
-  readonly periodMs: number;
-  readonly timeoutMs: number;
-  readonly failures: number;
-} & (
-  | { readonly kind: 'accept' }
-  | { readonly kind: 'http'; readonly healthCheck: HealthCheck }
-  | { readonly kind: 'command'; readonly command: string }
-);
-
 interface Watch {
-  readonly check: Check | null;
+  /** Null: it is not looked at. */
+  readonly row: LivenessRow | null;
   /** Of the unit when it was first seen: another number, and it is another life. */
   readonly exits: number;
   readonly release: number;
-  dueAt: number;
-  failures: number;
-  /** When the first failure of the row was seen. */
-  since: number;
-  detail: string;
-  isUnderWay: boolean;
 }
 
 const TICK_MS = 1_000;
-const PERIOD_SECONDS = 10;
-const TIMEOUT_SECONDS = 5;
-const FAILURES = 3;
-/** A single-threaded server that works on one request accepts nothing meanwhile, and is well. */
-const FAILURES_TO_ACCEPT = 6;
-/** What is later than this share of a time-out was looked at by somebody who had no time to look. */
-const LATE = 0.05;
 const COMMANDS_AT_ONCE = 4;
 
 export class LivenessChecks {
@@ -74,7 +50,7 @@ export class LivenessChecks {
     const tick = async (): Promise<void> => {
       const isLate = performance.now() - expected > TICK_MS;
       // Whoever was paused with this process needs a while, too.
-      if (isLate) for (const watch of this.#watches.values()) startOver(watch, this.#deps.now().getTime());
+      if (isLate) for (const { row } of this.#watches.values()) row?.startOver(this.#deps.now().getTime());
       await this.#begin().catch((error: unknown) =>
         this.#deps.logger.warn({ err: error }, 'looking at the units failed'),
       );
@@ -101,8 +77,8 @@ export class LivenessChecks {
 
   /** Why a unit that serves is about to be started again, half a sentence; null when it is well as far as is known. */
   problemOf(id: string): string | null {
-    const watch = this.#watches.get(id);
-    return watch === undefined || watch.failures === 0 ? null : watch.detail;
+    const row = this.#watches.get(id)?.row;
+    return row === undefined || row === null || row.failures === 0 ? null : row.detail;
   }
 
   async #begin(): Promise<void> {
@@ -113,9 +89,10 @@ export class LivenessChecks {
     const at = now().getTime();
     for (const unit of units) {
       const watch = await this.#watchOf(unit, at);
-      if (watch.check === null || watch.isUnderWay || at < watch.dueAt) continue;
-      if (watch.check.kind === 'command' && this.#commands >= COMMANDS_AT_ONCE) continue;
-      this.#track(this.#look(unit, watch, watch.check));
+      const { row } = watch;
+      if (row === null || !row.isDue(at)) continue;
+      if (row.check.kind === 'command' && this.#commands >= COMMANDS_AT_ONCE) continue;
+      this.#track(this.#look(unit, watch, row));
     }
   }
 
@@ -138,10 +115,9 @@ export class LivenessChecks {
     const known = this.#watches.get(unit.id);
     if (known !== undefined && known.exits === unit.exits && known.release === unit.release) return known;
     const release = await this.#deps.store.release(unit.app, unit.release);
-    const check = release === null ? null : checkOf(release, unit.process);
-    const dueAt = at + (check?.periodMs ?? 0);
+    const check = release === null ? null : livenessCheckOf(release, unit.process);
     const { exits, release: number } = unit;
-    const watch = { check, exits, release: number, dueAt, failures: 0, since: 0, detail: '', isUnderWay: false };
+    const watch = { row: check === null ? null : new LivenessRow(check, at), exits, release: number };
     this.#watches.set(unit.id, watch);
     return watch;
   }
@@ -153,83 +129,26 @@ export class LivenessChecks {
     this.#running.add(tracked);
   }
 
-  async #look(unit: Unit, watch: Watch, check: Check): Promise<void> {
+  async #look(unit: Unit, watch: Watch, row: LivenessRow): Promise<void> {
     const { supervisor, now } = this.#deps;
-    watch.isUnderWay = true;
-    const begun = now().getTime();
-    // Together with others of the same period: they share readings.
-    watch.dueAt = (Math.floor(begun / check.periodMs) + 1) * check.periodMs;
-    const lateness = new TimerLateness();
-    let result: ProbeResult;
-    try {
-      result = await this.#ask(unit, check);
-    } finally {
-      watch.isUnderWay = false;
-      if (lateness.stop() > check.timeoutMs * LATE) result = { kind: 'unknown' };
-    }
-    if (this.#closed.signal.aborted || this.#watches.get(unit.id) !== watch || result.kind === 'unknown') return;
-    if (result.kind === 'well') {
-      watch.failures = 0;
-      return;
-    }
-    if (watch.failures === 0) watch.since = begun;
-    watch.failures += 1;
-    watch.detail = result.detail;
-    if (watch.failures < check.failures) return;
-    const often = check.failures === 1 ? '' : `, ${check.failures} times in a row`;
+    const isOver = (): boolean => this.#closed.signal.aborted || this.#watches.get(unit.id) !== watch;
+    const hung = await row.look(now().getTime(), () => this.#ask(unit, row.check), isOver);
+    if (hung === null) return;
     // Not waited for: to end what hangs may take for ever.
-    void supervisor.replaceHung(unit, { reason: `${result.detail}${often}`, wellUntil: watch.since });
+    void supervisor.replaceHung(unit, { reason: hung.reason, wellUntil: hung.since });
   }
 
-  async #ask(unit: Unit, check: Check): Promise<ProbeResult> {
-    const { provisioner } = this.#deps;
-    const { signal } = this.#closed;
-    if (check.kind === 'command') return this.#run(unit, check.command, check.timeoutMs);
-    const { address } = unit;
-    if (address === null) return { kind: 'unknown' };
-    const common = { address, timeoutMs: check.timeoutMs };
-    const { kind } = check;
-    const probe = kind === 'accept' ? { ...common, kind } : { ...common, kind, healthCheck: check.healthCheck };
-    return provisioner.probe(unit.id, probe, signal);
-  }
-
-  async #run(unit: Unit, command: string, timeoutMs: number): Promise<ProbeResult> {
+  async #ask(unit: Unit, check: LivenessCheck): Promise<ProbeResult> {
     const { provisioner, settings, store } = this.#deps;
+    const { signal } = this.#closed;
+    if (check.kind !== 'command') return askAt(provisioner, unit.id, check, { address: unit.address, signal });
     const release = await store.release(unit.app, unit.release);
     if (release === null) return { kind: 'unknown' };
-    const spec = { ...unitSpec(unit, release, settings.unitLimits), listens: false };
     this.#commands += 1;
     try {
-      const request = { unit: spec, command, output: () => undefined, signal: this.#closed.signal, timeoutMs };
-      const { code, signal } = await provisioner.exec(request);
-      if (code === 0) return { kind: 'well' };
-      return {
-        kind: 'unwell',
-        detail: `"${command}" ${code === null ? `was ended by ${signal}` : `exited with code ${code}`}`,
-      };
-    } catch (error) {
-      if (!(error instanceof Failure) || error.code !== 'timeout') return { kind: 'unknown' };
-      return { kind: 'unwell', detail: `"${command}" took longer than ${timeoutMs / 1000} seconds` };
+      return await askByCommand(provisioner, unitSpec(unit, release, settings.unitLimits), check, signal);
     } finally {
       this.#commands -= 1;
     }
   }
-}
-
-function startOver(watch: Watch, at: number): void {
-  watch.failures = 0;
-  watch.dueAt = at + (watch.check?.periodMs ?? 0);
-}
-
-/** Null: it is not looked at. */
-function checkOf({ processes, healthCheck }: Release, process: string): Check | null {
-  const own: Liveness | 'off' = processes[process]?.liveness ?? {};
-  if (own === 'off') return null;
-  const { periodSeconds = PERIOD_SECONDS, timeoutSeconds = TIMEOUT_SECONDS, failures = FAILURES } = own;
-  const times = { periodMs: periodSeconds * 1000, timeoutMs: timeoutSeconds * 1000, failures };
-  if (own.command !== undefined) return { ...times, kind: 'command', command: own.command };
-  if (process !== ROUTED_PROCESS) return null;
-  if (own.path !== undefined) return { ...times, kind: 'http', healthCheck: { path: own.path } };
-  if (healthCheck?.path !== undefined) return { ...times, kind: 'http', healthCheck };
-  return { ...times, failures: own.failures ?? FAILURES_TO_ACCEPT, kind: 'accept' };
 }

@@ -7,6 +7,7 @@
 import type { UnitProcess } from '../routes/router.ts';
 import type { Address } from './unit.ts';
 import type { HealthCheck } from '../apps/app.ts';
+import type { LivenessCheck } from './liveness-check.ts';
 
 export interface UnitSpec {
   readonly id: string;
@@ -28,6 +29,8 @@ export interface UnitSpec {
   readonly limits: Limits;
   /** What is bound to the app: where it has a network of its own, it reaches these although they are private. Absent: nothing. */
   readonly services?: readonly Address[];
+  /** How it is looked at while it serves, for whoever does while control is away. Absent or null: not at all. */
+  readonly liveness?: LivenessCheck | null;
   /** Volumes of the app that it has, see volumes/volume-host.ts. Absent: none. */
   readonly volumes?: readonly VolumeMount[];
 }
@@ -218,9 +221,9 @@ export interface Provisioner {
 
   /**
    * TERM, then KILL after `graceMs`; resolves when every process of the unit is gone. Missing or dead: nothing to do. Throws
-   * SurvivesKill.
+   * SurvivesKill. `isToComeBack`: it is to be started again, also by whoever looks after the units while control is away.
    */
-  stop(id: string, graceMs: number): Promise<void>;
+  stop(id: string, graceMs: number, isToComeBack?: boolean): Promise<void>;
 
   /** Forgets a stopped unit and removes what it left (its output only once consumed, see consumed()). Idempotent. */
   remove(id: string): Promise<void>;

@@ -1,6 +1,7 @@
 /** What a provisioner needs to know of a unit, made from the release it runs. */
 import type { EnvVar, Release } from '../apps/app.ts';
 import { ROUTED_PROCESS, type Unit, unitName } from './unit.ts';
+import { livenessCheckOf } from './liveness-check.ts';
 import { boundServices } from './bound-services.ts';
 import { mountsOf } from '../volumes/volume.ts';
 import type { Limits, UnitSpec, VolumeMount } from './provisioner.ts';
@@ -19,6 +20,7 @@ export function unitSpec(unit: Unit, release: Release, limits: Limits): UnitSpec
     command: release.processes[unit.process]?.command ?? '',
     env: envRecord(release.env),
     listens: unit.process === ROUTED_PROCESS,
+    liveness: livenessCheckOf(release, unit.process),
     limits: { ...limits, ...release.limits },
     services: boundServices(release.env),
     volumes: mountsOf(release.mounts, unit.process).map(toMount),

@@ -215,12 +215,12 @@ class ProcessProvisioner implements Provisioner {
     return unit.accepts.probe({ address, timeoutMs, signal, pids: () => unit.networkPids() });
   }
 
-  async stop(id: string, graceMs: number): Promise<void> {
+  async stop(id: string, graceMs: number, isToComeBack = false): Promise<void> {
     await this.#queue.run(id, async () => {
       const unit = this.#units.get(id);
       if (unit === undefined) return;
       // First, so that nobody starts it again whatever happens to this process meanwhile.
-      await dropLaunch(unit.paths);
+      if (!isToComeBack) await dropLaunch(unit.paths);
       await unit.stop(graceMs);
     });
   }

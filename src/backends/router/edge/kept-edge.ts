@@ -63,6 +63,13 @@ export class KeptEdge {
     await this.#tell();
   }
 
+  /** Where requests for the unit are brought to; null: nowhere, or the edge is away. */
+  async addressOf(unit: string): Promise<Pick<Target, 'host' | 'port'> | null> {
+    const table = (await this.#client?.ask('table', {}, ASK_MS).catch(() => null)) as RouteTable | null | undefined;
+    const target = table?.routes.flatMap(({ targets }) => targets).find((one) => one.unit === unit);
+    return target === undefined ? null : { host: target.host, port: target.port };
+  }
+
   /** One at a time: each table is the one before it, changed, and of two with the same version the edge takes the first. */
   async #tell(): Promise<void> {
     const told = this.#telling.then(() => this.#tellPlaces());

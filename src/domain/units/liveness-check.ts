@@ -1,0 +1,135 @@
+/** How a unit is looked at while it serves, and when it counts as hung. Pure but for the looking, which is an argument. */
+import { TimerLateness } from '../../lib/timer-lateness.ts';
+import type { HealthCheck, Liveness, Release } from '../apps/app.ts';
+import { Failure } from '../failure.ts';
+import type { ProbeResult, Provisioner, UnitSpec } from './provisioner.ts';
+import { type Address, ROUTED_PROCESS } from './unit.ts';
+
+export type LivenessCheck = {
+  readonly periodMs: number;
+  readonly timeoutMs: number;
+  /** So many in a row, and the unit counts as hung. */
+  readonly failures: number;
+} & (
+  | { readonly kind: 'accept' }
+  | { readonly kind: 'http'; readonly healthCheck: HealthCheck }
+  | { readonly kind: 'command'; readonly command: string }
+);
+
+const PERIOD_SECONDS = 10;
+const TIMEOUT_SECONDS = 5;
+const FAILURES = 3;
+/** A single-threaded server that works on one request accepts nothing meanwhile, and is well. */
+const FAILURES_TO_ACCEPT = 6;
+/** What is later than this share of a time-out was looked at by somebody who had no time to look. */
+const LATE = 0.05;
+
+/** Null: it is not looked at. */
+export function livenessCheckOf(
+  { processes, healthCheck }: Pick<Release, 'processes' | 'healthCheck'>,
+  process: string,
+): LivenessCheck | null {
+  const own: Liveness | 'off' = processes[process]?.liveness ?? {};
+  if (own === 'off') return null;
+  const { periodSeconds = PERIOD_SECONDS, timeoutSeconds = TIMEOUT_SECONDS, failures = FAILURES } = own;
+  const times = { periodMs: periodSeconds * 1000, timeoutMs: timeoutSeconds * 1000, failures };
+  if (own.command !== undefined) return { ...times, kind: 'command', command: own.command };
+  if (process !== ROUTED_PROCESS) return null;
+  if (own.path !== undefined) return { ...times, kind: 'http', healthCheck: { path: own.path } };
+  if (healthCheck?.path !== undefined) return { ...times, kind: 'http', healthCheck };
+  return { ...times, failures: own.failures ?? FAILURES_TO_ACCEPT, kind: 'accept' };
+}
+
+/** Why a unit is to be started again. */
+export interface Hung {
+  /** Half a sentence. */
+  readonly reason: string;
+  /** When the first failure of the row was seen, milliseconds since 1970. */
+  readonly since: number;
+}
+
+/** The looks at one life of a unit. */
+export class LivenessRow {
+  readonly check: LivenessCheck;
+  failures = 0;
+  /** Why the last look failed. */
+  detail = '';
+  #dueAt: number;
+  #since = 0;
+  #isUnderWay = false;
+
+  constructor(check: LivenessCheck, at: number) {
+    this.check = check;
+    this.#dueAt = at + check.periodMs;
+  }
+
+  isDue(at: number): boolean {
+    return !this.#isUnderWay && at >= this.#dueAt;
+  }
+
+  /** For whoever was paused: the unit was, too, and needs a while. */
+  startOver(at: number): void {
+    this.failures = 0;
+    this.#dueAt = at + this.check.periodMs;
+  }
+
+  /** Null: it does not count as hung. `isOver`: nobody wants to know any more. */
+  async look(at: number, ask: () => Promise<ProbeResult>, isOver: () => boolean): Promise<Hung | null> {
+    const { periodMs, timeoutMs, failures } = this.check;
+    this.#isUnderWay = true;
+    // Together with others of the same period: they share readings.
+    this.#dueAt = (Math.floor(at / periodMs) + 1) * periodMs;
+    const lateness = new TimerLateness();
+    let result: ProbeResult;
+    try {
+      result = await ask();
+    } finally {
+      this.#isUnderWay = false;
+      if (lateness.stop() > timeoutMs * LATE) result = { kind: 'unknown' };
+    }
+    if (isOver() || result.kind === 'unknown') return null;
+    if (result.kind === 'well') {
+      this.failures = 0;
+      return null;
+    }
+    if (this.failures === 0) this.#since = at;
+    this.failures += 1;
+    this.detail = result.detail;
+    if (this.failures < failures) return null;
+    const often = failures === 1 ? '' : `, ${failures} times in a row`;
+    return { reason: `${result.detail}${often}`, since: this.#since };
+  }
+}
+
+/** Looks by a connection; nobody knows where it has no address. */
+export async function askAt(
+  provisioner: Pick<Provisioner, 'probe'>,
+  id: string,
+  check: Exclude<LivenessCheck, { kind: 'command' }>,
+  { address, signal }: { readonly address: Address | null; readonly signal: AbortSignal },
+): Promise<ProbeResult> {
+  if (address === null) return { kind: 'unknown' };
+  const common = { address, timeoutMs: check.timeoutMs };
+  const { kind } = check;
+  const probe = kind === 'accept' ? { ...common, kind } : { ...common, kind, healthCheck: check.healthCheck };
+  return provisioner.probe(id, probe, signal);
+}
+
+/** Looks by a command beside the unit. */
+export async function askByCommand(
+  provisioner: Pick<Provisioner, 'exec'>,
+  spec: UnitSpec,
+  { command, timeoutMs }: Extract<LivenessCheck, { kind: 'command' }>,
+  signal: AbortSignal,
+): Promise<ProbeResult> {
+  try {
+    const unit = { ...spec, listens: false };
+    const ended = await provisioner.exec({ unit, command, output: () => undefined, signal, timeoutMs });
+    if (ended.code === 0) return { kind: 'well' };
+    const how = ended.code === null ? `was ended by ${ended.signal}` : `exited with code ${ended.code}`;
+    return { kind: 'unwell', detail: `"${command}" ${how}` };
+  } catch (error) {
+    if (!(error instanceof Failure) || error.code !== 'timeout') return { kind: 'unknown' };
+    return { kind: 'unwell', detail: `"${command}" took longer than ${timeoutMs / 1000} seconds` };
+  }
+}
