@@ -99,7 +99,7 @@ describe('the first start', () => {
   it('prints three commands for an own app, with the remote as git takes it', async () => {
     const { out } = await welcome({});
     const host = git.url.replace('http://', '');
-    expect(out).toContain('  npx tancho app create my-app nodejs\n');
+    expect(out).toContain('  npx tancho app create my-app\n');
     expect(out).toContain(`  git remote add tancho http://admin%40tancho.local@${host}/git/my-app.git\n`);
     expect(out).toContain('  git push tancho HEAD:main');
     expect(out.match(/p:w-d/g)).toHaveLength(1);
@@ -125,7 +125,7 @@ describe('the first start', () => {
       'Error: The platform nodejs is not ready: npm is not installed.\n  Hint: Install it and start again.\n',
     );
     expect(out).toContain('The sample app could not be deployed; the server itself runs.');
-    expect(out).toContain('npx tancho app create my-app nodejs');
+    expect(out).toContain('npx tancho app create my-app\n');
   });
 
   it('shows what git says when the push is refused', async () => {
@@ -141,6 +141,6 @@ describe('the first start', () => {
 it('a later start deploys nothing', async () => {
   const { code, out, lines } = await welcome({}, empty, null);
   expect({ code, lines }).toEqual({ code: 0, lines: [] });
-  expect(out).toContain('npx tancho app create my-app nodejs');
+  expect(out).toContain('npx tancho app create my-app\n');
   expect(out).toContain('# asks for your password');
 });

@@ -173,10 +173,10 @@ export function howToDeploy(server: RunningServer, cli: Cli): string {
   return [
     'To deploy your own app, say my-app:',
     `  ${cli.paint('dim', '# here')}`,
-    `  npx tancho app create my-app ${PLATFORM}`,
+    '  npx tancho app create my-app',
     `  ${cli.paint('dim', '# in the folder with your code, committed to git')}`,
     `  git remote add tancho ${remote}`,
     `  git push tancho HEAD:main     ${cli.paint('dim', `# asks for ${password}`)}`,
-    'Other languages, here: npx tancho platform list',
+    'The language is seen in the code; those it knows, here: npx tancho platform list',
   ].join('\n');
 }

@@ -127,8 +127,12 @@ export const appSummariesUnion = shape(Type.Array(Type.Object(listedUnion)), lis
 const created = { status: Type.String(), repository_url: Type.String() };
 
 function createdToWire(view: AppView) {
-  return { status: 'success', repository_url: view.repositoryUrl, ip: view.address };
+  const secure = view.url?.startsWith('https:') === true && { url: view.url };
+  return { status: 'success', repository_url: view.repositoryUrl, ip: view.address, ...secure };
 }
 
 export const appCreated = shape(Type.Object(created), createdToWire);
-export const appCreatedUnion = shape(Type.Object({ ...created, ip: Type.String() }), createdToWire);
+export const appCreatedUnion = shape(
+  Type.Object({ ...created, ip: Type.String(), url: Type.Optional(Type.String()) }),
+  createdToWire,
+);

@@ -21,6 +21,14 @@ describe('app create', () => {
     expect(out).toMatch(/Added the git remote "tancho" to .*\nTo deploy: git push tancho HEAD:main\n$/);
   });
 
+  it('says the address, by HTTPS where the API says so', async () => {
+    expect((await cli.against(replies, ['app', 'create', 'shop'])).out).toContain('http://shop.localhost:8000\n');
+    const secure = { ...created, ip: 'shop.example.com', url: 'https://shop.example.com' };
+    const { out } = await cli.against({ ...replies, 'POST /apps': json(secure) }, ['app', 'create', 'shop']);
+    expect(out).toContain('https://shop.example.com\n');
+    expect(out).not.toContain('http://');
+  });
+
   it('elsewhere says how to add it', async () => {
     const { out } = await cli.against(replies, ['app', 'create', 'shop', 'nodejs']);
     expect(out).toMatch(/In your code: git remote add tancho ssh:\/\/git@h:2222\/shop\.git/);

@@ -50,7 +50,7 @@ async function create(cli: Cli, name: string, platform: string, options: CreateO
     const lines = [
       `App ${name} created.`,
       facts([
-        ['Address', created.ip === undefined ? undefined : `http://${created.ip}`],
+        ['Address', created.url ?? (created.ip === undefined ? undefined : `http://${created.ip}`)],
         ['Repository', address],
       ]),
       ...remote.lines,

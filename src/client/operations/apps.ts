@@ -11,7 +11,12 @@ export interface AppsTypes {
       readonly pool?: string | null | undefined;
       readonly plan?: string | Readonly<Record<string, unknown>> | null | undefined;
     };
-    readonly answer: { readonly status: string; readonly repository_url: string; readonly ip: string };
+    readonly answer: {
+      readonly status: string;
+      readonly repository_url: string;
+      readonly ip: string;
+      readonly url?: string;
+    };
   };
   /** Leave data with an app, for programs. */
   'apps.custom_data': {

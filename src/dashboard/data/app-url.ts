@@ -1,6 +1,12 @@
 import type { App } from '../api/operations.ts';
 
-/** Where a browser finds the app. The API says a URL where that is HTTPS; an extra name leads there by itself once it has a certificate. */
+/**
+ * Where a browser finds the app. The API says a URL where that is HTTPS. An extra name leads there by itself once it has a certificate,
+ * where both are at the usual ports; else it is at the port of the app's own.
+ */
 export function appUrl(app: Pick<App, 'Ip' | 'url'>, address: string = app.Ip): string {
-  return address === app.Ip && app.url !== undefined ? app.url : `http://${address}`;
+  const own = app.url ?? `http://${app.Ip}`;
+  if (address === app.Ip) return own;
+  const { port, protocol } = new URL(own);
+  return port === '' ? `http://${address}` : `${protocol}//${address}:${port}`;
 }
