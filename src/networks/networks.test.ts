@@ -38,6 +38,16 @@ function listenHere(host: string): Promise<{ port: number; close(): void }> {
   });
 }
 
+/** Those of others come and go meanwhile. */
+function claimOf(name: string): string {
+  try {
+    return readFileSync(join(CLAIMS, name), 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return '';
+    throw error;
+  }
+}
+
 /** What there is of this home on the machine. */
 async function leftOvers(): Promise<string[]> {
   const [routes, tables] = await Promise.all([
@@ -50,7 +60,7 @@ async function leftOvers(): Promise<string[]> {
     ...readdirSync('/sys/class/net'),
     ...routes.split('\n'),
     ...tables.split('\n'),
-    ...claims.map((name) => readFileSync(join(CLAIMS, name), 'utf8')),
+    ...claims.map(claimOf),
   ].filter((line) => line.includes(scope));
 }
 

@@ -1,4 +1,5 @@
 /** Images that are really built, by buildah, from what a registry of this machine has. */
+import { randomInt } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -167,11 +168,15 @@ describe.skipIf(missing !== false)('a build from a Dockerfile', () => {
 
   it('ends when it is cancelled, and nothing of it goes on', async () => {
     const stop = new AbortController();
-    const building = failureOf(build({ Dockerfile: `${from()}\nRUN echo begun && sleep 3000\n` }, {}, stop.signal));
+    // Of nobody else on this machine.
+    const seconds = 1_000_000 + randomInt(1_000_000);
+    const building = failureOf(
+      build({ Dockerfile: `${from()}\nRUN echo begun && sleep ${seconds}\n` }, {}, stop.signal),
+    );
     await expect.poll(() => world.lines.some((line) => line.trim() === 'begun'), { timeout: 60_000 }).toBe(true);
     stop.abort();
     expect((await building).code).toBe('cancelled');
-    expect(readdirSync('/proc').filter((pid) => commandOf(pid).includes('sleep\u00003000'))).toEqual([]);
+    expect(readdirSync('/proc').filter((pid) => commandOf(pid).includes(`sleep\u0000${seconds}`))).toEqual([]);
   });
 
   it('sees nothing of the machine, and only the directory that is the app', async () => {
