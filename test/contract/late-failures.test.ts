@@ -4,6 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { OPERATIONS } from '../../src/api/operations.ts';
 import { SOON_MS } from '../../src/api/progress-answer.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { Failure } from '../../src/domain/failure.ts';
@@ -31,12 +32,18 @@ beforeAll(async () => {
   };
   faults.on('provisioner.ready', async ([id]) => slowly((await machine.store.unit(String(id)))?.app ?? ''));
   faults.on('gitHost.remove', ([app]) => slowly(String(app)));
+  await useCases.plans.create(
+    { kind: 'platform' },
+    { name: PLAN, memoryBytes: 64 * 1024 ** 2, cpuMillis: 0, ...PLAIN_PLAN },
+  );
   await useCases.services.create(ANN, parseManifest('id: db\npassword: s\nendpoint:\n  production: http://x\n'));
 });
 afterAll(() => api.dispose());
 
 interface Case {
   readonly name: string;
+  /** Of the operation; a case more than one may have it. */
+  readonly id: string;
   /** In which variants; the others do not have the operation. */
   readonly published: boolean;
   /** Done with the app before it breaks. */
@@ -46,6 +53,8 @@ interface Case {
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
 const IMAGE = 'registry.test/app:1';
+const PLAN = 'other';
+const PLAIN_PLAN = { cpuShare: 0, diskBytes: 0, isDefault: false };
 
 async function bound(app: string): Promise<void> {
   const { instances, bindings } = api.world.useCases;
@@ -53,50 +62,73 @@ async function bound(app: string): Promise<void> {
   await bindings.bind(ANN, `i-${app}`, app, {}, () => {});
 }
 
+async function linkable(app: string): Promise<void> {
+  await api.world.createApp(`${app}-to`);
+}
+
+const linkOf = (method: string, app: string): readonly [string, string] => [method, `/apps/${app}/links/${app}-to`];
+
 const CASES: readonly Case[] = [
-  { name: 'env set', published: true, request: (app) => ['POST', `/apps/${app}/env`, { body: { A: 'b' } }] },
+  {
+    name: 'env set',
+    id: 'env.set',
+    published: true,
+    request: (app) => ['POST', `/apps/${app}/env`, { body: { A: 'b' } }],
+  },
   {
     name: 'env unset',
+    id: 'env.unset',
     published: true,
     before: (app) => api.world.setEnv(app, { A: 'b' }),
     request: (app) => ['DELETE', `/apps/${app}/env`, { body: ['A'] }],
   },
-  { name: 'restart', published: true, request: (app) => ['GET', `/apps/${app}/restart`] },
+  { name: 'restart', id: 'apps.restart', published: true, request: (app) => ['GET', `/apps/${app}/restart`] },
   {
     name: 'bind',
+    id: 'instances.bind',
     published: true,
     before: (app) => api.world.useCases.instances.create(ANN, { name: `i-${app}`, service: 'db' }),
     request: (app) => ['PUT', `/services/instances/i-${app}/${app}`],
   },
   {
     name: 'unbind',
+    id: 'instances.unbind',
     published: true,
     before: bound,
     request: (app) => ['DELETE', `/services/instances/i-${app}/${app}`],
   },
   {
     name: 'removal of a bound instance',
+    id: 'instances.remove',
     published: true,
     before: bound,
     request: (app) => ['DELETE', `/services/instances/i-${app}?unbindall=true`],
   },
-  { name: 'removal', published: true, request: (app) => ['DELETE', `/apps/${app}`] },
-  { name: 'restart by POST', published: false, request: (app) => ['POST', `/apps/${app}/restart`] },
-  { name: 'more units', published: false, request: (app) => ['PUT', `/apps/${app}/units`, { body: '1' }] },
+  { name: 'removal', id: 'apps.remove', published: true, request: (app) => ['DELETE', `/apps/${app}`] },
+  { name: 'restart by POST', id: 'apps.restart', published: false, request: (app) => ['POST', `/apps/${app}/restart`] },
+  {
+    name: 'more units',
+    id: 'units.add',
+    published: false,
+    request: (app) => ['PUT', `/apps/${app}/units`, { body: '1' }],
+  },
   {
     name: 'start',
+    id: 'apps.start',
     published: false,
     before: (app) => api.world.useCases.startStop.stop(ANN, app, '', () => {}),
     request: (app) => ['POST', `/apps/${app}/start`],
   },
   {
     name: 'rollback',
+    id: 'deploys.rollback',
     published: false,
     before: (app) => api.deploy(app),
     request: (app) => ['POST', `/apps/${app}/deploy/rollback`, { body: 'image=v1', headers: FORM }],
   },
   {
     name: 'deploy of an image',
+    id: 'deploys.create',
     published: false,
     request: (app) => [
       'POST',
@@ -104,7 +136,76 @@ const CASES: readonly Case[] = [
       { body: `image=${encodeURIComponent(IMAGE)}`, headers: { ...FORM, accept: '*/*' } },
     ],
   },
+  {
+    name: 'a number of units',
+    id: 'units.set',
+    published: false,
+    request: (app) => ['PUT', `/apps/${app}/processes/web/units?units=2`],
+  },
+  {
+    name: 'another plan',
+    id: 'apps.plan',
+    published: false,
+    request: (app) => ['POST', `/apps/${app}/plan`, { body: { name: PLAN } }],
+  },
+  {
+    name: 'another plan among other changes',
+    id: 'apps.update',
+    published: false,
+    request: (app) => ['PUT', `/apps/${app}`, { body: { description: 'x', plan: PLAN } }],
+  },
+  {
+    name: 'bind by the path with the service',
+    id: 'instances.bind_of_service',
+    published: false,
+    before: (app) => api.world.useCases.instances.create(ANN, { name: `i-${app}`, service: 'db' }),
+    request: (app) => ['PUT', `/services/db/instances/i-${app}/${app}`],
+  },
+  {
+    name: 'removal of a bound instance by the path with the service',
+    id: 'instances.remove_of_service',
+    published: false,
+    before: bound,
+    request: (app) => ['DELETE', `/services/db/instances/i-${app}?unbindall=true`],
+  },
+  { name: 'a link', id: 'links.add', published: false, before: linkable, request: (app) => linkOf('PUT', app) },
+  {
+    name: 'the end of a link',
+    id: 'links.remove',
+    published: false,
+    async before(app) {
+      await linkable(app);
+      await api.world.useCases.links.add(ANN, app, `${app}-to`, () => {});
+    },
+    request: (app) => linkOf('DELETE', app),
+  },
+  {
+    name: 'a volume',
+    id: 'volumes.mount',
+    published: false,
+    before: (app) => api.world.useCases.volumes.create(ANN, app, { name: 'data' }),
+    request: (app) => ['PUT', `/apps/${app}/volumes/data/mount`, { body: { path: 'data' } }],
+  },
+  {
+    name: 'the end of a volume',
+    id: 'volumes.unmount',
+    published: false,
+    async before(app) {
+      await api.world.useCases.volumes.create(ANN, app, { name: 'data' });
+      await api.world.useCases.volumes.mount(ANN, app, 'data', { path: 'data', processes: [] }, () => {});
+    },
+    request: (app) => ['DELETE', `/apps/${app}/volumes/data/mount`],
+  },
 ];
+
+/** Long, too, but nothing is started by them. */
+const STARTS_NOTHING = ['apps.stop', 'units.remove', 'platforms.add', 'platforms.update'];
+
+it('every operation that tells what it does, and may start units, is among those that are asked', () => {
+  const told = OPERATIONS.filter(({ answer }) => answer === 'progress').map(({ id }) => id);
+  const missing = told.filter((id) => !STARTS_NOTHING.includes(id) && !CASES.some((one) => one.id === id));
+  expect(missing).toEqual([]);
+});
 
 async function deployedApp(): Promise<string> {
   const app = unique('late-');

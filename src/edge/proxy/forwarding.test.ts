@@ -102,6 +102,14 @@ describe('forwarding', () => {
     expect(bodies.slice(1)).toEqual(['/1', '/22', '/333', '/last']);
   });
 
+  it('answers all pipelined requests of a client that sends nothing more, and then ends', async () => {
+    const client = await rig.client();
+    client.send(['/1', '/22', '/333'].map((path) => `GET ${path} HTTP/1.1\r\nHost: blog.test\r\n\r\n`).join(''));
+    client.socket.end();
+    const bodies = (await client.rest()).split(/HTTP\/1\.1 200 OK\r\n/).map((part) => part.split('\r\n\r\n')[1]);
+    expect(bodies.slice(1)).toEqual(['/1', '/22', '/333']);
+  });
+
   it('answers a thousand pipelined requests for hosts it does not know', async () => {
     const client = await rig.client();
     client.send('GET / HTTP/1.1\r\nHost: nobody.test\r\n\r\n'.repeat(1_000));
