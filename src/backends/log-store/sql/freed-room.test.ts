@@ -1,7 +1,9 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { randomHex } from '../../../lib/ids.ts';
 import { SILENT } from '../../../lib/logger.ts';
@@ -11,6 +13,7 @@ import { bounds, entry, messages } from '../testing/case.ts';
 import { createSqlLogStore } from './index.ts';
 import { migrations } from './migrations/index.ts';
 
+const run = promisify(execFile);
 let folder = '';
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), 'freed-room-'));
@@ -18,16 +21,47 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true }));
 
 const KIB = 1024;
-const noise = () => Array.from({ length: 1_000 }, () => entry(randomHex(8 * KIB)));
+const noise = (count: number) => Array.from({ length: count }, () => entry(randomHex(8 * KIB)));
 
 it('what is removed is given back to the disk', async () => {
   const file = join(folder, 'logs.db');
   const store = await createSqlLogStore({ kind: 'sqlite', file }, { logger: SILENT });
-  for (let batch = 0; batch < 4; batch++) await store.append(noise());
+  for (let batch = 0; batch < 4; batch++) await store.append(noise(1_000));
   await store.prune(bounds({ entriesPerApp: 10 }));
   expect(await messages(store)).toHaveLength(10);
   await store.close();
   expect((await stat(file)).size).toBeLessThan(12 * KIB * KIB);
+});
+
+it('a full disk refuses lines, loses none it has taken, and makes room by the oldest of the largest', async ({
+  skip,
+}) => {
+  try {
+    await run('mount', ['-t', 'tmpfs', '-o', 'size=40m', 'tmpfs', folder]);
+  } catch (error) {
+    skip(`no file system can be made here: ${String(error)}`);
+  }
+  const store = await createSqlLogStore({ kind: 'sqlite', file: join(folder, 'logs.db') }, { logger: SILENT });
+  try {
+    await store.append([entry('of a quiet app', { app: 'blog' })]);
+    await store.prune(bounds({}));
+    let taken = 0;
+    const fill = async (): Promise<void> => {
+      for (; taken < 100; taken += 1) await store.append(noise(100), { unitId: 'aaaaaaaaaaaa', offset: taken + 1 });
+    };
+    await expect(fill()).rejects.toMatchObject({ code: 'unavailable' });
+    expect(await store.offset('aaaaaaaaaaaa')).toBe(taken);
+    expect(await messages(store)).toHaveLength(taken * 100);
+    const removed = await store.prune(bounds({ giveBackBytes: 8 * KIB * KIB }));
+    expect(removed).toBeGreaterThan(0);
+    await store.append(noise(100), { unitId: 'aaaaaaaaaaaa', offset: taken + 1 });
+    expect(await messages(store)).toHaveLength((taken + 1) * 100 - removed);
+    expect(await messages(store, 'blog')).toEqual(['of a quiet app']);
+    expect((await store.removed('shop'))?.entries).toBe(removed);
+  } finally {
+    await store.close();
+    await run('umount', ['--lazy', folder]);
+  }
 });
 
 it('a file of an earlier version becomes one that shrinks, with every line in its place', async () => {

@@ -19,6 +19,7 @@ import { freeRoom, prepareToFree } from './freed-room.ts';
 import { migrations } from './migrations/index.ts';
 import { prune } from './prune.ts';
 import { query } from './query.ts';
+import { RoomReserve } from './room-reserve.ts';
 import type { LogScope, LogTables } from './schema.ts';
 
 export type SqlLogStoreOptions =
@@ -52,7 +53,8 @@ export async function createSqlLogStore(options: SqlLogStoreOptions, deps: SqlLo
     const scope = { db: database.db, kind: database.kind };
     // A disk without room for a second copy: it goes on as it is.
     await bestEffort(deps.logger, 'making the file of the logs one that shrinks', () => prepareToFree(scope));
-    const store = logStore(scope, `sql (${database.kind})`, database.close);
+    const bare = logStore(scope, `sql (${database.kind})`, database.close);
+    const store = options.kind === 'sqlite' ? withReserve(bare, new RoomReserve(options.file), deps.logger) : bare;
     return withTranslatedErrors(store, translate);
   } catch (error) {
     throw translate(error);
@@ -107,6 +109,22 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
       return removed;
     },
     close,
+  };
+}
+
+/** Where pruning itself finds no room it is tried once more with what was held for that. */
+function withReserve(store: LogStore, reserve: RoomReserve, logger: Logger): LogStore {
+  return {
+    ...store,
+    async prune(bounds) {
+      await bestEffort(logger, 'holding room for the logs', () => reserve.keep());
+      try {
+        return await store.prune(bounds);
+      } catch (error) {
+        if (sqlFault(error) !== 'unreachable' || !(await reserve.letGo())) throw error;
+        return store.prune(bounds);
+      }
+    },
   };
 }
 
