@@ -22,6 +22,8 @@ import { TicketKeys } from './tls/ticket-keys.ts';
 import { sum } from './worker-counts.ts';
 
 const TICKET_LOOK_MS = 3_600_000;
+/** For the last lines of the access log of an edge that has nothing else left. */
+const LAST_LINES_MS = 3_000;
 
 export interface EdgeParts {
   readonly serving: Serving;
@@ -52,6 +54,7 @@ export class Edge {
   #announced: Promise<void> = Promise.resolve();
   #isRetired = false;
   #resolveRetired: () => void = () => {};
+  #linesTaken: () => void = () => {};
 
   constructor(options: EdgeOptions, { serving, predecessor, journal }: EdgeParts) {
     this.#options = options;
@@ -197,9 +200,18 @@ export class Edge {
     this.#keeper?.close();
     await this.#control.close();
     this.#journal.line('another edge has taken over');
-    void Promise.all([this.#serving.drain(this.#options.handoverMs), this.#predecessor?.ended]).then(() =>
-      this.#resolveRetired(),
-    );
+    void Promise.all([this.#serving.drain(this.#options.handoverMs), this.#predecessor?.ended])
+      .then(() => this.#untilLinesTaken())
+      .then(() => this.#resolveRetired());
+  }
+
+  /** The successor comes for them every now and then, where any app has its requests logged. */
+  async #untilLinesTaken(): Promise<void> {
+    if (!this.#table.value.routes.some(({ rules }) => rules?.accessLog === true)) return;
+    await new Promise<void>((resolve) => {
+      this.#linesTaken = resolve;
+      setTimeout(resolve, LAST_LINES_MS);
+    });
   }
 
   async #drained(units: readonly string[], timeoutMs: number): Promise<number> {
@@ -217,6 +229,8 @@ export class Edge {
 
   async #takeAccessLog(): Promise<readonly AccessEntry[]> {
     const [own, before = []] = await Promise.all([this.#serving.takeAccessLog(), this.#predecessor?.takeAccessLog()]);
+    // Only after this has been answered.
+    setImmediate(() => this.#linesTaken());
     return [...before, ...own];
   }
 

@@ -60,6 +60,37 @@ it('what a worker had counted when it died is not lost, and what it had begun ha
   expect(await ask()).toBe(true);
 });
 
+it('the lines of requests come from all workers, and to the last from an edge that is replaced', async () => {
+  const options = await world.home({ workers: 2 });
+  router = await world.start(options);
+  const slow: ServerResponse[] = [];
+  const { version, routes } = await world.unit('one', ({ url }, response) => {
+    if (url?.startsWith('/slow') === true) slow.push(response);
+    else response.end();
+  });
+  const rules = { accessLog: true } as const;
+  await router.apply({ version, routes: routes.map((route) => ({ ...route, rules })) });
+  const asked = Array.from({ length: 6 }, (_, n) => ask(`/slow-${n}`));
+  await until(() => slow.length === 6, { what: 'requests to be under way' });
+  await router.close();
+  const [host = '', port = ''] = router.listen.split(':');
+  router = await world.start({ ...options, listen: { host, port: Number(port) }, limits: { queuePerTarget: 201 } });
+  expect(router.adopted).toBe(false);
+  for (const response of slow) response.end();
+  expect(await Promise.all(asked)).toEqual(asked.map(() => true));
+  for (let n = 0; n < 12; n++) expect(await ask(`/after-${n}`)).toBe(true);
+  const paths: string[] = [];
+  await until(
+    async () => {
+      for (const { line } of await router.takeAccessLog()) paths.push(/path="([^"]*)"/.exec(line)?.[1] ?? line);
+      return paths.length >= 18;
+    },
+    { what: 'the lines', detail: () => paths.join(' ') },
+  );
+  const of = (name: string, count: number): string[] => Array.from({ length: count }, (_, n) => `/${name}-${n}`);
+  expect(paths.sort()).toEqual([...of('after', 12), ...of('slow', 6)].sort());
+});
+
 it('a worker that hangs is replaced, and holds up no change of the routes', async () => {
   await start(2);
   await router.apply(await world.unit('one'));
