@@ -5,6 +5,7 @@ import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EdgeRig, RawClient, type RigSettings } from '../../../test/support/edge-rig.ts';
 import { testCertificate, type TestCertificate } from '../../../test/support/test-certificates.ts';
 import { until } from '../../../test/support/until.ts';
+import type { RouteRules, Target } from '../../domain/routes/router.ts';
 import { NO_CERTIFICATES } from '../tls/live-certificates.ts';
 
 let rig: EdgeRig;
@@ -79,6 +80,37 @@ function frame(type: number, flags: number, stream: number, payload: Buffer = Bu
   head.writeUInt32BE(stream, 5);
   return Buffer.concat([head, payload]);
 }
+
+describe('what an app has set', () => {
+  async function route(rules: RouteRules, ...targets: Target[]): Promise<void> {
+    const blog = { app: 'blog', hosts: ['blog.test'], targets, note: '', https: 'redirect', rules } as const;
+    await rig.apply({ routes: [blog] });
+  }
+
+  it('counts for streams as for any request: maintenance, bodies, waiting, cookies', async () => {
+    await start();
+    const target = await rig.httpUnit((request, response) => {
+      request.resume().on('end', () => response.end('served'));
+    });
+    const client = session();
+    await route({ maintenance: { page: '<h1>Zur\u00fcck um acht</h1>' } }, target);
+    const down = await ask(client);
+    expect(down).toMatchObject({ status: 503, code: 0 });
+    expect(down.body.toString()).toBe('<h1>Zurück um acht</h1>');
+    await route({ maxBodyBytes: 3 }, target);
+    expect((await ask(client, { ':method': 'POST' }, Buffer.from('four'))).status).toBe(413);
+    expect((await ask(client, { ':method': 'POST' }, Buffer.from('one'))).status).toBe(200);
+    await route({ hold: { when: 'unserved', seconds: 60 } });
+    const waiting = ask(client);
+    await route({ sticky: true }, target);
+    const served = await waiting;
+    expect(served.body.toString()).toBe('served');
+    expect(String(served.headers['set-cookie'])).toMatch(
+      /^tancho_unit=[\w-]{22}; Path=\/; HttpOnly; SameSite=Lax; Secure$/,
+    );
+    expect((await rig.plane.traffic('blog')).failures).toBe(0);
+  });
+});
 
 describe('HTTP/2', () => {
   it('brings requests to units like those of HTTP/1.1: fields, bodies of all kinds both ways, many at once', async () => {
