@@ -8,13 +8,16 @@ import { request } from '../../../lib/node-http.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MATCH_LIMIT_MS = 100;
+/** Of the processor: on a busy machine the limit may pass while nothing runs. */
+const HOPELESS_CPU_MS = 20;
 
 /**
- * `unreachable`: no complete answer, worth another try; `wrong`: an answer other than the expected one; `hopeless`: the pattern
- * takes too long to try it again.
+ * `unreachable`: no complete answer, worth another try; `wrong`: an answer other than the expected one; `unjudged`: the
+ * machine was too busy to look at it; `hopeless`: the pattern takes too long to try it again.
  */
 export type CheckResult =
-  { readonly kind: 'ok' } | { readonly kind: 'unreachable' | 'wrong' | 'hopeless'; readonly detail: string };
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'unreachable' | 'wrong' | 'unjudged' | 'hopeless'; readonly detail: string };
 
 export async function checkOnce(address: Address, check: HealthCheck, options: RequestLimits): Promise<CheckResult> {
   let answer: Answer;
@@ -31,9 +34,10 @@ export async function checkOnce(address: Address, check: HealthCheck, options: R
   if (status !== null && answer.status !== status) {
     return { kind: 'wrong', detail: `it answered ${answer.status} instead of ${status}` };
   }
-  const isMatch = check.match === undefined ? true : matches(check.match, answer.body);
-  if (isMatch === null) return { kind: 'hopeless', detail: `the pattern ${check.match} takes too long` };
-  if (isMatch) return { kind: 'ok' };
+  const match = check.match === undefined ? 'yes' : matchOf(check.match, answer.body);
+  if (match === 'hopeless') return { kind: 'hopeless', detail: `the pattern ${check.match} takes too long` };
+  if (match === 'unjudged') return { kind: 'unjudged', detail: 'the server was too busy to look at its answer' };
+  if (match === 'yes') return { kind: 'ok' };
   return { kind: 'wrong', detail: `the body of its answer (status ${answer.status}) does not match ${check.match}` };
 }
 
@@ -43,7 +47,7 @@ export async function probeHttp(probe: Probe & { readonly kind: 'http' }, signal
   const result = await checkOnce(address, healthCheck, { timeoutMs, signal });
   if (result.kind === 'ok') return { kind: 'well' };
   // A pattern that takes too long says nothing of the unit.
-  if (signal.aborted || result.kind === 'hopeless') return { kind: 'unknown' };
+  if (signal.aborted || result.kind === 'hopeless' || result.kind === 'unjudged') return { kind: 'unknown' };
   const method = (healthCheck.method ?? 'GET').toUpperCase();
   return { kind: 'unwell', detail: `${method} ${healthCheck.path ?? '/'}: ${result.detail}` };
 }
@@ -97,14 +101,20 @@ async function ask(address: Address, check: HealthCheck, signal: AbortSignal): P
   });
 }
 
-/** Null: not within the time limit. The pattern is a user's, a bad one can take for ever, and nothing else runs meanwhile. */
-function matches(pattern: string, body: string): boolean | null {
+/** The pattern is a user's, a bad one can take for ever, and nothing else runs meanwhile. `cpu`: as process.cpuUsage. */
+export function matchOf(
+  pattern: string,
+  body: string,
+  cpu: (before?: NodeJS.CpuUsage) => NodeJS.CpuUsage = (before) => process.cpuUsage(before),
+): 'yes' | 'no' | 'unjudged' | 'hopeless' {
   const context = createContext({ pattern, body });
+  const before = cpu();
   try {
-    return (
-      new Script("new RegExp(pattern, 's').test(body)").runInContext(context, { timeout: MATCH_LIMIT_MS }) === true
-    );
+    const script = new Script("new RegExp(pattern, 's').test(body)");
+    return script.runInContext(context, { timeout: MATCH_LIMIT_MS }) === true ? 'yes' : 'no';
   } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'ERR_SCRIPT_EXECUTION_TIMEOUT' ? null : false;
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_SCRIPT_EXECUTION_TIMEOUT') return 'no';
+    const { user, system } = cpu(before);
+    return (user + system) / 1_000 < HOPELESS_CPU_MS ? 'unjudged' : 'hopeless';
   }
 }
