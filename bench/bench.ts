@@ -6,6 +6,8 @@ export interface Measure {
   readonly name: string;
   /** One line for --list. */
   readonly about: string;
+  /** It may take this long, and is run only where it is named. Absent: it is part of every run. */
+  readonly longMs?: number;
   run(bench: Bench): Promise<void>;
 }
 

@@ -1,14 +1,21 @@
 import { expect, it } from 'vitest';
-import { withFigures } from './published.ts';
+import { LONG, USUAL, withFigures } from './published.ts';
 
 const page = 'before\n\n<!-- written by npm run bench -- --write -->\nold\n<!-- end -->\n\nafter\n';
 
 it('only what lies between the marks is replaced, again and again', () => {
-  const once = withFigures(page, 'one $& 1');
+  const once = withFigures(page, 'one $& 1', USUAL);
   expect(once).toBe(page.replace('old\n', () => '\n```text\none $& 1\n```\n\n'));
-  expect(withFigures(once, 'two')).toBe(withFigures(page, 'two'));
+  expect(withFigures(once, 'two', USUAL)).toBe(withFigures(page, 'two', USUAL));
 });
 
 it('a page without marks is left alone', () => {
-  expect(() => withFigures('nothing here', 'x')).toThrow('no place for figures');
+  expect(() => withFigures('nothing here', 'x', USUAL)).toThrow('no place for figures');
+});
+
+it('figures of what is run alone have a place of their own', () => {
+  const both = `${page}\n${LONG}\n<!-- end -->\nlast\n`;
+  expect(withFigures(both, 'alone', LONG)).toBe(
+    `${page}\n${LONG}\n\n\`\`\`text\nalone\n\`\`\`\n\n<!-- end -->\nlast\n`,
+  );
 });

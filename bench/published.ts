@@ -1,16 +1,18 @@
 /** Puts the table into the page that publishes it, so that no number there is typed by hand. */
 import { readFile, writeFile } from 'node:fs/promises';
 
-const BEGIN = '<!-- written by npm run bench -- --write -->';
+/** What the figures stand behind: those of a run of everything, and those of measures that are run only where they are named. */
+export const USUAL = '<!-- written by npm run bench -- --write -->';
+export const LONG = '<!-- written by npm run bench -- --only packages --write -->';
 const END = '<!-- end -->';
 
-export async function publishIn(page: string, text: string): Promise<void> {
-  await writeFile(page, withFigures(await readFile(page, 'utf8'), text));
+export async function publishIn(page: string, text: string, place: string): Promise<void> {
+  await writeFile(page, withFigures(await readFile(page, 'utf8'), text, place));
 }
 
-export function withFigures(page: string, text: string): string {
-  const begin = page.indexOf(BEGIN);
+export function withFigures(page: string, text: string, place: string): string {
+  const begin = page.indexOf(place);
   const end = page.indexOf(END, begin);
-  if (begin < 0 || end < 0) throw new Error(`the page has no place for figures between ${BEGIN} and ${END}`);
-  return `${page.slice(0, begin)}${BEGIN}\n\n\`\`\`text\n${text}\n\`\`\`\n\n${page.slice(end)}`;
+  if (begin < 0 || end < 0) throw new Error(`the page has no place for figures between ${place} and ${END}`);
+  return `${page.slice(0, begin)}${place}\n\n\`\`\`text\n${text}\n\`\`\`\n\n${page.slice(end)}`;
 }

@@ -38,8 +38,8 @@ export class Pusher {
     return new Pusher(world, identity, await allowPush(world, identity));
   }
 
-  async createApp(name: string): Promise<void> {
-    const body = JSON.stringify({ name, platform: 'nodejs' });
+  async createApp(name: string, platform = 'nodejs'): Promise<void> {
+    const body = JSON.stringify({ name, platform });
     const answer = await this.world.api('POST', '/apps', { token: this.token, body });
     if (answer.status !== 200) throw new Error(`creating ${name}: ${answer.status} ${answer.text}`);
   }
