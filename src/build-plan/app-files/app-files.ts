@@ -50,7 +50,7 @@ export async function readAppFiles(files: SourceFiles, context: ConfigContext): 
       'invalid_config',
       `Both "${RELEASE_PROCESS}" in ${where} and hooks.release in ${file} are there.`,
       {
-        hint: 'Keep the commands that run once per new version in one of them.',
+        hint: 'Keep the commands that run once per new version in one of them and push again.',
       },
     );
   }
@@ -106,7 +106,9 @@ function settingsOf(
   const routed = settings[ROUTED_PROCESS];
   if (routed?.liveness !== undefined) {
     const text = `Both healthcheck.liveness and processes.${ROUTED_PROCESS}.liveness are in ${file}.`;
-    throw new Failure('invalid_config', text, { hint: 'They are the same: keep one of them.' });
+    throw new Failure('invalid_config', text, {
+      hint: `They are the same: keep one of them in ${file} and push again.`,
+    });
   }
   return { ...settings, [ROUTED_PROCESS]: { ...routed, liveness } };
 }

@@ -6,8 +6,6 @@ export const PROCESS_NAME = /^(?!tancho$)[A-Za-z][A-Za-z0-9_-]{0,62}$/;
 export const MAX_PROCESSES = 50;
 const MAX_COMMAND = 4096;
 
-const EXAMPLE = 'Write one process per line, for example "web: node server.js".';
-
 /** Name -> command; comments and blank lines are skipped. Throws Failure `invalid_config` naming the line. */
 export function parseProcfile(text: string): Record<string, string> {
   const processes: Record<string, string> = {};
@@ -30,12 +28,14 @@ export function parseProcfile(text: string): Record<string, string> {
   }
   if (Object.keys(processes).length > MAX_PROCESSES) {
     throw new Failure('invalid_config', `Procfile: more than ${MAX_PROCESSES} processes.`, {
-      hint: 'Remove some of them.',
+      hint: 'Remove some of its lines, commit and push again.',
     });
   }
   return processes;
 }
 
 function mistake(index: number, what: string): Failure {
-  return new Failure('invalid_config', `Procfile line ${index + 1}: ${what}.`, { hint: EXAMPLE });
+  return new Failure('invalid_config', `Procfile line ${index + 1}: ${what}.`, {
+    hint: 'Write one process per line, for example "web: node server.js", and push again.',
+  });
 }

@@ -69,7 +69,9 @@ export class SourceFiles {
     if (known !== undefined) return known;
     const found = await this.#reader.read(path, MAX_BYTES);
     if (found !== null && found.size > MAX_BYTES) {
-      throw new Failure('invalid_config', `${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB.`);
+      throw new Failure('invalid_config', `${path} is larger than ${MAX_BYTES / 1024 / 1024} MiB.`, {
+        hint: `Make ${path} smaller, or take it out of the repository, commit and push again.`,
+      });
     }
     const text = found === null ? null : decode(found.bytes);
     this.#texts.set(path, text);

@@ -221,6 +221,7 @@ export class Rollouts {
       const dead = units.find((unit) => unit.state !== 'started' && unit.process === ROUTED_PROCESS);
       if (dead !== undefined) {
         throw new Failure('exited', `${dead.process} ended right after it had started.`, {
+          hint: 'Its last lines say more; correct what ends it, commit and push again.',
           lines: dead.lastExit?.lastLines ?? [],
         });
       }

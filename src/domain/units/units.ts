@@ -73,7 +73,10 @@ export class Units {
         // What does not listen was judged while it was watched: when it ends after that, it is started again.
         if (start.died && unit.process === ROUTED_PROCESS) {
           const lines = await this.#deps.provisioner.lastLines(unit.id, LAST_LINES);
-          throw new Failure('exited', `${unit.process} ended right after it had started.`, { lines });
+          throw new Failure('exited', `${unit.process} ended right after it had started.`, {
+            hint: 'Its last lines say more; correct what ends it, commit and push again.',
+            lines,
+          });
         }
         return started;
       } catch (error) {

@@ -18,8 +18,8 @@ export interface CorpusWorld {
   workTree(files: Readonly<Record<string, string>>): Promise<WorkTree>;
   push(work: WorkTree, app: string): Promise<PushResult>;
   page(app: string, path: string): Promise<Answer>;
-  /** Throws for a command that fails. */
-  tancho(args: readonly string[]): Promise<string>;
+  /** In the directory of an app, else in none; throws for a command that fails. */
+  tancho(args: readonly string[], work?: WorkTree): Promise<string>;
   /** With other settings, as an operator does. */
   restart(env: Readonly<Record<string, string>>): Promise<void>;
   dispose(): Promise<void>;
@@ -48,8 +48,8 @@ export async function corpusWorld(env: Readonly<Record<string, string>> = {}): P
       return { ...ran, cause: deploy?.Cause ?? '', error: deploy?.Error ?? '' };
     },
     page: (app, path) => world.fetchApp(app, path),
-    async tancho(args) {
-      const ran = await world.cli(args);
+    async tancho(args, work) {
+      const ran = await world.cli(args, work === undefined ? {} : { cwd: work.dir });
       if (ran.code !== 0) throw new Error(`tancho ${args.join(' ')}: ${ran.stderr}`);
       return ran.stdout;
     },

@@ -45,7 +45,7 @@ export async function buildSlug(
   // An image is built from its own directory: what else it needs, it says itself.
   const mayBePart = set.root !== '' && platform !== dockerfile.name;
   const isPart = mayBePart && (await isPartOfSource(languages, whole, set.root));
-  if (!isPart) await narrowTo(set.root, place);
+  if (!isPart) await narrowTo({ root: set.root, app: request.app }, place);
   signal.throwIfAborted();
   const files = isPart ? whole : new SourceFiles(directoryReader(place.code));
   const directory = isPart ? set.root : '';

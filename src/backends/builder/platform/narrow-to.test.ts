@@ -17,9 +17,9 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 it('leaves the whole source, or one directory of it', async () => {
-  await narrowTo('', { code, directory });
+  await narrowTo({ root: '', app: 'shop' }, { code, directory });
   expect((await readdir(code)).sort()).toEqual(['apps', 'linked', 'package.json']);
-  await narrowTo('apps/web', { code, directory });
+  await narrowTo({ root: 'apps/web', app: 'shop' }, { code, directory });
   expect(await readdir(code)).toEqual(['index.html']);
   expect(await readdir(directory)).toEqual(['code']);
 });
@@ -27,7 +27,9 @@ it('leaves the whole source, or one directory of it', async () => {
 it.each(['web', 'apps/web/index.html', 'linked', 'package.json/x'])(
   'refuses what is no directory: %s',
   async (root) => {
-    await expect(narrowTo(root, { code, directory })).rejects.toMatchObject({ code: 'invalid_config' });
+    await expect(narrowTo({ root, app: 'shop' }, { code, directory })).rejects.toMatchObject({
+      code: 'invalid_config',
+    });
     expect(await readdir(directory)).toEqual(['code']);
   },
 );

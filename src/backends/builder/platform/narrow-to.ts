@@ -9,7 +9,7 @@ import type { SlugPlace } from './slugs.ts';
  * `invalid_config` when it is not there; links are not followed, for what they lead to is gone with the rest.
  */
 export async function narrowTo(
-  root: string,
+  { root, app }: { readonly root: string; readonly app: string },
   { code, directory }: Pick<SlugPlace, 'code' | 'directory'>,
 ): Promise<void> {
   if (root === '') return;
@@ -22,7 +22,7 @@ export async function narrowTo(
     });
     if (found?.isDirectory() !== true) {
       throw new Failure('invalid_config', `The app's root is set to ${root}, and the source has no such directory.`, {
-        hint: 'Set another one: tancho app update --root <directory>; an empty one is all of the source.',
+        hint: `Set another one and push again: tancho app update ${app} --root <directory>   (with --root "" it is all of the source)`,
       });
     }
   }

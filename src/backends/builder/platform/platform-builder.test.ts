@@ -316,7 +316,7 @@ describe('tools', () => {
     await expect(wanting('>=200')).rejects.toMatchObject({
       code: 'toolchain_missing',
       message: 'No version of cp matches ">=200".',
-      hint: expect.stringContaining('available: 97.2.0, 98.0.0. Change app.json.') as string,
+      hint: expect.stringContaining('available: 97.2.0, 98.0.0. Change app.json and push again.') as string,
     });
   });
 });

@@ -71,7 +71,7 @@ async function find(context: BuilderContext, tool: Tool): Promise<Found> {
     'toolchain_missing',
     `${wanted.from} asks for ${tool.program} ${wanted.text}, which this server does not have.`,
     {
-      hint: `Installed here: ${[...here].sort(compare).join(', ')}. Change ${wanted.from}, or ask the operator to install it, then push again.`,
+      hint: `Installed here: ${[...here].sort(compare).join(', ')}. Change ${wanted.from} to one of these, or ask the operator to install the other; then push again.`,
     },
   );
 }

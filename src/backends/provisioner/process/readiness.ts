@@ -222,7 +222,7 @@ class Wait {
       'no_listener',
       `The process "${this.#unit.process}" runs but did not listen on port ${port} ${waited}.`,
       imageAdvice(this.#unit) ??
-        'Make it listen on $PORT; if it needs longer to start, raise the health check time-out; if it serves no requests, do not call it "web".',
+        'Make it listen on $PORT; if it needs longer to start, raise healthcheck.timeout_seconds in tancho.yaml; if it serves no requests, do not call it "web" in the Procfile. Then push again.',
     );
   }
 
@@ -244,7 +244,7 @@ class Wait {
     throw await this.#failure(
       'health_check_failed',
       `The health check ${method} ${check.path ?? '/'} of the process "${this.#unit.process}" failed: ${this.#lastDetail}.`,
-      'Correct the app, or the healthcheck section of its configuration file.',
+      'Correct what the app answers there, or the section healthcheck of tancho.yaml, commit and push again.',
     );
   }
 
@@ -298,7 +298,10 @@ function exitFailure(unit: Candidate, { exit, lines, when }: Ended): Failure {
   const { code, signal, outOfMemory } = exit;
   if (outOfMemory) {
     const text = `The process "${process}" was killed because it used more memory than it may.`;
-    return new Failure('out_of_memory', text, { hint: 'Make it use less memory, or raise the memory limit.', lines });
+    return new Failure('out_of_memory', text, {
+      hint: 'Make it use less memory and push again; or give the app a plan with more (tancho plan list, tancho app update --plan <plan>), or ask the operator for more units.memory.',
+      lines,
+    });
   }
   const how = code !== null ? `with code ${code}` : signal !== null ? `by signal ${signal}` : '(code unknown)';
   const hint = [

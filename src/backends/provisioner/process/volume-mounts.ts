@@ -154,6 +154,6 @@ async function run({ sandbox, slug, spec }: VolumeMounts, argv: readonly string[
 
 function inTheWay({ name, path }: VolumeMount, what: string): Failure {
   return new Failure('invalid_config', `The volume ${name} cannot be mounted at ${path}: the code has ${what} there.`, {
-    hint: `Mount it at another path: tancho volume mount ${name} <path>`,
+    hint: `Mount it at another path and push again: tancho volume mount ${name} <path>   (or where tancho.yaml says it)`,
   });
 }

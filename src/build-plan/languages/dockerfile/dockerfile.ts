@@ -102,10 +102,14 @@ function problemsOf(file: string, instructions: readonly Instruction[], recipe: 
   const wrong = (message: string, hint: string): Problem => ({ cause: 'invalid_config', message, hint });
   if (recipe.stages.length === 0) {
     return [
-      wrong(`${file} has no FROM, which says what it begins with.`, `Begin it with FROM <image>, or FROM scratch.`),
+      wrong(
+        `${file} has no FROM, which says what it begins with.`,
+        `Begin ${file} with FROM <image> or FROM scratch and push again.`,
+      ),
     ];
   }
   const heredoc = instructions.find((one) => one.heredoc !== '');
+  const stages = recipe.stages.map(({ name }, at) => (name === '' ? String(at) : name));
   const bare = recipe.stages.find(({ base }) => base === '');
   return [
     ...(heredoc === undefined
@@ -113,7 +117,7 @@ function problemsOf(file: string, instructions: readonly Instruction[], recipe: 
       : [
           wrong(
             `${file} line ${heredoc.line} has a here-document (${heredoc.heredoc}), which the buildah of this server does not know.`,
-            'Put it into a file and COPY that, or write it as one RUN with && between the commands.',
+            'Put it into a file and COPY that, or write it as one RUN with && between the commands; then push again.',
           ),
         ]),
     ...(bare === undefined
@@ -121,14 +125,14 @@ function problemsOf(file: string, instructions: readonly Instruction[], recipe: 
       : [
           wrong(
             `${file} line ${bare.line}: FROM needs the name of one image.`,
-            'Write FROM <image> or FROM <image> AS <name>.',
+            'Write FROM <image> or FROM <image> AS <name> there and push again.',
           ),
         ]),
     ...(targetOf(recipe, target) === null
       ? [
           wrong(
             `${file} has no stage called ${target}.`,
-            `Its stages are: ${recipe.stages.map(({ name }, at) => (name === '' ? `${at}` : name)).join(', ')}.`,
+            `Name another one as dockerfile.target in tancho.yaml and push again; its stages are: ${stages.join(', ')}.`,
           ),
         ]
       : []),
@@ -146,7 +150,13 @@ function imageProblems(
   return neededImages(recipe, target, args).flatMap(({ image, line }) => {
     if (!written.has(image) || image === '' || isName(image)) return [];
     const message = `${file} line ${line}: ${JSON.stringify(image.slice(0, 100))} is not the name of an image.`;
-    return [{ cause: 'invalid_config', message, hint: 'Write it as registry.example.com/team/app:tag.' } as const];
+    return [
+      {
+        cause: 'invalid_config',
+        message,
+        hint: `Write it as registry.example.com/team/app:tag in ${file} and push again.`,
+      } as const,
+    ];
   });
 }
 
@@ -171,7 +181,7 @@ function notThere(file: string): Problem {
   return {
     cause: 'invalid_config',
     message: `There is no ${file} in the source.`,
-    hint: 'Name it in tancho.yaml: dockerfile: { file: deploy/Dockerfile }',
+    hint: 'Name the one there is in tancho.yaml: dockerfile: { file: deploy/Dockerfile }   and push again.',
   };
 }
 
@@ -179,6 +189,6 @@ function wrongArguments(words: string): Problem {
   return {
     cause: 'invalid_config',
     message: `dockerfile.args is ${JSON.stringify(words.slice(0, 100))}, which is no list of NAME=value.`,
-    hint: 'Write for example: args: VERSION=2 MODE=small',
+    hint: 'Write for example args: VERSION=2 MODE=small in the section dockerfile of tancho.yaml and push again.',
   };
 }

@@ -61,7 +61,7 @@ function enginesOf({ content }: PackageJson): WantedVersion | Problem | null {
   return {
     cause: 'invalid_config',
     message: `package.json: engines.node is ${JSON.stringify(text).slice(0, MAX_RANGE)}, which is not a range of versions.`,
-    hint: 'Write for example ">=20" or "22.x" there.',
+    hint: 'Write for example ">=20" or "22.x" as engines.node in package.json and push again.',
   };
 }
 

@@ -73,10 +73,14 @@ async function unbuiltPage(files: SourceFiles, { app, options }: Asked): Promise
   for (const pattern of UNBUILT) {
     const found = await files.findLine(page, pattern);
     if (found === null) continue;
+    const isPackage = await files.exists('package.json');
+    const hint = isPackage
+      ? `Let the platform build it and push again: tancho app update ${app} --platform nodejs   or add the commands as hooks.build to tancho.yaml`
+      : 'Commit the package.json with whose packages it is built, or what the build makes, in dist; then push again.';
     return {
       cause: 'no_platform',
       message: `${page} line ${found.line} needs a build, and the platform static does not run any: the page would stay blank.`,
-      hint: `Let the platform build it: tancho app update ${app} --platform nodejs   or add the commands as hooks.build to tancho.yaml`,
+      hint,
     };
   }
   return null;

@@ -56,7 +56,7 @@ function nameOf(image: string, file: string, line: number): ImageName {
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
     throw new Failure('invalid_config', `${file} line ${line}: ${error.message}`, {
-      hint: 'Give its variables values: ARG NAME=value before FROM, args in tancho.yaml, or tancho env set.',
+      hint: 'Give its variables values: ARG NAME=value before FROM, dockerfile.args in tancho.yaml, or tancho env set; then push again.',
     });
   }
 }

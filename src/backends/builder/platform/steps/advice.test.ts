@@ -40,6 +40,8 @@ it.each([
   ['npm error code E404', /NPM_TOKEN/],
   ['npm error fatal: Could not read from remote repository.', /https address/],
   ['ERROR: No matching distribution found for nope==9', /version of Python/],
+  ['  cause: Because there is no version of nope==9 and you require nope==9', /version of Python/],
+  ['Because nope was not found in the package registry and you require nope', /version of Python/],
 ])('knows what to do about: %s', (line, expected) => {
   expect(adviceFor('before', line, 'after')).toMatch(expected);
 });

@@ -59,7 +59,7 @@ const KNOWN: readonly Known[] = [
       'A package is not there, or its registry wants a login. Check its name; for a private one commit an .npmrc that reads the token from the environment (${NPM_TOKEN}) and set it: tancho env set -p NPM_TOKEN=...',
   },
   {
-    says: /No matching distribution found for/,
+    says: /No matching distribution found for|Because there (?:is no version|are no versions) of |was not found in the package registry/,
     advice:
       'Check the name and the version of the package that is named, and that it exists for this version of Python; then push again.',
   },

@@ -208,6 +208,7 @@ export class Toolchains {
     const versions = versionList(text);
     if (versions.length === 0) {
       throw new Failure('toolchain_missing', `The list of versions of ${tool.program} could not be read.`, {
+        hint: `Push again; if it stays so, an operator has to look at what "${(tool.bring?.available ?? []).slice(0, 6).join(' ')}" prints on the server.`,
         lines: text.split('\n').slice(-50),
       });
     }
@@ -282,7 +283,8 @@ function noVersion(tool: Tool, range: string, installed: string | null, versions
   for (const version of versions) if (!version.includes('-')) latest.set(version.split('.')[0] ?? '', version);
   const offered = [...latest.values()].slice(-12).join(', ');
   const { wanted = null } = tool;
+  const change = wanted === null ? '' : ` Change ${wanted.from} and push again.`;
   return new Failure('toolchain_missing', `No version of ${tool.program} matches "${wanted?.text ?? range}".`, {
-    hint: `Installed here: ${installed ?? 'none'}; available: ${offered}.${wanted === null ? '' : ` Change ${wanted.from}.`}`,
+    hint: `Installed here: ${installed ?? 'none'}; available: ${offered}.${change}`,
   });
 }

@@ -1,0 +1,9 @@
+/** What failures tell people to do next, is done: apps with packages, compilers and images. */
+import { describe } from 'vitest';
+import { COMPILED_ROWS } from './hints/compiled-rows.ts';
+import { DOCKERFILE_ROWS } from './hints/dockerfile-rows.ts';
+import { PACKAGE_ROWS } from './hints/package-rows.ts';
+import { PYTHON_ROWS } from './hints/python-rows.ts';
+import { takeAll } from './hints/take-hints.ts';
+
+describe('the hint of', () => takeAll({ ...PACKAGE_ROWS, ...PYTHON_ROWS, ...DOCKERFILE_ROWS, ...COMPILED_ROWS }));

@@ -1,0 +1,21 @@
+/** What a hint begins with -> why no push of a test can take it. */
+export const ELSEWHERE: Readonly<Record<string, string>> = {
+  'Try again; another port will be chosen.': 'a foreign process has to take the port between its choice and the start',
+  'An admin can change it: tancho platform update.':
+    'a definition is checked when it is stored: only an older program leaves one',
+  'Ask the operator to free space on the server':
+    'a disk has to be full; failures of steps by that are in run-step.test.ts',
+  'Push again; if it stays so, an operator has to look at what':
+    'a registry has to answer with something else than a list',
+  'The certificate of a registry or repository is not trusted':
+    'a registry with a certificate of its own; its lines are in advice.test.ts',
+  'Its last lines say more; correct what ends it': 'a unit has to end between its readiness and the commit',
+  'Look at the app as it is now': 'another rollout has to overtake one whose lease is lost; test/domain has it',
+  'Make it anew, empty: tancho volume create': 'a release that mounted it is gone back to, not pushed',
+  'An operator can bring it back from a backup': 'somebody has to remove the directory of a volume on the server',
+  'Mount it below the code: tancho volume mount': 'releases are refused before, unless bubblewrap goes away later',
+  'Give one program of the image': 'images are deployed, not pushed; image-command.test.ts has it',
+  'A registry answered that it is out of order': 'a registry has to be out of order; its lines are in advice.test.ts',
+  'Platforms of this server:': 'no app can be made, or be left, of a platform that is not there',
+  'Ask the operator to install that Python,': 'a mirror of the Pythons that uv installs',
+};

@@ -1,0 +1,65 @@
+/** Next steps of apps in Python. */
+import { json } from '../pushed/pushed-app.ts';
+import type { HintRow } from './hint-row.ts';
+
+const page = 'mended';
+const FLASK = 'from flask import Flask\napp = Flask(__name__)\n@app.get("/")\ndef home():\n    return "mended"\n';
+const PYTHON = 'build-plan/languages/python/';
+
+export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
+  'Flask without a list of packages': {
+    from: `${PYTHON}start.ts`,
+    cause: 'invalid_config',
+    needs: ['pip'],
+    files: { 'app.py': FLASK },
+    hint: 'Add a file requirements.txt at the top of the repository that names one package per line (pip freeze > requirements.txt), commit and push again.',
+    follow: [{ edit: { 'requirements.txt': 'flask\n' } }],
+    page,
+  },
+  'a Python package that is nowhere': {
+    from: 'backends/builder/platform/steps/advice.ts',
+    cause: 'build_failed',
+    needs: ['pip'],
+    files: { 'app.py': FLASK, 'requirements.txt': 'flask==99.9\n' },
+    hint: 'Check the name and the version of the package that is named, and that it exists for this version of Python; then push again.',
+    follow: [{ edit: { 'requirements.txt': 'flask\n' } }],
+    page,
+  },
+  'a uv.lock that is old': {
+    from: `${PYTHON}lock-file.ts`,
+    cause: 'invalid_config',
+    needs: ['lock tools'],
+    files: {
+      'app.py': FLASK,
+      'pyproject.toml':
+        '[project]\nname = "shop"\nversion = "1"\nrequires-python = ">=3.9"\ndependencies = ["flask"]\n',
+      'uv.lock': 'version = 1\nrequires-python = ">=3.9"\n',
+    },
+    hint: 'Run "uv lock" in the app, commit uv.lock and push again.',
+    follow: [{ inApp: ['uv lock'] }],
+    page,
+  },
+  'a poetry.lock that is old': {
+    from: `${PYTHON}lock-file.ts`,
+    cause: 'invalid_config',
+    needs: ['lock tools'],
+    files: {
+      'app.py': FLASK,
+      'pyproject.toml':
+        '[tool.poetry]\npackage-mode = false\n[tool.poetry.dependencies]\npython = "^3.9"\nflask = "^3.0"\n',
+      'poetry.lock': '[[package]]\nname = "itsdangerous"\nversion = "2.1.2"\n',
+    },
+    hint: 'Run "poetry lock" in the app, commit poetry.lock and push again.',
+    follow: [{ inApp: ['poetry lock'] }],
+    page,
+  },
+  'a Pipfile.lock that is old': {
+    from: `${PYTHON}pipfile.ts`,
+    cause: 'invalid_config',
+    needs: ['lock tools'],
+    files: { 'app.py': FLASK, Pipfile: '[packages]\nflask = "*"\n', 'Pipfile.lock': json({ default: {} }) },
+    hint: 'Run "pipenv lock" in the app, commit Pipfile.lock and push again.',
+    follow: [{ inApp: ['pipenv lock'] }],
+    page,
+  },
+};

@@ -1,0 +1,115 @@
+/** Provokes failures, does what their hints say, and sees the next push serve. */
+import { readFileSync } from 'node:fs';
+import { afterAll, expect, it } from 'vitest';
+import { sshUrl, type WorkTree } from '../../support/git.ts';
+import { ImageRegistry } from '../../support/image-registry.ts';
+import { run } from '../../support/world.ts';
+import { type CorpusWorld, corpusWorld, PUSH_MS } from '../pushed/corpus-world.ts';
+import { lockTools, removeLockTools } from '../pushed/lock-tools.ts';
+import { missingNeed } from '../pushed/needs.ts';
+import type { HintRow, Step } from './hint-row.ts';
+
+const BUSYBOX = '/bin/busybox';
+
+interface Taking {
+  readonly corpus: CorpusWorld;
+  readonly app: string;
+  readonly work: WorkTree;
+  /** As it was printed. */
+  readonly hint: string;
+}
+
+/** One test for each; those with the same settings of the server share one. */
+export function takeAll(rows: Readonly<Record<string, HintRow>>): void {
+  const worlds = new Map<string, Promise<CorpusWorld>>();
+  let registry: ImageRegistry | null = null;
+  const opened = (env: Readonly<Record<string, string>>): Promise<CorpusWorld> => {
+    const key = JSON.stringify(env);
+    const world = worlds.get(key) ?? corpusWorld(env);
+    worlds.set(key, world);
+    return world;
+  };
+  afterAll(async () => {
+    for (const world of worlds.values()) await (await world).dispose();
+    await registry?.close();
+    await removeLockTools();
+  });
+
+  const named = Object.entries(rows).map(([title, row], index) => [title, row, `shop-${index}`] as const);
+  it.for(named)('%s', { timeout: PUSH_MS }, async ([, row, app], test) => {
+    const missing = await missingNeed(row.needs ?? []);
+    if (missing !== null) return test.skip(missing);
+    if (row.needs?.includes('images') === true) registry ??= await servingRegistry();
+    const filled = (text: string): string => text.replaceAll('APP', app).replaceAll('REGISTRY', registry?.host ?? '');
+    const corpus = await opened(row.env ?? {});
+    await corpus.createApp(app, row.platform ?? 'auto');
+    if (row.settings !== undefined) await corpus.tancho(['app', 'update', '-a', app, ...row.settings]);
+    for (const command of row.before ?? []) await corpus.tancho(filled(command).split(' '));
+    const work = await corpus.workTree(mapped(row.files, filled));
+    try {
+      const failed = await corpus.push(work, app);
+      expect(failed.stderr).toContain(`Deploy failed (${row.cause}): `);
+      const hint = filled(row.hint);
+      expect(failed.stderr).toContain(hint);
+      for (const step of row.follow) await take(step, { corpus, app, work, hint }, filled);
+      await work.commit();
+      const pushed = await corpus.push(work, app);
+      expect(pushed.code, pushed.stderr).toBe(0);
+      expect((await corpus.page(app, '/')).text).toContain(row.page);
+    } finally {
+      await work.dispose();
+    }
+  });
+}
+
+async function take(step: Step, { corpus, app, work, hint }: Taking, filled: (text: string) => string): Promise<void> {
+  if ('edit' in step) {
+    const texts = Object.entries(step.edit).map(([path, text]) => [path, text === null ? null : filled(text)]);
+    await work.write(Object.fromEntries(texts) as Record<string, string | null>);
+  } else if ('exampleTo' in step) {
+    const example = /for example:? "?(web: [^",]*)/.exec(hint)?.[1] ?? '';
+    expect(example, hint).not.toBe('');
+    await work.write({ [step.exampleTo]: `${example.trim()}\n` });
+  } else if ('tancho' in step) {
+    // To the explanation behind it, which is set off.
+    const commands = [...hint.matchAll(/\btancho (.*?)(?=\s{3}|;|$)/gs)].map(([, command = '']) => command);
+    const command = commands.find((each) => each.startsWith(step.begins ?? '')) ?? '';
+    expect(command, hint).not.toBe('');
+    const words = command.split(' ').map((word) => step.tancho[word] ?? word);
+    // Whose app it is, says its remote, as "tancho app create" sets it.
+    await run('git', ['remote', 'add', 'tancho', sshUrl(corpus.world, app)], { cwd: work.dir, env: work.env });
+    await corpus.tancho(words, work);
+  } else if ('inApp' in step) {
+    for (const command of step.inApp) await inApp(filled(command), work, hint);
+  } else {
+    await corpus.restart(step.operator);
+  }
+}
+
+/** As a person with that program would. */
+async function inApp(command: string, work: WorkTree, hint: string): Promise<void> {
+  expect(hint).toContain(command);
+  const [program = '', ...args] = command.split(' ');
+  const path = await lockTools(program);
+  const env = { ...work.env, PATH: path, HOME: work.dir };
+  const ran = await run(program, args, { cwd: work.dir, env, timeoutMs: PUSH_MS });
+  expect(ran.code, ran.stderr).toBe(0);
+}
+
+function mapped(files: Readonly<Record<string, string>>, filled: (text: string) => string): Record<string, string> {
+  return Object.fromEntries(Object.entries(files).map(([path, text]) => [path, filled(text)]));
+}
+
+/** With an image that serves a page. */
+async function servingRegistry(): Promise<ImageRegistry> {
+  const registry = await ImageRegistry.start();
+  registry.addImage('serving', '1', {
+    architecture: process.arch === 'arm64' ? 'arm64' : 'amd64',
+    layers: [
+      [{ path: 'busybox', data: readFileSync(BUSYBOX), mode: 0o755 }],
+      [{ path: 'www/index.html', data: 'mended' }],
+    ],
+    config: { Entrypoint: ['/busybox', 'sh', '-c', 'exec /busybox httpd -f -p $PORT -h /www'] },
+  });
+  return registry;
+}
