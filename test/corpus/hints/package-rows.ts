@@ -144,9 +144,9 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
       'src/app.html': '<!doctype html><html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>',
       'src/routes/+page.svelte': '<h1>mended</h1>\n',
     },
-    hint: 'Run "npm install -D @sveltejs/adapter-node", import the adapter from "@sveltejs/adapter-node" in svelte.config.js, commit and push again.',
+    hint: 'Run "npm install -D @sveltejs/adapter-node@5", import the adapter from "@sveltejs/adapter-node" in svelte.config.js, commit and push again.',
     follow: [
-      { inApp: ['npm install -D @sveltejs/adapter-node'] },
+      { inApp: ['npm install -D @sveltejs/adapter-node@5'] },
       {
         edit: {
           'svelte.config.js':

@@ -59,6 +59,16 @@ describe('a framework that serves', () => {
       },
     ]);
   });
+
+  it.each([
+    ['^1.30.0', '@1"'],
+    ['^2.5.0', '@5"'],
+    ['^3.0.0', '"'],
+  ])('names the adapter that fits SvelteKit %s', async (range, version) => {
+    const files = { 'package.json': JSON.stringify({ devDependencies: { '@sveltejs/kit': range } }) };
+    const [problem] = (await plan({}, files)).problems;
+    expect(problem?.hint).toContain(`npm install -D @sveltejs/adapter-node${version}, import`);
+  });
 });
 
 describe('a framework that makes files', () => {

@@ -27,14 +27,24 @@ export async function svelteKitRuns(files: SourceFiles, packageJson: PackageJson
   const problem: Problem = {
     cause: 'no_process',
     message: `${where} builds for ${adapter === '' || adapter === 'auto' ? 'a platform that is found by itself (adapter-auto)' : `another platform (adapter-${adapter})`}, of which nothing runs here.`,
-    hint: `Run "npm install -D @sveltejs/adapter-node", import the adapter from "@sveltejs/adapter-node" in ${config}, commit and push again.`,
+    hint: `Run "npm install -D @sveltejs/adapter-node${fitting(packageJson)}", import the adapter from "@sveltejs/adapter-node" in ${config}, commit and push again.`,
   };
   return { kind: 'nothing', problem };
 }
 
-function takesAsked(adapter: string, { dependencies, devDependencies }: PackageJson): boolean {
-  const name = '@sveltejs/adapter-auto';
-  const range = dependencies[name] ?? devDependencies[name] ?? '';
-  const wanted = adapter === 'auto' && range !== '' && range.length <= MAX_RANGE ? validRange(range) : null;
+function takesAsked(adapter: string, packageJson: PackageJson): boolean {
+  const wanted = adapter === 'auto' ? rangeOf(packageJson, '@sveltejs/adapter-auto') : null;
   return wanted !== null && !subset(wanted, TOO_OLD);
+}
+
+/** Each line of SvelteKit has its own. */
+function fitting(packageJson: PackageJson): string {
+  const kit = rangeOf(packageJson, '@sveltejs/kit');
+  if (kit === null) return '';
+  return subset(kit, '<2') ? '@1' : subset(kit, '<3') ? '@5' : '';
+}
+
+function rangeOf({ dependencies, devDependencies }: PackageJson, name: string): string | null {
+  const range = dependencies[name] ?? devDependencies[name] ?? '';
+  return range !== '' && range.length <= MAX_RANGE ? validRange(range) : null;
 }
