@@ -218,9 +218,10 @@ function splitAddress(address: string): [string, string] {
 }
 
 /** What package managers of this machine need to reach their registries. */
-function registryEnv(): Record<string, string> {
+/** Of this process: what it takes to reach registries. */
+export function registryEnv(): Record<string, string> {
   const wanted =
-    /^(?:npm_config_|NPM_CONFIG_|PIP_|GOPROXY|GOFLAGS|GONOSUMDB|GOSUMDB|HTTPS?_PROXY|https?_proxy|NO_PROXY|no_proxy|SSL_CERT|NODE_EXTRA_CA_CERTS|TMPDIR)/;
+    /^(?:npm_config_|NPM_CONFIG_|PIP_|GOPROXY|GOFLAGS|GONOSUMDB|GOSUMDB|HTTPS?_PROXY|https?_proxy|NO_PROXY|no_proxy|SSL_CERT|REQUESTS_CA_BUNDLE|NODE_EXTRA_CA_CERTS|TMPDIR)/;
   return Object.fromEntries(
     Object.entries(process.env).flatMap(([name, value]) =>
       wanted.test(name) && value !== undefined ? [[name, value]] : [],

@@ -47,7 +47,8 @@ export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
       'app.py': FLASK,
       'pyproject.toml':
         '[tool.poetry]\npackage-mode = false\n[tool.poetry.dependencies]\npython = "^3.9"\nflask = "^3.0"\n',
-      'poetry.lock': '[[package]]\nname = "itsdangerous"\nversion = "2.1.2"\n',
+      'poetry.lock':
+        'package = []\n\n[metadata]\nlock-version = "2.1"\npython-versions = "^3.9"\ncontent-hash = "of-an-older-one"\n',
     },
     hint: 'Run "poetry lock" in the app, commit poetry.lock and push again.',
     follow: [{ inApp: ['poetry lock'] }],

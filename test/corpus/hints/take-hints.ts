@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { afterAll, expect, it } from 'vitest';
 import { sshUrl, type WorkTree } from '../../support/git.ts';
 import { ImageRegistry } from '../../support/image-registry.ts';
-import { run } from '../../support/world.ts';
+import { registryEnv, run } from '../../support/world.ts';
 import { type CorpusWorld, corpusWorld, PUSH_MS } from '../pushed/corpus-world.ts';
 import { lockTools, removeLockTools } from '../pushed/lock-tools.ts';
 import { missingNeed } from '../pushed/needs.ts';
@@ -91,7 +91,7 @@ async function inApp(command: string, work: WorkTree, hint: string): Promise<voi
   expect(hint).toContain(command);
   const [program = '', ...args] = command.split(' ');
   const path = await lockTools(program);
-  const env = { ...work.env, PATH: path, HOME: work.dir };
+  const env = { ...registryEnv(), ...work.env, PATH: path, HOME: work.dir };
   const ran = await run(program, args, { cwd: work.dir, env, timeoutMs: PUSH_MS });
   expect(ran.code, ran.stderr).toBe(0);
 }
