@@ -112,14 +112,14 @@ export const COMPILED_ROWS: Readonly<Record<string, HintRow>> = {
     follow: [{ edit: { 'Cargo.toml': `${CRATE}rust-version = "1.60"\n` } }],
     page,
   },
-  'Go that is not there': {
+  'Rust that is not installed': {
     from: 'backends/builder/platform/resolve-tools.ts',
     cause: 'toolchain_missing',
-    needs: ['go'],
+    needs: ['cargo'],
     env: { PATH: '/usr/sbin:/usr/bin:/sbin:/bin' },
-    files: { 'go.mod': MODULE, 'main.go': GO_SERVER },
+    files: { 'Cargo.toml': CRATE, 'src/main.rs': RUST_SERVER },
     hint: 'Ask the operator to install it, then push again.',
-    follow: [{ operator: { PATH: '/usr/local/go/bin:/usr/sbin:/usr/bin:/sbin:/bin' } }],
+    follow: [{ operator: { PATH: 'WHERE_RUST_IS' } }],
     page,
   },
   'Go in a version that is nowhere': {

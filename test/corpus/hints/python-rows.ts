@@ -42,7 +42,7 @@ export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
   'a poetry.lock that is old': {
     from: `${PYTHON}lock-file.ts`,
     cause: 'invalid_config',
-    needs: ['lock tools'],
+    needs: ['lock tools', 'pypi.org'],
     files: {
       'app.py': FLASK,
       'pyproject.toml':

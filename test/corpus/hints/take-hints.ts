@@ -6,7 +6,7 @@ import { ImageRegistry } from '../../support/image-registry.ts';
 import { registryEnv, run } from '../../support/world.ts';
 import { type CorpusWorld, corpusWorld, PUSH_MS } from '../pushed/corpus-world.ts';
 import { lockTools, removeLockTools } from '../pushed/lock-tools.ts';
-import { missingNeed } from '../pushed/needs.ts';
+import { missingNeed, pathWithRust } from '../pushed/needs.ts';
 import type { HintRow, Step } from './hint-row.ts';
 
 const BUSYBOX = '/bin/busybox';
@@ -40,7 +40,9 @@ export function takeAll(rows: Readonly<Record<string, HintRow>>): void {
     const missing = await missingNeed(row.needs ?? []);
     if (missing !== null) return test.skip(missing);
     if (row.needs?.includes('images') === true) registry ??= await servingRegistry();
-    const filled = (text: string): string => text.replaceAll('APP', app).replaceAll('REGISTRY', registry?.host ?? '');
+    const words = { APP: app, REGISTRY: registry?.host ?? '', WHERE_RUST_IS: await pathWithRust() };
+    const filled = (text: string): string =>
+      Object.entries(words).reduce((all, [word, value]) => all.replaceAll(word, value), text);
     const corpus = await opened(row.env ?? {});
     await corpus.createApp(app, row.platform ?? 'auto');
     if (row.settings !== undefined) await corpus.tancho(['app', 'update', '-a', app, ...row.settings]);
@@ -82,7 +84,7 @@ async function take(step: Step, { corpus, app, work, hint }: Taking, filled: (te
   } else if ('inApp' in step) {
     for (const command of step.inApp) await inApp(filled(command), work, hint);
   } else {
-    await corpus.restart(step.operator);
+    await corpus.restart(mapped(step.operator, filled));
   }
 }
 

@@ -32,6 +32,10 @@ const CHECKS: Readonly<Record<Need, readonly (readonly string[])[]>> = {
     ['/bin/busybox', 'true'],
   ],
   'lock tools': [['python3', '-m', 'pip', 'index', 'versions', 'poetry', '--retries', '0', '--timeout', '5']],
+  // What Poetry asks beside the index.
+  'pypi.org': [
+    ['python3', '-c', 'import urllib.request as r; r.urlopen("https://pypi.org/pypi/flask/3.1.3/json", timeout=8)'],
+  ],
   // Where units have networks of their own: as root, with these.
   networks: [
     ['nft', '--version'],

@@ -38,6 +38,7 @@ export type Need =
   | 'memory limits'
   | 'images'
   | 'lock tools'
+  | 'pypi.org'
   | 'gradle';
 
 export type PushedApps = Readonly<Record<string, PushedApp>>;
