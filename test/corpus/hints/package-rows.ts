@@ -128,7 +128,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     page,
   },
   'SvelteKit for another platform': {
-    from: 'build-plan/languages/node/frameworks.ts',
+    from: 'build-plan/languages/node/sveltekit.ts',
     cause: 'no_process',
     needs: ['npm'],
     files: {
@@ -139,7 +139,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
       }),
       '.gitignore': 'node_modules\n',
       'svelte.config.js':
-        "import adapter from '@sveltejs/adapter-auto';\nexport default { kit: { adapter: adapter() } };\n",
+        "import adapter from '@sveltejs/adapter-vercel';\nexport default { kit: { adapter: adapter() } };\n",
       'vite.config.js': "import { sveltekit } from '@sveltejs/kit/vite';\nexport default { plugins: [sveltekit()] };\n",
       'src/app.html': '<!doctype html><html><head>%sveltekit.head%</head><body>%sveltekit.body%</body></html>',
       'src/routes/+page.svelte': '<h1>mended</h1>\n',

@@ -67,6 +67,17 @@ export const START_ROWS: Readonly<Record<string, HintRow>> = {
     ],
     page,
   },
+  'a server that listens long before it serves': {
+    from: READY,
+    cause: 'no_listener',
+    env: { TANCHO_UNITS_START_TIMEOUT: '5s' },
+    files: {
+      'server.js': `${SERVER['server.js'].replace(');\n', ', () => Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 9_000));\n')}`,
+    },
+    hint: 'What it does before it serves takes too long, or never ends: make it shorter, or raise healthcheck.timeout_seconds in tancho.yaml; then push again.',
+    follow: [{ edit: { 'tancho.yaml': 'healthcheck: { timeout_seconds: 60 }\n' } }],
+    page,
+  },
   'a fixed port': {
     from: READY,
     cause: 'wrong_port',

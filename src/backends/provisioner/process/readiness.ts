@@ -121,7 +121,7 @@ class Wait {
         throw await this.#failure(
           'no_listener',
           `The process "${this.#unit.process}" listens on port ${address.port}, but accepted no connection within ${formatSeconds(this.#check.timeoutMs)}.`,
-          'What it does before it serves takes too long, or never ends: make it shorter, or raise the health check time-out.',
+          'What it does before it serves takes too long, or never ends: make it shorter, or raise healthcheck.timeout_seconds in tancho.yaml; then push again.',
         );
       }
       // A listener that is closed by now takes the connections that it has not accepted with it.
