@@ -88,6 +88,12 @@ it('an app: volumes, links, domains, tokens, and what that changed in its releas
   await row(page, /uploads not mounted/).waitFor();
   await surely(page, 'Remove the volume uploads', 'Remove', 'uploads');
   await page.getByText('No volume yet').waitFor();
+  await page.getByLabel('Maintenance: every request is answered 503').check();
+  await page.getByRole('button', { name: 'Save the treatment of requests' }).click();
+  await expect.poll(async () => (await world.fetchApp('shop')).status).toBe(503);
+  await page.getByLabel('Maintenance: every request is answered 503').uncheck();
+  await page.getByRole('button', { name: 'Save the treatment of requests' }).click();
+  await expect.poll(async () => (await world.fetchApp('shop')).status).toBe(200);
   await page.getByRole('button', { name: 'New token' }).click();
   await page.getByText('The new token is shown only now.').waitFor();
   expect(faults).toEqual([]);

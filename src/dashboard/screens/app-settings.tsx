@@ -12,6 +12,7 @@ import { tell } from '../parts/toasts.tsx';
 import { BASE, navigate } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
+import { AppEdge } from './app-edge.tsx';
 import { AppLinks } from './app-links.tsx';
 import { AppVolumes } from './app-volumes.tsx';
 import { AppTokens } from './app-tokens.tsx';
@@ -26,6 +27,7 @@ export default function AppSettings({ params: { app: name = '' } }: { params: Pa
           <Domains app={value} changed={changed} />
           <About key={`${value.teamowner} ${value.Pool} ${value.plan?.name ?? ''}`} app={value} changed={changed} />
           <Access app={value} changed={changed} />
+          <AppEdge app={value} />
           <AppVolumes app={value} />
           <AppLinks app={value} changed={changed} />
           <AppDrains app={name} />

@@ -1,0 +1,98 @@
+import { call } from '../api/call.ts';
+import type { AnswerOf, App } from '../api/operations.ts';
+import { useResource } from '../data/resource.ts';
+import { Card, Loaded } from '../parts/content.tsx';
+import { Area, Check, Choice, Field, Form } from '../parts/form.tsx';
+import { tell } from '../parts/toasts.tsx';
+
+type Edge = AnswerOf<'GET /apps/{app}/edge'>;
+
+const HOLDS = [
+  { value: 'off', label: 'are answered with an error' },
+  { value: 'unserved', label: 'wait while no unit can answer' },
+  { value: 'always', label: 'all wait' },
+];
+
+/** How requests to the app are treated before it sees them. */
+export function AppEdge({ app: { Name: app } }: { app: App }) {
+  const params = { app };
+  const edge = useResource(`edge ${app}`, (signal) => call('GET /apps/{app}/edge', { params, signal }), 15_000);
+  const save = async (values: Record<string, string>): Promise<void> => {
+    await call('PUT /apps/{app}/edge', { params, body: changeOf(values) });
+    await edge.refresh();
+    tell('It is in effect.');
+  };
+  return (
+    <Card title="Requests">
+      <Loaded from={edge}>{(found) => <EdgeForm key={JSON.stringify(found)} edge={found} save={save} />}</Loaded>
+    </Card>
+  );
+}
+
+function changeOf(values: Record<string, string>) {
+  const is = (name: string): boolean => values[name] === 'on';
+  return {
+    maintenance: is('maintenance'),
+    maintenancePage: values['page'] ?? '',
+    hold: values['hold'] ?? 'off',
+    holdSeconds: values['holdSeconds'] || null,
+    accessLog: is('accessLog'),
+    sticky: is('sticky'),
+    redirectHttps: is('redirectHttps'),
+    maxBodyBytes: values['maxBody'] || null,
+    responseTimeoutSeconds: values['timeout'] || null,
+    maxRequests: values['maxRequests'] || null,
+  };
+}
+
+function EdgeForm({ edge, save }: { edge: Edge; save: (values: Record<string, string>) => Promise<void> }) {
+  const text = (value: number): string => (value === 0 ? '' : String(value));
+  return (
+    <Form action="Save the treatment of requests" onSubmit={save}>
+      <Check label="Maintenance: every request is answered 503" name="maintenance" checked={edge.maintenance} />
+      <Area
+        label="Page that is shown then"
+        name="page"
+        class="mono"
+        rows={3}
+        value={edge.maintenancePage}
+        help="HTML; empty: a page of the platform."
+      />
+      <Choice label="While no unit can answer, requests" name="hold" value={edge.hold} options={HOLDS} />
+      <Field
+        label="Seconds they wait at most"
+        name="holdSeconds"
+        type="number"
+        min={1}
+        value={text(edge.holdSeconds)}
+      />
+      <Check label="Each request is a line of the log" name="accessLog" checked={edge.accessLog} />
+      <Check label="A client comes to the unit it has been to" name="sticky" checked={edge.sticky} />
+      <Check label="Plain HTTP leads to HTTPS" name="redirectHttps" checked={edge.redirectHttps} />
+      <Field
+        label="Longest body, in bytes"
+        name="maxBody"
+        type="number"
+        min={0}
+        value={text(edge.maxBodyBytes)}
+        help="Empty: no limit."
+      />
+      <Field
+        label="Seconds the app may take to answer"
+        name="timeout"
+        type="number"
+        min={0}
+        value={text(edge.responseTimeoutSeconds)}
+        help="Empty: a minute."
+      />
+      <Field
+        label="Requests at one time"
+        name="maxRequests"
+        type="number"
+        min={0}
+        value={text(edge.maxRequests)}
+        help="Empty: no limit."
+      />
+    </Form>
+  );
+}
