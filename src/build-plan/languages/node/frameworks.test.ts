@@ -90,7 +90,7 @@ describe('a framework that makes files', () => {
     [
       'Eleventy',
       wants('@11ty/eleventy'),
-      { 'eleventy.config.js': "return { dir: { output: './out/' } }" },
+      { 'eleventy.config.js': "a.add('src/a.css'); return { dir: { output: './out/' } }" },
       ['out'],
       null,
     ],

@@ -195,7 +195,7 @@ function isBelow(range: string, limit: string): boolean {
 }
 
 async function eleventyRuns(files: SourceFiles): Promise<Runs> {
-  const output = /^[^/]*(?:\boutput\s*:|\bsetOutputDirectory\()\s*['"](?:\.\/)?([\w./-]+?)\/?['"]/;
+  const output = /^(?:(?!\/\/).)*?(?:\boutput\s*:|\bsetOutputDirectory\()\s*['"](?:\.\/)?([\w./-]+?)\/?['"]/;
   const named = await files.findLine('.eleventy.js', output);
   const directory = (named?.match ?? (await inConfig(files, 'eleventy.config', output)))?.[1];
   return site(directory === undefined || directory.includes('..') ? ['_site'] : [directory]);
