@@ -103,6 +103,8 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   domain.parts.sampler.start();
   domain.parts.accessLines.start();
   await domain.parts.deliveries.start();
+  domain.parts.webhookDeliveries.start();
+  domain.parts.diskWatch.start();
   domain.parts.volumeWatch.start();
   domain.parts.unitSizes.start();
   const stopPruning = repeatedly(PRUNE_EVERY_MS, () => domain.pruneLogs());

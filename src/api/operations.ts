@@ -38,6 +38,7 @@ import { releaseOperations } from './operations/releases.ts';
 import { registryOperations } from './operations/registries.ts';
 import { volumeOperations } from './operations/volumes.ts';
 import { browserSessionOperations } from './operations/browser-session.ts';
+import { webhookOperations } from './operations/webhooks.ts';
 import { userOperations } from './operations/users.ts';
 
 export const OPERATIONS: readonly Operation[] = [
@@ -47,6 +48,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appShellOperations,
   ...appLogOperations,
   ...drainOperations,
+  ...webhookOperations,
   ...diagnosisOperations,
   ...metricOperations,
   ...appSwapOperations,

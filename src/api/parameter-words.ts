@@ -19,6 +19,8 @@ const WORDS: Readonly<Record<string, string>> = {
   deploy: 'ID of a deploy.',
   disabled: `Whether new apps may not be made for it: ${YES_NO}.`,
   drain: 'ID of a drain.',
+  webhook: 'ID of a webhook.',
+  delivery: 'ID of a message of a webhook.',
   email: 'E-mail of a user.',
   env: 'Name of a variable; may be repeated.',
   erroronly: `Only what failed or was refused: ${YES_NO}.`,

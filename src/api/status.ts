@@ -74,6 +74,8 @@ export const STATUS: Readonly<Record<ErrorCode, number>> = {
   'registry.invalid': 400,
   'drain.not_found': 404,
   'drain.invalid': 400,
+  'webhook.not_found': 404,
+  'webhook.invalid': 400,
   'volume.not_found': 404,
   'volume.invalid': 400,
   'volume.name_taken': 409,

@@ -35,6 +35,7 @@ import * as user from './shapes/user.ts';
 import { edgeSettings } from './shapes/edge-settings.ts';
 import { drain, drains, drainTest } from './shapes/drain.ts';
 import { volume, volumes } from './shapes/volume.ts';
+import * as webhook from './shapes/webhook.ts';
 
 const SAME = {
   diagnosis,
@@ -66,6 +67,7 @@ const SAME = {
   drains,
   drainTest,
   edgeSettings,
+  ...webhook,
   disk,
   quota,
   limit,

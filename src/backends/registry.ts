@@ -7,6 +7,7 @@ import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { ImageSource } from '../domain/deploys/image-source.ts';
 import type { DrainSender } from '../domain/drains/drain-sender.ts';
+import type { WebhookSender } from '../domain/webhooks/webhook-sender.ts';
 import type { DiskSurvey } from '../domain/disk/disk-survey.ts';
 import type { Probe } from '../domain/diagnosis/probe.ts';
 import type { ExternalHealers } from '../domain/healers/external-healer.ts';
@@ -26,6 +27,7 @@ import { openSealer } from '../lib/seal.ts';
 import { createHttpArchives } from './archive-source/http/http-archives.ts';
 import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
 import { createNetworkSender } from './drain-sender/network/network-sender.ts';
+import { createHttpWebhooks } from './webhook-sender/http/http-webhooks.ts';
 import { createHttpHealers } from './external-healer/http/http-healers.ts';
 import { type BareRepos, createBareRepos } from './git-host/bare-repos/bare-repos.ts';
 import { createSqlLogStore } from './log-store/sql/index.ts';
@@ -56,6 +58,7 @@ export interface Backends {
   readonly serviceEndpoint: ServiceEndpoint;
   readonly externalHealers: ExternalHealers;
   readonly drainSender: DrainSender;
+  readonly webhookSender: WebhookSender;
   readonly probe: Probe;
   readonly diskSurvey: DiskSurvey;
   readonly volumeHost: VolumeHost;
@@ -161,7 +164,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
 
 type Outward = Pick<
   Backends,
-  'serviceEndpoint' | 'archiveSource' | 'drainSender' | 'probe' | 'diskSurvey' | 'externalHealers'
+  'serviceEndpoint' | 'archiveSource' | 'drainSender' | 'webhookSender' | 'probe' | 'diskSurvey' | 'externalHealers'
 >;
 
 function outwardBackends({ home }: Config, addresses: AddressGuardOptions, logger: Logger): Outward {
@@ -169,6 +172,7 @@ function outwardBackends({ home }: Config, addresses: AddressGuardOptions, logge
     serviceEndpoint: createServiceEndpoints({ ...addresses, logger }),
     archiveSource: createHttpArchives(addresses),
     drainSender: createNetworkSender({ guard: createAddressGuard(addresses) }),
+    webhookSender: createHttpWebhooks({ guard: createAddressGuard(addresses) }),
     probe: createMachineProbe({ directory: home }),
     diskSurvey: createHomeSurvey({ home }),
     externalHealers: createHttpHealers({ guard: createAddressGuard(addresses) }),

@@ -77,6 +77,7 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   registry: async ({ request, signal }) => (await request('registries.list', { signal })).map(({ host }) => host),
   volume: async ({ request, signal, app }) =>
     (await request('volumes.list', { params: { app: await app() }, signal })).map(({ name }) => name),
+  webhook: async ({ request, signal }) => (await request('webhooks.list', { signal })).map(({ id }) => id),
   drain: async ({ request, signal }) => (await request('drains.list', { signal })).map(({ id }) => id),
   service: async ({ request, signal }) => (await request('instances.list', { signal })).map(({ service }) => service),
   instance: async ({ request, signal }) =>

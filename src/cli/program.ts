@@ -93,6 +93,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'How the edge treats the requests to an app: maintenance, holding, limits',
     load: async () => (await import('./edge/edge.ts')).registerEdge,
   },
+  webhook: {
+    description: 'Webhooks: what happens, told to receivers elsewhere',
+    load: async () => (await import('./webhooks/webhook.ts')).registerWebhook,
+  },
   healer: {
     description: 'Healers: they find disorder and put it in order',
     load: async () => (await import('./healers/healer.ts')).registerHealer,

@@ -10,6 +10,7 @@ import { type CertificatesClient, certificatesClient } from './certificates.ts';
 import { createCalls, type Progress } from './calls.ts';
 import { type DrainsClient, drainsClient } from './drains.ts';
 import { type EdgeClient, edgeClient } from './edge.ts';
+import { type WebhooksClient, webhooksClient } from './webhooks.ts';
 import { path } from './path.ts';
 import { type RegistriesClient, registriesClient } from './registries.ts';
 import { createRequests, type Requests } from './requests.ts';
@@ -118,6 +119,7 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly volumes: VolumesClient;
   readonly drains: DrainsClient;
   readonly edge: EdgeClient;
+  readonly webhooks: WebhooksClient;
   /** How full the disk of the platform is, and who holds what of it. */
   disk(): Promise<shapes.DiskReport>;
   readonly healers: {
@@ -160,6 +162,7 @@ export function createClient(target: Target, token?: string): Client {
     volumes: volumesClient(requests),
     drains: drainsClient(requests),
     edge: edgeClient(requests),
+    webhooks: webhooksClient(requests),
     disk: () => request('server.disk'),
     healers: {
       list: () => request('healers.list'),

@@ -69,6 +69,9 @@ import type { UseCases } from '../domain/use-cases.ts';
 import { CallerCache } from '../domain/users/caller-cache.ts';
 import { createUsers } from '../domain/users/users.ts';
 import { createRegistries } from '../domain/registries/registries.ts';
+import { createWebhooks } from '../domain/webhooks/webhooks.ts';
+import { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts';
+import { DiskWatch } from '../domain/disk/disk-watch.ts';
 import { createVolumes } from '../domain/volumes/volumes.ts';
 import { VolumeWatch } from '../domain/volumes/volume-watch.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
@@ -96,6 +99,8 @@ export interface Domain {
     readonly accessLines: AccessLines;
     readonly unitSizes: UnitSizes;
     readonly deliveries: DrainDeliveries;
+    readonly webhookDeliveries: WebhookDeliveries;
+    readonly diskWatch: DiskWatch;
     readonly volumeWatch: VolumeWatch;
     readonly queue: DeployQueue;
   };
@@ -147,8 +152,11 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const { logger, now, owner, timing = {} } = options;
   const settings: Settings = { ...options.settings, presents: (host) => certificates.presenter.presents(host) };
   const { logStore, provisioner, router, builder, gitHost, imageSource, volumeHost } = backends;
-  const audit = new Audit({ store: backends.store, logger, now });
-  const store = audit.recording(backends.store);
+  const { webhookSender } = backends;
+  const webhookDeliveries = new WebhookDeliveries({ store: backends.store, sender: webhookSender, logger, now });
+  const waking = webhookDeliveries.waking(backends.store);
+  const audit = new Audit({ store: waking, logger, now });
+  const store = audit.recording(waking);
   const journal = new Journal({ logStore, now, logger });
   const collector = new Collector({
     ...{ provisioner, logStore, journal, logger },
@@ -222,12 +230,15 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const sampler = new MetricsSampler({ store, provisioner, router, journal, logger, now });
   const { probe, diskSurvey: survey } = backends;
   const unitSizes = new UnitSizes({ store, probe, survey, supervisor, settings, logger });
+  const diskWatch = new DiskWatch({ store, probe, settings, logger, now });
   const volumeWatch = new VolumeWatch({ store, volumeHost, journal, logger });
   const workers = {
     sampler,
     accessLines,
     unitSizes,
     deliveries,
+    webhookDeliveries,
+    diskWatch,
     volumeWatch,
     collector,
     leases,
@@ -298,6 +309,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     metrics: createMetrics({ store, sampler, now }),
     logs: createLogs({ store, logStore, journal, act, now }),
     drains: createDrains({ store, logStore, deliveries, sender: backends.drainSender, act, now }),
+    webhooks: createWebhooks({ store, sender: webhookSender, wake: () => webhookDeliveries.wake(), act, now }),
     deploys,
     uploads: createUploads({ ...backends, deploys, settings }),
     platforms: createPlatforms({ store, builder, act, now }),
@@ -350,6 +362,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
         accessLines.close(),
         volumeWatch.close(),
         unitSizes.close(),
+        diskWatch.close(),
       ]);
       await supervisor.close();
       await rollouts.close();
@@ -357,6 +370,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       await collector.close();
       await deliveries.close();
       await audit.close();
+      await webhookDeliveries.close();
     },
   };
 }

@@ -41,6 +41,11 @@ const serviceUser: Rule = (caller, subject) =>
   serviceOwner(caller, subject) ||
   inTeams(caller, subject.service?.teams) ||
   (caller.kind === 'user' && subject.service?.isRestricted === false);
+/** Of an app, a team or a user; what is about none of them is the platform's, for admins. */
+const webhookKeeper: Rule = (caller, subject) => {
+  if (subject.app !== undefined) return appTeam(caller, subject);
+  return subject.team !== undefined ? teamMember(caller, subject) : self(caller, subject);
+};
 const instanceTeam: Rule = (caller, { instance }) => admin(caller, {}) || inTeams(caller, instance?.teams);
 
 const WORDS: ReadonlyMap<Rule, string> = new Map([
@@ -54,6 +59,7 @@ const WORDS: ReadonlyMap<Rule, string> = new Map([
   [inSomeTeam, 'users with a team, and admins'],
   [serviceOwner, 'members of the teams that own the service, and admins'],
   [serviceUser, 'who may use the service: its owners, its teams, any user where it is open to all, and admins'],
+  [webhookKeeper, "members of the app's teams or of the team, the user it is about, and admins"],
   [instanceTeam, "members of the instance's teams, and admins"],
   [registration, 'anybody where registration is open, otherwise admins'],
 ]);
@@ -124,6 +130,11 @@ export const RULES = {
   'drain.test': appTeam,
   'drain.update': appTeam,
   'drain.remove': appTeam,
+  'webhook.list': webhookKeeper,
+  'webhook.add': webhookKeeper,
+  'webhook.test': webhookKeeper,
+  'webhook.resend': webhookKeeper,
+  'webhook.remove': webhookKeeper,
   'app.diagnosis': appTeam,
   'app.metrics': appTeam,
   'app.releases': appTeam,

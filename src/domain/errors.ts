@@ -65,6 +65,8 @@ export const ERROR_CODES = [
   'registry.invalid',
   'drain.not_found',
   'drain.invalid',
+  'webhook.not_found',
+  'webhook.invalid',
   'volume.not_found',
   'volume.invalid',
   'volume.name_taken',

@@ -17,6 +17,7 @@ import type { TeamReader, TeamWriter } from './teams/team-store.ts';
 import type { RegistryReader, RegistryWriter } from './registries/registry-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
 import type { VolumeReader, VolumeWriter } from './volumes/volume-store.ts';
+import type { WebhookReader, WebhookWriter } from './webhooks/webhook-store.ts';
 
 export interface SettingReader {
   setting(key: string): Promise<string | null>;
@@ -42,6 +43,7 @@ export interface StoreReader
     ServiceReader,
     RegistryReader,
     VolumeReader,
+    WebhookReader,
     EventReader,
     SettingReader {}
 
@@ -62,6 +64,7 @@ export interface StoreWriter
     ServiceWriter,
     RegistryWriter,
     VolumeWriter,
+    WebhookWriter,
     EventWriter,
     SettingWriter {}
 

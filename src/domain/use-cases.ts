@@ -37,6 +37,7 @@ import type { Services } from './services/services.ts';
 import type { Teams } from './teams/teams.ts';
 import type { Users } from './users/users.ts';
 import type { Volumes } from './volumes/volumes.ts';
+import type { Webhooks } from './webhooks/webhooks.ts';
 
 export interface UseCases {
   readonly audit: RefusalLog;
@@ -58,6 +59,7 @@ export interface UseCases {
   readonly diagnoses: Diagnoses;
   readonly logs: Logs;
   readonly drains: Drains;
+  readonly webhooks: Webhooks;
   readonly metrics: Metrics;
   readonly unitReports: UnitReports;
   readonly registries: Registries;

@@ -79,6 +79,8 @@ async function makeAll(target: Target, admin: string, providerUrl: string): Prom
     unit: `${owner.app}/0`,
     process: 'web',
     drain: 'ffffffff',
+    webhook: 'ffffffff',
+    delivery: 'msg_0',
     healer: unique('h'),
     platform: unique('p'),
     plan: unique('p'),

@@ -11,6 +11,7 @@ import { IssueFailure } from '../../src/domain/certificates/authority.ts';
 import type { CertificateRecord } from '../../src/domain/certificates/certificate.ts';
 import type { DnsRecords } from '../../src/domain/certificates/dns-records.ts';
 import type { Store } from '../../src/domain/store.ts';
+import type { Webhook } from '../../src/domain/webhooks/webhook.ts';
 
 const worlds: CertificateWorld[] = [];
 afterEach(() => Promise.all(worlds.splice(0).map((world) => world.dispose())));
@@ -21,6 +22,10 @@ async function start(options: WorldOptions = {}): Promise<CertificateWorld> {
   return world;
 }
 
+const EVERYTHING: Webhook = {
+  ...{ id: 'a', scope: 'platform', owner: '', url: 'https://hooks.example.com/', secret: 'whsec_c2VjcmV0' },
+  ...{ kinds: [], by: 'ann@example.com', createdAt: '' },
+};
 const DNS: DnsRecords = { set: async () => {}, remove: async () => {} };
 const only = async ({ store }: CertificateWorld): Promise<CertificateRecord> => {
   const [record, ...others] = await store.certificates();
@@ -114,6 +119,7 @@ describe('an attempt', () => {
 
   it('that fails says why, waits longer each time, and is forgotten by a success', async () => {
     const world = await start({ dns: DNS });
+    await world.store.transact((tx) => tx.insertWebhook(EVERYTHING));
     world.authority.fault = () => new IssueFailure('validation_failed', 'ca.test says: no');
     const pauses: number[] = [];
     for (let round = 0; round < 4; round++) {
@@ -132,6 +138,10 @@ describe('an attempt', () => {
     world.authority.fault = () => null;
     await world.upkeep.round();
     expect(await only(world)).toMatchObject({ state: 'issued', cause: null, problem: '', failures: 0 });
+    const told = await world.store.deliveries(EVERYTHING.id, 10);
+    expect(told.map(({ kind, body }) => [kind, body.includes('ca.test says: no')])).toEqual([
+      ['certificate.failing', true],
+    ]);
   });
 
   it('waits until a limit of the authority is over', async () => {

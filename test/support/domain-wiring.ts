@@ -116,6 +116,7 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
       void parts.orphans.close();
       void parts.unitBindings.close();
       void parts.deliveries.close();
+      void parts.webhookDeliveries.close();
     },
     async next() {
       world.crash();
@@ -148,6 +149,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     externalHealers: { call: async ({ url }: { url: string }) => `called ${url}` },
     probe: faults.wrap('probe', machine.probe),
     drainSender: { send: async () => 'taken' },
+    webhookSender: machine.webhookSender,
     diskSurvey: {
       holdings: () => Promise.resolve([{ kind: 'code' as const, name: 'shop', bytes: 4096 }]),
       units: () => Promise.resolve(new Map()),

@@ -19,6 +19,7 @@ import { MemoryVolumes } from '../../src/backends/volume-host/memory/memory-volu
 import type { Provisioner, UnitSpec } from '../../src/domain/units/provisioner.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import type { Router, RouteTable } from '../../src/domain/routes/router.ts';
+import type { WebhookSender } from '../../src/domain/webhooks/webhook-sender.ts';
 import type { UserCaller } from '../../src/domain/caller.ts';
 import type { LogStore } from '../../src/domain/logs/log-store.ts';
 import { UNLIMITED } from '../../src/domain/quotas/quota.ts';
@@ -42,6 +43,8 @@ export interface Machine {
   readonly probe: Probe & { lost: Set<string>; space: DiskSpace };
   readonly builder: MemoryBuilder;
   readonly images: MemoryImages;
+  /** Takes every message, unless a test says otherwise. */
+  readonly webhookSender: WebhookSender & { answer: WebhookSender['send'] };
   readonly volumes: MemoryVolumes;
   readonly gitHost: MemoryRepositories;
   /** The provider of every service. */
@@ -109,6 +112,10 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     table,
     builder,
     images: new MemoryImages(builder),
+    webhookSender: {
+      answer: async () => ({ status: 204, answer: '', retryAfterMs: 0 }),
+      send: (...given) => machine.webhookSender.answer(...given),
+    },
     volumes: new MemoryVolumes(),
     gitHost: new MemoryRepositories(),
     endpoint: new MemoryEndpoint(),

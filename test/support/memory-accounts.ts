@@ -122,6 +122,7 @@ export function createMemoryAccounts(apps: ReadonlyMap<string, App>, { appToken 
     registryLogins: async () => [],
     putRegistryLogin: async () => {},
     deleteRegistryLogin: async () => false,
+    deleteWebhooksOf: async () => undefined,
     async removeMember(name, email) {
       const was = teams.get(name)?.members.includes(email) ?? false;
       if (was) changeMembers(name, (members) => members.filter((member) => member !== email));

@@ -17,6 +17,7 @@ import { metricsIn } from './memory-metrics.ts';
 import { logsIn } from './memory-logs.ts';
 import { edgeIn } from './memory-edge.ts';
 import { drainsIn } from './memory-drains.ts';
+import { webhooksIn } from './memory-webhooks.ts';
 import { volumesIn } from './memory-volumes.ts';
 import { releasesIn } from './memory-releases.ts';
 import { runIn, shellsIn } from './memory-run.ts';
@@ -77,6 +78,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     volumes: volumesIn(memory),
     drains: drainsIn(memory),
     appEdge: edgeIn(memory),
+    webhooks: webhooksIn(memory),
     certificates: certificatesIn(memory),
     deploys: deploysIn(memory, apps),
     uploads: {

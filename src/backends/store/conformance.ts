@@ -22,6 +22,7 @@ import { transactionCases } from './testing/transactions.ts';
 import { unitCases } from './testing/units.ts';
 import { userCases } from './testing/users.ts';
 import { volumeCases } from './testing/volumes.ts';
+import { webhookCases } from './testing/webhooks.ts';
 
 const GROUPS: Readonly<Record<string, StoreCases>> = {
   apps: appCases,
@@ -42,13 +43,14 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   registries: registryCases,
   volumes: volumeCases,
   drains: drainCases,
+  webhooks: webhookCases,
   'events and settings': eventCases,
   leases: leaseCases,
   transactions: transactionCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 127;
+const CASES = 131;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

@@ -31,6 +31,7 @@ import { TEAMS_CALLS, type TeamsTypes } from './teams.ts';
 import { UNITS_CALLS, type UnitsTypes } from './units.ts';
 import { USERS_CALLS, type UsersTypes } from './users.ts';
 import { VOLUMES_CALLS, type VolumesTypes } from './volumes.ts';
+import { WEBHOOKS_CALLS, type WebhooksTypes } from './webhooks.ts';
 
 /** What operations take and answer, by id. */
 export type Operations = ApiKeyTypes &
@@ -64,7 +65,8 @@ export type Operations = ApiKeyTypes &
   TeamsTypes &
   UnitsTypes &
   UsersTypes &
-  VolumesTypes;
+  VolumesTypes &
+  WebhooksTypes;
 
 /** How operations are called, by id. */
 export const CALLS = {
@@ -100,4 +102,5 @@ export const CALLS = {
   ...UNITS_CALLS,
   ...USERS_CALLS,
   ...VOLUMES_CALLS,
+  ...WEBHOOKS_CALLS,
 } as const;

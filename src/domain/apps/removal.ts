@@ -62,7 +62,10 @@ export function createRemoval(deps: RemovalDeps): Removal {
       await removeDrainsOf(deps, app);
       await logStore.removeApp(app);
       await store.transact(async (tx) => {
-        if ((await tx.app(app))?.removing === true) await tx.deleteApp(app);
+        if ((await tx.app(app))?.removing === true) {
+          await tx.deleteWebhooksOf('app', app);
+          await tx.deleteApp(app);
+        }
       });
       // The providers are told in the background: one that hangs keeps no app alive.
       if ((await store.bindings({ app })).length > 0) orphans.wake();

@@ -8,6 +8,7 @@ import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { toPlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
+import { announce } from '../webhooks/occurrence.ts';
 import type { PlatformEvent } from './events.ts';
 import { Refusals } from './refusals.ts';
 
@@ -102,9 +103,12 @@ export class Audit implements RefusalLog {
     const end = { endedAt: this.#now().toISOString(), error };
     const isWritten = entry.state === 'written';
     entry.state = 'ended';
-    if (!isWritten) return this.#insert({ ...entry.event, ...end });
     await bestEffort(this.#logger, 'recording the end of an event', () =>
-      this.#store.transact((tx) => tx.endEvent(entry.event.id, end)),
+      this.#store.transact(async (tx) => {
+        if (isWritten) await tx.endEvent(entry.event.id, end);
+        else await tx.insertEvent({ ...entry.event, ...end });
+        if (error === 'quota.exceeded') await announceQuota(tx, { ...entry.event, ...end });
+      }),
     );
   }
 
@@ -130,4 +134,18 @@ export class Audit implements RefusalLog {
       isRefusal: false,
     };
   }
+}
+
+/** Whoever tries again and again is told of once an hour. */
+const QUOTA_QUIET_MS = 60 * 60_000;
+
+async function announceQuota(tx: StoreWriter, { target, actor, action, endedAt }: PlatformEvent): Promise<void> {
+  // A new app of that name is not the one that has it.
+  const app = action !== 'app.create' && target.startsWith('app:') ? target.slice('app:'.length) : '';
+  const message = `${action} by ${actor} was refused: a quota is reached.`;
+  await announce(
+    tx,
+    { kind: 'quota.reached', app, by: actor, message, facts: { action }, quietMs: QUOTA_QUIET_MS },
+    endedAt,
+  );
 }

@@ -14,6 +14,7 @@ import { type Cause, isOfTheAuthority } from './cause.ts';
 import type { DnsRecords } from './dns-records.ts';
 import type { NameLooks } from './name-looks.ts';
 import type { Presenter } from './presenter.ts';
+import { announce } from '../webhooks/occurrence.ts';
 import { type Chance, pauseAfter, renewalByLife } from './schedule.ts';
 
 export interface IssuanceDeps {
@@ -149,6 +150,11 @@ export class Issuance {
         nextAttemptAt: at.toISOString(),
         ...(failure.goesOn ? {} : NOTHING_ORDERED),
       });
+      if (failures > 1) return;
+      const { app, names } = record;
+      const message = `There is no new certificate for ${names.join(', ')}: ${failure.message}`;
+      const facts = { names: names.join(' '), cause: failure.code, not_after: record.notAfter };
+      await announce(tx, { kind: 'certificate.failing', app, message, facts }, now().toISOString());
     });
   }
 

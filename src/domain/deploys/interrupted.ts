@@ -2,6 +2,7 @@
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Store } from '../store.ts';
 import type { Builder } from './builder.ts';
+import { announceDeploy } from './announce-deploy.ts';
 import type { Deploy } from './deploy.ts';
 
 export const INTERRUPTED = 'The deploy was interrupted before the new version served.';
@@ -23,11 +24,15 @@ export async function closeInterrupted(deps: InterruptedDeps, deploy: Deploy): P
   const { store, builder, logger, now } = deps;
   const finishedAt = now().toISOString();
   if (isCommitted(deploy)) {
-    await store.transact((tx) => tx.updateDeploy(deploy.id, { state: 'done', finishedAt }));
+    await store.transact(async (tx) => {
+      await tx.updateDeploy(deploy.id, { state: 'done', finishedAt });
+      await announceDeploy(tx, deploy.id, finishedAt);
+    });
     return;
   }
   await store.transact(async (tx) => {
     await tx.updateDeploy(deploy.id, { state: 'failed', cause: 'interrupted', error: INTERRUPTED, finishedAt });
+    await announceDeploy(tx, deploy.id, finishedAt);
     await tx.appendDeployLog(deploy.id, [` !     Deploy failed (interrupted): ${INTERRUPTED}`]);
   });
   const { artifact } = deploy;

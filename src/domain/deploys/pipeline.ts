@@ -22,6 +22,7 @@ import type { StoreWriter } from '../store.ts';
 import type { Artifact } from './builder.ts';
 import { type Deploy, type DeployState, FINISHED, type NewCode } from './deploy.ts';
 import type { DeployQueue, QueuedDeploy } from './deploy-queue.ts';
+import { announceDeploy } from './announce-deploy.ts';
 import { type Facts, failureFacts } from './failure-facts.ts';
 import { failureReport } from './failure-report.ts';
 import { INTERRUPTED, isCommitted } from './interrupted.ts';
@@ -273,7 +274,9 @@ export class Pipeline {
         await what.write(tx);
       }
     } else if (state === 'done') {
-      await tx.updateDeploy(deploy.id, { ...change, failedRequests, finishedAt: this.#deps.now().toISOString() });
+      const finishedAt = this.#deps.now().toISOString();
+      await tx.updateDeploy(deploy.id, { ...change, failedRequests, finishedAt });
+      await announceDeploy(tx, deploy.id, finishedAt);
     } else {
       await tx.updateDeploy(deploy.id, change);
     }
@@ -317,6 +320,7 @@ export class Pipeline {
         const own = await tx.deploy(deploy.id);
         if (own !== null && isCommitted(own)) return false;
         await tx.updateDeploy(deploy.id, { ...end, phases: clock.phases, durationMs: clock.totalMs });
+        await announceDeploy(tx, deploy.id, end.finishedAt);
         return true;
       });
     });

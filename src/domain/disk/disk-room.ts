@@ -21,7 +21,7 @@ export function isLow(space: DiskSpace | null, { diskReserveBytes }: DiskRoomDep
 export async function demandRoom({ probe, settings }: DiskRoomDeps): Promise<void> {
   const space = await probe.disk();
   if (space === null || !isLow(space, settings)) return;
-  throw new PlatformError('disk.low', `The disk of the server is nearly full: ${described(space)}.`, {
+  throw new PlatformError('disk.low', `The disk of the server is nearly full: ${describedSpace(space)}.`, {
     hint: 'Apps and databases go on, but no new code is taken. Ask the operator to make room (tancho server disk shows who holds what), then try again.',
   });
 }
@@ -44,7 +44,8 @@ export async function wantedRoom({ probe }: Pick<DiskRoomDeps, 'probe'>): Promis
   return space === null ? 0 : Math.max(0, SHORT_BYTES - space.freeBytes);
 }
 
-function described({ freeBytes, totalBytes, freeFiles, totalFiles }: DiskSpace): string {
+/** Half a sentence. */
+export function describedSpace({ freeBytes, totalBytes, freeFiles, totalFiles }: DiskSpace): string {
   const mebibytes = (bytes: number): number => Math.floor(bytes / 1024 ** 2);
   const files = totalFiles === 0 ? '' : `, and room for ${freeFiles} of ${totalFiles} files`;
   return `${mebibytes(freeBytes)} MiB of ${mebibytes(totalBytes)} MiB are free${files}`;

@@ -64,7 +64,7 @@ export function checkTarget(input: TargetInput): DrainTarget {
 }
 
 /** What may be shown of where it goes: everything after the host may be a secret. */
-export function shownReceiver({ url }: DrainTarget): string {
+export function shownReceiver({ url }: Pick<DrainTarget, 'url'>): string {
   const { protocol, host, pathname, search } = new URL(url);
   return `${protocol}//${host}${pathname.length > 1 || search !== '' ? '/…' : ''}`;
 }

@@ -76,6 +76,7 @@ export function createTeams(deps: TeamsDeps): Teams {
           for (const { host, team } of await tx.registryLogins()) {
             if (team === name) await tx.deleteRegistryLogin(host, team);
           }
+          await tx.deleteWebhooksOf('team', name);
           await tx.deleteTeam(name);
         });
         callers.clear();

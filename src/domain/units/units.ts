@@ -13,6 +13,7 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Release } from '../apps/app.ts';
 import { ROUTED_PROCESS, type Unit, type UnitExit, unitName } from './unit.ts';
+import { announceDeath } from './announce-death.ts';
 import { privateValues, withoutPrivateValues } from './private-values.ts';
 import { type HookRun, runHook } from './hook-run.ts';
 import type { Provisioner, UnitExited } from './provisioner.ts';
@@ -114,7 +115,10 @@ export class Units {
       if (unit.state === 'error' && unit.lastExit?.reason !== undefined) return null;
       const change = hadServed ? { ...DOWN, exits: unit.exits + 1, lastExit } : { lastExit };
       await tx.updateUnit(id, change);
-      return hadServed ? { ...unit, ...change } : null;
+      if (!hadServed) return null;
+      const dead = { ...unit, ...change };
+      await announceDeath(tx, dead, lastExit);
+      return dead;
     });
   }
 
@@ -140,6 +144,7 @@ export class Units {
         const detail = `${unit.process} ${unitName(unit)}: ${reason}`.slice(0, MAX_DETAIL);
         const about = { actor: 'tancho', address: '', action: 'unit.replace', target, detail, error: '' };
         await tx.insertEvent({ id: randomHex(24), at, endedAt: at, isRefusal: false, ...about });
+        await announceDeath(tx, { ...unit, ...change }, lastExit);
         return { ...unit, ...change };
       });
     });

@@ -3,6 +3,7 @@ import type { AppReader } from '../apps/app-store.ts';
 import type { RegistryReader, RegistryWriter } from '../registries/registry-store.ts';
 import type { ServiceReader } from '../services/service-store.ts';
 import type { TeamReader, TeamWriter } from '../teams/team-store.ts';
+import type { WebhookWriter } from '../webhooks/webhook-store.ts';
 import type { UserReader, UserWriter } from './user-store.ts';
 
 /** The part of the Store that accounts and teams need; every Store is one. */
@@ -14,7 +15,14 @@ export interface AccountReader
     Pick<AppReader, 'apps'>,
     Pick<ServiceReader, 'services' | 'instances'> {}
 
-export interface AccountWriter extends AccountReader, UserWriter, TeamWriter, RegistryReader, RegistryWriter {}
+export interface AccountWriter
+  extends
+    AccountReader,
+    UserWriter,
+    TeamWriter,
+    RegistryReader,
+    RegistryWriter,
+    Pick<WebhookWriter, 'deleteWebhooksOf'> {}
 
 export interface AccountStore extends AccountReader {
   /** See Store.transact. */

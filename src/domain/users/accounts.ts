@@ -61,6 +61,7 @@ export function createAccounts(deps: { store: AccountStore; act: Act; callers: C
       await act(caller, 'user.remove', { email }, { target: `user:${email.slice(0, 254)}` }, async () => {
         await store.transact(async (tx) => {
           await refuseIfNeeded(tx, email);
+          await tx.deleteWebhooksOf('user', email);
           await tx.deleteUser(email);
         });
         callers.clear();

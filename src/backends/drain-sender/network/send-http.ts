@@ -3,9 +3,9 @@ import type { DrainTarget } from '../../../domain/drains/drain.ts';
 import { DeliveryFailure, type DeliveryProblem } from '../../../domain/drains/drain-sender.ts';
 import type { AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import { openRequest, readAnswer, RequestFailure } from '../../../lib/guarded/guarded-request.ts';
+import { requestFailed } from '../../../lib/guarded/receiver-words.ts';
 import { createRedactor, withEncoded } from '../../../lib/redact.ts';
 import type { Message } from './message.ts';
-import { connectionFailed } from './words.ts';
 
 const CONNECT_MS = 10_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
@@ -47,7 +47,7 @@ export async function sendHttp(
     throw new DeliveryFailure(problemOf(status), `The receiver answered ${shown}`, { retryAfterMs });
   } catch (error) {
     if (error instanceof DeliveryFailure) throw error;
-    if (error instanceof RequestFailure) throw new DeliveryFailure('later', wordsOf(error), { cause: error });
+    if (error instanceof RequestFailure) throw new DeliveryFailure('later', requestFailed(error), { cause: error });
     throw new DeliveryFailure('later', 'The lines could not be sent.', { cause: error });
   }
 }
@@ -55,15 +55,6 @@ export async function sendHttp(
 function problemOf(status: number): DeliveryProblem {
   if (status === 413) return 'too_large';
   return status === 400 || status === 422 ? 'refused' : 'later';
-}
-
-function wordsOf({ code, message, cause }: RequestFailure): string {
-  if (code === 'timeout') return 'The receiver did not answer in time.';
-  if (code === 'forbidden') return message;
-  if (code === 'malformed') return `The answer of the receiver is ${message}.`;
-  return cause instanceof Error && 'code' in cause
-    ? connectionFailed(cause)
-    : `The receiver is out of reach: ${message.replace(/\.?$/, '.')}`;
 }
 
 /** A receiver may quote what it was asked. */

@@ -5,7 +5,7 @@
 import { connect as connectTcp, type Socket } from 'node:net';
 import { DeliveryFailure } from '../../../domain/drains/drain-sender.ts';
 import type { ResolvedAddress } from '../../../lib/guarded/address-guard.ts';
-import { connectionFailed } from './words.ts';
+import { connectionFailed } from '../../../lib/guarded/receiver-words.ts';
 
 export interface SyslogTarget {
   readonly addresses: readonly ResolvedAddress[];

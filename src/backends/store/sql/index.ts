@@ -44,6 +44,7 @@ import { unitReader, unitWriter } from './units.ts';
 import { userReader, userWriter } from './users.ts';
 import { versions } from './version.ts';
 import { volumeReader, volumeWriter } from './volumes.ts';
+import { webhookReader, webhookWriter } from './webhooks.ts';
 
 export type SqlStoreOptions =
   | {
@@ -129,6 +130,7 @@ function reader(scope: Scope): StoreReader {
     ...volumeReader(scope),
     ...certificateReader(scope),
     ...drainReader(scope),
+    ...webhookReader(scope),
     ...eventReader(scope),
     ...settingReader(scope),
   };
@@ -160,6 +162,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...volumeWriter(scope),
     ...certificateWriter(scope),
     ...drainWriter(scope),
+    ...webhookWriter(scope),
     ...eventWriter(scope),
     ...settingWriter(scope),
   };

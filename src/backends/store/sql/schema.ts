@@ -36,6 +36,8 @@ export interface Tables {
   certificates: CertificatesTable;
   authority_identities: { authority: string; sealed_key: string; account: string };
   drains: DrainsTable;
+  webhooks: WebhooksTable;
+  webhook_deliveries: WebhookDeliveriesTable;
   events: EventsTable;
   leases: { key: string; owner: string; expires_ms: number };
   settings: { key: string; value: string };
@@ -252,6 +254,35 @@ export interface DrainsTable {
   sealed_target: string;
   actor: string;
   created_at: string;
+}
+
+export interface WebhooksTable {
+  id: string;
+  scope: string;
+  /** No reference: '' stands for the platform. */
+  owner: string;
+  /** Address and secret as JSON, sealed. */
+  sealed_target: string;
+  kinds_json: string;
+  actor: string;
+  created_at: string;
+}
+
+export interface WebhookDeliveriesTable {
+  seq: Generated<number>;
+  id: string;
+  webhook: string;
+  kind: string;
+  app: string;
+  body: string;
+  state: string;
+  created_at: string;
+  retried_since: string;
+  next_attempt_at: string;
+  attempts: number;
+  last_attempt_at: string;
+  status: number;
+  answer: string;
 }
 
 export interface EventsTable {

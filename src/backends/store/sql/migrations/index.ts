@@ -18,6 +18,7 @@ import { registryLogins } from './0015-registry-logins.ts';
 import { drains } from './0016-drains.ts';
 import { planDisk } from './0017-plan-disk.ts';
 import { appEdge } from './0018-app-edge.ts';
+import { webhooks } from './0019-webhooks.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -42,6 +43,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0016_drains': drains(kind),
       '0017_plan_disk': planDisk(),
       '0018_app_edge': appEdge(kind),
+      '0019_webhooks': webhooks(kind),
     },
   };
 }

@@ -1,3 +1,5 @@
+import type { RequestFailure } from './guarded-request.ts';
+
 /** What a connection that failed means, in words for those who have to mend it. */
 const WORDS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'Nobody listens at the address of the receiver.',
@@ -21,4 +23,14 @@ export function connectionFailed(thrown: unknown): string {
   if (known !== undefined) return known;
   if (code.startsWith('ERR_SSL')) return `The receiver does not speak TLS as it should (${code}).`;
   return `The connection to the receiver failed${code === '' ? '' : ` (${code})`}.`;
+}
+
+/** One sentence. */
+export function requestFailed({ code, message, cause }: RequestFailure): string {
+  if (code === 'timeout') return 'The receiver did not answer in time.';
+  if (code === 'forbidden') return message;
+  if (code === 'malformed') return `The answer of the receiver is ${message}.`;
+  return cause instanceof Error && 'code' in cause
+    ? connectionFailed(cause)
+    : `The receiver is out of reach: ${message.replace(/\.?$/, '.')}`;
 }
