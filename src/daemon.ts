@@ -104,6 +104,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   domain.parts.accessLines.start();
   await domain.parts.deliveries.start();
   domain.parts.webhookDeliveries.start();
+  domain.parts.auditLog.start();
   domain.parts.diskWatch.start();
   domain.parts.volumeWatch.start();
   domain.parts.unitSizes.start();

@@ -23,6 +23,7 @@ const WORDS: Readonly<Record<string, string>> = {
   delivery: 'ID of a message of a webhook.',
   email: 'E-mail of a user.',
   env: 'Name of a variable; may be repeated.',
+  from: 'Index of the first row.',
   erroronly: `Only what failed or was refused: ${YES_NO}.`,
   event: 'ID of an event.',
   filter: 'container: only what concerns units; node: nothing; empty: all.',

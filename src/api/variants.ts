@@ -8,7 +8,7 @@ import * as deploy from './shapes/deploy.ts';
 import { diagnosis } from './shapes/diagnosis.ts';
 import { envVars } from './shapes/env-var.ts';
 import { knownUnits } from './shapes/known-unit.ts';
-import { eventInfo, events } from './shapes/event.ts';
+import { auditLog, eventInfo, events } from './shapes/event.ts';
 import { logEntries, logEntriesUnion } from './shapes/log-entry.ts';
 import { disk } from './shapes/disk.ts';
 import * as healer from './shapes/healer.ts';
@@ -43,6 +43,7 @@ const SAME = {
   releaseComparison,
   releases,
   envVars,
+  auditLog,
   eventInfo,
   events,
   knownUnits,

@@ -23,7 +23,6 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'metadata.info': '"tancho server status" asks the server of this machine',
   'apps.custom_data': 'for programs that leave data with an app',
   'apps.log_push': 'for programs beside the units that have lines for the log',
-  'events.info': '"tancho event list" shows all that there is of each',
   'deploys.available': 'for builders that ask before they build',
   'logs.clear': 'for programs of operators',
   'units.known': 'for programs beside the units',
@@ -40,11 +39,16 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'quotas.user': '"tancho user quota" shows more',
 };
 
-/** They are about this machine or this program, not about the API; the shell is no request but a websocket. */
+/**
+ * They are about this machine or this program, not about the API; the shell is no request but a websocket, what is watched has no end, and
+ * what is verified must be true.
+ */
 const LOCAL = [
   'app shell',
   'build plan',
   'completion',
+  'event verify',
+  'event watch',
   'provider',
   'server',
   'server stop',

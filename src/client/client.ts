@@ -132,6 +132,9 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly events: {
     /** Newest first; admins see all, others their own and those of their apps. */
     list(filter?: EventFilter): Promise<readonly shapes.Event[]>;
+    info(event: string): Promise<shapes.Event>;
+    /** Rows of the audit log from this index on, at most 1,000; for admins. */
+    log(from: number, limit?: number): Promise<shapes.AuditLog>;
   };
   readonly quotas: QuotasClient;
   readonly appTokens: AppTokensClient;
@@ -174,6 +177,8 @@ export function createClient(target: Target, token?: string): Client {
         request('events.list', {
           query: { 'target.value': app, ownername: by, erroronly: failed === true ? true : undefined, limit },
         }),
+      info: (event) => request('events.info', { params: { event } }),
+      log: (from, limit) => request('events.log', { query: { from, limit } }),
     },
     deploys: {
       list: (filter = {}) => request('deploys.list', { query: { ...filter } }),

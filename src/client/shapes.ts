@@ -93,3 +93,4 @@ export interface LogQuery {
   /** Cursor of an entry. */
   readonly after?: string;
 }
+export type AuditLog = Answer<'events.log'>;

@@ -3,7 +3,7 @@ import type { Backends } from '../backends/registry.ts';
 import type { Config } from '../config/config.ts';
 import { createAppTokens } from '../domain/app-tokens/app-tokens.ts';
 import { type Act, createAct } from '../domain/act.ts';
-import { Audit } from '../domain/audit/audit.ts';
+import type { AuditLog } from '../domain/audit/audit-log.ts';
 import { createEventLog } from '../domain/audit/event-log.ts';
 import { createUnitReports } from '../domain/units/unit-reports.ts';
 import { createAppChanges } from '../domain/apps/app-changes.ts';
@@ -70,7 +70,7 @@ import { CallerCache } from '../domain/users/caller-cache.ts';
 import { createUsers } from '../domain/users/users.ts';
 import { createRegistries } from '../domain/registries/registries.ts';
 import { createWebhooks } from '../domain/webhooks/webhooks.ts';
-import { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts';
+import type { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts';
 import { DiskWatch } from '../domain/disk/disk-watch.ts';
 import { createVolumes } from '../domain/volumes/volumes.ts';
 import { VolumeWatch } from '../domain/volumes/volume-watch.ts';
@@ -78,6 +78,7 @@ import { bestEffort, type Logger } from '../lib/logger.ts';
 import { repeatedly } from '../lib/repeatedly.ts';
 import { isLocalName, isLoopback } from './addresses.ts';
 import { type CertificateBackends, createCertificateParts } from './certificates.ts';
+import { openRecord } from './record.ts';
 
 const RETAIN_EVERY_MS = 10 * 60_000;
 
@@ -100,6 +101,7 @@ export interface Domain {
     readonly unitSizes: UnitSizes;
     readonly deliveries: DrainDeliveries;
     readonly webhookDeliveries: WebhookDeliveries;
+    readonly auditLog: AuditLog;
     readonly diskWatch: DiskWatch;
     readonly volumeWatch: VolumeWatch;
     readonly queue: DeployQueue;
@@ -153,10 +155,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const settings: Settings = { ...options.settings, presents: (host) => certificates.presenter.presents(host) };
   const { logStore, provisioner, router, builder, gitHost, imageSource, volumeHost } = backends;
   const { webhookSender } = backends;
-  const webhookDeliveries = new WebhookDeliveries({ store: backends.store, sender: webhookSender, logger, now });
-  const waking = webhookDeliveries.waking(backends.store);
-  const audit = new Audit({ store: waking, logger, now });
-  const store = audit.recording(waking);
+  const { store, audit, auditLog, webhookDeliveries } = openRecord(backends, { logger, now });
   const journal = new Journal({ logStore, now, logger });
   const collector = new Collector({
     ...{ provisioner, logStore, journal, logger },
@@ -238,6 +237,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     unitSizes,
     deliveries,
     webhookDeliveries,
+    auditLog,
     diskWatch,
     volumeWatch,
     collector,
@@ -264,7 +264,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const rounds = new HealerRounds({ healers, everyMs: config.healingIntervalSeconds * 1000, logger, now });
   const useCases: UseCases = {
     audit,
-    events: createEventLog({ store }),
+    events: createEventLog({ store, auditLog }),
     apps: createApps({
       store,
       builder,
@@ -348,7 +348,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       });
     },
     startRetention() {
-      const retention = createRetention({ store, builder, leases, queue, settings, logger, now });
+      const retention = createRetention({ store, auditLog, builder, leases, queue, settings, logger, now });
       return repeatedly(RETAIN_EVERY_MS, (signal) => retention.run(signal));
     },
     async close(how) {
@@ -370,7 +370,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       await collector.close();
       await deliveries.close();
       await audit.close();
-      await webhookDeliveries.close();
+      await Promise.all([webhookDeliveries.close(), auditLog.close()]);
     },
   };
 }

@@ -164,6 +164,7 @@ const expected: Record<Action, string[]> = {
   'instance.proxy': APP_TEAM,
   'app.bind': APP_TEAM,
   'app.unbind': APP_TEAM,
+  'event.log': ADMINS,
   'event.list': USERS,
   'server.disk': ADMINS,
   'healer.list': USERS,

@@ -196,6 +196,7 @@ export const RULES = {
   'app.bind': appTeam,
   'app.unbind': appTeam,
   'event.list': user,
+  'event.log': admin,
   'server.disk': admin,
   'healer.list': user,
   'healer.run': user,

@@ -3,13 +3,17 @@
  * nobody waits for it; an app that somebody works on is left for the next time.
  */
 import { bestEffort, type Logger } from '../lib/logger.ts';
+import type { AuditLog } from './audit/audit-log.ts';
+import { type Forgotten, FORGET, forgetDetail } from './audit/log-rows.ts';
+import { OWN_EVENT } from './audit/events.ts';
+import { randomHex } from '../lib/ids.ts';
 import type { Builder } from './deploys/builder.ts';
 import type { DeployQueue } from './deploys/deploy-queue.ts';
 import { pruneReleases } from './deploys/prune.ts';
 import { isPlatformError } from './errors.ts';
 import type { Leases } from './leases.ts';
 import type { Settings } from './settings.ts';
-import type { Store } from './store.ts';
+import type { Store, StoreWriter } from './store.ts';
 
 const EVENTS_AT_ONCE = 500;
 /** Of all events, so that what is refused never takes the place of what was done. */
@@ -22,6 +26,8 @@ const DAY_MS = 86_400_000;
 
 export interface RetentionDeps {
   readonly store: Store;
+  /** What is removed is in it before. */
+  readonly auditLog: Pick<AuditLog, 'sequence'>;
   readonly builder: Builder;
   readonly leases: Leases;
   readonly queue: Pick<DeployQueue, 'isOtherAtWork'>;
@@ -36,11 +42,26 @@ export interface Retention {
 }
 
 export function createRetention(deps: RetentionDeps): Retention {
-  const { store, builder, leases, queue, settings, logger, now } = deps;
+  const { store, auditLog, builder, leases, queue, settings, logger, now } = deps;
   const { eventDays, events, deployLogsPerApp, deploysPerApp, unusedDays, toolBytes } = settings.retention;
 
   async function inBatches(batch: number, signal: AbortSignal, remove: () => Promise<number>): Promise<void> {
     while (!signal.aborted && (await remove()) >= batch) await new Promise((resolve) => setImmediate(resolve));
+  }
+
+  /** What is forgotten is an event of its own, by which a removal by somebody else is told from it. */
+  function forget(remove: (tx: StoreWriter) => Promise<Forgotten>): Promise<number> {
+    return store.transact(async (tx) => {
+      const { events: gone, rows } = await remove(tx);
+      if (rows.length === 0) return gone;
+      const kept = await tx.firstKeptAuditRow();
+      const first = kept ?? Math.max(...rows) + 1;
+      await tx.deleteAuditCheckpoints(first);
+      const at = now().toISOString();
+      const about = { action: FORGET, target: 'events', detail: forgetDetail(first, rows) };
+      await tx.insertEvent({ ...OWN_EVENT, ...about, id: randomHex(24), at, endedAt: at });
+      return gone;
+    });
   }
 
   async function pruneApps(signal: AbortSignal): Promise<void> {
@@ -61,11 +82,12 @@ export function createRetention(deps: RetentionDeps): Retention {
       const oldEvents = { before, keep: events, batch: EVENTS_AT_ONCE };
       const oldRefusals = { keep: Math.ceil(events * REFUSED_PART), batch: EVENTS_AT_ONCE };
       const oldLogs = { keep: deployLogsPerApp, batch: LOGS_AT_ONCE };
-      await bestEffort(logger, 'removing old events', () =>
-        inBatches(EVENTS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldEvents(oldEvents))),
-      );
+      await bestEffort(logger, 'removing old events', async () => {
+        await auditLog.sequence();
+        await inBatches(EVENTS_AT_ONCE, signal, () => forget((tx) => tx.deleteOldEvents(oldEvents)));
+      });
       await bestEffort(logger, 'removing surplus refusals', () =>
-        inBatches(EVENTS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldRefusals(oldRefusals))),
+        inBatches(EVENTS_AT_ONCE, signal, () => forget((tx) => tx.deleteOldRefusals(oldRefusals))),
       );
       await bestEffort(logger, 'removing old logs of deploys', () =>
         inBatches(LOGS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldDeployLogs(oldLogs))),

@@ -8,6 +8,7 @@ import type { CertificateReader, CertificateWriter } from './certificates/certif
 import type { DrainReader, DrainWriter } from './drains/drain-store.ts';
 import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
 import type { EventReader, EventWriter } from './audit/events.ts';
+import type { AuditLogReader, AuditLogWriter } from './audit/log-rows.ts';
 import type { PlanReader, PlanWriter } from './plans/plan-store.ts';
 import type { PlatformReader, PlatformWriter } from './platforms/platform-store.ts';
 import type { PoolReader, PoolWriter } from './pools/pool-store.ts';
@@ -45,6 +46,7 @@ export interface StoreReader
     VolumeReader,
     WebhookReader,
     EventReader,
+    AuditLogReader,
     SettingReader {}
 
 export interface StoreWriter
@@ -66,6 +68,7 @@ export interface StoreWriter
     VolumeWriter,
     WebhookWriter,
     EventWriter,
+    AuditLogWriter,
     SettingWriter {}
 
 export interface Store extends StoreReader {

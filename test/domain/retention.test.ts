@@ -23,6 +23,7 @@ describe('retention', () => {
     const { store, builder, settings, now } = world.machine;
     return createRetention({
       store,
+      auditLog: world.parts.auditLog,
       builder,
       leases: world.parts.leases,
       queue: world.parts.queue,
@@ -93,7 +94,7 @@ describe('retention', () => {
     );
     world.machine.pass(31 * DAY_MS);
     await retention().run(unstopped());
-    expect(await store.events(100)).toEqual([]);
+    expect((await store.events(100)).map(({ action }) => action)).toEqual(['event.forget']);
   });
 
   it('goes on with the rest when one part fails, and ends when it is stopped', async () => {
@@ -101,7 +102,14 @@ describe('retention', () => {
     await setEnv(12);
     const { store, builder, settings, now } = world.machine;
     const broken = { ...store, transact: () => Promise.reject(new Error('away')) };
-    const parts = { leases: world.parts.leases, queue: world.parts.queue, builder, settings, now };
+    const parts = {
+      auditLog: world.parts.auditLog,
+      leases: world.parts.leases,
+      queue: world.parts.queue,
+      builder,
+      settings,
+      now,
+    };
     const warnings: string[] = [];
     const logger = { ...SILENT, warn: (_fields: object, message: string) => void warnings.push(message) };
     await createRetention({ ...parts, store: broken, logger }).run(unstopped());

@@ -117,6 +117,7 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
       void parts.unitBindings.close();
       void parts.deliveries.close();
       void parts.webhookDeliveries.close();
+      void parts.auditLog.close();
     },
     async next() {
       world.crash();

@@ -38,6 +38,18 @@ export type MemoryPlatform = Omit<
   addEntry(app: string, message: string): void;
 };
 
+const NO_EVENTS = {
+  events: async () => [],
+  event: async () => null,
+  apps: async () => [],
+  auditRows: async () => [],
+  auditCheckpoints: async () => [],
+  auditHead: async () => null,
+  auditKey: async () => null,
+  unloggedEvents: async () => [],
+  firstKeptAuditRow: async () => null,
+};
+
 export function createMemoryPlatform(): MemoryPlatform {
   const memory = new Memory();
   const { records, units, deploys, entries, listeners } = memory;
@@ -48,7 +60,7 @@ export function createMemoryPlatform(): MemoryPlatform {
   };
   return {
     audit: { refused() {} },
-    events: createEventLog({ store: { events: async () => [], event: async () => null, apps: async () => [] } }),
+    events: createEventLog({ store: NO_EVENTS, auditLog: { sequence: async () => {} } }),
     apps,
     env: envIn(memory),
     releases: releasesIn(memory),

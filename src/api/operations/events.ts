@@ -30,6 +30,20 @@ export const eventOperations: readonly Operation[] = [
     handle: ({ useCases, caller }, input) => useCases.events.list(caller, queryOf(input.query)),
   }),
   json({
+    id: 'events.log',
+    section: null,
+    summary:
+      'Show rows of the audit log as the leaves of a hash tree, with what the log has signed, at most 1,000 at once; for admins.',
+    method: 'GET',
+    path: '/events/log',
+    access: 'user',
+    query: Type.Object({ from: queryText, limit: queryText }),
+    shape: 'auditLog',
+    errors: ['access.denied', 'event.not_found', 'input.invalid'],
+    handle: ({ useCases, caller }, { query: { from, limit } }) =>
+      useCases.events.log(caller, wholeNumber('from', from || '0'), wholeNumber('limit', limit || '1000')),
+  }),
+  json({
     id: 'events.info',
     section: null,
     summary: 'Show one event.',

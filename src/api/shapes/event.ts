@@ -1,8 +1,10 @@
+import type { LogPage } from '../../domain/audit/event-log.ts';
 import type { PlatformEvent } from '../../domain/audit/events.ts';
 import { Type } from '../schema.ts';
 import { shape } from './shape.ts';
 import { ZERO_DATE } from './wire-time.ts';
 
+const nullableText = Type.Unsafe<string | null>({ type: ['string', 'null'] });
 const typed = Type.Object({ Type: Type.String(), Value: Type.String() });
 const named = Type.Object({ Type: Type.String(), Name: Type.String() });
 
@@ -20,6 +22,20 @@ const event = Type.Object({
   Running: Type.Boolean(),
   Cancelable: Type.Boolean(),
   Refused: Type.Boolean(),
+  /** How the owner was known, with the beginning of the token's hash. */
+  Token: Type.String(),
+  /** Milliseconds; 0 while it goes on. */
+  Duration: Type.Integer(),
+  /** The deploy that it made, whose log says more; empty for none. */
+  Deploy: Type.String(),
+  /** What it changed; private values are replaced. */
+  Changes: Type.Array(
+    Type.Object({
+      Field: Type.String(),
+      Before: nullableText,
+      After: nullableText,
+    }),
+  ),
 });
 
 function toWire(one: PlatformEvent) {
@@ -37,6 +53,10 @@ function toWire(one: PlatformEvent) {
     Running: one.endedAt === '',
     Cancelable: false,
     Refused: one.isRefusal,
+    Token: one.token,
+    Duration: one.endedAt === '' ? 0 : Math.max(0, Date.parse(one.endedAt) - Date.parse(one.at)),
+    Deploy: one.deploy,
+    Changes: one.changes.map(({ field, before, after }) => ({ Field: field, Before: before, After: after })),
   };
 }
 
@@ -49,3 +69,28 @@ function ownerOf(actor: string): { Type: string; Name: string } {
 
 export const eventInfo = shape(event, toWire);
 export const events = shape(Type.Array(event), (list: readonly PlatformEvent[]) => list.map(toWire));
+
+/** `content` is null where it is forgotten, or lost. */
+export const auditLog = shape(
+  Type.Object({
+    rows: Type.Array(
+      Type.Object({
+        index: Type.Integer(),
+        leaf: Type.String(),
+        salt: Type.String(),
+        content: nullableText,
+      }),
+    ),
+    checkpoints: Type.Array(Type.String()),
+    size: Type.Integer(),
+    checkpoint: Type.String(),
+    key: Type.String(),
+  }),
+  ({ rows, checkpoints, head, key }: LogPage) => ({
+    rows: rows.map(({ index, leaf, salt, content }) => ({ index, leaf, salt, content })),
+    checkpoints: checkpoints.map(({ note }) => note),
+    size: head.size,
+    checkpoint: head.note,
+    key,
+  }),
+);

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { accountCases } from './testing/accounts.ts';
 import { appTokenCases } from './testing/app-tokens.ts';
 import { appCases } from './testing/apps.ts';
+import { auditLogCases } from './testing/audit-log.ts';
 import type { StoreCases, StoreUnderTest } from './testing/case.ts';
 import { certificateCases } from './testing/certificates.ts';
 import { deployCases } from './testing/deploys.ts';
@@ -45,12 +46,13 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   drains: drainCases,
   webhooks: webhookCases,
   'events and settings': eventCases,
+  'the audit log': auditLogCases,
   leases: leaseCases,
   transactions: transactionCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 131;
+const CASES = 136;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

@@ -16,6 +16,14 @@ export interface EventsTypes {
       readonly Running: boolean;
       readonly Cancelable: boolean;
       readonly Refused: boolean;
+      readonly Token: string;
+      readonly Duration: number;
+      readonly Deploy: string;
+      readonly Changes: readonly {
+        readonly Field: string;
+        readonly Before: string | null;
+        readonly After: string | null;
+      }[];
     };
   };
   /** List who did what, and who was refused what, newest first, at most 100 at once. */
@@ -42,11 +50,39 @@ export interface EventsTypes {
       readonly Running: boolean;
       readonly Cancelable: boolean;
       readonly Refused: boolean;
+      readonly Token: string;
+      readonly Duration: number;
+      readonly Deploy: string;
+      readonly Changes: readonly {
+        readonly Field: string;
+        readonly Before: string | null;
+        readonly After: string | null;
+      }[];
     }[];
+  };
+  /** Show rows of the audit log as the leaves of a hash tree, with what the log has signed, at most 1,000 at once; for admins. */
+  'events.log': {
+    readonly query: {
+      readonly from?: string | number | boolean | undefined;
+      readonly limit?: string | number | boolean | undefined;
+    };
+    readonly answer: {
+      readonly rows: readonly {
+        readonly index: number;
+        readonly leaf: string;
+        readonly salt: string;
+        readonly content: string | null;
+      }[];
+      readonly checkpoints: readonly string[];
+      readonly size: number;
+      readonly checkpoint: string;
+      readonly key: string;
+    };
   };
 }
 
 export const EVENTS_CALLS = {
   'events.info': { method: 'GET', path: '/events/{event}', answer: 'json' },
   'events.list': { method: 'GET', path: '/events', answer: 'list' },
+  'events.log': { method: 'GET', path: '/events/log', answer: 'json' },
 } as const;

@@ -9,7 +9,8 @@ import { type Caller, callerName } from '../caller.ts';
 import { toPlatformError } from '../errors.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { announce } from '../webhooks/occurrence.ts';
-import type { PlatformEvent } from './events.ts';
+import { merged, ObservedTransaction } from './changes.ts';
+import type { EventChange, PlatformEvent } from './events.ts';
 import { Refusals } from './refusals.ts';
 
 export interface Attempt {
@@ -29,6 +30,8 @@ export interface RefusalLog {
 interface Entry {
   readonly event: PlatformEvent;
   state: 'unwritten' | 'written' | 'ended';
+  deploy: string;
+  changes: readonly EventChange[];
 }
 
 type EventStore = Pick<Store, 'transact'>;
@@ -58,7 +61,7 @@ export class Audit implements RefusalLog {
 
   /** Does the work as the action of the attempt. */
   async record<T>(attempt: Attempt, work: () => Promise<T>): Promise<T> {
-    const entry: Entry = { event: this.#eventOf(attempt), state: 'unwritten' };
+    const entry: Entry = { event: this.#eventOf(attempt), state: 'unwritten', deploy: '', changes: [] };
     try {
       const result = await this.#current.run(entry, work);
       await this.#end(entry, '');
@@ -84,23 +87,35 @@ export class Audit implements RefusalLog {
 
   async #transact<T>(store: EventStore, work: (tx: StoreWriter) => Promise<T>): Promise<T> {
     const entry = this.#current.getStore();
-    if (entry?.state !== 'unwritten') return store.transact(work);
-    entry.state = 'written';
+    if (entry === undefined || entry.state === 'ended') return store.transact(work);
+    const carriesEvent = entry.state === 'unwritten';
+    if (carriesEvent) entry.state = 'written';
+    let seen: { deploy: string; changes: readonly EventChange[] } = { deploy: '', changes: [] };
     try {
-      return await store.transact(async (tx) => {
-        const result = await work(tx);
-        await tx.insertEvent(entry.event);
+      const result = await store.transact(async (tx) => {
+        const observed = new ObservedTransaction(tx, entry.event.target);
+        const result = await work(observed.tx);
+        seen = { deploy: observed.deploy, changes: await observed.changes() };
+        if (carriesEvent) await tx.insertEvent(entry.event);
         return result;
       });
+      if (seen.deploy !== '') entry.deploy = seen.deploy;
+      entry.changes = merged(entry.changes, seen.changes);
+      return result;
     } catch (error) {
       // An action that has ended meanwhile has recorded that itself.
-      if (entry.state === 'written') entry.state = 'unwritten';
+      if (carriesEvent && this.#isUnended(entry)) entry.state = 'unwritten';
       throw error;
     }
   }
 
+  #isUnended({ state }: Entry): boolean {
+    return state !== 'ended';
+  }
+
   async #end(entry: Entry, error: string): Promise<void> {
-    const end = { endedAt: this.#now().toISOString(), error };
+    const { deploy, changes } = entry;
+    const end = { endedAt: this.#now().toISOString(), error, deploy, changes };
     const isWritten = entry.state === 'written';
     entry.state = 'ended';
     await bestEffort(this.#logger, 'recording the end of an event', () =>
@@ -126,12 +141,15 @@ export class Audit implements RefusalLog {
       at: this.#now().toISOString(),
       endedAt: '',
       actor: callerName(caller),
+      token: tokenOf(caller),
       address: 'address' in caller ? caller.address : '',
       action,
       target,
       detail,
       error: '',
       isRefusal: false,
+      deploy: '',
+      changes: [],
     };
   }
 }
@@ -148,4 +166,13 @@ async function announceQuota(tx: StoreWriter, { target, actor, action, endedAt }
     { kind: 'quota.reached', app, by: actor, message, facts: { action }, quietMs: QUOTA_QUIET_MS },
     endedAt,
   );
+}
+
+/** Enough of the hash to tell tokens apart, and nothing of the token. */
+const SHOWN_HASH = 16;
+
+function tokenOf(caller: Caller): string {
+  if (caller.kind !== 'user' && caller.kind !== 'app') return '';
+  const how = caller.kind === 'app' ? 'app-token' : caller.via;
+  return caller.tokenHash === '' ? how : `${how} ${caller.tokenHash.slice(0, SHOWN_HASH)}`;
 }

@@ -1,14 +1,28 @@
 /** Use cases of the audit trail: who did what, and who tried to. */
+import { verifierKey } from '../../lib/transparency-log/checkpoint.ts';
 import { demand } from '../access.ts';
 import type { App } from '../apps/app.ts';
 import { type Caller, callerName, isAdmin } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
+import type { AuditLog } from './audit-log.ts';
 import type { EventFilter, PlatformEvent } from './events.ts';
+import type { AuditLogReader, LogCheckpoint, ReadLogRow } from './log-rows.ts';
 
 export interface EventQuery extends Omit<EventFilter, 'visible'> {
   /** At most so many; absent or more than MOST_EVENTS: MOST_EVENTS. */
   readonly limit?: number;
+}
+
+/** A part of the log, for whoever looks whether it was changed. */
+export interface LogPage {
+  readonly rows: readonly ReadLogRow[];
+  /** Those that are of more rows than there are before this part, and of no more than its end. */
+  readonly checkpoints: readonly LogCheckpoint[];
+  /** The newest. */
+  readonly head: LogCheckpoint;
+  /** By which everybody can check what the log signs; see lib/transparency-log/. */
+  readonly key: string;
 }
 
 export interface EventLog {
@@ -16,11 +30,19 @@ export interface EventLog {
   list(caller: Caller, query?: EventQuery): Promise<PlatformEvent[]>;
   /** Errors: event.not_found, also for one that the caller may not see. */
   info(caller: Caller, id: string): Promise<PlatformEvent>;
+  /** Rows of the audit log from this index on, at most `limit` of them or MOST_ROWS. Everything that is committed is in it. */
+  log(caller: Caller, from: number, limit: number): Promise<LogPage>;
 }
 
 const MOST_EVENTS = 100;
+const MOST_ROWS = 1_000;
 
-export function createEventLog({ store }: { store: Pick<Store, 'apps' | 'event' | 'events'> }): EventLog {
+export interface EventLogDeps {
+  readonly store: Pick<Store, 'apps' | 'event' | 'events' | keyof AuditLogReader>;
+  readonly auditLog: Pick<AuditLog, 'sequence'>;
+}
+
+export function createEventLog({ store, auditLog }: EventLogDeps): EventLog {
   const appsOf = async (caller: Caller): Promise<App[]> =>
     caller.kind === 'user' ? await store.apps(caller.teams) : [];
 
@@ -38,6 +60,19 @@ export function createEventLog({ store }: { store: Pick<Store, 'apps' | 'event' 
       if (isAdmin(caller)) return store.events(most, filter);
       const apps = (await appsOf(caller)).map(({ name }) => name);
       return store.events(most, { ...filter, visible: { apps, actor: callerName(caller) } });
+    },
+
+    async log(caller, from, limit) {
+      demand(caller, 'event.log');
+      await auditLog.sequence();
+      const [head, key] = await Promise.all([store.auditHead(), store.auditKey()]);
+      if (head === null || key === null) throw new PlatformError('event.not_found', 'Nothing was recorded yet.');
+      // What comes after the head that is shown is shown with the next one.
+      const most = Math.max(0, Math.min(limit, MOST_ROWS, head.size - from));
+      const rows = await store.auditRows(from, most);
+      const checkpoints = await store.auditCheckpoints(from, from + most);
+      const { size, note } = head;
+      return { rows, checkpoints, head: { size, note }, key: verifierKey(key.origin, key.privateKey) };
     },
 
     async info(caller, id) {

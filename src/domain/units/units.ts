@@ -10,6 +10,7 @@ import type { Collector } from '../logs/collector.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { LogStore } from '../logs/log-store.ts';
 import type { Settings } from '../settings.ts';
+import { OWN_EVENT } from '../audit/events.ts';
 import type { Store } from '../store.ts';
 import type { Release } from '../apps/app.ts';
 import { ROUTED_PROCESS, type Unit, type UnitExit, unitName } from './unit.ts';
@@ -142,8 +143,8 @@ export class Units {
         await tx.updateUnit(id, change);
         const target = `app:${unit.app}`;
         const detail = `${unit.process} ${unitName(unit)}: ${reason}`.slice(0, MAX_DETAIL);
-        const about = { actor: 'tancho', address: '', action: 'unit.replace', target, detail, error: '' };
-        await tx.insertEvent({ id: randomHex(24), at, endedAt: at, isRefusal: false, ...about });
+        const about = { ...OWN_EVENT, action: 'unit.replace', target, detail };
+        await tx.insertEvent({ id: randomHex(24), at, endedAt: at, ...about });
         await announceDeath(tx, { ...unit, ...change }, lastExit);
         return { ...unit, ...change };
       });

@@ -3,7 +3,7 @@
  * whatever ends in between. One of each webhook at a time: a receiver that hangs holds up nobody but itself.
  */
 import type { Logger } from '../../lib/logger.ts';
-import type { Store, StoreWriter } from '../store.ts';
+import type { Store } from '../store.ts';
 import { afterAttempt, type Delivery } from './delivery.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
@@ -46,26 +46,6 @@ export class WebhookDeliveries {
     this.#looking = this.#looking.then(async () => {
       this.#isAwaited = false;
       await this.#look();
-    });
-  }
-
-  /** The same store, which wakes this when a transaction that wrote a delivery is committed. */
-  waking<S extends Pick<Store, 'transact'>>(store: S): S {
-    const transact = async <T>(work: (tx: StoreWriter) => Promise<T>): Promise<T> => {
-      let hasNew = false;
-      const result = await store.transact((tx) => {
-        hasNew = false;
-        const noting = (delivery: Delivery): Promise<void> => {
-          hasNew = true;
-          return tx.insertDelivery(delivery);
-        };
-        return work({ ...tx, insertDelivery: noting });
-      });
-      if (hasNew) this.wake();
-      return result;
-    };
-    return new Proxy(store, {
-      get: (target, name): unknown => (name === 'transact' ? transact : Reflect.get(target, name)),
     });
   }
 

@@ -14,6 +14,7 @@ import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { apiKeyReader, apiKeyWriter } from './api-keys.ts';
 import { appTokenReader, appTokenWriter } from './app-tokens.ts';
 import { appReader, appWriter } from './apps.ts';
+import { auditLogReader, auditLogWriter } from './audit-log.ts';
 import { bindingReader, bindingWriter } from './bindings.ts';
 import { certificateReader, certificateWriter } from './certificates.ts';
 import { deployReader, deployWriter } from './deploys.ts';
@@ -132,6 +133,7 @@ function reader(scope: Scope): StoreReader {
     ...drainReader(scope),
     ...webhookReader(scope),
     ...eventReader(scope),
+    ...auditLogReader(scope),
     ...settingReader(scope),
   };
 }
@@ -164,6 +166,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...drainWriter(scope),
     ...webhookWriter(scope),
     ...eventWriter(scope),
+    ...auditLogWriter(scope),
     ...settingWriter(scope),
   };
 }

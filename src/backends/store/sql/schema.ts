@@ -39,6 +39,9 @@ export interface Tables {
   webhooks: WebhooksTable;
   webhook_deliveries: WebhookDeliveriesTable;
   events: EventsTable;
+  audit_rows: AuditRowsTable;
+  audit_checkpoints: { size: number | string; note: string; frontier_json: string };
+  audit_key: { origin: string; sealed_key: string };
   leases: { key: string; owner: string; expires_ms: number };
   settings: { key: string; value: string };
 }
@@ -297,6 +300,21 @@ export interface EventsTable {
   error: string;
   ended_at: string;
   is_refusal: number;
+  token: string;
+  deploy: string;
+  changes_json: string;
+  /** How much of it the audit log says: 0 nothing, 1 that it began, 2 all. */
+  logged: number;
+}
+
+export interface AuditRowsTable {
+  /** PostgreSQL answers a text. */
+  idx: number | string;
+  /** '' when what it says is forgotten, like the salt. */
+  event: string;
+  phase: string;
+  salt: string;
+  leaf: string;
 }
 
 /** What the files of this folder work on: the database, or one transaction in it. */

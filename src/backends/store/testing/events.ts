@@ -1,7 +1,12 @@
 import { expect } from 'vitest';
 import type { StoreCases } from './case.ts';
-import type { EventFilter } from '../../../domain/audit/events.ts';
+import type { EventEnd, EventFilter } from '../../../domain/audit/events.ts';
 import { AT, event, LATER, populate } from './records.ts';
+
+const END: EventEnd = {
+  ...{ endedAt: LATER, error: 'app.busy', deploy: 'd1' },
+  changes: [{ field: 'plan', before: null, after: 'large' }],
+};
 
 export const eventCases: StoreCases = {
   'lists events, the newest first': async (store) => {
@@ -13,15 +18,16 @@ export const eventCases: StoreCases = {
 
   'ends an event, once': async (store) => {
     await store.transact((tx) => tx.insertEvent(event('e', { endedAt: '' })));
-    await store.transact((tx) => tx.endEvent('e', { endedAt: LATER, error: 'app.busy' }));
-    await store.transact((tx) => tx.endEvent('unknown', { endedAt: LATER, error: '' }));
-    expect(await store.event('e')).toEqual(event('e', { endedAt: LATER, error: 'app.busy' }));
+    await store.transact((tx) => tx.endEvent('e', END));
+    await store.transact((tx) => tx.endEvent('e', { ...END, error: '' }));
+    await store.transact((tx) => tx.endEvent('unknown', END));
+    expect(await store.event('e')).toEqual(event('e', END));
     expect(await store.event('unknown')).toBeNull();
   },
 
-  'has an event once, with the end that it was given last': async (store) => {
+  'has an event once, with the end that it was given': async (store) => {
     await store.transact((tx) => tx.insertEvent(event('e', { endedAt: '' })));
-    const ended = event('e', { endedAt: LATER, error: 'app.busy' });
+    const ended = event('e', END);
     await store.transact((tx) => tx.insertEvent(ended));
     expect(await store.events(10)).toEqual([ended]);
   },
@@ -67,7 +73,8 @@ export const eventCases: StoreCases = {
       await store.transact((tx) => tx.insertEvent(event(`r${id}`, { isRefusal })));
       await store.transact((tx) => tx.insertEvent(event(`e${id}`)));
     }
-    const forget = (keep: number, batch: number) => store.transact((tx) => tx.deleteOldRefusals({ keep, batch }));
+    const forget = (keep: number, batch: number) =>
+      store.transact(async (tx) => (await tx.deleteOldRefusals({ keep, batch })).events);
     expect(await forget(4, 10)).toBe(0);
     expect(await forget(1, 2)).toBe(2);
     expect((await store.events(10)).map(({ id }) => id)).toEqual(['e4', 'r4', 'e3', 'r3', 'e2', 'e1']);
@@ -81,7 +88,10 @@ export const eventCases: StoreCases = {
       await store.transact((tx) => tx.insertEvent(event(day, { at: `2026-01-${day}T00:00:00.000Z` })));
     }
     const forget = (before: string, keep: number, batch: number): Promise<number> =>
-      store.transact((tx) => tx.deleteOldEvents({ before: `2026-01-${before}T00:00:00.000Z`, keep, batch }));
+      store.transact(async (tx) => {
+        const bounds = { before: `2026-01-${before}T00:00:00.000Z`, keep, batch };
+        return (await tx.deleteOldEvents(bounds)).events;
+      });
     const left = async () => (await store.events(10)).map(({ id }) => id).reverse();
     expect(await forget('01', 6, 10)).toBe(0);
     expect(await forget('04', 100, 2)).toBe(2);

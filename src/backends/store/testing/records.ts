@@ -155,6 +155,9 @@ export function event(id: string, more: Partial<PlatformEvent> = {}): PlatformEv
     detail: '{"pool":"default"}',
     error: '',
     isRefusal: false,
+    token: 'session 0123456789abcdef',
+    deploy: '',
+    changes: [],
     ...more,
   };
 }

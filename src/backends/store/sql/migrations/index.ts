@@ -19,6 +19,7 @@ import { drains } from './0016-drains.ts';
 import { planDisk } from './0017-plan-disk.ts';
 import { appEdge } from './0018-app-edge.ts';
 import { webhooks } from './0019-webhooks.ts';
+import { auditLog } from './0020-audit-log.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -44,6 +45,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0017_plan_disk': planDisk(),
       '0018_app_edge': appEdge(kind),
       '0019_webhooks': webhooks(kind),
+      '0020_audit_log': auditLog(kind),
     },
   };
 }

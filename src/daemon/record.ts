@@ -1,0 +1,31 @@
+/** The store as everything uses it: what is committed in it is recorded, and who is to know of it is told. */
+import { tellingAfterCommit } from '../domain/audit/after-commit.ts';
+import { Audit } from '../domain/audit/audit.ts';
+import { AuditLog } from '../domain/audit/audit-log.ts';
+import type { Store } from '../domain/store.ts';
+import { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts';
+import type { WebhookSender } from '../domain/webhooks/webhook-sender.ts';
+import type { Logger } from '../lib/logger.ts';
+
+export interface Recording {
+  readonly store: Store;
+  readonly audit: Audit;
+  readonly auditLog: AuditLog;
+  readonly webhookDeliveries: WebhookDeliveries;
+}
+
+export function openRecord(
+  { store: bare, webhookSender: sender }: { readonly store: Store; readonly webhookSender: WebhookSender },
+  { logger, now }: { readonly logger: Logger; readonly now: () => Date },
+): Recording {
+  const webhookDeliveries = new WebhookDeliveries({ store: bare, sender, logger, now });
+  const auditLog = new AuditLog({ store: bare, logger });
+  const logNews = (): void => auditLog.wake();
+  const telling = tellingAfterCommit(bare, {
+    insertDelivery: () => webhookDeliveries.wake(),
+    insertEvent: logNews,
+    endEvent: logNews,
+  });
+  const audit = new Audit({ store: telling, logger, now });
+  return { store: audit.recording(telling), audit, auditLog, webhookDeliveries };
+}
