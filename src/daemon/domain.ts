@@ -306,7 +306,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     }),
     registries: createRegistries({ store, act, now }),
     volumes: createVolumes({ store, host: volumeHost, provisioner, rollouts, journal, act, settings, now }),
-    metrics: createMetrics({ store, sampler, now }),
+    metrics: createMetrics({ store, sampler, probe, settings, now }),
     logs: createLogs({ store, logStore, journal, act, now }),
     drains: createDrains({ store, logStore, deliveries, sender: backends.drainSender, act, now }),
     webhooks: createWebhooks({ store, sender: webhookSender, wake: () => webhookDeliveries.wake(), act, now }),

@@ -7,6 +7,9 @@ import { moment } from '../logs/moment.ts';
 import type { Store } from '../store.ts';
 import { ANSWER_BOUNDS_MS, type AnswerCounts, NO_ANSWERS } from '../../lib/answer-counts.ts';
 import type { SeriesPoint } from './app-series.ts';
+import type { Probe } from '../diagnosis/probe.ts';
+import type { Settings } from '../settings.ts';
+import { platformText } from './platform-gauges.ts';
 import { prometheusText } from './prometheus.ts';
 import type { MetricsSampler } from './sampler.ts';
 
@@ -37,11 +40,13 @@ export interface Metrics {
 const DEFAULT_SINCE = '1h';
 
 export function createMetrics(deps: {
-  readonly store: Pick<Store, 'app'>;
+  readonly store: Pick<Store, 'app' | 'auditHead' | 'unfinishedDeploys'>;
   readonly sampler: MetricsSampler;
+  readonly probe: Pick<Probe, 'disk'>;
+  readonly settings: Pick<Settings, 'diskReserveBytes'>;
   readonly now: () => Date;
 }): Metrics {
-  const { store, sampler, now } = deps;
+  const { store, sampler, probe, settings, now } = deps;
   return {
     async ofApp(caller, name, since = '') {
       const app = await demandApp(store, name);
@@ -56,7 +61,9 @@ export function createMetrics(deps: {
     },
     async prometheus(caller) {
       demand(caller, 'metrics.all');
-      return prometheusText(sampler.all);
+      const [disk, unfinished, head] = [await probe.disk(), await store.unfinishedDeploys(), await store.auditHead()];
+      const now = { disk, unfinished, reserveBytes: settings.diskReserveBytes, auditRows: head?.size ?? 0 };
+      return prometheusText(sampler.all) + platformText(now);
     },
   };
 }
