@@ -178,7 +178,7 @@ function unreachable(name: string, why: string, cause: unknown): ClientError {
   });
 }
 
-export function timeout(name: string, idleMs: number): ClientError {
+function timeout(name: string, idleMs: number): ClientError {
   return new ClientError(`The platform at ${name} has sent nothing for ${idleMs / 1000} seconds.`, {
     status: 0,
     code: 'client.timeout',

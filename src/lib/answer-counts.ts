@@ -5,7 +5,7 @@ export const ANSWER_BOUNDS_MS: readonly number[] = [
   1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000,
 ];
 
-export const STATUS_CLASSES = 5;
+const STATUS_CLASSES = 5;
 
 export interface AnswerCounts {
   /** From 1xx (a switch of protocols) to 5xx. */

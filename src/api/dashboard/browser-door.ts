@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { PlatformError } from '../../domain/errors.ts';
 import { isLoopbackHost } from '../../lib/loopback-host.ts';
 
-export const BROWSER_PREFIX = '/dashboard/api';
+const BROWSER_PREFIX = '/dashboard/api';
 /** Every request of the dashboard has it: pages of other sites cannot send it without being asked for permission first. */
 const OWN_HEADER = 'x-tancho-dashboard';
 const COOKIE = 'tancho-session';

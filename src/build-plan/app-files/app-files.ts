@@ -13,7 +13,7 @@ import type { SourceFiles } from '../source/source-files.ts';
 import { YamlMistake } from '../yaml-node.ts';
 
 /** The line of a Procfile, or the entry, that is no process: it runs once per new version. */
-export const RELEASE_PROCESS = 'release';
+const RELEASE_PROCESS = 'release';
 
 export interface AppFiles {
   readonly config: AppConfig;

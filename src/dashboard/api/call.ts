@@ -28,7 +28,7 @@ export async function perform<L extends Line>(
 }
 
 /** What an operation says, to its end. */
-export async function readProgress(response: Response, said: (text: string) => void): Promise<void> {
+async function readProgress(response: Response, said: (text: string) => void): Promise<void> {
   for await (const frame of ndjson(response)) {
     const { Message: message = '', Error: error = '' } = frame as { Message?: string; Error?: string };
     if (message !== '') said(message);

@@ -1,7 +1,7 @@
 /** Answers that come piece by piece: lines, frames of JSON, and events. */
 
 /** Lines without their ends; an unfinished last one too. */
-export async function* lines(response: Response): AsyncGenerator<string> {
+async function* lines(response: Response): AsyncGenerator<string> {
   if (response.body === null) return;
   let rest = '';
   for await (const text of response.body.pipeThrough(
@@ -40,7 +40,7 @@ export async function* eventBatches(response: Response): AsyncGenerator<readonly
   }
 }
 
-export function readEvents(text: string): { events: ServerEvent[]; rest: string } {
+function readEvents(text: string): { events: ServerEvent[]; rest: string } {
   const blocks = text.split('\n\n');
   const rest = blocks.pop() ?? '';
   const events: ServerEvent[] = [];

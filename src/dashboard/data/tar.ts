@@ -29,7 +29,7 @@ export async function archiveOf(files: readonly DroppedFile[]): Promise<Blob> {
 }
 
 /** Names of any length and in any script go into a record of their own (POSIX pax) before the file's. */
-export function headers(path: string, size: number, mode: number): Uint8Array<ArrayBuffer>[] {
+function headers(path: string, size: number, mode: number): Uint8Array<ArrayBuffer>[] {
   const name = new TextEncoder().encode(path);
   const isPlain = name.length <= 100 && name.length === path.length;
   if (isPlain) return [header(name, size, mode, '0')];

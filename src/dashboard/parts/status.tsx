@@ -22,7 +22,7 @@ const MOODS: Readonly<Record<string, Mood>> = {
 };
 
 /** What goes on is waited for. */
-export function moodOf(state: string): Mood {
+function moodOf(state: string): Mood {
   return MOODS[state.toLowerCase()] ?? 'wait';
 }
 

@@ -12,7 +12,7 @@ interface Task {
   readonly hint: string;
 }
 
-export const tasks = signal<readonly Task[]>([]);
+const tasks = signal<readonly Task[]>([]);
 const STAYS_MS = 4_000;
 const MOST_LINES = 200;
 const MOST_TASKS = 5;

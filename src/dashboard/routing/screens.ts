@@ -19,7 +19,7 @@ const ofApp =
   ({ app = '' }: Params): string =>
     title === '' ? app : `${title} · ${app}`;
 
-export const PLACES: readonly Place[] = [
+const PLACES: readonly Place[] = [
   { pattern: '/', title: named('Apps'), section: 'apps', load: () => import('../screens/apps.tsx') },
   { pattern: '/new', title: named('New app'), section: 'apps', load: () => import('../screens/new-app.tsx') },
   { pattern: '/apps/:app', title: ofApp(''), section: 'apps', load: () => import('../screens/app-overview.tsx') },

@@ -72,7 +72,7 @@ function Arrived({ app, deploy }: { app: string; deploy: Deploy }) {
   );
 }
 
-export function AddKey({ added }: { added: () => void }) {
+function AddKey({ added }: { added: () => void }) {
   return (
     <Form
       action="Add key"

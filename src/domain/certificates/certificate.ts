@@ -75,7 +75,7 @@ export function isGood({ chain, notAfter }: CertificateRecord, now: Date): boole
 }
 
 /** A wildcard is for one label. Both in lower case. */
-export function covers(pattern: string, host: string): boolean {
+function covers(pattern: string, host: string): boolean {
   return (
     pattern === host || (pattern.startsWith('*.') && !host.startsWith('*.') && host.replace(/^[^.]+/, '*') === pattern)
   );

@@ -57,7 +57,7 @@ export function createDiagnoses(deps: FactsDeps): Diagnoses {
   };
 }
 
-export function diagnosisOf(facts: Facts): Diagnosis {
+function diagnosisOf(facts: Facts): Diagnosis {
   let broken: Diagnosis['broken'] = null;
   const links = LINKS.map((link) => {
     if (broken !== null) return { link: link.name, asks: link.asks, state: 'not looked at' as const };

@@ -1,7 +1,7 @@
 /** Contract: who holds what on the disk of the platform. Implementation: backends/disk-survey. */
 
 /** `other`: what is the platform's and none of these. */
-export const HOLDING_KINDS = [
+const HOLDING_KINDS = [
   'code',
   'build cache',
   'repository',

@@ -1,7 +1,7 @@
 /** A drain: what an app logs, or what all apps log, is sent on to a receiver elsewhere. Rules only: no storage, no effects. */
 import { PlatformError } from '../errors.ts';
 
-export const DRAIN_FORMATS = ['syslog', 'ndjson', 'otlp', 'loki'] as const;
+const DRAIN_FORMATS = ['syslog', 'ndjson', 'otlp', 'loki'] as const;
 export type DrainFormat = (typeof DRAIN_FORMATS)[number];
 
 /** Where lines go. Secret as a whole: tokens stand in headers, paths and queries. */

@@ -29,7 +29,7 @@ export interface LogQuery {
 
 const MOST_RELEASES = 1_000;
 /** Of one answer; `after` goes on. */
-export const MOST_LINES = 10_000;
+const MOST_LINES = 10_000;
 
 /** Throws `log.lines_required`, `input.invalid`, `deploy.not_found`. */
 export async function readingOf(store: Store, app: string, query: LogQuery, now: Date): Promise<Reading> {

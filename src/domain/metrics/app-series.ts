@@ -25,7 +25,7 @@ export interface Totals {
 }
 
 export const FINE = { stepMs: 10_000, slots: 720 };
-export const COARSE = { stepMs: 60_000, slots: 2_880 };
+const COARSE = { stepMs: 60_000, slots: 2_880 };
 
 export class AppSeries {
   totals: Totals = { cpuMs: 0, restarts: 0, requests: 0, failures: 0, answers: NO_ANSWERS };

@@ -29,7 +29,7 @@ export interface Deadlines {
   readonly lookMs: number;
 }
 
-export const DEADLINES: Deadlines = { createMs: 10 * 60_000, changeMs: 60_000, lookMs: 10_000 };
+const DEADLINES: Deadlines = { createMs: 10 * 60_000, changeMs: 60_000, lookMs: 10_000 };
 const MAX_PROBLEM = 1_000;
 
 type Ask<T> = (endpoint: Endpoint, call: EndpointCall) => Promise<T>;

@@ -22,7 +22,7 @@ import { UploadPermits } from './upload-permits.ts';
 /** A listener that is bound, or an address for a new one. */
 type At = { readonly fd: number } | { readonly host: string; readonly port: number };
 
-export const BACKLOG = 1_024;
+const BACKLOG = 1_024;
 const TICK_MS = 100;
 const POLL_MS = 10;
 /** For everything but traffic. */

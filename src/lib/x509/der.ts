@@ -1,9 +1,9 @@
 /** The part of DER (X.690) that certificates and requests for them are made of: a writer, and a reader that trusts nobody. */
 
 /** Universal tags; those of context are made by context(). */
-export const TAG = { integer: 0x02, bits: 0x03, bytes: 0x04, oid: 0x06, sequence: 0x30, set: 0x31 } as const;
+const TAG = { integer: 0x02, bits: 0x03, bytes: 0x04, oid: 0x06, sequence: 0x30, set: 0x31 } as const;
 
-export function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
+function tagged(tag: number, ...contents: readonly Uint8Array[]): Buffer {
   const body = Buffer.concat(contents);
   return Buffer.concat([Buffer.of(tag), lengthOf(body.length), body]);
 }

@@ -49,7 +49,7 @@ export function mustRefuse(reply: Reply, what: string): void {
   if (reply.status < 400 || reply.status > 499) throw new Broken(`${what}: ${shown(reply)}, expected 400 to 499`);
 }
 
-export function jsonOf(reply: Reply): unknown {
+function jsonOf(reply: Reply): unknown {
   if (!isSuccess(reply)) throw new Broken(shown(reply));
   try {
     return JSON.parse(reply.text);

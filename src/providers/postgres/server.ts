@@ -29,7 +29,7 @@ export function literal(text: string): string {
 }
 
 /** `url` with another database. */
-export function urlOf(url: string, database: string): string {
+function urlOf(url: string, database: string): string {
   const changed = new URL(url);
   changed.pathname = `/${encodeURIComponent(database)}`;
   return changed.href;

@@ -23,7 +23,7 @@ http.createServer((request, response) => {
 process.on('SIGTERM', () => process.exit(0));
 `;
 
-export const COMMANDS = {
+const COMMANDS = {
   serve: 'node app.js',
   serveElsewhere: 'node app.js elsewhere',
   exit3: 'echo last words; exit 3',

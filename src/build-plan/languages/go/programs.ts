@@ -76,6 +76,6 @@ export function packageOf({ directory }: Program): string {
   return directory === '' ? '.' : `./${directory}`;
 }
 
-export function join(directory: string, name: string): string {
+function join(directory: string, name: string): string {
   return directory === '' ? name : `${directory}/${name}`;
 }
