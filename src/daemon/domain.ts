@@ -58,7 +58,7 @@ import { createBindingAttempts } from '../domain/services/binding-attempts.ts';
 import { createBindings } from '../domain/services/bindings.ts';
 import { createInstances } from '../domain/services/instances.ts';
 import { Orphans } from '../domain/services/orphans.ts';
-import { type Deadlines, Provider } from '../domain/services/provider.ts';
+import { type ProviderTimeouts, Provider } from '../domain/services/provider.ts';
 import { createRestoreBindings } from '../domain/services/restored-bindings.ts';
 import { createServiceProxy } from '../domain/services/service-proxy.ts';
 import { createServices } from '../domain/services/services.ts';
@@ -132,7 +132,7 @@ export type DomainBackends = Omit<Backends, 'gitHost' | 'close'> & { readonly gi
 
 /** How long parts wait; each has its own answer where nothing is said. */
 export interface Timing {
-  readonly deadlines?: Deadlines;
+  readonly deadlines?: ProviderTimeouts;
   readonly orphans?: Pick<ConstructorParameters<typeof Orphans>[0], 'lateMs' | 'pauses'>;
   readonly unitBindings?: Pick<ConstructorParameters<typeof UnitBindings>[0], 'gatherMs' | 'retryMs'>;
   readonly routes?: Pick<ConstructorParameters<typeof Routes>[0], 'giveUpMs'>;

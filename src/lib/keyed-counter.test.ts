@@ -2,20 +2,20 @@ import { expect, it } from 'vitest';
 import { KeyedCounter } from './keyed-counter.ts';
 
 it('counts by key', () => {
-  const tally = new KeyedCounter();
-  const leave = tally.enter('shop');
-  tally.enter('shop');
-  tally.enter('blog');
-  expect([tally.of('shop'), tally.of('blog'), tally.of('other')]).toEqual([2, 1, 0]);
+  const counter = new KeyedCounter();
+  const leave = counter.enter('shop');
+  counter.enter('shop');
+  counter.enter('blog');
+  expect([counter.of('shop'), counter.of('blog'), counter.of('other')]).toEqual([2, 1, 0]);
   leave();
-  expect([tally.of('shop'), tally.of('blog')]).toEqual([1, 1]);
+  expect([counter.of('shop'), counter.of('blog')]).toEqual([1, 1]);
 });
 
 it('takes each one back once', () => {
-  const tally = new KeyedCounter();
-  const leave = tally.enter('shop');
-  tally.enter('shop');
+  const counter = new KeyedCounter();
+  const leave = counter.enter('shop');
+  counter.enter('shop');
   leave();
   leave();
-  expect(tally.of('shop')).toBe(1);
+  expect(counter.of('shop')).toBe(1);
 });

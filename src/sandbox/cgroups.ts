@@ -115,7 +115,7 @@ export class Cgroups {
     });
   }
 
-  /** A group can be removed only once the kernel has buried its last process, which may take a moment after a kill. */
+  /** A group can be removed only once the kernel has done with its last process, which may take a moment after a kill. */
   async remove(id: string): Promise<void> {
     for (const base of this.#known) {
       const path = groupPath(base, id);

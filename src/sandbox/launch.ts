@@ -7,7 +7,7 @@ import type { Socket } from 'node:net';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { AccountFiles } from './accounts.ts';
 import type { Cgroups } from './cgroups.ts';
-import type { Descriptors, Plan } from './plan.ts';
+import type { Descriptors, LaunchPlan } from './plan.ts';
 import { allProcesses, familyOf, isAlive, markedProcesses, namespacePid, readProcess } from '../lib/processes.ts';
 import type { ProcessFacts } from '../lib/processes.ts';
 import type { SandboxProcess, SandboxRequest } from './sandbox.ts';
@@ -25,7 +25,11 @@ function stdioList(stdio: StdioOptions): StdioList {
 }
 
 /** For levels without a namespace: the child is root and main process in one. */
-export async function launchDirect(request: SandboxRequest, plan: Plan, cgroups: Cgroups | null): Promise<Launched> {
+export async function launchDirect(
+  request: SandboxRequest,
+  plan: LaunchPlan,
+  cgroups: Cgroups | null,
+): Promise<Launched> {
   const child = spawn(plan.file, plan.args, {
     cwd: request.cwd,
     env: plan.env,
@@ -74,7 +78,7 @@ export interface BubblewrapLaunch {
   readonly filterFile: string | null;
   /** The users and groups that the process finds; null where it has a root of its own. */
   readonly accounts: AccountFiles | null;
-  readonly plan: (fds: Descriptors) => Plan;
+  readonly plan: (fds: Descriptors) => LaunchPlan;
 }
 
 /** Waits until the namespace's init exists, puts it into the control group, then lets it start the process. */

@@ -11,7 +11,7 @@ import { type Usage, usageOfProcesses } from './usage.ts';
 import { launchBubblewrap, launchDirect, type Launched } from './launch.ts';
 import { admit, handOver } from './ownership.ts';
 import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
-import type { BubblewrapFacts, Plan, Programs, SystemView } from './plan.ts';
+import type { BubblewrapFacts, LaunchPlan, Programs, SystemView } from './plan.ts';
 import { hasUserRange, planManyUsers, userMap } from './plan-many-users.ts';
 import type { EnteredNetwork, Networks } from '../networks/networks.ts';
 import type { LinkedTenant } from '../networks/tenant-links.ts';
@@ -114,7 +114,8 @@ export class LevelSandbox implements Sandbox {
     const uid = tenants?.uid(asked.tenant) ?? null;
     const account = this.#account(asked, uid);
     const request = { ...asked, env: { ...named(account.name), ...asked.env } };
-    const within = (plan: Plan): Plan => (network === null ? plan : inNetwork(plan, network.path, programs));
+    const within = (plan: LaunchPlan): LaunchPlan =>
+      network === null ? plan : inNetwork(plan, network.path, programs);
     if (system !== null) {
       const entries = request.root === undefined ? [] : await rootEntries(request.root.directory);
       return launchBubblewrap({
@@ -261,6 +262,6 @@ function named(name: string): Record<string, string> {
   return name === '' ? {} : { USER: name, LOGNAME: name };
 }
 
-function planned(request: SandboxRequest, facts: BubblewrapFacts): Plan {
+function planned(request: SandboxRequest, facts: BubblewrapFacts): LaunchPlan {
   return request.manyUsers === true ? planManyUsers(request, facts) : planBubblewrap(request, facts);
 }

@@ -12,7 +12,7 @@ import {
   KEPT_CAPABILITIES,
   marked,
   namespaces,
-  type Plan,
+  type LaunchPlan,
   required,
   splitEnvironment,
   systemArguments,
@@ -40,7 +40,7 @@ export function hasUserRange(uidMap: string): boolean {
   });
 }
 
-export function planManyUsers(request: SandboxRequest, { programs, system, uid, fds }: BubblewrapFacts): Plan {
+export function planManyUsers(request: SandboxRequest, { programs, system, uid, fds }: BubblewrapFacts): LaunchPlan {
   if (uid === null) throw new Error("Users of one's own are for tenants.");
   const near = request.binds.map((bind, index) => ({
     ...bind,

@@ -21,7 +21,7 @@ export interface SystemView {
   readonly masked: readonly { readonly path: string; readonly isDirectory: boolean }[];
 }
 
-export interface Plan {
+export interface LaunchPlan {
   readonly file: string;
   readonly args: readonly string[];
   readonly env: Readonly<Record<string, string>>;
@@ -68,7 +68,7 @@ const PROCESSES_PER_UID = 4096;
 const LOADER_VARIABLE =
   /^(?:LD_.*|MALLOC_.*|GLIBC_TUNABLES|GCONV_PATH|GETCONF_DIR|HOSTALIASES|LOCALDOMAIN|LOCPATH|MUSL_LOCPATH|NIS_PATH|NLSPATH|RESOLV_HOST_CONF|RES_OPTIONS|TZDIR)$/;
 
-export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts): Plan {
+export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts): LaunchPlan {
   if (request.root !== undefined) return planRoot(request, request.root, facts);
   const { programs, system, uid, fds } = facts;
   const args = [...namespaces(request), ...kernelArguments(system)];
@@ -90,7 +90,7 @@ export function planBubblewrap(request: SandboxRequest, facts: BubblewrapFacts):
  * Nothing is mounted by a privileged program below what the tenant may change, for a link there would lead it astray: that is done
  * as the tenant, which a user namespace makes possible. What the tenant cannot reach by itself is put before it first.
  */
-function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapFacts): Plan {
+function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapFacts): LaunchPlan {
   const { programs, uid } = facts;
   const { early } = splitEnvironment(request.env);
   if (uid === null) {
@@ -168,12 +168,12 @@ export function descriptors({ info, status, block, filter }: Descriptors): strin
   return ['--info-fd', `${info}`, '--json-status-fd', `${status}`, '--block-fd', `${block}`, ...filtered];
 }
 
-export function planUser(request: SandboxRequest, programs: Programs, uid: number): Plan {
+export function planUser(request: SandboxRequest, programs: Programs, uid: number): LaunchPlan {
   const { argv, env } = asUser(request, programs, uid);
   return { file: argv[0] ?? '', args: argv.slice(1), env: marked(env, request.id) };
 }
 
-export function planPlain(request: SandboxRequest, programs: Programs): Plan {
+export function planPlain(request: SandboxRequest, programs: Programs): LaunchPlan {
   const prefix =
     request.dieWithParent && programs.setpriv !== null ? [programs.setpriv, '--pdeathsig', 'KILL', '--'] : [];
   const [file = '', ...args] = [...prefix, ...request.argv];
@@ -181,7 +181,7 @@ export function planPlain(request: SandboxRequest, programs: Programs): Plan {
 }
 
 /** The same in the network at a path. */
-export function inNetwork(plan: Plan, path: string, { nsenter }: Programs): Plan {
+export function inNetwork(plan: LaunchPlan, path: string, { nsenter }: Programs): LaunchPlan {
   return { ...plan, file: required(nsenter), args: [`--net=${path}`, '--', plan.file, ...plan.args] };
 }
 

@@ -23,7 +23,7 @@ import type { WebhookSender } from '../../src/domain/webhooks/webhook-sender.ts'
 import type { UserCaller } from '../../src/domain/caller.ts';
 import type { LogStore } from '../../src/domain/logs/log-store.ts';
 import { UNLIMITED } from '../../src/domain/quotas/quota.ts';
-import type { Deadlines } from '../../src/domain/services/provider.ts';
+import type { ProviderTimeouts } from '../../src/domain/services/provider.ts';
 import type { Settings } from '../../src/domain/settings.ts';
 import type { Store } from '../../src/domain/store.ts';
 import { newSealKey, Sealer } from '../../src/lib/seal.ts';
@@ -56,7 +56,7 @@ export interface Machine {
   pauses: { readonly firstMs: number; readonly longestMs: number };
   /** How it misbehaves at the next call; not at all by default. */
   fault: (method: Method) => Fault;
-  deadlines: Deadlines;
+  deadlines: ProviderTimeouts;
   readonly settings: Settings;
   readonly now: () => Date;
   /** Lets time pass, as far as the domain asks for it. */

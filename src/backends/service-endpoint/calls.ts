@@ -12,7 +12,7 @@ import { isPage } from '../../lib/web-page.ts';
 import { wordsIn } from './answer-words.ts';
 
 /** Milliseconds. */
-export interface Deadlines {
+export interface CallTimeouts {
   readonly connect: number;
   /** Plans, info, status, units. */
   readonly short: number;
@@ -24,7 +24,7 @@ export interface Deadlines {
   readonly poll: number;
 }
 
-export const DEADLINES: Deadlines = {
+export const CALL_TIMEOUTS: CallTimeouts = {
   connect: 5_000,
   short: 15_000,
   long: 120_000,
@@ -60,7 +60,7 @@ export interface ProviderAnswer {
 
 export interface CallOptions {
   readonly guard: AddressGuard;
-  readonly deadlines: Deadlines;
+  readonly deadlines: CallTimeouts;
   readonly logger: Logger;
 }
 

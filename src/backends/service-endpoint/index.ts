@@ -2,7 +2,7 @@
 import type { EndpointKind, ServiceEndpoint } from '../../domain/services/service-endpoint.ts';
 import { createAddressGuard, type Resolve } from '../../lib/guarded/address-guard.ts';
 import type { Logger } from '../../lib/logger.ts';
-import { createSend, DEADLINES, type Deadlines } from './calls.ts';
+import { createSend, CALL_TIMEOUTS, type CallTimeouts } from './calls.ts';
 import { createHttpEndpoint } from './http/http-endpoint.ts';
 import { createOsbEndpoint } from './osb/osb-endpoint.ts';
 import { createProxy } from './proxy.ts';
@@ -15,14 +15,14 @@ export interface ServiceEndpointOptions {
   readonly ownPorts: () => readonly number[];
   readonly logger: Logger;
   /** Other than the usual ones. */
-  readonly deadlines?: Partial<Deadlines>;
+  readonly deadlines?: Partial<CallTimeouts>;
   readonly resolve?: Resolve;
 }
 
 export function createServiceEndpoints(options: ServiceEndpointOptions): ServiceEndpoint {
   const { logger } = options;
   const guard = createAddressGuard(options);
-  const deadlines = { ...DEADLINES, ...options.deadlines };
+  const deadlines = { ...CALL_TIMEOUTS, ...options.deadlines };
   const send = createSend({ guard, deadlines, logger });
   const kinds: Record<EndpointKind, Omit<ServiceEndpoint, 'proxy'>> = {
     http: createHttpEndpoint(send, deadlines),

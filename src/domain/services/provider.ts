@@ -20,7 +20,7 @@ import {
   type ServiceEndpoint,
 } from './service-endpoint.ts';
 
-export interface Deadlines {
+export interface ProviderTimeouts {
   /** Making an instance may take a broker minutes. */
   readonly createMs: number;
   /** What changes something. */
@@ -29,7 +29,7 @@ export interface Deadlines {
   readonly lookMs: number;
 }
 
-const DEADLINES: Deadlines = { createMs: 10 * 60_000, changeMs: 60_000, lookMs: 10_000 };
+const PROVIDER_TIMEOUTS: ProviderTimeouts = { createMs: 10 * 60_000, changeMs: 60_000, lookMs: 10_000 };
 const MAX_PROBLEM = 1_000;
 
 type Ask<T> = (endpoint: Endpoint, call: EndpointCall) => Promise<T>;
@@ -44,12 +44,12 @@ interface Asked {
 
 export class Provider {
   readonly #endpoint: ServiceEndpoint;
-  readonly #deadlines: Deadlines;
+  readonly #deadlines: ProviderTimeouts;
   /** How to give up each call that is under way. */
   readonly #underWay = new Set<() => void>();
   #isClosed = false;
 
-  constructor(endpoint: ServiceEndpoint, deadlines: Deadlines = DEADLINES) {
+  constructor(endpoint: ServiceEndpoint, deadlines: ProviderTimeouts = PROVIDER_TIMEOUTS) {
     this.#endpoint = endpoint;
     this.#deadlines = deadlines;
   }

@@ -45,7 +45,7 @@ export interface RestoreDeps {
   readonly journal: Journal;
 }
 
-interface Plan {
+interface RestorePlan {
   /** To be bound anew. */
   readonly coming: readonly Coming[];
   /** Those that stay, as they were called then. */
@@ -71,12 +71,12 @@ const LEASE_WAIT_MS = 30_000;
 export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
   const { store, leases, orphans, attempts, journal } = deps;
 
-  async function planFor({ caller, app, release }: RestoreRequest): Promise<Plan> {
+  async function planFor({ caller, app, release }: RestoreRequest): Promise<RestorePlan> {
     const wanted = boundIn(release);
     const bindings = (await store.bindings({ app })).filter(({ state }) => state === 'bound');
     const bound = new Set(bindings.map(({ instance }) => instance));
     const coming: Coming[] = [];
-    const staying: Plan['staying'][number][] = [];
+    const staying: RestorePlan['staying'][number][] = [];
     const notes: string[] = [];
     for (const { name, service, names } of wanted) {
       const instance = await store.instance(name);
@@ -91,7 +91,7 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
         notes.push(`${callerName(caller)} has no access to ${name}`);
       else coming.push({ instance, names });
     }
-    const leaving: Plan['leaving'][number][] = [];
+    const leaving: RestorePlan['leaving'][number][] = [];
     for (const binding of bindings) {
       const instance = await store.instanceById(binding.instance);
       if (instance === null) continue;
@@ -101,7 +101,7 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
     return { coming, staying, leaving, notes };
   }
 
-  const keysOf = (app: string, { coming, leaving }: Plan): string[] =>
+  const keysOf = (app: string, { coming, leaving }: RestorePlan): string[] =>
     [...coming, ...leaving].map(({ instance }) => bindingLease(instance.id, app));
 
   function making<T>(
@@ -120,7 +120,7 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
   }
 
   /** The app runs without them now. */
-  async function unbind({ app, say }: RestoreRequest, leaving: Plan['leaving']): Promise<void> {
+  async function unbind({ app, say }: RestoreRequest, leaving: RestorePlan['leaving']): Promise<void> {
     for (const { binding, instance } of leaving) {
       const failure = await orphans.undoBinding(binding.id, { isOver: true });
       await journal.note(app, `unbound from ${instance.name} with the release that serves`);
@@ -153,7 +153,12 @@ export function createRestoreBindings(deps: RestoreDeps): RestoreBindings {
   };
 }
 
-function restoredBy(store: Store, app: string, { staying, leaving }: Plan, made: readonly Made[]): RestoredBindings {
+function restoredBy(
+  store: Store,
+  app: string,
+  { staying, leaving }: RestorePlan,
+  made: readonly Made[],
+): RestoredBindings {
   const given = new Map<string, Record<string, string>>();
   return {
     async env(own) {

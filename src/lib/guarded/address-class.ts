@@ -1,28 +1,28 @@
-/** What kind of place an address is: the table behind "which addresses are called". */
+/** What kind of address one is: the table behind "which addresses are called". */
 import { addressBytes, bytesOf, embeddedIPv4, samePrefix } from './ip-address.ts';
 
 /** From harmless to never called. */
 const ADDRESS_CLASSES = ['public', 'private', 'loopback', 'never'] as const;
 export type AddressClass = (typeof ADDRESS_CLASSES)[number];
 
-export interface Place {
+export interface AddressKind {
   readonly class: AddressClass;
   /** For people: "a link-local address". */
   readonly words: string;
 }
 
-const METADATA: Place = { class: 'never', words: 'an address of cloud metadata' };
-const LINK_LOCAL: Place = { class: 'never', words: 'a link-local address' };
-const MULTICAST: Place = { class: 'never', words: 'a multicast address' };
-const UNSPECIFIED: Place = { class: 'never', words: 'an unspecified address' };
-const RESERVED: Place = { class: 'never', words: 'a reserved address' };
-const LOOPBACK: Place = { class: 'loopback', words: 'a loopback address' };
-const PRIVATE: Place = { class: 'private', words: 'a private address' };
-const SPECIAL: Place = { class: 'private', words: 'an address of a special-purpose range' };
-const PUBLIC: Place = { class: 'public', words: 'a public address' };
+const METADATA: AddressKind = { class: 'never', words: 'an address of cloud metadata' };
+const LINK_LOCAL: AddressKind = { class: 'never', words: 'a link-local address' };
+const MULTICAST: AddressKind = { class: 'never', words: 'a multicast address' };
+const UNSPECIFIED: AddressKind = { class: 'never', words: 'an unspecified address' };
+const RESERVED: AddressKind = { class: 'never', words: 'a reserved address' };
+const LOOPBACK: AddressKind = { class: 'loopback', words: 'a loopback address' };
+const PRIVATE: AddressKind = { class: 'private', words: 'a private address' };
+const SPECIAL: AddressKind = { class: 'private', words: 'an address of a special-purpose range' };
+const PUBLIC: AddressKind = { class: 'public', words: 'a public address' };
 
 /** The first that matches counts. IPv6 outside 2000::/3 that is not listed is reserved. */
-const RANGES: readonly (readonly [network: Uint8Array, bits: number, place: Place])[] = (
+const RANGES: readonly (readonly [network: Uint8Array, bits: number, kind: AddressKind])[] = (
   [
     ['169.254.0.0', 16, LINK_LOCAL],
     ['100.100.100.200', 32, METADATA],
@@ -63,22 +63,22 @@ const RANGES: readonly (readonly [network: Uint8Array, bits: number, place: Plac
     ['::', 0, RESERVED],
     ['0.0.0.0', 0, PUBLIC],
   ] as const
-).map(([network, bits, place]) => [bytesOf(network), bits, place]);
+).map(([network, bits, kind]) => [bytesOf(network), bits, kind]);
 
 /** Of an IPv6 address that carries an IPv4 one the worse of both. Text that is no address is never called. */
-export function placeOf(address: string): Place {
+export function addressKindOf(address: string): AddressKind {
   const bytes = addressBytes(address);
   if (bytes === null) return RESERVED;
   // ::1 and :: look like IPv4-compatible addresses and are none.
   const itself = rangeOf(bytes);
   const carried = itself.class === 'public' ? embeddedIPv4(bytes).map(rangeOf) : [];
-  return [itself, ...carried].reduce((worst, place) => (rank(place) > rank(worst) ? place : worst));
+  return [itself, ...carried].reduce((worst, kind) => (rank(kind) > rank(worst) ? kind : worst));
 }
 
-function rangeOf(bytes: Uint8Array): Place {
+function rangeOf(bytes: Uint8Array): AddressKind {
   return RANGES.find(([network, bits]) => samePrefix(bytes, network, bits))?.[2] ?? RESERVED;
 }
 
-function rank(place: Place): number {
-  return ADDRESS_CLASSES.indexOf(place.class);
+function rank(kind: AddressKind): number {
+  return ADDRESS_CLASSES.indexOf(kind.class);
 }

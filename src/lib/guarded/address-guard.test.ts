@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { placeOf } from './address-class.ts';
+import { addressKindOf } from './address-class.ts';
 import { type AddressGuardOptions, createAddressGuard, ForbiddenAddress, UnknownHost } from './address-guard.ts';
 import { allowEntry } from './allow-list.ts';
 import { addressBytes } from './ip-address.ts';
@@ -51,8 +51,8 @@ describe('what kind of place an address is', () => {
   it.each(PRIVATE)('%s, however the address is written', (wanted, arbitrary) => {
     fc.assert(
       fc.property(arbitrary, fc.constantFrom(...CARRIERS), (v4, carry) => {
-        expect(placeOf(dotted(v4)).class).toBe(wanted);
-        expect(placeOf(carry(v4)).class, carry(v4)).toBe(wanted);
+        expect(addressKindOf(dotted(v4)).class).toBe(wanted);
+        expect(addressKindOf(carry(v4)).class, carry(v4)).toBe(wanted);
       }),
     );
   });
@@ -66,7 +66,7 @@ describe('what kind of place an address is', () => {
       '64:ff9b::8.8.8.8',
       '2002:808:808::1',
     ]) {
-      expect(placeOf(address).class, address).toBe('public');
+      expect(addressKindOf(address).class, address).toBe('public');
     }
   });
 
@@ -90,7 +90,7 @@ describe('what kind of place an address is', () => {
     ['::127.0.0.1', 'loopback'],
     ['not an address', 'never'],
   ])('%s: %s', (address, wanted) => {
-    expect(placeOf(address).class).toBe(wanted);
+    expect(addressKindOf(address).class).toBe(wanted);
   });
 
   it('reads every address as the URL parser writes it', () => {

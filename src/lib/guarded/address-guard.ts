@@ -4,7 +4,7 @@
  */
 import { lookup } from 'node:dns/promises';
 import { networkInterfaces } from 'node:os';
-import { type Place, placeOf } from './address-class.ts';
+import { type AddressKind, addressKindOf } from './address-class.ts';
 import { allowList, isAllowed } from './allow-list.ts';
 import { addressBytes, embeddedIPv4 } from './ip-address.ts';
 
@@ -46,7 +46,7 @@ export function createAddressGuard(options: AddressGuardOptions): AddressGuard {
   const list = allowList(options.allow);
 
   function demand(host: string, address: string, port: number): void {
-    const place = placeOf(address);
+    const place = addressKindOf(address);
     if (place.class === 'never') throw forbidden(host, place);
     const isHere = place.class === 'loopback' || isOneOf(address, ownAddresses());
     if (isHere && ownPorts().includes(port)) {
@@ -109,6 +109,6 @@ function key(address: string): string {
   return (addressBytes(address) ?? []).join('.');
 }
 
-function forbidden(host: string, place: Place, hint = 'Such addresses are never called.'): ForbiddenAddress {
+function forbidden(host: string, place: AddressKind, hint = 'Such addresses are never called.'): ForbiddenAddress {
   return new ForbiddenAddress(`The address of ${host} may not be called: it is ${place.words}. ${hint}`);
 }

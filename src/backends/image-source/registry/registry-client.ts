@@ -4,7 +4,7 @@
  */
 import type { IncomingMessage } from 'node:http';
 import { type AddressGuard, ForbiddenAddress } from '../../../lib/guarded/address-guard.ts';
-import { placeOf } from '../../../lib/guarded/address-class.ts';
+import { addressKindOf } from '../../../lib/guarded/address-class.ts';
 import { openRequest, readAnswer, RequestFailure } from '../../../lib/guarded/guarded-request.ts';
 import { parseChallenge } from './challenge.ts';
 import { notPulled } from './failures.ts';
@@ -153,7 +153,7 @@ function encryptedOrPrivate(guard: AddressGuard): AddressGuard {
   return {
     async check(url) {
       const found = await guard.check(url);
-      const isPublic = found.some(({ address }) => placeOf(address).class === 'public');
+      const isPublic = found.some(({ address }) => addressKindOf(address).class === 'public');
       if (url.protocol === 'https:' || !isPublic) return found;
       throw new ForbiddenAddress(`${url.host} is not called without encryption, for its address is public.`);
     },

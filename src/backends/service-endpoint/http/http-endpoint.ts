@@ -11,7 +11,7 @@ import type {
 import { EndpointFailure } from '../../../domain/services/service-endpoint.ts';
 import { isRecord } from '../../../lib/is-record.ts';
 import {
-  type Deadlines,
+  type CallTimeouts,
   demandNoPage,
   headerText,
   invalidAnswer,
@@ -38,7 +38,7 @@ interface Ask {
 /** What a provider answers that has no such operation. */
 const NOT_OFFERED = new Set([404, 405, 501]);
 
-export function createHttpEndpoint(send: Send, deadlines: Deadlines): Omit<ServiceEndpoint, 'proxy'> {
+export function createHttpEndpoint(send: Send, deadlines: CallTimeouts): Omit<ServiceEndpoint, 'proxy'> {
   async function ask(endpoint: Endpoint, call: EndpointCall, what: Ask): Promise<Asked> {
     const request = requestOf(call, what);
     const answer = await send(endpoint, request, call);

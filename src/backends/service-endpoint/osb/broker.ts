@@ -9,7 +9,7 @@ import {
 import { withDeadline } from '../../../lib/deadline.ts';
 import { isRecord } from '../../../lib/is-record.ts';
 import {
-  type Deadlines,
+  type CallTimeouts,
   headerText,
   invalidAnswer,
   jsonOf,
@@ -18,7 +18,7 @@ import {
   refusal,
   type Send,
 } from '../calls.ts';
-import { type Offering, offeringOf, type Plan } from './catalog.ts';
+import { type Offering, offeringOf, type OsbPlan } from './catalog.ts';
 
 const VERSION = '2.17';
 export const PLATFORM = 'tancho';
@@ -59,12 +59,12 @@ export interface Broker {
   askUntilFree(endpoint: Endpoint, call: EndpointCall, what: Ask): Promise<Asked>;
   offering(endpoint: Endpoint, call: EndpointCall): Promise<Offering>;
   /** Of an instance; its plan by name, or the only one. */
-  plan(endpoint: Endpoint, offering: Offering, instance: EndpointInstance): Plan;
+  plan(endpoint: Endpoint, offering: Offering, instance: EndpointInstance): OsbPlan;
   /** Resolves when the accepted operation has succeeded. */
   follow(endpoint: Endpoint, call: EndpointCall, accepted: Accepted): Promise<void>;
 }
 
-export function createBroker(send: Send, deadlines: Deadlines): Broker {
+export function createBroker(send: Send, deadlines: CallTimeouts): Broker {
   const broker: Broker = {
     async ask(endpoint, call, what) {
       const request = requestOf(call, what);
@@ -114,7 +114,7 @@ export function createBroker(send: Send, deadlines: Deadlines): Broker {
 
 async function poll(
   broker: Broker,
-  deadlines: Deadlines,
+  deadlines: CallTimeouts,
   endpoint: Endpoint,
   call: EndpointCall,
   accepted: Accepted,

@@ -2,7 +2,7 @@
 import type { EndpointPlan } from '../../../domain/services/service-endpoint.ts';
 import { isRecord } from '../../../lib/is-record.ts';
 
-export interface Plan extends EndpointPlan {
+export interface OsbPlan extends EndpointPlan {
   readonly id: string;
   readonly bindable: boolean;
   /** Null: the broker sets no bound. */
@@ -18,7 +18,7 @@ export interface Offering {
   readonly requires: readonly string[];
   readonly instancesRetrievable: boolean;
   readonly bindingsRetrievable: boolean;
-  readonly plans: readonly Plan[];
+  readonly plans: readonly OsbPlan[];
 }
 
 /** Null: there is none of that name. Throws `invalid()` when this is no catalog. Unknown fields are ignored. */
@@ -39,7 +39,7 @@ export function offeringOf(body: unknown, name: string, invalid: () => Error): O
   };
 }
 
-function planOf(plan: Record<string, unknown>, bindable: boolean, invalid: () => Error): Plan {
+function planOf(plan: Record<string, unknown>, bindable: boolean, invalid: () => Error): OsbPlan {
   const { id, name, description = '', maximum_polling_duration: seconds, maintenance_info: maintenance } = plan;
   if (typeof id !== 'string' || id === '' || typeof name !== 'string' || name === '') throw invalid();
   if (typeof description !== 'string') throw invalid();

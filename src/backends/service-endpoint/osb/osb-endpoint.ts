@@ -9,19 +9,19 @@ import {
   type ServiceEndpoint,
 } from '../../../domain/services/service-endpoint.ts';
 import { isRecord } from '../../../lib/is-record.ts';
-import { type Deadlines, demandNoPage, invalidAnswer, jsonOf, type Send } from '../calls.ts';
+import { type CallTimeouts, demandNoPage, invalidAnswer, jsonOf, type Send } from '../calls.ts';
 import { checkVariables } from '../variables.ts';
 import { type Asked, createBroker, lastState, PLATFORM, refusalOf, refused } from './broker.ts';
-import type { Offering, Plan } from './catalog.ts';
+import type { Offering, OsbPlan } from './catalog.ts';
 import { flatten } from './credentials.ts';
 
 interface Ordered {
   readonly offering: Offering;
-  readonly plan: Plan;
+  readonly plan: OsbPlan;
   readonly query: { readonly service_id: string; readonly plan_id: string };
 }
 
-export function createOsbEndpoint(send: Send, deadlines: Deadlines): Omit<ServiceEndpoint, 'proxy'> {
+export function createOsbEndpoint(send: Send, deadlines: CallTimeouts): Omit<ServiceEndpoint, 'proxy'> {
   const broker = createBroker(send, deadlines);
 
   async function ordered(endpoint: Endpoint, instance: EndpointInstance, call: EndpointCall): Promise<Ordered> {
@@ -238,7 +238,7 @@ function bindBody(instance: EndpointInstance, binding: EndpointBinding, { query 
 }
 
 /** Parameters are left out: they may hold secrets. */
-function factsOf(endpoint: Endpoint, asked: Asked, plan: Plan): EndpointFact[] {
+function factsOf(endpoint: Endpoint, asked: Asked, plan: OsbPlan): EndpointFact[] {
   const body = jsonOf(endpoint, asked.request, asked.answer);
   if (!isRecord(body)) {
     throw invalidAnswer(endpoint, asked.request, asked.answer.status, 'something else than an instance');
