@@ -14,6 +14,7 @@ export const FAILURE_CAUSES = [
   'no_listener',
   'wrong_port',
   'wrong_interface',
+  'no_port',
   'health_check_failed',
   'out_of_memory',
   'disk_full',

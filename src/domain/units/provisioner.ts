@@ -201,7 +201,7 @@ export interface Provisioner {
 
   /**
    * Starts the unit unless it runs already. Idempotent by `spec.id`; returns the opaque handle to be stored.
-   * Throws Failure (`exited`, `internal`) when the process cannot be started at all.
+   * Throws Failure (`exited`, `no_port`, `internal`) when the process cannot be started at all.
    */
   ensure(spec: UnitSpec): Promise<string>;
 

@@ -10,15 +10,15 @@ export interface PortRange {
 /** Below the range from which the kernel takes the local ports of outgoing connections. */
 export const DEFAULT_PORT_RANGE: PortRange = { from: 20_000, to: 29_999 };
 
-/** Throws when nothing in the range is free. */
-export async function choosePort(range: PortRange, promised: ReadonlySet<number>): Promise<number> {
+/** Null when nothing in the range is free. */
+export async function choosePort(range: PortRange, promised: ReadonlySet<number>): Promise<number | null> {
   const size = range.to - range.from + 1;
   const begin = randomInt(size);
   for (let step = 0; step < size; step += 1) {
     const port = range.from + ((begin + step) % size);
     if (!promised.has(port) && (await isFree(port))) return port;
   }
-  throw new Error(`All ports from ${range.from} to ${range.to} are in use.`);
+  return null;
 }
 
 export async function isFree(port: number): Promise<boolean> {

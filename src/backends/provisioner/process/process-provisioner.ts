@@ -88,7 +88,8 @@ class ProcessProvisioner implements Provisioner {
     this.#layers = layers;
     this.#outputs = new UnitOutputs(options.logger);
     const { roots: images, limits, links, networks } = options.sandbox;
-    this.#ports = new UnitPorts({ range: options.portRange ?? null, isOwn: networks, taken: () => this.#takenPorts() });
+    const units = (): LiveUnit[] => [...this.#units.values()];
+    this.#ports = new UnitPorts({ range: options.portRange ?? null, isOwn: networks, units, sandbox: options.sandbox });
     const places = options.sandbox.level === 'bubblewrap' ? 'anywhere' : 'below the code';
     const volumes = options.volumes === undefined ? 'none' : places;
     this.supports = { shell: true, images, volumes, links, memoryLimit: true, cpuLimit: limits.cpu };
@@ -168,10 +169,6 @@ class ProcessProvisioner implements Provisioner {
   async #servicesOf({ services = [] }: UnitSpec): Promise<Service[]> {
     const { guard, logger } = this.#options;
     return guard === undefined || !this.#sandbox.networks ? [] : reachedServices(services, { guard, logger });
-  }
-
-  #takenPorts(): number[] {
-    return [...this.#units.values()].flatMap(({ record }) => record.port ?? []);
   }
 
   async ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {

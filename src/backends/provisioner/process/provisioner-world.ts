@@ -7,6 +7,7 @@ import { SILENT } from '../../../lib/logger.ts';
 import { probeSandbox } from '../../../sandbox/probe.ts';
 import type { Sandbox, SandboxLevel } from '../../../sandbox/sandbox.ts';
 import type { ConformanceWorld } from '../conformance.ts';
+import type { ProcessProvisionerOptions } from './provisioner-options.ts';
 import { createProcessProvisioner } from './process-provisioner.ts';
 import { loadRecord, unitPaths } from './unit-record.ts';
 
@@ -87,7 +88,11 @@ export async function openLevel(level: SandboxLevel, network: 'auto' | 'shared' 
   }
 }
 
-export async function createProcessWorld(level: Level, changes: Partial<Sandbox> = {}): Promise<ProcessWorld> {
+export async function createProcessWorld(
+  level: Level,
+  changes: Partial<Sandbox> = {},
+  more: Partial<ProcessProvisionerOptions> = {},
+): Promise<ProcessWorld> {
   const home = mkdtempSync(join(level.home, 'world-'));
   chmodSync(home, 0o711);
   const slugs = join(home, 'slugs');
@@ -106,7 +111,7 @@ export async function createProcessWorld(level: Level, changes: Partial<Sandbox>
   const sandbox = withChanges(level.sandbox, changes);
   const readiness = { wrongPlaceGraceMs: 500 };
   const make = (): Promise<Provisioner> =>
-    createProcessProvisioner({ sandbox, slugs, units, volumes, logger: SILENT, readiness });
+    createProcessProvisioner({ sandbox, slugs, units, volumes, logger: SILENT, readiness, ...more });
   let current = await make();
   return {
     home,

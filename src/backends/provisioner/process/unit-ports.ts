@@ -1,8 +1,12 @@
 /** Which port a process is told: one of its own network, or one of the machine that nobody else is told. */
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
+import { Failure } from '../../../domain/failure.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { assignedPort } from './own-ports.ts';
 import { choosePort, DEFAULT_PORT_RANGE, isFree, type PortRange } from './ports.ts';
+import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import type { LiveUnit } from './live-unit.ts';
+import { endGreedy, portHolders } from './port-holders.ts';
 import type { Slug } from './slug.ts';
 
 export interface UnitPortsOptions {
@@ -10,8 +14,9 @@ export interface UnitPortsOptions {
   readonly range: PortRange | null;
   /** Every process has a network of its own. */
   readonly isOwn: boolean;
-  /** Those of the units on record. */
-  readonly taken: () => readonly number[];
+  /** Those on record. */
+  readonly units: () => readonly LiveUnit[];
+  readonly sandbox: Pick<Sandbox, 'pids' | 'kill'>;
 }
 
 interface Of {
@@ -56,7 +61,15 @@ export class UnitPorts {
   }
 
   async #free(): Promise<number> {
-    const taken = new Set([...this.#promised, ...this.#options.taken()]);
-    return choosePort(this.#options.range ?? DEFAULT_PORT_RANGE, taken);
+    const range = this.#options.range ?? DEFAULT_PORT_RANGE;
+    const { units, sandbox } = this.#options;
+    const taken = (): number[] => units().flatMap(({ record }) => record.port ?? []);
+    const choose = () => choosePort(range, new Set([...this.#promised, ...taken()]));
+    const makeRoom = async (): Promise<boolean> => endGreedy(await portHolders(units(), range, sandbox), sandbox);
+    const port = (await choose()) ?? ((await makeRoom()) ? await choose() : null);
+    if (port !== null) return port;
+    throw new Failure('no_port', `All ports of this machine from ${range.from} to ${range.to} are in use.`, {
+      hint: 'Ask the operator who listens on them (ss -ltnp), and for networks of their own for apps (docs/isolation.md), where there is no such bound.',
+    });
   }
 }
