@@ -1,4 +1,5 @@
 /** Authorization header -> Caller. Existing clients send `bearer <token>`, `Bearer <token>` or the bare token. */
+import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import { PlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
@@ -19,6 +20,26 @@ export async function identify(users: Users, authorization: string | undefined, 
   if (token !== '') return (await users.byToken(token, address)) ?? { kind: 'anonymous', address };
   if (address === SOCKET_ADDRESS && authorization === undefined) return users.machineOwner();
   return { kind: 'anonymous', address };
+}
+
+/** The users of this machine that apps run as, and how to find who is at the other end of a connection: null for nobody of this machine. */
+export interface AppUsers {
+  readonly from: number;
+  readonly to: number;
+  userOf(socket: IncomingMessage['socket']): Promise<number | null>;
+}
+
+/**
+ * Refuses what the users of apps send without saying who they are: nobody's code may make itself an account, or try passwords, for running
+ * here. Who has a token is who the token says.
+ */
+export async function refuseApps(request: IncomingMessage, caller: Caller, apps: AppUsers | null): Promise<void> {
+  if (apps === null || caller.kind !== 'anonymous' || request.socket.remoteAddress === undefined) return;
+  const uid = await apps.userOf(request.socket);
+  if (uid === null || uid < apps.from || uid > apps.to) return;
+  throw new PlatformError('access.denied', 'Apps of this server cannot do this without a token.', {
+    hint: 'Send the token of a user or of the app as "Authorization: bearer <token>".',
+  });
 }
 
 /** Throws `auth.required` or `access.denied`: the rule of the route, before its body is even read. */

@@ -8,6 +8,7 @@ import type { Logger } from '../lib/logger.ts';
 import { markBrought, TrustedProxies } from '../lib/trusted-proxies.ts';
 import { commonHeaders, JSON_TYPE } from './answer-headers.ts';
 import type { Call } from './call.ts';
+import type { AppUsers } from './caller.ts';
 import { enterFromBrowser } from './dashboard/browser-door.ts';
 import { createApp } from './http/app.ts';
 import { cameOverSocket, markOverSocket, markVersioned, requestId } from './incoming.ts';
@@ -30,6 +31,8 @@ export interface ApiServerOptions {
   /** Believed for whom they speak; nobody when absent. */
   readonly trustedProxies?: TrustedProxies;
   readonly bodyLimitBytes: number;
+  /** The users of apps that share the network of the machine; null or absent for none. */
+  readonly appUsers?: AppUsers | null;
   /** Throws `unavailable` while the platform cannot serve; only the healthcheck asks. */
   readonly ready: () => Promise<void>;
   /** See Store.version(); absent: every answer is made anew. */

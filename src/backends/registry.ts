@@ -49,6 +49,8 @@ export interface Backends {
   readonly store: Store;
   readonly logStore: LogStore;
   readonly provisioner: Provisioner;
+  /** Users of apps that share the network of the machine; null: there are none. */
+  readonly appUsers: Sandbox['users'];
   readonly router: Router;
   readonly builder: Builder;
   readonly gitHost: BareRepos;
@@ -110,14 +112,14 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     return { store, logStore: await keep(createSqlLogStore(place('logs.db'), { logger })) };
   };
 
-  const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'builder' | 'volumeHost'>> => {
+  const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'appUsers' | 'builder' | 'volumeHost'>> => {
     const sandbox = await keep(openSandbox(config, home('sandbox')));
     const slugs = home('slugs');
     const volumes = home('volumes');
-    const kept = { units: home('units'), volumes, sealer: await openSealer(home('secret.key')) };
+    const [sealer, quotas] = [await openSealer(home('secret.key')), await openProjectQuotas(config.home)];
+    const kept = { units: home('units'), volumes, sealer, quotas };
     const guard = createAddressGuard(addresses);
-    const quotas = await openProjectQuotas(config.home);
-    const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, ...kept, quotas, logger, guard }));
+    const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, ...kept, logger, guard }));
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       slugs,
@@ -129,7 +131,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       buildMemoryBytes: config.buildMemoryBytes,
       logger,
     });
-    return { provisioner, builder, volumeHost: await createDirectoryVolumes({ root: volumes, sandbox, quotas }) };
+    const volumeHost = await createDirectoryVolumes({ root: volumes, sandbox, quotas });
+    return { provisioner, appUsers: sandbox.networks ? null : sandbox.users, builder, volumeHost };
   };
 
   const openRouter = async (): Promise<Pick<Backends, 'router'>> => {

@@ -8,6 +8,7 @@ import { createGitHttp } from '../git-push/http.ts';
 import { createGitSessions, type GitSessions } from '../git-push/sessions.ts';
 import { createSshDoor, type SshDoor } from '../git-push/ssh.ts';
 import type { Logger } from '../lib/logger.ts';
+import { peerUser } from '../lib/peer-user.ts';
 import { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { demandReady } from './ready.ts';
 
@@ -60,6 +61,7 @@ export async function openDoors(
       logger,
       trustedProxies,
       bodyLimitBytes: BODY_LIMIT_BYTES,
+      appUsers: backends.appUsers === null ? null : { ...backends.appUsers, userOf: peerUser },
       ready: () => demandReady(ready, backends.store),
       stateVersion: () => backends.store.version(),
       gitHandler: createGitHttp({ users: useCases.users, audit: useCases.audit, sessions, logger, trustedProxies }),

@@ -53,6 +53,7 @@ export class LevelSandbox implements Sandbox {
   readonly limits: Sandbox['limits'];
   readonly roots: boolean;
   readonly networks: boolean;
+  readonly users: Sandbox['users'];
   readonly links: boolean;
   readonly manyUsers: boolean;
   readonly #isolation: IsolationLevel;
@@ -72,6 +73,7 @@ export class LevelSandbox implements Sandbox {
     this.description = options.description;
     this.roots = options.roots;
     this.networks = options.networks !== null;
+    this.users = isolation.tenants?.range ?? null;
     this.manyUsers =
       options.roots && isolation.tenants !== null && hasUserRange(readFileSync('/proc/self/uid_map', 'utf8'));
     this.#networks = options.networks;

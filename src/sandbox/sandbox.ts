@@ -91,6 +91,8 @@ export interface Sandbox {
   readonly manyUsers: boolean;
   /** Whether every process has a network of its own, with all ports free. */
   readonly networks: boolean;
+  /** Users of the machine that tenants run as; null where all run as the platform's own. */
+  readonly users: { readonly from: number; readonly to: number } | null;
   /** Whether tenants can be linked, see link(): they have networks of their own, and files in which they find names. */
   readonly links: boolean;
   /** Resolves once the process is set to run; listeners added to `child` at once miss neither output nor exit. */

@@ -48,6 +48,10 @@ export class Tenants {
     this.#state = readState(this.#path) ?? { format: 1, next: first, uids: {} };
   }
 
+  get range(): UidRange {
+    return this.#range;
+  }
+
   uid(tenant: string): number {
     const known = Object.hasOwn(this.#state.uids, tenant) ? this.#state.uids[tenant] : undefined;
     if (known !== undefined) return known;

@@ -156,6 +156,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
       units: () => Promise.resolve(new Map()),
     },
     mailer: { description: 'nowhere', send: async () => {} },
+    appUsers: null,
   };
   const timing = {
     deadlines,

@@ -16,6 +16,7 @@ export class PlainSandbox implements Sandbox {
   readonly limits = { memory: false, cpu: false, processes: false };
   readonly roots = false;
   readonly networks = false;
+  readonly users = null;
   readonly links = false;
   readonly manyUsers = false;
   /** The requests seen, in order. */

@@ -9,7 +9,7 @@ import type { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import { commonHeaders } from '../answer-headers.ts';
 import { decodeBody, inCaseOf, readFields } from '../body.ts';
 import { Call } from '../call.ts';
-import { admit, identify, refuseCrossSite } from '../caller.ts';
+import { admit, type AppUsers, identify, refuseApps, refuseCrossSite } from '../caller.ts';
 import { demandOwnPage } from '../dashboard/browser-door.ts';
 import { documents } from '../documents.ts';
 import { addressOf, endsInSlash, limitBodyTime, requestId } from '../incoming.ts';
@@ -27,6 +27,8 @@ export interface AppOptions extends AnswerOptions {
   readonly logger: Logger;
   readonly proxies: TrustedProxies;
   readonly bodyLimitBytes: number;
+  /** Null or absent: apps have users or networks of their own, or none. */
+  readonly appUsers?: AppUsers | null;
   /** Every call that goes on is in it. */
   readonly calls: Set<Call>;
 }
@@ -109,11 +111,13 @@ async function serve(exchange: Exchange, route: Route, params: Values, query: Va
   await answer({ route, request, call, params, query, body }, reply, options);
 }
 
-async function admitCaller({ request, call }: Exchange, operation: Operation, { useCases }: AppOptions): Promise<void> {
+async function admitCaller({ request, call }: Exchange, operation: Operation, options: AppOptions): Promise<void> {
+  const { useCases, appUsers = null } = options;
   demandOwnPage(request);
   if (changes(operation)) refuseCrossSite(request.headers['sec-fetch-site']);
   if (operation.access === 'public' && !changes(operation)) return;
   call.caller = await identify(useCases.users, request.headers.authorization, call.address);
+  await refuseApps(request, call.caller, appUsers);
   admit(call.caller, operation.access);
 }
 

@@ -1,0 +1,61 @@
+/** Which user of this machine is at the other end of a TCP connection. */
+import { readFile } from 'node:fs/promises';
+import type { Socket } from 'node:net';
+
+type Ends = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
+
+/** Where the addresses of the two ends are in a table of the kernel. */
+const OPEN_STATE = '01';
+
+/** Null where the other end is on another machine, or gone. Linux only. */
+export async function peerUser(ends: Ends): Promise<number | null> {
+  if (ends.remoteAddress === undefined) return null;
+  const tables = await Promise.all(
+    ['tcp', 'tcp6'].map((name) => readFile(`/proc/net/${name}`, 'latin1').catch(() => '')),
+  );
+  for (const table of tables) {
+    const uid = userIn(table, ends);
+    if (uid !== null) return uid;
+  }
+  return null;
+}
+
+/**
+ * Pure. The other end has as its own address what we see as the remote one, and reaches us at our port. Addresses are told apart by
+ * the ports of both ends: no two connections of one machine to one port of it begin at the same port of the same address.
+ */
+export function userIn(table: string, { localPort, remoteAddress = '', remotePort }: Ends): number | null {
+  const own = `${addressText(remoteAddress)}:${hex(remotePort)}`;
+  for (const line of table.split('\n').slice(1)) {
+    const [, local = '', remote = '', state, , , , uid = ''] = line.trim().split(/\s+/);
+    const isSame = local === own || (local.endsWith(own) && local.startsWith('0000000000000000FFFF0000'));
+    if (state === OPEN_STATE && isSame && remote.endsWith(`:${hex(localPort)}`)) return Number(uid);
+  }
+  return null;
+}
+
+function hex(port = 0): string {
+  return port.toString(16).toUpperCase().padStart(4, '0');
+}
+
+/** As the kernel prints it: words of the machine's byte order, which is little-endian here. */
+function addressText(address: string): string {
+  const v4 = /(?:^|:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/.exec(address);
+  const bytes = v4 === null ? v6Bytes(address) : v4.slice(1).map(Number);
+  const text = bytes.map((byte) => byte.toString(16).toUpperCase().padStart(2, '0'));
+  return Array.from({ length: text.length / 4 }, (_, word) =>
+    text
+      .slice(word * 4, word * 4 + 4)
+      .reverse()
+      .join(''),
+  ).join('');
+}
+
+function v6Bytes(address: string): number[] {
+  const [head = '', tail = ''] = address.split('%')[0]?.split('::') ?? [];
+  const words = (text: string): number[] =>
+    text === '' ? [] : text.split(':').map((word) => Number.parseInt(word, 16));
+  const [before, after] = [words(head), words(tail)];
+  const all = [...before, ...Array<number>(Math.max(8 - before.length - after.length, 0)).fill(0), ...after];
+  return all.flatMap((word) => [word >> 8, word & 0xff]);
+}
