@@ -1,7 +1,8 @@
 /** Makes and removes the namespaces and links of a home. Decides nothing: who gets which network is in networks.ts. */
-import { existsSync, readdirSync, readFileSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type AddressPlan, LINK_PREFIX, namespacePath, UNIT_LINK, type UnitPlace, UPLINK } from './address-plan.ts';
+import { forward } from './forwarding.ts';
 import type { Route } from './range-claims.ts';
 import { withoutMachineRules } from './rules.ts';
 import { runTool } from './run-tool.ts';
@@ -64,13 +65,8 @@ export class Namespaces {
     await this.#batch(null, [`route add ${range} via ${gatewayAddress} dev ${machineLink} src ${machineAddress}`]);
   }
 
-  /** The machine's links beside its loopback; packets of units come back through them only when they forward. */
   async forwardHere(): Promise<void> {
-    for (const { dev = '' } of await this.routes()) {
-      if (dev === '' || dev === 'lo' || dev.startsWith(LINK_PREFIX)) continue;
-      const path = join(SETTINGS, 'ipv4/conf', dev, 'forwarding');
-      if (existsSync(path) && readFileSync(path, 'latin1').trim() === '0') writeFileSync(path, '1');
-    }
+    forward(await this.routes());
   }
 
   /** Everything of a home; what is not there is passed over. */

@@ -10,6 +10,7 @@ import { homeRules } from './home-rules.ts';
 import { toNumber } from '../lib/ipv4.ts';
 import { Namespaces, type NetworkTools } from './namespaces.ts';
 import { type NetworkNote, NetworkNotes } from './network-notes.ts';
+import { takeForwardingBack } from './forwarding.ts';
 import { claimRange, clearAbandoned, releaseRange } from './range-claims.ts';
 import { parseResolvers } from './resolvers.ts';
 import { type LinkedTenant, TenantLinks } from './tenant-links.ts';
@@ -209,6 +210,7 @@ export class Networks {
     if (this.#notes.all().length > 0) return;
     await this.#namespaces.removeHome(this.#plan.scope);
     releaseRange(this.#plan.scope);
+    takeForwardingBack();
   }
 
   async #takePrepared(): Promise<NetworkNote> {

@@ -54,6 +54,10 @@ export function claimRange(claim: Claim, routes: readonly Route[], directory = C
   throw new Error(`no range of addresses is free for apps in ${POOLS.join(' and ')}`);
 }
 
+export function hasClaims(directory = CLAIMS): boolean {
+  return namesIn(directory).length > 0;
+}
+
 export function releaseRange(scope: string, directory = CLAIMS): void {
   for (const name of namesIn(directory)) {
     if (readClaim(join(directory, name))?.scope === scope) rmSync(join(directory, name), { force: true });
