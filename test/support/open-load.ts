@@ -60,7 +60,9 @@ export function startOpenLoad(world: World, apps: readonly string[], perSecond: 
       response.on('error', (error) => over(`while reading: ${error.message}`));
     });
     sent.on('timeout', () => sent.destroy(new Error('timed out')));
-    sent.on('error', (error) => over(error.message));
+    sent.on('error', (error) =>
+      over(`${error.message}${sent.reusedSocket ? ' (on a connection that was there)' : ''}`),
+    );
   }
 
   const timer = setInterval(() => {
