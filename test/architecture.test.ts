@@ -43,6 +43,24 @@ function importsAtOnce({ name, text }: SourceFile): string[] {
   return targets.map((target) => (target.startsWith('.') ? resolve(name, target) : target));
 }
 
+const EXPORTED_VALUE = /^export (?:abstract )?(?:async )?(?:function\*?|const|class|enum) (\w+)/gm;
+
+/** As `<file>: <name>`; what is imported by a call, or as a whole, is `*`. */
+function importedNames({ name, text }: SourceFile): string[] {
+  const listed = [...text.matchAll(/^\s*(?:import|export)\s([^'"]*?)from\s+['"](\.[^'"]+)['"]/gm)];
+  const called = [...text.matchAll(/\bimport\(\s*['"](\.[^'"]+)['"]\s*\)/g)];
+  return [
+    ...listed.flatMap(([, what = '', target = '']) => {
+      const names = (/\{([^}]*)\}/.exec(what)?.[1] ?? '').split(',').map((one) => one.trim().replace(/^type\s+/, ''));
+      const all = what.includes('*') ? ['*'] : [];
+      return [...names.map((one) => one.split(/\s+as\s+/)[0] ?? ''), ...all].map(
+        (one) => `${resolve(name, target)}: ${one}`,
+      );
+    }),
+    ...called.map(([, target = '']) => `${resolve(name, target)}: *`),
+  ];
+}
+
 function resolve(from: string, target: string): string {
   return path.posix.normalize(path.posix.join(path.posix.dirname(from), target));
 }
@@ -122,6 +140,16 @@ describe('imports', () => {
         .map((target) => `${file.name} -> ${target}`),
     );
     expect(wrong).toEqual([]);
+  });
+
+  it('leave no value exported that nobody imports', () => {
+    const wanted = new Set(files.flatMap(importedNames));
+    const unwanted = source.flatMap(({ name, text }) =>
+      [...text.matchAll(EXPORTED_VALUE)]
+        .map(([, value]) => `${name}: ${value}`)
+        .filter((value) => !wanted.has(value) && !wanted.has(`${name}: *`)),
+    );
+    expect(unwanted).toEqual([]);
   });
 
   it('of the domain have no effects', () => {

@@ -1,7 +1,7 @@
 /** What differs between two releases of an app, in order. Private values are never part of it, only that they differ. Pure. */
 import type { EnvVar, ProcessType, Release } from './app.ts';
 
-export const CHANGED_PARTS = ['code', 'variable', 'process', 'limits', 'health', 'hook', 'volume', 'build'] as const;
+const CHANGED_PARTS = ['code', 'variable', 'process', 'limits', 'health', 'hook', 'volume', 'build'] as const;
 
 export interface ReleaseChange {
   readonly part: (typeof CHANGED_PARTS)[number];

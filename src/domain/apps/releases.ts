@@ -34,7 +34,7 @@ export interface Releases {
   ): Promise<ReleaseComparison>;
 }
 
-export const MOST_RELEASES = 100;
+const MOST_RELEASES = 100;
 
 export function createReleases({ store }: { readonly store: Pick<Store, 'app' | 'release' | 'releases'> }): Releases {
   async function permitted(caller: Caller, name: string): Promise<App> {

@@ -1,7 +1,7 @@
 /** One message to one webhook, from what happened to the last answer. Rules only: no storage, no effects. */
 import type { OccurrenceKind } from './occurrence.ts';
 
-export const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
+const DELIVERY_STATES = ['waiting', 'delivered', 'failed'] as const;
 export type DeliveryState = (typeof DELIVERY_STATES)[number];
 
 export interface Delivery {

@@ -3,7 +3,7 @@ import { PlatformError } from '../errors.ts';
 import { OCCURRENCES, type OccurrenceKind } from './occurrence.ts';
 
 /** What it is told of: one app, the apps of a team, those of a user's teams, or everything. */
-export const WEBHOOK_SCOPES = ['app', 'team', 'user', 'platform'] as const;
+const WEBHOOK_SCOPES = ['app', 'team', 'user', 'platform'] as const;
 export type WebhookScope = (typeof WEBHOOK_SCOPES)[number];
 
 export interface Webhook {
