@@ -12,6 +12,7 @@ import type {
   RouteTable,
 } from '../../../domain/routes/router.ts';
 import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
+import { Heartbeats } from '../../../lib/heartbeats.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import { EdgeClient, EdgeLost } from './edge-client.ts';
 import { type Bound, type Doors, doorsOf, portOf, standing } from './edge-doors.ts';
@@ -34,6 +35,7 @@ import {
 const START_MS = 15_000;
 const POLL_MS = 10;
 const CONNECT_MS = 2_000;
+const HELLO_MS = 30_000;
 const APPLY_MS = 15_000;
 const TRAFFIC_MS = 5_000;
 const DRAIN_SLACK_MS = 5_000;
@@ -225,16 +227,20 @@ class EdgeRouter implements AdoptingRouter {
     const onLost = (): void => this.#lost(connected);
     const client = await EdgeClient.connect(pathsOf(this.#options).socket, CONNECT_MS, onLost);
     if (client === null) return null;
+    const pid = await this.#pidFromFile();
+    // On a machine that has too much to do it may be long before it answers, and it serves meanwhile.
+    const heartbeats = new Heartbeats({ onStuck: (stuck) => void this.#endStuck(stuck) });
+    if (pid !== null) heartbeats.beat(pid);
     try {
-      const hello = (await client.ask('hello', {}, CONNECT_MS)) as Hello;
+      const hello = (await client.ask('hello', {}, pid === null ? CONNECT_MS : HELLO_MS)) as Hello;
       connected = { client, hello };
       return connected;
     } catch (error) {
       client.close();
-      if (!isPlatformError(error, 'timeout')) return null;
-      const pid = await this.#pidFromFile();
-      if (pid !== null) await endEdge(pid, CONNECT_MS);
+      if (isPlatformError(error, 'timeout') && pid !== null) await endEdge(pid, CONNECT_MS);
       return null;
+    } finally {
+      if (pid !== null) heartbeats.forget(pid);
     }
   }
 
