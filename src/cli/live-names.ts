@@ -38,6 +38,9 @@ const appInfo = async ({ request, signal, app }: Asking) =>
 const variables: Ask = async ({ request, signal, app }) =>
   (await request('env.get', { params: { app: await app() }, signal })).map(({ name }) => name);
 
+const releases: Ask = async ({ request, signal, app }) =>
+  (await request('releases.list', { params: { app: await app() }, signal })).map(({ release }) => `v${release}`);
+
 const certificateNames: Ask = async ({ request, signal }) =>
   (await request('certificates.list', { signal })).flatMap(({ names }) => names);
 
@@ -70,6 +73,13 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   'app unlink to': async ({ request, signal, given: [app = ''] }) =>
     (await request('apps.info', { params: { app }, signal })).links ?? [],
   to: apps,
+  'release compare to': releases,
+  'release compare from': releases,
+  'event show event': async ({ request, signal }) =>
+    (await request('events.list', { query: { limit: 20 }, signal })).map(({ UniqueID }) => UniqueID),
+  'webhook add event': async () => (await import('./webhooks/webhook.ts')).EVENTS,
+  'webhook resend delivery': async ({ request, signal, given: [webhook = ''] }) =>
+    (await request('webhooks.deliveries', { params: { webhook }, signal })).map(({ id }) => id),
   'cert why name': certificateNames,
   'cert renew name': certificateNames,
   'cert remove name': certificateNames,

@@ -88,7 +88,8 @@ export class WorkerGroup implements Serving {
   /** Those of a worker that dies are lost with it. */
   async takeAccessLog(): Promise<readonly AccessEntry[]> {
     const answers = await this.#askAll({ op: 'access-log' });
-    return answers.flatMap((entries) => (Array.isArray(entries) ? (entries as AccessEntry[]) : []));
+    const all = answers.flatMap((entries) => (Array.isArray(entries) ? (entries as AccessEntry[]) : []));
+    return all.sort((one, other) => one.atMs - other.atMs);
   }
 
   async drain(boundMs: number): Promise<void> {

@@ -8,7 +8,7 @@ import { facts, table, when } from '../output.ts';
 import { confirm } from '../prompt.ts';
 
 const ID = ['<webhook>', 'its ID, as "tancho webhook list" shows it'] as const;
-const EVENTS = 'deploy.done, deploy.failed, unit.died, certificate.failing, quota.reached, disk.low';
+export const EVENTS = ['deploy.done', 'deploy.failed', 'unit.died', 'certificate.failing', 'quota.reached', 'disk.low'];
 
 export function registerWebhook(webhook: Command, cli: Cli): void {
   registerAdd(webhook, cli);
@@ -37,7 +37,7 @@ function registerAdd(webhook: Command, cli: Cli): void {
     .option('--team <team>', 'what happens to the apps of this team, in place of one app')
     .option('--user <email>', "what happens to the apps of this user's teams")
     .option('--all', 'what happens on the platform; for admins')
-    .option('-e, --event <event...>', `only these (default: all): ${EVENTS}`)
+    .option('-e, --event <event...>', `only these (default: all): ${EVENTS.join(', ')}`)
     .action(async (url: string, options: AddOptions) => {
       const owner = await ownerOf(cli, options);
       const client = await cli.client();
