@@ -36,13 +36,13 @@ export function createAppEdge(deps: {
     async change(caller, name, change) {
       const app = await demandApp(store, name);
       const names = EDGE_SETTINGS.filter((one) => change[one] !== undefined);
-      if (names.length === 0) {
-        throw new PlatformError('input.invalid', 'Nothing to change was given.', {
-          hint: `Send some of: ${EDGE_SETTINGS.join(', ')}.`,
-        });
-      }
       const options = { target: `app:${name}`, detail: names.join(', ') };
       return act(caller, 'app.edge', { app }, options, async () => {
+        if (names.length === 0) {
+          throw new PlatformError('input.invalid', 'Nothing to change was given.', {
+            hint: `Send some of: ${EDGE_SETTINGS.join(', ')}.`,
+          });
+        }
         const edge = await store.transact(async (tx) => {
           const changed = changedEdge((await demandApp(tx, name)).edge, change);
           await tx.updateApp(name, { edge: changed });
