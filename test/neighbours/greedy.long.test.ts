@@ -18,6 +18,7 @@ const GIB = 1024 ** 3;
 /** Of deploys of others, at least. */
 const ROUNDS = 5;
 const LONG_MS = 300_000;
+const TOLD = /[^"]*(?:holds too much on the disk|used more memory than it may)[^"]*/g;
 const WHOLE_MS = 1_500_000;
 const LIMITS = {
   TANCHO_UNITS_MEMORY: '256M',
@@ -122,9 +123,9 @@ it(
       // What it prints itself pushes that out of its log, sooner or later.
       const reading = (async () => {
         while (!isOver && world !== null) {
-          const where = `/apps/greedy/log?lines=50&search=${encodeURIComponent('holds too much')}`;
-          const answer = await world.api('GET', where, { token }).catch(() => null);
-          for (const [line] of answer?.text.matchAll(/[^"]*holds too much on the disk[^"]*/g) ?? []) told.add(line);
+          // Which of its greeds ends it first depends on the machine.
+          const answer = await world.api('GET', '/apps/greedy/log?lines=50&source=tancho', { token }).catch(() => null);
+          for (const [line] of answer?.text.matchAll(TOLD) ?? []) told.add(line);
         }
       })();
       let round = 1;
@@ -145,8 +146,6 @@ it(
       expect(shown.stdout).toMatch(/^greedy /m);
       expect(info.stdout, info.stderr).toMatch(/held too much on the disk|used more memory|did not start/);
       for (const app of APPS) expect((await world.fetchApp(app)).status, app).toBe(200);
-      const events = await world.api('GET', '/events?target=app:greedy', { token });
-      expect(events.text).toContain('unit.replace');
       await world.end('SIGINT');
       for (const name of ['tancho.db', 'logs.db']) {
         expect([name, integrityOf(path.join(world.home, name))]).toEqual([name, [{ integrity_check: 'ok' }]]);

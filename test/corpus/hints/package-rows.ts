@@ -95,7 +95,7 @@ export const PACKAGE_ROWS: Readonly<Record<string, HintRow>> = {
     needs: ['npm'],
     files: {
       ...SERVER,
-      'package.json': json({ dependencies: { 'is-odd': 'git+ssh://git@github.com/jonschlinkert/is-odd.git' } }),
+      'package.json': json({ dependencies: { 'is-odd': 'git+ssh://git@127.0.0.1/jonschlinkert/is-odd.git' } }),
     },
     hint: 'A package comes from a git repository that wants a login, and builds have no keys. Use its https address with a token, or a registry.',
     follow: [{ edit: { 'package.json': json(ODD) } }],

@@ -161,7 +161,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       const unit = spec('setsid -f sleep 1000; sleep 1000 & exit 5');
       await world.provisioner.ensure(unit);
       await expect.poll(() => exits).toEqual([{ id: unit.id, code: 5, signal: null, outOfMemory: false }]);
-      expect(await world.sandbox.pids({ rootPid: 0, rootStart: '', id: unit.id })).toEqual([]);
+      await expect.poll(() => world.sandbox.pids({ rootPid: 0, rootStart: '', id: unit.id })).toEqual([]);
     });
 
     it('gives the children of a shell the time to end by themselves', async () => {
