@@ -58,6 +58,8 @@ it('are ended and started anew when they hold more than they may, and whoever lo
   expect(problems.join()).toMatch(/held too much on the disk/);
   const entries = await world.useCases.logs.query(ANN, 'shop', { lines: 20 });
   expect(entries.map(({ message }) => message).join('\n')).toMatch(/holds too much on the disk: .* may hold 1000 MiB/);
+  const events = await world.machine.store.events(10);
+  expect(events.find(({ action }) => action === 'unit.replace')).toMatchObject({ target: 'app:shop', actor: 'tancho' });
   expect((await unitOf('blog')).exits).toBe(0);
   await until(async () => (await unitOf('shop')).state === 'started', { what: 'the unit to start again' });
   await expectSound(world);
