@@ -17,7 +17,19 @@ export function randomHex(digits: number): string {
   return text;
 }
 
-/** 24 hexadecimal digits that sort by creation time (millisecond clock, then randomness). */
+let last = { time: 0, random: 0 };
+
+/**
+ * 24 hexadecimal digits that sort by creation: those of this process always, others by the clock (12 digits of milliseconds, then
+ * randomness, which is counted up within a millisecond and while the clock has gone back).
+ */
 export function timeOrderedId(now: number = Date.now()): string {
-  return now.toString(16).padStart(12, '0') + randomHex(12);
+  // Half of what 12 digits hold, so that counting up has room.
+  if (now > last.time) last = { time: now, random: Number.parseInt(randomHex(12), 16) / 2 };
+  else last.random += 1;
+  return hex(last.time) + hex(Math.floor(last.random));
+}
+
+function hex(number: number): string {
+  return number.toString(16).padStart(12, '0');
 }
