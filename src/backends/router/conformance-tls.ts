@@ -4,12 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { testCertificate, type TestCertificate } from '../../../test/support/test-certificates.ts';
+import { until } from '../../../test/support/until.ts';
 import type { CertificateSet, Route, Router, Target } from '../../domain/routes/router.ts';
 import type { RouterUnderTest } from './conformance.ts';
 
 const PATIENCE_MS = 60_000;
 /** How many cases the suite has; a suite that loses some fails. */
-const CASES = 9;
+const CASES = 10;
 
 interface Answer {
   readonly status: number;
@@ -191,6 +192,28 @@ export function tlsConformance(
       expect(sent.headers.location).toBe(`https://blog.test:${portOf(router.tlsListen)}/a?b=c`);
       for (const host of ['both.test', 'bare.test'])
         expect(await ask(plain, host)).toMatchObject({ status: 200, body: `${host} http` });
+    });
+
+    theCase('counts and logs who is sent to HTTPS as a request to the app, and no challenge', async () => {
+      await router.apply({ version: 3, routes: [route({ rules: { accessLog: true } })] });
+      const challenge = { host: 'blog.test', token: 'tok-0', answer: 'tok-0.print' };
+      await present({ certificates: [blog()], httpChallenges: [challenge] });
+      await router.takeAccessLog();
+      const { requests } = await router.traffic('blog');
+      const plain = portOf(router.listen);
+      await ask(plain, 'blog.test', '/.well-known/acme-challenge/tok-0');
+      await ask(plain, 'blog.test', '/a?b=c');
+      const lines: string[] = [];
+      await until(
+        async () => {
+          lines.push(...(await router.takeAccessLog()).map(({ app, line }) => `${app} ${line}`));
+          return lines.length > 0;
+        },
+        { what: 'the line of the redirect' },
+      );
+      expect(lines).toEqual([expect.stringMatching(/^blog method=GET path="\/a\?b=c" .*status=308/)]);
+      await until(async () => (await router.traffic('blog')).requests === requests + 1, { what: 'the count' });
+      await router.apply({ version: 4, routes: [route()] });
     });
 
     theCase('answers the challenges of authorities on plain HTTP, before routes and redirects', async () => {

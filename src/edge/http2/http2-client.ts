@@ -10,7 +10,7 @@ import type { ClientPeer } from '../proxy/client-peer.ts';
 import type { Watched } from '../proxy/deadlines.ts';
 import { Exchange } from '../proxy/exchange.ts';
 import { RoutedRequest } from '../proxy/routed-request.ts';
-import { ownAnswerTo } from '../proxy/own-answers.ts';
+import { noteOwnAnswer, ownAnswerTo } from '../proxy/own-answers.ts';
 import type { Plane } from '../proxy/plane.ts';
 import { noApp } from '../proxy/refusals.ts';
 import { MAX_FIELDS } from '../http/fields.ts';
@@ -115,6 +115,7 @@ export class Http2Client implements Client, GatedConnection, Watched {
     const route = this.#plane.table.match(head.host.name);
     const own = ownAnswerTo(this.#plane, head, { route, origin });
     if (own !== null) {
+      noteOwnAnswer(this.#plane, own, { head, requestId, origin, route });
       request.respond(ownAnswer({ ...own, requestId, method: head.method, keepAlive: true }));
     } else if (route === null) {
       request.refuseRequest(noApp(head.host.name), null, { head, requestId });

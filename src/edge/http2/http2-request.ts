@@ -71,6 +71,11 @@ export class Http2Request implements Requester, Watched {
     else this.#answer(typeof data === 'string' ? data : data.toString('latin1'));
   }
 
+  beginAnswer(head: string, body: Buffer): void {
+    this.write(head);
+    this.write(body);
+  }
+
   /** Frames are gathered below. */
   cork(): void {}
 

@@ -1,6 +1,6 @@
 import type { Requester } from './requester.ts';
 
-/** Pieces up to this size are copied behind the head, so that both leave in one system call. */
+/** Pieces up to this size are copied behind the head; what is larger gets the head before it. */
 const JOIN_BYTES = 8_192;
 
 /** Writes one final answer to the client: the head together with the first piece, then the body as it comes. */
@@ -30,10 +30,7 @@ export class AnswerWriter {
     } else if (bytes.length <= JOIN_BYTES) {
       this.#client.write(head + bytes.toString('latin1'));
     } else {
-      this.#client.cork();
-      this.#client.write(head);
-      this.#client.write(bytes);
-      this.#client.uncork();
+      this.#client.beginAnswer(head, bytes);
     }
   };
 

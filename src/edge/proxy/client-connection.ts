@@ -10,7 +10,7 @@ import type { Watched } from './deadlines.ts';
 import { Exchange } from './exchange.ts';
 import { RoutedRequest } from './routed-request.ts';
 import { ownAnswer } from '../rewrite/own-answer.ts';
-import { ownAnswerTo } from './own-answers.ts';
+import { noteOwnAnswer, ownAnswerTo } from './own-answers.ts';
 import type { Client } from './client.ts';
 import type { Plane } from './plane.ts';
 import type { Requester } from './requester.ts';
@@ -108,6 +108,21 @@ export class ClientConnection implements Client, Requester, Watched, GatedConnec
     if (typeof data === 'string') this.#socket.write(data, 'latin1', this.#written);
     else this.#socket.write(data, this.#written);
     this.blocked = this.#socket.writableLength > 0;
+  }
+
+  /** Both leave in one system call. */
+  beginAnswer(head: string, body: Buffer): void {
+    const from = body.byteOffset - head.length;
+    if (from < 0) {
+      this.cork();
+      this.write(head);
+      this.write(body);
+      this.uncork();
+      return;
+    }
+    const whole = Buffer.from(body.buffer, from, head.length + body.length);
+    whole.write(head, 'latin1');
+    this.write(whole);
   }
 
   cork(): void {
@@ -267,6 +282,7 @@ export class ClientConnection implements Client, Requester, Watched, GatedConnec
     const origin = this.#peer.originOf(head);
     const own = ownAnswerTo(this.#plane, head, { route, origin });
     if (own !== null) {
+      noteOwnAnswer(this.#plane, own, { head, requestId, origin, route });
       this.#answer(head, (how) => ownAnswer({ ...own, ...how, requestId }));
       return;
     }

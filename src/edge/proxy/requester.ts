@@ -12,6 +12,8 @@ export interface Requester {
   arm(ms: number): void;
   /** In HTTP/1.1; strings are latin1. */
   write(data: string | Buffer): void;
+  /** A head and what of its body has come; `body` is lent, and so is the memory before it, to be written to. */
+  beginAnswer(head: string, body: Buffer): void;
   cork(): void;
   uncork(): void;
   /** Closes the sending side once everything written is out. */

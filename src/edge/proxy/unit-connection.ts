@@ -6,7 +6,7 @@ import type { TargetPool } from '../routing/target-pool.ts';
 /** Whoever uses a connection to a unit at the moment: an exchange or a tunnel. */
 export interface UnitUser {
   unitConnected(): void;
-  /** Bytes [0, size) of `bytes`, lent until the call returns. */
+  /** Bytes [0, size) of `bytes`, lent until the call returns; the memory before them is lent as well, to be written to. */
   unitSent(bytes: Buffer, size: number): void;
   /** Everything written to the unit has left this process. */
   unitFlushed(): void;
@@ -16,7 +16,10 @@ export interface UnitUser {
   unitLost(error: string | null): void;
 }
 
-const BUFFER_BYTES = 65_536;
+/** What is as large as most send at once is read with its head, not in two pieces. */
+const BUFFER_BYTES = 81_920;
+/** What a head has more for a client than it came with from the unit, and some. */
+const HEADROOM_BYTES = 1_024;
 const MAX_UNSENT = 65_536;
 const ATTEMPTS = 2;
 
@@ -53,7 +56,7 @@ export class UnitConnection {
 
   #open(onConnect: () => void): void {
     const { host, port } = this.pool.target;
-    const buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
+    const buffer = Buffer.allocUnsafeSlow(HEADROOM_BYTES + BUFFER_BYTES).subarray(HEADROOM_BYTES);
     const onread = { buffer, callback: (size: number) => this.#read(buffer, size) };
     const at = host.startsWith('/') ? { path: host } : { host, port, noDelay: true };
     const socket = connect({ ...at, allowHalfOpen: true, onread });
