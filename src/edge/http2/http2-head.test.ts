@@ -54,6 +54,8 @@ const smuggling: readonly (readonly [string, readonly string[]])[] = [
   ['an absolute path', changed(':path', 'http://other.test/')],
   ['an empty path', changed(':path', '')],
   ['a fragment', changed(':path', '/a#b')],
+  ['a value that begins with white space', [...BASE, 'a', ' b']],
+  ['an authority that ends with white space', changed(':authority', 'blog.test\t')],
   ['an authority with a path', changed(':authority', 'blog.test/x')],
   ['an authority with somebody in it', changed(':authority', 'user@blog.test')],
   ['a pseudo field twice', [...BASE, ':path', '/other']],

@@ -24,7 +24,8 @@ export function parseHttp2Head(raw: readonly string[], hasBody: boolean, headByt
   let hasLength = false;
   for (let at = 0; at < raw.length; at += 2) {
     const [name = '', value = ''] = [raw[at], raw[at + 1]];
-    if (!consistsOf(value, IS_TEXT)) return new Refusal(400, 'A header field holds a byte it must not hold.');
+    if (!consistsOf(value, IS_TEXT) || /^[ \t]|[ \t]$/.test(value))
+      return new Refusal(400, 'A header field holds a byte it must not hold.');
     if (name.startsWith(':')) {
       if (!PSEUDO.has(name) || pseudo.has(name) || lines !== '') return new Refusal(400, 'The head is malformed.');
       pseudo.set(name, value);
