@@ -1,9 +1,12 @@
 /** A load of one request over keep-alive connections, on bare sockets so that the client costs little. */
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
+import { connect as connectSecurely } from 'node:tls';
 import { quantile } from './statistics.ts';
 
 export interface LoadResult {
+  /** Requests that were answered. */
+  readonly count: number;
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
@@ -15,6 +18,8 @@ export interface LoadOptions {
   readonly head: readonly string[];
   readonly connections: number;
   readonly seconds: number;
+  /** The server name to ask for over TLS; absent: plain HTTP. */
+  readonly tls?: string | undefined;
 }
 
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -24,15 +29,16 @@ const MAX_HEAD_BYTES = 16_384;
  * Every answer has to be a 200 with a Content-Length; anything else is an error, not a figure. Each connection has had one
  * answer before the clock starts.
  */
-export async function load({ port, head, connections, seconds }: LoadOptions): Promise<LoadResult> {
+export async function load({ port, head, connections, seconds, tls }: LoadOptions): Promise<LoadResult> {
   const request = Buffer.from(`${head.join('\r\n')}\r\n\r\n`);
-  const clients = await Promise.all(Array.from({ length: connections }, () => Client.open(port, request)));
+  const clients = await Promise.all(Array.from({ length: connections }, () => Client.open({ port, tls }, request)));
   const latencies: number[] = [];
   const begun = performance.now();
   const endAt = begun + seconds * 1000;
   await Promise.all(clients.map((client) => client.askUntil(endAt, latencies)));
   const took = (performance.now() - begun) / 1000;
-  return { perSecond: latencies.length / took, p50Ms: quantile(latencies, 0.5), p99Ms: quantile(latencies, 0.99) };
+  const count = latencies.length;
+  return { count, perSecond: count / took, p50Ms: quantile(latencies, 0.5), p99Ms: quantile(latencies, 0.99) };
 }
 
 /** One connection, one request at a time. */
@@ -60,10 +66,12 @@ class Client {
     socket.on('close', () => this.#failed(new Error('a connection was closed under load')));
   }
 
-  static async open(port: number, request: Buffer): Promise<Client> {
-    const socket = connect({ port, host: '127.0.0.1', noDelay: true });
+  static async open({ port, tls }: Pick<LoadOptions, 'port' | 'tls'>, request: Buffer): Promise<Client> {
+    const at = { port, host: '127.0.0.1', noDelay: true };
+    const socket =
+      tls === undefined ? connect(at) : connectSecurely({ ...at, servername: tls, rejectUnauthorized: false });
     const client = new Client(socket, request);
-    await once(socket, 'connect');
+    await once(socket, tls === undefined ? 'connect' : 'secureConnect');
     await client.#ask();
     return client;
   }

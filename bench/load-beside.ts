@@ -2,10 +2,12 @@
 import type { World } from '../test/support/world.ts';
 import type { Bench } from './bench.ts';
 import { load, type LoadResult } from './http-load.ts';
+import { cpuMs } from './process-use.ts';
 import { Pusher } from './pushing.ts';
 import { PLAIN_APP } from './sample-apps.ts';
 
 const APP = 'target';
+export const HOST = `${APP}.localhost`;
 const SIZES = [
   { bytes: 100, name: '100 B' },
   { bytes: 65_536, name: '64 KB' },
@@ -18,34 +20,61 @@ export interface LoadedApp {
   readonly world: World;
   /** Where it listens on loopback. */
   readonly port: number;
+  /** Of the admin. */
+  readonly token: string;
+}
+
+/** Where requests are sent to, and the process that answers them. */
+export interface Side {
+  readonly port: number;
+  readonly pid: number;
 }
 
 /** An app that anybody on this machine can reach, not only the edge, behind an edge of one worker. */
-export async function loadedApp(bench: Bench): Promise<LoadedApp> {
-  const world = await bench.world({ env: { TANCHO_NETWORK: 'shared', TANCHO_EDGE_WORKERS: '1' } });
-  await (await Pusher.open(bench, world)).deploy(APP, PLAIN_APP);
-  return { world, port: Number((await world.fetchApp(APP, '/port')).text) };
+export async function loadedApp(bench: Bench, env: Record<string, string> = {}): Promise<LoadedApp> {
+  const world = await bench.world({ env: { TANCHO_NETWORK: 'shared', TANCHO_EDGE_WORKERS: '1', ...env } });
+  const pusher = await Pusher.open(bench, world);
+  await pusher.deploy(APP, PLAIN_APP);
+  return { world, port: Number((await world.fetchApp(APP, '/port')).text), token: pusher.token };
 }
 
+/** `tls`: the server name to ask for; absent: plain HTTP. */
 export async function publishLoadBeside(
   bench: Bench,
-  world: World,
-  beside: { readonly what: string; readonly port: number },
+  through: Side,
+  beside: { readonly what: string; readonly port: number; readonly pid?: number },
+  tls?: string,
 ): Promise<void> {
-  const through = Number(world.edge.split(':')[1]);
   for (const { bytes, name } of SIZES) {
-    const head = [`GET /${bytes} HTTP/1.1`, `Host: ${APP}.localhost`];
-    const under = (port: number, seconds: number): Promise<LoadResult> =>
-      load({ port, head, connections: CONNECTIONS, seconds });
-    const results: LoadResult[] = [];
-    const floor: LoadResult[] = [];
-    for (const port of [through, beside.port]) await under(port, SECONDS / 2);
+    const head = [`GET /${bytes} HTTP/1.1`, `Host: ${HOST}`];
+    const under = async (side: Partial<Side>, seconds: number): Promise<Sample> => {
+      const before = side.pid === undefined ? 0 : await cpuMs(side.pid);
+      const result = await load({ port: side.port ?? 0, head, connections: CONNECTIONS, seconds, tls });
+      const used = side.pid === undefined ? 0 : (await cpuMs(side.pid)) - before;
+      return { ...result, eachUs: (used * 1_000) / result.count };
+    };
+    const results: Sample[] = [];
+    const floor: Sample[] = [];
+    for (const side of [through, beside]) await under(side, SECONDS / 2);
     await bench.rounds(ROUNDS, async () => {
       results.push(await under(through, SECONDS));
-      floor.push(await under(beside.port, SECONDS));
+      floor.push(await under(beside, SECONDS));
     });
-    publishLoad(bench, `${name} through the edge`, results, { what: beside.what, results: floor });
+    const what = `${name} through the edge`;
+    publishLoad(bench, what, results, { what: beside.what, results: floor });
+    if (beside.pid === undefined) continue;
+    bench.publish({
+      what: `${what}: processor time of each`,
+      unit: 'us',
+      samples: results.map(({ eachUs }) => eachUs),
+      floor: { what: beside.what, samples: floor.map(({ eachUs }) => eachUs) },
+    });
   }
+}
+
+interface Sample extends LoadResult {
+  /** Microseconds of the process that was asked. */
+  readonly eachUs: number;
 }
 
 export function publishLoad(

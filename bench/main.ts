@@ -10,11 +10,13 @@ import { idle } from './measures/idle.ts';
 import { nginx } from './measures/nginx.ts';
 import { packages } from './measures/packages.ts';
 import { push } from './measures/push.ts';
+import { routes } from './measures/routes.ts';
 import { start } from './measures/start.ts';
+import { tls } from './measures/tls.ts';
 import { LONG, publishIn, USUAL } from './published.ts';
 import { type Row, rowOf, table } from './report.ts';
 
-const MEASURES: readonly Measure[] = [start, push, express, idle, api, dashboard, edge, nginx, packages];
+const MEASURES: readonly Measure[] = [start, push, express, idle, api, dashboard, edge, nginx, tls, routes, packages];
 const WHOLE_RUN_MS = 240_000;
 /** A measure that has used its share begins no further rounds; the rest is for closing. */
 const SHARE_MS = 20_000;

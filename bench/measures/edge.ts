@@ -1,4 +1,5 @@
 /** Requests to an app through the edge, beside the same requests straight to the app's process. */
+import { edgePid } from '../../test/support/world.ts';
 import type { Measure } from '../bench.ts';
 import { loadedApp, publishLoadBeside } from '../load-beside.ts';
 
@@ -7,6 +8,7 @@ export const edge: Measure = {
   about: 'requests a second and latency through the edge, 100 B and 64 KB',
   async run(bench) {
     const { world, port } = await loadedApp(bench);
-    await publishLoadBeside(bench, world, { what: 'straight to the app', port });
+    const through = { port: Number(world.edge.split(':')[1]), pid: await edgePid(world) };
+    await publishLoadBeside(bench, through, { what: 'straight to the app', port });
   },
 };
