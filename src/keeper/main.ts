@@ -63,13 +63,14 @@ async function run(): Promise<void> {
   const edge = openEdge();
   const kept = new KeptUnits({
     provisioner,
-    onDeath: ({ app, id }) => edge.withdraw(app, id),
+    onDeath: (spec) => edge.withdraw(spec, spec.id),
     addressOf: (id) => edge.addressOf(id),
     stopGraceMs: settings.stopGraceMs,
     specOf: (id) => keptLaunch(unitPaths(units, id), id, sealer),
-    onReady: async ({ app, id }, address) => {
+    onReady: async (spec, address) => {
+      const { id } = spec;
       const process = provisioner.processOf(id);
-      if (address !== null) await edge.place(app, { unit: id, ...address, ...(process !== null && { process }) });
+      if (address !== null) await edge.place(spec, { unit: id, ...address, ...(process !== null && { process }) });
     },
     logger,
   });

@@ -44,6 +44,21 @@ it('is in effect when the change returns, and touches no unit', async () => {
   expect(maintenancePage).toBe('<h1>Soon</h1>');
 });
 
+it("the page for maintenance is that of the settings, else that of the release that serves, else the edge's own", async () => {
+  const page = (): string | undefined => world.machine.table().routes[0]?.rules?.maintenance?.page;
+  await world.deploy('shop', { maintenancePage: '<h1>From the source</h1>' });
+  await change({ maintenance: true });
+  expect(page()).toBe('<h1>From the source</h1>');
+  await world.machine.store.transact((tx) => tx.updateApp('shop', { description: 'read anew with all others' }));
+  await world.parts.routes.publish();
+  expect(page()).toBe('<h1>From the source</h1>');
+  await change({ maintenancePage: '<h1>Set</h1>' });
+  expect(page()).toBe('<h1>Set</h1>');
+  await change({ maintenancePage: '' });
+  await world.deploy('shop');
+  expect(page()).toBe('');
+});
+
 it('can be changed while a deploy has the app', async () => {
   const held = world.faults.hold('provisioner.ensure');
   const deploy = world.deploy('shop');

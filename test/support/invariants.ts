@@ -84,10 +84,10 @@ async function violationsOfUnits(world: DomainWorld, app: App, serving: Release 
         wrong.push(`${where} has ${JSON.stringify(env)}`);
     }
   }
-  const route = table().routes.find((candidate) => candidate.app === app.name);
-  const routed = (route?.targets ?? []).map((target) => `${target.unit}:${target.port}`).sort();
+  const routes = table().routes.filter((candidate) => candidate.app === app.name);
+  const routed = routes.flatMap(({ targets }) => targets.map((target) => `${target.unit}:${target.port}`)).sort();
   const ready = records.flatMap((unit) => (unit.address === null ? [] : [`${unit.id}:${unit.address.port}`])).sort();
-  if (route === undefined || routed.join() !== ready.join()) {
+  if (routes.length === 0 || routed.join() !== ready.join()) {
     wrong.push(`routed of ${app.name}: ${routed.join()}, not ${ready.join()}`);
   }
   return wrong;
@@ -111,9 +111,7 @@ async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<stri
   const repositories = await gitHost.list();
   if (repositories.sort().join() !== names.join())
     wrong.push(`repositories: ${repositories.join()}, not ${names.join()}`);
-  const routed = table()
-    .routes.map((route) => route.app)
-    .sort();
+  const routed = [...new Set(table().routes.map((route) => route.app))].sort();
   if (routed.join() !== names.join()) wrong.push(`routes: ${routed.join()}, not ${names.join()}`);
   const recorded = new Set((await store.allUnits()).map((unit) => unit.id));
   for (const unit of await world.parts.provisioner.list()) {

@@ -18,6 +18,7 @@ export interface Recipe {
   readonly hooks?: Partial<Hooks>;
   readonly volumes?: Artifact['volumes'];
   readonly bindingNames?: Artifact['bindingNames'];
+  readonly maintenancePage?: string;
   readonly variables?: Artifact['variables'];
   /** Printed by the build. */
   readonly lines?: readonly string[];
@@ -73,6 +74,7 @@ export class MemoryBuilder implements Builder {
       processes: recipe.processes ?? { web: 'serve' },
       ...(recipe.settings !== undefined && { settings: recipe.settings }),
       ...(recipe.bindingNames !== undefined && { bindingNames: recipe.bindingNames }),
+      ...(recipe.maintenancePage !== undefined && { maintenancePage: recipe.maintenancePage }),
       ...(recipe.variables !== undefined && { variables: recipe.variables }),
       ...(recipe.volumes !== undefined && { volumes: recipe.volumes }),
       healthCheck: recipe.healthCheck ?? null,

@@ -34,6 +34,7 @@ function releaseOf(app: string, number: number, deployId: string): Release {
     settings: NO_SETTINGS,
     mounts: [],
     bindingNames: {},
+    maintenancePage: '',
     reason: 'deploy',
     by: 'somebody',
     createdAt: '2024-05-06T07:08:11.123Z',

@@ -33,6 +33,9 @@ export class Memory {
       problems: [],
       repositoryUrl: `ssh://git@localhost:2222/${app.name}.git`,
       address: `${app.name}.localhost:8000`,
+      processUrls: app.routedProcesses.map((process) => ({
+        ...{ process, url: `http://${process}.${app.name}.localhost:8000` },
+      })),
       ip: '127.0.0.1',
     };
   }

@@ -51,7 +51,7 @@ const listedUnion = {
 };
 
 function toWire(view: AppView) {
-  const { app, units, state, repositoryUrl, address, plan, problems, linkedFrom = [] } = view;
+  const { app, units, state, repositoryUrl, address, plan, problems, linkedFrom = [], processUrls = [] } = view;
   return {
     Ip: address,
     Name: app.name,
@@ -71,6 +71,9 @@ function toWire(view: AppView) {
     ...(problems.length > 0 && { problems: [...problems] }),
     ...(app.settings !== NO_SETTINGS && { settings: settingsToWire(app.settings) }),
     ...(view.url?.startsWith('https:') === true && { url: view.url }),
+    ...(processUrls.length > 0 && {
+      processUrls: Object.fromEntries(processUrls.map(({ process, url }) => [process, url])),
+    }),
     ...(app.cname.length > 0 && { cname: [...app.cname] }),
     ...(app.links.length > 0 && { links: [...app.links] }),
     ...(linkedFrom.length > 0 && { linkedFrom: [...linkedFrom] }),
@@ -112,6 +115,8 @@ export const appUnion = shape(
         counts: Type.Record(Type.String(), Type.Integer()),
       }),
     ),
+    /** By process type, where those but `web` answer that the app's file has requests brought to. */
+    processUrls: Type.Optional(Type.Record(Type.String(), Type.String())),
     /** Apps that it reaches at `http://<app>.internal`. */
     links: Type.Optional(Type.Array(Type.String())),
     /** Apps that reach it so. */

@@ -1,6 +1,7 @@
 /** tancho.yaml and the older names of the same file: hooks, health check, processes, options of the platform. */
 import type { HealthCheck, Liveness } from '../../domain/apps/app.ts';
-import { livenessOf, type ProcessEntry, processEntry, urlPath, whole } from './process-entry.ts';
+import { healthCheckEntry } from './health-check-entry.ts';
+import { livenessOf, type ProcessEntry, processEntry } from './process-entry.ts';
 import { MAX_PROCESSES, PROCESS_NAME } from './procfile.ts';
 import type { DeclaredVolume } from '../../domain/volumes/volume.ts';
 import { bindingMap } from './binding-entry.ts';
@@ -9,6 +10,8 @@ import { YamlNode } from '../yaml-node.ts';
 
 /** In the order they are looked for; the first one there is read. */
 export const CONFIG_FILES = ['tancho.yaml', 'tancho.yml', 'tsuru.yaml', 'tsuru.yml', 'app.yaml', 'app.yml'] as const;
+
+const KEYS = ['hooks', 'healthcheck', 'processes', 'volumes', 'bindings', 'maintenance_page'];
 
 /** A key of the platform's own section that becomes a default of the environment. */
 export interface PlatformOption {
@@ -25,6 +28,8 @@ export interface AppConfig {
   readonly healthCheck: HealthCheck | null;
   /** Of the process that answers requests; null when the file says nothing of it. */
   readonly liveness: Liveness | 'off' | null;
+  /** Path of the page that is shown while the app is under maintenance; null when the file names none. */
+  readonly maintenancePage: string | null;
   /** Null when the file names none. */
   readonly processes: Readonly<Record<string, ProcessEntry>> | null;
   /** Instance -> how its variables are called. */
@@ -42,6 +47,7 @@ export const NO_CONFIG: AppConfig = {
   restartAfter: [],
   healthCheck: null,
   liveness: null,
+  maintenancePage: null,
   processes: null,
   bindings: {},
   volumes: {},
@@ -64,7 +70,7 @@ export function parseAppConfig(file: string, text: string, context: ConfigContex
     : undefined;
   const section = context.section === null ? [] : [context.section];
   const root = YamlNode.parse(file, text);
-  const fields = root.fields(['hooks', 'healthcheck', 'processes', 'volumes', 'bindings', ...section], ignored);
+  const fields = root.fields([...KEYS, ...section], ignored);
   const hooks = fields.get('hooks')?.fields(['build', 'release', 'restart'], ignored);
   const restart = hooks?.get('restart')?.fields(['before', 'after'], ignored);
   const check = fields.get('healthcheck');
@@ -75,8 +81,9 @@ export function parseAppConfig(file: string, text: string, context: ConfigContex
     hooksRelease: commands(hooks?.get('release')),
     restartBefore: commands(restart?.get('before')),
     restartAfter: commands(restart?.get('after')),
-    healthCheck: check === undefined || check.isEmpty ? null : healthCheck(check, ignored),
+    healthCheck: check === undefined || check.isEmpty ? null : healthCheckEntry(check, ['liveness'], ignored),
     liveness: liveness === undefined ? null : livenessOf(liveness),
+    maintenancePage: fields.get('maintenance_page')?.text('a path such as public/maintenance.html') ?? null,
     processes: processes === undefined || processes.isEmpty ? null : processMap(processes),
     bindings: bindingMap(fields.get('bindings')),
     volumes: volumeMap(fields.get('volumes')),
@@ -89,32 +96,6 @@ function commands(node: YamlNode | undefined): string[] {
   return node.texts('a list of commands, one per line starting with "- "');
 }
 
-function healthCheck(node: YamlNode, ignored: ((key: string) => void) | undefined): HealthCheck {
-  const known = ['path', 'method', 'status', 'match', 'allowed_failures', 'timeout_seconds', 'liveness'];
-  const fields = node.fields(known, ignored);
-  const path = fields.get('path');
-  const needsPath = ['method', 'status', 'match'].map((name) => fields.get(name)).find((found) => found !== undefined);
-  if (path === undefined && needsPath !== undefined)
-    throw node.wrong(`needs a path, without which ${needsPath.key} means nothing`);
-  const method = fields.get('method');
-  const match = fields.get('match');
-  match?.regex('s');
-  return {
-    ...(path !== undefined && { path: urlPath(path) }),
-    ...(method !== undefined && { method: httpMethod(method) }),
-    ...whole(fields.get('status'), 'status', 100, 599),
-    ...(match !== undefined && { match: match.text() }),
-    ...whole(fields.get('allowed_failures'), 'allowedFailures', 0, 1000),
-    ...whole(fields.get('timeout_seconds'), 'timeoutSeconds', 1, 3600),
-  };
-}
-
-function httpMethod(node: YamlNode): string {
-  const method = node.text('an HTTP method such as GET').toUpperCase();
-  if (!/^[A-Z]{1,20}$/.test(method)) throw node.mistake('an HTTP method such as GET');
-  return method;
-}
-
 function processMap(node: YamlNode): Record<string, ProcessEntry> {
   if (!node.isMap) throw node.mistake('a mapping of process names to commands, for example "web: node server.js"');
   const entries = node.entries();
@@ -123,7 +104,7 @@ function processMap(node: YamlNode): Record<string, ProcessEntry> {
     entries.map(([name, entry]) => {
       if (!PROCESS_NAME.test(name))
         throw entry.mistake('named with letters, digits, - and _ only, starting with a letter, and not tancho');
-      return [name, processEntry(entry)];
+      return [name, processEntry(name, entry)];
     }),
   );
 }

@@ -28,6 +28,24 @@ it('beside a Procfile tancho.yaml may say how many units there are, and how they
   }
 });
 
+it('reads the page for maintenance from the source, and nothing from elsewhere', async () => {
+  const yaml = (path: string) => ({ 'tancho.yaml': `maintenance_page: ${path}`, 'public/down.html': '<h1>Soon</h1>' });
+  expect((await read(yaml('public/down.html'))).maintenancePage).toBe('<h1>Soon</h1>');
+  expect((await read({})).maintenancePage).toBe('');
+  for (const [path, why] of [
+    ['down.html', 'is not there'],
+    ['/etc/hostname', 'is no path below the source'],
+    ['public/../../down.html', 'is no path below the source'],
+  ] as const) {
+    await expect(read(yaml(path))).rejects.toMatchObject({
+      code: 'invalid_config',
+      message: expect.stringContaining(why),
+    });
+  }
+  const large = { 'tancho.yaml': 'maintenance_page: a.html', 'a.html': 'x'.repeat(16_385) };
+  await expect(read(large)).rejects.toMatchObject({ message: expect.stringContaining('larger than 16384 bytes') });
+});
+
 it('takes quantities from app.json, and says what of it is not done', async () => {
   const notes: string[] = [];
   const json = JSON.stringify({

@@ -7,6 +7,7 @@ import type { AppConfig, ConfigContext } from './app-config.ts';
 import { readAppJson } from './app-json.ts';
 import { type OtherPlatforms, readOtherPlatforms } from './other-platforms.ts';
 import { parseProcfile } from './procfile.ts';
+import { readMaintenancePage } from './maintenance-page.ts';
 import type { ProcessEntry } from './process-entry.ts';
 import type { NewVariable } from '../build-plan.ts';
 import type { SourceFiles } from '../source/source-files.ts';
@@ -23,14 +24,20 @@ export interface AppFiles {
   readonly settings: Readonly<Record<string, ProcessSettings>>;
   /** Run once per new version, in this order. */
   readonly release: readonly string[];
+  /** HTML; '' where the app names no page. */
+  readonly maintenancePage: string;
   /** Of app.json. */
   readonly variables: readonly NewVariable[];
   /** The file that names the processes; '' without any. */
   readonly processesFrom: string;
 }
 
-/** Throws Failure `invalid_config`. */
-export async function readAppFiles(files: SourceFiles, context: ConfigContext): Promise<AppFiles> {
+/** Throws Failure `invalid_config`. `pages`: where the page for maintenance lies. */
+export async function readAppFiles(
+  files: SourceFiles,
+  context: ConfigContext,
+  pages: SourceFiles = files,
+): Promise<AppFiles> {
   const text = await files.text('Procfile');
   const procfile = text === null ? {} : parseProcfile(text);
   const { file, config } = await readConfig(files, context);
@@ -63,6 +70,8 @@ export async function readAppFiles(files: SourceFiles, context: ConfigContext): 
     processes: started,
     processesFrom: own === null ? (others.start?.from ?? '') : hasProcfile ? 'Procfile' : file,
     settings: settingsOf(config, file, appJson.settings),
+    maintenancePage:
+      config.maintenancePage === null ? '' : await readMaintenancePage(pages, config.maintenancePage, file),
     variables: appJson.variables,
     release: releaseOf(command, config, others),
   };

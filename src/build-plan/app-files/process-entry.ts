@@ -1,7 +1,9 @@
-/** What tancho.yaml says of one process: its command, or a mapping of that and how many units it has and how they are watched. */
+/** What tancho.yaml says of one process: its command, or a mapping of that, how many units it has, how they are watched, and whether they get requests. */
 import type { Liveness } from '../../domain/apps/app.ts';
 import type { ProcessSettings } from '../../domain/deploys/builder.ts';
+import { ROUTED_PROCESS } from '../../domain/units/unit.ts';
 import type { YamlNode } from '../yaml-node.ts';
+import { healthCheckEntry, urlPath, whole } from './health-check-entry.ts';
 
 export interface ProcessEntry {
   /** Null: said elsewhere. */
@@ -13,9 +15,13 @@ export const MAX_COUNT = 100;
 const MAX_SECONDS = 3_600;
 const MAX_FAILURES = 1_000;
 
-export function processEntry(node: YamlNode): ProcessEntry {
+/** A label of its host name. */
+const LABEL = /^[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+
+export function processEntry(name: string, node: YamlNode): ProcessEntry {
   if (!node.isMap) return { command: node.text('a command such as "node server.js"'), settings: {} };
-  const fields = node.fields(['command', 'count', 'watch_seconds', 'liveness']);
+  const ofRouted = name === ROUTED_PROCESS ? [] : ['routed', 'healthcheck'];
+  const fields = node.fields(['command', 'count', 'watch_seconds', 'liveness', ...ofRouted]);
   const command = fields.get('command');
   const liveness = fields.get('liveness');
   return {
@@ -24,8 +30,25 @@ export function processEntry(node: YamlNode): ProcessEntry {
       ...whole(fields.get('count'), 'count', 0, MAX_COUNT),
       ...whole(fields.get('watch_seconds'), 'watchSeconds', 0, 600),
       ...(liveness !== undefined && { liveness: livenessOf(liveness) }),
+      ...routedOf(name, fields.get('routed'), fields.get('healthcheck')),
     },
   };
+}
+
+function routedOf(
+  name: string,
+  routed: YamlNode | undefined,
+  check: YamlNode | undefined,
+): Pick<ProcessSettings, 'routed' | 'healthCheck'> {
+  if (routed === undefined || !routed.flag()) {
+    if (check !== undefined) throw check.wrong('needs "routed: true" beside it');
+    return {};
+  }
+  if (!LABEL.test(name))
+    throw routed.wrong(
+      'needs a process named with lower-case letters, digits and -, since that is part of a host name',
+    );
+  return { routed: true, ...(check !== undefined && { healthCheck: healthCheckEntry(check) }) };
 }
 
 /** `off`, or a mapping. */
@@ -45,19 +68,4 @@ export function livenessOf(node: YamlNode): Liveness | 'off' {
     ...whole(fields.get('timeout_seconds'), 'timeoutSeconds', 1, MAX_SECONDS),
     ...whole(fields.get('failures'), 'failures', 1, MAX_FAILURES),
   };
-}
-
-export function whole<K extends string>(
-  node: YamlNode | undefined,
-  name: K,
-  min: number,
-  max: number,
-): { [key in K]?: number } {
-  return node === undefined ? {} : ({ [name]: node.integer(min, max) } as { [key in K]: number });
-}
-
-export function urlPath(node: YamlNode): string {
-  const path = node.text('a path such as /health');
-  if (!/^[\x21-\x7e]{1,1024}$/.test(path)) throw node.mistake('a path such as /health');
-  return path.startsWith('/') ? path : `/${path}`;
 }

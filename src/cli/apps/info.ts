@@ -106,6 +106,7 @@ function describe(app: AppInfo): string {
     ['State', app.State],
     ['Address', knownUrl(app)],
     ['Also at', app.cname?.join(', ')],
+    ...Object.entries(app.processUrls ?? {}).map(([process, url]): [string, string] => [`Answers (${process})`, url]),
     ['Swapped with', app.swappedWith],
     ['Reaches', app.links?.map((to) => `${to} at http://${to}.internal`).join(', ')],
     ['Reached by', app.linkedFrom?.join(', ')],

@@ -20,7 +20,11 @@ interface Described {
 /** By the names that people write. */
 const SETTINGS: Readonly<Record<string, Described>> = {
   maintenance: { setting: 'maintenance', values: 'on, off', is: 'answer 503 in place of the app' },
-  'maintenance-page': { setting: 'maintenancePage', values: '<html>, @<file>', is: 'shown then' },
+  'maintenance-page': {
+    setting: 'maintenancePage',
+    values: '<html>, @<file>',
+    is: 'shown then, in place of that of tancho.yaml',
+  },
   hold: { setting: 'hold', values: 'off, unserved, always', is: 'requests wait: while no unit can answer, or all' },
   'hold-seconds': { setting: 'holdSeconds', values: '1-300', is: 'so long, then 503' },
   'access-log': {

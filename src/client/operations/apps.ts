@@ -97,6 +97,7 @@ export interface AppsTypes {
         readonly keepDevPackages: boolean;
         readonly counts: Readonly<Record<string, number>>;
       };
+      readonly processUrls?: Readonly<Record<string, string>>;
       readonly links?: readonly string[];
       readonly linkedFrom?: readonly string[];
       readonly customdata?: Readonly<Record<string, unknown>>;

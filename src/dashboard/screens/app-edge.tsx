@@ -56,7 +56,7 @@ function EdgeForm({ edge, save }: { edge: Edge; save: (values: Record<string, st
         class="mono"
         rows={3}
         value={edge.maintenancePage}
-        help="HTML; empty: a page of the platform."
+        help="HTML; empty: that of tancho.yaml, else a page of the platform."
       />
       <Choice label="While no unit can answer, requests" name="hold" value={edge.hold} options={HOLDS} />
       <Field

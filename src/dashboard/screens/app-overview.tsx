@@ -155,11 +155,16 @@ function Facts({ app }: { app: App }) {
   return (
     <Card title="About">
       <dl class="facts">
-        <dt>{addresses.length === 1 ? 'Address' : 'Addresses'}</dt>
+        <dt>{addresses.length + Object.keys(app.processUrls ?? {}).length === 1 ? 'Address' : 'Addresses'}</dt>
         <dd class="stack dense">
           {addresses.map((address) => (
             <a key={address} href={appUrl(app, address)} target="_blank" rel="noreferrer">
               {address}
+            </a>
+          ))}
+          {Object.entries(app.processUrls ?? {}).map(([process, url]) => (
+            <a key={process} href={url} target="_blank" rel="noreferrer">
+              {url.replace(/^https?:\/\//, '')}
             </a>
           ))}
         </dd>

@@ -35,6 +35,8 @@ export interface App {
   readonly desired: 'running' | 'stopped';
   /** Process types that are stopped while the app runs; sorted. */
   readonly stoppedProcesses: readonly string[];
+  /** Process types of the release that serves that answer at names of their own; sorted. See units/routed.ts. */
+  readonly routedProcesses: readonly string[];
   /** The app it has swapped addresses with: each answers at the host names of the other. */
   readonly swappedWith: string | null;
   /** What programs have left with the app; not looked at. */
@@ -56,6 +58,7 @@ export const NEW_APP = {
   rollout: null,
   desired: 'running',
   stoppedProcesses: [],
+  routedProcesses: [],
   swappedWith: null,
   customData: null,
   settings: NO_SETTINGS,
@@ -116,6 +119,10 @@ export interface ProcessType {
   /** How long a new version of a process that does not listen is watched before it is judged, in seconds; absent: the platform's setting. */
   readonly watchSeconds?: number;
   readonly liveness?: Liveness | 'off';
+  /** It answers requests at `<process>.<app>.<domain>`; `web` does in any case, at the names of the app. */
+  readonly routed?: true;
+  /** Of a routed one but `web`, whose is that of the release. */
+  readonly healthCheck?: HealthCheck;
 }
 
 /** What one unit may use. */
@@ -142,7 +149,7 @@ export interface Release {
   /** Name and digest of the image that its units run; '' for built code. */
   readonly image: string;
   readonly env: readonly EnvVar[];
-  /** By process name; see ROUTED_PROCESS. */
+  /** By process name; see units/routed.ts. */
   readonly processes: Readonly<Record<string, ProcessType>>;
   readonly healthCheck: HealthCheck | null;
   readonly hooks: Hooks;
@@ -154,6 +161,8 @@ export interface Release {
   readonly mounts: readonly ReleaseMount[];
   /** Instance -> how the app's file calls its variables: name that the app sees -> name that the provider gives. */
   readonly bindingNames: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** HTML of its source that is shown while the app is under maintenance, where its settings have none; '' for nothing. */
+  readonly maintenancePage: string;
   /** 'deploy' | 'env' | 'scale' | 'rollback' | ... for people reading the history. */
   readonly reason: string;
   readonly by: string;

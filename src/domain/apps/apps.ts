@@ -17,6 +17,7 @@ import type { Say } from '../say.ts';
 import { appAddress, appUrl, type Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import { type App, checkAppName, hostLabel, NEW_APP } from './app.ts';
+import { labelsOf } from './host-names.ts';
 import { checkDescription, teamsOfNewApp } from './app-fields.ts';
 import { demandApp } from '../demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
@@ -40,6 +41,8 @@ export interface AppView {
   readonly address: string;
   /** The same as a URL: by HTTPS as soon as there is a certificate for it. Absent where nobody knows. */
   readonly url?: string;
+  /** Where its other routed processes answer, in order of their names. */
+  readonly processUrls?: readonly { readonly process: string; readonly url: string }[];
   /** The IP address that its host names lead to. */
   readonly ip: string;
   /** What is wrong with its units, for people; empty when they are well. */
@@ -127,6 +130,7 @@ export function createApps(deps: AppsDeps): Apps {
       repositoryUrl: `ssh://git@${settings.sshAddress()}/${app.name}.git`,
       address: appAddress(hostLabel(app), settings),
       url: appUrl(hostLabel(app), settings),
+      processUrls: app.routedProcesses.map((process) => ({ process, url: appUrl(labelsOf(app, process), settings) })),
       ip: settings.publicAddress(),
     };
   }

@@ -7,7 +7,7 @@ export const HOLDS = ['off', 'unserved', 'always'] as const;
 export interface EdgeSettings {
   /** Every request is answered 503 in place of the app. */
   readonly maintenance: boolean;
-  /** HTML that is shown then; '' for the edge's own page. */
+  /** HTML that is shown then; '' for the page of the release that serves, and without one the edge's own. */
   readonly maintenancePage: string;
   /** Whether requests wait in place of being answered 503: while nothing serves, or all of them. */
   readonly hold: (typeof HOLDS)[number];
@@ -44,7 +44,7 @@ export const DEFAULT_EDGE: EdgeSettings = {
 /** Absent: as before; null: as without any setting. */
 export type EdgeChange = { readonly [S in EdgeSetting]?: unknown };
 
-const MAX_PAGE_BYTES = 16_384;
+export const MAX_PAGE_BYTES = 16_384;
 const MAX_HOLD_SECONDS = 300;
 const MAX_TIMEOUT_SECONDS = 3_600;
 const MAX_REQUESTS = 100_000;
@@ -76,11 +76,11 @@ function set<S extends EdgeSetting>(settings: { -readonly [N in S]: EdgeSettings
   settings[name] = value === null ? DEFAULT_EDGE[name] : READERS[name](name, value);
 }
 
-/** What the router is told; undefined: nothing is special about the app. */
-export function rulesOf(settings: EdgeSettings): RouteRules | undefined {
+/** What the router is told; undefined: nothing is special about the app. `page`: of its release. */
+export function rulesOf(settings: EdgeSettings, page: string): RouteRules | undefined {
   const { maintenance, maintenancePage, hold: held, accessLog, sticky, maxBodyBytes, maxRequests } = settings;
   const rules: RouteRules = {
-    ...(maintenance && { maintenance: { page: maintenancePage } }),
+    ...(maintenance && { maintenance: { page: maintenancePage || page } }),
     ...(held !== 'off' && { hold: { when: held, seconds: settings.holdSeconds } }),
     ...(accessLog && { accessLog: true as const }),
     ...(sticky && { sticky: true as const }),

@@ -23,6 +23,7 @@ const FIRST: Release = {
   settings: NO_SETTINGS,
   mounts: [],
   bindingNames: {},
+  maintenancePage: '',
   reason: 'deploy',
   by: 'ann@example.com',
   createdAt: '2026-03-04T05:06:07.000Z',

@@ -32,11 +32,13 @@ const PARTS: Readonly<Record<ReleaseChange['part'], (release: Release) => Facts>
   process: ({ processes }) =>
     facts(
       Object.fromEntries(
-        Object.entries(processes).flatMap(([name, { command, count, watchSeconds, liveness }]) => [
+        Object.entries(processes).flatMap(([name, { command, count, watchSeconds, liveness, routed, healthCheck }]) => [
           [name, command],
           [`${name}: units`, String(count)],
           [`${name}: watched`, watchSeconds === undefined ? '' : `${watchSeconds} s`],
           [`${name}: liveness`, inWords(liveness)],
+          [`${name}: requests`, routed === true ? 'answers at a name of its own' : ''],
+          [`${name}: health`, inWords(healthCheck)],
         ]),
       ),
     ),
@@ -81,9 +83,9 @@ function variable({ value, public: isPublic, managedBy }: EnvVar): Fact {
   return { text: managedBy === '' ? value : `${value} (of ${managedBy})`, isPrivate: !isPublic };
 }
 
-function inWords(liveness: ProcessType['liveness']): string {
-  if (liveness === undefined || liveness === 'off') return liveness ?? '';
-  return Object.entries(liveness)
+function inWords(check: ProcessType['liveness'] | ProcessType['healthCheck']): string {
+  if (check === undefined || check === 'off') return check ?? '';
+  return Object.entries(check)
     .map(([name, value]) => `${name} ${value}`)
     .join(', ');
 }

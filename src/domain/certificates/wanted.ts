@@ -1,5 +1,6 @@
 /** Which certificates there have to be, by what is served. Rules only. */
-import { type App, hostLabel } from '../apps/app.ts';
+import type { App } from '../apps/app.ts';
+import { hostNamesOf } from '../apps/host-names.ts';
 import { type CertificateRecord, coversAny } from './certificate.ts';
 
 export interface Wanted {
@@ -9,7 +10,7 @@ export interface Wanted {
 }
 
 export interface WantedFacts {
-  readonly apps: readonly Pick<App, 'name' | 'cname' | 'removing' | 'swappedWith'>[];
+  readonly apps: readonly Pick<App, 'name' | 'cname' | 'removing' | 'swappedWith' | 'routedProcesses'>[];
   readonly domain: string;
   /** Names of the platform itself. */
   readonly ownNames: readonly string[];
@@ -35,5 +36,5 @@ export function wantedCertificates({ apps, domain, ownNames, wildcard, uploads }
 export function hostsOf(apps: WantedFacts['apps'], domain: string): { readonly name: string; readonly app: string }[] {
   return apps
     .filter((app) => !app.removing)
-    .flatMap((app) => [`${hostLabel(app)}.${domain}`, ...app.cname].map((name) => ({ name, app: app.name })));
+    .flatMap((app) => hostNamesOf(app, domain).map(({ name }) => ({ name, app: app.name })));
 }

@@ -42,6 +42,8 @@ export interface ProcessSettings {
   /** As ProcessType. */
   readonly watchSeconds?: number;
   readonly liveness?: Liveness | 'off';
+  readonly routed?: true;
+  readonly healthCheck?: HealthCheck;
 }
 
 export interface WantedVariable {
@@ -65,6 +67,8 @@ export interface Artifact {
   readonly hooks: Hooks;
   /** Instance -> how the app's files call its variables, see Release; absent: as the provider does. */
   readonly bindingNames?: Readonly<Record<string, Readonly<Record<string, string>>>>;
+  /** As in Release; absent: nothing. */
+  readonly maintenancePage?: string;
   /** What the app gets where it has no variable of that name; absent: nothing. */
   readonly variables?: readonly WantedVariable[];
   /** Volumes that the app's files name; absent: none. */

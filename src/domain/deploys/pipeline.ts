@@ -5,6 +5,7 @@
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { type App, type EnvVar, hostLabel } from '../apps/app.ts';
+import { labelsOf } from '../apps/host-names.ts';
 import { ROUTED_PROCESS } from '../units/unit.ts';
 import type { NewRelease } from '../apps/next-release.ts';
 import { privateValues } from '../units/private-values.ts';
@@ -148,6 +149,8 @@ export class Pipeline {
       transcript.say(`-----> The app was stopped meanwhile: its next start runs release ${release}`);
     } else if (answers) {
       transcript.say(`-----> Release ${release} answers at ${address}`);
+      for (const process of app.routedProcesses)
+        transcript.say(`       ${process} answers at ${appUrl(labelsOf(app, process), settings)}`);
     } else {
       transcript.say(
         `-----> Release ${release} runs; without a process "${ROUTED_PROCESS}" nothing answers at ${address}`,
@@ -203,6 +206,7 @@ export class Pipeline {
       hooks: artifact.hooks,
       settings: { ...settings, counts: app.settings.counts, mounts: app.settings.mounts },
       bindingNames: artifact.bindingNames ?? {},
+      maintenancePage: artifact.maintenancePage ?? '',
       mounts: releaseMounts(app.settings.mounts, artifact.volumes),
       limits: await limitsFor(store, app),
       reason: 'deploy',

@@ -1,6 +1,7 @@
 /** "Why is it not answering?": walks from the host name to the process and names the first thing that is broken. */
 import { demand } from '../access.ts';
-import { type App, hostLabel } from '../apps/app.ts';
+import type { App } from '../apps/app.ts';
+import { hostNamesOf } from '../apps/host-names.ts';
 import { demandApp } from '../demand-app.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
@@ -91,7 +92,7 @@ function notesOf({ app, lastDeploy, host, fullVolumes, failingDrains }: Facts): 
 }
 
 function namesOf(app: App, domain: string): string[] {
-  return [`${hostLabel(app)}.${domain}`, ...app.cname];
+  return hostNamesOf(app, domain).map(({ name }) => name);
 }
 
 function unknownName(host: string, domain: string): Diagnosis {

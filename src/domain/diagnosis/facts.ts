@@ -1,5 +1,7 @@
 /** Everything a diagnosis is made from, read at one time; the checks of links/ are pure functions of it. */
-import { type App, hostLabel, type Release } from '../apps/app.ts';
+import type { App, Release } from '../apps/app.ts';
+import { hostNamesOf } from '../apps/host-names.ts';
+import { healthCheckOf } from '../units/routed.ts';
 import { ROUTED_PROCESS, servingUnits, type Unit, unitName } from '../units/unit.ts';
 import { coversAny, isGood } from '../certificates/certificate.ts';
 import { failingDrains, type FailingDrainsDeps } from '../drains/failing-drains.ts';
@@ -30,6 +32,8 @@ export interface Facts {
   readonly app: App;
   /** The host name that is asked about; '' when the app answers at none of its own (it is no name of this platform). */
   readonly host: string;
+  /** The process type that answers there. */
+  readonly process: string;
   readonly release: Release | null;
   /** Of the serving rollout. */
   readonly units: readonly Unit[];
@@ -81,12 +85,13 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
     store.unfinishedRollouts(),
     appQuota(store, app.name, settings.defaultLimits),
   ]);
-  const own = `${hostLabel(app)}.${settings.domain}`;
+  const names = hostNamesOf(app, settings.domain);
+  const own = names[0]?.name ?? '';
   const asked = host ?? own;
-  const names = host === undefined ? [own, ...app.cname] : [host];
-  const path = release?.healthCheck?.path ?? '/';
+  const process = names.find(({ name }) => name === asked)?.process ?? ROUTED_PROCESS;
+  const path = (release === null ? null : healthCheckOf(release, process))?.path ?? '/';
   const [unresolved, deafUnits, health, route, answer, disk, certificateProblem, drains] = await Promise.all([
-    unresolvedOf(probe, names),
+    unresolvedOf(probe, host === undefined ? names.map(({ name }) => name) : [host]),
     deafUnitsOf(probe, units),
     healthOf(probe, units, release),
     routeOf(deps, app),
@@ -98,6 +103,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
   return {
     app,
     host: asked,
+    process,
     release,
     units,
     quota,
@@ -147,11 +153,11 @@ async function deafUnitsOf(probe: Probe, units: readonly Unit[]): Promise<Map<st
 /** Asked of units with a path to ask for. */
 async function healthOf(probe: Probe, units: readonly Unit[], release: Release | null) {
   const found = new Map<string, ProbeAnswer>();
-  const { path, method = 'GET' } = release?.healthCheck ?? {};
-  if (path === undefined) return found;
+  if (release === null) return found;
   await Promise.all(
-    units.map(async ({ id, state, address }) => {
-      if (state !== 'started' || address === null) return;
+    units.map(async ({ id, state, address, process }) => {
+      const { path, method = 'GET' } = healthCheckOf(release, process) ?? {};
+      if (path === undefined || state !== 'started' || address === null) return;
       const to = address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
       found.set(id, await probe.request({ to, host: to, method, path }));
     }),
@@ -195,6 +201,7 @@ export function wantedUnits({ app, units }: Facts): Unit[] {
   return units.filter(({ process, state }) => state !== 'stopped' && !app.stoppedProcesses.includes(process));
 }
 
-export function webUnits(facts: Facts): Unit[] {
-  return wantedUnits(facts).filter(({ process }) => process === ROUTED_PROCESS);
+/** Those that are to answer at the host name that is asked about. */
+export function answeringUnits(facts: Facts): Unit[] {
+  return wantedUnits(facts).filter(({ process }) => process === facts.process);
 }

@@ -13,7 +13,8 @@ import type { Settings } from '../settings.ts';
 import type { Store, StoreReader } from '../store.ts';
 import { demandVolumes } from '../volumes/release-mounts.ts';
 import type { App } from '../apps/app.ts';
-import { ROUTED_PROCESS, servingUnits, type Unit } from '../units/unit.ts';
+import { isRouted, namedProcesses } from '../units/routed.ts';
+import { servingUnits, type Unit } from '../units/unit.ts';
 import type { Router } from '../routes/router.ts';
 import type { Rollout } from './rollout.ts';
 import { Failure, type FailureCause } from '../failure.ts';
@@ -218,7 +219,7 @@ export class Rollouts {
       if (own?.state !== 'starting' || isOvertaken(app, plan.app)) throw overtaken(app.name);
       const units = (await tx.units(rollout.app)).filter((unit) => unit.rollout === rollout.id);
       // What does not listen has been judged, and is started again when it has died since.
-      const dead = units.find((unit) => unit.state !== 'started' && unit.process === ROUTED_PROCESS);
+      const dead = units.find((unit) => unit.state !== 'started' && isRouted(plan.release, unit.process));
       if (dead !== undefined) {
         throw new Failure('exited', `${dead.process} ended right after it had started.`, {
           hint: 'Its last lines say more; correct what ends it, commit and push again.',
@@ -226,7 +227,13 @@ export class Rollouts {
         });
       }
       const serving = plan.replaced === undefined ? rollout.id : await exchangeUnits(tx, rollout, plan);
-      await tx.updateApp(rollout.app, { release: rollout.release, rollout: serving, ...powerOf(plan) });
+      const routedProcesses = namedProcesses(plan.release);
+      await tx.updateApp(rollout.app, {
+        release: rollout.release,
+        rollout: serving,
+        routedProcesses,
+        ...powerOf(plan),
+      });
       await tx.updateRollout(rollout.id, { state: 'routing' });
       if (failures !== null) await countFromCommit(tx, rollout, failures);
       await plan.onStep?.(tx, { state: 'routing', release: rollout.release });

@@ -3,7 +3,8 @@
  * a process that ends with 0 meanwhile is a task and done; one that ends otherwise has failed. What happens after the watch
  * decides nothing, however long other units take, so equal versions get equal verdicts.
  */
-import { ROUTED_PROCESS, type Unit, unitName, wasWell } from '../units/unit.ts';
+import { isRouted } from '../units/routed.ts';
+import { type Unit, unitName, wasWell } from '../units/unit.ts';
 import type { Units } from '../units/units.ts';
 import { wantedCounts } from '../units/wanted-units.ts';
 import { powerOf } from './partial-rollout.ts';
@@ -62,7 +63,7 @@ async function startOne(units: Units, unit: Unit, plan: NumberedPlan, signal: Ab
   const { release, say, isNewRelease, replaced } = plan;
   const isNew = isNewRelease && replaced === undefined;
   const name = `${unit.process} ${unitName(unit)}`;
-  const done = unit.process === ROUTED_PROCESS ? 'to be ready' : 'to stay up';
+  const done = isRouted(release, unit.process) ? 'to be ready' : 'to stay up';
   const waiting = setTimeout(() => say(`       waiting for ${name} ${done}`), SILENCE_MS);
   try {
     const { address } = await units.start(unit, release, signal, { isNew });
@@ -73,10 +74,11 @@ async function startOne(units: Units, unit: Unit, plan: NumberedPlan, signal: Ab
 }
 
 function verdictOn(error: unknown, unit: Unit, { serving, staying, plan, now }: Judged): Verdict {
-  if (!(error instanceof Failure) || unit.process === ROUTED_PROCESS) return 'failed';
+  if (!(error instanceof Failure) || isRouted(plan.release, unit.process)) return 'failed';
   if (error.code !== 'exited' && error.code !== 'out_of_memory') return 'failed';
   if (error.exitCode === 0 && !staying.has(unit.process)) return 'task';
-  const answers = (wantedCounts(plan.release, powerOf(plan)).get(ROUTED_PROCESS) ?? 0) > 0;
+  const wanted = wantedCounts(plan.release, powerOf(plan));
+  const answers = [...wanted].some(([process, count]) => count > 0 && isRouted(plan.release, process));
   if (plan.app.release === null) return answers ? 'tolerated' : 'failed';
   // It was no better before: a change may be the first of several that put it right.
   const before = serving.filter(({ process }) => process === unit.process);

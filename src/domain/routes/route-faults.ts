@@ -8,21 +8,32 @@ export interface RouteFault {
   readonly problem: string;
 }
 
-/** At most one per app, the worst; sorted by app. Notes and the order of hosts and targets do not count. */
+/** At most one per route, the worst; sorted by app. Notes and the order of hosts and targets do not count. */
 export function routeFaults(known: readonly Route[], wanted: readonly Route[]): RouteFault[] {
-  const byApp = new Map(known.map((route) => [route.app, route]));
+  const byName = new Map(known.map((route) => [nameOf(route), route]));
   const faults: RouteFault[] = [];
   for (const route of wanted) {
-    const problem = faultOf(byApp.get(route.app), route);
+    const problem = faultOf(byName.get(nameOf(route)), route);
     if (problem !== null) faults.push({ app: route.app, problem });
-    byApp.delete(route.app);
+    byName.delete(nameOf(route));
   }
-  for (const app of byApp.keys()) faults.push({ app, problem: 'The router has routes of an app that does not exist.' });
+  const apps = new Set(wanted.map(({ app }) => app));
+  for (const { app } of byName.values()) {
+    const what = apps.has(app) ? 'a process that answers no requests' : 'an app that does not exist';
+    faults.push({ app, problem: `The router has routes of ${what}.` });
+  }
   return faults.sort((a, b) => (a.app < b.app ? -1 : 1));
 }
 
+function nameOf({ app, process = '' }: Route): string {
+  return `${app} ${process}`;
+}
+
 function faultOf(known: Route | undefined, wanted: Route): string | null {
-  if (known === undefined) return 'The router does not know the app.';
+  if (known === undefined)
+    return wanted.process === undefined
+      ? 'The router does not know the app.'
+      : `The router does not know the process "${wanted.process}" of the app.`;
   const names = (route: Route): string[] =>
     route.targets.map(({ unit, host, port, process }) => `${unit} ${host} ${port} ${process?.pid}`);
   if (names(known).some((name) => !names(wanted).includes(name)))

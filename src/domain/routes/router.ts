@@ -19,7 +19,10 @@ export interface UnitProcess {
 }
 
 export interface Route {
+  /** An app may have several routes. */
   readonly app: string;
+  /** Of another of its process types than `web`. */
+  readonly process?: string;
   /** Lower-case host names, without port. A `*.` prefix matches one label. */
   readonly hosts: readonly string[];
   /** Empty: the app exists but nothing serves; requests are answered 503 with the reason. */

@@ -1,7 +1,8 @@
 /** Keeps the router's table equal to what the store says serves. Owns when a table is published, not how. */
 import type { Route, Router, Target } from './router.ts';
-import { type App, hostLabel } from '../apps/app.ts';
+import type { App } from '../apps/app.ts';
 import { rulesOf } from '../apps/edge-settings.ts';
+import { hostNamesOf } from '../apps/host-names.ts';
 import { ROUTED_PROCESS, servingUnits, type Unit } from '../units/unit.ts';
 import { type RouteFault, routeFaults } from './route-faults.ts';
 import type { LinkedApp, Provisioner } from '../units/provisioner.ts';
@@ -38,7 +39,8 @@ interface RouteFacts {
 
 /** What is published of one app. */
 interface Entry {
-  readonly route: Route;
+  /** That of `web` first. */
+  readonly routes: readonly Route[];
   /** Apps whose units it reaches. */
   readonly links: readonly string[];
 }
@@ -99,12 +101,12 @@ export class Routes {
 
   /** Where the newest table that the router took from here brings the requests of an app. */
   targets(app: string): readonly Target[] {
-    return this.#published.get(app)?.route.targets ?? [];
+    return this.#published.get(app)?.routes.flatMap(({ targets }) => targets) ?? [];
   }
 
   /** Some app has its requests logged. */
   get isLogging(): boolean {
-    for (const { route } of this.#published.values()) if (route.rules?.accessLog === true) return true;
+    for (const { routes } of this.#published.values()) if (routes[0]?.rules?.accessLog === true) return true;
     return false;
   }
 
@@ -113,7 +115,7 @@ export class Routes {
     const [known, wanted] = [await this.#router.table(), await this.#read('all')];
     return routeFaults(
       known.routes,
-      [...wanted.values()].map(({ route }) => route),
+      [...wanted.values()].flatMap(({ routes }) => routes),
     );
   }
 
@@ -134,7 +136,7 @@ export class Routes {
       this.#stale = new Set();
       try {
         const entries = await this.#read(stale);
-        const routes = [...entries.values()].map(({ route }) => route);
+        const routes = [...entries.values()].flatMap((entry) => entry.routes);
         const table = { version: await this.#nextVersion(), routes };
         await Promise.all([this.#router.apply(table), this.#provisioner.link(linkedApps(entries))]);
         this.#published = entries;
@@ -166,7 +168,7 @@ export class Routes {
     for (const name of stale) {
       const app = await this.#store.app(name);
       if (app === null || app.removing) entries.delete(name);
-      else entries.set(name, entryOf(app, await this.#store.units(name), this.#facts));
+      else entries.set(name, await this.#entryOf(app, await this.#store.units(name)));
     }
     return entries;
   }
@@ -175,7 +177,23 @@ export class Routes {
     const [apps, units] = await Promise.all([this.#store.apps(), this.#store.allUnits()]);
     const byApp = Map.groupBy(units, (unit) => unit.app);
     const routed = apps.filter((app) => !app.removing);
-    return new Map(routed.map((app) => [app.name, entryOf(app, byApp.get(app.name) ?? [], this.#facts)]));
+    const entries = new Map<string, Entry>();
+    for (const app of routed) entries.set(app.name, await this.#entryOf(app, byApp.get(app.name) ?? []));
+    return entries;
+  }
+
+  async #entryOf(app: App, units: readonly Unit[]): Promise<Entry> {
+    const rules = rulesOf(app.edge, await this.#pageOf(app));
+    return {
+      routes: routesOf(app, units, this.#facts).map((route) => ({ ...route, ...(rules && { rules }) })),
+      links: app.links,
+    };
+  }
+
+  /** Read only where it is shown. */
+  async #pageOf({ name, release, edge }: App): Promise<string> {
+    if (!edge.maintenance || edge.maintenancePage !== '' || release === null) return '';
+    return (await this.#store.release(name, release))?.maintenancePage ?? '';
   }
 
   /**
@@ -204,41 +222,41 @@ function linkedApps(entries: ReadonlyMap<string, Entry>): LinkedApp[] {
     for (const to of links) if (entries.has(to)) from.set(to, [...(from.get(to) ?? []), app].sort());
   }
   const linked = [...from].map(([app, by]) => {
-    const targets = entries.get(app)?.route.targets ?? [];
+    const targets = entries.get(app)?.routes[0]?.targets ?? [];
     return { app, from: by, targets: targets.map(({ unit, port }) => ({ unit, port })) };
   });
   return linked.sort((one, other) => (one.app < other.app ? -1 : 1));
 }
 
-function entryOf(app: App, units: readonly Unit[], facts: RouteFacts): Entry {
-  return { route: routeOf(app, units, facts), links: app.links };
-}
-
 /** Only units of the app's serving rollout that are started and have an address are targets. */
-function routeOf(app: App, units: readonly Unit[], { domain, processOf }: RouteFacts): Route {
+function routesOf(app: App, units: readonly Unit[], { domain, processOf }: RouteFacts): Route[] {
   const serving = servingUnits(app, units);
-  const targets = serving.flatMap(({ id, state, address }): Target[] => {
-    if (state !== 'started' || address === null) return [];
-    const process = processOf(id);
-    return [{ unit: id, host: address.host, port: address.port, ...(process !== null && { process }) }];
+  const names = hostNamesOf(app, domain);
+  return [ROUTED_PROCESS, ...app.routedProcesses].map((process): Route => {
+    const targets = serving.flatMap((unit): Target[] => {
+      const { id, state, address } = unit;
+      if (unit.process !== process || state !== 'started' || address === null) return [];
+      const first = processOf(id);
+      return [{ unit: id, host: address.host, port: address.port, ...(first !== null && { process: first }) }];
+    });
+    return {
+      app: app.name,
+      ...(process !== ROUTED_PROCESS && { process }),
+      hosts: names.filter((one) => one.process === process).map(({ name }) => name),
+      targets,
+      note: targets.length > 0 ? '' : noteOf(app, serving, process),
+      https: app.edge.redirectHttps ? 'redirect' : 'both',
+    };
   });
-  const rules = rulesOf(app.edge);
-  return {
-    app: app.name,
-    hosts: [`${hostLabel(app)}.${domain}`, ...app.cname],
-    targets,
-    note: noteOf(app, serving, targets.length),
-    https: app.edge.redirectHttps ? 'redirect' : 'both',
-    ...(rules !== undefined && { rules }),
-  };
 }
 
-function noteOf(app: App, serving: readonly Unit[], targets: number): string {
-  if (targets > 0) return '';
-  if (app.release === null) return `The app "${app.name}" has not been deployed yet.`;
-  if (app.desired === 'stopped' || app.stoppedProcesses.includes(ROUTED_PROCESS))
-    return `The app "${app.name}" is stopped.`;
-  if (serving.length > 0 && serving.every((unit) => unit.process !== ROUTED_PROCESS))
-    return `The app "${app.name}" has no process "${ROUTED_PROCESS}" that would answer requests.`;
-  return `No unit of the app "${app.name}" is able to answer right now.`;
+function noteOf({ name, release, desired, stoppedProcesses }: App, serving: readonly Unit[], process: string): string {
+  if (release === null) return `The app "${name}" has not been deployed yet.`;
+  const isWeb = process === ROUTED_PROCESS;
+  const what = isWeb ? `the app "${name}"` : `the process "${process}" of the app "${name}"`;
+  if (desired === 'stopped') return `The app "${name}" is stopped.`;
+  if (stoppedProcesses.includes(process)) return `T${what.slice(1)} is stopped.`;
+  if (isWeb && serving.length > 0 && serving.every((unit) => unit.process !== process))
+    return `The app "${name}" has no process "${process}" that would answer requests.`;
+  return `No unit of ${what} is able to answer right now.`;
 }

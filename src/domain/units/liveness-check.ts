@@ -3,7 +3,8 @@ import { TimerLateness } from '../../lib/timer-lateness.ts';
 import type { HealthCheck, Liveness, Release } from '../apps/app.ts';
 import { Failure } from '../failure.ts';
 import type { ProbeResult, Provisioner, UnitSpec } from './provisioner.ts';
-import { type Address, ROUTED_PROCESS } from './unit.ts';
+import { healthCheckOf, isRouted } from './routed.ts';
+import type { Address } from './unit.ts';
 
 export type LivenessCheck = {
   readonly periodMs: number;
@@ -26,15 +27,16 @@ const LATE = 0.05;
 
 /** Null: it is not looked at. */
 export function livenessCheckOf(
-  { processes, healthCheck }: Pick<Release, 'processes' | 'healthCheck'>,
+  release: Pick<Release, 'processes' | 'healthCheck'>,
   process: string,
 ): LivenessCheck | null {
-  const own: Liveness | 'off' = processes[process]?.liveness ?? {};
+  const own: Liveness | 'off' = release.processes[process]?.liveness ?? {};
   if (own === 'off') return null;
   const { periodSeconds = PERIOD_SECONDS, timeoutSeconds = TIMEOUT_SECONDS, failures = FAILURES } = own;
   const times = { periodMs: periodSeconds * 1000, timeoutMs: timeoutSeconds * 1000, failures };
   if (own.command !== undefined) return { ...times, kind: 'command', command: own.command };
-  if (process !== ROUTED_PROCESS) return null;
+  if (!isRouted(release, process)) return null;
+  const healthCheck = healthCheckOf(release, process);
   if (own.path !== undefined) return { ...times, kind: 'http', healthCheck: { path: own.path } };
   if (healthCheck?.path !== undefined) return { ...times, kind: 'http', healthCheck };
   return { ...times, failures: own.failures ?? FAILURES_TO_ACCEPT, kind: 'accept' };

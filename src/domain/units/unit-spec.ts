@@ -1,6 +1,7 @@
 /** What a provisioner needs to know of a unit, made from the release it runs. */
 import type { EnvVar, Release } from '../apps/app.ts';
-import { ROUTED_PROCESS, type Unit, unitName } from './unit.ts';
+import { isRouted } from './routed.ts';
+import { type Unit, unitName } from './unit.ts';
 import { livenessCheckOf } from './liveness-check.ts';
 import { boundServices } from './bound-services.ts';
 import { mountsOf } from '../volumes/volume.ts';
@@ -19,7 +20,7 @@ export function unitSpec(unit: Unit, release: Release, limits: Limits): UnitSpec
     artifact: release.artifact,
     command: release.processes[unit.process]?.command ?? '',
     env: envRecord(release.env),
-    listens: unit.process === ROUTED_PROCESS,
+    listens: isRouted(release, unit.process),
     liveness: livenessCheckOf(release, unit.process),
     limits: { ...limits, ...release.limits },
     services: boundServices(release.env),

@@ -2,7 +2,7 @@
 import { PlatformError } from '../errors.ts';
 import type { App } from '../apps/app.ts';
 
-/** The process type whose units receive the app's requests and must listen on PORT; the others are workers. */
+/** The process type whose units receive the requests for the app's names; for others see routed.ts. */
 export const ROUTED_PROCESS = 'web';
 
 export const UNIT_STATES = ['pending', 'starting', 'started', 'error', 'stopped'] as const;

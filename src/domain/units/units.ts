@@ -13,7 +13,8 @@ import type { Settings } from '../settings.ts';
 import { OWN_EVENT } from '../audit/events.ts';
 import type { Store } from '../store.ts';
 import type { Release } from '../apps/app.ts';
-import { ROUTED_PROCESS, type Unit, type UnitExit, unitName } from './unit.ts';
+import { healthCheckOf, isRouted } from './routed.ts';
+import { type Unit, type UnitExit, unitName } from './unit.ts';
 import { announceDeath } from './announce-death.ts';
 import { privateValues, withoutPrivateValues } from './private-values.ts';
 import { type HookRun, runHook } from './hook-run.ts';
@@ -73,7 +74,7 @@ export class Units {
       try {
         const started = await this.#bringUp(unit, release, AbortSignal.any([signal, start.abort.signal]), options);
         // What does not listen was judged while it was watched: when it ends after that, it is started again.
-        if (start.died && unit.process === ROUTED_PROCESS) {
+        if (start.died && isRouted(release, unit.process)) {
           const lines = await this.#deps.provisioner.lastLines(unit.id, LAST_LINES);
           throw new Failure('exited', `${unit.process} ended right after it had started.`, {
             hint: 'Its last lines say more; correct what ends it, commit and push again.',
@@ -111,7 +112,7 @@ export class Units {
       const unit = await tx.unit(id);
       if (unit === null || unit.state === 'stopped') return null;
       // A start sees to the end of what is to listen; what does not listen had been watched for long enough by then.
-      const hadServed = unit.state === 'started' && !(isStartsConcern && unit.process === ROUTED_PROCESS);
+      const hadServed = unit.state === 'started' && !(isStartsConcern && isRouted(release, unit.process));
       // Why it was ended says more than how.
       if (unit.state === 'error' && unit.lastExit?.reason !== undefined) return null;
       const change = hadServed ? { ...DOWN, exits: unit.exits + 1, lastExit } : { lastExit };
@@ -207,10 +208,11 @@ export class Units {
     const handle = await provisioner.ensure(spec);
     await store.transact((tx) => tx.updateUnit(unit.id, { handle }));
     collector.attach(unit, release);
-    const limit = release.healthCheck?.timeoutSeconds;
+    const healthCheck = healthCheckOf(release, unit.process);
+    const limit = healthCheck?.timeoutSeconds;
     const timeoutMs = limit === undefined ? settings.startTimeoutMs : limit * 1000;
     const watchMs = this.#watchMs(unit, release, options);
-    const check = { healthCheck: release.healthCheck, listens: spec.listens, timeoutMs, watchMs };
+    const check = { healthCheck, listens: spec.listens, timeoutMs, watchMs };
     const address = await provisioner.ready(unit.id, check, signal);
     for (const command of release.hooks.restartAfter) await this.#hook(unit, release, command, signal);
     await store.transact((tx) => tx.updateUnit(unit.id, { state: 'started', address }));

@@ -15,7 +15,8 @@ function checkRoute(value: unknown): Route {
   // A table of an earlier version says nothing of it.
   const https = route.https === 'both' ? 'both' : 'redirect';
   const rules = route.rules === undefined ? null : checkRules(record(route.rules, 'rules'));
-  return { app, hosts, targets, note: text(route.note, 'note'), https, ...(rules !== null && { rules }) };
+  const process = route.process === undefined ? {} : { process: text(route.process, 'process') };
+  return { app, ...process, hosts, targets, note: text(route.note, 'note'), https, ...(rules !== null && { rules }) };
 }
 
 function checkRules({ maintenance, hold, accessLog, sticky, ...bounds }: Record<string, unknown>): RouteRules {

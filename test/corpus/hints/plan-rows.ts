@@ -101,6 +101,29 @@ export const PLAN_ROWS: Readonly<Record<string, HintRow>> = {
     follow: [{ edit: { 'tancho.yaml': 'processes: { web: { count: 1 } }\n' } }],
     page,
   },
+  'a page for maintenance that is not there': {
+    from: `${FILES}maintenance-page.ts`,
+    cause: 'invalid_config',
+    files: { ...SERVER, 'tancho.yaml': 'maintenance_page: public/down.html\n' },
+    hint: 'Name an HTML file of the repository, such as public/maintenance.html, as maintenance_page in tancho.yaml, or remove the key, and push again.',
+    follow: [
+      {
+        edit: {
+          'public/maintenance.html': '<h1>Soon</h1>',
+          'tancho.yaml': 'maintenance_page: public/maintenance.html\n',
+        },
+      },
+    ],
+    page,
+  },
+  'a page for maintenance that is too large': {
+    from: `${FILES}maintenance-page.ts`,
+    cause: 'invalid_config',
+    files: { ...SERVER, 'tancho.yaml': 'maintenance_page: down.html\n', 'down.html': 'x'.repeat(20_000) },
+    hint: 'Make down.html smaller, with large images and styles at another address, and push again.',
+    follow: [{ edit: { 'down.html': '<h1>Soon</h1>' } }],
+    page,
+  },
   'releases in two files': {
     from: `${FILES}app-files.ts`,
     cause: 'invalid_config',

@@ -86,6 +86,7 @@ export async function buildSlug(
     ),
     volumes: appFiles.config.volumes,
     bindingNames: appFiles.config.bindings,
+    maintenancePage: appFiles.maintenancePage,
   };
 }
 

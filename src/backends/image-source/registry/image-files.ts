@@ -26,8 +26,10 @@ export interface ImageApp {
 
 /** Throws Failure `invalid_config`. */
 export async function appOfImage({ id, code, image, config, commands, line }: ImageApp): Promise<Artifact> {
-  const reader = only(OURS, directoryReader(code), image.directory.replace(/^\/+/, ''));
-  const files = await readAppFiles(new SourceFiles(reader), { section: null, options: [], note: line });
+  const [all, directory] = [new SourceFiles(directoryReader(code)), image.directory.replace(/^\/+/, '')];
+  const reader = only(OURS, directoryReader(code), directory);
+  const context = { section: null, options: [], note: line };
+  const files = await readAppFiles(new SourceFiles(reader), context, all.below(directory));
   const { restartBefore, restartAfter, healthCheck, volumes, bindings } = files.config;
   const said = Object.entries({ ...files.processes, ...commands });
   const { healthCheck: own, liveness, note } = config.health;
@@ -47,6 +49,7 @@ export async function appOfImage({ id, code, image, config, commands, line }: Im
     hooks: { release: files.release, restartBefore, restartAfter },
     volumes,
     bindingNames: bindings,
+    maintenancePage: files.maintenancePage,
   };
 }
 

@@ -114,6 +114,7 @@ describe('a pull', () => {
       settings: {},
       volumes: {},
       bindingNames: {},
+      maintenancePage: '',
       healthCheck: { path: '/health' },
       hooks: { release: [], restartBefore: [], restartAfter: [] },
     });

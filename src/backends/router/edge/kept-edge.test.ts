@@ -42,6 +42,9 @@ async function endEdge(): Promise<void> {
   await ended;
 }
 
+const BLOG = { app: 'blog', process: 'web' };
+const SHOP = { app: 'shop', process: 'web' };
+
 beforeEach(async () => {
   root = mkdtempSync(join(tmpdir(), 'kept-'));
   for (const name of ['run', 'state']) mkdirSync(join(root, name));
@@ -67,30 +70,35 @@ afterEach(async () => {
 });
 
 it('units that are ready at the same time are all routed to', async () => {
-  await Promise.all([
-    kept.place('blog', target('a')),
-    kept.place('shop', target('b')),
-    kept.place('blog', target('c')),
-  ]);
+  await Promise.all([kept.place(BLOG, target('a')), kept.place(SHOP, target('b')), kept.place(BLOG, target('c'))]);
   expect(served()).toEqual([['a', 'c'], ['b']]);
-  await kept.place('blog', { ...target('a'), port: 4001 });
+  await kept.place(BLOG, { ...target('a'), port: 4001 });
   expect(table.routes[0]).toMatchObject({ targets: [{ unit: 'a', port: 4001 }, { unit: 'c' }], note: '' });
 });
 
 it('a unit that has died is routed to no more until it is back, and the answer says why when none is left', async () => {
-  await kept.place('blog', target('a'));
-  await kept.place('blog', target('b'));
-  await kept.withdraw('blog', 'a');
+  await kept.place(BLOG, target('a'));
+  await kept.place(BLOG, target('b'));
+  await kept.withdraw(BLOG, 'a');
   expect(served()).toEqual([['b'], []]);
-  await kept.withdraw('blog', 'b');
+  await kept.withdraw(BLOG, 'b');
   expect(table.routes[0]).toMatchObject({ targets: [], note: expect.stringContaining('"blog" is able to answer') });
-  await kept.place('blog', { ...target('a'), port: 4001 });
+  await kept.place(BLOG, { ...target('a'), port: 4001 });
   expect(table.routes[0]).toMatchObject({ targets: [{ unit: 'a', port: 4001 }], note: '' });
+});
+
+it('a unit of another process than web is routed to at that one only', async () => {
+  table = { version: 8, routes: [route('blog'), { ...route('blog'), process: 'admin', hosts: ['admin.blog.test'] }] };
+  await kept.place({ app: 'blog', process: 'admin' }, target('a'));
+  await kept.place(BLOG, target('b'));
+  expect(served()).toEqual([['b'], ['a']]);
+  await kept.withdraw({ app: 'blog', process: 'admin' }, 'a');
+  expect(served()).toEqual([['b'], []]);
 });
 
 it('what became ready while the edge was away is told to the next one', async () => {
   await endEdge();
-  await kept.place('blog', target('a')).catch(() => undefined);
+  await kept.place(BLOG, target('a')).catch(() => undefined);
   expect(served()).toEqual([[], []]);
   await startEdge();
   await expect.poll(served).toEqual([['a'], []]);

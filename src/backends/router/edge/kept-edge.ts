@@ -1,6 +1,7 @@
 /** The edge as the keeper sees it: adopted as it is, started again when it dies, told where a unit serves now. */
 import { performance } from 'node:perf_hooks';
-import type { RouteTable, Target } from '../../../domain/routes/router.ts';
+import type { Route, RouteTable, Target } from '../../../domain/routes/router.ts';
+import { ROUTED_PROCESS } from '../../../domain/units/unit.ts';
 import { bestEffort, type Logger } from '../../../lib/logger.ts';
 import { EdgeClient } from './edge-client.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
@@ -14,6 +15,12 @@ const LAST_RESTART_MS = 10_000;
 /** An edge is given so long to answer before another one is started. */
 const PATIENCE_MS = 15_000;
 
+/** Whose units serve there. */
+interface Process {
+  readonly app: string;
+  readonly process: string;
+}
+
 export class KeptEdge {
   readonly #options: EdgeRouterOptions;
   readonly #program: EdgeProgram;
@@ -22,7 +29,7 @@ export class KeptEdge {
   #isClosed = false;
   #restartMs = FIRST_RESTART_MS;
   /** By unit; without a target it serves nowhere. */
-  readonly #places = new Map<string, { readonly app: string; readonly target: Target | null }>();
+  readonly #places = new Map<string, Process & { readonly target: Target | null }>();
   #telling: Promise<void> = Promise.resolve();
 
   /** `options.listen` is the address that the edge serves at. */
@@ -52,14 +59,14 @@ export class KeptEdge {
   }
 
   /** Requests for the unit reach it at this address from now on, and nowhere else; an edge that is away now is told when it is back. */
-  async place(app: string, target: Target): Promise<void> {
-    this.#places.set(target.unit, { app, target });
+  async place({ app, process }: Process, target: Target): Promise<void> {
+    this.#places.set(target.unit, { app, process, target });
     await this.#tell();
   }
 
   /** No request is brought to the unit any more, until it has a place again. */
-  async withdraw(app: string, unit: string): Promise<void> {
-    this.#places.set(unit, { app, target: null });
+  async withdraw({ app, process }: Process, unit: string): Promise<void> {
+    this.#places.set(unit, { app, process, target: null });
     await this.#tell();
   }
 
@@ -83,7 +90,7 @@ export class KeptEdge {
     const table = (await client.ask('table', {}, ASK_MS)) as RouteTable;
     const places = [...this.#places.values()];
     const routes = table.routes.map((route) => {
-      const own = places.filter(({ app }) => app === route.app);
+      const own = places.filter((place) => isAt(place, route));
       if (own.length === 0) return route;
       const others = route.targets.filter(({ unit }) => !this.#places.has(unit));
       const targets = [...others, ...own.flatMap(({ target }) => target ?? [])];
@@ -129,4 +136,8 @@ export class KeptEdge {
       this.#logger.error({ err: error }, 'the edge could not be started again, next attempt follows');
     }
   }
+}
+
+function isAt({ app, process }: Process, route: Route): boolean {
+  return app === route.app && process === (route.process ?? ROUTED_PROCESS);
 }

@@ -62,6 +62,7 @@ export interface AppsTable {
   deploys: number;
   removing: number;
   stopped_processes_json: string;
+  routed_processes_json: string;
   swapped_with: string | null;
   custom_data_json: string | null;
   plan: string;
@@ -107,6 +108,7 @@ export interface ReleasesTable {
   settings_json: string | null;
   mounts_json: string;
   names_json: string;
+  maintenance_page: string;
 }
 
 export interface RegistryLoginsTable {

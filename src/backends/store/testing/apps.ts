@@ -21,6 +21,7 @@ export const appCases: StoreCases = {
       rollout: 'abcdefabcdef',
       desired: 'stopped',
       stoppedProcesses: ['clock', 'worker'],
+      routedProcesses: ['admin', 'api'],
       swappedWith: 'blog',
       edge: { ...DEFAULT_EDGE, maintenance: true, maintenancePage: '<h1>Ü</h1>', hold: 'unserved', maxRequests: 7 },
       customData: { deep: [{ ü: null }] },
@@ -47,9 +48,12 @@ export const appCases: StoreCases = {
     await populate(store);
     await store.transact((tx) => tx.insertApp(app('shop', { teams: ['red', 'blue'], cname: ['b.io', 'a.io'] })));
     expect(await store.app('shop')).toMatchObject({ teams: ['blue', 'red'], cname: ['a.io', 'b.io'] });
-    await store.transact((tx) => tx.updateApp('shop', { swappedWith: 'blog', stoppedProcesses: ['worker', 'clock'] }));
+    const lists = { stoppedProcesses: ['worker', 'clock'], routedProcesses: ['b', 'a'] };
+    await store.transact((tx) => tx.updateApp('shop', { swappedWith: 'blog', ...lists }));
     await store.transact((tx) => tx.updateApp('shop', { swappedWith: null }));
-    expect(await store.app('shop')).toMatchObject({ swappedWith: null, stoppedProcesses: ['clock', 'worker'] });
+    expect(await store.app('shop')).toMatchObject({
+      ...{ swappedWith: null, stoppedProcesses: ['clock', 'worker'], routedProcesses: ['a', 'b'] },
+    });
   },
 
   'lists by name, all or those that share a team': async (store) => {

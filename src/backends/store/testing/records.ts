@@ -78,6 +78,7 @@ export function release(appName: string, number: number, more: Partial<Release> 
     settings: { ...NO_SETTINGS, root: 'apps/web', startCommands: { web: 'node .' }, counts: { worker: 0 } },
     mounts: [{ volume: 'photos', path: '/photos', processes: ['web'], from: 'set' }],
     bindingNames: { db: { MAIN_URL: 'DATABASE_URL' } },
+    maintenancePage: '<h1>Ü</h1>',
     reason: 'deploy',
     by: 'ann@example.com',
     createdAt: AT,

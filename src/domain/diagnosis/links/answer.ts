@@ -1,3 +1,4 @@
+import { healthCheckOf } from '../../units/routed.ts';
 import type { Link } from '../link.ts';
 
 const SERVER_ERROR = 500;
@@ -6,8 +7,8 @@ const SERVER_ERROR = 500;
 export const answerLink: Link = {
   name: 'answer',
   asks: 'Does a real request get an answer?',
-  check({ app, host, answer, release }) {
-    const path = release?.healthCheck?.path ?? '/';
+  check({ app, host, process, answer, release }) {
+    const path = (release === null ? null : healthCheckOf(release, process))?.path ?? '/';
     const log = `tancho app log ${app.name}`;
     const asked = `A request for http://${host}${path}`;
     if (answer.kind !== 'answered') {

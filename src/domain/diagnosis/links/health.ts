@@ -1,16 +1,17 @@
 import type { HealthCheck } from '../../apps/app.ts';
-import { nameOf, webUnits } from '../facts.ts';
+import { answeringUnits, nameOf } from '../facts.ts';
 import { brokenBy, type Link } from '../link.ts';
 import type { ProbeAnswer } from '../probe.ts';
+import { healthCheckOf } from '../../units/routed.ts';
 import { unitName } from '../../units/unit.ts';
 
 export const healthLink: Link = {
   name: 'health',
   asks: 'Do its units pass its health check?',
   check(facts) {
-    const { app, release, health } = facts;
-    const check = release?.healthCheck ?? null;
-    for (const unit of check === null ? [] : webUnits(facts)) {
+    const { app, process, release, health } = facts;
+    const check = release === null ? null : healthCheckOf(release, process);
+    for (const unit of check === null ? [] : answeringUnits(facts)) {
       const why = problemOf(check ?? {}, health.get(unit.id));
       if (why === '') continue;
       return {

@@ -1,4 +1,4 @@
-import { nameOf, webUnits } from '../facts.ts';
+import { answeringUnits, nameOf } from '../facts.ts';
 import { brokenBy, type Link } from '../link.ts';
 import { unitName } from '../../units/unit.ts';
 
@@ -7,7 +7,7 @@ export const portLink: Link = {
   asks: 'Do its units listen on PORT?',
   check(facts) {
     const { app, deafUnits } = facts;
-    const deaf = webUnits(facts).find(({ id }) => deafUnits.has(id));
+    const deaf = answeringUnits(facts).find(({ id }) => deafUnits.has(id));
     if (deaf === undefined) return brokenBy(facts, ['no_listener', 'wrong_port', 'wrong_interface', 'no_port']);
     return {
       cause: `${nameOf(deaf)} runs, but takes no connection on port ${deaf.address?.port}: it ${deafUnits.get(deaf.id)}.`,

@@ -1,14 +1,14 @@
-import { nameOf, wantedUnits, webUnits } from '../facts.ts';
+import { answeringUnits, nameOf, wantedUnits } from '../facts.ts';
 import type { Link } from '../link.ts';
 
 export const unitLink: Link = {
   name: 'unit',
   asks: 'Are its units there, and started?',
   check(facts) {
-    const { app, release, rollout, failures } = facts;
+    const { app, process, release, rollout, failures } = facts;
     if (release === null) return null;
-    if (webUnits(facts).length === 0) {
-      const cause = `No unit of ${app.name} answers requests, although ${release.processes['web']?.count ?? 1} should.`;
+    if (answeringUnits(facts).length === 0) {
+      const cause = `No unit of ${app.name} answers requests, although ${release.processes[process]?.count ?? 1} should.`;
       return rollout === null
         ? { cause, command: `tancho app restart ${app.name}` }
         : { cause: `${cause} A change is under way since ${rollout.startedAt}.`, command: 'Wait until it is done.' };

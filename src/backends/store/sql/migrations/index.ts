@@ -20,6 +20,8 @@ import { planDisk } from './0017-plan-disk.ts';
 import { appEdge } from './0018-app-edge.ts';
 import { webhooks } from './0019-webhooks.ts';
 import { auditLog } from './0020-audit-log.ts';
+import { routedProcesses } from './0021-routed-processes.ts';
+import { maintenancePage } from './0022-maintenance-page.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -46,6 +48,8 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0018_app_edge': appEdge(kind),
       '0019_webhooks': webhooks(kind),
       '0020_audit_log': auditLog(kind),
+      '0021_routed_processes': routedProcesses(kind),
+      '0022_maintenance_page': maintenancePage(kind),
     },
   };
 }
