@@ -21,7 +21,6 @@ import { deployOperations } from './operations/deploys.ts';
 import { drainOperations } from './operations/drains.ts';
 import { instanceOperations } from './operations/instances.ts';
 import { eventOperations } from './operations/events.ts';
-import { diskOperations } from './operations/disk.ts';
 import { healerOperations } from './operations/healers.ts';
 import { metricOperations } from './operations/metrics.ts';
 import { metadataOperations } from './operations/metadata.ts';
@@ -30,6 +29,7 @@ import { planOperations } from './operations/plans.ts';
 import { platformOperations } from './operations/platforms.ts';
 import { poolOperations } from './operations/pools.ts';
 import { quotaOperations } from './operations/quotas.ts';
+import { serverOperations } from './operations/server.ts';
 import { serviceProxyOperations } from './operations/service-proxy.ts';
 import { serviceOperations } from './operations/services.ts';
 import { teamOperations } from './operations/teams.ts';
@@ -78,7 +78,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appTokenOperations,
   ...quotaOperations,
   ...healerOperations,
-  ...diskOperations,
+  ...serverOperations,
   ...eventOperations,
   ...deployOperations,
   ...metadataOperations,

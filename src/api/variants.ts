@@ -11,6 +11,7 @@ import { knownUnits } from './shapes/known-unit.ts';
 import { auditLog, eventInfo, events } from './shapes/event.ts';
 import { logEntries, logEntriesUnion } from './shapes/log-entry.ts';
 import { disk } from './shapes/disk.ts';
+import { health } from './shapes/health.ts';
 import * as healer from './shapes/healer.ts';
 import { appMetrics } from './shapes/metrics.ts';
 import { releaseComparison, releases } from './shapes/releases.ts';
@@ -70,6 +71,7 @@ const SAME = {
   edgeSettings,
   ...webhook,
   disk,
+  health,
   quota,
   limit,
   appToken,

@@ -9,6 +9,7 @@ import type { ImageSource } from '../domain/deploys/image-source.ts';
 import type { DrainSender } from '../domain/drains/drain-sender.ts';
 import type { WebhookSender } from '../domain/webhooks/webhook-sender.ts';
 import type { DiskSurvey } from '../domain/disk/disk-survey.ts';
+import type { Host } from '../domain/health/host.ts';
 import type { Probe } from '../domain/diagnosis/probe.ts';
 import type { ExternalHealers } from '../domain/healers/external-healer.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
@@ -35,6 +36,7 @@ import { createRegistryImages } from './image-source/registry/registry-images.ts
 import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
 import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
 import { createHomeSurvey } from './disk-survey/home/home-survey.ts';
+import { createMachineHost } from './host/machine/machine-host.ts';
 import { createMachineProbe } from './probe/machine/machine-probe.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import type { EdgeRouterOptions } from './router/edge/edge-options.ts';
@@ -63,6 +65,7 @@ export interface Backends {
   readonly webhookSender: WebhookSender;
   readonly probe: Probe;
   readonly diskSurvey: DiskSurvey;
+  readonly host: Host;
   readonly volumeHost: VolumeHost;
   /**
    * Lets go of everything; the units are not touched. The router goes on serving after `leave-units`, ends with `all`, and
@@ -167,7 +170,14 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
 
 type Outward = Pick<
   Backends,
-  'serviceEndpoint' | 'archiveSource' | 'drainSender' | 'webhookSender' | 'probe' | 'diskSurvey' | 'externalHealers'
+  | 'serviceEndpoint'
+  | 'archiveSource'
+  | 'drainSender'
+  | 'webhookSender'
+  | 'probe'
+  | 'diskSurvey'
+  | 'host'
+  | 'externalHealers'
 >;
 
 function outwardBackends({ home }: Config, addresses: AddressGuardOptions, logger: Logger): Outward {
@@ -178,6 +188,7 @@ function outwardBackends({ home }: Config, addresses: AddressGuardOptions, logge
     webhookSender: createHttpWebhooks({ guard: createAddressGuard(addresses) }),
     probe: createMachineProbe({ directory: home }),
     diskSurvey: createHomeSurvey({ home }),
+    host: createMachineHost({ runDir: path.join(home, 'run') }),
     externalHealers: createHttpHealers({ guard: createAddressGuard(addresses) }),
   };
 }

@@ -20,7 +20,6 @@ const WITHOUT_COMMAND: Readonly<Record<string, string>> = {
   'auth.scheme': 'there is one way to log in',
   'metadata.healthcheck': '"tancho server status" asks the server of this machine',
   'metrics.prometheus': 'for Prometheus',
-  'metadata.info': '"tancho server status" asks the server of this machine',
   'apps.custom_data': 'for programs that leave data with an app',
   'apps.log_push': 'for programs beside the units that have lines for the log',
   'deploys.available': 'for builders that ask before they build',
@@ -90,6 +89,7 @@ const MORE: readonly (readonly string[])[] = [
   ['app', 'update', 'shop', '--plan', 'p'],
   ['app', 'token-revoke', 'shop', '--id', 'i'],
   ['server', 'disk'],
+  ['server', 'health'],
   ['logout', '--everywhere'],
 ];
 

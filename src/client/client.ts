@@ -95,6 +95,9 @@ export interface EventFilter {
   readonly by?: string | undefined;
   /** Also what was refused. */
   readonly failed?: boolean | undefined;
+  /** RFC 3339, or how long ago. */
+  readonly since?: string | undefined;
+  readonly until?: string | undefined;
   /** 100 at most. */
   readonly limit?: number;
 }
@@ -122,6 +125,8 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly webhooks: WebhooksClient;
   /** How full the disk of the platform is, and who holds what of it. */
   disk(): Promise<shapes.DiskReport>;
+  /** How the platform itself is. */
+  health(): Promise<shapes.HealthReport>;
   readonly healers: {
     /** Objects of one key each: the name, and the address that executes it. */
     list(): Promise<readonly Readonly<Record<string, string>>[]>;
@@ -167,15 +172,23 @@ export function createClient(target: Target, token?: string): Client {
     edge: edgeClient(requests),
     webhooks: webhooksClient(requests),
     disk: () => request('server.disk'),
+    health: () => request('server.health'),
     healers: {
       list: () => request('healers.list'),
       recent: () => request('healers.recent'),
       run: (healer) => request('healers.run-post', { params: { healer } }),
     },
     events: {
-      list: ({ app, by, failed, limit } = {}) =>
+      list: ({ app, by, failed, since, until, limit } = {}) =>
         request('events.list', {
-          query: { 'target.value': app, ownername: by, erroronly: failed === true ? true : undefined, limit },
+          query: {
+            'target.value': app,
+            ownername: by,
+            erroronly: failed === true ? true : undefined,
+            since,
+            until,
+            limit,
+          },
         }),
       info: (event) => request('events.info', { params: { event } }),
       log: (from, limit) => request('events.log', { query: { from, limit } }),

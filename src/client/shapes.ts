@@ -47,6 +47,7 @@ export type VolumeShape = Answer<'volumes.info'>;
 export type NewVolume = NonNullable<Input<'volumes.create'>['body']>;
 export type VolumeMount = NonNullable<Input<'volumes.mount'>['body']>;
 export type DiskReport = Answer<'server.disk'>;
+export type HealthReport = Answer<'server.health'>;
 export type HealingReport = Answer<'healers.run'>;
 export type Event = Answer<'events.list'>[number];
 export type Healing = Answer<'healers.recent'>[number];

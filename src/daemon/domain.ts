@@ -37,6 +37,7 @@ import { DrainDeliveries } from '../domain/drains/deliveries.ts';
 import { createDrains } from '../domain/drains/drains.ts';
 import { isDiskFull, wantedRoom } from '../domain/disk/disk-room.ts';
 import { createDiskUse } from '../domain/disk/disk-use.ts';
+import { createHealth } from '../domain/health/health.ts';
 import { createHealers } from '../domain/healers/healers.ts';
 import { ownHealers } from '../domain/healers/own-healers.ts';
 import { HealerRounds } from '../domain/healers/rounds.ts';
@@ -264,7 +265,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const rounds = new HealerRounds({ healers, everyMs: config.healingIntervalSeconds * 1000, logger, now });
   const useCases: UseCases = {
     audit,
-    events: createEventLog({ store, auditLog }),
+    events: createEventLog({ store, auditLog, now }),
     apps: createApps({
       store,
       builder,
@@ -315,6 +316,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     platforms: createPlatforms({ store, builder, act, now }),
     plans: createPlans({ store, act, provisioner, router, settings, now }),
     pools: createPools({ store, act, now }),
+    health: createHealth({ store, probe, host: backends.host, settings }),
     diskUse: createDiskUse({ store, probe: backends.probe, survey: backends.diskSurvey, settings }),
     healers,
     users: createUsers({

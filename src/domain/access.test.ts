@@ -167,6 +167,7 @@ const expected: Record<Action, string[]> = {
   'event.log': ADMINS,
   'event.list': USERS,
   'server.disk': ADMINS,
+  'server.health': ADMINS,
   'healer.list': USERS,
   'healer.run': USERS,
   'healer.recent': ADMINS,

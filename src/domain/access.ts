@@ -198,6 +198,7 @@ export const RULES = {
   'event.list': user,
   'event.log': admin,
   'server.disk': admin,
+  'server.health': admin,
   'healer.list': user,
   'healer.run': user,
   'healer.recent': admin,

@@ -73,6 +73,8 @@ export interface StoreWriter
 
 export interface Store extends StoreReader {
   readonly name: string;
+  /** What keeps it, and its version: SQLite 3.50.4. */
+  product(): Promise<{ readonly name: string; readonly version: string }>;
   /**
    * Runs `work` in one transaction: all of it or nothing. `work` must await nothing but the writer it is given,
    * and may be run again when the database asks for it, so it must have no effect outside.

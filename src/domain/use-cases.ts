@@ -22,6 +22,7 @@ import type { Diagnoses } from './diagnosis/diagnosis.ts';
 import type { Deploys } from './deploys/deploys.ts';
 import type { Uploads } from './deploys/uploads.ts';
 import type { DiskUse } from './disk/disk-use.ts';
+import type { Health } from './health/health.ts';
 import type { Healers } from './healers/healers.ts';
 import type { Metrics } from './metrics/metrics.ts';
 import type { Logs } from './logs/logs.ts';
@@ -70,6 +71,7 @@ export interface UseCases {
   readonly plans: Plans;
   readonly pools: Pools;
   readonly diskUse: DiskUse;
+  readonly health: Health;
   readonly healers: Healers;
   readonly users: Users;
   readonly teams: Teams;

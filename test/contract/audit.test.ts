@@ -20,6 +20,7 @@ beforeAll(async () => {
 afterAll(() => api.dispose());
 
 interface Event {
+  readonly StartTime: string;
   readonly UniqueID: string;
   readonly Kind: { readonly Name: string };
   readonly Owner: { readonly Name: string };
@@ -66,6 +67,10 @@ it('shows admins all, and others their own and what concerns their apps', async 
   expect(done.status).toBe(200);
   const [event] = await events(owner.token, `target.value=${app}&kindname=env.set`);
   expect(event).toMatchObject({ Owner: { Type: 'user', Name: owner.email }, Error: '', Running: false });
+  const began = String(event?.StartTime);
+  expect(await events(owner.token, `target.value=${app}&kindname=env.set&since=1h`)).toHaveLength(1);
+  expect(await events(owner.token, `target.value=${app}&kindname=env.set&until=${began}`)).toEqual([]);
+  expect((await ask(target, 'GET', '/events?since=yesterday', { token: owner.token })).code).toBe('input.invalid');
   const path = `/events/${String(event?.UniqueID)}`;
   expect((await ask(target, 'GET', path, { token: owner.token })).json).toEqual(event);
   expect((await ask(target, 'GET', path, { token: admin })).json).toEqual(event);

@@ -70,3 +70,19 @@ it('the platform says how full its disk is, which deploys go on, and how long it
   expect(text).toContain('tancho_deploys_unfinished{state="starting"} 0\n');
   expect(text).toContain('tancho_audit_rows 1\n');
 });
+
+it('admins are told how the platform itself is: what it is made with, what waits, how full its disk is', async () => {
+  world.machine.probe.space = { freeBytes: 7_000, totalBytes: 9_000, freeFiles: 8, totalFiles: 10 };
+  await expect(world.useCases.health.report(ANN)).rejects.toMatchObject({ code: 'access.denied' });
+  await world.createApp('shop');
+  const building = world.faults.hold('builder.build');
+  const deploying = world.deploy('shop');
+  await building.reached;
+  const { deploys, space, programs, processes } = await world.useCases.health.report(ADMIN);
+  building.release();
+  await deploying;
+  expect(deploys).toEqual([{ state: 'building', count: 1 }]);
+  expect(space?.freeBytes).toBe(7_000);
+  expect(programs.map(({ name }) => name)).toEqual(['Node.js', expect.stringMatching(/^(?:SQLite|PostgreSQL)$/)]);
+  expect(processes).toHaveLength(1);
+});

@@ -155,6 +155,11 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
       holdings: () => Promise.resolve([{ kind: 'code' as const, name: 'shop', bytes: 4096 }]),
       units: () => Promise.resolve(new Map()),
     },
+    host: {
+      programs: async () => [{ name: 'Node.js', version: process.versions.node }],
+      processes: async () => [{ part: 'control', pid: 1, memoryBytes: 1, cpuMs: 1, startedAt: '' }],
+      machine: () => ({ memoryTotalBytes: 2, memoryAvailableBytes: 1, processors: 1, load: [0, 0, 0] as const }),
+    },
     mailer: { description: 'nowhere', send: async () => {} },
     appUsers: null,
   };

@@ -60,7 +60,7 @@ export function createMemoryPlatform(): MemoryPlatform {
   };
   return {
     audit: { refused() {} },
-    events: createEventLog({ store: NO_EVENTS, auditLog: { sequence: async () => {} } }),
+    events: createEventLog({ store: NO_EVENTS, auditLog: { sequence: async () => {} }, now: () => new Date() }),
     apps,
     env: envIn(memory),
     releases: releasesIn(memory),
@@ -83,6 +83,21 @@ export function createMemoryPlatform(): MemoryPlatform {
           space: { freeBytes: 2 ** 30, totalBytes: 2 ** 31, freeFiles: 900, totalFiles: 1000 },
           reserveBytes: 0,
           holders,
+        };
+      },
+    },
+    health: {
+      async report(caller) {
+        demand(caller, 'server.health');
+        const startedAt = '2026-01-01T00:00:00.000Z';
+        return {
+          programs: [{ name: 'Node.js', version: '24.0.0' }],
+          processes: [{ part: 'control', pid: 7, memoryBytes: 4096, cpuMs: 10, startedAt }],
+          machine: { memoryTotalBytes: 2 ** 31, memoryAvailableBytes: 2 ** 30, processors: 2, load: [0.5, 1, 1.5] },
+          space: { freeBytes: 2 ** 30, totalBytes: 2 ** 31, freeFiles: 900, totalFiles: 1000 },
+          reserveBytes: 0,
+          deploys: [{ state: 'building', count: 1 }],
+          buildSlots: 2,
         };
       },
     },

@@ -12,6 +12,8 @@ const query = Type.Object({
   kindname: queryText,
   ownername: queryText,
   erroronly: queryText,
+  since: queryText,
+  until: queryText,
   limit: queryText,
   skip: queryText,
 });
@@ -26,7 +28,7 @@ export const eventOperations: readonly Operation[] = [
     access: 'user',
     query,
     shape: 'events',
-    errors: ['access.denied'],
+    errors: ['access.denied', 'input.invalid'],
     handle: ({ useCases, caller }, input) => useCases.events.list(caller, queryOf(input.query)),
   }),
   json({
@@ -67,6 +69,8 @@ function queryOf(given: Query): EventQuery {
     ...(given.kindname && { action: given.kindname }),
     ...(given.ownername && { actor: given.ownername }),
     ...(readFlag('erroronly', given.erroronly) && { failedOnly: true }),
+    ...(given.since && { since: given.since }),
+    ...(given.until && { until: given.until }),
     ...(given.limit && { limit: wholeNumber('limit', given.limit) }),
     ...(given.skip && { skip: wholeNumber('skip', given.skip) }),
   };

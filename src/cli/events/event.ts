@@ -6,6 +6,11 @@ import { UsageError } from '../errors.ts';
 import { facts, printable, table, when } from '../output.ts';
 import { registerVerification } from './verify.ts';
 
+interface Period {
+  readonly since?: string;
+  readonly until?: string;
+}
+
 interface Filter {
   readonly app?: string;
   readonly by?: string;
@@ -19,12 +24,14 @@ const WATCHED = 100;
 export function registerEvent(event: Command, cli: Cli): void {
   filtered(event.command('list'))
     .description('Show who did what, and who was refused what, newest first')
+    .option('--since <time>', 'only what began from then on: 10m, 2h, 7d ago, or 2026-03-04T05:06:07Z')
+    .option('--until <time>', 'only what began before then')
     .option('-n, --count <count>', 'how many, at most 100', '30')
-    .action(async (options: Filter & { count: string }) => {
+    .action(async (options: Filter & Period & { count: string }) => {
       if (!/^[0-9]{1,3}$/.test(options.count)) throw new UsageError('--count must be a whole number from 0 to 100.');
       const client = await cli.client();
-      const { app, by, failed, count } = options;
-      const events = await cli.during('Asking', () => client.events.list({ app, by, failed, limit: Number(count) }));
+      const { count, ...filter } = options;
+      const events = await cli.during('Asking', () => client.events.list({ ...filter, limit: Number(count) }));
       const rows = events.map((one) => [when(one.StartTime), ...wordsOf(one), one.SourceIP]);
       const head = ['TIME', 'WHO', 'WHAT', 'ON', 'RESULT', 'FROM'];
       cli.show(events, () => (rows.length === 0 ? 'Nothing of that kind is recorded.' : table(head, rows)));

@@ -44,6 +44,13 @@ apps on the air, to be taken over by the next start. Settings: config.yaml in TA
       await showDisk(cli);
     });
   server
+    .command('health')
+    .description('Show how the platform itself is: versions, memory, disk, unfinished deploys (admins)')
+    .action(async () => {
+      const { showHealth } = await import('./health.ts');
+      await showHealth(cli);
+    });
+  server
     .command('status')
     .description('Say whether the server of this machine runs')
     .action(async () => {

@@ -34,6 +34,8 @@ export interface EventsTypes {
       readonly kindname?: string | number | boolean | undefined;
       readonly ownername?: string | number | boolean | undefined;
       readonly erroronly?: string | number | boolean | undefined;
+      readonly since?: string | number | boolean | undefined;
+      readonly until?: string | number | boolean | undefined;
       readonly limit?: string | number | boolean | undefined;
       readonly skip?: string | number | boolean | undefined;
     };

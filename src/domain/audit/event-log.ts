@@ -4,11 +4,13 @@ import { demand } from '../access.ts';
 import type { App } from '../apps/app.ts';
 import { type Caller, callerName, isAdmin } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import { moment } from '../moment.ts';
 import type { Store } from '../store.ts';
 import type { AuditLog } from './audit-log.ts';
 import type { EventFilter, PlatformEvent } from './events.ts';
 import type { AuditLogReader, LogCheckpoint, ReadLogRow } from './log-rows.ts';
 
+/** `since` and `until`: RFC 3339, or how long ago. */
 export interface EventQuery extends Omit<EventFilter, 'visible'> {
   /** At most so many; absent or more than MOST_EVENTS: MOST_EVENTS. */
   readonly limit?: number;
@@ -26,7 +28,7 @@ export interface LogPage {
 }
 
 export interface EventLog {
-  /** Newest first. Admins see all, others what they did themselves and what concerns the apps of their teams: not what was before under their names. */
+  /** Newest first. Errors: input.invalid. Admins see all, others what they did themselves and what concerns the apps of their teams: not what was before under their names. */
   list(caller: Caller, query?: EventQuery): Promise<PlatformEvent[]>;
   /** Errors: event.not_found, also for one that the caller may not see. */
   info(caller: Caller, id: string): Promise<PlatformEvent>;
@@ -40,9 +42,10 @@ const MOST_ROWS = 1_000;
 export interface EventLogDeps {
   readonly store: Pick<Store, 'apps' | 'event' | 'events' | keyof AuditLogReader>;
   readonly auditLog: Pick<AuditLog, 'sequence'>;
+  readonly now: () => Date;
 }
 
-export function createEventLog({ store, auditLog }: EventLogDeps): EventLog {
+export function createEventLog({ store, auditLog, now }: EventLogDeps): EventLog {
   const appsOf = async (caller: Caller): Promise<App[]> =>
     caller.kind === 'user' ? await store.apps(caller.teams) : [];
 
@@ -54,8 +57,13 @@ export function createEventLog({ store, auditLog }: EventLogDeps): EventLog {
   }
 
   return {
-    async list(caller, { limit = MOST_EVENTS, ...filter } = {}) {
+    async list(caller, { limit = MOST_EVENTS, since, until, ...rest } = {}) {
       demand(caller, 'event.list');
+      const filter = {
+        ...rest,
+        ...(since !== undefined && { since: moment('since', since, now()) }),
+        ...(until !== undefined && { until: moment('until', until, now()) }),
+      };
       const most = Math.min(limit, MOST_EVENTS);
       if (isAdmin(caller)) return store.events(most, filter);
       const apps = (await appsOf(caller)).map(({ name }) => name);

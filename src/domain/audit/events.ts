@@ -43,6 +43,9 @@ export interface EventFilter {
   readonly action?: string;
   readonly actor?: string;
   readonly failedOnly?: boolean;
+  /** That began then or later, and before then: ISO 8601 UTC with milliseconds. */
+  readonly since?: string;
+  readonly until?: string;
   /** Newest ones that are left out. */
   readonly skip?: number;
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { cursorOf, seqOf } from './cursor.ts';
 import { createMatcher, searchedText } from './matcher.ts';
-import { moment } from './moment.ts';
+import { moment } from '../moment.ts';
 
 const NOW = new Date('2026-03-04T05:06:07.089Z');
 const invalid = expect.objectContaining({ code: 'input.invalid' }) as unknown;

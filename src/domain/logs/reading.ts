@@ -3,7 +3,7 @@ import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { seqOf } from './cursor.ts';
 import { createMatcher, searchedText } from './matcher.ts';
-import { moment } from './moment.ts';
+import { moment } from '../moment.ts';
 import type { Reading } from './read.ts';
 
 export interface LogQuery {

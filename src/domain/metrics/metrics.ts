@@ -3,7 +3,7 @@ import { demand } from '../access.ts';
 import { demandApp } from '../demand-app.ts';
 import type { Caller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
-import { moment } from '../logs/moment.ts';
+import { moment } from '../moment.ts';
 import type { Store } from '../store.ts';
 import { ANSWER_BOUNDS_MS, type AnswerCounts, NO_ANSWERS } from '../../lib/answer-counts.ts';
 import type { SeriesPoint } from './app-series.ts';

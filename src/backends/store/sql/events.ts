@@ -24,7 +24,7 @@ export function eventReader(scope: Scope): EventReader {
   };
 }
 
-function selected({ db, kind }: Scope, { visible, target, action, actor, failedOnly }: EventFilter) {
+function selected({ db, kind }: Scope, { visible, target, action, actor, failedOnly, since, until }: EventFilter) {
   let query = db.selectFrom('events').selectAll();
   if (visible !== undefined) {
     const targets = visible.apps.map((name) => `app:${name}`);
@@ -45,6 +45,8 @@ function selected({ db, kind }: Scope, { visible, target, action, actor, failedO
   if (action !== undefined) query = query.where('action', '=', action);
   if (actor !== undefined) query = query.where('actor', '=', actor);
   if (failedOnly === true) query = query.where('error', '!=', '');
+  if (since !== undefined) query = query.where('at', '>=', since);
+  if (until !== undefined) query = query.where('at', '<', until);
   return query;
 }
 

@@ -43,7 +43,7 @@ import { teamReader, teamWriter } from './teams.ts';
 import { transactions } from './transaction.ts';
 import { unitReader, unitWriter } from './units.ts';
 import { userReader, userWriter } from './users.ts';
-import { versions } from './version.ts';
+import { product, versions } from './version.ts';
 import { volumeReader, volumeWriter } from './volumes.ts';
 import { webhookReader, webhookWriter } from './webhooks.ts';
 
@@ -79,6 +79,7 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
       const version = versions(scope);
       const store: Store = {
         name: `sql (${database.kind})`,
+        product: () => product(scope),
         ...reader(scope),
         ...leases(scope),
         transact: (work) =>

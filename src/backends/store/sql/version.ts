@@ -9,6 +9,16 @@ export interface Versions {
 }
 
 /** SQLite counts for a connection what others have committed, so its own are counted here; PostgreSQL knows what a snapshot sees. */
+/** What keeps it all. */
+export async function product({ db, kind }: Scope): Promise<{ name: string; version: string }> {
+  if (kind === 'postgres') {
+    const { rows } = await sql<{ server_version: string }>`show server_version`.execute(db);
+    return { name: 'PostgreSQL', version: rows[0]?.server_version ?? '' };
+  }
+  const { rows } = await sql<{ version: string }>`select sqlite_version() as version`.execute(db);
+  return { name: 'SQLite', version: rows[0]?.version ?? '' };
+}
+
 export function versions({ db, kind }: Scope): Versions {
   let own = 0;
   const ask = async (): Promise<string> => {

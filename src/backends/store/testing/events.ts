@@ -48,6 +48,16 @@ export const eventCases: StoreCases = {
     ]);
   },
 
+  'selects events by when they began, the end left out': async (store) => {
+    const at = (second: number): string => `2026-03-04T05:06:0${second}.000Z`;
+    for (const second of [1, 2, 3])
+      await store.transact((tx) => tx.insertEvent(event(`e${second}`, { at: at(second) })));
+    const ids = async (filter: EventFilter) => (await store.events(10, filter)).map(({ id }) => id);
+    expect(await ids({ since: at(2) })).toEqual(['e3', 'e2']);
+    expect(await ids({ until: at(3) })).toEqual(['e2', 'e1']);
+    expect(await ids({ since: at(2), until: at(3) })).toEqual(['e2']);
+  },
+
   'shows of an app what was since it was made, and of an actor everything': async (store) => {
     const early = '2026-01-01T00:00:00.000Z';
     const all = [

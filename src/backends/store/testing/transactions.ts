@@ -5,6 +5,12 @@ import type { StoreCases } from './case.ts';
 import { app, deploy, event, populate, release, unit, variable } from './records.ts';
 
 export const transactionCases: StoreCases = {
+  'says what keeps it all, with its version': async (store) => {
+    const { name, version } = await store.product();
+    expect(name).toMatch(/^(?:SQLite|PostgreSQL)$/);
+    expect(version).toMatch(/^\d+\.\d+/);
+  },
+
   'leaves nothing when the work fails': async (store) => {
     await populate(store, 'shop');
     const failing = store.transact(async (tx) => {

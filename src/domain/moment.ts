@@ -1,5 +1,5 @@
-/** Moments as readers of logs write them: RFC 3339, or how long ago. */
-import { PlatformError } from '../errors.ts';
+/** Moments as readers of logs and events write them: RFC 3339, or how long ago. */
+import { PlatformError } from './errors.ts';
 
 const AGO = /^(\d{1,9})(s|m|h|d)$/;
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000 };
