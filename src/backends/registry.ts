@@ -1,7 +1,7 @@
 /** The one list of backends: which implementation serves which contract, chosen by configuration. */
 import path from 'node:path';
 import { apiDomain, type Config, EDGE_DOOR, tlsAddress } from '../config/config.ts';
-import type { Provisioner } from '../domain/units/provisioner.ts';
+import type { Engines } from '../domain/units/engines.ts';
 import type { Router } from '../domain/routes/router.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
@@ -38,6 +38,7 @@ import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
 import { createHomeSurvey } from './disk-survey/home/home-survey.ts';
 import { createMachineHost } from './host/machine/machine-host.ts';
 import { createMachineProbe } from './probe/machine/machine-probe.ts';
+import { createEngines } from './provisioner/engines.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import type { EdgeRouterOptions } from './router/edge/edge-options.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
@@ -50,7 +51,7 @@ export type Closing = 'all' | 'leave-units' | 'failed start';
 export interface Backends {
   readonly store: Store;
   readonly logStore: LogStore;
-  readonly provisioner: Provisioner;
+  readonly provisioner: Engines;
   /** Users of apps that share the network of the machine; null: there are none. */
   readonly appUsers: Sandbox['users'];
   readonly router: Router;
@@ -122,7 +123,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const [sealer, quotas] = [await openSealer(home('secret.key')), await openProjectQuotas(config.home)];
     const kept = { units: home('units'), volumes, sealer, quotas };
     const guard = createAddressGuard(addresses);
-    const provisioner = await keep(createProcessProvisioner({ sandbox, slugs, ...kept, logger, guard }));
+    const units = await keep(createProcessProvisioner({ sandbox, slugs, ...kept, logger, guard }));
+    const provisioner = createEngines(new Map([[units.name, units]]));
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       slugs,

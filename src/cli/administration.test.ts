@@ -34,7 +34,14 @@ describe('administration', () => {
     [['platform', 'disable', 'go'], 'PUT /platforms/go?disabled=true', stream(), null, /^Platform go disabled\.$/],
     [['platform', 'enable', 'go'], 'PUT /platforms/go?disabled=false', stream(), null, /^Platform go enabled\.$/],
     [['platform', 'remove', 'sh'], 'DELETE /platforms/sh', empty, null, /^Platform sh removed\.$/],
-    [['pool', 'update', 'p', '--no-public'], 'PUT /pools/p', empty, { public: false }, /not open to all teams now/],
+    [['pool', 'update', 'p', '--no-public'], 'PUT /pools/p', empty, { public: false }, /^Pool p changed\.$/],
+    [
+      ['pool', 'create', 'p', '--engine', 'cluster', '--option', 'namespace=apps', 'node=a=b'],
+      'POST /pools',
+      empty,
+      { name: 'p', engine: 'cluster', options: { namespace: 'apps', node: 'a=b' } },
+      /^Pool p created\.$/,
+    ],
     [['user', 'admin', 'bob@b.cc'], 'PUT /users/bob%40b.cc/admin', empty, null, /bob@b\.cc is an admin now/],
     [['user', 'admin', 'bob@b.cc', '--revoke'], 'DELETE /users/bob%40b.cc/admin', empty, null, /no longer an admin/],
     [['app', 'update', 'shop', '--plan', 'small'], 'POST /apps/shop/plan', stream(), { plan: 'small' }, /changed/],
@@ -95,5 +102,6 @@ describe('administration', () => {
 
   it('pool update wants something to change', async () => {
     expect(await against({}, ['pool', 'update', 'p'])).toMatchObject({ code: 2, lines: [] });
+    expect(await against({}, ['pool', 'update', 'p', '--option', 'x'])).toMatchObject({ code: 2, lines: [] });
   });
 });

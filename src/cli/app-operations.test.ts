@@ -99,11 +99,18 @@ describe('operations on an app', () => {
 
   it('pool list shows who may use them', async () => {
     const list = [
-      { Name: 'default', Teams: [], Public: true, Default: true },
-      { Name: 'south', Teams: ['red'], Public: false, Default: false },
+      { Name: 'default', Teams: [], Public: true, Default: true, Engine: 'process', Options: {} },
+      {
+        Name: 'south',
+        Teams: ['red'],
+        Public: false,
+        Default: false,
+        Engine: 'cluster',
+        Options: { namespace: 'apps' },
+      },
     ];
     const { out } = await against({ 'GET /1.0/pools': json(list) }, ['pool', 'list']);
-    expect(out).toMatch(/^default +yes +all\nsouth +red$/m);
+    expect(out).toMatch(/^default +yes +all +process\nsouth +red +cluster namespace=apps$/m);
   });
 
   it('app update wants something to change', async () => {

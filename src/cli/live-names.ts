@@ -52,6 +52,10 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   team: teams,
   platform: async ({ request, signal }) => (await request('platforms.list', { signal })).map(({ Name }) => Name),
   pool: async ({ request, signal }) => (await request('pools.list_all', { signal })).map(({ Name }) => Name),
+  // Of those that pools are on; that of the default pool is always among them.
+  engine: async ({ request, signal }) => [
+    ...new Set((await request('pools.list_all', { signal })).map(({ Engine }) => Engine)),
+  ],
   plan: async ({ request, signal }) => (await request('plans.list', { signal })).map(({ name }) => name),
   email: async ({ request, signal }) => (await request('users.list', { signal })).map(({ Email }) => Email),
   process: async (asking) => [...new Set((await appInfo(asking)).Units.map(({ ProcessName }) => ProcessName))],

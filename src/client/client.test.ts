@@ -132,6 +132,12 @@ describe('requests', () => {
     ['healers.list', (c) => c.healers.list(), 'GET /healers', ''],
 
     ['pools.create', (c) => c.pools.create('p', { public: true }), 'POST /pools', '{"name":"p","public":true}'],
+    [
+      'pools.update',
+      (c) => c.pools.update('p', { engine: 'e', options: { shelf: 'upper' } }),
+      'PUT /pools/p',
+      '{"engine":"e","options":{"shelf":"upper"}}',
+    ],
     ['pools.remove', (c) => c.pools.remove('p'), 'DELETE /pools/p', ''],
     ['pools.addTeams', (c) => c.pools.addTeams('p', ['a', 'b']), 'POST /pools/p/team?team=a&team=b', ''],
     ['pools.removeTeams', (c) => c.pools.removeTeams('p', ['a']), 'DELETE /pools/p/team?team=a', ''],

@@ -60,12 +60,20 @@ export interface TeamsClient {
   removeMember(team: string, email: string): Promise<void>;
 }
 
+export interface PoolChange {
+  /** Whether every team may use it. */
+  readonly public?: boolean;
+  /** Which of the server's engines runs its apps. */
+  readonly engine?: string;
+  /** Where in the engine. */
+  readonly options?: Readonly<Record<string, string>>;
+}
+
 export interface PoolsClient {
   /** Those that your teams may use; an admin sees all. */
   list(): Promise<readonly shapes.PoolShape[]>;
-  create(name: string, options?: { readonly public?: boolean }): Promise<void>;
-  /** Whether every team may use it. */
-  setPublic(name: string, isPublic: boolean): Promise<void>;
+  create(name: string, options?: PoolChange): Promise<void>;
+  update(name: string, change: PoolChange): Promise<void>;
   remove(name: string): Promise<void>;
   addTeams(name: string, teams: readonly string[]): Promise<void>;
   removeTeams(name: string, teams: readonly string[]): Promise<void>;
@@ -248,8 +256,8 @@ function keysClient({ request }: Requests): KeysClient {
 function poolsClient({ request }: Requests): PoolsClient {
   return {
     list: () => request('pools.list_all'),
-    create: (name, options = {}) => request('pools.create', { body: { name, public: options.public === true } }),
-    setPublic: (pool, isPublic) => request('pools.update', { params: { pool }, body: { public: isPublic } }),
+    create: (name, options = {}) => request('pools.create', { body: { name, ...options } }),
+    update: (pool, change) => request('pools.update', { params: { pool }, body: { ...change } }),
     remove: (pool) => request('pools.remove', { params: { pool } }),
     addTeams: (pool, team) => request('pools.team_add', { params: { pool }, query: { team } }),
     removeTeams: (pool, team) => request('pools.team_remove', { params: { pool }, query: { team } }),

@@ -223,7 +223,10 @@ export function administrationContract(getTarget: () => Target): void {
         const [name, second] = [unique('p'), unique('p')];
         await ok(asAdmin('POST', '/pool', { body: { pool: name } }));
         await ok(asAdmin('POST', '/pool?force=false', { body: { Name: second, Public: true, Default: false } }));
-        const shape = (more: object) => ({ Teams: [], Public: false, Default: false, ...more });
+        const shape = (more: object) => ({
+          ...{ Teams: [], Public: false, Default: false, Engine: expect.any(String) as string, Options: {} },
+          ...more,
+        });
         const list = async () => (await asAdmin('GET', '/pool')).json;
         expect(await list()).toContainEqual(shape({ Name: name }));
         expect(await list()).toContainEqual(shape({ Name: second, Public: true }));

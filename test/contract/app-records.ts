@@ -102,6 +102,8 @@ export function appRecordsContract(getTarget: () => Target): void {
           Teams: [],
           Public: true,
           Default: true,
+          Engine: expect.stringMatching(/^[a-z]+$/) as string,
+          Options: {},
         });
       });
 

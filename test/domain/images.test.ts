@@ -89,7 +89,9 @@ describe('an image', () => {
 
   it('is refused before anything is recorded, where units cannot run it', async () => {
     const { store, gitHost, probe, settings } = world.machine;
-    const limits = { memoryLimit: true, cpuLimit: true };
+    const limits = { memoryLimit: true, cpuLimit: true } as const;
+    const supports = { shell: true, images: false, volumes: 'below the code', links: false, ...limits } as const;
+    const engine = { name: 'process', description: 'user: one system user per app', poolOptions: {}, supports };
     const uploads = createUploads({
       store,
       probe,
@@ -97,10 +99,7 @@ describe('an image', () => {
       gitHost,
       deploys: world.useCases.deploys,
       archiveSource: { open: () => expect.unreachable() },
-      provisioner: {
-        description: 'user: one system user per app',
-        supports: { shell: true, images: false, volumes: 'below the code', links: false, ...limits },
-      },
+      provisioner: { at: () => engine },
     });
     const error = await uploads.image(ANN, 'shop', NAME, DETAILS, () => {}, NEVER).catch((thrown: unknown) => thrown);
     expect(error).toMatchObject({ code: 'unsupported', hint: expect.stringContaining('install bubblewrap') as string });

@@ -3,7 +3,7 @@ import { createHttpArchives } from '../../src/backends/archive-source/http/http-
 import { misbehaving } from '../../src/backends/service-endpoint/memory/faults.ts';
 import { createDomain, type Domain, type DomainConfig } from '../../src/daemon/domain.ts';
 import type { AppView } from '../../src/domain/apps/apps.ts';
-import type { Provisioner } from '../../src/domain/units/provisioner.ts';
+import type { Engines } from '../../src/domain/units/engines.ts';
 import type { Deploy } from '../../src/domain/deploys/deploy.ts';
 import { recover, type Recovered } from '../../src/domain/recovery.ts';
 import type { UseCases } from '../../src/domain/use-cases.ts';
@@ -18,7 +18,7 @@ export interface DomainWorld {
   readonly faults: Faults;
   readonly useCases: UseCases;
   /** `provisioner` without the border, to be closed at the moment of a crash. */
-  readonly parts: Domain['parts'] & { readonly provisioner: Provisioner };
+  readonly parts: Domain['parts'] & { readonly provisioner: Engines };
   readonly recovered: Recovered;
   /** What the domain logged as a warning or an error. */
   readonly complaints: readonly string[];

@@ -16,6 +16,8 @@ import type { DiskSpace, Probe } from '../../src/domain/diagnosis/probe.ts';
 import type { ServiceEndpoint } from '../../src/domain/services/service-endpoint.ts';
 import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memory-endpoint.ts';
 import { MemoryVolumes } from '../../src/backends/volume-host/memory/memory-volumes.ts';
+import { createEngines } from '../../src/backends/provisioner/engines.ts';
+import type { Engines } from '../../src/domain/units/engines.ts';
 import type { Provisioner, UnitSpec } from '../../src/domain/units/provisioner.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import type { Router, RouteTable } from '../../src/domain/routes/router.ts';
@@ -38,6 +40,8 @@ export interface Machine {
   readonly store: Store;
   readonly logStore: LogStore;
   readonly units: MemoryMachine;
+  /** Units of pools whose engine is `elsewhere`. */
+  readonly elsewhere: MemoryMachine;
   readonly router: Router;
   /** Of this machine; what names lead to and how full its disk is can be said by a test. */
   readonly probe: Probe & { lost: Set<string>; space: DiskSpace };
@@ -63,8 +67,8 @@ export interface Machine {
   pass(ms: number): void;
   /** The table that the router took last. */
   readonly table: () => RouteTable;
-  /** A provisioner as a new control process makes one. */
-  provisioner(): Provisioner;
+  /** The engines as a new control process makes them. */
+  provisioner(): Engines;
   /** Makes a further control process on this machine. */
   start(options?: ControlOptions): Promise<DomainWorld>;
   dispose(): Promise<void>;
@@ -82,8 +86,12 @@ export const ANN: UserCaller = {
 
 const MEMORY_FILE_SYSTEM = '/dev/shm';
 
-export async function startDomain(settings: Partial<Settings> = {}): Promise<DomainWorld> {
-  const machine = await createMachine(settings);
+/** `elsewhere`: in place of the engine of that name, which is one in memory. */
+export async function startDomain(
+  settings: Partial<Settings> = {},
+  elsewhere: Provisioner | null = null,
+): Promise<DomainWorld> {
+  const machine = await createMachine(settings, elsewhere);
   try {
     await addAnn(machine.store);
     return await machine.start();
@@ -93,12 +101,12 @@ export async function startDomain(settings: Partial<Settings> = {}): Promise<Dom
   }
 }
 
-async function createMachine(settings: Partial<Settings>): Promise<Machine> {
+async function createMachine(settings: Partial<Settings>, other: Provisioner | null): Promise<Machine> {
   const directory = await mkdtemp(join(await fastDirectory(), 'tancho-domain-'));
   const deps = { sealer: new Sealer([newSealKey()]), logger: SILENT };
   const store = await createSqlStore({ kind: 'sqlite', file: join(directory, 'tancho.db') }, deps);
   const logStore = await createSqlLogStore({ kind: 'sqlite', file: join(directory, 'logs.db') }, deps);
-  const units = new MemoryMachine();
+  const [units, elsewhere] = [new MemoryMachine(), new MemoryMachine()];
   const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
   const builder = new MemoryBuilder();
   const worlds: DomainWorld[] = [];
@@ -107,6 +115,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     store,
     logStore,
     units,
+    elsewhere,
     router,
     probe: probeOf(directory),
     table,
@@ -157,7 +166,15 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     },
     now: () => new Date(Date.now() + aheadMs),
     pass: (ms) => void (aheadMs += ms),
-    provisioner: () => needingSlugs(createMemoryProvisioner(units), builder),
+    provisioner: () => {
+      const engine = (home: MemoryMachine) => needingSlugs(createMemoryProvisioner(home), builder);
+      return createEngines(
+        new Map([
+          ['memory', engine(units)],
+          ['elsewhere', other ?? engine(elsewhere)],
+        ]),
+      );
+    },
     async start(options = {}) {
       const world = await createWorld(machine, options);
       worlds.push(world);
@@ -165,7 +182,7 @@ async function createMachine(settings: Partial<Settings>): Promise<Machine> {
     },
     async dispose() {
       for (const world of worlds) world.crash();
-      await units.dispose();
+      await Promise.all([units.dispose(), elsewhere.dispose()]);
       await router.stop();
       await Promise.all([store.close(), logStore.close()]);
       await rm(directory, { recursive: true, force: true });

@@ -61,9 +61,10 @@ async function violationsOfServing(world: DomainWorld, app: App, serving: Releas
   return wrong;
 }
 
-/** Exactly the units of the serving release run, by its code and environment, and exactly they are routed. */
+/** Exactly the units of the serving release run, on its engine, by its code and environment, and exactly they are routed. */
 async function violationsOfUnits(world: DomainWorld, app: App, serving: Release | undefined): Promise<string[]> {
-  const { store, units: machine, table } = world.machine;
+  const { store, units: own, elsewhere, table } = world.machine;
+  const machine = (serving?.placement ?? null) === null ? own : elsewhere;
   const wrong: string[] = [];
   const records = await store.units(app.name);
   const counts = serving === undefined ? [] : [...wantedCounts(serving, app)];
@@ -105,7 +106,7 @@ async function unfinished(world: DomainWorld): Promise<string[]> {
 
 /** Nothing is on the machine that no app needs. */
 async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<string[]> {
-  const { store, builder, gitHost, table, units } = world.machine;
+  const { store, builder, gitHost, table, units, elsewhere } = world.machine;
   const names = apps.map((app) => app.name);
   const wrong: string[] = [];
   const repositories = await gitHost.list();
@@ -117,7 +118,7 @@ async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<stri
   for (const unit of await world.parts.provisioner.list()) {
     if (!recorded.has(unit.id)) wrong.push(`unit ${unit.id} of ${unit.app} is a stray, running: ${unit.running}`);
   }
-  for (const { spec, unit } of units.entries.values()) {
+  for (const { spec, unit } of [...units.entries.values(), ...elsewhere.entries.values()]) {
     if (!recorded.has(spec.id) && unit.exit === null)
       wrong.push(`unit ${spec.id} of ${spec.app} runs without a record`);
   }

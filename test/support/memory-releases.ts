@@ -31,6 +31,7 @@ function releaseOf(app: string, number: number, deployId: string): Release {
     healthCheck: null,
     hooks: { release: [], restartBefore: [], restartAfter: [] },
     limits: null,
+    placement: null,
     settings: NO_SETTINGS,
     mounts: [],
     bindingNames: {},

@@ -41,6 +41,7 @@ export const appChangeOperations: readonly Operation[] = [
       'platform.disabled',
       'team.not_found',
       'pool.not_found',
+      'unsupported',
       'cname.invalid',
       'cname.taken',
     ],
@@ -54,13 +55,14 @@ export const appChangeOperations: readonly Operation[] = [
   empty({
     id: 'apps.pool',
     section: '4.1',
-    summary: 'Move an app to another pool; its units are not touched.',
+    summary:
+      'Move an app to another pool; what runs is replaced by units there, where that is another engine or place.',
     method: 'POST',
     path: '/apps/:app/pool',
     access: 'user',
     params: appParams,
     rawBody: bareText,
-    errors: [...errors, 'pool.not_found', 'input.invalid_json'],
+    errors: [...errors, 'pool.not_found', 'unsupported', 'quota.exceeded', 'unit.failed', 'input.invalid_json'],
     handle: ({ useCases, caller }, { params, body }) =>
       useCases.appChanges.change(caller, params.app, { pool: readBare(body, 'pool') }),
   }),

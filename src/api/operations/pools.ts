@@ -7,6 +7,9 @@ import { readPool, readTeams } from './pool-input.ts';
 
 /** The oldest clients name the pool in the body. */
 const params = Type.Object({ pool: Type.Optional(Type.String()) });
+/** What an engine is told of a pool; JSON only, in a form `option=<name>=<value>`. */
+const poolOptions = Type.Optional(Type.Unsafe<Readonly<Record<string, string>> | null>({ type: ['object', 'null'] }));
+const place = { engine: optionalText, options: poolOptions, option: repeatedText };
 const teamErrors = ['pool.not_found', 'pool.in_use', 'team.not_found', 'input.invalid_json'] as const;
 
 export const poolOperations: readonly Operation[] = [
@@ -36,32 +39,30 @@ export const poolOperations: readonly Operation[] = [
   empty({
     id: 'pools.create',
     section: null,
-    summary: 'Create a pool; unless it is public only teams with access may use it.',
+    summary:
+      'Create a pool, and say which engine runs its apps; unless it is public only teams with access may use it.',
     method: 'POST',
     path: '/pools',
     also: [{ method: 'POST', path: '/pool' }],
     access: 'user',
-    rawBody: optionsBody({ name: optionalText, pool: optionalText, public: flag, default: flag }),
+    rawBody: optionsBody({ name: optionalText, pool: optionalText, public: flag, default: flag, ...place }),
     errors: ['pool.invalid_name', 'pool.name_taken', 'pool.in_use', 'input.invalid_json'],
-    handle: ({ useCases, caller }, { body }) => {
-      const { name, isPublic = false } = readPool(body);
-      return useCases.pools.create(caller, { name, isPublic });
-    },
+    handle: ({ useCases, caller }, { body }) => useCases.pools.create(caller, readPool(body)),
   }),
   empty({
     id: 'pools.update',
     section: null,
-    summary: 'Open a pool to all teams, or close it to all but those with access.',
+    summary: 'Open a pool to all teams, or close it to all but those with access; put one without apps elsewhere.',
     method: 'PUT',
     path: '/pools/:pool',
     also: [{ method: 'POST', path: '/pool/:pool' }],
     access: 'user',
     params,
-    rawBody: optionsBody({ public: flag, default: flag }),
+    rawBody: optionsBody({ public: flag, default: flag, ...place }),
     errors: ['pool.not_found', 'pool.in_use', 'input.invalid_json'],
     handle: ({ useCases, caller }, { params, body }) => {
-      const { name, isPublic } = readPool(body, params.pool);
-      return useCases.pools.update(caller, name, isPublic);
+      const { name, ...change } = readPool(body, params.pool);
+      return useCases.pools.update(caller, name, change);
     },
   }),
   empty({

@@ -1,5 +1,5 @@
-import { DEFAULT_POOL, type Pool } from '../../domain/pools/pool.ts';
-import type { TeamPools } from '../../domain/pools/pools.ts';
+import { DEFAULT_POOL } from '../../domain/pools/pool.ts';
+import type { PoolView, TeamPools } from '../../domain/pools/pools.ts';
 import { Type } from '../schema.ts';
 import { shape } from './shape.ts';
 
@@ -14,13 +14,17 @@ const pool = Type.Object({
   Teams: Type.Array(Type.String()),
   Public: Type.Boolean(),
   Default: Type.Boolean(),
+  Engine: Type.String(),
+  Options: Type.Record(Type.String(), Type.String()),
 });
 
-export const pools = shape(Type.Array(pool), (list: readonly Pool[]) =>
-  list.map(({ name, teams, isPublic }) => ({
+export const pools = shape(Type.Array(pool), (list: readonly PoolView[]) =>
+  list.map(({ name, teams, isPublic, engine, placement }) => ({
     Name: name,
     Teams: [...teams],
     Public: isPublic,
     Default: name === DEFAULT_POOL.name,
+    Engine: engine,
+    Options: { ...placement?.options },
   })),
 );

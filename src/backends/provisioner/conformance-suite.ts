@@ -1,5 +1,6 @@
 /** Test support: what the cases of the provisioner's suite stand on. */
 import { it } from 'vitest';
+import type { Placement } from '../../domain/pools/placement.ts';
 import type { Provisioner, ReadyCheck, UnitExited, UnitSpec } from '../../domain/units/provisioner.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Address } from '../../domain/units/unit.ts';
@@ -35,6 +36,8 @@ export interface ConformanceWorld {
   readonly provisioner: Provisioner;
   readonly commands: ConformanceCommands;
   readonly artifact: string;
+  /** Of all its units; absent: none. */
+  readonly placement?: Placement | null;
   /** A new provisioner over the same units, as after a restart of control; the old one is closed. */
   restart(): Promise<Provisioner>;
   /** Ends a unit behind the provisioner's back, as an operator's kill would. */
@@ -115,6 +118,7 @@ export class Suite {
       name: 'shop/0',
       process: 'web',
       artifact: this.world.artifact,
+      placement: this.world.placement ?? null,
       command,
       env: {},
       listens: true,

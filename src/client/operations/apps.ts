@@ -222,7 +222,7 @@ export interface AppsTypes {
     };
     readonly answer: void;
   };
-  /** Move an app to another pool; its units are not touched. */
+  /** Move an app to another pool; what runs is replaced by units there, where that is another engine or place. */
   'apps.pool': { readonly params: { readonly app: string }; readonly body: string; readonly answer: void };
   /** Remove an app with everything that belongs to it. */
   'apps.remove': {

@@ -1,12 +1,15 @@
 /** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
 export interface PoolsTypes {
-  /** Create a pool; unless it is public only teams with access may use it. */
+  /** Create a pool, and say which engine runs its apps; unless it is public only teams with access may use it. */
   'pools.create': {
     readonly body: {
       readonly name?: string | null | undefined;
       readonly pool?: string | null | undefined;
       readonly public?: string | boolean | null | undefined;
       readonly default?: string | boolean | null | undefined;
+      readonly engine?: string | null | undefined;
+      readonly options?: Readonly<Record<string, unknown>> | null | undefined;
+      readonly option?: string | readonly string[] | undefined;
     };
     readonly answer: void;
   };
@@ -19,6 +22,8 @@ export interface PoolsTypes {
       readonly Teams: readonly string[];
       readonly Public: boolean;
       readonly Default: boolean;
+      readonly Engine: string;
+      readonly Options: Readonly<Record<string, string>>;
     }[];
   };
   /** Remove a pool without apps. */
@@ -41,12 +46,15 @@ export interface PoolsTypes {
     readonly body: Readonly<Record<string, string>>;
     readonly answer: void;
   };
-  /** Open a pool to all teams, or close it to all but those with access. */
+  /** Open a pool to all teams, or close it to all but those with access; put one without apps elsewhere. */
   'pools.update': {
     readonly params: { readonly pool: string };
     readonly body: {
       readonly public?: string | boolean | null | undefined;
       readonly default?: string | boolean | null | undefined;
+      readonly engine?: string | null | undefined;
+      readonly options?: Readonly<Record<string, unknown>> | null | undefined;
+      readonly option?: string | readonly string[] | undefined;
     };
     readonly answer: void;
   };

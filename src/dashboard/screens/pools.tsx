@@ -21,11 +21,12 @@ export default function Pools() {
             done="The pool is there."
             isMain
             onDone={changed}
-            onSubmit={({ name = '', isPublic }) =>
-              call('POST /pools', { body: { name: name.trim(), public: isPublic === 'on' } })
+            onSubmit={({ name = '', engine = '', isPublic }) =>
+              call('POST /pools', { body: { name: name.trim(), engine: engine.trim(), public: isPublic === 'on' } })
             }
           >
             <Field label="Name" name="name" required />
+            <Field label="Engine that runs its apps (empty: this server's own)" name="engine" />
             <Check label="Every team may use it" name="isPublic" />
           </FormDialog>
         )}
@@ -35,10 +36,14 @@ export default function Pools() {
           {(list) => (
             <Table
               label="Pools"
-              columns={['Name', 'Who may use it']}
-              rows={list.map(({ Name: pool, Teams, Public, Default }) => ({
+              columns={['Name', 'Who may use it', 'Where its apps run']}
+              rows={list.map(({ Name: pool, Teams, Public, Default, Engine, Options }) => ({
                 key: pool,
-                cells: [Default ? `${pool} (default)` : pool, Public ? 'every team' : Teams.join(', ') || 'no team'],
+                cells: [
+                  Default ? `${pool} (default)` : pool,
+                  Public ? 'every team' : Teams.join(', ') || 'no team',
+                  [Engine, ...Object.entries(Options).map((option) => option.join(' '))].join(', '),
+                ],
                 ...(isAdmin && {
                   actions: (
                     <>

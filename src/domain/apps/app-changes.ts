@@ -10,6 +10,7 @@ import { broughtNow, demandPlatform } from '../platforms/demand-platform.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
+import type { Engines } from '../units/engines.ts';
 import { demandTeam } from '../teams/demand-team.ts';
 import { checkDescription, demandOwner } from './app-fields.ts';
 import { changedSettings, type SettingsChange } from './app-settings.ts';
@@ -24,7 +25,7 @@ export interface AppChange extends SettingsChange {
   readonly platform?: unknown;
   /** One of the caller's own teams; it gets access, too. */
   readonly teamOwner?: unknown;
-  /** One that the team that owns the app may use. */
+  /** One that the team that owns the app may use; what runs is replaced by units there. */
   readonly pool?: unknown;
   /** What runs is replaced by units with its limits. */
   readonly plan?: unknown;
@@ -33,7 +34,7 @@ export interface AppChange extends SettingsChange {
 export interface AppChanges {
   /**
    * All of it or nothing. Errors: platform.not_found, platform.disabled, team.not_found, pool.not_found, plan.not_found, input.invalid for
-   * empty names; for another plan of a running app also quota.exceeded, unit.failed.
+   * empty names; for another plan or pool of a running app also quota.exceeded, unit.failed; unsupported for what cannot be moved.
    */
   change(caller: Caller, app: string, change: AppChange, say?: Say): Promise<void>;
   /** Gives a team access. Errors: team.not_found, team.access_exists. */
@@ -46,13 +47,15 @@ export interface AppChangesDeps {
   readonly store: Store;
   readonly builder: Builder;
   readonly rollouts: Rollouts;
+  readonly provisioner: Pick<Engines, 'at'>;
   readonly journal: Journal;
   readonly act: Act;
   readonly now: () => Date;
 }
 
-export function createAppChanges({ store, builder, rollouts, journal, act, now }: AppChangesDeps): AppChanges {
-  const { apply } = createAppEdit({ store, rollouts, now });
+export function createAppChanges(deps: AppChangesDeps): AppChanges {
+  const { store, builder, rollouts, provisioner, journal, act, now } = deps;
+  const { apply } = createAppEdit({ store, rollouts, engines: provisioner, now });
 
   async function edit(
     caller: Caller,

@@ -1,12 +1,12 @@
-/** Carries a change of an app's record out: at once, or, where it changes what units may use, with the rollout that makes it so. */
-
-import { limitsFor } from '../plans/demand-plan.ts';
-import { isSameLimits } from '../plans/plan.ts';
+/** Carries a change of an app's record out: at once, or, where it changes what units may use or where they run, with the rollout that makes it so. */
 import type { Say } from '../say.ts';
 import type { Store, StoreWriter } from '../store.ts';
-import type { App, EnvVar, Release } from './app.ts';
+import type { Engines } from '../units/engines.ts';
+import { isSamePlacement } from '../pools/placement.ts';
+import type { App, Release } from './app.ts';
 import { demandApp } from '../demand-app.ts';
-import { withSurroundings } from './next-release.ts';
+import { demandMove } from './demand-move.ts';
+import { isSameAround, planAndPool, type Surroundings, withSurroundings } from './next-release.ts';
 import { replaceUnits } from '../rollouts/replace-units.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 
@@ -20,19 +20,28 @@ export interface AppEdit {
   apply(name: string, make: MakeEdit, by: string, say: Say): Promise<void>;
 }
 
-export function createAppEdit(deps: { store: Store; rollouts: Rollouts; now: () => Date }): AppEdit {
-  const { store, rollouts, now } = deps;
+interface AppEditDeps {
+  readonly store: Store;
+  readonly rollouts: Rollouts;
+  readonly engines: Pick<Engines, 'at'>;
+  readonly now: () => Date;
+}
 
-  /** What serves, if units of it are to run with other limits after the edit; else null, the edit being stored. */
+export function createAppEdit({ store, rollouts, engines, now }: AppEditDeps): AppEdit {
+  /** What serves, if units of it are to run in other surroundings after the edit; else null, the edit being stored. */
   async function storeUnlessRolling(name: string, make: MakeEdit): Promise<Rolling | null> {
     return store.transact(async (tx) => {
       const app = await demandApp(tx, name);
       const edit = await make(app, tx);
       const serving = app.release === null ? null : await tx.release(name, app.release);
-      if (serving !== null && app.desired === 'running' && edit.plan !== undefined) {
-        const limits = await limitsFor(tx, { plan: edit.plan });
-        const env = await tx.env(name);
-        if (!isSameLimits(limits, serving.limits)) return { app, serving, limits, env };
+      if (serving !== null && (edit.plan !== undefined || edit.pool !== undefined)) {
+        const around = await planAndPool(tx, { ...app, ...edit });
+        const pool = isSamePlacement(around.placement, serving.placement) ? null : (edit.pool ?? app.pool);
+        if (pool !== null) await demandMove({ store: tx, engines }, { app, serving, to: around.placement });
+        // What the environment has become since counts with the next change that starts units, not here.
+        const isSame = isSameAround({ ...around, env: serving.env }, serving);
+        if (app.desired === 'running' && !isSame)
+          return { app, serving, around: { ...around, env: await tx.env(name) }, pool };
       }
       await tx.updateApp(name, edit);
       return null;
@@ -43,13 +52,18 @@ export function createAppEdit(deps: { store: Store; rollouts: Rollouts; now: () 
     async apply(name, make, by, say) {
       const rolling = await storeUnlessRolling(name, make);
       if (rolling === null) return;
-      const { app, serving, limits, env } = rolling;
-      const release = withSurroundings(serving, { env, limits, reason: 'plan', by, at: now() });
-      say(`---- Restarting the app "${name}" with other limits ----`);
+      const { app, serving, around, pool } = rolling;
+      const reason = pool === null ? 'plan' : 'pool';
+      const release = withSurroundings(serving, { ...around, reason, by, at: now() });
+      const what =
+        pool === null
+          ? `Restarting the app "${name}" with other limits`
+          : `Moving the app "${name}" to the pool ${pool}`;
+      say(`---- ${what} ----`);
       await replaceUnits(rollouts, {
         app,
         release,
-        reason: 'plan',
+        reason,
         by,
         say,
         onStep: async (tx, { state }) => {
@@ -63,6 +77,7 @@ export function createAppEdit(deps: { store: Store; rollouts: Rollouts; now: () 
 interface Rolling {
   readonly app: App;
   readonly serving: Release;
-  readonly limits: Release['limits'];
-  readonly env: readonly EnvVar[];
+  readonly around: Surroundings;
+  /** The one that it moves to; null: it stays where it is. */
+  readonly pool: string | null;
 }

@@ -4,6 +4,7 @@
  */
 import { PlatformError } from '../errors.ts';
 import type { ReleaseMount } from '../volumes/volume.ts';
+import type { Placement } from '../pools/placement.ts';
 import { type AppSettings, NO_SETTINGS } from './app-settings.ts';
 import { DEFAULT_EDGE, type EdgeSettings } from './edge-settings.ts';
 
@@ -155,6 +156,8 @@ export interface Release {
   readonly hooks: Hooks;
   /** Those of the app's plan when the release was made; null: the platform's settings. */
   readonly limits: UnitLimits | null;
+  /** That of the app's pool when the release was made; null: on this server's own engine. */
+  readonly placement: Placement | null;
   /** Those of the app with which it was built. */
   readonly settings: AppSettings;
   /** Volumes that its units have; sorted by volume. */

@@ -47,7 +47,7 @@ describe('what an app is to be for, taken away while it is created or changed', 
   beforeEach(() =>
     world.machine.store.transact(async (tx) => {
       await tx.putPlatform(ROW);
-      await tx.insertPool({ name: 'odd', isPublic: true, teams: [], createdAt: NOW });
+      await tx.insertPool({ name: 'odd', isPublic: true, teams: [], placement: null, createdAt: NOW });
     }),
   );
 

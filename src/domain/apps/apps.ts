@@ -7,7 +7,7 @@ import type { Builder } from '../deploys/builder.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
-import { defaultPlan, demandPlan, limitsFor } from '../plans/demand-plan.ts';
+import { defaultPlan, demandPlan } from '../plans/demand-plan.ts';
 import { builtInPlan, type Plan } from '../plans/plan.ts';
 import { broughtNow, demandPlatform } from '../platforms/demand-platform.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
@@ -21,7 +21,7 @@ import { labelsOf } from './host-names.ts';
 import { checkDescription, teamsOfNewApp } from './app-fields.ts';
 import { demandApp } from '../demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
-import { isSameAround, withSurroundings } from './next-release.ts';
+import { isSameAround, planAndPool, withSurroundings } from './next-release.ts';
 import { replaceUnits } from '../rollouts/replace-units.ts';
 import type { Removal } from './removal.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
@@ -235,7 +235,7 @@ export function createApps(deps: AppsDeps): Apps {
         const by = callerName(caller);
         const env = await store.env(name);
         // Beside units that stay there can be no other environment or limits than theirs.
-        const around = { env, limits: await limitsFor(store, current) };
+        const around = { env, ...(await planAndPool(store, current)) };
         const isSame = process !== '' || isSameAround(around, serving);
         const release = isSame ? serving : withSurroundings(serving, { ...around, reason: 'env', by, at: now() });
         await replaceUnits(rollouts, { app: current, release, ...replaced, reason: 'restart', by, say });

@@ -7,7 +7,8 @@ import type { Act } from '../act.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
-import type { Provisioner } from '../units/provisioner.ts';
+import type { Engines } from '../units/engines.ts';
+import { placementFor } from '../pools/placement.ts';
 import { replaceUnits } from '../rollouts/replace-units.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Routes } from '../routes/routes.ts';
@@ -33,7 +34,7 @@ export interface Links {
 
 export interface LinksDeps {
   readonly store: Store;
-  readonly provisioner: Pick<Provisioner, 'supports' | 'description'>;
+  readonly provisioner: Pick<Engines, 'at'>;
   readonly rollouts: Rollouts;
   readonly routes: Routes;
   readonly journal: Journal;
@@ -48,13 +49,13 @@ interface Change {
 }
 
 export function createLinks(deps: LinksDeps): Links {
-  const { store, provisioner, routes, journal, act } = deps;
+  const { store, routes, journal, act } = deps;
 
   /** `next`: what the app is linked to then; null when that is so already. */
   async function change(
     caller: Caller,
     { action, app: name, to, say }: Change,
-    next: (app: App) => readonly string[] | null,
+    next: (app: App, other: App) => Promise<readonly string[] | null>,
   ): Promise<void> {
     const [app, other] = [await demandApp(store, name), await demandApp(store, to)];
     demand(caller, action, { app });
@@ -62,8 +63,9 @@ export function createLinks(deps: LinksDeps): Links {
     const lease = `app:${name}`;
     await act(caller, action, { app }, { target: `app:${name}`, lease, detail: to }, async () => {
       const current = await demandApp(store, name);
-      demand(caller, action, { app: await demandApp(store, to) });
-      const links = next(current);
+      const target = await demandApp(store, to);
+      demand(caller, action, { app: target });
+      const links = await next(current, target);
       if (links === null) return say(`${name} is linked to ${to} already.`);
       await store.transact(async (tx) => {
         await demandApp(tx, to);
@@ -87,8 +89,9 @@ export function createLinks(deps: LinksDeps): Links {
 
   return {
     async add(caller, app, to, say) {
-      await change(caller, { action: 'app.link', app, to, say }, ({ links }) => {
-        demandLinks(provisioner);
+      await change(caller, { action: 'app.link', app, to, say }, async (current, other) => {
+        const { links } = current;
+        await demandLinks(deps, current, other);
         if (app === to) {
           throw new PlatformError('input.invalid', 'An app cannot be linked to itself.', {
             hint: 'Its own units reach each other in any case.',
@@ -106,7 +109,7 @@ export function createLinks(deps: LinksDeps): Links {
     },
 
     async remove(caller, app, to, say) {
-      await change(caller, { action: 'app.unlink', app, to, say }, ({ links }) => {
+      await change(caller, { action: 'app.unlink', app, to, say }, async ({ links }) => {
         if (!links.includes(to)) {
           throw new PlatformError('input.invalid', `${app} is not linked to ${to}.`, {
             hint: `It is linked to: ${links.length === 0 ? 'none' : links.join(', ')}.`,
@@ -128,7 +131,14 @@ function tooManyLinked(): PlatformError {
   );
 }
 
-function demandLinks({ supports, description }: LinksDeps['provisioner']): void {
+async function demandLinks({ store, provisioner }: LinksDeps, app: App, other: App): Promise<void> {
+  const { name, supports, description } = provisioner.at(await placementFor(store, app));
+  const theirs = provisioner.at(await placementFor(store, other));
+  if (name !== theirs.name) {
+    throw new PlatformError('unsupported', `${app.name} runs on the engine ${name}, ${other.name} on ${theirs.name}.`, {
+      hint: `Call it at its public address, or move one of them: tancho app update ${app.name} --pool ${other.pool}.`,
+    });
+  }
   if (supports.links) return;
   throw new PlatformError('unsupported', 'Apps cannot be linked here: that takes a network and files of their own.', {
     hint: `Call the other app at its public address, or ask the operator for another isolation level; this machine has ${description}.`,

@@ -1,5 +1,9 @@
+import { limitsFor } from '../plans/demand-plan.ts';
 import { isSameLimits } from '../plans/plan.ts';
-import type { EnvVar, Release, UnitLimits } from './app.ts';
+import type { PlanReader } from '../plans/plan-store.ts';
+import { isSamePlacement, type Placement, placementFor } from '../pools/placement.ts';
+import type { PoolReader } from '../pools/pool-store.ts';
+import type { App, EnvVar, Release, UnitLimits } from './app.ts';
 import type { AppSettings } from './app-settings.ts';
 
 /** A release that is not stored yet: the rollout that brings it gives it its number. */
@@ -10,16 +14,26 @@ export interface Surroundings {
   readonly env: readonly EnvVar[];
   /** Those of its plan. */
   readonly limits: UnitLimits | null;
+  /** That of its pool. */
+  readonly placement: Placement | null;
+}
+
+/** What its plan and its pool give it; the environment is the caller's concern. */
+export async function planAndPool(
+  store: Pick<PlanReader, 'plan'> & Pick<PoolReader, 'pool'>,
+  app: Pick<App, 'plan' | 'pool'>,
+): Promise<Omit<Surroundings, 'env'>> {
+  return { limits: await limitsFor(store, app), placement: await placementFor(store, app) };
 }
 
 /** The same code and processes in other surroundings. */
 export function withSurroundings(
   serving: Release,
-  change: Surroundings & { readonly reason: 'env' | 'plan'; readonly by: string; readonly at: Date },
+  change: Surroundings & { readonly reason: 'env' | 'plan' | 'pool'; readonly by: string; readonly at: Date },
 ): NewRelease {
   const { number: _number, ...same } = serving;
-  const { env, limits, reason, by, at } = change;
-  return { ...same, env, limits, reason, by, createdAt: at.toISOString() };
+  const { env, limits, placement, reason, by, at } = change;
+  return { ...same, env, limits, placement, reason, by, createdAt: at.toISOString() };
 }
 
 /** The same code and environment with another number of units of one process. */
@@ -39,7 +53,7 @@ export function withSetCount(settings: AppSettings, process: string, count: numb
 }
 
 export function isSameAround(a: Surroundings, b: Surroundings): boolean {
-  return isSameEnv(a.env, b.env) && isSameLimits(a.limits, b.limits);
+  return isSameEnv(a.env, b.env) && isSameLimits(a.limits, b.limits) && isSamePlacement(a.placement, b.placement);
 }
 
 /** Both sorted by name, as the store gives them. */

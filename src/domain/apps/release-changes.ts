@@ -1,7 +1,7 @@
 /** What differs between two releases of an app, in order. Private values are never part of it, only that they differ. Pure. */
 import type { EnvVar, ProcessType, Release } from './app.ts';
 
-const CHANGED_PARTS = ['code', 'variable', 'process', 'limits', 'health', 'hook', 'volume', 'build'] as const;
+const CHANGED_PARTS = ['code', 'variable', 'process', 'limits', 'engine', 'health', 'hook', 'volume', 'build'] as const;
 
 export interface ReleaseChange {
   readonly part: (typeof CHANGED_PARTS)[number];
@@ -48,6 +48,7 @@ const PARTS: Readonly<Record<ReleaseChange['part'], (release: Release) => Facts>
       processor: limits === null || limits.cpuMillis === 0 ? '' : `${limits.cpuMillis / 10} %`,
       'share of the processor': limits?.cpuShare === undefined || limits.cpuShare === 0 ? '' : String(limits.cpuShare),
     }),
+  engine: ({ placement }) => facts({ name: placement?.engine ?? '', ...placement?.options }),
   health: ({ healthCheck }) =>
     facts(Object.fromEntries(Object.entries(healthCheck ?? {}).map(([name, value]) => [name, String(value)]))),
   hook: ({ hooks }) =>

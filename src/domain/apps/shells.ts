@@ -17,7 +17,8 @@ import { demandApp } from '../demand-app.ts';
 import { demandRelease } from './demand-release.ts';
 import { findUnit, unitNotFound } from '../units/find-unit.ts';
 import { mayStill } from './may-still.ts';
-import type { Provisioner, Shell, TerminalSize, UnitSpec } from '../units/provisioner.ts';
+import type { Engines } from '../units/engines.ts';
+import type { Shell, TerminalSize, UnitSpec } from '../units/provisioner.ts';
 import { NOT_DEPLOYED, runFailed } from './run.ts';
 import { servingUnits, type Unit } from '../units/unit.ts';
 import { commandSpec, unitSpec } from '../units/unit-spec.ts';
@@ -55,7 +56,7 @@ export interface Shells {
 
 export interface ShellsDeps {
   readonly store: Store;
-  readonly provisioner: Provisioner;
+  readonly provisioner: Pick<Engines, 'at' | 'shell'>;
   readonly journal: Journal;
   readonly act: Act;
   readonly settings: Settings;
@@ -99,11 +100,11 @@ export function createShells(deps: ShellsDeps): Shells {
     async open(caller, appName, input) {
       const app = await permitted(caller, appName);
       const size = readSize(input.width, input.height);
-      if (!provisioner.supports.shell) {
-        throw new PlatformError('unsupported', `The engine of this platform (${provisioner.name}) has no shells.`);
-      }
       return act(caller, 'app.shell', { app }, { target: `app:${appName}` }, async () => {
         const unit = await specOf(app, input.unit);
+        const { name: engine, supports } = provisioner.at(unit.placement ?? null);
+        if (!supports.shell)
+          throw new PlatformError('unsupported', `The engine of this app (${engine}) has no shells.`);
         if (open.of(appName) >= MAX_PER_APP) {
           throw new PlatformError('app.busy', `There are ${MAX_PER_APP} open shells of ${appName}.`, {
             hint: 'Close one of them first.',

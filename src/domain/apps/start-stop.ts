@@ -3,13 +3,12 @@ import type { Act } from '../act.ts';
 import { demand } from '../access.ts';
 import { type Caller, callerName } from '../caller.ts';
 import type { Journal } from '../logs/journal.ts';
-import { limitsFor } from '../plans/demand-plan.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 import type { App, Release } from './app.ts';
 import { demandApp } from '../demand-app.ts';
 import { demandProcess, demandRelease } from './demand-release.ts';
-import { isSameAround, withSurroundings } from './next-release.ts';
+import { isSameAround, planAndPool, withSurroundings } from './next-release.ts';
 import { replaceUnits } from '../rollouts/replace-units.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 import { type Power, powerWithout } from '../units/wanted-units.ts';
@@ -35,7 +34,7 @@ export function createStartStop(deps: StartStopDeps): StartStop {
   async function apply(app: App, serving: Release, power: Power, by: string, say: Say): Promise<void> {
     const reason = power.desired === 'stopped' ? 'stop' : 'start';
     const env = await store.env(app.name);
-    const around = { env, limits: await limitsFor(store, app) };
+    const around = { env, ...(await planAndPool(store, app)) };
     // While an app rests its environment and plan may have changed; beside units that run there can be no others than theirs.
     const isSame = app.desired === 'running' || isSameAround(around, serving);
     const release = isSame ? serving : withSurroundings(serving, { ...around, reason: 'env', by, at: now() });

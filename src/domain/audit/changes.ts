@@ -82,7 +82,9 @@ async function snapshotOf(tx: StoreWriter, target: string): Promise<Snapshot> {
   }
   if (kind !== 'pool') return new Map();
   const pool = (await tx.pools()).find((one) => one.name === name);
-  return open(pool === undefined ? {} : { public: pool.isPublic, teams: pool.teams });
+  if (pool === undefined) return new Map();
+  const { isPublic, teams, placement } = pool;
+  return open({ public: isPublic, teams, ...(placement !== null && placement) });
 }
 
 async function appSnapshot(tx: StoreWriter, name: string): Promise<Snapshot> {

@@ -2,6 +2,7 @@
 import { timeOrderedId } from '../../lib/ids.ts';
 import { type Action, demand, may } from '../access.ts';
 import { type Act, demandStill } from '../act.ts';
+import { planAndPool } from '../apps/next-release.ts';
 import type { Say } from '../say.ts';
 import type { App, Release } from '../apps/app.ts';
 import { demandApp } from '../demand-app.ts';
@@ -9,7 +10,6 @@ import { demandRelease } from '../apps/demand-release.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
-import { limitsFor } from '../plans/demand-plan.ts';
 import { Failure } from '../failure.ts';
 import type { RestoreBindings, RestoredBindings } from '../services/restored-bindings.ts';
 import { type Deploy, FINISHED, type NewCode } from './deploy.ts';
@@ -186,9 +186,9 @@ export function createDeploys(deps: DeploysDeps): Deploys {
       const old = await findRelease(store, current, image);
       if (old.number !== meantOne.number) throw changedMeanwhile(name);
       const deploy = newDeploy(name, { commit: old.commit, image: old.image, origin: 'rollback' }, by, now());
-      const limits = await limitsFor(store, current);
+      const around = await planAndPool(store, current);
       const env = await restored.env(old.env.filter((variable) => variable.managedBy === ''));
-      const back = backTo(old, { env, limits, deployId: deploy.id, by, at: now() });
+      const back = backTo(old, { env, ...around, deployId: deploy.id, by, at: now() });
       const { signal } = new AbortController();
       const queued = queue.join({ id: deploy.id, app: name, by, ref: '', signal });
       try {

@@ -7,7 +7,7 @@ import { bestEffort, type Logger } from '../../lib/logger.ts';
 import { type App, type EnvVar, hostLabel } from '../apps/app.ts';
 import { labelsOf } from '../apps/host-names.ts';
 import { ROUTED_PROCESS } from '../units/unit.ts';
-import type { NewRelease } from '../apps/next-release.ts';
+import { type NewRelease, planAndPool } from '../apps/next-release.ts';
 import { privateValues } from '../units/private-values.ts';
 import type { RolloutStep } from '../rollouts/rollout-plan.ts';
 import { AUTO_PLATFORM } from '../platforms/platform.ts';
@@ -15,7 +15,6 @@ import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Power } from '../units/wanted-units.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
-import { limitsFor } from '../plans/demand-plan.ts';
 import type { Say } from '../say.ts';
 import { type NamedByFile, namedByFile } from '../services/file-names.ts';
 import { appUrl, type Settings } from '../settings.ts';
@@ -35,7 +34,7 @@ import { pruneReleases } from './prune.ts';
 import { releaseProcesses } from './release-processes.ts';
 import { restoreEnv } from './rollback.ts';
 import { type StillThere, stillThere } from './still-there.ts';
-import type { Provisioner } from '../units/provisioner.ts';
+import type { Engines } from '../units/engines.ts';
 import { makeDeclared } from '../volumes/declared-volumes.ts';
 import { demandMountable, releaseMounts } from '../volumes/release-mounts.ts';
 import type { VolumeHost } from '../volumes/volume-host.ts';
@@ -44,7 +43,7 @@ import { Transcript } from './transcript.ts';
 export interface PipelineDeps extends MakeDeps {
   readonly queue: DeployQueue;
   readonly rollouts: Rollouts;
-  readonly provisioner: Pick<Provisioner, 'writtenData' | 'supports'>;
+  readonly provisioner: Pick<Engines, 'at' | 'writtenData'>;
   readonly volumeHost: VolumeHost;
   readonly journal: Journal;
   readonly settings: Settings;
@@ -208,7 +207,7 @@ export class Pipeline {
       bindingNames: artifact.bindingNames ?? {},
       maintenancePage: artifact.maintenancePage ?? '',
       mounts: releaseMounts(app.settings.mounts, artifact.volumes),
-      limits: await limitsFor(store, app),
+      ...(await planAndPool(store, app)),
       reason: 'deploy',
       by: run.by,
       createdAt: now().toISOString(),
@@ -223,7 +222,7 @@ export class Pipeline {
 
   /** Those that the app's files name; what the machine cannot mount is said before anything is replaced. */
   async #makeVolumes({ run, transcript }: Going, release: NewRelease, made: Made | null): Promise<void> {
-    demandMountable(release, this.#deps.provisioner.supports);
+    demandMountable(release, this.#deps.provisioner.at(release.placement).supports);
     const declared = made?.made.volumes ?? {};
     await makeDeclared(this.#deps, { app: release.app, declared, by: run.by, say: transcript.say });
   }

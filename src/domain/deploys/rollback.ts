@@ -51,14 +51,14 @@ async function ofDeploy(
   return deploy === null ? undefined : kept.find((release) => release.artifact === deploy.artifact);
 }
 
-/** Equal in code and processes; `env` has its own variables and what bindings give now, and what units may use is as it is now. */
+/** Equal in code and processes; `env` has its own variables and what bindings give now, and what units may use, and where, is as it is now. */
 export function backTo(
   old: Release,
   now: Surroundings & { readonly deployId: string; readonly by: string; readonly at: Date },
 ): NewRelease {
   const { number: _number, ...same } = old;
-  const { env, limits, deployId, by, at } = now;
-  return { ...same, env, limits, deployId, reason: 'rollback', by, createdAt: at.toISOString() };
+  const { env, limits, placement, deployId, by, at } = now;
+  return { ...same, env, limits, placement, deployId, reason: 'rollback', by, createdAt: at.toISOString() };
 }
 
 /** The app's environment becomes that of the release. */

@@ -4,7 +4,10 @@
  */
 import { demand } from '../access.ts';
 import { demandApp } from '../demand-app.ts';
-import type { Provisioner } from '../units/provisioner.ts';
+import { placementFor } from '../pools/placement.ts';
+import type { PoolReader } from '../pools/pool-store.ts';
+import type { EngineFacts, Engines } from '../units/engines.ts';
+import type { App } from '../apps/app.ts';
 import type { AppReader } from '../apps/app-store.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { demandRoom, type DiskRoomDeps } from '../disk/disk-room.ts';
@@ -62,11 +65,11 @@ export interface Uploads {
 }
 
 export interface UploadsDeps extends DiskRoomDeps {
-  readonly store: Pick<AppReader, 'app'>;
+  readonly store: Pick<AppReader, 'app'> & Pick<PoolReader, 'pool'>;
   readonly gitHost: Pick<GitHost, 'create' | 'importArchive' | 'source'>;
   readonly deploys: Pick<Deploys, 'deploy'>;
   readonly archiveSource: ArchiveSource;
-  readonly provisioner: Pick<Provisioner, 'description' | 'supports'>;
+  readonly provisioner: Pick<Engines, 'at'>;
 }
 
 const ORIGINS: readonly DeployOrigin[] = ['app-deploy', 'drag-and-drop', 'git'];
@@ -76,9 +79,10 @@ const MAX_MESSAGE = 10_000;
 export function createUploads(deps: UploadsDeps): Uploads {
   const { store, gitHost, deploys, archiveSource, provisioner } = deps;
 
-  async function allowed(caller: Caller, appName: string): Promise<void> {
+  async function allowed(caller: Caller, appName: string): Promise<App> {
     const app = await demandApp(store, appName);
     demand(caller, 'app.deploy', { app });
+    return app;
   }
 
   async function archive(
@@ -122,8 +126,8 @@ export function createUploads(deps: UploadsDeps): Uploads {
     },
 
     async image(caller, appName, image, details, say, signal) {
-      await allowed(caller, appName);
-      if (!provisioner.supports.images) throw noImages(provisioner);
+      const engine = provisioner.at(await placementFor(store, await allowed(caller, appName)));
+      if (!engine.supports.images) throw noImages(engine);
       const { user } = checked({ ...details, message: '', commit: '' }, ['image']);
       const code = {
         image: parseImageName(image),
@@ -135,11 +139,13 @@ export function createUploads(deps: UploadsDeps): Uploads {
       return deploys.deploy(caller, appName, code, say, signal);
     },
 
-    available: allowed,
+    async available(caller, appName) {
+      await allowed(caller, appName);
+    },
   };
 }
 
-function noImages({ description }: Pick<Provisioner, 'description'>): PlatformError {
+function noImages({ description }: EngineFacts): PlatformError {
   return new PlatformError(
     'unsupported',
     `This server cannot run images: its units have no root file system of their own (${description}).`,

@@ -1,9 +1,8 @@
 /** A change of an app's environment takes effect: one release and one rollout, all or nothing. */
-import { limitsFor } from '../plans/demand-plan.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import type { Say } from '../say.ts';
 import type { App, EnvVar } from '../apps/app.ts';
-import { withSurroundings } from '../apps/next-release.ts';
+import { planAndPool, withSurroundings } from '../apps/next-release.ts';
 import { replaceUnits } from '../rollouts/replace-units.ts';
 import type { RolloutStep } from '../rollouts/rollout-plan.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
@@ -36,8 +35,8 @@ export async function changeEnv(deps: EnvChangeDeps, change: ChangedEnv): Promis
     await store.transact(write);
     return;
   }
-  const limits = await limitsFor(store, app);
-  const release = withSurroundings(serving, { env, limits, reason: 'env', by, at: now() });
+  const around = { env, ...(await planAndPool(store, app)) };
+  const release = withSurroundings(serving, { ...around, reason: 'env', by, at: now() });
   say(`---- Restarting the app "${app.name}" ----`);
   const onStep = async (tx: StoreWriter, step: RolloutStep): Promise<void> => {
     if (step.state === 'routing') await write(tx);

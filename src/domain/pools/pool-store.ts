@@ -1,3 +1,4 @@
+import type { Placement } from './placement.ts';
 import type { Pool } from './pool.ts';
 
 /** What must be remembered about pools; the default pool is none of them. Readers answer null for what is missing. */
@@ -13,6 +14,8 @@ export interface PoolWriter {
   deletePool(name: string): Promise<void>;
   /** A public one has no teams of its own. Throws PlatformError `pool.not_found`. */
   setPoolPublic(name: string, isPublic: boolean): Promise<void>;
+  /** Throws PlatformError `pool.not_found`. */
+  setPoolPlacement(name: string, placement: Placement | null): Promise<void>;
   /** In place of those before. Throws PlatformError `pool.not_found`, `team.not_found`. */
   setPoolTeams(name: string, teams: readonly string[]): Promise<void>;
 }

@@ -6,6 +6,7 @@
  */
 import type { UnitProcess } from '../routes/router.ts';
 import type { Address } from './unit.ts';
+import type { Placement } from '../pools/placement.ts';
 import type { HealthCheck } from '../apps/app.ts';
 import type { LivenessCheck } from './liveness-check.ts';
 
@@ -27,6 +28,8 @@ export interface UnitSpec {
   /** True when the process is to listen on PORT. */
   readonly listens: boolean;
   readonly limits: Limits;
+  /** Where it runs, by options that this engine has, see `poolOptions`. Absent or null: anywhere. */
+  readonly placement?: Placement | null;
   /** What is bound to the app: where it has a network of its own, it reaches these although they are private. Absent: nothing. */
   readonly services?: readonly Address[];
   /** How it is looked at while it serves, for whoever does while control is away. Absent or null: not at all. */
@@ -180,6 +183,14 @@ export interface Shell {
   readonly ended: Promise<ExecResult>;
 }
 
+/** What a pool may say of where in the engine its apps run. */
+export interface PoolOption {
+  /** For people, after "give": `a namespace that is there`. */
+  readonly description: string;
+  /** Of the whole value. */
+  readonly pattern: RegExp;
+}
+
 /** What an engine can do, as data. */
 export interface Supports {
   readonly shell: boolean;
@@ -196,6 +207,8 @@ export interface Supports {
 export interface Provisioner {
   readonly name: string;
   readonly supports: Supports;
+  /** By name. An engine that is one place has none. */
+  readonly poolOptions: Readonly<Record<string, PoolOption>>;
   /** One line for people: which isolation and limits this machine allows. */
   readonly description: string;
 

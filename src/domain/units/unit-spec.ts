@@ -23,6 +23,7 @@ export function unitSpec(unit: Unit, release: Release, limits: Limits): UnitSpec
     listens: isRouted(release, unit.process),
     liveness: livenessCheckOf(release, unit.process),
     limits: { ...limits, ...release.limits },
+    placement: release.placement,
     services: boundServices(release.env),
     volumes: mountsOf(release.mounts, unit.process).map(toMount),
   };
@@ -40,6 +41,7 @@ export function commandSpec(id: string, release: Release, limits: Limits, proces
     env: envRecord(release.env),
     listens: false,
     limits: { ...limits, ...release.limits },
+    placement: release.placement,
     services: boundServices(release.env),
     volumes: release.mounts.map(toMount),
   };

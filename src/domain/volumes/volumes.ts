@@ -13,7 +13,8 @@ import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Say } from '../say.ts';
 import type { Settings } from '../settings.ts';
 import type { Store, StoreWriter } from '../store.ts';
-import type { Provisioner } from '../units/provisioner.ts';
+import { placementFor } from '../pools/placement.ts';
+import type { Engines } from '../units/engines.ts';
 import { wantedCounts } from '../units/wanted-units.ts';
 import { demandMountable, demandVolumes, releaseMounts } from './release-mounts.ts';
 import { removeVolume } from './removal.ts';
@@ -72,7 +73,7 @@ export interface Volumes {
 export interface VolumesDeps {
   readonly store: Store;
   readonly host: VolumeHost;
-  readonly provisioner: Pick<Provisioner, 'supports'>;
+  readonly provisioner: Pick<Engines, 'at'>;
   readonly rollouts: Rollouts;
   readonly journal: Journal;
   readonly act: Act;
@@ -237,7 +238,8 @@ export function createVolumes(deps: VolumesDeps): Volumes {
         for (const process of processes) demandKnown(serving, process);
         const set = { ...app.settings.mounts, [name]: { path, processes } };
         const mounts = mergedMounts(serving, set);
-        demandMountable({ mounts, image: serving?.image ?? '' }, provisioner.supports);
+        const { supports } = provisioner.at(await placementFor(store, app));
+        demandMountable({ mounts, image: serving?.image ?? '' }, supports);
         if (volume.isSingle)
           say(
             `---- ${name} has one writer: its unit is ended before the next one starts, at every restart and deploy ----`,

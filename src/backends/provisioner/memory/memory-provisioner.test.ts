@@ -1,4 +1,5 @@
 import { provisionerConformance } from '../conformance.ts';
+import { MEMORY_COMMANDS } from './memory-commands.ts';
 import { createMemoryProvisioner, MemoryMachine } from './memory-provisioner.ts';
 
 provisionerConformance('memory', {
@@ -8,19 +9,7 @@ provisionerConformance('memory', {
     return {
       provisioner: current,
       artifact: 'any',
-      commands: {
-        serve: 'serve',
-        serveElsewhere: 'serve-elsewhere',
-        exit3: 'print last words; exit 3',
-        killSelf: 'die SIGKILL',
-        printAndStay: 'print one; print two; print three; stay',
-        printEnvironment: 'print $TANCHO_APP $TANCHO_UNIT $TANCHO_PROCESS $GREETING',
-        stubborn: 'ignore-term; print ready; stay',
-        grow: 'take 1000000000; stay',
-        printMuch: 'print-much 40000; print last; stay',
-        runAndFail: 'print out; print err; exit 4',
-        runLong: 'stay',
-      },
+      commands: MEMORY_COMMANDS,
       restart: async () => {
         await current.close();
         current = createMemoryProvisioner(machine);

@@ -69,6 +69,7 @@ class MemoryProvisioner implements Provisioner {
   readonly name = 'memory';
   /** The limits are kept with the unit, for whoever wants to see them; only that of memory could be exceeded by its commands. */
   readonly supports = { shell: true, images: true, volumes: 'anywhere', links: true, ...LIMITS } as const;
+  readonly poolOptions = { shelf: { description: 'a lower-case word', pattern: /^[a-z]+$/ } };
   readonly description = 'memory: units inside this process, without isolation';
   readonly #machine: MemoryMachine;
   #listener: ((exited: UnitExited) => void) | null = null;

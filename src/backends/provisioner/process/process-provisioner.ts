@@ -71,6 +71,8 @@ export async function createProcessProvisioner(options: ProcessProvisionerOption
 class ProcessProvisioner implements Provisioner {
   readonly name = 'process';
   readonly supports: Provisioner['supports'];
+  /** It is one machine. */
+  readonly poolOptions = {};
   readonly #options: ProcessProvisionerOptions;
   readonly #sandbox: Sandbox;
   readonly #layers: CodeLayers;

@@ -1,5 +1,6 @@
 import { PlatformError } from '../../../domain/errors.ts';
 import type { PoolReader, PoolWriter } from '../../../domain/pools/pool-store.ts';
+import type { Placement } from '../../../domain/pools/placement.ts';
 import type { Pool } from '../../../domain/pools/pool.ts';
 import { needing, teamsNotFound } from './faults.ts';
 import { gathered, teamsOf } from './gathered.ts';
@@ -31,10 +32,10 @@ export function poolWriter({ db }: Scope): PoolWriter {
     await needing(() => teamsNotFound(teams), db.insertInto('pool_teams').values(values).execute());
   };
   return {
-    async insertPool({ name, isPublic, teams, createdAt }) {
+    async insertPool({ name, isPublic, teams, placement, createdAt }) {
       const done = await db
         .insertInto('pools')
-        .values({ name, is_public: Number(isPublic), created_at: createdAt })
+        .values({ name, is_public: Number(isPublic), created_at: createdAt, placement_json: toJson(placement) })
         .onConflict((conflict) => conflict.doNothing())
         .executeTakeFirst();
       if (done.numInsertedOrUpdatedRows !== 1n) {
@@ -53,6 +54,11 @@ export function poolWriter({ db }: Scope): PoolWriter {
       if (done.numUpdatedRows === 0n) throw poolNotFound(name);
       if (isPublic) await db.deleteFrom('pool_teams').where('pool', '=', name).execute();
     },
+    async setPoolPlacement(name, placement) {
+      const change = { placement_json: toJson(placement) };
+      const done = await db.updateTable('pools').set(change).where('name', '=', name).executeTakeFirst();
+      if (done.numUpdatedRows === 0n) throw poolNotFound(name);
+    },
     async setPoolTeams(name, teams) {
       const known = await db.selectFrom('pools').select('name').where('name', '=', name).executeTakeFirst();
       if (known === undefined) throw poolNotFound(name);
@@ -60,6 +66,10 @@ export function poolWriter({ db }: Scope): PoolWriter {
       await insertTeams(name, teams);
     },
   };
+}
+
+function toJson(placement: Placement | null): string | null {
+  return placement && JSON.stringify(placement);
 }
 
 function poolNotFound(name: string): PlatformError {
@@ -70,6 +80,7 @@ interface Row {
   readonly name: string;
   readonly is_public: number;
   readonly created_at: string;
+  readonly placement_json: string | null;
   readonly team: string | null;
 }
 
@@ -82,6 +93,7 @@ function fromRows(rows: readonly Row[]): Pool[] {
       name: row.name,
       isPublic: row.is_public === 1,
       teams: teamsOf(all),
+      placement: row.placement_json === null ? null : (JSON.parse(row.placement_json) as Placement),
       createdAt: row.created_at,
     }),
   );

@@ -1,3 +1,4 @@
+import type { Placement } from '../../../domain/pools/placement.ts';
 import type { EnvVar, HealthCheck, Hooks, Release, UnitLimits } from '../../../domain/apps/app.ts';
 import type { AppReader, AppWriter } from '../../../domain/apps/app-store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
@@ -83,6 +84,7 @@ function toRow(release: Release, sealer: Sealer): ReleasesTable {
     health_check_json: release.healthCheck && JSON.stringify(release.healthCheck),
     hooks_json: JSON.stringify(release.hooks),
     limits_json: release.limits && JSON.stringify(release.limits),
+    placement_json: release.placement && JSON.stringify(release.placement),
     settings_json: JSON.stringify(release.settings),
     mounts_json: JSON.stringify(release.mounts),
     names_json: JSON.stringify(release.bindingNames),
@@ -107,6 +109,7 @@ function fromRow(row: ReleasesTable, sealer: Sealer): Release {
     // Older ones know no release commands.
     hooks: { release: [], ...(JSON.parse(row.hooks_json) as Omit<Hooks, 'release'>) },
     limits: row.limits_json === null ? null : (JSON.parse(row.limits_json) as UnitLimits),
+    placement: row.placement_json === null ? null : (JSON.parse(row.placement_json) as Placement),
     settings: settingsOf(row.settings_json),
     mounts: JSON.parse(row.mounts_json) as Release['mounts'],
     bindingNames: JSON.parse(row.names_json) as Release['bindingNames'],

@@ -22,7 +22,7 @@ export interface Tables {
   ssh_keys: { fingerprint: string; email: string; name: string; key_text: string; created_at: string };
   teams: { name: string; created_at: string };
   team_members: { team: string; email: string };
-  pools: { name: string; is_public: number; created_at: string };
+  pools: { name: string; is_public: number; created_at: string; placement_json: string | null };
   pool_teams: { pool: string; team: string };
   plans: PlansTable;
   platforms: { name: string; definition: string | null; is_disabled: number; created_at: string };
@@ -109,6 +109,7 @@ export interface ReleasesTable {
   mounts_json: string;
   names_json: string;
   maintenance_page: string;
+  placement_json: string | null;
 }
 
 export interface RegistryLoginsTable {

@@ -5,7 +5,7 @@ import type { StoreCases } from './case.ts';
 import { AT, populate } from './records.ts';
 
 function pool(name: string, more: Partial<Pool> = {}): Pool {
-  return { name, isPublic: false, teams: [], createdAt: AT, ...more };
+  return { name, isPublic: false, teams: [], placement: null, createdAt: AT, ...more };
 }
 
 export const poolCases: StoreCases = {
@@ -36,6 +36,21 @@ export const poolCases: StoreCases = {
     expect(await store.pool('south')).toEqual(pool('south'));
     await expectError(
       store.transact((tx) => tx.setPoolPublic('gone', true)),
+      'pool.not_found',
+    );
+  },
+
+  'remembers where its apps run': async (store) => {
+    await populate(store);
+    const upper = { engine: 'elsewhere', options: { shelf: 'upper' } };
+    await store.transact((tx) => tx.insertPool(pool('south', { placement: upper, teams: ['red', 'blue'] })));
+    expect(await store.pool('south')).toEqual(pool('south', { placement: upper, teams: ['blue', 'red'] }));
+    await store.transact((tx) => tx.setPoolPlacement('south', { engine: 'here', options: {} }));
+    expect((await store.pools()).map(({ placement }) => placement)).toEqual([{ engine: 'here', options: {} }]);
+    await store.transact((tx) => tx.setPoolPlacement('south', null));
+    expect(await store.pool('south')).toEqual(pool('south', { teams: ['blue', 'red'] }));
+    await expectError(
+      store.transact((tx) => tx.setPoolPlacement('gone', null)),
       'pool.not_found',
     );
   },

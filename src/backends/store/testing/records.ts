@@ -75,6 +75,7 @@ export function release(appName: string, number: number, more: Partial<Release> 
     healthCheck: { path: '/ok', status: 200, timeoutSeconds: 5 },
     hooks: { release: ['npm run seed'], restartBefore: ['npm run migrate'], restartAfter: [] },
     limits: { memoryBytes: 3 * 1024 ** 3, cpuMillis: 250 },
+    placement: { engine: 'elsewhere', options: { shelf: 'upper' } },
     settings: { ...NO_SETTINGS, root: 'apps/web', startCommands: { web: 'node .' }, counts: { worker: 0 } },
     mounts: [{ volume: 'photos', path: '/photos', processes: ['web'], from: 'set' }],
     bindingNames: { db: { MAIN_URL: 'DATABASE_URL' } },

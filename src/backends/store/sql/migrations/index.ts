@@ -22,6 +22,7 @@ import { webhooks } from './0019-webhooks.ts';
 import { auditLog } from './0020-audit-log.ts';
 import { routedProcesses } from './0021-routed-processes.ts';
 import { maintenancePage } from './0022-maintenance-page.ts';
+import { placements } from './0023-placements.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -50,6 +51,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0020_audit_log': auditLog(kind),
       '0021_routed_processes': routedProcesses(kind),
       '0022_maintenance_page': maintenancePage(kind),
+      '0023_placements': placements(),
     },
   };
 }

@@ -1,0 +1,106 @@
+import { expect, it } from 'vitest';
+import type { UnitSpec } from '../../domain/units/provisioner.ts';
+import { provisionerConformance } from './conformance.ts';
+import { NEVER, SERVES, UNLIMITED } from './conformance-suite.ts';
+import { createEngines } from './engines.ts';
+import { MEMORY_COMMANDS } from './memory/memory-commands.ts';
+import { createMemoryProvisioner, MemoryMachine } from './memory/memory-provisioner.ts';
+
+const ELSEWHERE = { engine: 'elsewhere', options: {} };
+
+function opened() {
+  const [here, there] = [new MemoryMachine(), new MemoryMachine()];
+  const open = () =>
+    createEngines(
+      new Map([
+        ['here', createMemoryProvisioner(here)],
+        ['elsewhere', createMemoryProvisioner(there)],
+      ]),
+    );
+  return { here, there, open };
+}
+
+for (const placement of [null, ELSEWHERE]) {
+  provisionerConformance(`engines (${placement?.engine ?? "the server's own"})`, {
+    create: async () => {
+      const { here, there, open } = opened();
+      let current = open();
+      return {
+        provisioner: current,
+        artifact: 'any',
+        placement,
+        commands: MEMORY_COMMANDS,
+        restart: async () => {
+          await current.close();
+          current = open();
+          return current;
+        },
+        killBehind: async (id) => {
+          await Promise.all([here.kill(id), there.kill(id)]);
+        },
+        dispose: async () => {
+          await current.close();
+          await Promise.all([here.dispose(), there.dispose()]);
+        },
+      };
+    },
+    supports: { memoryLimit: true, shell: true },
+  });
+}
+
+function spec(id: string, changes: Partial<UnitSpec> = {}): UnitSpec {
+  const own = { id, app: 'shop', name: 'shop/0', process: 'web', artifact: 'any', command: 'serve' };
+  return { ...own, env: {}, listens: true, limits: UNLIMITED, ...changes };
+}
+
+it('starts each unit on the engine of its placement, and sees those of all', async () => {
+  const { here, there, open } = opened();
+  const engines = open();
+  const [one, two] = [spec('aaaaaaaaaaaa'), spec('bbbbbbbbbbbb', { placement: ELSEWHERE })];
+  const handles = [await engines.ensure(one), await engines.ensure(two)];
+  await Promise.all([one, two].map(({ id }) => engines.ready(id, SERVES, NEVER)));
+  expect([[...here.entries.keys()], [...there.entries.keys()]]).toEqual([[one.id], [two.id]]);
+  expect((await engines.list()).map(({ id }) => id)).toEqual([one.id, two.id]);
+  expect([...(await engines.usage()).keys()]).toEqual([one.id, two.id]);
+
+  const exits: string[] = [];
+  await engines.close();
+  const next = open();
+  next.onExit(({ id }) => exits.push(id));
+  const known = new Map([one.id, two.id].map((id, at) => [id, handles[at] ?? '']));
+  expect(await next.recover(known)).toEqual(new Set([one.id, two.id]));
+  await next.stop(two.id, 0);
+  await expect.poll(() => exits).toEqual([two.id]);
+  expect((await next.list()).map(({ running }) => running)).toEqual([true, false]);
+  await Promise.all([here.dispose(), there.dispose()]);
+});
+
+it('ends a unit that it knows neither from a start nor from a handle', async () => {
+  const { there, open } = opened();
+  await open().ensure(spec('bbbbbbbbbbbb', { placement: ELSEWHERE }));
+  const next = open();
+  await next.stop('bbbbbbbbbbbb', 0);
+  expect((await next.list()).map(({ running }) => running)).toEqual([false]);
+  await next.remove('bbbbbbbbbbbb');
+  expect(await next.list()).toEqual([]);
+  await there.dispose();
+});
+
+it('tells apps of links to units of their own engine only', async () => {
+  const { here, there, open } = opened();
+  const engines = open();
+  await engines.ensure(spec('aaaaaaaaaaaa'));
+  await engines.ensure(spec('bbbbbbbbbbbb', { placement: ELSEWHERE }));
+  const targets = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb'].map((unit) => ({ unit, port: 80 }));
+  await engines.link([{ app: 'shop', from: ['cart'], targets }]);
+  expect([here, there].map(({ links }) => links.flatMap((link) => link.targets))).toEqual([[targets[0]], [targets[1]]]);
+  await Promise.all([here.dispose(), there.dispose()]);
+});
+
+it('refuses an engine that is not there any more, and says what can be done', async () => {
+  const gone = { engine: 'gone', options: {} };
+  const engines = opened().open();
+  const refusal = { code: 'unavailable', hint: expect.stringContaining('--pool') as string };
+  expect(() => engines.at(gone)).toThrow(expect.objectContaining(refusal) as Error);
+  await expect(engines.ensure(spec('cccccccccccc', { placement: gone }))).rejects.toMatchObject(refusal);
+});

@@ -1,0 +1,212 @@
+/** Several provisioners as one; which has which unit is known from starts and handles, and asked of all where it is not. */
+import { PlatformError } from '../../domain/errors.ts';
+import type { Placement } from '../../domain/pools/placement.ts';
+import type { UnitProcess } from '../../domain/routes/router.ts';
+import type { EngineFacts, Engines } from '../../domain/units/engines.ts';
+import type {
+  Comeback,
+  ExecRequest,
+  ExecResult,
+  LinkedApp,
+  OutputChunk,
+  Probe,
+  ProbeResult,
+  Provisioner,
+  ReadyCheck,
+  Shell,
+  ShellRequest,
+  UnitExited,
+  UnitSpec,
+  UnitStatus,
+  UnitUsage,
+} from '../../domain/units/provisioner.ts';
+import type { Address } from '../../domain/units/unit.ts';
+
+/** Between the name of an engine and its handle. Handles of the server's own have neither. */
+const MARK = '|';
+
+/** By name; the first is the server's own. */
+export function createEngines(provisioners: ReadonlyMap<string, Provisioner>): Engines {
+  const [own] = provisioners;
+  if (own === undefined) throw new Error('A server has at least one engine.');
+  return new EngineSet(own, provisioners);
+}
+
+class EngineSet implements Engines {
+  readonly engines: readonly EngineFacts[];
+  readonly #ownName: string;
+  readonly #own: Provisioner;
+  readonly #all: ReadonlyMap<string, Provisioner>;
+  /** Of units that are not on the server's own. */
+  readonly #homes = new Map<string, Provisioner>();
+
+  constructor([name, own]: readonly [string, Provisioner], all: ReadonlyMap<string, Provisioner>) {
+    this.#ownName = name;
+    this.#own = own;
+    this.#all = all;
+    this.engines = [...all].map(([engine, provisioner]) => factsOf(engine, provisioner));
+  }
+
+  get name(): string {
+    return this.#own.name;
+  }
+  get supports(): Provisioner['supports'] {
+    return this.#own.supports;
+  }
+  get poolOptions(): Provisioner['poolOptions'] {
+    return this.#own.poolOptions;
+  }
+  get description(): string {
+    return this.#own.description;
+  }
+
+  at(placement: Placement | null): EngineFacts {
+    return factsOf(placement?.engine ?? this.#ownName, this.#engineOf(placement));
+  }
+
+  async ensure(spec: UnitSpec): Promise<string> {
+    const engine = this.#engineOf(spec.placement);
+    if (engine !== this.#own) this.#homes.set(spec.id, engine);
+    const handle = await engine.ensure(spec);
+    return engine === this.#own ? handle : `${spec.placement?.engine ?? ''}${MARK}${handle}`;
+  }
+
+  ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {
+    return this.#home(id).ready(id, check, signal);
+  }
+
+  probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult> {
+    return this.#home(id).probe(id, probe, signal);
+  }
+
+  async stop(id: string, graceMs: number, isToComeBack?: boolean): Promise<void> {
+    await Promise.all(this.#holders(id).map((engine) => engine.stop(id, graceMs, isToComeBack)));
+  }
+
+  async remove(id: string): Promise<void> {
+    await Promise.all(this.#holders(id).map((engine) => engine.remove(id)));
+    // What it has printed may still be read: from then on all are asked.
+    this.#homes.delete(id);
+  }
+
+  async list(): Promise<UnitStatus[]> {
+    const lists = [...this.#all.values()].map(async (engine) => {
+      const units = await engine.list();
+      if (engine !== this.#own) for (const { id } of units) this.#homes.set(id, engine);
+      return units;
+    });
+    return (await Promise.all(lists)).flat();
+  }
+
+  processOf(id: string): UnitProcess | null {
+    return this.#home(id).processOf(id);
+  }
+
+  async usage(): Promise<ReadonlyMap<string, UnitUsage>> {
+    const all = await this.#each((engine) => engine.usage());
+    return new Map(all.flatMap((usage) => [...usage]));
+  }
+
+  async recover(handles: ReadonlyMap<string, string>): Promise<Set<string>> {
+    const running = [...this.#all].map(([name, engine]) => {
+      const own = [...handles].flatMap(([id, handle]) => {
+        const given = this.#handleFor(name, handle);
+        return given === null ? [] : [[id, given] as const];
+      });
+      if (engine !== this.#own) for (const [id] of own) this.#homes.set(id, engine);
+      return engine.recover(new Map(own));
+    });
+    return new Set((await Promise.all(running)).flatMap((ids) => [...ids]));
+  }
+
+  async comebacks(): Promise<Comeback[]> {
+    return (await this.#each((engine) => engine.comebacks())).flat();
+  }
+
+  onExit(listener: (exited: UnitExited) => void): void {
+    for (const engine of this.#all.values()) engine.onExit(listener);
+  }
+
+  async *output(id: string, fromOffset: number, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+    for (const engine of this.#holders(id)) yield* engine.output(id, fromOffset, signal);
+  }
+
+  async consumed(id: string, offset: number): Promise<void> {
+    await Promise.all(this.#holders(id).map((engine) => engine.consumed(id, offset)));
+  }
+
+  async giveUp(id: string, fromOffset: number): Promise<boolean> {
+    const given = await Promise.all(this.#holders(id).map((engine) => engine.giveUp(id, fromOffset)));
+    return given.includes(true);
+  }
+
+  async lastLines(id: string, count: number): Promise<string[]> {
+    return (await Promise.all(this.#holders(id).map((engine) => engine.lastLines(id, count)))).flat();
+  }
+
+  async exec(request: ExecRequest): Promise<ExecResult> {
+    return this.#engineOf(request.unit.placement).exec(request);
+  }
+
+  async shell(request: ShellRequest): Promise<Shell> {
+    return this.#engineOf(request.unit.placement).shell(request);
+  }
+
+  /** Apps reach each other within an engine. */
+  async link(apps: readonly LinkedApp[]): Promise<void> {
+    await this.#each((engine) =>
+      engine.link(
+        apps.map((app) => ({ ...app, targets: app.targets.filter(({ unit }) => this.#home(unit) === engine) })),
+      ),
+    );
+  }
+
+  async networkFault(): Promise<string | null> {
+    return (await this.#each((engine) => engine.networkFault())).find((fault) => fault !== null) ?? null;
+  }
+
+  async mendNetworks(): Promise<void> {
+    await this.#each((engine) => engine.mendNetworks());
+  }
+
+  async writtenData(id: string): Promise<string[]> {
+    return this.#home(id).writtenData(id);
+  }
+
+  async close(): Promise<void> {
+    await this.#each((engine) => engine.close());
+  }
+
+  #engineOf(placement: Placement | null | undefined): Provisioner {
+    if (placement === null || placement === undefined) return this.#own;
+    const engine = this.#all.get(placement.engine);
+    if (engine !== undefined) return engine;
+    throw new PlatformError('unavailable', `This server has no engine ${placement.engine} any more.`, {
+      hint: 'Ask an operator to set it up again, or move the app: tancho app update <app> --pool <pool>.',
+    });
+  }
+
+  #home(id: string): Provisioner {
+    return this.#homes.get(id) ?? this.#own;
+  }
+
+  #holders(id: string): Provisioner[] {
+    const home = this.#homes.get(id);
+    return home === undefined ? [...this.#all.values()] : [home];
+  }
+
+  #handleFor(name: string, handle: string): string | null {
+    const mark = handle.indexOf(MARK);
+    const isOther = mark > 0 && this.#all.has(handle.slice(0, mark));
+    if (name === this.#ownName) return isOther ? null : handle;
+    return isOther && handle.startsWith(`${name}${MARK}`) ? handle.slice(mark + 1) : null;
+  }
+
+  #each<T>(work: (engine: Provisioner) => Promise<T>): Promise<T[]> {
+    return Promise.all([...this.#all.values()].map(work));
+  }
+}
+
+function factsOf(name: string, { description, poolOptions, supports }: Provisioner): EngineFacts {
+  return { name, description, poolOptions, supports };
+}
