@@ -4,35 +4,56 @@ import type { OutputChunk } from '../../domain/units/provisioner.ts';
 import { failureOf, get, NEVER, SERVES } from './conformance-suite.ts';
 import type { Suite } from './conformance-suite.ts';
 
-async function firstChunk(s: Suite, id: string, from: number): Promise<OutputChunk> {
-  for await (const chunk of s.provisioner.output(id, from, AbortSignal.timeout(60_000))) return chunk;
+async function firstChunk(s: Suite, id: string): Promise<OutputChunk> {
+  for await (const chunk of s.provisioner.output(id, null, AbortSignal.timeout(60_000))) return chunk;
   throw new Error('There is no output.');
 }
 
 /** Output, whoever reads it and when. */
 export function outputCases(s: Suite): void {
-  s.test('reads output from any offset without gap or repetition', async () => {
+  s.test('reads output after any cursor without gap or repetition', async () => {
     const unit = s.spec(s.world.commands.printAndStay, { listens: false });
     await s.provisioner.ensure(unit);
     const first = await s.readUntil(unit.id, 'three');
     expect(first.lines).toEqual(['one', 'two', 'three']);
     await s.provisioner.stop(unit.id, 1_000);
-    expect((await s.readAll(unit.id, first.offset)).lines).toEqual([]);
+    expect((await s.readAll(unit.id, first.cursor)).lines).toEqual([]);
     expect((await s.readAll(unit.id)).lines).toEqual(['one', 'two', 'three']);
     expect(await s.provisioner.lastLines(unit.id, 2)).toEqual(['two', 'three']);
+  });
+
+  s.test('goes on after each cursor that it has given, also for a later control, and its times never go back', async () => {
+    const unit = s.spec(s.world.commands.printMuch, { listens: false });
+    const handle = await s.provisioner.ensure(unit);
+    await s.readUntil(unit.id, 'last');
+    await s.provisioner.stop(unit.id, 1_000);
+    const chunks: OutputChunk[] = [];
+    for await (const chunk of s.provisioner.output(unit.id, null, NEVER)) chunks.push(chunk);
+    const all = chunks.flatMap(({ lines }) => lines);
+    const times = all.map(({ at }) => at);
+    expect(times).toEqual([...times].sort());
+    expect(new Date(times[0] ?? '').toISOString()).toBe(times[0]);
+    await s.restart();
+    await s.provisioner.recover(new Map([[unit.id, handle]]));
+    for (const at of new Set([0, chunks.length >> 1, chunks.length - 1])) {
+      const cursor = chunks[at]?.cursor ?? '';
+      expect(cursor.length).toBeLessThanOrEqual(200);
+      const rest = chunks.slice(at + 1).flatMap(({ lines }) => lines.map(({ text }) => text));
+      expect((await s.readAll(unit.id, cursor)).lines).toEqual(rest);
+    }
   });
 
   s.test('gives up output that cannot be stored, and counts it, also for who comes later', async () => {
     const unit = s.spec(s.world.commands.printMuch, { listens: false });
     await s.provisioner.ensure(unit);
     const { lines: all } = await s.readUntil(unit.id, 'last');
-    expect(await s.provisioner.giveUp('cccccccccccc', 0)).toBe(false);
-    const isGivenUp = await s.provisioner.giveUp(unit.id, 0);
-    expect(await s.provisioner.giveUp(unit.id, 0)).toBe(false);
+    expect(await s.provisioner.giveUp('cccccccccccc', null)).toBe(false);
+    const isGivenUp = await s.provisioner.giveUp(unit.id, null);
+    expect(await s.provisioner.giveUp(unit.id, null)).toBe(false);
     await s.restart();
     await s.provisioner.recover(new Map([[unit.id, '']]));
-    const next = await firstChunk(s, unit.id, 0);
-    const rest = (await s.readAll(unit.id, next.offset)).lines;
+    const next = await firstChunk(s, unit.id);
+    const rest = (await s.readAll(unit.id, next.cursor)).lines;
     const missing = next.missing ?? { lines: 0, bytes: 0 };
     expect(missing.lines).toBe(all.length - next.lines.length - rest.length);
     // Where files can have no holes nothing is gained by it.
@@ -45,7 +66,7 @@ export function outputCases(s: Suite): void {
     const stop = new AbortController();
     const seen: string[] = [];
     const reading = (async () => {
-      for await (const { lines } of s.provisioner.output(unit.id, 0, stop.signal))
+      for await (const { lines } of s.provisioner.output(unit.id, null, stop.signal))
         seen.push(...lines.map((line) => line.text));
     })();
     await expect.poll(() => seen).toContain('listening');
@@ -61,13 +82,13 @@ export function restartCases(s: Suite): void {
   s.test('finds its units again after a restart, and goes on as if it had started them', async () => {
     const { unit, address } = await s.startServing();
     const handle = await s.provisioner.ensure(unit);
-    const { offset } = await s.readUntil(unit.id, 'listening');
+    const { cursor } = await s.readUntil(unit.id, 'listening');
     await s.restart();
     s.listen();
     expect(await s.provisioner.recover(new Map([[unit.id, handle]]))).toEqual(new Set([unit.id]));
     expect(await s.provisioner.ready(unit.id, SERVES, NEVER)).toEqual(address);
     await get(address, '/say?still-here');
-    expect((await s.readUntil(unit.id, 'still-here', offset)).lines).toEqual(['still-here']);
+    expect((await s.readUntil(unit.id, 'still-here', cursor)).lines).toEqual(['still-here']);
     await get(address, '/crash').catch(() => undefined);
     await expect.poll(() => s.exits.map(({ id }) => id)).toEqual([unit.id]);
   });

@@ -194,9 +194,9 @@ export function endCases(s: Suite): void {
   s.test('takes stop and remove of a missing unit as done', async () => {
     await s.provisioner.stop('cccccccccccc', 100);
     await s.provisioner.remove('cccccccccccc');
-    await s.provisioner.consumed('cccccccccccc', 5);
+    await s.provisioner.consumed('cccccccccccc', '5');
     expect(await s.provisioner.lastLines('cccccccccccc', 5)).toEqual([]);
-    expect(await s.readAll('cccccccccccc')).toEqual({ lines: [], offset: 0 });
+    expect(await s.readAll('cccccccccccc')).toEqual({ lines: [], cursor: null });
   });
 
   s.test('tells how a unit died', async () => {
@@ -215,10 +215,10 @@ export function endCases(s: Suite): void {
     await s.provisioner.remove(unit.id);
     await s.provisioner.remove(unit.id);
     expect(await s.provisioner.list()).toEqual([]);
-    const { lines, offset } = await s.readAll(unit.id);
+    const { lines, cursor } = await s.readAll(unit.id);
     expect(lines).toContain('listening');
-    await s.provisioner.consumed(unit.id, offset);
-    expect(await s.readAll(unit.id)).toEqual({ lines: [], offset: 0 });
+    await s.provisioner.consumed(unit.id, cursor ?? '');
+    expect(await s.readAll(unit.id)).toEqual({ lines: [], cursor: null });
   });
 
   s.test(

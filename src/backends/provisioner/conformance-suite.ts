@@ -135,24 +135,29 @@ export class Suite {
     return { unit, address };
   }
 
-  async readAll(id: string, from = 0): Promise<{ lines: string[]; offset: number }> {
+  async readAll(id: string, after: string | null = null): Promise<Output> {
     const lines: string[] = [];
-    let offset = from;
-    for await (const chunk of this.provisioner.output(id, from, AbortSignal.timeout(10_000))) {
+    let cursor = after;
+    for await (const chunk of this.provisioner.output(id, after, AbortSignal.timeout(10_000))) {
       lines.push(...chunk.lines.map(({ text }) => text));
-      offset = chunk.offset;
+      cursor = chunk.cursor;
     }
-    return { lines, offset };
+    return { lines, cursor };
   }
 
-  async readUntil(id: string, last: string, from = 0): Promise<{ lines: string[]; offset: number }> {
+  async readUntil(id: string, last: string, after: string | null = null): Promise<Output> {
     const lines: string[] = [];
-    for await (const chunk of this.provisioner.output(id, from, AbortSignal.timeout(10_000))) {
+    for await (const chunk of this.provisioner.output(id, after, AbortSignal.timeout(10_000))) {
       lines.push(...chunk.lines.map(({ text }) => text));
-      if (lines.includes(last)) return { lines, offset: chunk.offset };
+      if (lines.includes(last)) return { lines, cursor: chunk.cursor };
     }
     throw new Error(`The line ${last} did not come; came: ${lines.join(' | ')}`);
   }
+}
+
+interface Output {
+  readonly lines: readonly string[];
+  readonly cursor: string | null;
 }
 
 export async function failureOf(work: Promise<unknown>): Promise<Failure> {

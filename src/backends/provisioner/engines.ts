@@ -127,16 +127,16 @@ class EngineSet implements Engines {
     for (const engine of this.#all.values()) engine.onExit(listener);
   }
 
-  async *output(id: string, fromOffset: number, signal: AbortSignal): AsyncGenerator<OutputChunk> {
-    for (const engine of this.#holders(id)) yield* engine.output(id, fromOffset, signal);
+  async *output(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+    for (const engine of this.#holders(id)) yield* engine.output(id, after, signal);
   }
 
-  async consumed(id: string, offset: number): Promise<void> {
-    await Promise.all(this.#holders(id).map((engine) => engine.consumed(id, offset)));
+  async consumed(id: string, cursor: string): Promise<void> {
+    await Promise.all(this.#holders(id).map((engine) => engine.consumed(id, cursor)));
   }
 
-  async giveUp(id: string, fromOffset: number): Promise<boolean> {
-    const given = await Promise.all(this.#holders(id).map((engine) => engine.giveUp(id, fromOffset)));
+  async giveUp(id: string, after: string | null): Promise<boolean> {
+    const given = await Promise.all(this.#holders(id).map((engine) => engine.giveUp(id, after)));
     return given.includes(true);
   }
 

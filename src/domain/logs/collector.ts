@@ -79,33 +79,33 @@ export class Collector {
   async #carry(unit: Unit, release: Release, task: Task): Promise<void> {
     const redact = privateValues(release.env);
     const { signal } = task.stop;
-    let from = 0;
+    let after: string | null = null;
     while (!signal.aborted) {
       try {
         task.goesOn = false;
-        from = await this.#logStore.offset(unit.id);
-        for await (const chunk of this.#provisioner.output(unit.id, from, signal)) {
+        after = await this.#logStore.cursor(unit.id);
+        for await (const chunk of this.#provisioner.output(unit.id, after, signal)) {
           await this.#journal.append(entriesOf(unit, chunk, new Date()), redact, {
             unitId: unit.id,
-            offset: chunk.offset,
+            cursor: chunk.cursor,
           });
-          from = chunk.offset;
-          await this.#provisioner.consumed(unit.id, chunk.offset);
+          after = chunk.cursor;
+          await this.#provisioner.consumed(unit.id, chunk.cursor);
         }
         if (!task.goesOn) break;
       } catch (error) {
         if (signal.aborted) break;
         this.#logger.warn({ err: error, unit: unit.id }, 'reading the output of a unit failed, trying again');
-        if (isUnavailable(error)) await this.#makeRoom(unit, from);
+        if (isUnavailable(error)) await this.#makeRoom(unit, after);
         await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
     if (this.#tasks.get(unit.id) === task) this.#tasks.delete(unit.id);
   }
 
-  async #makeRoom(unit: Unit, from: number): Promise<void> {
+  async #makeRoom(unit: Unit, after: string | null): Promise<void> {
     await bestEffort(this.#logger, `making room of what ${unitName(unit)} has printed`, async () => {
-      if (await this.#isDiskFull()) await this.#provisioner.giveUp(unit.id, from);
+      if (await this.#isDiskFull()) await this.#provisioner.giveUp(unit.id, after);
     });
   }
 }

@@ -5,7 +5,7 @@
 import { redactAll, type Redactor } from '../../lib/redact.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { LogEntry } from './entry.ts';
-import type { LogStore, OutputOffset } from './log-store.ts';
+import type { LogStore, OutputCursor } from './log-store.ts';
 
 export class Journal {
   readonly #store: LogStore;
@@ -20,13 +20,13 @@ export class Journal {
     this.#logger = deps.logger;
   }
 
-  async append(entries: readonly LogEntry[], redact: Redactor, offset?: OutputOffset): Promise<void> {
+  async append(entries: readonly LogEntry[], redact: Redactor, read?: OutputCursor): Promise<void> {
     const messages = redactAll(
       redact,
       entries.map((entry) => entry.message),
     );
     const safe = entries.map((entry, at) => ({ ...entry, message: messages[at] ?? '' }));
-    await this.#store.append(safe, offset);
+    await this.#store.append(safe, read);
     for (const { app } of entries) this.#lineCounts.set(app, (this.#lineCounts.get(app) ?? 0) + 1);
     for (const app of new Set(entries.map((entry) => entry.app))) this.#wake(app);
     this.#wake('');

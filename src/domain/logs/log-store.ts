@@ -27,19 +27,20 @@ export interface RemovedEntries {
 }
 
 /** How far a unit's output is stored; kept in the same transaction as the entries, so nothing is lost or doubled. */
-export interface OutputOffset {
+export interface OutputCursor {
   readonly unitId: string;
-  readonly offset: number;
+  /** Of the engine that the output comes from. */
+  readonly cursor: string;
 }
 
 export interface LogStore extends DrainCursors {
   readonly name: string;
-  /** Stores entries in order, gives each its seq, and the offset with them, all or nothing. Resolves when a crash of control loses none. */
-  append(entries: readonly LogEntry[], offset?: OutputOffset): Promise<LogEntry[]>;
+  /** Stores entries in order, gives each its seq, and the cursor with them, all or nothing. Resolves when a crash of control loses none. */
+  append(entries: readonly LogEntry[], read?: OutputCursor): Promise<LogEntry[]>;
   /** Oldest first. */
   query(filter: LogFilter): Promise<LogEntry[]>;
-  /** The stored offset of a unit's output; 0 when unknown. */
-  offset(unitId: string): Promise<number>;
+  /** Up to where a unit's output is stored; null: nothing of it. */
+  cursor(unitId: string): Promise<string | null>;
   forgetUnit(unitId: string): Promise<void>;
   /** What prune() has removed of an app since removeApp(); null: nothing. */
   removed(app: string): Promise<RemovedEntries | null>;

@@ -114,12 +114,13 @@ export type Probe = { readonly address: Address; readonly timeoutMs: number } & 
 export type ProbeResult =
   { readonly kind: 'well' } | { readonly kind: 'unwell'; readonly detail: string } | { readonly kind: 'unknown' };
 
-/** A piece of a unit's output; `offset` is where the next read begins. */
+/** A piece of a unit's output. */
 export interface OutputChunk {
   /** Printed before the lines, and not to be had any more. */
   readonly missing?: MissingOutput;
   readonly lines: readonly OutputLine[];
-  readonly offset: number;
+  /** The next read goes on after it. In the engine's own words, at most 200 characters; good for this unit only, and for every later control. */
+  readonly cursor: string;
 }
 
 export interface MissingOutput {
@@ -131,7 +132,7 @@ export interface MissingOutput {
 }
 
 export interface OutputLine {
-  /** ISO 8601 UTC with milliseconds, when the platform read the line. */
+  /** ISO 8601 UTC with milliseconds: when the engine took the line, or, where it does not say, when it was read. Never earlier than that of the line before. */
   readonly at: string;
   readonly text: string;
 }
@@ -263,19 +264,20 @@ export interface Provisioner {
   onExit(listener: (exited: UnitExited) => void): void;
 
   /**
-   * Reads the unit's output from a byte offset, without gaps: what was written while control was away is there too.
+   * Reads the unit's output after a cursor that it has given, null for all of it, without gaps: what was written while control was away
+   * is there too.
    * Ends when the unit is gone and all was read, or when the signal fires.
    */
-  output(id: string, fromOffset: number, signal: AbortSignal): AsyncIterable<OutputChunk>;
+  output(id: string, after: string | null, signal: AbortSignal): AsyncIterable<OutputChunk>;
 
-  /** The output before `offset` is stored elsewhere and its disk space may be given back. */
-  consumed(id: string, offset: number): Promise<void>;
+  /** The output up to the cursor is stored elsewhere and its disk space may be given back. */
+  consumed(id: string, cursor: string): Promise<void>;
 
   /**
-   * For when what is read cannot be stored and the disk is full: gives back the disk space of the oldest output after the offset, up to
+   * For when what is read cannot be stored and the disk is full: gives back the disk space of the oldest output after the cursor, up to
    * about the last megabyte. The next output() from there begins with what is missing. False: nothing was given back.
    */
-  giveUp(id: string, fromOffset: number): Promise<boolean>;
+  giveUp(id: string, after: string | null): Promise<boolean>;
 
   /** Last lines of the unit's output, oldest first. Missing unit: empty. */
   lastLines(id: string, count: number): Promise<string[]>;

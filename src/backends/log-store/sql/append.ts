@@ -1,5 +1,5 @@
 import type { LogEntry } from '../../../domain/logs/entry.ts';
-import type { OutputOffset } from '../../../domain/logs/log-store.ts';
+import type { OutputCursor } from '../../../domain/logs/log-store.ts';
 import { insertBlock, type InsertedBlock } from './block-rows.ts';
 import { storable } from './messages.ts';
 import type { LogScope } from './schema.ts';
@@ -9,16 +9,16 @@ import { isToBeSealed, seal, SEALED_BYTES } from './seal.ts';
 export async function append(
   scope: LogScope,
   given: readonly LogEntry[],
-  offset: OutputOffset | undefined,
+  read: OutputCursor | undefined,
 ): Promise<LogEntry[]> {
   const entries = given.length === 0 ? [] : await numbered(scope, storable(given));
   for (const [app, own] of Map.groupBy(entries, (entry) => entry.app)) await appendTo(scope, app, own);
-  if (offset !== undefined) {
-    const row = { unit_id: offset.unitId, position: offset.offset };
+  if (read !== undefined) {
+    const row = { unit_id: read.unitId, output_cursor: read.cursor };
     await scope.db
-      .insertInto('log_offsets')
+      .insertInto('log_cursors')
       .values(row)
-      .onConflict((conflict) => conflict.column('unit_id').doUpdateSet({ position: row.position }))
+      .onConflict((conflict) => conflict.column('unit_id').doUpdateSet({ output_cursor: row.output_cursor }))
       .execute();
   }
   return entries;

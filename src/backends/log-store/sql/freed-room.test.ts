@@ -47,14 +47,15 @@ it('a full disk refuses lines, loses none it has taken, and makes room by the ol
     await store.prune(bounds({}));
     let taken = 0;
     const fill = async (): Promise<void> => {
-      for (; taken < 100; taken += 1) await store.append(noise(100), { unitId: 'aaaaaaaaaaaa', offset: taken + 1 });
+      for (; taken < 100; taken += 1)
+        await store.append(noise(100), { unitId: 'aaaaaaaaaaaa', cursor: String(taken + 1) });
     };
     await expect(fill()).rejects.toMatchObject({ code: 'unavailable' });
-    expect(await store.offset('aaaaaaaaaaaa')).toBe(taken);
+    expect(await store.cursor('aaaaaaaaaaaa')).toBe(String(taken));
     expect(await messages(store)).toHaveLength(taken * 100);
     const removed = await store.prune(bounds({ giveBackBytes: 8 * KIB * KIB }));
     expect(removed).toBeGreaterThan(0);
-    await store.append(noise(100), { unitId: 'aaaaaaaaaaaa', offset: taken + 1 });
+    await store.append(noise(100), { unitId: 'aaaaaaaaaaaa', cursor: String(taken + 1) });
     expect(await messages(store)).toHaveLength((taken + 1) * 100 - removed);
     expect(await messages(store, 'blog')).toEqual(['of a quiet app']);
     expect((await store.removed('shop'))?.entries).toBe(removed);

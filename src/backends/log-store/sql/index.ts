@@ -75,7 +75,7 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
   const { db } = scope;
   return {
     name,
-    append: (entries, offset) => transaction(scope, (inside) => append(inside, entries, offset)),
+    append: (entries, read) => transaction(scope, (inside) => append(inside, entries, read)),
     query: (filter) => query(scope, filter),
     async removed(app) {
       const row = await db
@@ -87,16 +87,16 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
       return { entries: row.removed_entries, seq: row.removed_seq, at: row.removed_at };
     },
     ...drainCursors(scope),
-    async offset(unitId) {
+    async cursor(unitId) {
       const row = await db
-        .selectFrom('log_offsets')
-        .select('position')
+        .selectFrom('log_cursors')
+        .select('output_cursor')
         .where('unit_id', '=', unitId)
         .executeTakeFirst();
-      return row?.position ?? 0;
+      return row?.output_cursor ?? null;
     },
     async forgetUnit(unitId) {
-      await db.deleteFrom('log_offsets').where('unit_id', '=', unitId).execute();
+      await db.deleteFrom('log_cursors').where('unit_id', '=', unitId).execute();
     },
     removeApp: (app) =>
       transaction(scope, async (inside) => {

@@ -29,7 +29,7 @@ test(`loses and doubles no line in ${KILLS} kills`, async () => {
       const told = await writeUntilKilled(script, ENOUGH + Math.floor(Math.random() * ENOUGH));
       const store = await createSqlLogStore({ kind: 'sqlite', file }, { logger: SILENT });
       try {
-        const offset = await store.offset('aaaaaaaaaaaa');
+        const offset = Number(await store.cursor('aaaaaaaaaaaa'));
         expect(offset).toBeGreaterThanOrEqual(told);
         const lines = (await store.query({ app: 'shop', lines: 0 })).map(({ message }) => Number(message));
         expect(lines).toEqual(Array.from({ length: offset }, (_, number) => number));
@@ -42,7 +42,7 @@ test(`loses and doubles no line in ${KILLS} kills`, async () => {
   }
 });
 
-/** Numbers the lines from the stored offset on, as the collector would after a restart; prints the offset once stored. */
+/** Numbers the lines from the stored cursor on, as the collector would after a restart; prints it once stored. */
 function writer(file: string): string {
   const module = (name: string) => JSON.stringify(pathToFileURL(join(built, name)).href);
   return `
@@ -51,11 +51,11 @@ function writer(file: string): string {
     import { SILENT } from ${module('lib/logger.js')};
     const store = await createSqlLogStore({ kind: 'sqlite', file: ${JSON.stringify(file)} }, { logger: SILENT });
     const unitId = 'aaaaaaaaaaaa';
-    for (let offset = await store.offset(unitId); ; ) {
+    for (let offset = Number(await store.cursor(unitId)); ; ) {
       const entries = Array.from({ length: 7 }, (_, number) => ({ seq: 0, at: '', app: 'shop', source: 'web',
         unit: 'shop/0', unitId, release: 1, message: String(offset + number) }));
       offset += entries.length;
-      await store.append(entries, { unitId, offset });
+      await store.append(entries, { unitId, cursor: String(offset) });
       writeSync(1, offset + '\\n');
     }`;
 }

@@ -38,7 +38,7 @@ export const entryCases: LogStoreCases = {
 
   'keeps ten thousand lines in one go': async (store) => {
     const given = entries(10_000);
-    const stored = await store.append(given, { unitId: 'aaaaaaaaaaaa', offset: 1 });
+    const stored = await store.append(given, { unitId: 'aaaaaaaaaaaa', cursor: '1' });
     expect(stored).toHaveLength(10_000);
     expect(await store.query({ app: 'shop', lines: 0 })).toEqual(stored);
   },
@@ -59,26 +59,27 @@ export const entryCases: LogStoreCases = {
     expect(await messages(store)).toEqual(['nul\uFFFDnul', 'half \uFFFD', '\uFFFD half', 'whole \ud83d\ude00']);
   },
 
-  'stores the offset with the entries': async (store, { again }) => {
-    expect(await store.offset('aaaaaaaaaaaa')).toBe(0);
-    await store.append(entries(1), { unitId: 'aaaaaaaaaaaa', offset: 5 });
-    await store.append([], { unitId: 'bbbbbbbbbbbb', offset: 2 ** 40 });
-    await store.append(entries(1), { unitId: 'aaaaaaaaaaaa', offset: 17 });
+  'stores the cursor with the entries': async (store, { again }) => {
+    expect(await store.cursor('aaaaaaaaaaaa')).toBeNull();
+    await store.append(entries(1), { unitId: 'aaaaaaaaaaaa', cursor: '5' });
+    await store.append([], { unitId: 'bbbbbbbbbbbb', cursor: '2026-03-04T05:06:07.089Z a/b=' });
+    await store.append(entries(1), { unitId: 'aaaaaaaaaaaa', cursor: '17' });
     await store.append(entries(1));
     const other = await again();
-    expect([await other.offset('aaaaaaaaaaaa'), await other.offset('bbbbbbbbbbbb')]).toEqual([17, 2 ** 40]);
+    const cursors = [await other.cursor('aaaaaaaaaaaa'), await other.cursor('bbbbbbbbbbbb')];
+    expect(cursors).toEqual(['17', '2026-03-04T05:06:07.089Z a/b=']);
     await store.forgetUnit('aaaaaaaaaaaa');
     await store.forgetUnit('aaaaaaaaaaaa');
-    expect(await other.offset('aaaaaaaaaaaa')).toBe(0);
+    expect(await other.cursor('aaaaaaaaaaaa')).toBeNull();
   },
 
   'stores all or nothing': async (store) => {
     const wrong = entry('x', { unit: 'nul\0name' });
-    await expect(store.append([entry('y'), wrong], { unitId: 'aaaaaaaaaaaa', offset: 9 })).rejects.toMatchObject({
+    await expect(store.append([entry('y'), wrong], { unitId: 'aaaaaaaaaaaa', cursor: '9' })).rejects.toMatchObject({
       code: 'input.invalid',
     });
     expect(await messages(store)).toEqual([]);
-    expect(await store.offset('aaaaaaaaaaaa')).toBe(0);
+    expect(await store.cursor('aaaaaaaaaaaa')).toBeNull();
   },
 
   'does nothing with nothing': async (store) => {

@@ -25,7 +25,7 @@ import type { Address } from '../../../domain/units/unit.ts';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openMemoryShell } from './memory-shell.ts';
-import { MemoryOutput, MemoryUnit } from './memory-unit.ts';
+import { MemoryOutput, MemoryUnit, offsetOf } from './memory-unit.ts';
 
 const POLL_MS = 2;
 const LIMITS = { memoryLimit: true, cpuLimit: true } as const;
@@ -184,21 +184,21 @@ class MemoryProvisioner implements Provisioner {
     for (const entry of this.#machine.entries.values()) this.#report(entry);
   }
 
-  async *output(id: string, fromOffset: number, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+  async *output(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     const entry = this.#machine.entries.get(id);
     if (entry === undefined) return;
-    yield* entry.output.read(fromOffset, () => entry.unit.exit !== null, signal);
+    yield* entry.output.read(after, () => entry.unit.exit !== null, signal);
   }
 
-  async consumed(id: string, offset: number): Promise<void> {
+  async consumed(id: string, cursor: string): Promise<void> {
     const entry = this.#machine.entries.get(id);
     if (entry === undefined) return;
-    entry.consumed = Math.max(entry.consumed, offset);
+    entry.consumed = Math.max(entry.consumed, offsetOf(cursor));
     this.#forgetIfRead(entry);
   }
 
-  async giveUp(id: string, fromOffset: number): Promise<boolean> {
-    return this.#machine.entries.get(id)?.output.giveUp(fromOffset) ?? false;
+  async giveUp(id: string, after: string | null): Promise<boolean> {
+    return this.#machine.entries.get(id)?.output.giveUp(after) ?? false;
   }
 
   async lastLines(id: string, count: number): Promise<string[]> {

@@ -155,6 +155,15 @@ export class MemoryUnit {
   }
 }
 
+/** Nothing to be counted with. */
+function cursorAt(offset: number): string {
+  return `after ${offset.toString(36)}`;
+}
+
+export function offsetOf(cursor: string | null): number {
+  return cursor === null ? 0 : parseInt(cursor.replace('after ', ''), 36);
+}
+
 /** Lines with the byte offsets they would have in a file. */
 const LEFT_BYTES = 1024 * 1024;
 
@@ -182,7 +191,8 @@ export class MemoryOutput {
   }
 
   /** As on a disk, where a megabyte is left. */
-  giveUp(from: number): boolean {
+  giveUp(after: string | null): boolean {
+    const from = offsetOf(after);
     const isMore = from >= this.#givenUp.from && from < this.#givenUp.upTo;
     const begin = isMore ? this.#givenUp.upTo : from;
     if (this.size - begin < 2 * LEFT_BYTES) return false;
@@ -192,11 +202,12 @@ export class MemoryOutput {
     return gone.length > 0;
   }
 
-  async *read(from: number, isOver: () => boolean, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+  async *read(after: string | null, isOver: () => boolean, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+    const from = offsetOf(after);
     const { from: gone, upTo, lines } = this.#givenUp;
     const isGivenUp = from >= gone && from < upTo;
     let offset = isGivenUp ? upTo : from;
-    if (isGivenUp) yield { missing: { lines, bytes: upTo - from, why: 'no room' }, lines: [], offset };
+    if (isGivenUp) yield { missing: { lines, bytes: upTo - from, why: 'no room' }, lines: [], cursor: cursorAt(offset) };
     const notice = (): void => this.notice();
     signal.addEventListener('abort', notice);
     try {
@@ -206,7 +217,7 @@ export class MemoryOutput {
         const found = this.#lines.filter(({ end }) => end > offset);
         if (found.length > 0) {
           offset = this.size;
-          yield { lines: found.map(({ line }) => line), offset };
+          yield { lines: found.map(({ line }) => line), cursor: cursorAt(offset) };
           continue;
         }
         if (wasOver) return;

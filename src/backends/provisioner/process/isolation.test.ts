@@ -54,7 +54,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
     async function outputOf(unit: UnitSpec): Promise<string> {
       await world.provisioner.ensure(unit);
       const lines: string[] = [];
-      for await (const chunk of world.provisioner.output(unit.id, 0, AbortSignal.timeout(10_000))) {
+      for await (const chunk of world.provisioner.output(unit.id, null, AbortSignal.timeout(10_000))) {
         lines.push(...chunk.lines.map(({ text }) => text));
       }
       return lines.join('\n');
@@ -178,19 +178,19 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         'i=0; while [ $i -lt 40 ]; do head -c 99999 /dev/zero | tr "\\\\0" x; echo; i=$((i+1)); done; echo end; exec sleep 1000',
       );
       await world.provisioner.ensure(unit);
-      let offset = 0;
-      for await (const chunk of world.provisioner.output(unit.id, 0, AbortSignal.timeout(10_000))) {
-        offset = chunk.offset;
+      let cursor = '';
+      for await (const chunk of world.provisioner.output(unit.id, null, AbortSignal.timeout(10_000))) {
+        cursor = chunk.cursor;
         if (chunk.lines.at(-1)?.text === 'end') break;
       }
-      expect(offset).toBe(40 * 100_000 + 4);
+      expect(cursor).toBe(String(40 * 100_000 + 4));
       const file = join(world.units, unit.id, 'output');
-      await world.provisioner.consumed(unit.id, offset);
+      await world.provisioner.consumed(unit.id, cursor);
       expect(statSync(file).blocks * 512).toBeLessThan(1024 * 1024);
       expect((await world.provisioner.lastLines(unit.id, 1))[0]).toBe('end');
       await world.provisioner.stop(unit.id, 1_000);
       const rest: number[] = [];
-      for await (const chunk of world.provisioner.output(unit.id, 0, NEVER)) rest.push(chunk.lines.length);
+      for await (const chunk of world.provisioner.output(unit.id, null, NEVER)) rest.push(chunk.lines.length);
       expect(rest.length).toBeGreaterThan(0);
       await world.provisioner.remove(unit.id);
       expect(readdirSync(world.units)).toEqual([]);

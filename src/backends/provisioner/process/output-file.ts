@@ -42,8 +42,13 @@ export interface TailOptions {
   readonly gone: Promise<unknown>;
 }
 
+/** `offset` is where the next read begins. */
+export interface ReadOutput extends Omit<OutputChunk, 'cursor'> {
+  readonly offset: number;
+}
+
 /** Follows the file from a byte offset until it is complete or the signal fires. Missing file: ends at once. */
-export async function* tailOutput(options: TailOptions): AsyncGenerator<OutputChunk> {
+export async function* tailOutput(options: TailOptions): AsyncGenerator<ReadOutput> {
   const { path, signal } = options;
   const file = await openIfThere(path);
   if (file === null) return;
@@ -57,7 +62,7 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<OutputCh
     let position = options.from;
     let lastData = Date.now();
     let splitter = new LineSplitter(await endsInsideLine(file, position));
-    const chunk = (texts: readonly string[]): OutputChunk => {
+    const chunk = (texts: readonly string[]): ReadOutput => {
       const at = new Date().toISOString();
       return { lines: texts.map((text) => ({ at, text })), offset: position - splitter.pending };
     };

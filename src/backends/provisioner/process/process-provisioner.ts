@@ -45,7 +45,7 @@ import { openShell } from './shell.ts';
 import { openSlug } from './slug.ts';
 import type { Slug } from './slug.ts';
 import { launchUnit, newRecord, startFailure } from './unit-launch.ts';
-import { UnitOutputs } from './unit-outputs.ts';
+import { offsetOf, UnitOutputs } from './unit-outputs.ts';
 import { UnitPorts } from './unit-ports.ts';
 import { loadRecord, makeUnitDirectories, unitPaths } from './unit-record.ts';
 import type { UnitPaths, UnitRecord } from './unit-record.ts';
@@ -280,13 +280,13 @@ class ProcessProvisioner implements Provisioner {
     for (const unit of this.#units.values()) this.#report(unit);
   }
 
-  async *output(id: string, fromOffset: number, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+  async *output(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     const unit = this.#units.get(id);
-    if (unit === undefined) return;
-    yield* this.#outputs.follow(unit, fromOffset, signal);
+    if (unit !== undefined) yield* this.#outputs.follow(unit, after, signal);
   }
 
-  async consumed(id: string, offset: number): Promise<void> {
+  async consumed(id: string, cursor: string): Promise<void> {
+    const offset = offsetOf(cursor);
     await this.#queue.run(`output:${id}`, async () => {
       const unit = this.#units.get(id);
       if (unit === undefined) return;
@@ -296,10 +296,10 @@ class ProcessProvisioner implements Provisioner {
     });
   }
 
-  async giveUp(id: string, fromOffset: number): Promise<boolean> {
+  async giveUp(id: string, after: string | null): Promise<boolean> {
     const unit = this.#units.get(id);
     if (unit === undefined) return false;
-    return this.#queue.run(`output:${id}`, () => this.#outputs.giveUp(unit, fromOffset));
+    return this.#queue.run(`output:${id}`, () => this.#outputs.giveUp(unit, offsetOf(after)));
   }
 
   async lastLines(id: string, count: number): Promise<string[]> {

@@ -2,7 +2,12 @@
 import type { MissingOutput, OutputChunk } from '../../../domain/units/provisioner.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { LiveUnit } from './live-unit.ts';
-import { lastLinesOf, planGivingUp, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
+import { lastLinesOf, type ReadOutput, planGivingUp, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
+
+/** A cursor of this engine is the offset of a byte. */
+export function offsetOf(cursor: string | null): number {
+  return cursor === null ? 0 : Number(cursor);
+}
 
 export class UnitOutputs {
   readonly #logger: Logger;
@@ -19,7 +24,13 @@ export class UnitOutputs {
     return this.#canPunch ? '' : '; read output keeps its disk space, because holes cannot be punched into files here';
   }
 
-  follow({ record, paths, gone }: LiveUnit, fromOffset: number, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+  async *follow(unit: LiveUnit, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+    for await (const { offset, ...read } of this.#read(unit, offsetOf(after), signal)) {
+      yield { ...read, cursor: String(offset) };
+    }
+  }
+
+  #read({ record, paths, gone }: LiveUnit, fromOffset: number, signal: AbortSignal): AsyncGenerator<ReadOutput> {
     const { freed, givenUp } = record;
     const isGivenUp = givenUp !== undefined && fromOffset >= givenUp.from && fromOffset < givenUp.upTo;
     if (!isGivenUp) return tailOutput({ path: paths.output, from: Math.max(fromOffset, freed), signal, gone });

@@ -55,7 +55,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
     async function outputOf(unit: UnitSpec): Promise<string> {
       await world.provisioner.ensure(unit);
       const lines: string[] = [];
-      for await (const chunk of world.provisioner.output(unit.id, 0, AbortSignal.timeout(60_000))) {
+      for await (const chunk of world.provisioner.output(unit.id, null, AbortSignal.timeout(60_000))) {
         lines.push(...chunk.lines.map(({ text }) => text));
       }
       await world.provisioner.remove(unit.id);

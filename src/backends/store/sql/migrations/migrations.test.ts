@@ -41,7 +41,7 @@ function using<T>(file: string, work: (database: DatabaseSync) => T): T {
 }
 
 /** What was kept in one table is kept in another one. */
-const MOVED: Readonly<Record<string, string>> = { log_entries: 'log_blocks' };
+const MOVED: Readonly<Record<string, string>> = { log_entries: 'log_blocks', log_offsets: 'log_cursors' };
 const OWN = /^(?:sqlite_|migrations|log_migrations|.*_lock$)/;
 
 function tables(database: DatabaseSync): string[] {
