@@ -1,14 +1,16 @@
 import { afterEach, expect, it } from 'vitest';
 import { until } from '../../test/support/until.ts';
 import { createMemoryProvisioner, MemoryMachine } from '../backends/provisioner/memory/memory-provisioner.ts';
-import type { UnitSpec } from '../domain/units/provisioner.ts';
+import type { Provisioner, UnitSpec } from '../domain/units/provisioner.ts';
 import { SILENT } from '../lib/logger.ts';
 import { KeptUnits } from './kept-units.ts';
 
 const machine = new MemoryMachine();
 let kept: KeptUnits;
+let provisioner: Provisioner;
 afterEach(async () => {
   await kept.close();
+  await provisioner.close();
   await machine.dispose();
 });
 
@@ -44,7 +46,7 @@ async function keep(specs: readonly UnitSpec[]): Promise<string[]> {
   const onDeath = async ({ id }: UnitSpec) => void told.push(`${id} died`);
   const onReady = async ({ id }: UnitSpec, address: unknown) =>
     void told.push(`${id} ${address === null ? 'runs' : 'serves'}`);
-  const provisioner = createMemoryProvisioner(machine);
+  provisioner = createMemoryProvisioner(machine);
   const addressOf = async (id: string) => (specs.find((one) => one.id === id)?.listens === true ? ADDRESS : null);
   kept = new KeptUnits({ provisioner, specOf, addressOf, onDeath, onReady, stopGraceMs: 0, logger: SILENT });
   await kept.start();

@@ -182,7 +182,7 @@ const FIXTURES: readonly Fixture[] = [
     break: async (world) => {
       const { id } = await unitOf(world);
       const entry = world.machine.units.entries.get(id);
-      if (entry !== undefined) entry.isReported = true;
+      if (entry !== undefined) entry.isSilent = true;
       await world.machine.units.kill(id);
     },
     link: 'port',

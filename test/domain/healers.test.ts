@@ -51,7 +51,7 @@ it('restore the packet filter of units that an operator has emptied', async () =
 it('start a unit whose death nobody noted', async () => {
   const { id } = await theUnit();
   const entry = world.machine.units.entries.get(id);
-  if (entry !== undefined) entry.isReported = true;
+  if (entry !== undefined) entry.isSilent = true;
   await world.machine.units.kill(id);
   expect(await healed('units')).toEqual([`unit:${id}`]);
   expect(await theUnit()).toMatchObject({ id, state: 'started', exits: 1 });

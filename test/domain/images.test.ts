@@ -89,7 +89,7 @@ describe('an image', () => {
 
   it('is refused before anything is recorded, where units cannot run it', async () => {
     const { store, gitHost, probe, settings } = world.machine;
-    const limits = { memoryLimit: true, cpuLimit: true } as const;
+    const limits = { restarts: 'platform', memoryLimit: true, cpuLimit: true } as const;
     const supports = { shell: true, images: false, volumes: 'below the code', links: false, ...limits } as const;
     const engine = { name: 'process', description: 'user: one system user per app', poolOptions: {}, supports };
     const uploads = createUploads({

@@ -86,10 +86,10 @@ export const ANN: UserCaller = {
 
 const MEMORY_FILE_SYSTEM = '/dev/shm';
 
-/** `elsewhere`: in place of the engine of that name, which is one in memory. */
+/** `elsewhere`: the engine of that name, or what one in memory runs its units on. */
 export async function startDomain(
   settings: Partial<Settings> = {},
-  elsewhere: Provisioner | null = null,
+  elsewhere: Provisioner | MemoryMachine = new MemoryMachine(),
 ): Promise<DomainWorld> {
   const machine = await createMachine(settings, elsewhere);
   try {
@@ -101,12 +101,13 @@ export async function startDomain(
   }
 }
 
-async function createMachine(settings: Partial<Settings>, other: Provisioner | null): Promise<Machine> {
+async function createMachine(settings: Partial<Settings>, other: Provisioner | MemoryMachine): Promise<Machine> {
   const directory = await mkdtemp(join(await fastDirectory(), 'tancho-domain-'));
   const deps = { sealer: new Sealer([newSealKey()]), logger: SILENT };
   const store = await createSqlStore({ kind: 'sqlite', file: join(directory, 'tancho.db') }, deps);
   const logStore = await createSqlLogStore({ kind: 'sqlite', file: join(directory, 'logs.db') }, deps);
-  const [units, elsewhere] = [new MemoryMachine(), new MemoryMachine()];
+  const units = new MemoryMachine();
+  const elsewhere = other instanceof MemoryMachine ? other : new MemoryMachine();
   const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
   const builder = new MemoryBuilder();
   const worlds: DomainWorld[] = [];
@@ -171,7 +172,7 @@ async function createMachine(settings: Partial<Settings>, other: Provisioner | n
       return createEngines(
         new Map([
           ['memory', engine(units)],
-          ['elsewhere', other ?? engine(elsewhere)],
+          ['elsewhere', other instanceof MemoryMachine ? engine(other) : other],
         ]),
       );
     },

@@ -37,7 +37,13 @@ const EFFECTS: ReadonlySet<string> = new Set([
 ]);
 
 /** Not asynchronous: handed through as they are. */
-const PLAIN: ReadonlySet<string> = new Set(['provisioner.at', 'provisioner.onExit', 'provisioner.output', 'gitHost.source']);
+const PLAIN: ReadonlySet<string> = new Set([
+  'provisioner.at',
+  'provisioner.of',
+  'provisioner.onExit',
+  'provisioner.output',
+  'gitHost.source',
+]);
 
 type Hook = (given: readonly unknown[]) => void | Promise<void>;
 

@@ -22,26 +22,29 @@ export function outputCases(s: Suite): void {
     expect(await s.provisioner.lastLines(unit.id, 2)).toEqual(['two', 'three']);
   });
 
-  s.test('goes on after each cursor that it has given, also for a later control, and its times never go back', async () => {
-    const unit = s.spec(s.world.commands.printMuch, { listens: false });
-    const handle = await s.provisioner.ensure(unit);
-    await s.readUntil(unit.id, 'last');
-    await s.provisioner.stop(unit.id, 1_000);
-    const chunks: OutputChunk[] = [];
-    for await (const chunk of s.provisioner.output(unit.id, null, NEVER)) chunks.push(chunk);
-    const all = chunks.flatMap(({ lines }) => lines);
-    const times = all.map(({ at }) => at);
-    expect(times).toEqual([...times].sort());
-    expect(new Date(times[0] ?? '').toISOString()).toBe(times[0]);
-    await s.restart();
-    await s.provisioner.recover(new Map([[unit.id, handle]]));
-    for (const at of new Set([0, chunks.length >> 1, chunks.length - 1])) {
-      const cursor = chunks[at]?.cursor ?? '';
-      expect(cursor.length).toBeLessThanOrEqual(200);
-      const rest = chunks.slice(at + 1).flatMap(({ lines }) => lines.map(({ text }) => text));
-      expect((await s.readAll(unit.id, cursor)).lines).toEqual(rest);
-    }
-  });
+  s.test(
+    'goes on after each cursor that it has given, also for a later control, and its times never go back',
+    async () => {
+      const unit = s.spec(s.world.commands.printMuch, { listens: false });
+      const handle = await s.provisioner.ensure(unit);
+      await s.readUntil(unit.id, 'last');
+      await s.provisioner.stop(unit.id, 1_000);
+      const chunks: OutputChunk[] = [];
+      for await (const chunk of s.provisioner.output(unit.id, null, NEVER)) chunks.push(chunk);
+      const all = chunks.flatMap(({ lines }) => lines);
+      const times = all.map(({ at }) => at);
+      expect(times).toEqual([...times].sort());
+      expect(new Date(times[0] ?? '').toISOString()).toBe(times[0]);
+      await s.restart();
+      await s.provisioner.recover(new Map([[unit.id, handle]]));
+      for (const at of new Set([0, chunks.length >> 1, chunks.length - 1])) {
+        const cursor = chunks[at]?.cursor ?? '';
+        expect(cursor.length).toBeLessThanOrEqual(200);
+        const rest = chunks.slice(at + 1).flatMap(({ lines }) => lines.map(({ text }) => text));
+        expect((await s.readAll(unit.id, cursor)).lines).toEqual(rest);
+      }
+    },
+  );
 
   s.test('gives up output that cannot be stored, and counts it, also for who comes later', async () => {
     const unit = s.spec(s.world.commands.printMuch, { listens: false });
@@ -93,20 +96,25 @@ export function restartCases(s: Suite): void {
     await expect.poll(() => s.exits.map(({ id }) => id)).toEqual([unit.id]);
   });
 
-  s.test('tells once of a death that nobody saw', async () => {
-    const { unit } = await s.startServing();
-    const handle = await s.provisioner.ensure(unit);
-    await s.provisioner.close();
-    await s.world.killBehind(unit.id);
-    await s.restart();
-    s.listen();
-    expect(await s.provisioner.recover(new Map([[unit.id, handle]]))).toEqual(new Set());
-    await expect.poll(() => s.exits.map(({ id }) => id)).toEqual([unit.id]);
-    await s.restart();
-    s.listen();
-    await s.provisioner.recover(new Map([[unit.id, handle]]));
-    expect(s.exits).toHaveLength(1);
-  });
+  s.test(
+    'tells once of a death that nobody saw',
+    async () => {
+      const { unit } = await s.startServing();
+      const handle = await s.provisioner.ensure(unit);
+      await s.provisioner.close();
+      await s.world.killBehind(unit.id);
+      await s.restart();
+      s.listen();
+      expect(await s.provisioner.recover(new Map([[unit.id, handle]]))).toEqual(new Set());
+      await expect.poll(() => s.exits.map(({ id }) => id)).toEqual([unit.id]);
+      await s.restart();
+      s.listen();
+      await s.provisioner.recover(new Map([[unit.id, handle]]));
+      expect(s.exits).toHaveLength(1);
+      expect(await s.provisioner.comebacks()).toEqual([]);
+    },
+    s.restarts === 'platform' || 'this engine has started it again',
+  );
 
   s.test('leaves units alone that the caller does not know', async () => {
     const { unit, address } = await s.startServing();
@@ -115,6 +123,108 @@ export function restartCases(s: Suite): void {
     expect(await s.provisioner.list()).toEqual([{ id: unit.id, app: 'shop', running: true }]);
     expect((await get(address, '/')).status).toBe(200);
   });
+}
+
+/** Who starts units again, as `supports` says. */
+export function comebackCases(s: Suite): void {
+  const [ofPlatform, ofEngine] = [
+    s.restarts === 'platform' || 'this engine starts units again by itself',
+    s.restarts === 'engine' || 'this engine leaves restarts to the platform',
+  ];
+  const running = async () => (await s.provisioner.list()).map((unit) => unit.running);
+
+  s.test('says who starts units again', async () => {
+    expect(s.provisioner.supports.restarts).toBe(s.restarts);
+  });
+
+  s.test(
+    'leaves dead what has ended, until it is ensured again',
+    async () => {
+      const { unit, address } = await s.startServing();
+      await get(address, '/crash').catch(() => undefined);
+      await expect.poll(() => s.exits.length).toBe(1);
+      expect(await running()).toEqual([false]);
+      await s.restart();
+      s.listen();
+      expect(await s.provisioner.recover(new Map([[unit.id, '']]))).toEqual(new Set());
+      expect(await running()).toEqual([false]);
+      await s.startServing();
+      expect(await running()).toEqual([true]);
+    },
+    ofPlatform,
+  );
+
+  s.test(
+    'starts again by itself what has ended, tells of it once, and its next life can be waited for',
+    async () => {
+      const { unit, address } = await s.startServing();
+      for (const n of [1, 2]) {
+        const now = n === 1 ? address : await s.provisioner.ready(unit.id, SERVES, NEVER);
+        await get(now ?? address, '/crash').catch(() => undefined);
+        await expect.poll(() => s.exits.length).toBe(n);
+      }
+      const handle = await s.provisioner.ensure(unit);
+      const next = await s.provisioner.ready(unit.id, SERVES, NEVER);
+      expect((await get(next ?? address, '/')).status).toBe(200);
+      expect(await s.provisioner.ensure(unit)).toBe(handle);
+      expect(s.exits.map(({ id, code }) => [id, code])).toEqual([
+        [unit.id, 7],
+        [unit.id, 7],
+      ]);
+      const { lines } = await s.readUntil(unit.id, 'listening');
+      expect(lines.length).toBeGreaterThan(0);
+      expect(await s.provisioner.lastLines(unit.id, 9)).toEqual(['listening', 'listening', 'listening']);
+    },
+    ofEngine,
+  );
+
+  s.test(
+    'does not start again what was stopped, also not what ended just before',
+    async () => {
+      const { unit, address } = await s.startServing();
+      await get(address, '/crash').catch(() => undefined);
+      await expect.poll(() => s.exits.length).toBe(1);
+      await s.provisioner.stop(unit.id, 5_000);
+      expect(await running()).toEqual([false]);
+      await s.restart();
+      expect(await s.provisioner.recover(new Map([[unit.id, '']]))).toEqual(new Set());
+      expect((await failureOf(s.provisioner.ready(unit.id, SERVES, NEVER))).code).toBe('exited');
+      const again = await s.startServing();
+      expect((await get(again.address, '/')).status).toBe(200);
+    },
+    ofEngine,
+  );
+
+  s.test(
+    'tells of what has come back while control was away, and where it is, once, and not as an exit',
+    async () => {
+      const { unit, address } = await s.startServing();
+      const handle = await s.provisioner.ensure(unit);
+      await s.provisioner.close();
+      await s.world.killBehind(unit.id);
+      let seen = new Set<string>();
+      await expect
+        .poll(async () => {
+          await s.restart();
+          s.listen();
+          seen = await s.provisioner.recover(new Map([[unit.id, handle]]));
+          return [seen.size, s.exits.length];
+        })
+        .not.toEqual([0, 0]);
+      const [comeback, ...others] = await s.provisioner.comebacks();
+      expect(others).toEqual([]);
+      const next = await s.provisioner.ready(unit.id, SERVES, NEVER);
+      expect((await get(next ?? address, '/')).status).toBe(200);
+      if (comeback === undefined) expect(s.exits).toHaveLength(1);
+      else {
+        expect([comeback.id, comeback.exits.length, s.exits.length]).toEqual([unit.id, 1, 0]);
+        expect(Date.parse(comeback.exits[0]?.at ?? '')).toBeLessThanOrEqual(Date.now());
+        if (comeback.address !== null) expect(comeback.address).toEqual(next);
+      }
+      expect(await s.provisioner.comebacks()).toEqual([]);
+    },
+    ofEngine,
+  );
 }
 
 /** One-off commands. */

@@ -204,7 +204,7 @@ export function endCases(s: Suite): void {
     const killed = s.spec(s.world.commands.killSelf, { listens: false, id: 'bbbbbbbbbbbb' });
     await s.provisioner.ensure(failing);
     await s.provisioner.ensure(killed);
-    await expect.poll(() => s.exits.length).toBe(2);
+    await expect.poll(() => new Set(s.exits.map(({ id }) => id)).size).toBe(2);
     expect(s.exits).toContainEqual({ id: failing.id, code: 3, signal: null, outOfMemory: false });
     expect(s.exits).toContainEqual({ id: killed.id, code: null, signal: 'SIGKILL', outOfMemory: false });
   });
@@ -228,7 +228,8 @@ export function endCases(s: Suite): void {
       const unit = s.spec(s.world.commands.grow, { limits });
       await s.provisioner.ensure(unit);
       expect((await failureOf(s.provisioner.ready(unit.id, SERVES, NEVER))).code).toBe('out_of_memory');
-      expect(s.exits.map(({ id, outOfMemory }) => ({ id, outOfMemory }))).toEqual([{ id: unit.id, outOfMemory: true }]);
+      const told = s.exits.map(({ id, outOfMemory }) => ({ id, outOfMemory }));
+      expect(s.restarts === 'platform' ? told : told.slice(0, 1)).toEqual([{ id: unit.id, outOfMemory: true }]);
     },
     s.supports.memoryLimit,
   );

@@ -1,7 +1,7 @@
 /** Test support: what the cases of the provisioner's suite stand on. */
 import { it } from 'vitest';
 import type { Placement } from '../../domain/pools/placement.ts';
-import type { Provisioner, ReadyCheck, UnitExited, UnitSpec } from '../../domain/units/provisioner.ts';
+import type { Provisioner, ReadyCheck, Supports, UnitExited, UnitSpec } from '../../domain/units/provisioner.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Address } from '../../domain/units/unit.ts';
 import { hostPort } from '../../lib/host-port.ts';
@@ -49,6 +49,8 @@ export interface ConformanceOptions {
   readonly create: () => Promise<ConformanceWorld>;
   /** True, or why not. */
   readonly supports: { readonly memoryLimit: true | string; readonly shell: true | string };
+  /** Absent: the platform. */
+  readonly restarts?: Supports['restarts'];
 }
 
 export const UNLIMITED = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
@@ -60,6 +62,7 @@ export const STAYS: ReadyCheck = { listens: false, healthCheck: null, timeoutMs:
 /** One run of the suite: its world, renewed for every case, and what cases have in common. */
 export class Suite {
   readonly supports: ConformanceOptions['supports'];
+  readonly restarts: Supports['restarts'];
   counted = 0;
   exits: UnitExited[] = [];
   readonly #options: ConformanceOptions;
@@ -69,6 +72,7 @@ export class Suite {
   constructor(options: ConformanceOptions) {
     this.#options = options;
     this.supports = options.supports;
+    this.restarts = options.restarts ?? 'platform';
   }
 
   get world(): ConformanceWorld {

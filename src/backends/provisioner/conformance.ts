@@ -3,21 +3,30 @@
  * cases and prints which it skips and why.
  */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { commandCases, outputCases, restartCases } from './conformance-continuity.ts';
+import { comebackCases, commandCases, outputCases, restartCases } from './conformance-continuity.ts';
 import { endCases, probeCases, readinessCases, startCases } from './conformance-life.ts';
 import { Suite } from './conformance-suite.ts';
 import type { ConformanceOptions } from './conformance-suite.ts';
 
 export type { ConformanceCommands, ConformanceOptions, ConformanceWorld } from './conformance-suite.ts';
 
-const CASES = 34;
+const CASES = 39;
 
 export function provisionerConformance(name: string, options: ConformanceOptions): void {
   describe(`provisioner ${name}`, () => {
     const suite = new Suite(options);
     beforeEach(() => suite.open());
     afterEach(() => suite.close());
-    for (const cases of [startCases, readinessCases, probeCases, endCases, outputCases, restartCases, commandCases]) {
+    for (const cases of [
+      startCases,
+      readinessCases,
+      probeCases,
+      endCases,
+      outputCases,
+      restartCases,
+      comebackCases,
+      commandCases,
+    ]) {
       cases(suite);
     }
     it(`has all its ${CASES} cases`, () => {

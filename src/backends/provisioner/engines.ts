@@ -64,6 +64,12 @@ class EngineSet implements Engines {
     return factsOf(placement?.engine ?? this.#ownName, this.#engineOf(placement));
   }
 
+  of(unit: string): EngineFacts {
+    const home = this.#home(unit);
+    const name = [...this.#all].find(([, engine]) => engine === home)?.[0] ?? this.#ownName;
+    return factsOf(name, home);
+  }
+
   async ensure(spec: UnitSpec): Promise<string> {
     const engine = this.#engineOf(spec.placement);
     if (engine !== this.#own) this.#homes.set(spec.id, engine);

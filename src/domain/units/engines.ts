@@ -11,6 +11,8 @@ export type EngineFacts = Pick<Provisioner, 'description' | 'poolOptions' | 'sup
 export interface Engines extends Provisioner {
   /** The first is this server's own, where units run whose placement is null. */
   readonly engines: readonly EngineFacts[];
+  /** The one that has a unit; the server's own of one that is not known. */
+  of(unit: string): EngineFacts;
   /** Throws PlatformError `unavailable` for one that this server has no more. */
   at(placement: Placement | null): EngineFacts;
 }
@@ -37,9 +39,13 @@ function checkOption({ name, poolOptions }: EngineFacts, option: string, value: 
   const known = Object.hasOwn(poolOptions, option) ? poolOptions[option] : undefined;
   if (known === undefined) {
     const all = Object.entries(poolOptions).map(([key, { description }]) => `${key} (${description})`);
-    throw new PlatformError('input.invalid', `The engine ${name} knows no option ${JSON.stringify(option.slice(0, 63))}.`, {
-      hint: all.length === 0 ? 'It has none: leave the options out.' : `It has: ${all.join(', ')}.`,
-    });
+    throw new PlatformError(
+      'input.invalid',
+      `The engine ${name} knows no option ${JSON.stringify(option.slice(0, 63))}.`,
+      {
+        hint: all.length === 0 ? 'It has none: leave the options out.' : `It has: ${all.join(', ')}.`,
+      },
+    );
   }
   if (value.length <= MAX_VALUE && known.pattern.test(value)) return;
   throw new PlatformError('input.invalid', `${JSON.stringify(value.slice(0, 63))} cannot be the ${option} of a pool.`, {

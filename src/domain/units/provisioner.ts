@@ -201,6 +201,8 @@ export interface Supports {
   readonly volumes: 'anywhere' | 'below the code' | 'none';
   /** Apps that reach the units of others, see Provisioner.link(). */
   readonly links: boolean;
+  /** Who starts a unit again that has ended without being told to: whoever looks after it, by ensure(), or the engine, when it sees fit. */
+  readonly restarts: 'platform' | 'engine';
   readonly memoryLimit: boolean;
   readonly cpuLimit: boolean;
 }
@@ -214,14 +216,14 @@ export interface Provisioner {
   readonly description: string;
 
   /**
-   * Starts the unit unless it runs already. Idempotent by `spec.id`; returns the opaque handle to be stored.
+   * Starts the unit unless it runs already, or the engine is about to start it again. Idempotent by `spec.id`; returns the opaque handle to be stored.
    * Throws Failure (`exited`, `no_port`, `internal`) when the process cannot be started at all.
    */
   ensure(spec: UnitSpec): Promise<string>;
 
   /**
    * Waits until the unit serves; returns its address (null when it does not listen). Who listens and accepts nothing, does not serve
-   * yet, where the engine can tell.
+   * yet, where the engine can tell. Of an engine that restarts by itself, one that has ended before is waited for; who ends meanwhile has failed.
    * Throws Failure: `exited`, `no_listener`, `wrong_port`, `wrong_interface`, `health_check_failed`, `out_of_memory`, `cancelled`,
    * with the unit's last lines; `exited` with the exit code. Leaves the unit running: the caller decides.
    */
@@ -234,7 +236,7 @@ export interface Provisioner {
   probe(id: string, probe: Probe, signal: AbortSignal): Promise<ProbeResult>;
 
   /**
-   * TERM, then KILL after `graceMs`; resolves when every process of the unit is gone. Missing or dead: nothing to do. Throws
+   * TERM, then KILL after `graceMs`; resolves when every process of the unit is gone, and no engine starts it again. Missing or dead: nothing to do. Throws
    * SurvivesKill. `isToComeBack`: it is to be started again, also by whoever looks after the units while control is away.
    */
   stop(id: string, graceMs: number, isToComeBack?: boolean): Promise<void>;
@@ -253,7 +255,7 @@ export interface Provisioner {
 
   /**
    * Called once at boot with the stored handles: finds the units again. Those found running are watched as if started here;
-   * returns the ids that still run. Units unknown to the caller are left alone and show up in list().
+   * returns the ids that run. Units unknown to the caller are left alone and show up in list().
    */
   recover(handles: ReadonlyMap<string, string>): Promise<Set<string>>;
 

@@ -1,12 +1,13 @@
 /**
  * Keeps the units of every app's serving rollout running: a unit that dies leaves the routes at once, its last words are
- * kept, and it is started again after growing delays.
+ * kept, and it is started again after growing delays; where its engine does that, it is waited for.
  */
 import type { Logger } from '../../lib/logger.ts';
 import { retry } from '../../lib/retry.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
-import type { Provisioner, UnitExited } from './provisioner.ts';
+import type { Engines } from './engines.ts';
+import type { UnitExited } from './provisioner.ts';
 import { Failure, type FailureCause } from '../failure.ts';
 import { FORGIVEN_AFTER_MS, restartDelayMs } from './restart-delay.ts';
 import type { Routes } from '../routes/routes.ts';
@@ -19,7 +20,7 @@ const STORE_PAUSES = { firstPauseMs: 250, longestPauseMs: 10_000 };
 
 export interface SupervisorDeps {
   readonly store: Store;
-  readonly provisioner: Provisioner;
+  readonly provisioner: Pick<Engines, 'of' | 'onExit'>;
   readonly routes: Routes;
   readonly units: Units;
   readonly journal: Journal;
@@ -157,10 +158,14 @@ export class Supervisor {
       return;
     }
     const delay = this.#nextDelay(id);
-    this.#schedule(id, delay);
+    const engine = this.#deps.provisioner.of(id);
+    const isOurs = engine.supports.restarts === 'platform';
+    // An engine has delays of its own, and the attempt waits for what it does.
+    this.#schedule(id, isOurs ? delay : 0);
     await routes.publish(unit.app);
-    const how = describeExit(exited);
-    await journal.note(unit.app, `${unit.process} ${unitName(unit)} ${how}; starting it again in ${delay} ms`);
+    const what = `${unit.process} ${unitName(unit)} ${describeExit(exited)}`;
+    const next = isOurs ? `starting it again in ${delay} ms` : `the engine ${engine.name} starts it again`;
+    await journal.note(unit.app, `${what}; ${next}`);
   }
 
   /** What is not stored is not started again either, so it is tried until it succeeds. */

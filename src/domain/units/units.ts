@@ -18,7 +18,8 @@ import { type Unit, type UnitExit, unitName } from './unit.ts';
 import { announceDeath } from './announce-death.ts';
 import { privateValues, withoutPrivateValues } from './private-values.ts';
 import { type HookRun, runHook } from './hook-run.ts';
-import type { Provisioner, UnitExited } from './provisioner.ts';
+import type { Engines } from './engines.ts';
+import type { UnitExited } from './provisioner.ts';
 import { Failure } from '../failure.ts';
 import { unitSpec } from './unit-spec.ts';
 
@@ -30,7 +31,7 @@ const DOWN = { state: 'error', address: null } as const;
 
 export interface UnitsDeps {
   readonly store: Store;
-  readonly provisioner: Provisioner;
+  readonly provisioner: Engines;
   readonly collector: Collector;
   readonly journal: Journal;
   readonly logStore: LogStore;
@@ -175,13 +176,13 @@ export class Units {
     await this.#serial.run(id, () => this.#deps.provisioner.stop(id, graceMs));
   }
 
-  /** Ends what a failed start left. Resolves with the unit, in state `error`; null when nobody wants it any more. */
+  /** Ends what a failed start left, unless the engine starts it again by itself. Resolves with the unit, in state `error`; null when nobody wants it any more. */
   fail(id: string): Promise<Unit | null> {
     return this.#serial.run(id, async () => {
       const { store, provisioner } = this.#deps;
       const known = await store.unit(id);
       if (known === null || known.state === 'stopped' || this.#isUnwanted(id)) return null;
-      await provisioner.stop(id, FAILED_GRACE_MS);
+      if (provisioner.of(id).supports.restarts === 'platform') await provisioner.stop(id, FAILED_GRACE_MS);
       return store.transact(async (tx) => {
         const unit = await tx.unit(id);
         if (unit === null || unit.state === 'stopped') return null;

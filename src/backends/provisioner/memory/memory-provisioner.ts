@@ -25,41 +25,13 @@ import type { Address } from '../../../domain/units/unit.ts';
 import type { HealthCheck } from '../../../domain/apps/app.ts';
 import { setTimeout as delay } from 'node:timers/promises';
 import { openMemoryShell } from './memory-shell.ts';
-import { MemoryOutput, MemoryUnit, offsetOf } from './memory-unit.ts';
+import { environmentOf, type MemoryEntry, MemoryMachine } from './memory-machine.ts';
+import { MemoryUnit, offsetOf } from './memory-unit.ts';
+
+export { MemoryMachine } from './memory-machine.ts';
 
 const POLL_MS = 2;
 const LIMITS = { memoryLimit: true, cpuLimit: true } as const;
-
-interface Entry {
-  readonly spec: UnitSpec;
-  readonly output: MemoryOutput;
-  unit: MemoryUnit;
-  isReported: boolean;
-  isRemoved: boolean;
-  consumed: number;
-}
-
-/** What outlives a provisioner: the units. */
-export class MemoryMachine {
-  readonly entries = new Map<string, Entry>();
-  /** By id, as far as a test says so: inside one process they cannot be told apart. */
-  readonly usage = new Map<string, UnitUsage>();
-  /** As link() was last told; units of this process reach each other in any case. */
-  links: readonly LinkedApp[] = [];
-  /** As a test says. */
-  networkFault: string | null = null;
-
-  /** Ends a unit as an operator's `kill -9` would. */
-  async kill(id: string): Promise<void> {
-    await this.entries.get(id)?.unit.signal('SIGKILL');
-  }
-
-  /** Ends every unit. */
-  async dispose(): Promise<void> {
-    await Promise.all([...this.entries.keys()].map((id) => this.kill(id)));
-    this.entries.clear();
-  }
-}
 
 export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachine()): Provisioner {
   return new MemoryProvisioner(machine);
@@ -68,49 +40,50 @@ export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachi
 class MemoryProvisioner implements Provisioner {
   readonly name = 'memory';
   /** The limits are kept with the unit, for whoever wants to see them; only that of memory could be exceeded by its commands. */
-  readonly supports = { shell: true, images: true, volumes: 'anywhere', links: true, ...LIMITS } as const;
+  readonly supports: Provisioner['supports'];
   readonly poolOptions = { shelf: { description: 'a lower-case word', pattern: /^[a-z]+$/ } };
   readonly description = 'memory: units inside this process, without isolation';
   readonly #machine: MemoryMachine;
   #listener: ((exited: UnitExited) => void) | null = null;
-  #isClosed = false;
+  /** Of units that live again: their deaths before this provisioner knew them are no news for the listener. */
+  #comebacks: Comeback[] = [];
+  readonly #known = new Set<string>();
+  readonly #unwatch: () => void;
 
   constructor(machine: MemoryMachine) {
     this.#machine = machine;
-    for (const entry of machine.entries.values()) this.#watch(entry);
+    const { restarts } = machine;
+    this.supports = { shell: true, images: true, volumes: 'anywhere', links: true, restarts, ...LIMITS };
+    this.#unwatch = machine.watch((entry) => this.#report(entry));
   }
 
   async ensure(spec: UnitSpec): Promise<string> {
-    const known = this.#machine.entries.get(spec.id);
-    if (known !== undefined && known.unit.exit === null) return spec.id;
-    const output = known?.output ?? new MemoryOutput();
-    const unit = new MemoryUnit(spec, environmentOf(spec), (text) => output.print(text));
-    const entry = { spec, output, unit, isReported: false, isRemoved: false, consumed: known?.consumed ?? 0 };
-    this.#machine.entries.set(spec.id, entry);
-    this.#watch(entry);
+    const entry = this.#machine.entries.get(spec.id);
+    this.#known.add(spec.id);
+    if (entry === undefined || !this.#machine.isAtWork(entry)) this.#machine.start(spec);
     return spec.id;
   }
 
   async ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {
     const entry = this.#machine.entries.get(id);
     if (entry === undefined) throw new Failure('exited', 'The unit is not there.', { hint: 'Start it first.' });
-    const { unit } = entry;
+    // Of an engine that restarts by itself: a death before is over, one from now on is a failure.
+    const { deaths } = entry;
+    const isToCome = (): boolean => entry.deaths === deaths && this.#machine.isAtWork(entry);
     const deadline = Date.now() + (check.listens ? check.timeoutMs : check.watchMs);
     let wrongAnswers = 0;
     for (;;) {
       if (signal.aborted) throw failure(entry, 'cancelled', 'Waiting was cancelled.');
-      if (unit.exit?.outOfMemory === true) throw failure(entry, 'out_of_memory', 'The process used too much memory.');
-      if (unit.exit !== null) {
-        const how = unit.exit.code === null ? `by signal ${unit.exit.signal}` : `with code ${unit.exit.code}`;
-        const { code: exitCode } = unit.exit;
-        throw failure(entry, 'exited', `The process ended ${how} before it was ready.`, exitCode);
-      }
+      const { unit } = entry;
+      const exit = unit.exit ?? (entry.deaths === deaths ? null : (entry.lastExit ?? null));
+      if (exit !== null && !isToCome()) throw ended(entry, exit);
       if (check.listens && unit.port !== null) {
         if (unit.isElsewhere)
           throw failure(entry, 'wrong_port', `The process listens on port ${unit.port}, not on $PORT.`);
         const address = { host: '127.0.0.1', port: unit.port };
         const problem = await unhealthy(address, check.healthCheck);
-        if (problem === null) return address;
+        if (problem === null && entry.unit === unit) return address;
+        if (problem === null) continue;
         wrongAnswers += 1;
         if (wrongAnswers > (check.healthCheck?.allowedFailures ?? 0))
           throw failure(entry, 'health_check_failed', problem);
@@ -135,9 +108,12 @@ class MemoryProvisioner implements Provisioner {
     return problem === null ? { kind: 'well' } : { kind: 'unwell', detail: problem };
   }
 
-  async stop(id: string, graceMs: number): Promise<void> {
-    const unit = this.#machine.entries.get(id)?.unit;
-    if (unit === undefined || unit.exit !== null) return;
+  async stop(id: string, graceMs: number, isToComeBack = false): Promise<void> {
+    const entry = this.#machine.entries.get(id);
+    if (entry === undefined) return;
+    entry.isStopped = !isToComeBack;
+    const { unit } = entry;
+    if (unit.exit !== null) return;
     await unit.signal('SIGTERM');
     const deadline = Date.now() + graceMs;
     while (unit.exit === null && Date.now() < deadline) await delay(POLL_MS);
@@ -170,13 +146,24 @@ class MemoryProvisioner implements Provisioner {
   }
 
   async recover(handles: ReadonlyMap<string, string>): Promise<Set<string>> {
-    for (const entry of this.#machine.entries.values()) this.#report(entry);
+    for (const entry of this.#machine.entries.values()) {
+      const { id } = entry.spec;
+      const { unit, untold } = entry;
+      if (!this.#known.has(id) && unit.exit === null && untold.length > 0) {
+        const address = unit.port === null ? null : { host: '127.0.0.1', port: unit.port };
+        this.#comebacks.push({ id, exits: untold, address });
+        entry.untold = [];
+      }
+      this.#known.add(id);
+      this.#report(entry);
+    }
     return new Set([...handles.keys()].filter((id) => this.#machine.entries.get(id)?.unit.exit === null));
   }
 
-  /** Units of this process end with it. */
-  comebacks(): Promise<Comeback[]> {
-    return Promise.resolve([]);
+  async comebacks(): Promise<Comeback[]> {
+    const comebacks = this.#comebacks;
+    this.#comebacks = [];
+    return comebacks;
   }
 
   onExit(listener: (exited: UnitExited) => void): void {
@@ -246,35 +233,31 @@ class MemoryProvisioner implements Provisioner {
   }
 
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#unwatch();
+    this.#listener = null;
   }
 
-  #watch(entry: Entry): void {
-    void entry.unit.ended.then(() => {
-      entry.output.notice();
-      this.#report(entry);
-    });
+  #report(entry: MemoryEntry): void {
+    const { id } = entry.spec;
+    // One that starts again by itself is told of when it is known whether it has done so.
+    if (this.#listener === null || (this.supports.restarts === 'engine' && !this.#known.has(id))) return;
+    const { untold } = entry;
+    entry.untold = [];
+    for (const { at: _at, ...exit } of untold) this.#listener({ id, ...exit });
   }
 
-  #report(entry: Entry): void {
-    const { exit } = entry.unit;
-    if (this.#isClosed || this.#listener === null || exit === null || entry.isReported) return;
-    entry.isReported = true;
-    this.#listener({ id: entry.spec.id, ...exit });
-  }
-
-  #forgetIfRead(entry: Entry): void {
+  #forgetIfRead(entry: MemoryEntry): void {
     if (entry.isRemoved && entry.consumed >= entry.output.size) this.#machine.entries.delete(entry.spec.id);
   }
 }
 
-function environmentOf(spec: UnitSpec): Record<string, string> {
-  const { app, name, process } = spec;
-  const familiar = { TSURU_APPNAME: app, TSURU_PROCESSNAME: process };
-  return { TANCHO_APP: app, TANCHO_UNIT: name, TANCHO_PROCESS: process, ...familiar, ...spec.env };
+function ended(entry: MemoryEntry, exit: Omit<UnitExited, 'id'>): Failure {
+  if (exit.outOfMemory) return failure(entry, 'out_of_memory', 'The process used too much memory.');
+  const how = exit.code === null ? `by signal ${exit.signal}` : `with code ${exit.code}`;
+  return failure(entry, 'exited', `The process ended ${how} before it was ready.`, exit.code);
 }
 
-function failure(entry: Entry, code: FailureCause, message: string, exitCode: number | null = null): Failure {
+function failure(entry: MemoryEntry, code: FailureCause, message: string, exitCode: number | null = null): Failure {
   const hint = code === 'wrong_port' ? 'Listen on $PORT.' : 'Look at its last lines.';
   return new Failure(code, message, { hint, lines: entry.output.last(50), exitCode });
 }

@@ -207,7 +207,8 @@ export class MemoryOutput {
     const { from: gone, upTo, lines } = this.#givenUp;
     const isGivenUp = from >= gone && from < upTo;
     let offset = isGivenUp ? upTo : from;
-    if (isGivenUp) yield { missing: { lines, bytes: upTo - from, why: 'no room' }, lines: [], cursor: cursorAt(offset) };
+    if (isGivenUp)
+      yield { missing: { lines, bytes: upTo - from, why: 'no room' }, lines: [], cursor: cursorAt(offset) };
     const notice = (): void => this.notice();
     signal.addEventListener('abort', notice);
     try {

@@ -39,6 +39,7 @@ import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
 import type { Beside } from './one-off-place.ts';
 import { DEFAULT_READINESS, waitReady } from './readiness.ts';
+import { processSupports } from './process-supports.ts';
 import type { ProcessProvisionerOptions } from './provisioner-options.ts';
 import { reachedServices } from './reached-services.ts';
 import { openShell } from './shell.ts';
@@ -89,12 +90,10 @@ class ProcessProvisioner implements Provisioner {
     this.#sandbox = options.sandbox;
     this.#layers = layers;
     this.#outputs = new UnitOutputs(options.logger);
-    const { roots: images, limits, links, networks } = options.sandbox;
+    const { networks } = options.sandbox;
     const units = (): LiveUnit[] => [...this.#units.values()];
     this.#ports = new UnitPorts({ range: options.portRange ?? null, isOwn: networks, units, sandbox: options.sandbox });
-    const places = options.sandbox.level === 'bubblewrap' ? 'anywhere' : 'below the code';
-    const volumes = options.volumes === undefined ? 'none' : places;
-    this.supports = { shell: true, images, volumes, links, memoryLimit: true, cpuLimit: limits.cpu };
+    this.supports = processSupports(options);
     this.#every(LIFE_POLL_MS, (unit) => unit.check());
     if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, (unit) => unit.checkMemory());
   }

@@ -1,0 +1,116 @@
+/** What outlives a provisioner in memory: the units, and, on a machine that restarts by itself, whoever starts them again. */
+import type { Comeback, LinkedApp, Supports, UnitSpec, UnitUsage } from '../../../domain/units/provisioner.ts';
+import { type MemoryExit, MemoryOutput, MemoryUnit } from './memory-unit.ts';
+
+/** Before the first restart of a unit; twice as long each time, up to the longest. */
+const FIRST_PAUSE_MS = 10;
+const LONGEST_PAUSE_MS = 500;
+
+export interface MemoryEntry {
+  readonly spec: UnitSpec;
+  readonly output: MemoryOutput;
+  unit: MemoryUnit;
+  /** Since it was ensured. */
+  deaths: number;
+  lastExit: MemoryExit | null;
+  /** Deaths that no listener was told of. */
+  untold: Comeback['exits'];
+  /** It is not to run, whatever happens. */
+  isStopped: boolean;
+  isRemoved: boolean;
+  /** Nobody is told when it dies: for tests of what finds it all the same. */
+  isSilent: boolean;
+  consumed: number;
+}
+
+export class MemoryMachine {
+  readonly restarts: Supports['restarts'];
+  readonly entries = new Map<string, MemoryEntry>();
+  /** By id, as far as a test says so: inside one process they cannot be told apart. */
+  readonly usage = new Map<string, UnitUsage>();
+  /** As link() was last told; units of this process reach each other in any case. */
+  links: readonly LinkedApp[] = [];
+  /** As a test says. */
+  networkFault: string | null = null;
+  readonly #watchers = new Set<(entry: MemoryEntry) => void>();
+  readonly #timers = new Set<NodeJS.Timeout>();
+
+  constructor(restarts: Supports['restarts'] = 'platform') {
+    this.restarts = restarts;
+  }
+
+  /** Called for each death until the returned function is. */
+  watch(watcher: (entry: MemoryEntry) => void): () => void {
+    this.#watchers.add(watcher);
+    return () => void this.#watchers.delete(watcher);
+  }
+
+  start(spec: UnitSpec): void {
+    const known = this.entries.get(spec.id);
+    const output = known?.output ?? new MemoryOutput();
+    const life = {
+      deaths: 0,
+      lastExit: null,
+      untold: [],
+      isStopped: false,
+      isRemoved: false,
+      isSilent: false,
+      consumed: known?.consumed ?? 0,
+    };
+    const entry: MemoryEntry = { spec, output, unit: newUnit(spec, output), ...life };
+    this.entries.set(spec.id, entry);
+    this.#live(entry);
+  }
+
+  /** Whether the unit runs, or will again without anybody's help. */
+  isAtWork({ unit, isStopped }: MemoryEntry): boolean {
+    return unit.exit === null || (this.restarts === 'engine' && !isStopped);
+  }
+
+  /** Ends a unit as an operator's `kill -9` would. */
+  async kill(id: string): Promise<void> {
+    await this.entries.get(id)?.unit.signal('SIGKILL');
+  }
+
+  /** Ends every unit. */
+  async dispose(): Promise<void> {
+    for (const timer of this.#timers) clearTimeout(timer);
+    for (const entry of this.entries.values()) entry.isStopped = true;
+    await Promise.all([...this.entries.keys()].map((id) => this.kill(id)));
+    this.entries.clear();
+  }
+
+  #live(entry: MemoryEntry): void {
+    void entry.unit.ended.then((exit) => {
+      entry.deaths += 1;
+      entry.lastExit = exit;
+      if (!entry.isSilent) entry.untold = [...entry.untold, { ...exit, at: new Date().toISOString() }];
+      entry.output.notice();
+      for (const watcher of this.#watchers) watcher(entry);
+      if (this.isAtWork(entry)) this.#startAgain(entry);
+    });
+  }
+
+  #startAgain(entry: MemoryEntry): void {
+    const timer = setTimeout(
+      () => {
+        this.#timers.delete(timer);
+        if (entry.isStopped || this.entries.get(entry.spec.id) !== entry) return;
+        entry.unit = newUnit(entry.spec, entry.output);
+        this.#live(entry);
+      },
+      Math.min(FIRST_PAUSE_MS * 2 ** (entry.deaths - 1), LONGEST_PAUSE_MS),
+    );
+    this.#timers.add(timer);
+  }
+}
+
+export function environmentOf(spec: UnitSpec): Record<string, string> {
+  const { app, name, process } = spec;
+  const familiar = { TSURU_APPNAME: app, TSURU_PROCESSNAME: process };
+  return { TANCHO_APP: app, TANCHO_UNIT: name, TANCHO_PROCESS: process, ...familiar, ...spec.env };
+}
+
+function newUnit(spec: UnitSpec, output: MemoryOutput): MemoryUnit {
+  return new MemoryUnit(spec, environmentOf(spec), (text) => output.print(text));
+}
