@@ -1,6 +1,7 @@
 import { readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { AccessEntry, AppTraffic, CertificateSet, CertificateState, RouteTable } from '../domain/routes/router.ts';
+import type { TableChange } from '../domain/routes/table-change.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { ControlServer } from './control/control-server.ts';
 import type { EdgeRequest, HandedListeners, Program } from './control/operations.ts';
@@ -8,6 +9,7 @@ import { checkCertificates } from './control/check-certificates.ts';
 import { checkTable } from './control/check-table.ts';
 import { KeptState } from './control/kept-state.ts';
 import { StateFile } from './control/state-file.ts';
+import { withChange } from './control/table-change.ts';
 import type { Journal } from './journal.ts';
 import type { ProcessRequest } from './link.ts';
 import { KeeperStarter } from './keeper-starter.ts';
@@ -144,6 +146,13 @@ export class Edge {
         return this.#table.value;
       case 'apply':
         return this.#table.apply(request.table, (table) => this.#serveBy(table));
+      case 'change': {
+        const { change } = request;
+        return this.#table.change(
+          (table) => withChange(table, change),
+          (table) => this.#serveBy(table, change),
+        );
+      }
       case 'certificates':
         return this.#presented;
       case 'apply-certificates':
@@ -234,8 +243,9 @@ export class Edge {
     return [...before, ...own];
   }
 
-  async #serveBy(table: RouteTable): Promise<void> {
-    await Promise.all([this.#serving.apply(table), this.#predecessor?.apply(table)]);
+  async #serveBy(table: RouteTable, change?: TableChange): Promise<void> {
+    const isChanged = change !== undefined && (await this.#serving.change(change));
+    await Promise.all([isChanged ? null : this.#serving.apply(table), this.#predecessor?.apply(table)]);
   }
 
   async #present(set: CertificateSet): Promise<void> {

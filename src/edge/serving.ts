@@ -1,4 +1,5 @@
 import type { AccessEntry, AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
+import type { TableChange } from '../domain/routes/table-change.ts';
 import type { Presented } from './tls/live-certificates.ts';
 
 export interface Listeners {
@@ -18,6 +19,8 @@ export interface Serving {
   listen(listeners: Listeners): Promise<Ports>;
   /** Resolves when every request that begins from now on goes by this table. */
   apply(table: RouteTable): Promise<void>;
+  /** As apply(); false, and nothing is changed, where another table is in force than the one that is changed. */
+  change(change: TableChange): Promise<boolean>;
   /** Resolves when every handshake that begins from now on goes by these certificates. */
   present(presented: Presented): Promise<CertificateState>;
   /** See domain/routes/router.ts. */

@@ -2,7 +2,9 @@ import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync } from 'node:fs';
 import type { AccessEntry, AppTraffic, CertificateState, RouteTable } from '../domain/routes/router.ts';
+import type { TableChange } from '../domain/routes/table-change.ts';
 import { Heartbeats } from '../lib/heartbeats.ts';
+import { withChange } from './control/table-change.ts';
 import type { Journal } from './journal.ts';
 import { Link, type ProcessRequest } from './link.ts';
 import { listenerDescriptors } from './listener.ts';
@@ -57,6 +59,18 @@ export class WorkerGroup implements Serving {
     if (table.version <= this.#table.version) return;
     this.#table = table;
     await this.#askAll({ op: 'apply', table });
+  }
+
+  async change(change: TableChange): Promise<boolean> {
+    const table = withChange(this.#table, change);
+    if (table === null) return false;
+    this.#table = table;
+    await Promise.all([...this.#ready].map((worker) => this.#changeOne(worker, change, table)));
+    return true;
+  }
+
+  async #changeOne({ link }: Worker, change: TableChange, table: RouteTable): Promise<void> {
+    if ((await link.ask({ op: 'change', change })) === false) await link.ask({ op: 'apply', table });
   }
 
   async present(presented: Presented): Promise<CertificateState> {

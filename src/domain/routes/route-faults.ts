@@ -1,6 +1,7 @@
 /** Compares the table a router serves by with the one it is to serve by. */
 import { isDeepStrictEqual } from 'node:util';
 import type { Route } from './router.ts';
+import { routeName } from './table-change.ts';
 
 export interface RouteFault {
   readonly app: string;
@@ -10,12 +11,12 @@ export interface RouteFault {
 
 /** At most one per route, the worst; sorted by app. Notes and the order of hosts and targets do not count. */
 export function routeFaults(known: readonly Route[], wanted: readonly Route[]): RouteFault[] {
-  const byName = new Map(known.map((route) => [nameOf(route), route]));
+  const byName = new Map(known.map((route) => [routeName(route), route]));
   const faults: RouteFault[] = [];
   for (const route of wanted) {
-    const problem = faultOf(byName.get(nameOf(route)), route);
+    const problem = faultOf(byName.get(routeName(route)), route);
     if (problem !== null) faults.push({ app: route.app, problem });
-    byName.delete(nameOf(route));
+    byName.delete(routeName(route));
   }
   const apps = new Set(wanted.map(({ app }) => app));
   for (const { app } of byName.values()) {
@@ -23,10 +24,6 @@ export function routeFaults(known: readonly Route[], wanted: readonly Route[]): 
     faults.push({ app, problem: `The router has routes of ${what}.` });
   }
   return faults.sort((a, b) => (a.app < b.app ? -1 : 1));
-}
-
-function nameOf({ app, process = '' }: Route): string {
-  return `${app} ${process}`;
 }
 
 function faultOf(known: Route | undefined, wanted: Route): string | null {

@@ -7,7 +7,7 @@ export function checkTable(value: unknown): RouteTable {
   return { version: version(table.version), routes: list(table.routes, 'routes').map(checkRoute) };
 }
 
-function checkRoute(value: unknown): Route {
+export function checkRoute(value: unknown): Route {
   const route = record(value, 'a route');
   const app = text(route.app, 'app');
   const hosts = list(route.hosts, 'hosts').map((host) => hostName(host, `app ${app}`));

@@ -47,6 +47,16 @@ export class KeptState<T extends { readonly version: number }> {
     return applied;
   }
 
+  /** As apply(), of what `make` makes of the value in force; null when that makes nothing of it. */
+  change(make: (value: T) => T | null, putInForce: (value: T) => Promise<unknown>): Promise<Applied | null> {
+    const changed = this.#applying.then(() => {
+      const value = make(this.#value);
+      return value === null ? null : this.#apply(value, putInForce);
+    });
+    this.#applying = changed.catch(() => {});
+    return changed;
+  }
+
   async #apply(value: T, putInForce: (value: T) => Promise<unknown>): Promise<Applied> {
     if (value.version > this.#value.version) {
       await putInForce(value);

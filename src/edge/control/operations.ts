@@ -1,14 +1,18 @@
 import type { CertificateSet, RouteTable } from '../../domain/routes/router.ts';
+import type { TableChange } from '../../domain/routes/table-change.ts';
 import type { Presented } from '../tls/live-certificates.ts';
 import type { Serving } from '../serving.ts';
 import { checkCertificates } from './check-certificates.ts';
 import { checkTable } from './check-table.ts';
+import { checkChange } from './table-change.ts';
 
 /** What can be asked of the edge, over the control socket and between its processes. */
 export type EdgeRequest =
   | { readonly op: 'hello' }
   | { readonly op: 'table' }
   | { readonly op: 'apply'; readonly table: RouteTable }
+  /** Answers as `apply`, or null when the table is another one than the change is of. */
+  | { readonly op: 'change'; readonly change: TableChange }
   | { readonly op: 'certificates' }
   | { readonly op: 'apply-certificates'; readonly set: CertificateSet }
   | { readonly op: 'drained'; readonly units: readonly string[]; readonly timeoutMs: number }
@@ -39,6 +43,7 @@ export function checkRequest(value: unknown): EdgeRequest {
   const { op, units, timeoutMs, app } = request;
   if (op === 'hello' || op === 'table' || op === 'certificates' || op === 'access-log') return { op };
   if (op === 'apply') return { op, table: checkTable(request.table) };
+  if (op === 'change') return { op, change: checkChange(request.change) };
   if (op === 'apply-certificates') return { op, set: checkCertificates(request.set) };
   if (op === 'traffic' && typeof app === 'string') return { op, app };
   const named = Array.isArray(units) && units.every((unit): unit is string => typeof unit === 'string');
@@ -74,13 +79,15 @@ function checkListener(value: unknown): HandedListener {
 
 /** What the processes that serve are told by the first one. */
 export type ServingRequest =
-  | Extract<EdgeRequest, { op: 'apply' | 'drained' | 'traffic' | 'access-log' }>
+  | Extract<EdgeRequest, { op: 'apply' | 'change' | 'drained' | 'traffic' | 'access-log' }>
   | { readonly op: 'present'; readonly presented: Presented };
 
 export async function perform(serving: Serving, request: ServingRequest): Promise<unknown> {
   switch (request.op) {
     case 'apply':
       return serving.apply(request.table);
+    case 'change':
+      return serving.change(request.change);
     case 'present':
       return serving.present(request.presented);
     case 'drained':

@@ -1,10 +1,12 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AccessEntry, AppTraffic, CertificateState, Route, RouteTable } from '../../domain/routes/router.ts';
+import type { TableChange } from '../../domain/routes/table-change.ts';
 import { ConnectionGate, openFilesLimit } from '../../lib/connection-gate.ts';
 import { listening } from '../../lib/listening.ts';
 import { TrustedProxies } from '../../lib/trusted-proxies.ts';
+import { withChange } from '../control/table-change.ts';
 import { PLATFORM, withPlatform } from '../routing/platform-route.ts';
-import { LiveTable } from '../routing/route-table.ts';
+import { type LiveRoute, LiveTable } from '../routing/route-table.ts';
 import { TargetPools } from '../routing/target-pools.ts';
 import { type AppCount, Traffic } from '../routing/traffic.ts';
 import type { Ports, Serving } from '../serving.ts';
@@ -37,6 +39,10 @@ export class DataPlane implements Serving {
   readonly #clients = new Set<Client>();
   readonly #server: Server;
   readonly #onFault: (error: Error) => void;
+  /** Before what is the platform's. */
+  #given: RouteTable = { version: 0, routes: [] };
+  /** Of the table in force. */
+  #live = new Map<Route, LiveRoute>();
   #tls: TlsListener | null = null;
   #ticketKeys = '';
   #presenting: Promise<unknown> = Promise.resolve();
@@ -104,10 +110,31 @@ export class DataPlane implements Serving {
     return Promise.resolve();
   }
 
+  change(change: TableChange): Promise<boolean> {
+    const table = withChange(this.#given, change);
+    if (table !== null) this.#serveBy(table);
+    return Promise.resolve(table !== null);
+  }
+
   #serveBy(given: RouteTable): void {
     const { platform, timeouts } = this.#plane.settings;
     const table = withPlatform(given, platform);
-    this.#plane.table = new LiveTable(table, (route) => ({
+    const before = this.#live;
+    this.#given = given;
+    this.#live = new Map();
+    this.#plane.table = new LiveTable(table, (route) => {
+      // What stays in the table has its pools and its counter.
+      const live = before.get(route) ?? this.#makeLive(route, timeouts);
+      this.#live.set(route, live);
+      return live;
+    });
+    this.#plane.pools.settle([...this.#live.values()].flatMap(({ pools }) => pools));
+    this.#plane.held.release();
+    this.#traffic.keepOnly(new Set(table.routes.map((route) => route.app)));
+  }
+
+  #makeLive(route: Route, timeouts: Settings['timeouts']): LiveRoute {
+    return {
       app: route.app,
       note: route.note,
       https: route.https,
@@ -115,10 +142,7 @@ export class DataPlane implements Serving {
       rules: route.rules ?? null,
       pools: route.targets.map((target) => this.#plane.pools.pool(target)),
       counter: this.#traffic.counter(route.app),
-    }));
-    this.#plane.pools.settle(table);
-    this.#plane.held.release();
-    this.#traffic.keepOnly(new Set(table.routes.map((route) => route.app)));
+    };
   }
 
   present(presented: Presented): Promise<CertificateState> {

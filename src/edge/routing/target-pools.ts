@@ -1,4 +1,4 @@
-import type { RouteTable, Target } from '../../domain/routes/router.ts';
+import type { Target } from '../../domain/routes/router.ts';
 import type { Deadlines } from '../proxy/deadlines.ts';
 import type { Settings } from '../proxy/settings.ts';
 import { TargetPool } from './target-pool.ts';
@@ -33,12 +33,11 @@ export class TargetPools {
     return pool;
   }
 
-  /** Revives what the table names and retires what it does not; to be called once the new table is in force. */
-  settle(table: RouteTable): void {
-    const wanted = new Set<string>();
-    for (const route of table.routes) for (const target of route.targets) wanted.add(keyOf(target));
+  /** Revives those of the table and retires the others; to be called once the new table is in force. */
+  settle(ofTable: readonly TargetPool[]): void {
+    const wanted = new Set(ofTable);
     for (const [key, pool] of this.#pools) {
-      if (wanted.has(key)) pool.revive();
+      if (wanted.has(pool)) pool.revive();
       else if (!pool.retired) {
         pool.retire();
         if (pool.load === 0) this.#pools.delete(key);

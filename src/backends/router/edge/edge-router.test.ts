@@ -3,10 +3,11 @@ import { get as httpGet } from 'node:http';
 import { createServer as createNetServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, vi } from 'vitest';
 import type { RouteTable } from '../../../domain/routes/router.ts';
 import { routerConformance } from '../conformance.ts';
 import { tlsConformance } from '../conformance-tls.ts';
+import { EdgeClient } from './edge-client.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { createEdgeRouter } from './edge-router.ts';
 import { EdgeWorld, edgeHome } from './edge-world.ts';
@@ -131,6 +132,38 @@ describe('edge router', () => {
     const long = createEdgeRouter({ ...options, runDir: `${options.runDir}/${'x'.repeat(100)}` });
     await expect(long).rejects.toMatchObject({ code: 'config.invalid' });
   });
+
+  it.each([1, 2])(
+    'is told of what is new in a table only, and serves by all of it, with %i worker(s)',
+    async (workers) => {
+      const options = await newHome({ workers });
+      const router = await start(options);
+      const asked = vi.spyOn(EdgeClient.prototype, 'ask');
+      const told = (): string[] => asked.mock.calls.splice(0).map(([op]) => op);
+      world.undo(async () => asked.mockRestore());
+      const [one, two] = [(await unit('one')).routes, (await unit('two')).routes];
+      const others = Array.from({ length: 20 }, (_, at) => {
+        const app = `app-${at}`;
+        return { app, hosts: [`${app}.test`], targets: [], note: `${app} rests`, https: 'both' } as const;
+      });
+      await router.apply({ version: 100, routes: [...others, ...one] });
+      const changed = [...others.slice(0, 4), ...others.slice(5), ...two];
+      await router.apply({ version: 101, routes: changed });
+      expect(told()).toEqual(['apply', 'change']);
+      expect(await router.table()).toEqual({ version: 101, routes: changed });
+      // Connections are shared out among the workers.
+      for (let n = 0; n < 6; n++) expect(await body(router.listen)).toBe('two');
+      // What another one has brought meanwhile is not what the change is of.
+      const other = await start(options);
+      await other.apply({ version: 102, routes: [...changed, ...others.slice(4, 5)] });
+      told();
+      await router.apply({ version: 103, routes: changed.slice(1) });
+      expect(told()).toEqual(['change', 'apply']);
+      expect(await router.table()).toEqual({ version: 103, routes: changed.slice(1) });
+      process.kill(await pidOf(options), 'SIGKILL');
+      await expect.poll(() => body(router.listen).catch(() => '')).toBe('two');
+    },
+  );
 
   it('refuses a table that makes no sense and goes on with the old one', async () => {
     const router = await start(await newHome());

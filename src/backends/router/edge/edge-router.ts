@@ -11,6 +11,7 @@ import type {
   Router,
   RouteTable,
 } from '../../../domain/routes/router.ts';
+import { changeBetween } from '../../../domain/routes/table-change.ts';
 import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
 import { Heartbeats } from '../../../lib/heartbeats.ts';
 import { bestEffort } from '../../../lib/logger.ts';
@@ -86,6 +87,8 @@ class EdgeRouter implements AdoptingRouter {
   #tlsPort: number;
   #edge: Promise<Connected>;
   #table: RouteTable | null = null;
+  /** The table that a connection has brought last. */
+  #handed: { readonly client: EdgeClient; readonly table: RouteTable } | null = null;
   #certificates: CertificateSet | null = null;
   #letGo = false;
   #startedAt = 0;
@@ -113,7 +116,7 @@ class EdgeRouter implements AdoptingRouter {
 
   async apply(table: RouteTable): Promise<void> {
     if (this.#table === null || table.version > this.#table.version) this.#table = table;
-    await this.#retrying((client) => this.#hand(client, 'apply', { table }));
+    await this.#retrying((client) => this.#handTable(client, table));
   }
 
   async table(): Promise<RouteTable> {
@@ -190,12 +193,26 @@ class EdgeRouter implements AdoptingRouter {
     return new PlatformError('unavailable', message, { cause: error, hint: 'Try again in a moment.' });
   }
 
-  async #hand(client: EdgeClient, op: string, what: object): Promise<void> {
-    const { version, persisted } = (await client.ask(op, what, APPLY_MS)) as { version: number; persisted: boolean };
+  /** What is new only, where this connection has brought the table before. */
+  async #handTable(client: EdgeClient, table: RouteTable): Promise<void> {
+    const handed = this.#handed;
+    const change = handed?.client === client ? changeBetween(handed.table, table) : null;
+    this.#handed = null;
+    if (change === null || !(await this.#hand(client, 'change', { change })))
+      await this.#hand(client, 'apply', { table });
+    this.#handed = { client, table };
+  }
+
+  /** False where the edge makes nothing of it. */
+  async #hand(client: EdgeClient, op: string, what: object): Promise<boolean> {
+    const applied = (await client.ask(op, what, APPLY_MS)) as { version: number; persisted: boolean } | null;
+    if (applied === null) return false;
+    const { version, persisted } = applied;
     if (!persisted) {
       const fields = { op, version, stateDir: this.#options.stateDir };
       this.#options.logger.warn(fields, 'the edge goes by what is new but could not write it to disk');
     }
+    return true;
   }
 
   /** Adopts, replaces or starts; resolves once the edge answers on its socket and has the last table. */
@@ -206,7 +223,7 @@ class EdgeRouter implements AdoptingRouter {
     this.adopted = fits;
     this.#startedAt = performance.now();
     this.#watch.begin(connected.client, connected.hello.pid);
-    if (this.#table !== null) await this.#hand(connected.client, 'apply', { table: this.#table });
+    if (this.#table !== null) await this.#handTable(connected.client, this.#table);
     if (this.#certificates !== null)
       await this.#hand(connected.client, 'apply-certificates', { set: this.#certificates });
     return connected;
