@@ -1,5 +1,5 @@
 /** Pushes of apps with packages, with empty caches and with those of an earlier push, beside the same work by hand. */
-import { cp, mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { missingNeed, pathWithRust } from '../../test/corpus/pushed/needs.ts';
@@ -10,6 +10,9 @@ import { byHandMs, type Hand, runAll } from '../by-hand.ts';
 import { PACKAGE_APPS, type PackageApp } from '../package-apps.ts';
 import { Pusher } from '../pushing.ts';
 
+/** The repository to which code is brought that is built by hand. */
+const BY_HAND = 'by-hand';
+const FRESH_ROUNDS = 3;
 const WARM_ROUNDS = 3;
 const PUSH_MS = 10 * 60_000;
 
@@ -34,38 +37,68 @@ async function measureApp(bench: Bench, app: PackageApp, path: string): Promise<
   if (app.before !== null) await prepare(pusher, app.before);
   const work = bench.keep(await pusher.workTree(app.files));
   const place = await temporary(bench);
+  const cachesOf = (round: number): string => join(place, `caches-${round}`);
   const hand: Hand = { directory: work.dir, caches: join(place, 'lock'), path, uv: await uvOf(world.home) };
   await mkdir(hand.caches);
   await runAll(app.lock, app, hand);
   await work.commit('locked');
   const name = app.name.toLowerCase().replace(/\W/g, '-');
-  await pusher.createApp(name, 'auto');
-  const caches = join(place, 'caches');
-  await mkdir(caches);
-  // A fresh copy each time, as a push has: what was built before is not there.
-  const onHand = async (round: string): Promise<number> => {
-    const directory = join(place, round);
-    await cp(work.dir, directory, {
-      recursive: true,
-      filter: (from) => !from.startsWith(join(work.dir, '.git') + '/'),
-    });
-    return byHandMs(app, { ...hand, directory, caches }).finally(() => rm(directory, { recursive: true, force: true }));
+  const fresh: Times = { hand: [], bringing: [], push: [] };
+  const warm: Times = { hand: [], bringing: [], push: [] };
+  const measured = async (times: Times, round: number, caches: string): Promise<void> => {
+    const byHand = async (): Promise<void> => {
+      times.bringing.push(await pusher.pushOnly(work, BY_HAND, 'ssh'));
+      times.hand.push(await onHand(app, { ...hand, directory: join(place, 'code'), caches }, work.dir));
+    };
+    const pushed = async (): Promise<void> => void times.push.push(await pushMs(pusher, work, name, app));
+    // Whoever comes second finds what the first has read.
+    for (const way of round % 2 === 0 ? [byHand, pushed] : [pushed, byHand]) await way();
   };
-  const fresh = { hand: [await onHand('fresh')], push: [await pushMs(pusher, work, name, app)] };
-  const warm = { hand: [] as number[], push: [] as number[] };
+  // Each in apps of its own, which have the caches of none; the last one goes on with its own.
+  await bench.rounds(FRESH_ROUNDS, async (round) => {
+    for (const each of [name, BY_HAND]) {
+      if (round > 0) await pusher.removeApp(each);
+      await pusher.createApp(each, 'auto');
+    }
+    await mkdir(cachesOf(round));
+    await measured(fresh, round, cachesOf(round));
+  });
   await bench.rounds(WARM_ROUNDS, async (round) => {
     const { file, line } = app.changed;
     const text = `${app.files[file] ?? ''}${Array.from({ length: round + 1 }, () => `${line}\n`).join('')}`;
     await work.write({ [file]: text });
     await work.commit('the source changed');
-    warm.hand.push(await onHand(`warm-${round}`));
-    warm.push.push(await pushMs(pusher, work, name, app));
+    await measured(warm, round, cachesOf(FRESH_ROUNDS - 1));
   });
-  for (const [caches, { hand: by, push }] of Object.entries({ fresh, warm })) {
-    const floor = { what: 'install, build and start by hand', samples: by };
+  for (const [caches, { hand: by, bringing, push }] of Object.entries({ fresh, warm })) {
+    const samples = by.map((ms, at) => ms + (bringing[at] ?? 0));
+    const floor = { what: 'git push to where nothing is deployed; install, build and start by hand', samples };
     bench.publish({ what: `${app.name}, ${caches} caches, git push returns`, unit: 'ms', samples: push, floor });
+    bench.publish({ what: `${app.name}, ${caches} caches, by hand, the code being there`, unit: 'ms', samples: by });
   }
   await bench.dispose(world);
+}
+
+/** Milliseconds, one for each round. */
+interface Times {
+  readonly hand: number[];
+  /** The same commit through the same door to a branch that is not deployed. */
+  readonly bringing: number[];
+  readonly push: number[];
+}
+
+/** In a checkout of its own, as a push has: what was built before is not there. */
+async function onHand(app: PackageApp, hand: Hand, from: string): Promise<number> {
+  const begun = performance.now();
+  const git = { cwd: from, env: { PATH: hand.path, HOME: hand.caches }, timeoutMs: PUSH_MS };
+  const ran = await run('git', ['clone', '--quiet', from, hand.directory], git);
+  if (ran.code !== 0) throw new Error(`git clone: ${ran.stderr}`);
+  const cloned = performance.now() - begun;
+  try {
+    return cloned + (await byHandMs(app, hand));
+  } finally {
+    await rm(hand.directory, { recursive: true, force: true });
+  }
 }
 
 async function temporary(bench: Bench): Promise<string> {
