@@ -138,6 +138,8 @@ export interface Step {
   readonly run: readonly string[];
   /** A directory of the code in which it is run; absent: its top. */
   readonly directory?: string;
+  /** It fills what is kept between the builds of one app, `{downloads}`: not run again as long as that is there and the words are these. */
+  readonly once?: true;
   /** Of this step alone. */
   readonly env?: Readonly<Record<string, string>>;
 }

@@ -1,5 +1,5 @@
 /** A language whose steps are quick standard programs, to test what the builder does around them. */
-import type { DependencySet, PlannedProcess, Tool, WantedVersion } from '../../src/build-plan/build-plan.ts';
+import type { DependencySet, PlannedProcess, Step, Tool, WantedVersion } from '../../src/build-plan/build-plan.ts';
 import { firstSign, type Language, type PlanParts } from '../../src/build-plan/language.ts';
 import type { SourceFiles } from '../../src/build-plan/source/source-files.ts';
 import { askedRange } from '../../src/build-plan/versions.ts';
@@ -30,6 +30,8 @@ export const FAKE: Language = {
   plan,
 };
 
+const FILL: Step = { name: 'fill', run: ['cp', '-R', '{shared}/made', '{downloads}/filled'], once: true };
+
 async function plan(files: SourceFiles): Promise<PlanParts> {
   const compiles = await files.exists('compile.txt');
   return {
@@ -42,7 +44,10 @@ async function plan(files: SourceFiles): Promise<PlanParts> {
       { name: 'LAYER', value: '{layer}' },
     ],
     dependencies: await dependencies(files),
-    steps: compiles ? [{ name: 'compile', run: ['cp', 'compile.txt', 'compiled.txt'] }] : [],
+    steps: [
+      ...((await files.exists('once.txt')) ? [FILL] : []),
+      ...(compiles ? [{ name: 'compile', run: ['cp', 'compile.txt', 'compiled.txt'] }] : []),
+    ],
     notes: compiles ? ['compiling is slow'] : [],
     ...((await files.exists('site.txt')) && {
       site: {

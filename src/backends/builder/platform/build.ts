@@ -145,6 +145,7 @@ async function runSteps(build: RunningBuild, commands: readonly BuildCommand[]):
     }
     const where = layer === null ? {} : { layer: { tree: layer, writable: false } };
     for (const step of plan.steps) {
+      if (await runner.isDone(step)) continue;
       output.say(step.name);
       await runner.run(step, where);
     }

@@ -1,4 +1,4 @@
-import { mkdir, readFile, readdir, stat, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { builderWorld } from '../../../../test/support/builder-world.ts';
@@ -124,6 +124,22 @@ describe('a push', () => {
     const Procfile = ['web', 'a', 'b', 'c'].map((name) => `${name}: run ${name}\n`).join('');
     await build({ source: treeOf({ ...APP, Procfile }) });
     expect(lines.slice(1)).toEqual(['Processes: web, a, b, c']);
+  });
+});
+
+describe('a step that fills what is kept between builds', () => {
+  it('is run once, and again when that is gone', async () => {
+    const { build, lines, home } = await world();
+    const downloads = join(home, 'cache', 'shop', 'downloads');
+    const source = treeOf({ ...APP, 'once.txt': '' });
+    await build({ source });
+    expect(lines).toContain('fill');
+    await build({ source });
+    expect(lines).not.toContain('fill');
+    await rm(downloads, { recursive: true });
+    await build({ source });
+    expect(lines).toContain('fill');
+    expect(await readdir(downloads)).toEqual(['filled']);
   });
 });
 

@@ -69,7 +69,11 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
       { name: 'GOTOOLCHAIN', value: 'auto', scope: 'build' },
     ],
     steps: [
-      { name: 'compiled standard library', run: ['cp', '-R', '-n', `{${STANDARD_LIBRARY}}/.`, '{downloads}/go-build'] },
+      {
+        name: 'compiled standard library',
+        run: ['cp', '-R', '-n', `{${STANDARD_LIBRARY}}/.`, '{downloads}/go-build'],
+        once: true,
+      },
       ...buildSteps(built),
     ],
     path: ['bin'],

@@ -1,5 +1,6 @@
 /** Runs the steps of one build: private directories, environment, sandbox, output. */
-import { mkdir, writeFile } from 'node:fs/promises';
+import { createHash } from 'node:crypto';
+import { mkdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { isLargerThan, isThere } from '../cache/copy-tree.ts';
 import type { Step } from '../../../../build-plan/build-plan.ts';
@@ -13,6 +14,8 @@ import { removeTree } from '../../../../lib/remove-tree.ts';
 import { runStep } from './run-step.ts';
 
 const MAX_DOWNLOADS = 2 * 1024 ** 3;
+/** Looking at all of it takes a while. */
+const MEASURED_MS = 3_600_000;
 
 export interface StepPlace {
   /** True: the arguments are a user's words, not templates. */
@@ -25,17 +28,32 @@ export class StepRunner {
   readonly #build: RunningBuild;
   readonly #temporary: string;
   readonly #downloads: string;
+  /** Notes of steps that are run once. */
+  readonly #once: string;
+  /** Its time is that of the last look at how large the downloads are. */
+  readonly #measured: string;
   #prepared = false;
+  #isTooLarge: Promise<boolean> = Promise.resolve(false);
 
   constructor(build: RunningBuild) {
     this.#build = build;
     const { context, request } = build;
     this.#temporary = join(context.cache, request.app, `build-${request.deployId}`);
     this.#downloads = join(context.cache, request.app, 'downloads');
+    this.#once = join(context.cache, request.app, 'once');
+    this.#measured = join(context.cache, request.app, 'measured');
+  }
+
+  /** What it would do has been done by an earlier build, and is still there. */
+  async isDone(step: Step): Promise<boolean> {
+    if (step.once !== true) return false;
+    await this.#prepare();
+    return isThere(await this.#noteOf(step));
   }
 
   /** Throws Failure `build_failed` or `disk_full` when the command does not end with 0. */
-  async run({ name, run: templates, directory = '', env = {} }: Step, where: StepPlace = {}): Promise<void> {
+  async run(step: Step, where: StepPlace = {}): Promise<void> {
+    const { name, run: templates, directory = '', env = {} } = step;
     const { context, request, place, output, signal, programs } = this.#build;
     await this.#prepare();
     const values = await this.#values(templates, where);
@@ -56,6 +74,15 @@ export class StepRunner {
       stderr: print,
     });
     if (ended.code !== 0) throw stepFailure(name, ended, output, context.limits.memoryBytes);
+    if (step.once !== true) return;
+    await mkdir(this.#once, { recursive: true, mode: 0o711 });
+    await writeFile(await this.#noteOf(step), '');
+  }
+
+  /** The words name the tools in their versions. */
+  async #noteOf({ run }: Step): Promise<string> {
+    const words = fillAll(run, await this.#values(run, {}));
+    return join(this.#once, createHash('sha256').update(JSON.stringify(words)).digest('hex'));
   }
 
   async #fetchedProgram(name: string): Promise<string | null> {
@@ -70,7 +97,9 @@ export class StepRunner {
   }
 
   async close(): Promise<void> {
-    if (this.#prepared) await removeTree(this.#temporary);
+    if (!this.#prepared) return;
+    await removeTree(this.#temporary);
+    if (await this.#isTooLarge) await removeTree(this.#downloads);
   }
 
   async #prepare(): Promise<void> {
@@ -83,12 +112,22 @@ export class StepRunner {
     for (const [name, text] of Object.entries(homeFiles)) await writeFile(join(this.#temporary, 'home', name), text);
     await sandbox.own(join(this.#temporary, 'home'), tenant);
     await sandbox.own(join(this.#temporary, 'tmp'), tenant);
-    if (await isLargerThan(this.#downloads, MAX_DOWNLOADS)) {
-      await removeTree(this.#downloads);
+    if (await isThere(this.#downloads)) {
+      this.#isTooLarge = this.#measure();
+      return;
     }
-    if (await isThere(this.#downloads)) return;
+    await removeTree(this.#once);
     await mkdir(this.#downloads, { recursive: true, mode: 0o755 });
     await sandbox.own(this.#downloads, tenant);
+  }
+
+  /** Beside the steps, which nobody wants to wait. */
+  async #measure(): Promise<boolean> {
+    const last = await stat(this.#measured).catch(() => null);
+    if (last !== null && Date.now() - last.mtimeMs < MEASURED_MS) return false;
+    const isTooLarge = await isLargerThan(this.#downloads, MAX_DOWNLOADS);
+    await writeFile(this.#measured, '');
+    return isTooLarge;
   }
 
   async #values(templates: readonly string[], where: StepPlace): Promise<Record<string, string>> {
