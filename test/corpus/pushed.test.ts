@@ -1,5 +1,6 @@
 /** The third of the corpus that fetches nothing is pushed to a real platform; pushed-*.long.test.ts push the rest. */
 import { describe, expect, it } from 'vitest';
+import { CONVENTIONS } from './pushed/convention-apps.ts';
 import { FRAMEWORKS } from './pushed/framework-apps.ts';
 import { PACKAGE_MANAGERS, PACKAGE_TRAPS } from './pushed/node-apps.ts';
 import { GO_APPS, JAVA_APPS, RUST_APPS, SCRIPTED_APPS } from './pushed/other-apps.ts';
@@ -7,7 +8,7 @@ import { pushAll } from './pushed/push-apps.ts';
 import { PYTHON_APPS, PYTHON_TRAPS } from './pushed/python-apps.ts';
 import { MORE_STARTS, QUICK_STARTS, QUICK_TRAPS } from './pushed/quick-apps.ts';
 
-const QUICK = { ...QUICK_STARTS, ...QUICK_TRAPS };
+const QUICK = { ...QUICK_STARTS, ...QUICK_TRAPS, ...CONVENTIONS };
 const LONG = [
   ...[PACKAGE_MANAGERS, PACKAGE_TRAPS, FRAMEWORKS, PYTHON_APPS, PYTHON_TRAPS],
   ...[GO_APPS, RUST_APPS, JAVA_APPS, SCRIPTED_APPS, MORE_STARTS],

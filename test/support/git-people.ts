@@ -104,6 +104,7 @@ function deployed(name: string, code: NewCode): Deploy {
     image: '',
     cause: null,
     error: '',
+    warning: '',
     phases: {},
     failedRequests: 0,
     removedAt: null,

@@ -58,6 +58,7 @@ export function finishedDeploy(app: string, by: string): Deploy {
     image: '',
     cause: null,
     error: '',
+    warning: '',
     phases: {},
     failedRequests: 0,
     removedAt: null,

@@ -28,6 +28,7 @@ const extra = {
   Image: Type.String(),
   State: Type.String(),
   Cause: Type.String(),
+  Warning: Type.String(),
   Release: Type.Integer(),
   FailedRequests: Type.Integer(),
   WaitsFor: Type.String(),
@@ -53,6 +54,7 @@ function toWire(deploy: Deploy) {
     User: deploy.by,
     State: deploy.state,
     Cause: deploy.cause ?? '',
+    Warning: deploy.warning,
     Release: deploy.release ?? 0,
     FailedRequests: deploy.failedRequests,
   };

@@ -106,6 +106,7 @@ function describe(deploy: DeployInfo): string {
     ['Release', deploy.Release === undefined || deploy.Release === 0 ? undefined : `v${deploy.Release}`],
     ['Rollback', deploy.CanRollback ? `tancho deploy rollback ${deploy.ID} -a ${deploy.App}` : undefined],
     ['Result', result(deploy)],
+    ['Warning', deploy.Warning],
   ]);
   return deploy.Log === '' ? head : `${head}\n\n${printableOutput(deploy.Log).trimEnd()}`;
 }

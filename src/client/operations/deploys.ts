@@ -24,6 +24,7 @@ export interface DeploysTypes {
       readonly User: string;
       readonly State: string;
       readonly Cause: string;
+      readonly Warning: string;
       readonly Release: number;
       readonly FailedRequests: number;
       readonly WaitsFor: string;
@@ -69,6 +70,7 @@ export interface DeploysTypes {
       readonly User: string;
       readonly State: string;
       readonly Cause: string;
+      readonly Warning: string;
       readonly Release: number;
       readonly FailedRequests: number;
       readonly WaitsFor: string;
@@ -94,6 +96,7 @@ export interface DeploysTypes {
       readonly Image: string;
       readonly State: string;
       readonly Cause: string;
+      readonly Warning: string;
       readonly Release: number;
       readonly FailedRequests: number;
       readonly WaitsFor: string;

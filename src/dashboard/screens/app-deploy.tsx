@@ -82,6 +82,7 @@ function Detail({ deploy, app, changed }: { deploy: DeployDetail; app: App; chan
           </span>
         </Note>
       )}
+      <Warned deploy={deploy} />
       <Transcript text={deploy.Log} label="What the deploy said" />
       <Card title="About this deploy">
         <dl class="facts">
@@ -116,6 +117,16 @@ function Detail({ deploy, app, changed }: { deploy: DeployDetail; app: App; chan
         </details>
       )}
     </>
+  );
+}
+
+function Warned({ deploy: { Warning, App } }: { deploy: DeployDetail }) {
+  if (Warning === '') return null;
+  return (
+    <Note mood="wait">
+      <strong>{Warning}</strong>
+      <a href={`${BASE}${at('apps', App, 'log')}`}>The log of the app</a>
+    </Note>
   );
 }
 

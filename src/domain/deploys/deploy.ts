@@ -37,6 +37,8 @@ export interface Deploy {
   readonly cause: FailureCause | null;
   /** One sentence for people; empty when none. */
   readonly error: string;
+  /** What is wrong with what it serves, one sentence for people; empty when nothing. */
+  readonly warning: string;
   /** Milliseconds spent in each state that was passed through. */
   readonly phases: Readonly<Partial<Record<DeployState, number>>>;
   /** Requests the router failed for this app while its units were switched. Is to be 0. */

@@ -326,6 +326,7 @@ function newDeploy(app: string, code: Pick<Deploy, 'commit' | 'origin' | 'image'
     image: code.image,
     cause: null,
     error: '',
+    warning: '',
     phases: {},
     failedRequests: 0,
     removedAt: null,

@@ -4,6 +4,8 @@
  * A rollback goes the same way but for the building: its code is there.
  */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
+import type { PageProblem } from '../pages/page.ts';
+import type { Probe } from '../diagnosis/probe.ts';
 import { type App, type EnvVar, hostLabel } from '../apps/app.ts';
 import { labelsOf } from '../apps/host-names.ts';
 import { ROUTED_PROCESS } from '../units/unit.ts';
@@ -29,6 +31,7 @@ import { INTERRUPTED, isCommitted } from './interrupted.ts';
 import { addedTo, newVariables, tellNew } from './new-variables.ts';
 import { type Made, makeArtifact, type MakeDeps } from './make-artifact.ts';
 import { warnOfData } from './lost-data.ts';
+import { pageProblem, warnOfPage } from './page-warning.ts';
 import { PhaseClock } from './phase-clock.ts';
 import { pruneReleases } from './prune.ts';
 import { releaseProcesses } from './release-processes.ts';
@@ -41,6 +44,7 @@ import type { VolumeHost } from '../volumes/volume-host.ts';
 import { Transcript } from './transcript.ts';
 
 export interface PipelineDeps extends MakeDeps {
+  readonly probe: Pick<Probe, 'disk' | 'request'>;
   readonly queue: DeployQueue;
   readonly rollouts: Rollouts;
   readonly provisioner: Pick<Engines, 'at' | 'writtenData'>;
@@ -138,8 +142,9 @@ export class Pipeline {
     return done;
   }
 
-  async #tell({ run, transcript }: Going, { name }: App, deploy: Deploy, answers: boolean): Promise<void> {
+  async #tell(on: Going, { name }: App, deploy: Deploy, answers: boolean): Promise<void> {
     const { store, journal, logger, settings, queue } = this.#deps;
+    const { run, transcript } = on;
     const { release } = deploy;
     const app = (await store.app(name)) ?? run.begun.app;
     const address = appUrl(hostLabel(app), settings);
@@ -147,9 +152,11 @@ export class Pipeline {
     if (app.desired === 'stopped') {
       transcript.say(`-----> The app was stopped meanwhile: its next start runs release ${release}`);
     } else if (answers) {
-      transcript.say(`-----> Release ${release} answers at ${address}`);
+      const problem = await (on.page ?? pageProblem(this.#deps, name));
+      transcript.say(`-----> Release ${release} ${problem === null ? 'answers' : 'serves'} at ${address}`);
       for (const process of app.routedProcesses)
         transcript.say(`       ${process} answers at ${appUrl(labelsOf(app, process), settings)}`);
+      if (problem !== null) await warnOfPage(this.#deps, deploy, problem, transcript.say);
     } else {
       transcript.say(
         `-----> Release ${release} runs; without a process "${ROUTED_PROCESS}" nothing answers at ${address}`,
@@ -229,11 +236,12 @@ export class Pipeline {
 
   /** The number of the release that serves now. */
   async #roll(
-    { run, transcript, clock }: Going,
+    on: Going,
     { app }: AppNow,
     release: NewRelease,
     { platform, named }: { readonly platform: string | undefined; readonly named: NamedByFile },
   ): Promise<number> {
+    const { run, transcript, clock } = on;
     const rollout = await this.#deps.rollouts.roll({
       app,
       release,
@@ -245,6 +253,8 @@ export class Pipeline {
       isNewVersion: true,
       onStep: async (tx, step) => {
         await this.#onStep(tx, run, release, clock, step);
+        // While the old units end, so that nobody waits for it.
+        if (step.state === 'draining') on.page ??= pageProblem(this.#deps, app.name);
         if (step.state !== 'routing') return;
         await this.#settlePlatform(tx, app.name, platform);
         await named.write(tx);
@@ -362,6 +372,8 @@ interface Going {
   readonly run: PipelineRun;
   readonly transcript: Transcript;
   readonly clock: PhaseClock;
+  /** What is wrong with what serves now, once somebody has begun to look. */
+  page?: Promise<PageProblem | null>;
 }
 
 interface FailedRun extends Going {

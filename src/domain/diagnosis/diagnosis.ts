@@ -75,12 +75,13 @@ function diagnosisOf(facts: Facts): Diagnosis {
     well: answers && broken === null,
     broken,
     links,
-    notes: notesOf(facts),
+    notes: notesOf(facts, broken !== null),
   };
 }
 
-function notesOf({ app, lastDeploy, host, fullVolumes, failingDrains }: Facts): string[] {
+function notesOf({ app, lastDeploy, host, page, fullVolumes, failingDrains }: Facts, isBroken: boolean): string[] {
   const notes: string[] = [...fullVolumes, ...failingDrains];
+  if (page !== null && !isBroken) notes.push(`${page.text} ${page.hint}`);
   if (app.release !== null && lastDeploy?.state === 'failed') {
     const why = lastDeploy.error === '' ? (lastDeploy.cause ?? '') : lastDeploy.error;
     notes.push(`The last deploy, ${lastDeploy.id}, failed, so the version before it serves: ${why}`);

@@ -1,4 +1,5 @@
 /** Everything a diagnosis is made from, read at one time; the checks of links/ are pure functions of it. */
+import { hostPort } from '../../lib/host-port.ts';
 import type { App, Release } from '../apps/app.ts';
 import { hostNamesOf } from '../apps/host-names.ts';
 import { healthCheckOf } from '../units/routed.ts';
@@ -16,6 +17,7 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Supervisor } from '../units/supervisor.ts';
 import type { VolumeWatch } from '../volumes/volume-watch.ts';
+import { lookAtPage, type PageProblem } from '../pages/page.ts';
 import type { DiskSpace, Probe, ProbeAnswer } from './probe.ts';
 
 /** Why a unit did not become ready, or why the first version never served. */
@@ -55,6 +57,8 @@ export interface Facts {
   readonly certificateProblem: string;
   /** To a real request for `host` through the router. */
   readonly answer: ProbeAnswer;
+  /** What a visitor of its page would find wrong. */
+  readonly page: PageProblem | null;
   readonly disk: DiskSpace | null;
   /** A sentence for each volume that holds more than it should. */
   readonly fullVolumes: readonly string[];
@@ -90,12 +94,13 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
   const asked = host ?? own;
   const process = names.find(({ name }) => name === asked)?.process ?? ROUTED_PROCESS;
   const path = (release === null ? null : healthCheckOf(release, process))?.path ?? '/';
-  const [unresolved, deafUnits, health, route, answer, disk, certificateProblem, drains] = await Promise.all([
+  const [unresolved, deafUnits, health, route, answer, page, disk, certificateProblem, drains] = await Promise.all([
     unresolvedOf(probe, host === undefined ? names.map(({ name }) => name) : [host]),
     deafUnitsOf(probe, units),
     healthOf(probe, units, release),
     routeOf(deps, app),
     probe.request({ to: deps.router.listen, host: asked, method: 'GET', path }),
+    process === ROUTED_PROCESS ? lookAtPage(deps, app) : null,
     probe.disk(),
     certificateProblemOf(deps, asked),
     failingDrains(deps, app.name),
@@ -116,6 +121,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
     ...route,
     certificateProblem,
     answer,
+    page,
     disk,
     fullVolumes: deps.volumeWatch.problemsOf(app.name),
     failingDrains: drains,
@@ -158,7 +164,7 @@ async function healthOf(probe: Probe, units: readonly Unit[], release: Release |
     units.map(async ({ id, state, address, process }) => {
       const { path, method = 'GET' } = healthCheckOf(release, process) ?? {};
       if (path === undefined || state !== 'started' || address === null) return;
-      const to = address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`;
+      const to = hostPort(address);
       found.set(id, await probe.request({ to, host: to, method, path }));
     }),
   );

@@ -8,12 +8,34 @@ export interface ProbeRequest {
   readonly host: string;
   readonly method: string;
   readonly path: string;
+  /** Kinds of content; absent: text. */
+  readonly accept?: string;
+  /** Further ones. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Absent: a few seconds. */
+  readonly timeoutMs?: number;
 }
 
 export type ProbeAnswer =
-  | { readonly kind: 'answered'; readonly status: number; /** The router's own words. */ readonly isRefusal: boolean }
+  | {
+      readonly kind: 'answered';
+      readonly status: number;
+      /** The router's own words. */
+      readonly isRefusal: boolean;
+      /** `text/html`; '' where it does not say. */
+      readonly type: string;
+      /** Where it redirects to; '' for nowhere. */
+      readonly location: string;
+      /** The beginning of its body, as far as it came in time. */
+      readonly text: string;
+    }
   /** Not even a connection, or no whole answer head; `why` completes "it ...". */
-  | { readonly kind: 'unreachable' | 'silent'; readonly why: string };
+  | {
+      readonly kind: 'unreachable' | 'silent';
+      readonly why: string;
+      /** The time was over. */
+      readonly isLate: boolean;
+    };
 
 export interface DiskSpace {
   readonly freeBytes: number;

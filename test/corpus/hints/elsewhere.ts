@@ -17,5 +17,8 @@ export const ELSEWHERE: Readonly<Record<string, string>> = {
   'Give one program of the image': 'images are deployed, not pushed; image-command.test.ts has it',
   'A registry answered that it is out of order': 'a registry has to be out of order; its lines are in advice.test.ts',
   'Platforms of this server:': 'no app can be made, or be left, of a platform that is not there',
+  "' to preview.allowedHosts and server.allowedHosts": 'Vite takes every name below localhost, where apps of tests are',
+  "' to devServer.allowedHosts in its webpack.config.js": 'development servers are passed over for what can be built',
+  "' to the file of its environment in config/environments": 'Rails refuses names in development only, unless told so',
   'Ask the operator to install that Python,': 'a mirror of the Pythons that uv installs',
 };

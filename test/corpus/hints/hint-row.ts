@@ -7,7 +7,8 @@ export interface HintRow extends Pick<PushedApp, 'needs' | 'files' | 'platform' 
   readonly from: string;
   /** Commands of ours before the first push. */
   readonly before?: readonly string[];
-  readonly cause: FailureCause;
+  /** Absent: it serves, with a warning. */
+  readonly cause?: FailureCause;
   /** As it is printed; APP is the name of the app. */
   readonly hint: string;
   /** What is done in this order, each as the hint says it. */

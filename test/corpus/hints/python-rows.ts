@@ -4,6 +4,18 @@ import type { HintRow } from './hint-row.ts';
 
 const page = 'mended';
 const FLASK = 'from flask import Flask\napp = Flask(__name__)\n@app.get("/")\ndef home():\n    return "mended"\n';
+/** In one file. */
+const django = (host: string): string =>
+  [
+    'from django.conf import settings',
+    'from django.core.wsgi import get_wsgi_application',
+    'from django.http import HttpResponse',
+    'from django.urls import path',
+    `settings.configure(SECRET_KEY="x", ROOT_URLCONF=__name__, ALLOWED_HOSTS=["${host}"])`,
+    'urlpatterns = [path("", lambda request: HttpResponse("mended"))]',
+    'application = get_wsgi_application()',
+    '',
+  ].join('\n');
 const PYTHON = 'build-plan/languages/python/';
 
 export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
@@ -23,6 +35,15 @@ export const PYTHON_ROWS: Readonly<Record<string, HintRow>> = {
     files: { 'app.py': FLASK, 'requirements.txt': 'flask==99.9\n' },
     hint: 'Check the name and the version of the package that is named, and that it exists for this version of Python; then push again.',
     follow: [{ edit: { 'requirements.txt': 'flask\n' } }],
+    page,
+  },
+  'Django that does not know its own name': {
+    from: 'domain/pages/refused-hosts.ts',
+    needs: ['pip'],
+    files: { 'requirements.txt': 'Django>=4.2,<6\ngunicorn\n', 'shop.py': django('shop.example.com') },
+    settings: ['--start-command', 'gunicorn --bind 0.0.0.0:$PORT shop'],
+    hint: "Add 'APP.localhost' to ALLOWED_HOSTS in the settings of the app, commit and push again.",
+    follow: [{ edit: { 'shop.py': django('APP.localhost') } }],
     page,
   },
   'a uv.lock that is old': {

@@ -21,6 +21,7 @@ const PLACES = [
   'domain/units/units.ts',
   'domain/rollouts/rollouts.ts',
   'domain/deploys/image-command.ts',
+  'domain/pages/refused-hosts.ts',
   'domain/volumes/{declared-volumes,release-mounts}.ts',
 ];
 /** Definitions of platforms are sent to the API, not pushed. */

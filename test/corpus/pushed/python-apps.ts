@@ -107,6 +107,21 @@ export const PYTHON_APPS: PushedApps = {
     files: { ...DJANGO, 'shop/settings.py': SETTINGS },
     pages: { '/': 'from Django' },
   }),
+  'Django that does not know its own name': pushed({
+    files: {
+      ...DJANGO,
+      'shop/settings.py': SETTINGS.replace("ALLOWED_HOSTS = ['*']", "ALLOWED_HOSTS = ['shop.example.com']"),
+    },
+    says: ['The app answers 400 to its own address: Django takes only the names in ALLOWED_HOSTS', '.localhost'],
+    pages: { '/': 'Bad Request (400)' },
+  }),
+  Streamlit: pushed({
+    files: {
+      'requirements.txt': 'streamlit\n',
+      'streamlit_app.py': 'import streamlit as st\nst.title("from Streamlit")\n',
+    },
+    pages: { '/': '<title>Streamlit</title>', '/_stcore/health': 'ok' },
+  }),
   'Django with a release': pushed({
     files: {
       ...DJANGO,

@@ -44,7 +44,14 @@ it('asks with the host and path of a visitor, and tells the status', async () =>
     seen.push(`${headers.host} ${url}`);
     response.writeHead(418).end('tea');
   });
-  expect(await ask(port)).toEqual({ kind: 'answered', status: 418, isRefusal: false });
+  expect(await ask(port)).toEqual({
+    kind: 'answered',
+    status: 418,
+    isRefusal: false,
+    type: '',
+    location: '',
+    text: 'tea',
+  });
   expect(seen).toEqual(['shop.test /x']);
 });
 
@@ -53,18 +60,36 @@ it("knows the router's own pages", async () => {
     const page = '503 Service Unavailable\n\nrequest: abc\n';
     response.writeHead(503, { 'x-request-id': 'abc', 'content-length': page.length }).end(page);
   });
-  expect(await ask(port)).toEqual({ kind: 'answered', status: 503, isRefusal: true });
+  expect(await ask(port)).toMatchObject({ kind: 'answered', status: 503, isRefusal: true });
 });
 
 it('takes the head of an answer that never ends for an answer', async () => {
   const port = await web((_, response) => void response.writeHead(200).write('data: 1\n\n'));
-  expect(await ask(port)).toEqual({ kind: 'answered', status: 200, isRefusal: false });
+  const answer = await ask(port, hasty);
+  expect(answer).toMatchObject({ kind: 'answered', status: 200, isRefusal: false, text: 'data: 1\n\n' });
+});
+
+it('reads no more of a body than tells what it is', async () => {
+  const port = await web((_, response) => {
+    response.writeHead(200, { 'content-type': 'Text/HTML; charset=utf-8', location: '/x' });
+    const more = (): void => {
+      while (!response.destroyed && response.write('x'.repeat(10_000)));
+    };
+    response.on('drain', more);
+    more();
+  });
+  const answer = await ask(port);
+  expect(answer).toMatchObject({ status: 200, type: 'text/html', location: '/x', text: 'x'.repeat(64 * 1024) });
 });
 
 it('tells who takes no connection from who says nothing', async () => {
-  expect(await ask(await unusedPort())).toEqual({ kind: 'unreachable', why: 'refuses connections' });
+  expect(await ask(await unusedPort())).toEqual({
+    kind: 'unreachable',
+    why: 'refuses connections',
+    isLate: false,
+  });
   const silent = await web(() => {});
-  expect(await ask(silent, hasty)).toMatchObject({ why: 'gave no answer within 0.2 seconds' });
+  expect(await ask(silent, hasty)).toMatchObject({ why: 'gave no answer within 0.2 seconds', isLate: true });
   const cut = await listen(createTcpServer((socket) => socket.once('data', () => socket.destroy())));
   expect(await ask(cut)).toMatchObject({ kind: 'silent' });
 });

@@ -16,8 +16,10 @@ export interface MachineProbeOptions {
 }
 
 const TIMEOUT_MS = 5_000;
-/** The router's own pages are shorter. */
-const MAX_BODY_BYTES = 16 * 1024;
+/** The router's own pages are shorter, and what a page loads is named before that. */
+const MAX_BODY_BYTES = 64 * 1024;
+/** Nobody waits for their end. */
+const STREAMS = /^(?:text\/event-stream|multipart\/|audio\/|video\/)/;
 const ANYWHERE: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
 const NO_SUCH_NAME = new Set(['ENOTFOUND', 'ENODATA']);
 
@@ -33,10 +35,11 @@ export function createMachineProbe({ directory, timeoutMs = TIMEOUT_MS }: Machin
     },
     async request(request) {
       let isConnected = false;
+      const ms = request.timeoutMs ?? timeoutMs;
       try {
-        return await withDeadline(timeoutMs, null, (signal) => ask(request, signal, () => (isConnected = true)));
+        return await withDeadline(ms, null, (signal) => ask(request, signal, () => (isConnected = true)));
       } catch (error) {
-        return { kind: isConnected ? 'silent' : 'unreachable', why: inWords(error, timeoutMs) };
+        return { kind: isConnected ? 'silent' : 'unreachable', why: inWords(error, ms), isLate: isLate(error) };
       }
     },
     async resolves(host) {
@@ -79,30 +82,59 @@ function ask(wanted: ProbeRequest, signal: AbortSignal, onConnect: () => void): 
       port: to.port === '' ? 80 : Number(to.port),
       method: wanted.method,
       path: wanted.path.startsWith('/') ? wanted.path : `/${wanted.path}`,
-      headers: { host: wanted.host, 'user-agent': 'tancho-diagnosis', accept: 'text/plain, */*', connection: 'close' },
+      headers: {
+        ...wanted.headers,
+        host: wanted.host,
+        'user-agent': 'tancho-diagnosis',
+        accept: wanted.accept ?? 'text/plain, */*',
+        connection: 'close',
+      },
       agent: false,
       signal,
     });
     outgoing.once('socket', (socket) => socket.once('connect', onConnect));
     outgoing.on('error', reject);
     outgoing.once('response', (response) => {
-      const done = (body: string): void => {
-        resolve({ kind: 'answered', status: response.statusCode ?? 0, isRefusal: isRefusal(response, body) });
-        outgoing.destroy();
-      };
       // A head is an answer, whatever becomes of its body: some never end.
-      const length = Number(response.headers['content-length'] ?? Infinity);
-      if (length > MAX_BODY_BYTES) done('');
-      else bodyOf(response).then(done, () => done(''));
+      outgoing.off('error', reject).on('error', () => {});
+      void bodyOf(response).then(({ text, isWhole }) => {
+        resolve({
+          kind: 'answered',
+          status: response.statusCode ?? 0,
+          isRefusal: isWhole && isRefusal(response, text),
+          type: typeOf(response),
+          location: response.headers.location ?? '',
+          text,
+        });
+        outgoing.destroy();
+      });
     });
     outgoing.end();
   });
 }
 
-async function bodyOf(response: IncomingMessage): Promise<string> {
+function typeOf({ headers }: IncomingMessage): string {
+  return (headers['content-type'] ?? '').split(';', 1)[0]?.trim().toLowerCase() ?? '';
+}
+
+/** Never rejects: what is cut off, or too long, has a beginning. */
+async function bodyOf(response: IncomingMessage): Promise<{ readonly text: string; readonly isWhole: boolean }> {
+  if (STREAMS.test(typeOf(response))) return { text: '', isWhole: false };
   const parts: Buffer[] = [];
-  for await (const part of response as AsyncIterable<Buffer>) parts.push(part);
-  return Buffer.concat(parts).toString('utf8');
+  let bytes = 0;
+  let isWhole = true;
+  try {
+    for await (const part of response as AsyncIterable<Buffer>) {
+      parts.push(part);
+      bytes += part.length;
+      if (bytes <= MAX_BODY_BYTES) continue;
+      isWhole = false;
+      break;
+    }
+  } catch {
+    isWhole = false;
+  }
+  return { text: Buffer.concat(parts).subarray(0, MAX_BODY_BYTES).toString('utf8'), isWhole };
 }
 
 /** The router ends its own pages with the id it gave to the request; an app would have to do so on purpose. */
@@ -117,10 +149,14 @@ function aborted(signal: AbortSignal): Promise<never> {
   );
 }
 
+function isLate(error: unknown): boolean {
+  return (error as Error).name === 'AbortError';
+}
+
 /** Completes "it ...". */
 function inWords(error: unknown, timeoutMs: number): string {
   const { code = '', name } = error as NodeJS.ErrnoException;
-  if (name === 'AbortError') return `gave no answer within ${timeoutMs / 1000} seconds`;
+  if (isLate(error)) return `gave no answer within ${timeoutMs / 1000} seconds`;
   const known: Readonly<Record<string, string>> = {
     ECONNREFUSED: 'refuses connections',
     ECONNRESET: 'closed the connection without an answer',

@@ -119,6 +119,7 @@ function toRow(deploy: Partial<Changeable>): { [C in keyof ChangeableColumns]: C
     cause: deploy.cause,
     // May quote what the user's program printed.
     error: deploy.error?.replaceAll('\0', '\uFFFD'),
+    warning: deploy.warning,
     phases_json: deploy.phases && JSON.stringify(deploy.phases),
     failed_requests: deploy.failedRequests,
     removed_at: deploy.removedAt,
@@ -141,6 +142,7 @@ function fromRow(row: DeploysTable): Deploy {
     image: row.image,
     cause: row.cause as FailureCause | null,
     error: row.error,
+    warning: row.warning,
     phases: JSON.parse(row.phases_json) as Deploy['phases'],
     failedRequests: row.failed_requests,
     removedAt: row.removed_at,

@@ -177,6 +177,7 @@ export interface DeploysTable {
   image: string;
   cause: string | null;
   error: string;
+  warning: string;
   phases_json: string;
   failed_requests: number;
   removed_at: string | null;

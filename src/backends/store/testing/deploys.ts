@@ -14,6 +14,7 @@ export const deployCases: StoreCases = {
       image: 'registry.example.com/shop:2',
       phases: { building: 1.5, routing: 20 },
       error: 'It "died"',
+      warning: 'To a request for / the app answers 500.',
     });
     await store.transact((tx) => tx.insertDeploy(before));
     expect(await store.deploy('0001')).toEqual(before);
@@ -23,6 +24,7 @@ export const deployCases: StoreCases = {
       finishedAt: LATER,
       durationMs: 1200,
       failedRequests: 0,
+      warning: '',
     } as const;
     await store.transact((tx) => tx.updateDeploy('0001', change));
     expect(await store.deploy('0001')).toEqual({ ...before, ...change });

@@ -138,6 +138,7 @@ export function deploy(id: string, appName: string, more: Partial<Deploy> = {}):
     image: '',
     cause: null,
     error: '',
+    warning: '',
     phases: {},
     failedRequests: 0,
     removedAt: null,

@@ -7,7 +7,7 @@ const SERVER_ERROR = 500;
 export const answerLink: Link = {
   name: 'answer',
   asks: 'Does a real request get an answer?',
-  check({ app, host, process, answer, release }) {
+  check({ app, host, process, answer, page, release }) {
     const path = (release === null ? null : healthCheckOf(release, process))?.path ?? '/';
     const log = `tancho app log ${app.name}`;
     const asked = `A request for http://${host}${path}`;
@@ -20,6 +20,7 @@ export const answerLink: Link = {
         command: `tancho why ${app.name}, once more; then: ${log}`,
       };
     }
+    if (page?.isHostRefused === true) return { cause: page.text, command: page.hint };
     if (answer.status < SERVER_ERROR) return null;
     return { cause: `${asked} got an error of the app itself: status ${answer.status}.`, command: log };
   },

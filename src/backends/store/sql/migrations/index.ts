@@ -23,6 +23,7 @@ import { auditLog } from './0020-audit-log.ts';
 import { routedProcesses } from './0021-routed-processes.ts';
 import { maintenancePage } from './0022-maintenance-page.ts';
 import { placements } from './0023-placements.ts';
+import { deployWarnings } from './0024-deploy-warnings.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -52,6 +53,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0021_routed_processes': routedProcesses(kind),
       '0022_maintenance_page': maintenancePage(kind),
       '0023_placements': placements(),
+      '0024_deploy_warnings': deployWarnings(kind),
     },
   };
 }
