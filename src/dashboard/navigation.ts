@@ -35,6 +35,7 @@ export const NAVIGATION: readonly { readonly title: string; readonly items: read
       { to: '/healers', section: 'healers', label: 'Healers', icon: 'healers' },
       { to: '/certificates', section: 'certificates', label: 'Certificates', icon: 'certificates' },
       { to: '/drains', section: 'drains', label: 'Drains', icon: 'drains' },
+      { to: '/webhooks', section: 'webhooks', label: 'Webhooks', icon: 'webhooks' },
       { to: '/registries', section: 'registries', label: 'Registries', icon: 'registries' },
       { to: '/pools', section: 'pools', label: 'Pools', icon: 'pools' },
       { to: '/plans', section: 'plans', label: 'Plans', icon: 'plans' },

@@ -69,7 +69,7 @@ it('an app: volumes, links, domains, tokens, and what that changed in its releas
   await page.getByRole('dialog').getByLabel('Name', { exact: true }).fill('uploads');
   await page.getByRole('dialog').getByRole('button', { name: 'Create' }).click();
   await row(page, /uploads not mounted/).waitFor();
-  await fill(page, 'Mount', { 'Where units see uploads': '/uploads' }, 'Mount');
+  await fill(page, 'Mount uploads', { 'Where units see uploads': '/uploads' }, 'Mount');
   await row(page, /uploads \/uploads/).waitFor();
   await fill(page, 'Link an app', { App: 'depot' }, 'Link');
   await row(page, /depot\.internal/).waitFor();
@@ -104,7 +104,7 @@ it('the platform: pools, plans, platforms, drains, registries, certificates, hea
   const { page, context, faults } = await at('/pools');
   await fill(page, 'New pool', { Name: 'fast' }, 'Create');
   await row(page, /fast no team/).waitFor();
-  await surely(page, 'Remove fast', 'Remove');
+  await surely(page, 'Remove the pool fast', 'Remove');
   await row(page, /fast/).waitFor({ state: 'detached' });
 
   await go(page, '/platforms');

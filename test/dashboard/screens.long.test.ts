@@ -8,88 +8,96 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { match } from '../../src/dashboard/routing/match.ts';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
-import { request, startWorld, type World } from '../support/world.ts';
-import { createWorkTree, nodeApp } from '../support/git.ts';
+import { request, type World } from '../support/world.ts';
+import { CANARY, FILE_NAME, MARKUP, type Populated, startPopulated } from './populated.ts';
 
-/** Runs when it is ever taken for HTML; the page tells of every dialog. */
-const CANARY = '<img src=x onerror=alert(1)>"\'><script>alert(2)</script>';
+/** What each screen shows of the populated platform. */
 const SCREENS: Readonly<Record<string, RegExp>> = {
   '/': /shop/,
   '/new': /Platform/,
   '/apps/shop': /Processes and units/,
-  '/apps/empty': /Waiting for the first push/,
+  '/apps/fresh': /Waiting for the first push/,
   '/apps/nobody': /not found/i,
   '/apps/shop/log': /Live/,
   '/apps/shop/deploys': /v1/,
   '/apps/shop/releases': /What changed/,
-  '/apps/empty/releases': /no release yet/i,
+  '/apps/fresh/releases': /no release yet/i,
   '/apps/shop/env': /CANARY/,
   '/apps/shop/timeline': /One by one/,
   '/apps/shop/terminal': /Open a shell/,
-  '/apps/empty/terminal': /Nothing was deployed yet/,
+  '/apps/fresh/terminal': /Nothing was deployed yet/,
   '/apps/shop/settings': /\/uploads/,
   '/deploys': /v1/,
-  '/services': /No service yet/,
+  '/services': /kept/,
+  '/instances/kept': /Provider says/,
   '/instances/nothing': /not found/i,
   '/teams': /admin@example.com/,
   '/users': /admin@example.com/,
-  '/account': /SSH keys/,
-  '/certificates': /Authority/,
+  '/account': /laptop/,
+  '/certificates': /www\.example\.com/,
   '/drains': /drain\.example/,
+  '/webhooks': /hook\.example/,
+  '/webhooks/nothing': /no webhook/i,
   '/registries': /registry\.example/,
   '/pools': /default/,
   '/plans': /Memory/,
   '/platforms': /nodejs/,
   '/healers': /Name/,
   '/audit': /app\.create/,
-  '/health': /Version/,
+  '/health': /edge/,
   '/no/such/screen': /nothing at this address/,
 };
 
+/** What somebody has named, wherever that can be done freely, and where it is shown. */
+const CANARIES: readonly {
+  readonly what: string;
+  readonly at: string;
+  readonly text?: string;
+  readonly open?: string;
+}[] = [
+  { what: 'description of an app', at: '/apps/shop' },
+  { what: 'value of a variable', at: '/apps/shop/env' },
+  { what: 'variable of a provider', at: '/apps/shop/env', open: 'Show the value of CANARY_OF_PROVIDER' },
+  { what: 'value in a comparison of releases', at: '/apps/shop/releases?from=2&to=' },
+  { what: 'line of the log', at: '/apps/shop/log?search=img' },
+  { what: 'search of the log', at: `/apps/shop/log?search=${encodeURIComponent(CANARY)}` },
+  { what: 'file name in a failure report', at: '/apps/shop/deploys/:failed', text: FILE_NAME },
+  { what: 'what a provider says of itself', at: '/instances/kept' },
+  { what: 'user of a registry', at: '/registries', text: MARKUP },
+  { what: 'description of a platform', at: '/platforms' },
+  { what: 'whom somebody tried to be', at: '/audit?errors=1' },
+  { what: 'filter in the address', at: `/audit?app=${encodeURIComponent(CANARY)}` },
+  { what: 'name of an app in the address', at: `/apps/${encodeURIComponent(CANARY)}` },
+  { what: 'name of an instance in the address', at: `/instances/${encodeURIComponent(CANARY)}` },
+];
+
+let populated: Populated;
 let world: World;
 let browser: Browser;
-let deployId = '';
-let eventId = '';
 
 beforeAll(async () => {
   if (WITHOUT_BROWSER !== '') return;
-  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
-  const token = await world.login();
-  const api = async (method: string, path: string, body?: unknown): Promise<string> => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    const { status, text: answer } = await world.api(method, path, {
-      token,
-      ...(body !== undefined && { body: text }),
-    });
-    expect(status, `${method} ${path}: ${answer}`).toBe(200);
-    return answer;
-  };
-  await api('POST', '/apps', { name: 'shop', platform: 'nodejs', description: CANARY });
-  await api('POST', '/apps', { name: 'empty', platform: 'nodejs', description: CANARY });
-  const tree = await createWorkTree(nodeApp('hello'));
-  const pushed = await world.cli(['deploy', tree.dir, '-a', 'shop', '-m', CANARY]);
-  expect(pushed.code, pushed.stderr).toBe(0);
-  await tree.dispose();
-  await api('POST', '/apps/shop/env', { CANARY });
-  await api('POST', '/apps/shop/log', [CANARY]);
-  await api('POST', '/apps/shop/volumes', { name: 'uploads' });
-  await api('PUT', '/apps/shop/volumes/uploads/mount', { path: '/uploads' });
-  await api('POST', '/drains', { app: 'shop', url: 'https://drain.example/' });
-  await api('PUT', '/registries/registry.example', { user: 'puller<b>', password: 'secret' });
+  [populated, browser] = await Promise.all([startPopulated(), openBrowser()]);
+  ({ world } = populated);
   // Refused, and noted with what was asked.
   await request(world.apiUrl, 'POST', `/users/${encodeURIComponent(CANARY)}/tokens`, { body: '{"password":"x"}' });
-  deployId = (JSON.parse(await api('GET', '/deploys?app=shop')) as { ID: string }[]).at(-1)?.ID ?? '';
-  eventId = (JSON.parse(await api('GET', '/events?limit=1')) as { UniqueID: string }[])[0]?.UniqueID ?? '';
 });
 afterAll(async () => {
   await browser?.close();
-  await world?.dispose();
+  await populated?.dispose();
 });
 beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
 
 /** Those whose address is known only now, too. */
 function screens(): Readonly<Record<string, RegExp>> {
-  return { ...SCREENS, [`/apps/shop/deploys/${deployId}`]: /serves at/, [`/audit/${eventId}`]: /About this event/ };
+  const { deploy, failed, event, webhook } = populated.ids;
+  return {
+    ...SCREENS,
+    [`/apps/shop/deploys/${deploy}`]: /serves at/,
+    [`/apps/shop/deploys/${failed}`]: /^Failed:/,
+    [`/audit/${event}`]: /About this event/,
+    [`/webhooks/${webhook}`]: /webhook\.test/,
+  };
 }
 
 it('every screen of the dashboard is looked at', async () => {
@@ -156,6 +164,23 @@ it('no screen breaks the policy of the page', async () => {
   await context.close();
 });
 
+it.each(CANARIES)('$what is text, whatever it holds', async ({ at, text = CANARY, open }) => {
+  const { page, context, faults } = await visit(browser);
+  await signIn(page, world, at.replace(':failed', populated.ids.failed));
+  if (open !== undefined) await page.getByRole('button', { name: open }).click();
+  await expect.poll(() => shownText(page)).toContain(text);
+  expect(await page.locator('img[src="x"], #main script').count()).toBe(0);
+  expect(faults).toEqual([]);
+  await context.close();
+});
+
+/** With what stands in fields. */
+function shownText(page: Page): Promise<string> {
+  return page.evaluate<string>(
+    `document.getElementById('main').textContent + [...document.querySelectorAll('#main :is(input, textarea)')].map((one) => one.value).join()`,
+  );
+}
+
 it('the command palette goes everywhere by keyboard, and a dialog is one', async () => {
   const { page, context, faults } = await visit(browser, { withoutPolicy: true });
   await signIn(page, world);
@@ -164,7 +189,7 @@ it('the command palette goes everywhere by keyboard, and a dialog is one', async
   await page.getByRole('option', { name: 'shop env' }).waitFor();
   expect(await violations(page)).toEqual([]);
   await page.keyboard.press('Enter');
-  await page.getByRole('row', { name: /CANARY/ }).waitFor();
+  await page.getByRole('row', { name: /^CANARY / }).waitFor();
   await page.getByRole('button', { name: 'Set variables' }).click();
   await page.getByRole('dialog').waitFor();
   expect(await violations(page)).toEqual([]);

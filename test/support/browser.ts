@@ -1,5 +1,5 @@
 /** A real Chromium, and pages of the dashboard in it. What a page must never do (break its policy, throw) is noted for every page. */
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import type { World } from './world.ts';
@@ -55,6 +55,24 @@ export async function visit(browser: Browser, options: VisitOptions = {}): Promi
     void dialog.dismiss();
   });
   return { context, page, faults };
+}
+
+/**
+ * Bytes that the largest tab has for itself, as the task manager of Chromium counts them ("memory footprint"): what its process holds that no
+ * file stands behind. JavaScript's heap is a part of it only.
+ */
+export async function tabMemory(browser: Browser): Promise<number> {
+  const session = await browser.newBrowserCDPSession();
+  const { processInfo } = await session.send('SystemInfo.getProcessInfo');
+  await session.detach();
+  const held = processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => footprintOf(id));
+  return Math.max(...held);
+}
+
+function footprintOf(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'latin1');
+  const kilobytes = (name: string): number => Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(status)?.[1] ?? 0);
+  return (kilobytes('RssAnon') + kilobytes('VmSwap')) * 1_024;
 }
 
 /** Signs in by the form, at whatever address of the dashboard. */

@@ -19,12 +19,20 @@ export async function call<L extends Line>(line: L, ...[input]: Inputs<L>): Prom
 export async function perform<L extends Line>(
   line: L,
   said: (text: string) => void,
-  ...[input]: Inputs<L>
+  ...input: Inputs<L>
 ): Promise<void> {
-  await readProgress(
-    await ask(line, input as AnyInput | undefined, 'application/x-json-stream, application/json'),
-    said,
-  );
+  await (
+    await begin(line, ...input)
+  )(said);
+}
+
+/** Resolves when the server has taken it on, to what follows it to its end; throws Problem for what is refused at once. */
+export async function begin<L extends Line>(
+  line: L,
+  ...[input]: Inputs<L>
+): Promise<(said: (text: string) => void) => Promise<void>> {
+  const response = await ask(line, input as AnyInput | undefined, 'application/x-json-stream, application/json');
+  return (said) => readProgress(response, said);
 }
 
 /** What an operation says, to its end. */

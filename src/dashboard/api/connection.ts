@@ -5,7 +5,7 @@ const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
 export const isLost = signal(false);
-/** Grows when the server answers again after it did not: what was read before is read anew. */
+/** Grows when the server answers again after it did not, or the viewer has signed in again: what was read before is read anew. */
 export const comebacks = signal(0);
 let wait = FIRST_WAIT_MS;
 let timer: ReturnType<typeof setTimeout> | undefined;
@@ -16,6 +16,10 @@ export function connectionThere(): void {
   timer = undefined;
   if (!isLost.value) return;
   isLost.value = false;
+  readAgain();
+}
+
+export function readAgain(): void {
   comebacks.value += 1;
 }
 

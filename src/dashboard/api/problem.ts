@@ -1,3 +1,11 @@
+interface ProblemFacts {
+  readonly code: string;
+  readonly status?: number;
+  readonly hint?: string;
+  readonly requestId?: string;
+  readonly field?: string;
+}
+
 /** What went wrong with a request, in the words of the API. */
 export class Problem extends Error {
   /** Of the closed list in docs/errors.md; `lost` when the server was not reached. */
@@ -6,14 +14,23 @@ export class Problem extends Error {
   readonly status: number;
   readonly hint: string;
   readonly requestId: string;
+  /** Of what was sent, where one field is wrong; '' otherwise. */
+  readonly field: string;
 
-  constructor(message: string, about: { code: string; status?: number; hint?: string; requestId?: string }) {
+  constructor(message: string, about: ProblemFacts) {
     super(message);
     this.code = about.code;
     this.status = about.status ?? 0;
     this.hint = about.hint ?? '';
     this.requestId = about.requestId ?? '';
+    this.field = about.field ?? fieldOf(about.code);
   }
+}
+
+/** `team.invalid_name` and `team.name_taken` are about a name, `cname.invalid` about a cname. */
+function fieldOf(code: string): string {
+  const [, field = ''] = /\.invalid_(\w+)$|\.(\w+)_taken$|^(\w+)\.(?:invalid|taken)$/.exec(code)?.filter(Boolean) ?? [];
+  return field;
 }
 
 export function lost(): Problem {
@@ -32,6 +49,14 @@ export function problemOf(thrown: unknown): Problem {
   return new Problem(message, { code: 'dashboard' });
 }
 
+/** RFC 9457, as docs/errors.md has it. */
+interface ProblemDocument {
+  readonly detail: string;
+  readonly code: string;
+  readonly hint?: string;
+  readonly details?: { readonly field?: string };
+}
+
 export async function problemOfAnswer(response: Response): Promise<Problem> {
   return problemOfText(await response.text(), response.status, response.headers.get('x-request-id') ?? '');
 }
@@ -39,8 +64,9 @@ export async function problemOfAnswer(response: Response): Promise<Problem> {
 /** Of the body of an answer: the document of a problem, or text. */
 export function problemOfText(text: string, status: number, requestId: string): Problem {
   try {
-    const { detail, code, hint = '' } = JSON.parse(text) as { detail: string; code: string; hint?: string };
-    return new Problem(detail, { code, status, hint, requestId });
+    const { detail, code, hint = '', details = {} } = JSON.parse(text) as ProblemDocument;
+    const { field } = details;
+    return new Problem(detail, { code, status, hint, requestId, ...(field !== undefined && { field }) });
   } catch {
     const message = text.trim().slice(0, 500) || `The server answered ${status}.`;
     return new Problem(message, { code: 'answer', status, requestId });

@@ -9,12 +9,12 @@ export interface Viewer {
 
 /** `unknown` until the server has been asked. */
 export const session = signal<'unknown' | 'none' | Viewer>('unknown');
-/** True after a session that was there has ended without a click on "Sign out". */
+/** The session has ended without a click on "Sign out": what was on the screen waits until the viewer has signed in again. */
 export const hasExpired = signal(false);
 
 export function sessionEnded(): void {
   if (typeof session.value === 'object') hasExpired.value = true;
-  session.value = 'none';
+  else session.value = 'none';
 }
 
 export function viewer(): Viewer {

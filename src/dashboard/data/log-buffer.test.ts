@@ -20,6 +20,14 @@ it('holds a bounded number of entries, the newest ones, and says how far they ha
   expect(buffer.dropped + buffer.length).toBe(1_000);
 });
 
+it('reads what came as text when it is asked for', () => {
+  const buffer = new LogBuffer(100);
+  buffer.append(entries(0, 3).map((one) => JSON.stringify(one)));
+  expect(buffer.slice(1, 2)).toEqual([entry(1)]);
+  expect([buffer.first, buffer.lastCursor]).toEqual([entry(0), 'c2']);
+  expect(buffer.prepend(entries(0, 2))).toBe(0);
+});
+
 it('takes older entries at the front, those it has already only once', () => {
   const buffer = new LogBuffer(100);
   buffer.append(entries(20, 30));

@@ -1,12 +1,15 @@
-/** The entries of a log that a page holds: a bounded number, in order, each once. */
+/** The entries of a log that a page holds: a bounded number, in order, each once. Most are never seen, so they are read when they are. */
 import type { LogEntry } from '../api/operations.ts';
 
 /** Beyond it the oldest go, so many at once that it seldom happens. */
 const MOST = 50_000;
 const GOES_AT_ONCE = 5_000;
 
+/** As it came, JSON, or read already. */
+type HeldEntry = string | LogEntry;
+
 export class LogBuffer {
-  #entries: LogEntry[] = [];
+  #entries: HeldEntry[] = [];
   /** Entries that are not held any more, or not yet: how far the index of an entry has moved. */
   #dropped = 0;
   readonly #most: number;
@@ -25,12 +28,14 @@ export class LogBuffer {
   }
 
   get first(): LogEntry | undefined {
-    return this.#entries[0];
+    const [first] = this.#entries;
+    return first === undefined ? undefined : read(first);
   }
 
   /** Cursor of the newest one; '' when there is none. */
   get lastCursor(): string {
-    return this.#entries.at(-1)?.Cursor ?? '';
+    const last = this.#entries.at(-1);
+    return last === undefined ? '' : read(last).Cursor;
   }
 
   get isFull(): boolean {
@@ -38,10 +43,10 @@ export class LogBuffer {
   }
 
   slice(from: number, to: number): readonly LogEntry[] {
-    return this.#entries.slice(from, to);
+    return this.#entries.slice(from, to).map(read);
   }
 
-  append(entries: readonly LogEntry[]): void {
+  append(entries: readonly HeldEntry[]): void {
     for (const entry of entries) this.#entries.push(entry);
     if (this.#entries.length <= this.#most) return;
     const going = this.#entries.length - this.#most + Math.min(GOES_AT_ONCE, this.#most / 2);
@@ -51,7 +56,7 @@ export class LogBuffer {
 
   /** `older`, oldest first, may overlap with what is held. Answers how many were new. */
   prepend(older: readonly LogEntry[]): number {
-    const known = new Set(this.#entries.slice(0, older.length).map(({ Cursor }) => Cursor));
+    const known = new Set(this.slice(0, older.length).map(({ Cursor }) => Cursor));
     const fresh = older.filter(({ Cursor }) => !known.has(Cursor));
     this.#entries = [...fresh, ...this.#entries];
     this.#dropped -= fresh.length;
@@ -62,4 +67,8 @@ export class LogBuffer {
     this.#entries = [];
     this.#dropped = 0;
   }
+}
+
+function read(held: HeldEntry): LogEntry {
+  return typeof held === 'string' ? (JSON.parse(held) as LogEntry) : held;
 }

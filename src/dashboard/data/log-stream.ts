@@ -1,8 +1,8 @@
 /** A log as it is written: from its last lines on, through every cut of the connection, without a gap and without a line twice. */
 import { signal } from '@preact/signals';
 import { ask, call } from '../api/call.ts';
+import { comebacks } from '../api/connection.ts';
 import { eventBatches } from '../api/lines.ts';
-import type { LogEntry } from '../api/operations.ts';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { LogBuffer } from './log-buffer.ts';
 
@@ -41,9 +41,11 @@ export class LogStream {
   start(): () => void {
     const look = (): void => (document.visibilityState === 'visible' ? this.#connect() : this.#disconnect());
     document.addEventListener('visibilitychange', look);
-    look();
+    // Looks at once, too.
+    const unsubscribe = comebacks.subscribe(look);
     return () => {
       document.removeEventListener('visibilitychange', look);
+      unsubscribe();
       this.#disconnect();
       cancelAnimationFrame(this.#frame);
     };
@@ -75,6 +77,8 @@ export class LogStream {
 
   #connect(): void {
     if (this.#reading !== null || this.state.value === 'past') return;
+    clearTimeout(this.#timer);
+    this.problem.value = null;
     const reading = new AbortController();
     this.#reading = reading;
     void this.#read(reading.signal).then(
@@ -88,7 +92,8 @@ export class LogStream {
     this.#reading = null;
     if (problem === null && this.state.value === 'past') return;
     if (problem !== null && problem.status >= 400 && problem.status < 500) {
-      this.problem.value = problem;
+      // After the next sign-in it goes on.
+      if (problem.code !== 'auth.required') this.problem.value = problem;
       return;
     }
     this.state.value = 'lost';
@@ -107,7 +112,7 @@ export class LogStream {
     this.#wait = FIRST_WAIT_MS;
     for await (const events of eventBatches(response)) {
       if (stop.aborted) return;
-      this.buffer.append(events.map(({ data }) => JSON.parse(data) as LogEntry));
+      this.buffer.append(events.map(({ data }) => data));
       this.#changed();
     }
   }

@@ -3,7 +3,7 @@ import { type Signal, signal } from '@preact/signals';
 import { useEffect, useMemo } from 'preact/hooks';
 import { comebacks } from '../api/connection.ts';
 import { type Problem, problemOf } from '../api/problem.ts';
-import { session } from '../api/session.ts';
+import { hasExpired } from '../api/session.ts';
 
 export interface Resource<T> {
   /** Undefined until it was read once. */
@@ -85,7 +85,7 @@ class Poller<T> implements Resource<T> {
   }
 
   #later(): void {
-    if (this.#isStopped || session.value === 'none') return;
+    if (this.#isStopped || hasExpired.value) return;
     this.#timer = setTimeout(() => {
       if (document.visibilityState === 'visible') void this.refresh();
       else this.#later();

@@ -152,7 +152,7 @@ export function Copyable({ text, label = 'Copy' }: { text: string; label?: strin
 }
 
 /** Browsers give the clipboard to pages over TLS and of the machine itself only; elsewhere the selection is copied. */
-async function copyText(text: string): Promise<void> {
+export async function copyText(text: string): Promise<void> {
   if (navigator.clipboard !== undefined) return navigator.clipboard.writeText(text);
   const area = document.createElement('textarea');
   area.value = text;

@@ -6,11 +6,13 @@ import { useEffect, useId, useRef, useState } from 'preact/hooks';
 export interface DialogProps {
   readonly title: string;
   readonly isWide?: boolean;
+  /** Nothing of what is behind it can be seen. */
+  readonly isCover?: boolean;
   readonly onClose: () => void;
   readonly children: ComponentChildren;
 }
 
-export function Dialog({ title, isWide = false, onClose, children }: DialogProps) {
+export function Dialog({ title, isWide = false, isCover = false, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
   useEffect(() => {
@@ -23,7 +25,7 @@ export function Dialog({ title, isWide = false, onClose, children }: DialogProps
   return (
     <dialog
       ref={dialog}
-      class={isWide ? 'wide' : ''}
+      class={`${isWide ? 'wide' : ''} ${isCover ? 'cover' : ''}`}
       aria-labelledby={heading}
       onCancel={(event) => {
         event.preventDefault();

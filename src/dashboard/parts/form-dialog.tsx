@@ -8,6 +8,8 @@ import { tell } from './toasts.tsx';
 interface FormDialogProps {
   /** On the button, and above the form. */
   readonly title: string;
+  /** What it is about, where there are several such buttons: read out, and above the form. */
+  readonly of?: string;
   readonly action: string;
   /** '' where the work tells of itself. */
   readonly done: string;
@@ -17,7 +19,7 @@ interface FormDialogProps {
   readonly children: ComponentChildren;
 }
 
-export function FormDialog({ title, action, done, onSubmit, onDone, isMain = false, children }: FormDialogProps) {
+export function FormDialog({ title, of = '', action, done, onSubmit, onDone, isMain, children }: FormDialogProps) {
   const [isOpen, setOpen] = useState(false);
   const submit = async (values: Record<string, string>): Promise<void> => {
     await onSubmit(values);
@@ -27,11 +29,11 @@ export function FormDialog({ title, action, done, onSubmit, onDone, isMain = fal
   };
   return (
     <>
-      <button type="button" class={`button ${isMain ? 'main' : 'little'}`} onClick={() => setOpen(true)}>
-        {title}
+      <button type="button" class={`button ${isMain === true ? 'main' : 'little'}`} onClick={() => setOpen(true)}>
+        {title} {of !== '' && <span class="unseen">{of}</span>}
       </button>
       {isOpen && (
-        <Dialog title={title} onClose={() => setOpen(false)}>
+        <Dialog title={`${title} ${of}`.trimEnd()} onClose={() => setOpen(false)}>
           <Form action={action} onSubmit={submit} onCancel={() => setOpen(false)}>
             {children}
           </Form>

@@ -1,6 +1,6 @@
 /** Fields with their labels, and forms that say what was wrong with what was typed. */
 import type { ComponentChildren, JSX, TargetedInputEvent } from 'preact';
-import { useId, useState } from 'preact/hooks';
+import { useEffect, useId, useRef, useState } from 'preact/hooks';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { ProblemNote } from './content.tsx';
 
@@ -24,6 +24,12 @@ interface InputProps extends Named {
   readonly onInput?: (event: TargetedInputEvent<HTMLInputElement>) => void;
 }
 
+/** What is typed stays through every new drawing: a value that nobody listens to is only what it begins with. */
+function held<P extends { readonly value?: string; readonly onInput?: unknown }>({ value, ...rest }: P) {
+  if (value === undefined) return rest;
+  return rest.onInput === undefined ? { ...rest, defaultValue: value } : { ...rest, value };
+}
+
 export function Field({ label, name, help, ...rest }: InputProps) {
   const id = useId();
   return (
@@ -34,7 +40,7 @@ export function Field({ label, name, help, ...rest }: InputProps) {
         name={name}
         autocomplete="off"
         {...(help !== undefined && { 'aria-describedby': `${id}-help` })}
-        {...(rest as JSX.IntrinsicElements['input'])}
+        {...(held(rest) as JSX.IntrinsicElements['input'])}
       />
       {help !== undefined && (
         <div class="help" id={`${id}-help`}>
@@ -64,7 +70,7 @@ export function Area({ label, name, help, ...rest }: AreaProps) {
         name={name}
         spellcheck={false}
         {...(help !== undefined && { 'aria-describedby': `${id}-help` })}
-        {...rest}
+        {...(held(rest) as JSX.IntrinsicElements['textarea'])}
       />
       {help !== undefined && (
         <div class="help" id={`${id}-help`}>
@@ -86,9 +92,9 @@ export function Choice({
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} name={name} {...(value !== undefined && { defaultValue: value })}>
+      <select id={id} name={name}>
         {options.map((option) => (
-          <option key={option.value} value={option.value} selected={option.value === value}>
+          <option key={option.value} value={option.value} {...{ defaultSelected: option.value === value }}>
             {option.label}
           </option>
         ))}
@@ -113,29 +119,48 @@ interface FormProps {
   readonly action: string;
   readonly onCancel?: () => void;
   readonly isDangerous?: boolean;
+  /** After it was done: the fields show what is stored again, unless somebody has typed on meanwhile. */
+  readonly isLasting?: boolean;
   readonly children: ComponentChildren;
 }
 
 /** Checkboxes that are set have the value `on`. */
-export function Form({ onSubmit, action, onCancel, isDangerous = false, children }: FormProps) {
+export function Form({ onSubmit, action, onCancel, isDangerous, isLasting, children }: FormProps) {
   const [problem, setProblem] = useState<Problem | null>(null);
   const [isBusy, setBusy] = useState(false);
+  const isSending = useRef(false);
+  const form = useRef<HTMLFormElement>(null);
+  const [sent, setSent] = useState('');
+  // Not before what is stored now has been drawn.
+  useEffect(() => {
+    if (sent !== '' && form.current !== null && textOf(form.current) === sent) form.current.reset();
+    setSent('');
+  }, [sent]);
   const submit = async (event: SubmitEvent): Promise<void> => {
     event.preventDefault();
-    if (isBusy) return;
-    const given = [...new FormData(event.currentTarget as HTMLFormElement)];
+    if (isSending.current) return;
+    const filled = event.currentTarget as HTMLFormElement;
+    const given = [...new FormData(filled)];
+    const before = textOf(filled);
+    isSending.current = true;
     setBusy(true);
     setProblem(null);
+    for (const field of filled.querySelectorAll('[aria-invalid]')) field.removeAttribute('aria-invalid');
     try {
       await onSubmit(Object.fromEntries(given.map(([name, value]) => [name, typeof value === 'string' ? value : ''])));
+      if (isLasting === true) setSent(before);
     } catch (thrown) {
-      setProblem(problemOf(thrown));
+      const found = problemOf(thrown);
+      // Whoever signs in again is back here, with all that was typed.
+      if (found.code !== 'auth.required') setProblem(found);
+      pointOut(filled, found.field);
     } finally {
+      isSending.current = false;
       setBusy(false);
     }
   };
   return (
-    <form class="stack" onSubmit={(event) => void submit(event as SubmitEvent)}>
+    <form ref={form} class="stack" onSubmit={(event) => void submit(event as SubmitEvent)}>
       {children}
       {problem !== null && <ProblemNote problem={problem} />}
       <div class="buttons row">
@@ -144,11 +169,22 @@ export function Form({ onSubmit, action, onCancel, isDangerous = false, children
             Cancel
           </button>
         )}
-        <button class={`button main ${isDangerous ? 'danger' : ''}`} aria-disabled={isBusy}>
+        <button class={`button main ${isDangerous === true ? 'danger' : ''}`} aria-disabled={isBusy} aria-busy={isBusy}>
           {isBusy && <span class="spinner" aria-hidden="true" />}
           {action}
         </button>
       </div>
     </form>
   );
+}
+
+function textOf(form: HTMLFormElement): string {
+  return JSON.stringify([...new FormData(form)]);
+}
+
+function pointOut(form: HTMLFormElement, name: string): void {
+  const field = name === '' ? null : form.elements.namedItem(name);
+  if (!(field instanceof HTMLElement)) return;
+  field.setAttribute('aria-invalid', 'true');
+  field.focus();
 }

@@ -35,6 +35,7 @@ const PATHS: Readonly<Record<string, string>> = {
   eye: 'M2 12s4-7 10-7 10 7 10 7-4 7-10 7-10-7-10-7zM12 15a3 3 0 1 0 0-6 3 3 0 0 0 0 6z',
   certificates: 'M6 11h12v9H6zM8 11V8a4 4 0 0 1 8 0v3M12 14v3',
   drains: 'M3 7h11M3 12h8M3 17h11M15 12h6M18 9l3 3-3 3',
+  webhooks: 'M4 12h9M10 8l4 4-4 4M16 4h4v16h-4',
   registries: 'M12 3l8 4.5v9L12 21l-8-4.5v-9zM4 7.5l8 4.5 8-4.5M12 12v9',
   timeline: 'M3 3v18h18M7 15l4-5 3 3 5-7',
   terminal: 'M4 5h16v14H4zM8 9l3 3-3 3M13 15h3',

@@ -9,6 +9,7 @@ const MOODS: Readonly<Record<string, Mood>> = {
   healed: 'good',
   well: 'good',
   up: 'good',
+  delivered: 'good',
   dead: 'bad',
   error: 'bad',
   failed: 'bad',

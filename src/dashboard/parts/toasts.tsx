@@ -22,9 +22,11 @@ export function tell(text: string): void {
 
 export function tellProblem(thrown: unknown): void {
   const problem = problemOf(thrown);
-  // The sign-in page, or the banner, says so already.
-  if (problem.code === 'auth.required' || problem.code === 'lost') return;
-  add('bad', problem.message, problem.hint);
+  // Where one signs in again it is said already.
+  if (problem.code === 'auth.required') return;
+  if (problem.code === 'lost')
+    add('bad', 'The server did not answer.', 'Look whether it was done before you try again.');
+  else add('bad', problem.message, problem.hint);
 }
 
 /** Does it, says so, and says what went wrong otherwise. Resolves to whether it was done. */

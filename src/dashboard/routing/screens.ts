@@ -95,6 +95,18 @@ const PLACES: readonly Place[] = [
   },
   { pattern: '/drains', title: named('Drains'), section: 'drains', load: () => import('../screens/drains.tsx') },
   {
+    pattern: '/webhooks',
+    title: named('Webhooks'),
+    section: 'webhooks',
+    load: () => import('../screens/webhooks.tsx'),
+  },
+  {
+    pattern: '/webhooks/:webhook',
+    title: named('Webhook'),
+    section: 'webhooks',
+    load: () => import('../screens/webhook.tsx'),
+  },
+  {
     pattern: '/registries',
     title: named('Registries'),
     section: 'registries',

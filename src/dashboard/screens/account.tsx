@@ -2,14 +2,16 @@ import { useState } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import { viewer } from '../api/session.ts';
 import { Problem } from '../api/problem.ts';
+import { signOut } from '../api/sign-in.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Copyable, Head, Loaded } from '../parts/content.tsx';
 import { Area, Field, Form } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
-import { attempt, tell } from '../parts/toasts.tsx';
-import { askSignOutEverywhere } from '../sign-out.tsx';
+import { tell } from '../parts/toasts.tsx';
+import { SIGN_OUT_EVERYWHERE } from '../sign-out.tsx';
 
 export default function Account() {
   return (
@@ -22,9 +24,9 @@ export default function Account() {
       <Card title="Sessions">
         <div class="row between">
           <p class="muted">Lost a laptop? This ends every session of yours, wherever it is.</p>
-          <button type="button" class="button danger" onClick={() => void askSignOutEverywhere()}>
+          <ActButton work={() => signOut(true)} look="danger" question={SIGN_OUT_EVERYWHERE}>
             Sign out everywhere
-          </button>
+          </ActButton>
         </div>
       </Card>
     </>
@@ -62,20 +64,12 @@ function Keys() {
               key: name,
               cells: [name, <code>{`${key.slice(0, 28)}…${key.slice(-12)}`}</code>],
               actions: (
-                <ActButton
+                <RemoveButton
+                  what={`the key ${name}`}
+                  text="Nobody can push with it any more."
                   work={() => call('DELETE /users/keys/{name}', { params: { name } })}
-                  done={`${name} is removed.`}
-                  label={`Remove the key ${name}`}
-                  question={{
-                    title: `Remove the key ${name}?`,
-                    text: 'Nobody can push with it any more.',
-                    action: 'Remove',
-                    isDangerous: true,
-                  }}
                   onDone={changed}
-                >
-                  Remove
-                </ActButton>
+                />
               ),
             }))}
           />
@@ -87,7 +81,6 @@ function Keys() {
 
 function ApiKey() {
   const [key, setKey] = useState('');
-  const show = (): Promise<boolean> => attempt(async () => setKey((await call('GET /users/api-key')).token));
   return (
     <Card title="API key">
       <div class="stack">
@@ -97,9 +90,9 @@ function ApiKey() {
         </p>
         {key !== '' && <Copyable text={key} label="Copy the API key" />}
         <div class="row">
-          <button type="button" class="button little" onClick={() => void (key === '' ? show() : setKey(''))}>
+          <ActButton work={async () => setKey(key === '' ? (await call('GET /users/api-key')).token : '')}>
             {key === '' ? 'Show' : 'Hide'}
-          </button>
+          </ActButton>
           <ActButton
             work={async () => setKey(await call('POST /users/api-key'))}
             done="This is your new API key."
@@ -120,13 +113,13 @@ function ApiKey() {
 
 function Password() {
   const change = async ({ old = '', wanted = '', again = '' }: Record<string, string>): Promise<void> => {
-    if (wanted !== again) throw new Problem('The two new passwords differ.', { code: 'dashboard' });
+    if (wanted !== again) throw new Problem('The two new passwords differ.', { code: 'dashboard', field: 'again' });
     await call('PUT /users/password', { body: { old, new: wanted } });
     tell('The password is changed. Your other sessions and the API key have ended.');
   };
   return (
     <Card title="Password">
-      <Form action="Change the password" onSubmit={change}>
+      <Form action="Change the password" onSubmit={change} isLasting>
         <Field label="Old password" name="old" type="password" autocomplete="current-password" required />
         <Field label="New password" name="wanted" type="password" autocomplete="new-password" required />
         <Field label="New password, again" name="again" type="password" autocomplete="new-password" required />

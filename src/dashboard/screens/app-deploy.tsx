@@ -5,10 +5,9 @@ import { appUrl } from '../data/app-url.ts';
 import { isOver, moodOfDeploy, originOf, outcomeOf, STEPS } from '../data/deploy-state.ts';
 import { duration, plural } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card, Loaded, Note, Time } from '../parts/content.tsx';
-import { confirm } from '../parts/dialog.tsx';
 import { Status } from '../parts/status.tsx';
-import { attempt } from '../parts/toasts.tsx';
 import { Transcript } from '../parts/transcript.tsx';
 import { at, BASE } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
@@ -148,22 +147,22 @@ function Steps({ state, waitsFor }: { state: string; waitsFor: string }) {
 }
 
 function Cancel({ deploy, changed }: { deploy: DeployDetail; changed: () => void }) {
-  const cancel = async (): Promise<void> => {
-    const isSure = await confirm({
-      title: 'Cancel this deploy?',
-      text: 'What serves now goes on serving.',
-      action: 'Cancel the deploy',
-      isDangerous: true,
-    });
-    if (!isSure) return;
-    const input = { params: { app: deploy.App }, query: { deploy: deploy.ID }, body: {} };
-    await attempt(() => call('POST /apps/{app}/deploy/cancel', input), 'The deploy was cancelled.');
-    changed();
-  };
+  const input = { params: { app: deploy.App }, query: { deploy: deploy.ID }, body: {} };
   return (
-    <button type="button" class="button danger" onClick={() => void cancel()}>
+    <ActButton
+      work={() => call('POST /apps/{app}/deploy/cancel', input)}
+      done="The deploy was cancelled."
+      look="danger"
+      question={{
+        title: 'Cancel this deploy?',
+        text: 'What serves now goes on serving.',
+        action: 'Cancel the deploy',
+        isDangerous: true,
+      }}
+      onDone={changed}
+    >
       Cancel
-    </button>
+    </ActButton>
   );
 }
 

@@ -24,7 +24,7 @@ export function AppEdge({ app: { Name: app } }: { app: App }) {
   };
   return (
     <Card title="Requests">
-      <Loaded from={edge}>{(found) => <EdgeForm key={JSON.stringify(found)} edge={found} save={save} />}</Loaded>
+      <Loaded from={edge}>{(found) => <EdgeForm edge={found} save={save} />}</Loaded>
     </Card>
   );
 }
@@ -33,66 +33,56 @@ function changeOf(values: Record<string, string>) {
   const is = (name: string): boolean => values[name] === 'on';
   return {
     maintenance: is('maintenance'),
-    maintenancePage: values['page'] ?? '',
+    maintenancePage: values['maintenancePage'] ?? '',
     hold: values['hold'] ?? 'off',
     holdSeconds: values['holdSeconds'] || null,
     accessLog: is('accessLog'),
     sticky: is('sticky'),
     redirectHttps: is('redirectHttps'),
-    maxBodyBytes: values['maxBody'] || null,
-    responseTimeoutSeconds: values['timeout'] || null,
+    maxBodyBytes: values['maxBodyBytes'] || null,
+    responseTimeoutSeconds: values['responseTimeoutSeconds'] || null,
     maxRequests: values['maxRequests'] || null,
   };
 }
 
 function EdgeForm({ edge, save }: { edge: Edge; save: (values: Record<string, string>) => Promise<void> }) {
-  const text = (value: number): string => (value === 0 ? '' : String(value));
   return (
-    <Form action="Save the treatment of requests" onSubmit={save}>
+    <Form action="Save the treatment of requests" onSubmit={save} isLasting>
       <Check label="Maintenance: every request is answered 503" name="maintenance" checked={edge.maintenance} />
       <Area
         label="Page that is shown then"
-        name="page"
+        name="maintenancePage"
         class="mono"
         rows={3}
         value={edge.maintenancePage}
         help="HTML; empty: that of tancho.yaml, else a page of the platform."
       />
       <Choice label="While no unit can answer, requests" name="hold" value={edge.hold} options={HOLDS} />
-      <Field
-        label="Seconds they wait at most"
-        name="holdSeconds"
-        type="number"
-        min={1}
-        value={text(edge.holdSeconds)}
-      />
+      <Amount label="Seconds they wait at most" name="holdSeconds" value={edge.holdSeconds} least={1} />
       <Check label="Each request is a line of the log" name="accessLog" checked={edge.accessLog} />
       <Check label="A client comes to the unit it has been to" name="sticky" checked={edge.sticky} />
       <Check label="Plain HTTP leads to HTTPS" name="redirectHttps" checked={edge.redirectHttps} />
-      <Field
-        label="Longest body, in bytes"
-        name="maxBody"
-        type="number"
-        min={0}
-        value={text(edge.maxBodyBytes)}
-        help="Empty: no limit."
-      />
-      <Field
+      <Amount label="Longest body, in bytes" name="maxBodyBytes" value={edge.maxBodyBytes} help="Empty: no limit." />
+      <Amount
         label="Seconds the app may take to answer"
-        name="timeout"
-        type="number"
-        min={0}
-        value={text(edge.responseTimeoutSeconds)}
+        name="responseTimeoutSeconds"
+        value={edge.responseTimeoutSeconds}
         help="Empty: a minute."
       />
-      <Field
-        label="Requests at one time"
-        name="maxRequests"
-        type="number"
-        min={0}
-        value={text(edge.maxRequests)}
-        help="Empty: no limit."
-      />
+      <Amount label="Requests at one time" name="maxRequests" value={edge.maxRequests} help="Empty: no limit." />
     </Form>
   );
+}
+
+interface AmountProps {
+  readonly label: string;
+  readonly name: string;
+  /** 0 for none. */
+  readonly value: number;
+  readonly help?: string;
+  readonly least?: number;
+}
+
+function Amount({ value, least = 0, ...rest }: AmountProps) {
+  return <Field {...rest} type="number" min={least} value={value === 0 ? '' : String(value)} />;
 }

@@ -3,10 +3,9 @@ import { call, perform } from '../api/call.ts';
 import type { App, EnvVar } from '../api/operations.ts';
 import { useResource } from '../data/resource.ts';
 import { restartText } from '../data/restart-text.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Loaded } from '../parts/content.tsx';
-import { confirm } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icon.tsx';
-import { runTask } from '../parts/tasks.tsx';
 import type { Params } from '../routing/screens.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
 import { ChangeEnv } from './change-env.tsx';
@@ -30,19 +29,6 @@ function Variables({ app, vars, changed }: { app: App; vars: readonly EnvVar[]; 
   const [editing, setEditing] = useState<Editing>(null);
   const [wanted, setWanted] = useState('');
   const found = vars.filter(({ name }) => name.toLowerCase().includes(wanted.toLowerCase()));
-  const remove = async (name: string): Promise<void> => {
-    const isSure = await confirm({
-      title: `Remove ${name}?`,
-      text: restartText(app),
-      action: 'Remove',
-      isDangerous: true,
-    });
-    if (!isSure) return;
-    await runTask(`Remove ${name}`, (said) =>
-      perform('DELETE /apps/{app}/env', said, { params: { app: app.Name }, body: [name] }),
-    );
-    changed();
-  };
   return (
     <>
       <Card
@@ -73,7 +59,7 @@ function Variables({ app, vars, changed }: { app: App; vars: readonly EnvVar[]; 
             <p>They reach the app as its environment, with its next start.</p>
           </Empty>
         ) : (
-          <VariableTable vars={found} onEdit={setEditing} onRemove={(name) => void remove(name)} />
+          <VariableTable app={app} vars={found} onEdit={setEditing} changed={changed} />
         )}
       </Card>
       {editing !== null && (
@@ -92,12 +78,13 @@ function Variables({ app, vars, changed }: { app: App; vars: readonly EnvVar[]; 
 }
 
 interface VariableTableProps {
+  readonly app: App;
   readonly vars: readonly EnvVar[];
   readonly onEdit: (name: string) => void;
-  readonly onRemove: (name: string) => void;
+  readonly changed: () => void;
 }
 
-function VariableTable({ vars, onEdit, onRemove }: VariableTableProps) {
+function VariableTable({ app, vars, onEdit, changed }: VariableTableProps) {
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label="Table of variables">
       <table>
@@ -112,7 +99,7 @@ function VariableTable({ vars, onEdit, onRemove }: VariableTableProps) {
         </thead>
         <tbody>
           {vars.map((one) => (
-            <Variable key={one.name} one={one} onEdit={() => onEdit(one.name)} onRemove={() => onRemove(one.name)} />
+            <Variable key={one.name} app={app} one={one} onEdit={() => onEdit(one.name)} changed={changed} />
           ))}
         </tbody>
       </table>
@@ -120,7 +107,14 @@ function VariableTable({ vars, onEdit, onRemove }: VariableTableProps) {
   );
 }
 
-function Variable({ one, onEdit, onRemove }: { one: EnvVar; onEdit: () => void; onRemove: () => void }) {
+interface VariableProps {
+  readonly app: App;
+  readonly one: EnvVar;
+  readonly onEdit: () => void;
+  readonly changed: () => void;
+}
+
+function Variable({ app, one, onEdit, changed }: VariableProps) {
   const [isShown, setShown] = useState(false);
   return (
     <tr>
@@ -151,9 +145,21 @@ function Variable({ one, onEdit, onRemove }: { one: EnvVar; onEdit: () => void; 
           <button type="button" class="button little" onClick={onEdit}>
             Change <span class="unseen">{one.name}</span>
           </button>
-          <button type="button" class="button little" onClick={onRemove} aria-label={`Remove ${one.name}`}>
+          <ActButton
+            task={`Remove ${one.name}`}
+            work={(said) => perform('DELETE /apps/{app}/env', said, { params: { app: app.Name }, body: [one.name] })}
+            label={`Remove ${one.name}`}
+            look="little"
+            question={{
+              title: `Remove ${one.name}?`,
+              text: restartText(app),
+              action: 'Remove',
+              isDangerous: true,
+            }}
+            onDone={changed}
+          >
             <Icon name="trash" />
-          </button>
+          </ActButton>
         </span>
       </td>
     </tr>

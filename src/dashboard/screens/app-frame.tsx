@@ -1,14 +1,13 @@
 /** What all screens of one app have in common: its name and state, what can be done with it, the ways to its other screens. */
 import type { ComponentChildren } from 'preact';
-import { perform } from '../api/call.ts';
-import { call } from '../api/call.ts';
+import { call, perform } from '../api/call.ts';
 import type { App } from '../api/operations.ts';
 import { appUrl } from '../data/app-url.ts';
 import { OFTEN_MS, type Resource, useResource } from '../data/resource.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Head, Loaded, Note } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Status } from '../parts/status.tsx';
-import { runTask } from '../parts/tasks.tsx';
 import { at, BASE, path } from '../routing/location.ts';
 
 const TABS: readonly { readonly part: string; readonly label: string }[] = [
@@ -74,13 +73,6 @@ export function AppFrame({ app, name, children }: AppFrameProps) {
 
 function Actions({ app, changed }: { app: App; changed: () => void }) {
   const params = { app: app.Name };
-  const task = async (title: string, work: (said: (line: string) => void) => Promise<void>): Promise<void> => {
-    await runTask(title, work);
-    changed();
-  };
-  const restart = () => task(`Restart ${app.Name}`, (said) => perform('POST /apps/{app}/restart', said, { params }));
-  const start = () => task(`Start ${app.Name}`, (said) => perform('POST /apps/{app}/start', said, { params }));
-  const stop = () => task(`Stop ${app.Name}`, (said) => perform('POST /apps/{app}/stop', said, { params }));
   const wasDeployed = app.deploys > 0 && app.State !== 'created';
   return (
     <>
@@ -91,18 +83,33 @@ function Actions({ app, changed }: { app: App; changed: () => void }) {
       )}
       {wasDeployed && app.State !== 'stopped' && (
         <>
-          <button type="button" class="button" onClick={() => void restart()}>
+          <ActButton
+            task={`Restart ${app.Name}`}
+            work={(said) => perform('POST /apps/{app}/restart', said, { params })}
+            look=""
+            onDone={changed}
+          >
             <Icon name="restart" /> Restart
-          </button>
-          <button type="button" class="button" onClick={() => void stop()}>
+          </ActButton>
+          <ActButton
+            task={`Stop ${app.Name}`}
+            work={(said) => perform('POST /apps/{app}/stop', said, { params })}
+            look=""
+            onDone={changed}
+          >
             <Icon name="stop" /> Stop
-          </button>
+          </ActButton>
         </>
       )}
       {app.State === 'stopped' && (
-        <button type="button" class="button main" onClick={() => void start()}>
+        <ActButton
+          task={`Start ${app.Name}`}
+          work={(said) => perform('POST /apps/{app}/start', said, { params })}
+          look="main"
+          onDone={changed}
+        >
           <Icon name="play" /> Start
-        </button>
+        </ActButton>
       )}
     </>
   );

@@ -1,7 +1,7 @@
-import { perform } from '../api/call.ts';
+import { begin, perform } from '../api/call.ts';
 import type { App } from '../api/operations.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty } from '../parts/content.tsx';
-import { confirm } from '../parts/dialog.tsx';
 import { Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Table } from '../parts/table.tsx';
@@ -11,19 +11,6 @@ import { at, BASE } from '../routing/location.ts';
 /** Which other apps it reaches, and by which it is reached. */
 export function AppLinks({ app, changed }: { app: App; changed: () => void }) {
   const { Name: name, links = [], linkedFrom = [] } = app;
-  const remove = async (to: string): Promise<void> => {
-    const isSure = await confirm({
-      title: `Take away the link to ${to}?`,
-      text: `${name} restarts once, and reaches ${to}.internal no more.`,
-      action: 'Take away',
-      isDangerous: true,
-    });
-    if (!isSure) return;
-    await runTask(`Unlink ${to}`, (said) =>
-      perform('DELETE /apps/{app}/links/{to}', said, { params: { app: name, to } }),
-    );
-    changed();
-  };
   return (
     <Card
       title="Links to other apps"
@@ -35,9 +22,8 @@ export function AppLinks({ app, changed }: { app: App; changed: () => void }) {
           done=""
           onDone={changed}
           onSubmit={async ({ to = '' }) => {
-            void runTask(`Link ${to.trim()}`, (said) =>
-              perform('PUT /apps/{app}/links/{to}', said, { params: { app: name, to: to.trim() } }),
-            ).then(changed);
+            const work = await begin('PUT /apps/{app}/links/{to}', { params: { app: name, to: to.trim() } });
+            void runTask(`Link ${to.trim()}`, work).then(changed);
           }}
         >
           <Field label="App" name="to" required help={`${name} restarts once and reaches it as <app>.internal.`} />
@@ -55,9 +41,20 @@ export function AppLinks({ app, changed }: { app: App; changed: () => void }) {
               key: `to ${to}`,
               cells: [<a href={BASE + at('apps', to)}>{to}</a>, <code>{to}.internal</code>],
               actions: (
-                <button type="button" class="button little" onClick={() => void remove(to)}>
-                  Take away <span class="unseen">the link to {to}</span>
-                </button>
+                <ActButton
+                  task={`Unlink ${to}`}
+                  work={(said) => perform('DELETE /apps/{app}/links/{to}', said, { params: { app: name, to } })}
+                  label={`Take away the link to ${to}`}
+                  question={{
+                    title: `Take away the link to ${to}?`,
+                    text: `${name} restarts once, and reaches ${to}.internal no more.`,
+                    action: 'Take away',
+                    isDangerous: true,
+                  }}
+                  onDone={changed}
+                >
+                  Take away
+                </ActButton>
               ),
             })),
             ...linkedFrom.map((from) => ({

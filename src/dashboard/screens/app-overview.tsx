@@ -3,10 +3,10 @@ import type { App, Deploy, Diagnosis, Unit } from '../api/operations.ts';
 import { appUrl } from '../data/app-url.ts';
 import { duration, plural } from '../data/format.ts';
 import { type Resource, useResource } from '../data/resource.ts';
+import { ActButton } from '../parts/act-button.tsx';
 import { Card, Copyable, Empty, Loaded, Note, Time } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Status } from '../parts/status.tsx';
-import { runTask } from '../parts/tasks.tsx';
 import type { Params } from '../routing/screens.ts';
 import { BASE, at } from '../routing/location.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
@@ -104,35 +104,27 @@ interface ProcessProps {
 }
 
 function Process({ app, process, units, changed }: ProcessProps) {
-  const scale = async (count: number): Promise<void> => {
-    await runTask(`${process}: ${plural(count, 'unit')}`, (said) =>
-      perform('PUT /apps/{app}/processes/{process}/units', said, { params: { app, process }, body: String(count) }),
-    );
-    changed();
-  };
+  const scale = (label: string, count: number, sign: string) => (
+    <ActButton
+      task={`${process}: ${plural(count, 'unit')}`}
+      work={(said) =>
+        perform('PUT /apps/{app}/processes/{process}/units', said, { params: { app, process }, body: String(count) })
+      }
+      label={label}
+      isDisabled={count < 0}
+      onDone={changed}
+    >
+      {sign}
+    </ActButton>
+  );
   return (
     <div class="process">
       <div class="row between">
         <h3>{process}</h3>
         <div class="row tight" role="group" aria-label={`Units of ${process}`}>
-          <button
-            type="button"
-            class="button little"
-            aria-label={`One ${process} unit less`}
-            disabled={units.length === 0}
-            onClick={() => void scale(units.length - 1)}
-          >
-            −
-          </button>
+          {scale(`One ${process} unit less`, units.length - 1, '−')}
           <span class="count">{units.length}</span>
-          <button
-            type="button"
-            class="button little"
-            aria-label={`One ${process} unit more`}
-            onClick={() => void scale(units.length + 1)}
-          >
-            +
-          </button>
+          {scale(`One ${process} unit more`, units.length + 1, '+')}
         </div>
       </div>
       <ul class="unit-list">

@@ -1,12 +1,13 @@
-import { call, perform } from '../api/call.ts';
+import { begin, call, perform } from '../api/call.ts';
 import type { App } from '../api/operations.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Loaded } from '../parts/content.tsx';
-import { confirm } from '../parts/dialog.tsx';
 import { Choice, Field, Form } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
+import { TeamAccess } from '../parts/team-access.tsx';
 import { runTask } from '../parts/tasks.tsx';
 import { tell } from '../parts/toasts.tsx';
 import { BASE, navigate } from '../routing/location.ts';
@@ -25,8 +26,15 @@ export default function AppSettings({ params: { app: name = '' } }: { params: Pa
       {(value) => (
         <>
           <Domains app={value} changed={changed} />
-          <About key={`${value.teamowner} ${value.Pool} ${value.plan?.name ?? ''}`} app={value} changed={changed} />
-          <Access app={value} changed={changed} />
+          <About app={value} changed={() => app.refresh()} />
+          <TeamAccess
+            teams={value.Teams}
+            owner={value.teamowner}
+            loss="Its members do not see the app any more."
+            give={(team) => call('PUT /apps/{app}/teams/{team}', { params: { app: name, team } })}
+            take={(team) => call('DELETE /apps/{app}/teams/{team}', { params: { app: name, team } })}
+            changed={changed}
+          />
           <AppEdge app={value} />
           <AppVolumes app={value} />
           <AppLinks app={value} changed={changed} />
@@ -74,20 +82,12 @@ function Domains({ app, changed }: { app: App; changed: () => void }) {
             key: cname,
             cells: [cname, 'your own'],
             actions: (
-              <ActButton
+              <RemoveButton
+                what={cname}
+                text="Requests for that name are not answered by this app any more."
                 work={() => call('DELETE /apps/{app}/cname', { params, body: { cname } } as never)}
-                done={`${cname} leads here no more.`}
-                label={`Remove ${cname}`}
-                question={{
-                  title: `Remove ${cname}?`,
-                  text: 'Requests for that name are not answered by this app any more.',
-                  action: 'Remove',
-                  isDangerous: true,
-                }}
                 onDone={changed}
-              >
-                Remove
-              </ActButton>
+              />
             ),
           })),
           { key: app.Ip, cells: [app.Ip, 'of the platform'] },
@@ -97,7 +97,7 @@ function Domains({ app, changed }: { app: App; changed: () => void }) {
   );
 }
 
-function About({ app, changed }: { app: App; changed: () => void }) {
+function About({ app, changed }: { app: App; changed: () => Promise<void> }) {
   const found = useResource('settings choices', async (signal) => {
     const [teams, pools, plans] = await Promise.all([
       call('GET /teams', { signal }),
@@ -114,12 +114,11 @@ function About({ app, changed }: { app: App; changed: () => void }) {
     const params = { app: app.Name };
     await call('PUT /apps/{app}', { params, body: { description, teamOwner: team, pool } } as never);
     if (plan !== (app.plan?.name ?? '')) {
-      await runTask(`Plan ${plan} for ${app.Name}`, (said) =>
-        perform('POST /apps/{app}/plan', said, { params, body: { plan } } as never),
-      );
+      const work = await begin('POST /apps/{app}/plan', { params, body: { plan } } as never);
+      void runTask(`Plan ${plan} for ${app.Name}`, work).then(changed);
     }
+    await changed();
     tell('Saved.');
-    changed();
   };
   const options = (values: readonly string[], now: string) =>
     [...new Set([now, ...values])].map((value) => ({ value, label: value }));
@@ -127,7 +126,7 @@ function About({ app, changed }: { app: App; changed: () => void }) {
     <Card title="About">
       <Loaded from={found}>
         {({ teams, pools, plans }) => (
-          <Form action="Save" onSubmit={save}>
+          <Form action="Save" onSubmit={save} isLasting>
             <Field label="Description" name="description" value={app.description} />
             <Choice
               label="Team that owns it"
@@ -150,55 +149,6 @@ function About({ app, changed }: { app: App; changed: () => void }) {
   );
 }
 
-function Access({ app, changed }: { app: App; changed: () => void }) {
-  return (
-    <Card
-      title="Teams with access"
-      isPlain
-      actions={
-        <FormDialog
-          title="Give a team access"
-          action="Give access"
-          done="That team has access now."
-          onDone={changed}
-          onSubmit={({ team = '' }) =>
-            call('PUT /apps/{app}/teams/{team}', { params: { app: app.Name, team: team.trim() } })
-          }
-        >
-          <Field label="Team" name="team" required />
-        </FormDialog>
-      }
-    >
-      <Table
-        label="Teams with access"
-        columns={['Team']}
-        rows={app.Teams.map((team) => ({
-          key: team,
-          cells: [team === app.teamowner ? `${team} (owner)` : team],
-          ...(team !== app.teamowner && {
-            actions: (
-              <ActButton
-                work={() => call('DELETE /apps/{app}/teams/{team}', { params: { app: app.Name, team } })}
-                done={`${team} has no access any more.`}
-                label={`Take away the access of ${team}`}
-                question={{
-                  title: `Take the access of ${team} away?`,
-                  text: 'Its members do not see the app any more.',
-                  action: 'Take away',
-                  isDangerous: true,
-                }}
-                onDone={changed}
-              >
-                Take away
-              </ActButton>
-            ),
-          }),
-        }))}
-      />
-    </Card>
-  );
-}
-
 function AppDrains({ app }: { app: string }) {
   const drains = useResource(`drains ${app}`, (signal) => call('GET /drains', { query: { app }, signal }), 15_000);
   return (
@@ -217,27 +167,25 @@ function AppDrains({ app }: { app: string }) {
 }
 
 function Danger({ app }: { app: App }) {
-  const remove = async (): Promise<void> => {
-    const isSure = await confirm({
-      title: `Remove ${app.Name}?`,
-      text: 'Its units, its code with all versions, its environment and its log are removed for good. Instances of services it is bound to stay.',
-      action: 'Remove the app',
-      typed: app.Name,
-      isDangerous: true,
-    });
-    if (!isSure) return;
-    const isDone = await runTask(`Remove ${app.Name}`, (said) =>
-      perform('DELETE /apps/{app}', said, { params: { app: app.Name } } as never),
-    );
-    if (isDone) navigate('/');
-  };
   return (
     <Card title="Remove the app">
       <div class="row between">
         <p class="muted">This cannot be undone.</p>
-        <button type="button" class="button danger" onClick={() => void remove()}>
+        <ActButton
+          task={`Remove ${app.Name}`}
+          work={(said) => perform('DELETE /apps/{app}', said, { params: { app: app.Name } } as never)}
+          look="danger"
+          question={{
+            title: `Remove ${app.Name}?`,
+            text: 'Its units, its code with all versions, its environment and its log are removed for good. Instances of services it is bound to stay.',
+            action: 'Remove the app',
+            typed: app.Name,
+            isDangerous: true,
+          }}
+          onDone={() => navigate('/')}
+        >
           Remove {app.Name}
-        </button>
+        </ActButton>
       </div>
     </Card>
   );

@@ -3,27 +3,21 @@ import { call } from '../api/call.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Copyable, Loaded, Note, Time } from '../parts/content.tsx';
-import { attempt } from '../parts/toasts.tsx';
 import { Table } from '../parts/table.tsx';
 
 /** With which programs deploy to the app and read its log. */
 export function AppTokens({ app }: { app: string }) {
   const tokens = useResource(`tokens ${app}`, (signal) => call('GET /apps/{app}/tokens', { params: { app }, signal }));
   const [created, setCreated] = useState('');
-  const create = (): Promise<boolean> =>
-    attempt(async () => {
-      const { Token: token } = await call('POST /tokens', { body: { client: app } });
-      setCreated(token);
-      await tokens.refresh();
-    });
+  const create = async (): Promise<void> => setCreated((await call('POST /tokens', { body: { client: app } })).Token);
   return (
     <Card
       title="Tokens of the app"
       isPlain
       actions={
-        <button type="button" class="button little" onClick={() => void create()}>
+        <ActButton work={create} onDone={() => tokens.refresh()}>
           New token
-        </button>
+        </ActButton>
       }
     >
       {created !== '' && (

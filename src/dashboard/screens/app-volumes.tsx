@@ -1,12 +1,12 @@
-import { call, perform } from '../api/call.ts';
+import { begin, call, perform } from '../api/call.ts';
 import type { AnswerOf, App } from '../api/operations.ts';
 import { bytes } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Loaded } from '../parts/content.tsx';
-import { confirm } from '../parts/dialog.tsx';
 import { Check, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { runTask } from '../parts/tasks.tsx';
@@ -91,24 +91,13 @@ function Actions({ volume, changed }: { volume: Volume; changed: () => void }) {
   const mount = async ({ path: wanted = '', processes = '' }: Record<string, string>): Promise<void> => {
     const chosen = processes.split(/[\s,]+/).filter(Boolean);
     const body = { path: wanted.trim(), ...(chosen.length > 0 && { processes: chosen }) };
-    void runTask(`Mount ${name}`, (said) =>
-      perform('PUT /apps/{app}/volumes/{volume}/mount', said, { params, body }),
-    ).then(changed);
-  };
-  const unmount = async (): Promise<void> => {
-    const isSure = await confirm({
-      title: `Unmount ${name}?`,
-      text: 'The units are replaced by some that do not see it. What it holds stays.',
-      action: 'Unmount',
-    });
-    if (!isSure) return;
-    await runTask(`Unmount ${name}`, (said) => perform('DELETE /apps/{app}/volumes/{volume}/mount', said, { params }));
-    changed();
+    const work = await begin('PUT /apps/{app}/volumes/{volume}/mount', { params, body });
+    void runTask(`Mount ${name}`, work).then(changed);
   };
   return (
     <>
       {path === '' ? (
-        <FormDialog title="Mount" action="Mount" done="" onDone={changed} onSubmit={mount}>
+        <FormDialog title="Mount" of={name} action="Mount" done="" onDone={changed} onSubmit={mount}>
           <Field
             label={`Where units see ${name}`}
             name="path"
@@ -120,12 +109,23 @@ function Actions({ volume, changed }: { volume: Volume; changed: () => void }) {
           <Field label="Processes" name="processes" help="Empty: all of them." />
         </FormDialog>
       ) : (
-        <button type="button" class="button little" onClick={() => void unmount()}>
-          Unmount <span class="unseen">{name}</span>
-        </button>
+        <ActButton
+          task={`Unmount ${name}`}
+          work={(said) => perform('DELETE /apps/{app}/volumes/{volume}/mount', said, { params })}
+          label={`Unmount ${name}`}
+          question={{
+            title: `Unmount ${name}?`,
+            text: 'The units are replaced by some that do not see it. What it holds stays.',
+            action: 'Unmount',
+          }}
+          onDone={changed}
+        >
+          Unmount
+        </ActButton>
       )}
       <FormDialog
         title="Change"
+        of={name}
         action="Change"
         done={`${name} is changed.`}
         onDone={changed}
@@ -140,21 +140,13 @@ function Actions({ volume, changed }: { volume: Volume; changed: () => void }) {
         <Check label="Only one unit at a time may have it" name="single" checked={volume.single} />
       </FormDialog>
       {path === '' && (
-        <ActButton
+        <RemoveButton
+          what={`the volume ${name}`}
+          text="What it holds is removed for good."
           work={() => call('DELETE /apps/{app}/volumes/{volume}', { params })}
-          done={`${name} is removed.`}
-          label={`Remove the volume ${name}`}
-          question={{
-            title: `Remove the volume ${name}?`,
-            text: 'What it holds is removed for good.',
-            action: 'Remove',
-            typed: name,
-            isDangerous: true,
-          }}
+          typed={name}
           onDone={changed}
-        >
-          Remove
-        </ActButton>
+        />
       )}
     </>
   );

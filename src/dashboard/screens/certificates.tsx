@@ -9,6 +9,7 @@ import { Card, Copyable, Empty, Head, Loaded } from '../parts/content.tsx';
 import { Dialog } from '../parts/dialog.tsx';
 import { Area, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
 import { type Mood, Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { tell } from '../parts/toasts.tsx';
@@ -110,20 +111,12 @@ function Actions({ certificate: { names, source, id }, changed, onWhy }: Actions
         Look now
       </ActButton>
       {source === 'upload' ? (
-        <ActButton
+        <RemoveButton
+          what={`the certificate of ${name}`}
+          text="Its names get one from the authority, where that is set up."
           work={() => call('DELETE /certificates/{name}', { params: { name: id } })}
-          done="The certificate is removed."
-          label={`Remove the certificate of ${name}`}
-          question={{
-            title: `Remove the certificate of ${name}?`,
-            text: 'Its names get one from the authority, where that is set up.',
-            action: 'Remove',
-            isDangerous: true,
-          }}
           onDone={changed}
-        >
-          Remove
-        </ActButton>
+        />
       ) : (
         <ActButton
           work={async () => {

@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import { perform } from '../api/call.ts';
+import { begin } from '../api/call.ts';
 import type { App, EnvVar } from '../api/operations.ts';
 import { problemOf } from '../api/problem.ts';
 import { changesOf, readEnvFile } from '../data/env-file.ts';
@@ -30,10 +30,9 @@ export function ChangeEnv({ app, vars, name, onClose }: ChangeEnvProps) {
     // Says what is wrong with the text.
     const values = Object.fromEntries(readEnvFile(text));
     const query = { private: isPrivate === 'on', noRestart: isLater === 'on' };
+    const work = await begin('POST /apps/{app}/env', { params: { app: app.Name }, query, body: values } as never);
+    void runTask(`Set ${plural(Object.keys(values).length, 'variable')} of ${app.Name}`, work);
     onClose();
-    await runTask(`Set ${plural(Object.keys(values).length, 'variable')} of ${app.Name}`, (said) =>
-      perform('POST /apps/{app}/env', said, { params: { app: app.Name }, query, body: values } as never),
-    );
   };
   return (
     <Dialog title={before === undefined ? 'Set variables' : `Change ${name}`} isWide onClose={onClose}>

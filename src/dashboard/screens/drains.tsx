@@ -7,6 +7,7 @@ import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Head, Loaded, Time } from '../parts/content.tsx';
 import { Area, Choice, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { tell } from '../parts/toasts.tsx';
@@ -119,6 +120,7 @@ function Actions({ drain: { id, receiver, format }, changed }: { drain: Drain; c
       </ActButton>
       <FormDialog
         title="Change"
+        of={`the drain to ${receiver}`}
         action="Change"
         done="What is not sent yet goes there."
         onDone={changed}
@@ -126,20 +128,12 @@ function Actions({ drain: { id, receiver, format }, changed }: { drain: Drain; c
       >
         <Receiver format={format} />
       </FormDialog>
-      <ActButton
+      <RemoveButton
+        what={`the drain to ${receiver}`}
+        text="What it has not sent is not sent any more."
         work={() => call('DELETE /drains/{drain}', { params: { drain: id } })}
-        done="The drain is removed."
-        label={`Remove the drain to ${receiver}`}
-        question={{
-          title: `Remove the drain to ${receiver}?`,
-          text: 'What it has not sent is not sent any more.',
-          action: 'Remove',
-          isDangerous: true,
-        }}
         onDone={changed}
-      >
-        Remove
-      </ActButton>
+      />
     </>
   );
 }

@@ -1,7 +1,7 @@
 import { call } from '../api/call.ts';
-import type { Deploy } from '../api/operations.ts';
+import type { AnswerOf, Deploy } from '../api/operations.ts';
 import { viewer } from '../api/session.ts';
-import { bytes, plural } from '../data/format.ts';
+import { bytes, duration, plural } from '../data/format.ts';
 import { memoryByApp } from '../data/prometheus.ts';
 import { isOver } from '../data/deploy-state.ts';
 import { useResource } from '../data/resource.ts';
@@ -10,8 +10,12 @@ import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { at, BASE } from '../routing/location.ts';
 
+type Report = AnswerOf<'GET /health'>;
+
 const MOST_HOLDERS = 50;
 const MOST_APPS = 20;
+/** Of memory and disk; beyond it there may soon be too little. */
+const FULL = 0.85;
 
 /** How the platform itself is. */
 export default function Health() {
@@ -68,8 +72,13 @@ export default function Health() {
         </Loaded>
       </Card>
       <Queue deploys={health.data.value?.going ?? []} />
-      {viewer().isAdmin && <Memory />}
-      {viewer().isAdmin && <Disk />}
+      {viewer().isAdmin && (
+        <>
+          <Machine />
+          <Memory />
+          <Disk />
+        </>
+      )}
     </>
   );
 }
@@ -96,10 +105,77 @@ function Queue({ deploys }: { deploys: readonly Deploy[] }) {
   );
 }
 
+/** What the platform runs on, and what it takes of it. */
+function Machine() {
+  const report = useResource('machine', (signal) => call('GET /health', { signal }), 10_000);
+  return (
+    <>
+      <Card title="Machine">
+        <Loaded from={report}>{(found) => <MachineFacts report={found} />}</Loaded>
+      </Card>
+      {report.data.value !== undefined && <Processes processes={report.data.value.processes} />}
+    </>
+  );
+}
+
+function MachineFacts({ report: { programs, machine, deploys, build_slots: slots } }: { report: Report }) {
+  const { memory_total_bytes: total, memory_available_bytes: free, load, processors } = machine;
+  return (
+    <dl class="facts">
+      <dt>Memory</dt>
+      <dd class="stack dense">
+        {bytes(free)} of {bytes(total)} are free
+        <meter
+          class="full"
+          min={0}
+          max={total}
+          value={total - free}
+          high={total * FULL}
+          aria-label="Memory of the machine in use"
+        />
+      </dd>
+      <dt>Load</dt>
+      <dd>
+        {load.map((each) => each.toFixed(2)).join(', ')} on {plural(processors, 'processor')}
+      </dd>
+      <dt>Deploys</dt>
+      <dd>
+        {deploys.length === 0 ? 'none waits' : deploys.map(({ state, count }) => `${count} ${state}`).join(', ')};{' '}
+        {plural(slots, 'build')} at once at most
+      </dd>
+      {programs.flatMap(({ name, version }) => [
+        <dt key={name}>{name}</dt>,
+        <dd key={`${name} version`}>{version || 'does not say'}</dd>,
+      ])}
+    </dl>
+  );
+}
+
+function Processes({ processes }: { processes: Report['processes'] }) {
+  return (
+    <Card title="Processes of the platform" isPlain>
+      <Table
+        label="Processes of the platform"
+        columns={['Process', 'Number', 'Memory', 'Processor time', 'Runs since']}
+        rows={processes.map((one) => ({
+          key: String(one.pid),
+          cells: [
+            one.part,
+            String(one.pid),
+            bytes(one.memory_bytes),
+            duration(one.cpu_ms * 1e6),
+            <Time at={one.started_at} />,
+          ],
+        }))}
+      />
+    </Card>
+  );
+}
+
 function Memory() {
   const memory = useResource('memory', async (signal) => memoryByApp(await call('GET /metrics', { signal })), 15_000);
   return (
-    <Card title="Memory" isPlain>
+    <Card title="Memory of apps" isPlain>
       <Loaded from={memory}>
         {(apps) =>
           apps.length === 0 ? (
@@ -147,7 +223,7 @@ function Disk() {
                   min={0}
                   max={total}
                   value={total - free}
-                  high={total * 0.8}
+                  high={total * FULL}
                   aria-label="Disk in use"
                 />
               )}
@@ -155,13 +231,10 @@ function Disk() {
             <Table
               label="What holds the disk"
               columns={['What', 'App', 'Size']}
-              rows={[...holders]
-                .sort((one, other) => other.bytes - one.bytes)
-                .slice(0, MOST_HOLDERS)
-                .map((holder) => ({
-                  key: `${holder.kind} ${holder.app} ${holder.name}`,
-                  cells: [`${holder.kind} ${holder.name}`, holder.app, bytes(holder.bytes)],
-                }))}
+              rows={holders.slice(0, MOST_HOLDERS).map((holder) => ({
+                key: `${holder.kind} ${holder.app} ${holder.name}`,
+                cells: [`${holder.kind} ${holder.name}`, holder.app, bytes(holder.bytes)],
+              }))}
             />
           </>
         )}

@@ -2,10 +2,10 @@ import { call } from '../api/call.ts';
 import { viewer } from '../api/session.ts';
 import { bytes } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
-import { ActButton } from '../parts/act-button.tsx';
 import { Card, Head, Loaded } from '../parts/content.tsx';
 import { Check, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
 
 export default function Plans() {
@@ -67,20 +67,12 @@ export default function Plans() {
                 ...(isAdmin &&
                   !plan.default && {
                     actions: (
-                      <ActButton
+                      <RemoveButton
+                        what={`the plan ${plan.name}`}
+                        text="Apps that have it keep its limits."
                         work={() => call('DELETE /plans/{plan}', { params: { plan: plan.name } })}
-                        done={`${plan.name} is removed.`}
-                        label={`Remove ${plan.name}`}
-                        question={{
-                          title: `Remove the plan ${plan.name}?`,
-                          text: 'Apps that have it keep its limits.',
-                          action: 'Remove',
-                          isDangerous: true,
-                        }}
                         onDone={changed}
-                      >
-                        Remove
-                      </ActButton>
+                      />
                     ),
                   }),
               }))}

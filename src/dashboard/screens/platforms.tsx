@@ -6,6 +6,7 @@ import { ActButton } from '../parts/act-button.tsx';
 import { Card, Head, Loaded } from '../parts/content.tsx';
 import { Area, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 import { tell } from '../parts/toasts.tsx';
@@ -96,20 +97,12 @@ function Actions({ platform, changed }: { platform: Platform; changed: () => voi
         {isDisabled ? 'Enable' : 'Disable'}
       </ActButton>
       {isAdded && (
-        <ActButton
+        <RemoveButton
+          what={`the platform ${name}`}
+          text="There must be no app of it."
           work={() => call('DELETE /platforms/{platform}', { params })}
-          done={`${name} is removed.`}
-          label={`Remove ${name}`}
-          question={{
-            title: `Remove the platform ${name}?`,
-            text: 'There must be no app of it.',
-            action: 'Remove',
-            isDangerous: true,
-          }}
           onDone={changed}
-        >
-          Remove
-        </ActButton>
+        />
       )}
     </>
   );

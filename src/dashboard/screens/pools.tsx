@@ -1,10 +1,10 @@
 import { call } from '../api/call.ts';
 import { viewer } from '../api/session.ts';
 import { useResource } from '../data/resource.ts';
-import { ActButton } from '../parts/act-button.tsx';
 import { Card, Head, Loaded } from '../parts/content.tsx';
 import { Check, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
 
 export default function Pools() {
@@ -49,6 +49,7 @@ export default function Pools() {
                     <>
                       <FormDialog
                         title="Add a team"
+                        of={`to ${pool}`}
                         action="Add"
                         done="That team may use it."
                         onDone={changed}
@@ -59,20 +60,12 @@ export default function Pools() {
                         <Field label={`Team that may use ${pool}`} name="team" required />
                       </FormDialog>
                       {!Default && (
-                        <ActButton
+                        <RemoveButton
+                          what={`the pool ${pool}`}
+                          text="There must be no app in it."
                           work={() => call('DELETE /pools/{pool}', { params: { pool }, body: {} })}
-                          done={`${pool} is removed.`}
-                          label={`Remove ${pool}`}
-                          question={{
-                            title: `Remove the pool ${pool}?`,
-                            text: 'There must be no app in it.',
-                            action: 'Remove',
-                            isDangerous: true,
-                          }}
                           onDone={changed}
-                        >
-                          Remove
-                        </ActButton>
+                        />
                       )}
                     </>
                   ),

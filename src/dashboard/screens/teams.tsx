@@ -1,10 +1,10 @@
 import { call } from '../api/call.ts';
 import { viewer } from '../api/session.ts';
 import { useResource } from '../data/resource.ts';
-import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Head, Loaded } from '../parts/content.tsx';
 import { Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
 
 const teamsWithMembers = async (signal: AbortSignal) => {
@@ -62,20 +62,12 @@ function Team({ name: team, users, changed }: { name: string; users: readonly st
           >
             <Field label="E-mail" name="user" type="email" required help="Of somebody who has an account here." />
           </FormDialog>
-          <ActButton
+          <RemoveButton
+            what={`the team ${team}`}
+            text="It must own nothing any more."
             work={() => call('DELETE /teams/{team}', { params: { team } })}
-            done={`${team} is removed.`}
-            label={`Remove the team ${team}`}
-            question={{
-              title: `Remove the team ${team}?`,
-              text: 'It must own nothing any more.',
-              action: 'Remove',
-              isDangerous: true,
-            }}
             onDone={changed}
-          >
-            Remove
-          </ActButton>
+          />
         </>
       }
     >
@@ -86,20 +78,12 @@ function Team({ name: team, users, changed }: { name: string; users: readonly st
           key: user,
           cells: [user === viewer().email ? `${user} (you)` : user],
           actions: (
-            <ActButton
+            <RemoveButton
+              what={`${user} from ${team}`}
+              text="They do not see its apps any more."
               work={() => call('DELETE /teams/{team}/{user}', { params: { team, user } })}
-              done={`${user} is no member any more.`}
-              label={`Remove ${user} from ${team}`}
-              question={{
-                title: `Remove ${user} from ${team}?`,
-                text: 'They do not see its apps any more.',
-                action: 'Remove',
-                isDangerous: true,
-              }}
               onDone={changed}
-            >
-              Remove
-            </ActButton>
+            />
           ),
         }))}
       />

@@ -5,6 +5,7 @@ import { ActButton } from '../parts/act-button.tsx';
 import { Card, Head, Loaded } from '../parts/content.tsx';
 import { Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { RemoveButton } from '../parts/remove-button.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
 
@@ -79,6 +80,7 @@ function UserActions({ email, isAdmin, changed }: { email: string; isAdmin: bool
       </ActButton>
       <FormDialog
         title="Quota"
+        of={`of ${email}`}
         action="Set"
         done="The quota is set."
         onDone={changed}
@@ -88,21 +90,13 @@ function UserActions({ email, isAdmin, changed }: { email: string; isAdmin: bool
       >
         <Field label={`Apps that ${email} may own`} name="limit" type="number" min={0} help="Empty for no limit." />
       </FormDialog>
-      <ActButton
+      <RemoveButton
+        what={email}
+        text="Their sessions and keys end."
         work={() => call('DELETE /users', { query: { user: email } })}
-        done={`${email} is removed.`}
-        label={`Remove ${email}`}
-        question={{
-          title: `Remove ${email}?`,
-          text: 'Their sessions and keys end.',
-          action: 'Remove',
-          typed: email,
-          isDangerous: true,
-        }}
+        typed={email}
         onDone={changed}
-      >
-        Remove
-      </ActButton>
+      />
     </>
   );
 }

@@ -1,0 +1,281 @@
+/**
+ * Every action of the dashboard, and each way in which it can go wrong: it is told in words, with what to do; what was typed stays; it can be
+ * done again; and nothing is sent twice. What the server would do is the subject of other tests: here it refuses.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import type { Browser, Locator, Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { type Action, ACTIONS, ELSEWHERE, LOOKING, SECRET } from './actions.ts';
+import { type Populated, startPopulated } from './populated.ts';
+
+const SOURCES = new URL('../../src/dashboard/', import.meta.url);
+const CHANGES = /'((?:POST|PUT|DELETE) \/[^']*)'/g;
+
+interface Refusal {
+  readonly status: number;
+  readonly code: string;
+}
+
+/** What a server may say in place of doing it. */
+const REFUSALS: Readonly<Record<string, Refusal>> = {
+  'the viewer may not': { status: 403, code: 'access.denied' },
+  'somebody else is at it': { status: 409, code: 'app.busy' },
+  'it is gone': { status: 404, code: 'app.not_found' },
+  'what was sent is wrong': { status: 400, code: 'input.invalid' },
+  'the provider is down': { status: 500, code: 'provider.failed' },
+  'the platform is starting': { status: 503, code: 'unavailable' },
+};
+
+/** In the head of each. */
+const OF_EVERY_APP_SCREEN = ACTIONS.filter(({ button }) => ['Restart', 'Stop', 'Start'].includes(String(button)));
+
+let populated: Populated;
+let browser: Browser;
+let page: Page;
+let faults: readonly string[];
+/** Of all that was asked for. */
+const addresses: string[] = [];
+
+beforeAll(async () => {
+  if (WITHOUT_BROWSER !== '') return;
+  [populated, browser] = await Promise.all([startPopulated(), openBrowser()]);
+  ({ page, faults } = await visit(browser));
+  page.on('request', (request) => addresses.push(decodeURIComponent(request.url())));
+  await signIn(page, populated.world);
+});
+afterAll(async () => {
+  await browser?.close();
+  await populated?.dispose();
+});
+beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+
+it('every operation that changes something is in the table of actions', async () => {
+  const sent = new Set<string>();
+  for (const name of await readdir(SOURCES, { recursive: true })) {
+    if (!/(?<!\.test)\.tsx?$/.test(name)) continue;
+    for (const [, line = ''] of (await readFile(new URL(name, SOURCES), 'utf8')).matchAll(CHANGES)) sent.add(line);
+  }
+  expect(sent.size).toBeGreaterThan(60);
+  const known = new Set<string>([...ACTIONS.map(({ sends }) => sends), ...Object.keys(ELSEWHERE)]);
+  expect([...sent].filter((line) => !known.has(line))).toEqual([]);
+  expect([...known].filter((line) => !sent.has(line))).toEqual([]);
+});
+
+it('every button of every screen is in the table of actions, or changes nothing', async () => {
+  const unknown: string[] = [];
+  for (const at of new Set(ACTIONS.map((action) => action.at))) {
+    await open(at);
+    const own = ACTIONS.filter((action) => action.at === at);
+    const known = [...own, ...(at.startsWith('/apps/') ? OF_EVERY_APP_SCREEN : [])];
+    for (const { button } of own) await named(page.locator('#main'), button).waitFor();
+    for (const name of await buttonNames()) {
+      const isAction = known.some(({ button, family }) => (family ?? exactly(button)).test(name));
+      if (!isAction && !LOOKING.some((pattern) => pattern.test(name))) unknown.push(`${at}: ${name}`);
+    }
+  }
+  expect(unknown).toEqual([]);
+});
+
+it.each(ACTIONS.map((action) => [`${action.at} ${String(action.button)} (${action.sends})`, action] as const))(
+  '%s: refused, lost, expired, slow',
+  async (_name, action) => {
+    const server = await answering(action);
+    await open(action.at);
+    const doing = new Doing(action);
+    await doing.begin();
+    for (const [why, refusal] of Object.entries(REFUSALS)) {
+      const field = await doing.firstField();
+      server.respond = (route) => route.fulfill(refused(why, refusal, field));
+      await doing.act();
+      await doing.place().getByText(`${why}, it says.`).first().waitFor();
+      await doing.place().getByText(`What to do: ${refusal.code}.`).first().waitFor();
+      await doing.expectTyped();
+      if (refusal.status === 400 && field !== '') {
+        expect(await doing.form().locator('[aria-invalid="true"]').getAttribute('name')).toBe(field);
+      }
+      await doing.dismiss();
+    }
+
+    server.respond = (route) => route.abort('connectionrefused');
+    await doing.act();
+    await doing
+      .place()
+      .getByText(/server (?:does|did) not answer/i)
+      .first()
+      .waitFor();
+    await page.getByText('What you see may be old').waitFor({ state: 'detached' });
+    await doing.expectTyped();
+    await doing.dismiss();
+
+    server.respond = (route) => route.fulfill(refused('no session', { status: 401, code: 'auth.required' }, ''));
+    await doing.act();
+    const cover = page.getByRole('dialog', { name: 'Sign in' });
+    await cover.getByText('what you have typed is still there').waitFor();
+    await cover.getByLabel('Password').fill(populated.world.adminPassword);
+    await cover.getByRole('button', { name: 'Sign in' }).click();
+    await cover.waitFor({ state: 'detached' });
+    await doing.expectTyped();
+    await doing.dismiss();
+
+    const held = Promise.withResolvers<void>();
+    const isSent = Promise.withResolvers<void>();
+    server.sent.length = 0;
+    server.respond = async (route) => {
+      isSent.resolve();
+      await held.promise;
+      await route.fulfill({ status: 200, contentType: 'application/json', body: JSON.stringify(action.answer ?? '') });
+    };
+    await doing.act();
+    await isSent.promise;
+    expect(await doing.button().getAttribute('aria-busy')).toBe('true');
+    // A click that waits for the button to be ready would prove nothing.
+    for (let n = 0; n < 3; n += 1) await doing.button().dispatchEvent('click');
+    held.resolve();
+    await doing.expectDone();
+    expect(server.sent.filter((line) => line === action.sends)).toEqual([action.sends]);
+    expect(addresses.filter((url) => url.includes(SECRET))).toEqual([]);
+    expect(faults).toEqual([]);
+    await page.unrouteAll({ behavior: 'wait' });
+  },
+);
+
+interface Answering {
+  /** Operations that would have changed something. */
+  readonly sent: string[];
+  respond: (route: Route) => Promise<void>;
+}
+
+/** What changes something never reaches the server. */
+async function answering(action: Action): Promise<Answering> {
+  const server: Answering = { sent: [], respond: (route) => route.abort() };
+  const lines = [...new Set(ACTIONS.flatMap(({ sends, after = sends }) => [sends, after]))];
+  await page.route('**/dashboard/api/**', async (route) => {
+    const request = route.request();
+    const path = new URL(request.url()).pathname.slice('/dashboard/api'.length);
+    if (request.method() === 'GET') return route.fallback();
+    if (path === '/auth/session') return route.fulfill({ status: 200, body: '' });
+    const line = lines.find((one) => isOf(one, request.method(), path)) ?? `${request.method()} ${path}`;
+    if (line === action.after) return route.fulfill({ status: 200, body: '' });
+    server.sent.push(line);
+    return server.respond(route);
+  });
+  return server;
+}
+
+function isOf(line: string, method: string, path: string): boolean {
+  const [wanted = '', template = ''] = line.split(' ');
+  const pattern = template
+    .split(/\{\w+\}/)
+    .map(escaped)
+    .join('[^/]+');
+  return method === wanted && new RegExp(`^${pattern}$`).test(path);
+}
+
+function refused(why: string, { status, code }: Refusal, field: string) {
+  const document = {
+    ...{ type: `urn:tancho:error:${code}`, title: code, status, code, requestId: 'r' },
+    ...{ detail: `${why}, it says.`, hint: `What to do: ${code}.`, details: field === '' ? {} : { field } },
+  };
+  return { status, contentType: 'application/problem+json', body: JSON.stringify(document) };
+}
+
+/** One action on the page, done again and again. */
+class Doing {
+  readonly #action: Action;
+  readonly #isForm: boolean;
+
+  constructor(action: Action) {
+    this.#action = action;
+    this.#isForm = action.fields !== undefined || action.choices !== undefined;
+  }
+
+  /** Opens the form and fills it in, where there is one. */
+  async begin(): Promise<void> {
+    const { button, fields = {}, choices = {}, sure } = this.#action;
+    if (!this.#isForm) return;
+    if (sure !== undefined) await named(page.locator('#main'), button).click();
+    else await named(page.locator('#main'), button).waitFor();
+    for (const [label, text] of Object.entries(fields)) await this.#field(label).fill(text);
+    for (const [label, value] of Object.entries(choices)) await this.#field(label).selectOption(value);
+  }
+
+  /** What does it, at last. */
+  button(): Locator {
+    const { button, sure } = this.#action;
+    return this.#isForm && sure !== undefined
+      ? named(page.getByRole('dialog').first(), sure)
+      : named(page.locator('#main'), button);
+  }
+
+  async act(): Promise<void> {
+    const { sure, typed } = this.#action;
+    await this.button().click();
+    if (this.#isForm || sure === undefined) return;
+    const dialog = page.getByRole('dialog');
+    if (typed !== undefined) await dialog.getByRole('textbox').fill(typed);
+    await named(dialog, sure).click();
+  }
+
+  form(): Locator {
+    return this.button().locator('xpath=ancestor::form');
+  }
+
+  /** Where it is told what went wrong. */
+  place(): Locator {
+    return this.#isForm ? this.form().getByRole('alert') : page.locator('.toasts').first();
+  }
+
+  async firstField(): Promise<string> {
+    const [label] = Object.keys(this.#action.fields ?? {});
+    return label === undefined ? '' : ((await this.#field(label).getAttribute('name')) ?? '');
+  }
+
+  async expectTyped(): Promise<void> {
+    for (const [label, text] of Object.entries({ ...this.#action.fields, ...this.#action.choices })) {
+      expect(await this.#field(label).inputValue(), label).toBe(text);
+    }
+  }
+
+  async dismiss(): Promise<void> {
+    if (this.#isForm) return;
+    const dismiss = page.getByRole('button', { name: 'Dismiss' });
+    while ((await dismiss.count()) > 0) await dismiss.first().click();
+  }
+
+  /** No error is left of it. */
+  async expectDone(): Promise<void> {
+    const { sure } = this.#action;
+    if (this.#isForm && sure !== undefined) await page.getByRole('dialog').waitFor({ state: 'detached' });
+    else await page.locator('#main [aria-busy="true"]').waitFor({ state: 'detached' });
+    expect(await page.locator('.toast.bad').count()).toBe(0);
+  }
+
+  #field(label: string): Locator {
+    const { sure } = this.#action;
+    const around = sure === undefined ? page.locator('#main') : page.getByRole('dialog').first();
+    return around.getByLabel(label, { exact: true }).first();
+  }
+}
+
+async function open(at: string): Promise<void> {
+  await page.goto(`${populated.world.apiUrl}/dashboard${at.replace(':webhook', populated.ids.webhook)}`);
+  await page.locator('#main h1').waitFor();
+}
+
+function named(around: Locator, name: string | RegExp): Locator {
+  return around.getByRole('button', typeof name === 'string' ? { name, exact: true } : { name }).first();
+}
+
+function exactly(name: string | RegExp): RegExp {
+  return typeof name === 'string' ? new RegExp(`^${escaped(name)}$`) : name;
+}
+
+function escaped(text: string): string {
+  return text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&');
+}
+
+async function buttonNames(): Promise<string[]> {
+  const tree = await page.locator('#main').ariaSnapshot();
+  return [...tree.matchAll(/- button ("(?:[^"\\]|\\.)*")/g)].map(([, name = '""']) => JSON.parse(name) as string);
+}
