@@ -296,6 +296,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     unitReports: createUnitReports({ store, journal }),
     diagnoses: createDiagnoses({
       store,
+      provisioner,
       logStore,
       router,
       routes,
@@ -379,7 +380,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
 
 /** The units' records stay, so the next start brings them back. */
 async function stopUnits(backends: DomainBackends, graceMs: number): Promise<void> {
-  const running = (await backends.provisioner.list()).filter((unit) => unit.running);
+  const running = (await backends.provisioner.list()).filter(({ state }) => state === 'running');
   await Promise.all(running.map((unit) => backends.provisioner.stop(unit.id, graceMs)));
 }
 

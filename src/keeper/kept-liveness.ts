@@ -54,7 +54,7 @@ export class KeptLiveness {
 
   async #begin(): Promise<void> {
     const { provisioner, specOf } = this.#deps;
-    const running = new Set((await provisioner.list()).filter((unit) => unit.running).map(({ id }) => id));
+    const running = new Set((await provisioner.list()).filter(({ state }) => state === 'running').map(({ id }) => id));
     // One that is away for a moment begins another life.
     for (const id of this.#watches.keys()) if (!running.has(id)) this.#watches.delete(id);
     const at = Date.now();

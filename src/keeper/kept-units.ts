@@ -46,7 +46,7 @@ export class KeptUnits {
     const { provisioner } = this.#deps;
     provisioner.onExit(({ id }) => this.#schedule(id));
     await provisioner.recover(new Map());
-    for (const { id, running } of await provisioner.list()) if (!running) this.#schedule(id);
+    for (const { id, state } of await provisioner.list()) if (state !== 'running') this.#schedule(id);
     this.#isStarting = false;
     this.#liveness.start();
   }

@@ -85,7 +85,7 @@ async function run(): Promise<void> {
   await kept.close();
   if (end === 'all') {
     await edge.end(EDGE_GRACE_MS);
-    const running = (await provisioner.list()).filter((unit) => unit.running);
+    const running = (await provisioner.list()).filter(({ state }) => state === 'running');
     const stop = (id: string): Promise<void> => provisioner.stop(id, settings.stopGraceMs);
     await Promise.all(running.map(({ id }) => bestEffort(logger, `stopping unit ${id}`, () => stop(id))));
   }

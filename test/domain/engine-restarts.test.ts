@@ -80,6 +80,23 @@ it('one that dies again and again is waited for, and never ended by the platform
   expect(await answer()).toBe(200);
 });
 
+it('while it waits, the diagnosis says what its engine says', async () => {
+  const { id } = await unit();
+  const engine = world.machine.elsewhere;
+  engine.isHolding = true;
+  await engine.kill(id);
+  const diagnosed = async () => (await world.useCases.diagnoses.ofApp(ANN, 'shop')).broken;
+  await until(async () => (await unit()).state === 'starting', { what: 'the platform to wait for the unit' });
+  expect(await diagnosed()).toMatchObject({
+    link: 'exit',
+    cause: expect.stringContaining(
+      'Its engine says: it was ended by SIGKILL, and starts again after a pause (deaths: 1).',
+    ) as string,
+  });
+  engine.isHolding = false;
+  await back(1);
+});
+
 it('what died and came back while control was away is told, and routed where it is', async () => {
   const { id } = await unit();
   world.crash();

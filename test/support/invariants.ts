@@ -116,7 +116,7 @@ async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<stri
   if (routed.join() !== names.join()) wrong.push(`routes: ${routed.join()}, not ${names.join()}`);
   const recorded = new Set((await store.allUnits()).map((unit) => unit.id));
   for (const unit of await world.parts.provisioner.list()) {
-    if (!recorded.has(unit.id)) wrong.push(`unit ${unit.id} of ${unit.app} is a stray, running: ${unit.running}`);
+    if (!recorded.has(unit.id)) wrong.push(`unit ${unit.id} of ${unit.app} is a stray, ${unit.state}`);
   }
   for (const { spec, unit } of [...units.entries.values(), ...elsewhere.entries.values()]) {
     if (!recorded.has(spec.id) && unit.exit === null)

@@ -1,6 +1,6 @@
 /** Cases of the provisioner's suite: output, restarts of control and one-off commands. */
 import { expect } from 'vitest';
-import type { OutputChunk } from '../../domain/units/provisioner.ts';
+import type { OutputChunk, SeenUnit } from '../../domain/units/provisioner.ts';
 import { failureOf, get, NEVER, SERVES } from './conformance-suite.ts';
 import type { Suite } from './conformance-suite.ts';
 
@@ -120,7 +120,9 @@ export function restartCases(s: Suite): void {
     const { unit, address } = await s.startServing();
     await s.restart();
     expect(await s.provisioner.recover(new Map([['dddddddddddd', 'x']]))).toEqual(new Set());
-    expect(await s.provisioner.list()).toEqual([{ id: unit.id, app: 'shop', running: true }]);
+    expect(await s.provisioner.list()).toEqual([
+      expect.objectContaining({ id: unit.id, app: 'shop', state: 'running' }) as SeenUnit,
+    ]);
     expect((await get(address, '/')).status).toBe(200);
   });
 }
@@ -131,7 +133,7 @@ export function comebackCases(s: Suite): void {
     s.restarts === 'platform' || 'this engine starts units again by itself',
     s.restarts === 'engine' || 'this engine leaves restarts to the platform',
   ];
-  const running = async () => (await s.provisioner.list()).map((unit) => unit.running);
+  const running = async () => (await s.provisioner.list()).map(({ state }) => state === 'running');
 
   s.test('says who starts units again', async () => {
     expect(s.provisioner.supports.restarts).toBe(s.restarts);

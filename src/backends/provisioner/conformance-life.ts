@@ -1,5 +1,6 @@
 /** Cases of the provisioner's suite: how units start, get ready and end. */
 import { expect } from 'vitest';
+import type { SeenUnit } from '../../domain/units/provisioner.ts';
 import { failureOf, get, NEVER, SERVES, STAYS, UNLIMITED } from './conformance-suite.ts';
 import type { Suite } from './conformance-suite.ts';
 
@@ -8,7 +9,23 @@ export function startCases(s: Suite): void {
   s.test('starts a unit that serves at the address it names', async () => {
     const { address, unit } = await s.startServing();
     expect(await get(address, '/')).toEqual({ status: 200, body: 'hello' });
-    expect(await s.provisioner.list()).toEqual([{ id: unit.id, app: 'shop', running: true }]);
+    expect(await s.provisioner.list()).toEqual([
+      expect.objectContaining({ id: unit.id, app: 'shop', state: 'running' }) as SeenUnit,
+    ]);
+  });
+
+  s.test('says of each unit where it is and where it is reached, and how it ended', async () => {
+    const { unit, address } = await s.startServing();
+    const deaf = s.spec(s.world.commands.printAndStay, { listens: false, id: 'bbbbbbbbbbbb', process: 'worker' });
+    await s.provisioner.ensure(deaf);
+    const seen = async (id: string) => (await s.provisioner.list()).find((one) => one.id === id);
+    const node = expect.stringMatching(/./) as string;
+    const own = { app: 'shop', node };
+    expect(await seen(unit.id)).toEqual({ id: unit.id, ...own, state: 'running', address, reason: '' });
+    expect(await seen(deaf.id)).toEqual({ id: deaf.id, ...own, state: 'running', address: null, reason: '' });
+    await s.provisioner.stop(unit.id, 0);
+    const ended = { id: unit.id, ...own, state: 'ended', address: null, reason: 'was ended by SIGKILL' };
+    await expect.poll(() => seen(unit.id)).toEqual({ ...ended, reason: expect.stringMatching(/ended/) as string });
   });
 
   s.test('ensures what runs already without a second start', async () => {
@@ -82,7 +99,7 @@ export function readinessCases(s: Suite): void {
     const failure = await failureOf(s.provisioner.ready(unit.id, { ...SERVES, timeoutMs: 400 }, NEVER));
     expect(failure.code).toBe('no_listener');
     expect(failure.lines).toContain('three');
-    expect((await s.provisioner.list())[0]?.running).toBe(true);
+    expect((await s.provisioner.list())[0]?.state).toBe('running');
   });
 
   s.test('says that the unit listens on another port, long before the deadline', async () => {
@@ -177,7 +194,9 @@ export function endCases(s: Suite): void {
     const { unit, address } = await s.startServing();
     await s.provisioner.stop(unit.id, 5_000);
     await expect(get(address, '/')).rejects.toThrow();
-    expect(await s.provisioner.list()).toEqual([{ id: unit.id, app: 'shop', running: false }]);
+    expect(await s.provisioner.list()).toEqual([
+      expect.objectContaining({ id: unit.id, app: 'shop', state: 'ended' }) as SeenUnit,
+    ]);
     await s.provisioner.stop(unit.id, 5_000);
     expect(s.exits.map(({ id }) => id)).toEqual([unit.id]);
   });
@@ -187,7 +206,7 @@ export function endCases(s: Suite): void {
     await s.provisioner.ensure(unit);
     await s.readUntil(unit.id, 'ready');
     await s.provisioner.stop(unit.id, 100);
-    expect((await s.provisioner.list())[0]?.running).toBe(false);
+    expect((await s.provisioner.list())[0]?.state).toBe('ended');
     expect(s.exits).toEqual([{ id: unit.id, code: null, signal: 'SIGKILL', outOfMemory: false }]);
   });
 

@@ -71,7 +71,7 @@ it('starts each unit on the engine of its placement, and sees those of all', asy
   expect(await next.recover(known)).toEqual(new Set([one.id, two.id]));
   await next.stop(two.id, 0);
   await expect.poll(() => exits).toEqual([two.id]);
-  expect((await next.list()).map(({ running }) => running)).toEqual([true, false]);
+  expect((await next.list()).map(({ state }) => state)).toEqual(['running', 'ended']);
   await Promise.all([here.dispose(), there.dispose()]);
 });
 
@@ -80,7 +80,7 @@ it('ends a unit that it knows neither from a start nor from a handle', async () 
   await open().ensure(spec('bbbbbbbbbbbb', { placement: ELSEWHERE }));
   const next = open();
   await next.stop('bbbbbbbbbbbb', 0);
-  expect((await next.list()).map(({ running }) => running)).toEqual([false]);
+  expect((await next.list()).map(({ state }) => state)).toEqual(['ended']);
   await next.remove('bbbbbbbbbbbb');
   expect(await next.list()).toEqual([]);
   await there.dispose();

@@ -17,7 +17,7 @@ import type {
   ShellRequest,
   UnitExited,
   UnitSpec,
-  UnitStatus,
+  SeenUnit,
   UnitUsage,
 } from '../../domain/units/provisioner.ts';
 import type { Address } from '../../domain/units/unit.ts';
@@ -95,7 +95,7 @@ class EngineSet implements Engines {
     this.#homes.delete(id);
   }
 
-  async list(): Promise<UnitStatus[]> {
+  async list(): Promise<SeenUnit[]> {
     const lists = [...this.#all.values()].map(async (engine) => {
       const units = await engine.list();
       if (engine !== this.#own) for (const { id } of units) this.#homes.set(id, engine);

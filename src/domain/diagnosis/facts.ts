@@ -15,6 +15,7 @@ import type { Router } from '../routes/router.ts';
 import type { Routes } from '../routes/routes.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
+import type { Provisioner, SeenUnit } from '../units/provisioner.ts';
 import type { Supervisor } from '../units/supervisor.ts';
 import type { VolumeWatch } from '../volumes/volume-watch.ts';
 import { lookAtPage, type PageProblem } from '../pages/page.ts';
@@ -39,6 +40,8 @@ export interface Facts {
   readonly release: Release | null;
   /** Of the serving rollout. */
   readonly units: readonly Unit[];
+  /** Unit id -> how its engine sees it. */
+  readonly seen: ReadonlyMap<string, SeenUnit>;
   readonly quota: Quota;
   readonly lastDeploy: Deploy | null;
   readonly rollout: Rollout | null;
@@ -73,6 +76,7 @@ export interface FactsDeps {
   readonly router: Router;
   readonly routes: Pick<Routes, 'faults'>;
   readonly supervisor: Pick<Supervisor, 'failureOf'>;
+  readonly provisioner: Pick<Provisioner, 'list'>;
   readonly probe: Probe;
   readonly settings: Settings;
   readonly volumeWatch: Pick<VolumeWatch, 'problemsOf'>;
@@ -94,6 +98,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
   const asked = host ?? own;
   const process = names.find(({ name }) => name === asked)?.process ?? ROUTED_PROCESS;
   const path = (release === null ? null : healthCheckOf(release, process))?.path ?? '/';
+  const seen = await deps.provisioner.list();
   const [unresolved, deafUnits, health, route, answer, page, disk, certificateProblem, drains] = await Promise.all([
     unresolvedOf(probe, host === undefined ? names.map(({ name }) => name) : [host]),
     deafUnitsOf(probe, units),
@@ -111,6 +116,7 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
     process,
     release,
     units,
+    seen: new Map(seen.map((unit) => [unit.id, unit])),
     quota,
     lastDeploy,
     rollout: rollouts.find((one) => one.app === app.name) ?? null,
@@ -195,6 +201,13 @@ function failuresOf(deps: FactsDeps, app: App, units: readonly Unit[], deploy: D
   if (!isFirst || deploy === null || deploy.cause === null) return starts;
   const message = `The first version never served: ${deploy.error || deploy.cause}`;
   return [...starts, { unit: '', cause: deploy.cause, message, command: `tancho deploy info ${deploy.id}` }];
+}
+
+/** A sentence, after a space: why the engine has not started the unit yet; '' where it has, or says nothing. */
+export function engineSays({ seen }: Pick<Facts, 'seen'>, { id }: Unit): string {
+  const unit = seen.get(id);
+  if (unit?.state !== 'waiting' || unit.reason === '') return '';
+  return ` Its engine says: ${unit.reason}.`;
 }
 
 /** For people: `web shop/0`. */

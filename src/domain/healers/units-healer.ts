@@ -42,7 +42,9 @@ export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
     description: 'starts units that should run and do not, and again those that do not answer',
 
     async find() {
-      const running = new Set((await provisioner.list()).filter((unit) => unit.running).map((unit) => unit.id));
+      const running = new Set(
+        (await provisioner.list()).filter(({ state }) => state === 'running').map((unit) => unit.id),
+      );
       const apps = new Map((await store.apps()).map((app) => [app.name, app]));
       const findings: Finding[] = [];
       for (const unit of await store.allUnits()) {

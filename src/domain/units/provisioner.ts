@@ -59,10 +59,18 @@ export interface Limits {
   readonly files?: number;
 }
 
-export interface UnitStatus {
+/** A unit as its engine sees it now. */
+export interface SeenUnit {
   readonly id: string;
   readonly app: string;
-  readonly running: boolean;
+  /** `waiting`: the engine is to start it, or to start it again, and has not done so yet. */
+  readonly state: 'waiting' | 'running' | 'ended';
+  /** The machine that it is on, as the engine calls it; '' where there is none yet. */
+  readonly node: string;
+  /** Where it is reached when it listens; null where it is not to, or the engine does not know yet. */
+  readonly address: Address | null;
+  /** Half a sentence for people: why it waits, or how it has ended; '' for one that runs. */
+  readonly reason: string;
 }
 
 /** What a unit uses now, with every process of it. */
@@ -244,8 +252,8 @@ export interface Provisioner {
   /** Forgets a stopped unit and removes what it left (its output only once consumed, see consumed()). Idempotent. */
   remove(id: string): Promise<void>;
 
-  /** Every unit this provisioner knows, running or dead. */
-  list(): Promise<UnitStatus[]>;
+  /** Every unit this provisioner knows, whatever its state. */
+  list(): Promise<SeenUnit[]>;
 
   /** The first process of a running unit that shares the network of the machine, which everybody may listen in; else null. */
   processOf(id: string): UnitProcess | null;

@@ -1,5 +1,13 @@
 /** What outlives a provisioner in memory: the units, and, on a machine that restarts by itself, whoever starts them again. */
-import type { Comeback, LinkedApp, Supports, UnitSpec, UnitUsage } from '../../../domain/units/provisioner.ts';
+import type {
+  Comeback,
+  LinkedApp,
+  SeenUnit,
+  Supports,
+  UnitSpec,
+  UnitUsage,
+} from '../../../domain/units/provisioner.ts';
+import { describeExit } from '../../../domain/units/unit.ts';
 import { type MemoryExit, MemoryOutput, MemoryUnit } from './memory-unit.ts';
 
 /** Before the first restart of a unit; twice as long each time, up to the longest. */
@@ -30,6 +38,8 @@ export class MemoryMachine {
   readonly usage = new Map<string, UnitUsage>();
   /** As link() was last told; units of this process reach each other in any case. */
   links: readonly LinkedApp[] = [];
+  /** As a test says: while it is so, nothing is started again. */
+  isHolding = false;
   /** As a test says. */
   networkFault: string | null = null;
   readonly #watchers = new Set<(entry: MemoryEntry) => void>();
@@ -67,6 +77,21 @@ export class MemoryMachine {
     return unit.exit === null || (this.restarts === 'engine' && !isStopped);
   }
 
+  seen(entry: MemoryEntry): SeenUnit {
+    const { spec, unit, deaths } = entry;
+    const own = { id: spec.id, app: spec.app, node: 'memory' };
+    const address = unit.port === null ? null : { host: '127.0.0.1', port: unit.port };
+    if (unit.exit === null) return { ...own, state: 'running', address, reason: '' };
+    const reason = describeExit(unit.exit);
+    if (!this.isAtWork(entry)) return { ...own, state: 'ended', address: null, reason };
+    return {
+      ...own,
+      state: 'waiting',
+      address: null,
+      reason: `it ${reason}, and starts again after a pause (deaths: ${deaths})`,
+    };
+  }
+
   /** Ends a unit as an operator's `kill -9` would. */
   async kill(id: string): Promise<void> {
     await this.entries.get(id)?.unit.signal('SIGKILL');
@@ -96,6 +121,7 @@ export class MemoryMachine {
       () => {
         this.#timers.delete(timer);
         if (entry.isStopped || this.entries.get(entry.spec.id) !== entry) return;
+        if (this.isHolding) return this.#startAgain(entry);
         entry.unit = newUnit(entry.spec, entry.output);
         this.#live(entry);
       },

@@ -16,7 +16,7 @@ import type {
   ShellRequest,
   UnitExited,
   UnitSpec,
-  UnitStatus,
+  SeenUnit,
   UnitUsage,
 } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -129,10 +129,10 @@ class MemoryProvisioner implements Provisioner {
     this.#forgetIfRead(entry);
   }
 
-  async list(): Promise<UnitStatus[]> {
+  async list(): Promise<SeenUnit[]> {
     return [...this.#machine.entries.values()]
       .filter(({ isRemoved }) => !isRemoved)
-      .map(({ spec, unit }) => ({ id: spec.id, app: spec.app, running: unit.exit === null }));
+      .map((entry) => this.#machine.seen(entry));
   }
 
   /** All units are in this process. */

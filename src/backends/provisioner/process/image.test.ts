@@ -71,7 +71,7 @@ describe.skipIf(skipped !== '')('a unit of an image', () => {
     expect(await next.recover(new Map([[unit.id, unit.id]]))).toEqual(new Set([unit.id]));
     // A unit that TERM does not reach would outlast the test.
     await next.stop(unit.id, 600_000);
-    expect((await next.list()).filter(({ running }) => running)).toEqual([]);
+    expect((await next.list()).filter(({ state }) => state === 'running')).toEqual([]);
   });
 
   it('that listens elsewhere, or ends, is told which ports its image exposes', async () => {

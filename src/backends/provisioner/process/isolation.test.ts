@@ -116,7 +116,7 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
         );
         const first = await outputOf(unit);
         await expect.poll(() => exits).toHaveLength(1);
-        expect(await world.provisioner.list()).toMatchObject([{ running: false }]);
+        expect(await world.provisioner.list()).toMatchObject([{ state: 'ended' }]);
         expect(await world.provisioner.writtenData(unit.id)).toEqual(['data/rows.db']);
         const again = await outputOf(unit);
         expect(again).toBe(`${first}\n${first}`);

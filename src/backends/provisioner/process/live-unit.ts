@@ -1,6 +1,8 @@
 /** One unit in memory: its record, its process, and the one path by which it becomes dead. */
+import { hostname } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { UnitExited } from '../../../domain/units/provisioner.ts';
+import type { SeenUnit, UnitExited } from '../../../domain/units/provisioner.ts';
+import { describeExit } from '../../../domain/units/unit.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import { isAlive } from '../../../lib/processes.ts';
@@ -18,6 +20,7 @@ export type Exit = Omit<UnitExited, 'id'>;
 const NOTE_DEADLINE_MS = 500;
 /** How long the end of our own child may take to be told after all of the unit is gone. */
 const TOLD_DEADLINE_MS = 10_000;
+const LOOPBACK = '127.0.0.1';
 const UNKNOWN = { code: null, signal: null };
 
 export interface LiveUnitOptions {
@@ -60,6 +63,20 @@ export class LiveUnit {
 
   get isDead(): boolean {
     return this.record.state === 'dead';
+  }
+
+  seen(): SeenUnit {
+    const { id, app, rootPid, port, address, exit } = this.record;
+    const own = { id, app, node: hostname() };
+    if (!this.isDead && rootPid > 0) {
+      return {
+        ...own,
+        state: 'running',
+        address: port === null ? null : { host: address ?? LOOPBACK, port },
+        reason: '',
+      };
+    }
+    return { ...own, state: 'ended', address: null, reason: exit === null ? '' : describeExit(exit) };
   }
 
   get tree(): SandboxTree {

@@ -18,7 +18,7 @@ import type {
   ShellRequest,
   UnitExited,
   UnitSpec,
-  UnitStatus,
+  SeenUnit,
   UnitUsage,
 } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -238,10 +238,8 @@ class ProcessProvisioner implements Provisioner {
     });
   }
 
-  async list(): Promise<UnitStatus[]> {
-    return [...this.#units.values()]
-      .filter(({ record }) => record.removedAt === null)
-      .map(({ record, isDead }) => ({ id: record.id, app: record.app, running: !isDead && record.rootPid > 0 }));
+  async list(): Promise<SeenUnit[]> {
+    return [...this.#units.values()].filter(({ record }) => record.removedAt === null).map((unit) => unit.seen());
   }
 
   processOf(id: string): UnitProcess | null {

@@ -1,5 +1,5 @@
 import type { Facts } from '../facts.ts';
-import { nameOf, wantedUnits } from '../facts.ts';
+import { engineSays, nameOf, wantedUnits } from '../facts.ts';
 import { type Broken, brokenBy, type Link } from '../link.ts';
 import { describeExit, type Unit, unitName } from '../../units/unit.ts';
 
@@ -25,12 +25,13 @@ function isLooping({ exits, lastExit }: Unit, now: Date): boolean {
   return exits >= LOOP_EXITS && lastExit !== null && now.getTime() - Date.parse(lastExit.at) < LOOP_WINDOW_MS;
 }
 
-function describe({ app }: Facts, unit: Unit, isLoop: boolean): Broken {
+function describe(facts: Facts, unit: Unit, isLoop: boolean): Broken {
+  const { app } = facts;
   const { lastExit } = unit;
   const how = lastExit === null ? 'ended' : `${describeExit(lastExit)} at ${lastExit.at}`;
   const often = isLoop ? ` It is in a restart loop: it died ${unit.exits} times.` : '';
   return {
-    cause: `${nameOf(unit)} ${how}.${often}`,
+    cause: `${nameOf(unit)} ${how}.${often}${engineSays(facts, unit)}`,
     command: `tancho app log ${app.name} --unit ${unitName(unit)}`,
     lines: lastExit?.lastLines ?? [],
   };

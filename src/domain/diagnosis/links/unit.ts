@@ -1,4 +1,4 @@
-import { answeringUnits, nameOf, wantedUnits } from '../facts.ts';
+import { answeringUnits, engineSays, nameOf, wantedUnits } from '../facts.ts';
 import type { Link } from '../link.ts';
 
 export const unitLink: Link = {
@@ -18,7 +18,7 @@ export const unitLink: Link = {
     if (down === undefined || failures.length > 0) return null;
     const isComing = down.state === 'pending' || down.state === 'starting';
     return {
-      cause: `${nameOf(down)} is ${isComing ? 'being started' : `in state ${down.state}`}, so it does not answer yet.`,
+      cause: `${nameOf(down)} is ${isComing ? 'being started' : `in state ${down.state}`}, so it does not answer yet.${engineSays(facts, down)}`,
       command: isComing ? `Wait, or look on: tancho app log ${app.name} --follow` : 'tancho healer run units',
     };
   },
