@@ -78,6 +78,7 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
       }),
     );
   }
+  await finishPushes(deps);
   for (const deploy of deploys) await closeInterrupted(deps, deploy);
   const apps = new Map((await store.apps()).map((app) => [app.name, app]));
   const [serving, leftover] = partition(await store.allUnits(), (unit) => apps.get(unit.app)?.rollout === unit.rollout);
@@ -92,6 +93,18 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
   ]);
   const interrupted = deploys.filter((deploy) => !isCommitted(deploy)).length;
   return { adopted: running.size, revived: revivals.length, interrupted, background };
+}
+
+/** What serves and what the branch names do not part: a push that was cut off after its switch is finished here, any other one forgotten. */
+async function finishPushes({ store, gitHost, logger }: RecoveryDeps): Promise<void> {
+  for (const { app, deploy, ref, to } of await gitHost.heldPushes()) {
+    await bestEffort(logger, `finishing a push to ${app}`, async () => {
+      // It is given its release by the commit.
+      const isCommitted = ((await store.deploy(deploy))?.release ?? null) !== null;
+      const isDone = await gitHost.finishPush(app, isCommitted ? 'move' : 'forget');
+      if (!isDone) logger.warn({ app, ref, commit: to }, 'the branch of a deploy that serves could not be moved');
+    });
+  }
 }
 
 function handlesOf(units: readonly Unit[]): Map<string, string> {

@@ -60,7 +60,9 @@ describe('the pre-receive hook', () => {
     requests.destroy();
     const { code, shown } = await done;
     expect(code).toBe(1);
-    expect(shown).toBe('building\nThe platform stopped before the deploy was done; push again when it is back.\n');
+    expect(shown).toBe(
+      'building\nThe platform stopped before it could tell whether the new version serves; push again when it is back.\n',
+    );
   });
 
   it('is not understood when it says something else', async () => {

@@ -2,7 +2,8 @@
  * The pre-receive hook, and how it talks to the push it belongs to. git hands its open file descriptors down to its hooks, so
  * the hook needs no address, no password and no runtime that takes longer to start than the rest of a push:
  * descriptor 3 carries the quarantine and the updates up and one word of judgement down, descriptor 4 the lines to show.
- * When the platform dies both end, there is no judgement, and git refuses the push.
+ * When the platform dies both end, there is no judgement, and git refuses the push; where its code serves already, the next start
+ * moves the reference (GitHost.finishPush).
  */
 import type { Readable } from 'node:stream';
 
@@ -14,7 +15,7 @@ if [ "$TANCHO_PUSH" != 1 ]; then
 fi
 { printf '%s\\n' "$GIT_QUARANTINE_PATH" && cat && echo; } >&3 || exit 1
 cat <&4
-read -r judgement <&3 || echo 'The platform stopped before the deploy was done; push again when it is back.'
+read -r judgement <&3 || echo 'The platform stopped before it could tell whether the new version serves; push again when it is back.'
 [ "$judgement" = accepted ]
 `;
 

@@ -242,6 +242,30 @@ describe.skipIf(missing.length > 0)('a push', () => {
     expect((await second.done).code).toBe(0);
   });
 
+  it('moves its branch also when git is gone before it could, and lets go of what it held', async () => {
+    const { opened: go, open: release } = gate();
+    world.onDeploy = async ({ say }) => {
+      say('switching');
+      await go;
+    };
+    const work = await world.work({ late: 'x' });
+    const commit = (await world.git(work, ['rev-parse', 'HEAD'])).stdout.trim();
+    const push = world.start('git', ['push', '-f', world.sshUrl('shop'), 'main'], { cwd: work, key });
+    await push.shows('remote: switching');
+    push.interrupt();
+    await push.done;
+    const objects = join(world.root, 'repositories', 'shop.git', 'objects');
+    const isQuarantine = (name: string): boolean => name.includes('incoming-');
+    await until(async () => !(await readdir(objects)).some(isQuarantine), { what: 'git to be gone' });
+    expect(await world.host.ref('shop', 'refs/heads/main')).not.toBe(commit);
+    release();
+    await until(async () => (await world.host.ref('shop', 'refs/heads/main')) === commit, { what: 'the branch' });
+    await until(async () => (await world.host.heldPushes()).length === 0, { what: 'nothing to be held' });
+    const clone = join(world.root, 'clone-late');
+    await world.git(world.root, ['clone', '-q', '-b', 'main', world.sshUrl('shop'), clone], key);
+    expect(await readdir(clone)).toContain('late');
+  });
+
   it('is refused past the doors, where nobody would deploy it', async () => {
     const work = await world.work({ direct: 'x' });
     const path = join(world.root, 'repositories', 'shop.git');

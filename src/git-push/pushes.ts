@@ -79,12 +79,13 @@ export class Pushes {
       return;
     }
     let over = (): void => {};
-    const isOver = new Promise<void>((resolve) => (over = resolve));
+    const held: Held = { is: false, over: new Promise<void>((resolve) => (over = resolve)) };
     try {
-      const accepted = await this.#deploy(deploy, request.quarantine, push, { say: git.say, over: isOver });
+      const accepted = await this.#deploy(deploy, request.quarantine, push, { say: git.say, held });
       git.judge(accepted);
       const code = await git.end;
       if (accepted) await this.#settle(push.app, deploy, code);
+      else if (held.is) await this.#options.repositories.finishPush(push.app, 'forget');
     } finally {
       over();
     }
@@ -95,10 +96,15 @@ export class Pushes {
     update: RefUpdate,
     quarantine: string,
     push: Push,
-    { say, over }: { readonly say: Say; readonly over: Promise<void> },
+    { say, held }: { readonly say: Say; readonly held: Held },
   ): Promise<boolean> {
     const { repositories, deploys, logger } = this.#options;
     const { caller, app, signal, closing } = push;
+    const { over } = held;
+    const hold = async (id: string): Promise<void> => {
+      held.is = true;
+      await repositories.holdPush(app, { deploy: id, ...update, quarantine });
+    };
     const begin = async (): Promise<void> => {
       const now = await repositories.ref(app, update.ref);
       if (now !== (isNone(update.from) ? null : update.from)) throw movedMeanwhile(update.ref);
@@ -109,7 +115,7 @@ export class Pushes {
       await begin();
       const source = repositories.source(app, update.to, quarantine, say);
       const wanted = AbortSignal.any([signal, closing]);
-      const code = { source, commit: update.to, origin: 'git', push: { ref: update.ref, begin, over } } as const;
+      const code = { source, commit: update.to, origin: 'git', push: { ref: update.ref, begin, hold, over } } as const;
       await deploys.deploy(caller, app, code, say, wanted);
       return true;
     } catch (error) {
@@ -122,7 +128,9 @@ export class Pushes {
 
   async #settle(app: string, update: RefUpdate, code: number): Promise<void> {
     const { repositories, logger } = this.#options;
-    if ((await repositories.ref(app, update.ref)) === update.to) {
+    // A git that was ended meanwhile has not moved it.
+    const hasMoved = await repositories.finishPush(app, 'move');
+    if (hasMoved || (await repositories.ref(app, update.ref)) === update.to) {
       await repositories.settle(app, update.ref);
       return;
     }
@@ -134,6 +142,12 @@ function movedMeanwhile(ref: string): PlatformError {
   return new PlatformError('app.busy', `The branch ${shortName(ref)} has moved meanwhile: somebody else pushed.`, {
     hint: 'Fetch their work, then push again.',
   });
+}
+
+interface Held {
+  /** Whether the repository holds what was pushed. */
+  is: boolean;
+  readonly over: Promise<void>;
 }
 
 interface Pusher {

@@ -28,7 +28,7 @@ export interface GitServiceProcess {
   end(): void;
 }
 
-export interface Repositories extends Pick<GitHost, 'create'> {
+export interface Repositories extends Pick<GitHost, 'create' | 'holdPush' | 'finishPush'> {
   serve(app: string, request: GitServiceRequest): Promise<GitServiceProcess>;
   /** `note` gets lines for the pusher about what is left out. */
   source(app: string, commit: string, quarantine: string, note: (line: string) => void): SourceTree;

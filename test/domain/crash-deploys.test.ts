@@ -46,6 +46,20 @@ crashAtEveryStep({
 });
 
 crashAtEveryStep({
+  name: 'a push',
+  isFresh: true,
+  prepare: (world, app) => world.createApp(app),
+  operation: (world, app) => world.deploy(app, {}, { isPush: true }),
+  async check(world, app, { acknowledged }) {
+    const release = await serving(world, app);
+    if (acknowledged) expect(release).toBe(1);
+    const { store, gitHost } = world.machine;
+    const served = release === null ? null : await store.release(app, release);
+    expect(gitHost.branches.get(app)).toBe(served?.commit);
+  },
+});
+
+crashAtEveryStep({
   name: 'the second deploy',
   prepare: deployed,
   operation: (world, app) => world.deploy(app),

@@ -11,7 +11,7 @@ import {
 } from '../support/git.ts';
 import { createLoad } from '../support/load.ts';
 import { until } from '../support/until.ts';
-import { edgePid, startWorld, type World } from '../support/world.ts';
+import { edgePid, run, startWorld, type World } from '../support/world.ts';
 
 /** Every step of every operation is cut off in test/domain/crash-*.test.ts; here it is real processes. */
 const ROUNDS = process.env['TANCHO_TEST_SLOW'] === '1' ? 20 : 2;
@@ -97,6 +97,30 @@ describe('kill -9 of control', () => {
     const pushed = await work.push(sshUrl(world, 'steady'));
     expect(pushed.code, pushed.stderr).toBe(0);
   });
+});
+
+it('a push that was cut off after the switch to its code is finished by the next start', async () => {
+  await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'clinging', platform: 'nodejs' }) });
+  const url = sshUrl(world, 'clinging');
+  const app = nodeApp('old');
+  // Its units do not end when they are told to, which the push waits for a moment; in that moment the platform dies.
+  const clinging = { ...app, 'server.js': `process.on('SIGTERM', () => {});\n${app['server.js']}` };
+  const tree = await createWorkTree(clinging, ann);
+  const first = await tree.push(url);
+  expect(first.code, first.stderr).toBe(0);
+  await tree.write(nodeApp('new'));
+  const commit = await tree.commit('new');
+  const second = tree.push(url);
+  await until(async () => (await world.fetchApp('clinging')).text === 'new', { everyMs: 5, what: 'the new version' });
+  await world.end('SIGKILL');
+  await second;
+  await world.startAgain();
+  expect((await world.fetchApp('clinging')).text).toBe('new');
+  const listed = await run('git', ['ls-remote', url, 'refs/heads/main'], { cwd: tree.dir, env: tree.env });
+  expect(listed.stdout).toBe(`${commit}\trefs/heads/main\n`);
+  const again = await tree.push(url);
+  expect(again.code, again.stderr).toBe(0);
+  await tree.dispose();
 });
 
 async function checkInvariants(acknowledged: ReadonlyMap<string, string>, texts: ReadonlySet<string>): Promise<void> {

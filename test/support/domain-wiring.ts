@@ -4,7 +4,8 @@ import { misbehaving } from '../../src/backends/service-endpoint/memory/faults.t
 import { createDomain, type Domain, type DomainConfig } from '../../src/daemon/domain.ts';
 import type { AppView } from '../../src/domain/apps/apps.ts';
 import type { Engines } from '../../src/domain/units/engines.ts';
-import type { Deploy } from '../../src/domain/deploys/deploy.ts';
+import type { Deploy, NewCode } from '../../src/domain/deploys/deploy.ts';
+import type { GitHost } from '../../src/domain/deploys/git-host.ts';
 import { recover, type Recovered } from '../../src/domain/recovery.ts';
 import type { UseCases } from '../../src/domain/use-cases.ts';
 import { randomHex } from '../../src/lib/ids.ts';
@@ -56,6 +57,8 @@ const CONFIG: DomainConfig = {
 };
 
 export interface DeployOptions {
+  /** As the git doors do it: the branch moves when the deploy has succeeded. */
+  readonly isPush?: boolean;
   readonly say?: (line: string) => void;
   readonly signal?: AbortSignal;
 }
@@ -93,7 +96,9 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
       machine.gitHost.commit(app, commit, recipe);
       const code = { source: machine.gitHost.source(app, commit), commit, origin: 'git' as const };
       const signal = given.signal ?? new AbortController().signal;
-      return useCases.deploys.deploy(ANN, app, code, given.say ?? say, signal);
+      const run = (more: Pick<NewCode, 'push'> = {}): Promise<Deploy> =>
+        useCases.deploys.deploy(ANN, app, { ...code, ...more }, given.say ?? say, signal);
+      return given.isPush === true ? pushed(backends.gitHost, { app, commit }, run) : run();
     },
     setEnv(app, vars, { noRestart = false } = {}) {
       const list = Object.entries(vars).map(([name, value]) => ({ name, value, public: false }));
@@ -128,6 +133,19 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
     dispose: () => machine.dispose(),
   };
   return world;
+}
+
+async function pushed(
+  gitHost: GitHost,
+  { app, commit }: { readonly app: string; readonly commit: string },
+  run: (more: Pick<NewCode, 'push'>) => Promise<Deploy>,
+): Promise<Deploy> {
+  const ref = 'refs/heads/main';
+  const push = { ref, from: '0'.repeat(40), to: commit, quarantine: '' };
+  const hold = (deploy: string): Promise<void> => gitHost.holdPush(app, { deploy, ...push });
+  const deploy = await run({ push: { ref, begin: async () => {}, hold, over: Promise.resolve() } });
+  await gitHost.finishPush(app, 'move');
+  return deploy;
 }
 
 function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {

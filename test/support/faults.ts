@@ -28,6 +28,8 @@ const EFFECTS: ReadonlySet<string> = new Set([
   'volumeHost.remove',
   'gitHost.create',
   'gitHost.remove',
+  'gitHost.holdPush',
+  'gitHost.finishPush',
   'logStore.forgetUnit',
   'logStore.removeApp',
   'endpoint.create',

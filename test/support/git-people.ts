@@ -73,12 +73,13 @@ export function deploysOf(work: (call: DeployCall) => Promise<void>): Pick<Deplo
   const queue = new DeployQueue();
   return {
     async deploy(caller, name, code, say, signal) {
-      const { begin, over } = code.push ?? {};
+      const { begin, hold, over } = code.push ?? {};
       const queued = queue.enter({ id: randomHex(24), app: name, by: ANN, ref: '', signal });
       try {
         if (queued.ahead() > 0) say('another deploy goes on');
         await queued.turn();
         await begin?.();
+        await hold?.('0'.repeat(24));
         await work({ caller, app: name, code, say, signal });
         return deployed(name, code);
       } finally {

@@ -112,6 +112,7 @@ async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<stri
   const repositories = await gitHost.list();
   if (repositories.sort().join() !== names.join())
     wrong.push(`repositories: ${repositories.join()}, not ${names.join()}`);
+  for (const { app } of await gitHost.heldPushes()) wrong.push(`a push to ${app} is held`);
   const routed = [...new Set(table().routes.map((route) => route.app))].sort();
   if (routed.join() !== names.join()) wrong.push(`routes: ${routed.join()}, not ${names.join()}`);
   const recorded = new Set((await store.allUnits()).map((unit) => unit.id));

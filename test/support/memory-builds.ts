@@ -3,7 +3,7 @@ import type { HealthCheck, Hooks } from '../../src/domain/apps/app.ts';
 import { Failure, type FailureCause } from '../../src/domain/failure.ts';
 import type { Artifact, Builder, BuildRequest, SourceTree } from '../../src/domain/deploys/builder.ts';
 import type { ImageSource, PulledImage, PullRequest, UnpackedImage } from '../../src/domain/deploys/image-source.ts';
-import type { ArchiveUpload, GitHost, ImportedArchive } from '../../src/domain/deploys/git-host.ts';
+import type { ArchiveUpload, GitHost, HeldPush, ImportedArchive } from '../../src/domain/deploys/git-host.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
 import { randomHex } from '../../src/lib/ids.ts';
 import { AUTO_PLATFORM, type PlatformInfo } from '../../src/domain/platforms/platform.ts';
@@ -149,7 +149,10 @@ export class MemoryRepositories implements GitHost {
   readonly name = 'memory';
   /** Of what came as an archive, by commit. */
   readonly messages = new Map<string, string>();
+  /** What each app's branch names. */
+  readonly branches = new Map<string, string>();
   readonly #repositories = new Map<string, Map<string, Recipe>>();
+  readonly #held = new Map<string, HeldPush>();
 
   create(app: string): Promise<void> {
     if (!this.#repositories.has(app)) this.#repositories.set(app, new Map());
@@ -158,6 +161,8 @@ export class MemoryRepositories implements GitHost {
 
   remove(app: string): Promise<void> {
     this.#repositories.delete(app);
+    this.branches.delete(app);
+    this.#held.delete(app);
     return Promise.resolve();
   }
 
@@ -195,5 +200,21 @@ export class MemoryRepositories implements GitHost {
 
   diff(): Promise<string> {
     return Promise.resolve('');
+  }
+
+  holdPush(app: string, { deploy, ref, from, to }: HeldPush): Promise<void> {
+    this.#held.set(app, { deploy, ref, from, to });
+    return Promise.resolve();
+  }
+
+  heldPushes(): Promise<({ readonly app: string } & HeldPush)[]> {
+    return Promise.resolve([...this.#held].map(([app, push]) => ({ app, ...push })));
+  }
+
+  finishPush(app: string, how: 'move' | 'forget'): Promise<boolean> {
+    const held = this.#held.get(app);
+    if (held !== undefined && how === 'move') this.branches.set(app, held.to);
+    this.#held.delete(app);
+    return Promise.resolve(true);
   }
 }

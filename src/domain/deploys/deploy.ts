@@ -71,6 +71,8 @@ export interface Push {
   readonly ref: string;
   /** Called when the deploy's turn has come; refuses by throwing PlatformError. */
   readonly begin: () => Promise<void>;
+  /** Called with the deploy's id before its code may serve: from then on the reference moves even if this process dies. */
+  readonly hold: (deploy: string) => Promise<void>;
   /** Settles when the reference has moved, or will not: until then no other deploy of the app begins. */
   readonly over: Promise<unknown>;
 }

@@ -22,6 +22,16 @@ export interface ImportedArchive {
   readonly notes: readonly string[];
 }
 
+/** A push whose code is about to serve, before its reference has moved. */
+export interface HeldPush {
+  /** Of the deploy. */
+  readonly deploy: string;
+  readonly ref: string;
+  /** What the reference names until then; all zeros: nothing. */
+  readonly from: string;
+  readonly to: string;
+}
+
 export interface GitHost {
   readonly name: string;
   /** Idempotent. */
@@ -40,4 +50,16 @@ export interface GitHost {
    * repository must be there. Throws PlatformError `deploy.invalid_source`, `input.too_large`; nothing is changed then.
    */
   importArchive(app: string, upload: ArchiveUpload): Promise<ImportedArchive>;
+  /**
+   * Keeps what the push has brought until finishPush(), whatever becomes of the process that takes it: from here on its code may serve.
+   * One per app, the newest.
+   */
+  holdPush(app: string, push: HeldPush & { readonly quarantine: string }): Promise<void>;
+  /** Of every app: those that were cut off between their switch and the move of their reference. */
+  heldPushes(): Promise<({ readonly app: string } & HeldPush)[]>;
+  /**
+   * Forgets the push that is held; with `move` its reference names its commit then. Idempotent. False: the reference is another one
+   * meanwhile, or what was held is not whole; it stays as it is.
+   */
+  finishPush(app: string, how: 'move' | 'forget'): Promise<boolean>;
 }

@@ -118,6 +118,7 @@ export class Pipeline {
         const named = await this.#named(current, made);
         const release = await this.#release(run, { ...current, env: named.env }, made);
         await this.#makeVolumes(on, release, made);
+        if ('code' in run.what) await run.what.code.push?.hold(run.deploy.id);
         tellNew(transcript, named, release);
         await bestEffort(logger, 'looking for written data', () => warnOfData(this.#deps, current.app, transcript.say));
         const number = await this.#roll(on, current, release, { platform: made?.made.platform, named });

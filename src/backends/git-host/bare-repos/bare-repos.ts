@@ -12,6 +12,7 @@ import { importArchive } from './archive/import-archive.ts';
 import { checkGit } from './check-git.ts';
 import { commitSource, isCommitId } from './commit-source.ts';
 import { type Git, mustRunGit, runGit } from './git-command.ts';
+import { forgetPush, heldPush, holdPush, movePushed } from './held-push.ts';
 import {
   createRepository,
   hasRepository,
@@ -98,6 +99,24 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
     }
   }
 
+  async function settle(app: string, branch: string): Promise<void> {
+    const head = await readFile(join(at(app), 'HEAD'), 'utf8');
+    const current = /^ref: (\S+)\n$/.exec(head)?.[1];
+    if (current !== branch && (current === undefined || (await readRef(git, at(app), current)) === null)) {
+      await mustRunGit(git, [`--git-dir=${at(app)}`, 'symbolic-ref', 'HEAD', branch]);
+    }
+    if (await isScattered(at(app))) packing.start(app, at(app));
+  }
+
+  /** What the reference names already needs no git. */
+  async function finish(app: string): Promise<boolean> {
+    const held = await heldPush(at(app));
+    if (held === null || (await readRef(git, at(app), held.ref)) === held.to) return true;
+    const hasMoved = await writers.during(at(app), () => movePushed(git, at(app), held));
+    if (hasMoved) await settle(app, held.ref);
+    return hasMoved;
+  }
+
   return {
     name: 'bare-repos',
     create: (app) => createRepository(git, root, app),
@@ -118,13 +137,18 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
     diff: (app, from, to) => diffs.run(app, () => diff(git, at(app), from, to)),
     serve: serveTidily,
     ref: (app, name) => readRef(git, at(app), name),
-    async settle(app, branch) {
-      const head = await readFile(join(at(app), 'HEAD'), 'utf8');
-      const current = /^ref: (\S+)\n$/.exec(head)?.[1];
-      if (current !== branch && (current === undefined || (await readRef(git, at(app), current)) === null)) {
-        await mustRunGit(git, [`--git-dir=${at(app)}`, 'symbolic-ref', 'HEAD', branch]);
-      }
-      if (await isScattered(at(app))) packing.start(app, at(app));
+    settle,
+    holdPush: (app, push) => holdPush(at(app), push),
+    async heldPushes() {
+      const found = await Promise.all(
+        (await listRepositories(root)).map(async (app) => ({ app, held: await heldPush(at(app)) })),
+      );
+      return found.flatMap(({ app, held }) => (held === null ? [] : [{ app, ...held }]));
+    },
+    async finishPush(app, how) {
+      const isDone = how === 'forget' || (await finish(app));
+      await forgetPush(at(app));
+      return isDone;
     },
     checkGit: () => checkGit(git),
     idle: () => packing.idle(),

@@ -85,14 +85,17 @@ function noteLeftOut(source: CommitSource, what: string, paths: readonly string[
 }
 
 /** The quarantine's name comes from the hook; only its last part is used, and only inside this repository. */
-function objectEnvironment(source: CommitSource): Record<string, string> {
-  if (source.quarantine === undefined) return {};
-  const name = basename(source.quarantine);
+export function quarantinePath(repository: string, quarantine: string): string {
+  const name = basename(quarantine);
   if (!QUARANTINE.test(name)) throw new Error('the quarantine of the push has an unknown name');
-  const objects = join(source.repository, 'objects');
+  return join(repository, 'objects', name);
+}
+
+function objectEnvironment({ repository, quarantine }: CommitSource): Record<string, string> {
+  if (quarantine === undefined) return {};
   return {
-    GIT_OBJECT_DIRECTORY: join(objects, name),
-    GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(objects),
+    GIT_OBJECT_DIRECTORY: quarantinePath(repository, quarantine),
+    GIT_ALTERNATE_OBJECT_DIRECTORIES: JSON.stringify(join(repository, 'objects')),
   };
 }
 

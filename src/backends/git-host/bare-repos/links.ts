@@ -5,8 +5,8 @@ const MAX_HOPS = 40;
 const MAX_STEPS = 5_000_000;
 
 /** A place in the tree that is a link, or on the way to one. */
-interface Place {
-  readonly inner: Map<string, Place>;
+interface PathNode {
+  readonly inner: Map<string, PathNode>;
   target: readonly string[] | null;
   isAbsolute: boolean;
 }
@@ -16,7 +16,7 @@ interface Place {
  * each link to its target.
  */
 export function escapingLinks(links: ReadonlyMap<string, string>): string[] | null {
-  const root = placesOf(links);
+  const root = nodesOf(links);
   const leaving: string[] = [];
   let left = MAX_STEPS;
   for (const path of links.keys()) {
@@ -28,12 +28,12 @@ export function escapingLinks(links: ReadonlyMap<string, string>): string[] | nu
   return leaving;
 }
 
-function placesOf(links: ReadonlyMap<string, string>): Place {
-  const root = newPlace();
+function nodesOf(links: ReadonlyMap<string, string>): PathNode {
+  const root = newNode();
   for (const [path, target] of links) {
     let place = root;
     for (const part of path.split('/')) {
-      const inner = place.inner.get(part) ?? newPlace();
+      const inner = place.inner.get(part) ?? newNode();
       place.inner.set(part, inner);
       place = inner;
     }
@@ -43,14 +43,14 @@ function placesOf(links: ReadonlyMap<string, string>): Place {
   return root;
 }
 
-function newPlace(): Place {
+function newNode(): PathNode {
   return { inner: new Map(), target: null, isAbsolute: false };
 }
 
-function follow(link: string, root: Place, most: number): { isInside: boolean; steps: number } {
+function follow(link: string, root: PathNode, most: number): { isInside: boolean; steps: number } {
   const left = link.split('/').reverse();
   /** Null: below it there is no link. */
-  const at: (Place | null)[] = [root];
+  const at: (PathNode | null)[] = [root];
   let hops = 0;
   let steps = 0;
   for (let part = left.pop(); part !== undefined && steps < most; part = left.pop()) {
@@ -61,7 +61,7 @@ function follow(link: string, root: Place, most: number): { isInside: boolean; s
       if (at.length === 0) return { isInside: false, steps };
       continue;
     }
-    const place: Place | null = at.at(-1)?.inner.get(part) ?? null;
+    const place: PathNode | null = at.at(-1)?.inner.get(part) ?? null;
     if (place?.target == null) {
       at.push(place);
       continue;
