@@ -5,11 +5,11 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import type { CliContext } from './cli/context.ts';
 import { CliError } from './cli/errors.ts';
-import { runCli } from './cli/program.ts';
 import type { RunningServer, ServerDoor, StopSignal } from './cli/server/door.ts';
 import type { Config, Listen } from './config/config.ts';
 import { homeOf } from './config/home.ts';
 import { hostPort } from './lib/host-port.ts';
+import { startingSmall } from './lib/small-start.ts';
 
 /** After the start, when the first healing rounds are over. */
 const SETTLED_MS = 10_000;
@@ -37,16 +37,11 @@ async function startServer(): Promise<RunningServer> {
   }
 }
 
-/**
- * What loading the program leaves behind would let the young generation grow to many times its size, and V8 seldom takes
- * that back from a process that is idle. Under load it may grow as it likes.
- */
+/** What starting has left behind is given back when the first rounds of all that goes on are over. */
 async function keepingMemorySmall<T>(start: () => Promise<T>): Promise<T> {
-  setFlagsFromString('--semi-space-growth-factor=1');
   try {
-    return await start();
+    return await startingSmall(start);
   } finally {
-    setFlagsFromString('--semi-space-growth-factor=2');
     setTimeout(collectGarbage, SETTLED_MS).unref();
   }
 }
@@ -134,6 +129,7 @@ const context: CliContext = {
   server,
 };
 
+const { runCli } = await startingSmall(() => import('./cli/program.ts'));
 const exitCode = await runCli(process.argv.slice(2), context);
 for (const output of [process.stdout, process.stderr]) {
   await new Promise<void>((resolve) => output.write('', () => resolve()));

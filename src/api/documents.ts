@@ -1,14 +1,11 @@
 /** What the server says about itself: per variant the OpenAPI document, for programs, and a page of it, for people. */
 import { once } from '../lib/once.ts';
-import { docsPage } from './docs-page.ts';
-import { DOCS_STYLE } from './docs-style.ts';
-import { openApi } from './openapi.ts';
 import { VARIANTS } from './variants.ts';
 
 export interface ServedDocument {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  render(query: Readonly<Record<string, unknown>>): string;
+  render(query: Readonly<Record<string, unknown>>): Promise<string>;
 }
 
 /** Nothing but the style sheet of this server; no script at all. */
@@ -25,9 +22,12 @@ export function documents(version: string): ServedDocument[] {
   const variants = VARIANTS.map(({ name, prefix }) => ({ prefix, title: TITLES[name] }));
   const perVariant = VARIANTS.flatMap((variant): ServedDocument[] => {
     const { prefix } = variant;
-    const document = once(() => openApi(variant, version));
-    const json = once(() => JSON.stringify(document()));
-    const page = (query: string): string => docsPage({ document: document(), version, prefix, variants, query });
+    const document = once(async () => (await import('./openapi.ts')).openApi(variant, version));
+    const json = once(async () => JSON.stringify(await document()));
+    const page = async (query: string): Promise<string> => {
+      const { docsPage } = await import('./docs-page.ts');
+      return docsPage({ document: await document(), version, prefix, variants, query });
+    };
     // Anybody may ask for it, and making it takes longer than most requests do.
     const whole = once(() => page(''));
     return [
@@ -52,6 +52,10 @@ export function documents(version: string): ServedDocument[] {
   });
   return [
     ...perVariant,
-    { path: '/docs/style.css', headers: { 'content-type': 'text/css; charset=utf-8' }, render: () => DOCS_STYLE },
+    {
+      path: '/docs/style.css',
+      headers: { 'content-type': 'text/css; charset=utf-8' },
+      render: async () => (await import('./docs-style.ts')).DOCS_STYLE,
+    },
   ];
 }

@@ -50,27 +50,30 @@ it('the rules notice what is wrong', () => {
 
 describe('the page', () => {
   const page = documents('1.0.0').find(({ path }) => path === '/docs');
+  const shown = async (query: Readonly<Record<string, unknown>>): Promise<string> => (await page?.render(query)) ?? '';
   const operationsOn = (text: string): number => text.split('<section ').length - 1;
 
-  it('is searched by words that an operation must all have', () => {
-    const all = operationsOn(page?.render({}) ?? '');
-    const found = page?.render({ q: 'ENV  unset' }) ?? '';
+  it('is searched by words that an operation must all have', async () => {
+    const all = operationsOn(await shown({}));
+    const found = await shown({ q: 'ENV  unset' });
     expect(operationsOn(found)).toBe(1);
     expect(found).toContain(`1 of ${all} operations`);
     expect(found).toContain('id="env.unset"');
-    expect(page?.render({ q: 'no-such-word-anywhere' })).toContain('Nothing here has all of these words.');
-    expect(operationsOn(page?.render({ q: ['a', 'b'] }) ?? '')).toBe(all);
+    expect(await shown({ q: 'no-such-word-anywhere' })).toContain('Nothing here has all of these words.');
+    expect(operationsOn(await shown({ q: ['a', 'b'] }))).toBe(all);
   });
 
-  it('shows a command line with what must be there', () => {
-    const command = (id: string): string | undefined =>
-      new RegExp(`id="${id}"[^]*?<pre>curl ([^<]*?)</pre>`).exec(page?.render({ q: id }) ?? '')?.[1];
-    expect(command('apps.log')).toContain('GET &quot;$TANCHO_TARGET/apps/&lt;app&gt;/log?lines=&lt;lines&gt;&quot;');
-    expect(command('apps.log_push')).toContain('POST &quot;$TANCHO_TARGET/apps/&lt;app&gt;/log&quot;');
+  it('shows a command line with what must be there', async () => {
+    const command = async (id: string): Promise<string | undefined> =>
+      new RegExp(`id="${id}"[^]*?<pre>curl ([^<]*?)</pre>`).exec(await shown({ q: id }))?.[1];
+    expect(await command('apps.log')).toContain(
+      'GET &quot;$TANCHO_TARGET/apps/&lt;app&gt;/log?lines=&lt;lines&gt;&quot;',
+    );
+    expect(await command('apps.log_push')).toContain('POST &quot;$TANCHO_TARGET/apps/&lt;app&gt;/log&quot;');
   });
 
-  it('shows what was searched for as text', () => {
-    const found = page?.render({ q: `"><script>alert('1')</script>` }) ?? '';
+  it('shows what was searched for as text', async () => {
+    const found = await shown({ q: `"><script>alert('1')</script>` });
     expect(found).toContain('value="&quot;&gt;&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;"');
     expect(found).not.toContain('<script');
   });

@@ -10,7 +10,7 @@ import { checkTable } from './control/check-table.ts';
 import { KeptState } from './control/kept-state.ts';
 import { StateFile } from './control/state-file.ts';
 import { withChange } from './control/table-change.ts';
-import type { Journal } from './journal.ts';
+import type { EdgeLog } from './edge-log.ts';
 import type { ProcessRequest } from './link.ts';
 import { KeeperStarter } from './keeper-starter.ts';
 import { isControlThere } from '../lib/keeper-claim.ts';
@@ -31,7 +31,7 @@ export interface EdgeParts {
   readonly serving: Serving;
   /** Null for an edge that takes over from nobody. */
   readonly predecessor: Predecessor | null;
-  readonly journal: Journal;
+  readonly log: EdgeLog;
 }
 
 /** The edge as a whole: what serves, the table on disk, and the socket and pid file by which control finds it. */
@@ -41,7 +41,7 @@ export class Edge {
   readonly #options: EdgeOptions;
   readonly #serving: Serving;
   readonly #predecessor: Predecessor | null;
-  readonly #journal: Journal;
+  readonly #log: EdgeLog;
   readonly #table: KeptState<RouteTable>;
   readonly #certificates: KeptState<CertificateSet>;
   readonly #tickets: TicketKeys;
@@ -58,17 +58,17 @@ export class Edge {
   #resolveRetired: () => void = () => {};
   #linesTaken: () => void = () => {};
 
-  constructor(options: EdgeOptions, { serving, predecessor, journal }: EdgeParts) {
+  constructor(options: EdgeOptions, { serving, predecessor, log }: EdgeParts) {
     this.#options = options;
     this.#serving = serving;
     this.#predecessor = predecessor;
-    this.#journal = journal;
+    this.#log = log;
     const { stateDir } = options;
     const tableFile = new StateFile(stateDir, 'table.json', checkTable);
     const setFile = new StateFile(stateDir, 'certificates.json', checkCertificates);
-    this.#table = new KeptState('table', { file: tableFile, initial: { version: 0, routes: [] }, journal });
-    this.#certificates = new KeptState('certificates', { file: setFile, initial: NO_CERTIFICATES, journal });
-    this.#tickets = new TicketKeys(stateDir, journal);
+    this.#table = new KeptState('table', { file: tableFile, initial: { version: 0, routes: [] }, log });
+    this.#certificates = new KeptState('certificates', { file: setFile, initial: NO_CERTIFICATES, log });
+    this.#tickets = new TicketKeys(stateDir, log);
     const { keeper } = options;
     this.#keeper =
       keeper === null
@@ -76,7 +76,7 @@ export class Edge {
         : new KeeperStarter(
             [keeper.entry, keeper.argument, ...process.argv.slice(1)],
             () => isControlThere({ control: join(options.runDir, 'control.pid') }),
-            journal,
+            log,
           );
     this.#control = new ControlServer(
       (request) => this.#answer(request),
@@ -102,7 +102,7 @@ export class Edge {
     this.#announced = reachable.then(() => writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 }));
     await this.#announced;
     this.#keeper?.connected(false);
-    this.#journal.line(`serving on ${this.#bound}, table ${this.#table.value.version}`);
+    this.#log.line(`serving on ${this.#bound}, table ${this.#table.value.version}`);
     return this.#bound;
   }
 
@@ -125,7 +125,7 @@ export class Edge {
     // Once retired, both are the successor's, which may be writing the file just now.
     if (!this.#isRetired) await this.#removePidFile();
     await Promise.all([this.#serving.stop(stopGraceMs), this.#predecessor?.stop(stopGraceMs)]);
-    this.#journal.line('stopped');
+    this.#log.line('stopped');
   }
 
   async #removePidFile(): Promise<void> {
@@ -176,7 +176,7 @@ export class Edge {
     void successor.ended.then(() => {
       // It has not taken over, and everything is as it was; or it has, and this edge hears of no new table any more.
       if (this.#isRetired) this.#resolveRetired();
-      else this.#journal.line('the edge that was to take over has ended');
+      else this.#log.line('the edge that was to take over has ended');
     });
     return { pid: successor.pid };
   }
@@ -208,7 +208,7 @@ export class Edge {
     this.#isRetired = true;
     this.#keeper?.close();
     await this.#control.close();
-    this.#journal.line('another edge has taken over');
+    this.#log.line('another edge has taken over');
     void Promise.all([this.#serving.drain(this.#options.handoverMs), this.#predecessor?.ended])
       .then(() => this.#untilLinesTaken())
       .then(() => this.#resolveRetired());

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { KeeperStarter } from './keeper-starter.ts';
-import { Journal } from './journal.ts';
+import { EdgeLog } from './edge-log.ts';
 
 let directory: string;
 let starter: KeeperStarter | null = null;
@@ -23,7 +23,7 @@ async function starterWith(isControlThere: () => Promise<boolean>): Promise<() =
     program,
     `import { writeFileSync } from 'node:fs'; writeFileSync(${JSON.stringify(join(directory, 'was-there'))}, '');`,
   );
-  starter = new KeeperStarter([program], isControlThere, new Journal());
+  starter = new KeeperStarter([program], isControlThere, new EdgeLog());
   return () =>
     readFile(join(directory, 'was-there')).then(
       () => true,

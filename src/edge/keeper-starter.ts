@@ -1,5 +1,5 @@
 import { spawn } from 'node:child_process';
-import type { Journal } from './journal.ts';
+import type { EdgeLog } from './edge-log.ts';
 
 /** How long nobody may be connected to the control socket: control changes its connection within it. */
 const ALONE_MS = 250;
@@ -15,17 +15,17 @@ const GIVEN_WAY_MS = 2_000;
 export class KeeperStarter {
   readonly #args: readonly string[];
   readonly #isControlThere: () => Promise<boolean>;
-  readonly #journal: Journal;
+  readonly #log: EdgeLog;
   #timer: NodeJS.Timeout | null = null;
   #isRunning = false;
   #isAlone = false;
   #isClosed = false;
 
   /** `args`: of Node. */
-  constructor(args: readonly string[], isControlThere: () => Promise<boolean>, journal: Journal) {
+  constructor(args: readonly string[], isControlThere: () => Promise<boolean>, log: EdgeLog) {
     this.#args = args;
     this.#isControlThere = isControlThere;
-    this.#journal = journal;
+    this.#log = log;
   }
 
   /** To be told whenever it changes whether anybody is connected. */
@@ -70,7 +70,7 @@ export class KeeperStarter {
       this.#isRunning = false;
       if (!this.#isAlone) return;
       // 0: control is back, and will connect soon; or it was somebody who only needed the databases for a moment.
-      if (how !== '0') this.#journal.line(`the keeper has ended (${how})`);
+      if (how !== '0') this.#log.line(`the keeper has ended (${how})`);
       if (this.#timer !== null) clearTimeout(this.#timer);
       this.#startAfter(how === '0' ? GIVEN_WAY_MS : Math.min(delayMs * 2, LONGEST_RETRY_MS));
     };

@@ -1,5 +1,5 @@
 import type { AccessEntry, AppTraffic, RouteTable } from '../domain/routes/router.ts';
-import type { Journal } from './journal.ts';
+import type { EdgeLog } from './edge-log.ts';
 import type { Link, ProcessRequest } from './link.ts';
 import type { Presented } from './tls/live-certificates.ts';
 import { NO_TRAFFIC } from './worker-counts.ts';
@@ -10,13 +10,13 @@ const ANSWER_MS = 5_000;
 /** The edge that this one has taken over from, while it finishes what it had begun: it serves by the same tables. */
 export class Predecessor {
   readonly #link: Link;
-  readonly #journal: Journal;
+  readonly #log: EdgeLog;
   /** What it, and those before it, have counted as far as is known: counters never go back. */
   readonly #counted = new Map<string, AppTraffic>();
 
-  constructor(link: Link, journal: Journal) {
+  constructor(link: Link, log: EdgeLog) {
     this.#link = link;
-    this.#journal = journal;
+    this.#log = log;
   }
 
   get ended(): Promise<void> {
@@ -65,7 +65,7 @@ export class Predecessor {
     try {
       return await within(timeoutMs, this.#link.ask(request), request.op);
     } catch (error) {
-      this.#journal.line(`the edge before this one: ${String(error)}`);
+      this.#log.line(`the edge before this one: ${String(error)}`);
       return undefined;
     }
   }

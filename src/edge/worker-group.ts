@@ -5,7 +5,7 @@ import type { AccessEntry, AppTraffic, CertificateState, RouteTable } from '../d
 import type { TableChange } from '../domain/routes/table-change.ts';
 import { Heartbeats } from '../lib/heartbeats.ts';
 import { withChange } from './control/table-change.ts';
-import type { Journal } from './journal.ts';
+import type { EdgeLog } from './edge-log.ts';
 import { Link, type ProcessRequest } from './link.ts';
 import { listenerDescriptors } from './listener.ts';
 import type { EdgeOptions } from './options.ts';
@@ -30,7 +30,7 @@ interface Worker {
 export class WorkerGroup implements Serving {
   readonly #count: number;
   readonly #hasTls: boolean;
-  readonly #journal: Journal;
+  readonly #log: EdgeLog;
   readonly #all = new Set<Worker>();
   readonly #ready = new Set<Worker>();
   /** Those whose counters are their own yet. */
@@ -44,10 +44,10 @@ export class WorkerGroup implements Serving {
   #isEnding = false;
   #restartMs = FIRST_RESTART_MS;
 
-  constructor({ workers, tls }: Pick<EdgeOptions, 'workers' | 'tls'>, journal: Journal) {
+  constructor({ workers, tls }: Pick<EdgeOptions, 'workers' | 'tls'>, log: EdgeLog) {
     this.#count = workers;
     this.#hasTls = tls !== null;
-    this.#journal = journal;
+    this.#log = log;
   }
 
   async listen(): Promise<Ports> {
@@ -179,7 +179,7 @@ export class WorkerGroup implements Serving {
 
   /** It would hold up every change of the routes. */
   #endStuck(pid: number): void {
-    this.#journal.line(`worker ${pid} does not answer any more and is ended`);
+    this.#log.line(`worker ${pid} does not answer any more and is ended`);
     for (const { process: child } of this.#all) if (child.pid === pid) child.kill('SIGKILL');
   }
 
@@ -189,7 +189,7 @@ export class WorkerGroup implements Serving {
     const served = this.#ready.delete(worker);
     if (this.#isEnding || !served) return;
     this.#restartMs = livedMs > STEADY_MS ? FIRST_RESTART_MS : Math.min(this.#restartMs * 2, LAST_RESTART_MS);
-    this.#journal.line(`worker ${worker.process.pid ?? 0} is gone, another one starts`);
+    this.#log.line(`worker ${worker.process.pid ?? 0} is gone, another one starts`);
     this.#replace();
   }
 
@@ -198,7 +198,7 @@ export class WorkerGroup implements Serving {
       if (this.#isEnding) return;
       this.#fork().catch((error: unknown) => {
         if (this.#isEnding) return;
-        this.#journal.line(`a worker could not start: ${String(error)}`);
+        this.#log.line(`a worker could not start: ${String(error)}`);
         this.#restartMs = Math.min(this.#restartMs * 2, LAST_RESTART_MS);
         this.#replace();
       });

@@ -1,5 +1,5 @@
 import { perform } from './control/operations.ts';
-import type { Journal } from './journal.ts';
+import type { EdgeLog } from './edge-log.ts';
 import { type ProcessRequest, answerOver } from './link.ts';
 import { listeners } from './listener.ts';
 import type { EdgeOptions } from './options.ts';
@@ -15,8 +15,8 @@ const BEAT_MS = 250;
 export type WorkerNews = { readonly beat: true } | { readonly counts: readonly AppCount[] };
 
 /** One of several data planes: does what the first process says, and ends with it. */
-export function runWorker(options: EdgeOptions, journal: Journal): void {
-  const plane = new DataPlane(options.settings, (error) => journal.line(`listener: ${error.message}`));
+export function runWorker(options: EdgeOptions, log: EdgeLog): void {
+  const plane = new DataPlane(options.settings, (error) => log.line(`listener: ${error.message}`));
   const act = async (request: ProcessRequest): Promise<unknown> => {
     switch (request.op) {
       case 'listen':

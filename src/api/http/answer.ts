@@ -6,6 +6,7 @@ import { type Asked, wayOfDeploy, wayOfProgress } from '../answer-way.ts';
 import type { RawBody } from '../body.ts';
 import { type Call, CallContext } from '../call.ts';
 import { prefersText } from '../error-body.ts';
+import { once } from '../../lib/once.ts';
 import { answerEvents } from '../event-answer.ts';
 import { answerFollow } from '../follow-answer.ts';
 import { isVersioned, limitBodyTime } from '../incoming.ts';
@@ -16,7 +17,6 @@ import { answeredHeaders, askedHeaders } from '../proxied-answer.ts';
 import type { Route } from '../routes.ts';
 import { demandSize, pendingUpload } from '../upload-body.ts';
 import type { Reply } from './reply.ts';
-import { serialized } from './schemas.ts';
 import type { StandingAnswers } from '../standing-answers.ts';
 import type { ShapeName, Variant } from '../variants.ts';
 
@@ -39,6 +39,8 @@ export interface Admitted {
   readonly body: unknown;
 }
 
+/** Loaded with the first answer. */
+const serialization = once(() => import('./serialize.ts'));
 const EMPTY_BODY: RawBody = { text: '', mediaType: '' };
 
 /** Throws what is to be answered as an error; resolves when the answer is on its way. */
@@ -52,7 +54,7 @@ export async function answer(admitted: Admitted, reply: Reply, options: AnswerOp
   switch (operation.answer) {
     case 'json': {
       const wire = variant.shapes[operation.shape].toWire((await operation.handle(context, input)) as never);
-      const text = documentOf(admitted, operation.shape, wire);
+      const text = await documentOf(admitted, operation.shape, wire);
       if (operation.stands !== true) return reply.json(text);
       const bytes = Buffer.from(text);
       options.standing?.keep(request, bytes);
@@ -109,7 +111,8 @@ export async function answer(admitted: Admitted, reply: Reply, options: AnswerOp
 }
 
 /** As the client's age, the shape's schema or, for a bare text, JSON itself has it. */
-function documentOf({ route: { variant }, request }: Admitted, shape: ShapeName, wire: unknown): string {
+async function documentOf({ route: { variant }, request }: Admitted, shape: ShapeName, wire: unknown): Promise<string> {
+  const { serialized } = await serialization();
   const { schema } = variant.shapes[shape];
   if (isOldest(request) && variant.extensions) {
     const form = oldestForm(shape, () => serialized(schema, wire));

@@ -5,6 +5,7 @@
 import findMyWay from 'find-my-way';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from '../../lib/logger.ts';
+import { once } from '../../lib/once.ts';
 import type { TrustedProxies } from '../../lib/trusted-proxies.ts';
 import { commonHeaders } from '../answer-headers.ts';
 import { decodeBody, inCaseOf, readFields } from '../body.ts';
@@ -20,7 +21,6 @@ import { answer, type AnswerOptions } from './answer.ts';
 import { answerError, notServed, nothingHere, unreadablePath } from './errors.ts';
 import { readBytes } from './read-bytes.ts';
 import { Reply } from './reply.ts';
-import { demandValid } from './schemas.ts';
 
 export interface AppOptions extends AnswerOptions {
   readonly routes: readonly Route[];
@@ -42,6 +42,8 @@ interface Exchange {
 type Values = Readonly<Record<string, string | undefined>>;
 
 const MAX_PATH_PARAMETER = 1_024;
+/** Loaded with the first request: it takes megabytes. */
+const validation = once(() => import('./validate.ts'));
 
 export function createApp(options: AppOptions): RequestListener {
   const { routes } = options;
@@ -75,9 +77,13 @@ export function createApp(options: AppOptions): RequestListener {
     });
   }
   for (const { path, headers, render } of documents(options.version)) {
-    router.on(['GET', 'HEAD'], path, (request, response, _params, _store, query) =>
-      begin(request, response, options).reply.send(200, render(query), headers),
-    );
+    router.on(['GET', 'HEAD'], path, (request, response, _params, _store, query) => {
+      const { call, reply } = begin(request, response, options);
+      void render(query).then(
+        (text) => reply.send(200, text, headers),
+        (thrown: unknown) => answerError(thrown, request, call, reply),
+      );
+    });
   }
   return (request, response) => void router.lookup(request, response);
 }
@@ -107,6 +113,7 @@ async function serve(exchange: Exchange, route: Route, params: Values, query: Va
   call.route = route;
   await admitCaller(exchange, operation, options);
   const body = operation.answer === 'upload' ? undefined : await bodyOf(exchange, operation, options.bodyLimitBytes);
+  const { demandValid } = await validation();
   demandValid(operation, { params, query, body });
   await answer({ route, request, call, params, query, body }, reply, options);
 }

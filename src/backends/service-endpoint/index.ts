@@ -2,9 +2,8 @@
 import type { EndpointKind, ServiceEndpoint } from '../../domain/services/service-endpoint.ts';
 import { createAddressGuard, type Resolve } from '../../lib/guarded/address-guard.ts';
 import type { Logger } from '../../lib/logger.ts';
+import { once } from '../../lib/once.ts';
 import { createSend, CALL_TIMEOUTS, type CallTimeouts } from './calls.ts';
-import { createHttpEndpoint } from './http/http-endpoint.ts';
-import { createOsbEndpoint } from './osb/osb-endpoint.ts';
 import { createProxy } from './proxy.ts';
 
 export interface ServiceEndpointOptions {
@@ -24,20 +23,21 @@ export function createServiceEndpoints(options: ServiceEndpointOptions): Service
   const guard = createAddressGuard(options);
   const deadlines = { ...CALL_TIMEOUTS, ...options.deadlines };
   const send = createSend({ guard, deadlines, logger });
-  const kinds: Record<EndpointKind, Omit<ServiceEndpoint, 'proxy'>> = {
-    http: createHttpEndpoint(send, deadlines),
-    osb: createOsbEndpoint(send, deadlines),
+  // Most platforms need one of them, and not before somebody adds a service.
+  const kinds: Record<EndpointKind, () => Promise<Omit<ServiceEndpoint, 'proxy'>>> = {
+    http: once(async () => (await import('./http/http-endpoint.ts')).createHttpEndpoint(send, deadlines)),
+    osb: once(async () => (await import('./osb/osb-endpoint.ts')).createOsbEndpoint(send, deadlines)),
   };
   return {
-    plans: (endpoint, ...rest) => kinds[endpoint.kind].plans(endpoint, ...rest),
-    create: (endpoint, ...rest) => kinds[endpoint.kind].create(endpoint, ...rest),
-    info: (endpoint, ...rest) => kinds[endpoint.kind].info(endpoint, ...rest),
-    status: (endpoint, ...rest) => kinds[endpoint.kind].status(endpoint, ...rest),
-    bind: (endpoint, ...rest) => kinds[endpoint.kind].bind(endpoint, ...rest),
-    unbind: (endpoint, ...rest) => kinds[endpoint.kind].unbind(endpoint, ...rest),
-    bindUnit: (endpoint, ...rest) => kinds[endpoint.kind].bindUnit(endpoint, ...rest),
-    unbindUnit: (endpoint, ...rest) => kinds[endpoint.kind].unbindUnit(endpoint, ...rest),
-    remove: (endpoint, ...rest) => kinds[endpoint.kind].remove(endpoint, ...rest),
+    plans: async (endpoint, ...rest) => (await kinds[endpoint.kind]()).plans(endpoint, ...rest),
+    create: async (endpoint, ...rest) => (await kinds[endpoint.kind]()).create(endpoint, ...rest),
+    info: async (endpoint, ...rest) => (await kinds[endpoint.kind]()).info(endpoint, ...rest),
+    status: async (endpoint, ...rest) => (await kinds[endpoint.kind]()).status(endpoint, ...rest),
+    bind: async (endpoint, ...rest) => (await kinds[endpoint.kind]()).bind(endpoint, ...rest),
+    unbind: async (endpoint, ...rest) => (await kinds[endpoint.kind]()).unbind(endpoint, ...rest),
+    bindUnit: async (endpoint, ...rest) => (await kinds[endpoint.kind]()).bindUnit(endpoint, ...rest),
+    unbindUnit: async (endpoint, ...rest) => (await kinds[endpoint.kind]()).unbindUnit(endpoint, ...rest),
+    remove: async (endpoint, ...rest) => (await kinds[endpoint.kind]()).remove(endpoint, ...rest),
     proxy: createProxy({ guard, deadlines, logger }),
   };
 }

@@ -1,4 +1,4 @@
-import type { Journal } from '../journal.ts';
+import type { EdgeLog } from '../edge-log.ts';
 import type { StateFile } from './state-file.ts';
 
 /** What applying answers. `persisted` is false when the value is in force but could not be written to disk. */
@@ -11,17 +11,17 @@ export interface Applied {
 export class KeptState<T extends { readonly version: number }> {
   readonly #what: string;
   readonly #file: StateFile<T>;
-  readonly #journal: Journal;
+  readonly #log: EdgeLog;
   #value: T;
   #persisted = true;
   #applying: Promise<unknown> = Promise.resolve();
 
   /** `what`: as the log calls it. */
-  constructor(what: string, how: { readonly file: StateFile<T>; readonly initial: T; readonly journal: Journal }) {
+  constructor(what: string, how: { readonly file: StateFile<T>; readonly initial: T; readonly log: EdgeLog }) {
     this.#what = what;
     this.#file = how.file;
     this.#value = how.initial;
-    this.#journal = how.journal;
+    this.#log = how.log;
   }
 
   get value(): T {
@@ -36,7 +36,7 @@ export class KeptState<T extends { readonly version: number }> {
       await putInForce(value);
       this.#value = value;
     } catch (error) {
-      this.#journal.line(`the ${this.#what} on disk cannot be used, waiting for a new one: ${String(error)}`);
+      this.#log.line(`the ${this.#what} on disk cannot be used, waiting for a new one: ${String(error)}`);
     }
   }
 
@@ -68,7 +68,7 @@ export class KeptState<T extends { readonly version: number }> {
         await this.#file.save(value);
         this.#persisted = true;
       } catch (error) {
-        this.#journal.line(`${this.#what} ${value.version} is in force but could not be kept: ${String(error)}`);
+        this.#log.line(`${this.#what} ${value.version} is in force but could not be kept: ${String(error)}`);
       }
     }
     return { version: this.#value.version, persisted: this.#persisted };

@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { record, text } from '../control/json-values.ts';
 import { StateFile } from '../control/state-file.ts';
-import type { Journal } from '../journal.ts';
+import type { EdgeLog } from '../edge-log.ts';
 
 const BYTES = 48;
 /** A session can be resumed for so long at most; whoever steals the keys reads no older ones. */
@@ -20,12 +20,12 @@ interface Keys {
  */
 export class TicketKeys {
   readonly #file: StateFile<Keys>;
-  readonly #journal: Journal;
+  readonly #log: EdgeLog;
   #current: Keys = made();
 
-  constructor(directory: string, journal: Journal) {
+  constructor(directory: string, log: EdgeLog) {
     this.#file = new StateFile(directory, 'tickets.json', check);
-    this.#journal = journal;
+    this.#log = log;
   }
 
   /** Base64, for the option `ticketKeys` of TLS servers. */
@@ -39,7 +39,7 @@ export class TicketKeys {
       if (kept === null) await this.#file.save(this.#current);
       else this.#current = kept;
     } catch (error) {
-      this.#journal.line(`the keys of session tickets cannot be kept: ${String(error)}`);
+      this.#log.line(`the keys of session tickets cannot be kept: ${String(error)}`);
     }
     await this.renewed();
   }
@@ -50,7 +50,7 @@ export class TicketKeys {
     if (age >= 0 && age < LIFETIME_MS) return false;
     this.#current = made();
     await this.#file.save(this.#current).catch((error: unknown) => {
-      this.#journal.line(`the keys of session tickets cannot be kept: ${String(error)}`);
+      this.#log.line(`the keys of session tickets cannot be kept: ${String(error)}`);
     });
     return true;
   }

@@ -2,7 +2,7 @@ const MAX_LINES = 500;
 const HOUR_MS = 3_600_000;
 
 /** The edge's own log: lines on standard error, no more than a few hundred an hour, for its file is never rotated. */
-export class Journal {
+export class EdgeLog {
   #left = MAX_LINES;
   #hour = 0;
 

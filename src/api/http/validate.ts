@@ -1,9 +1,5 @@
-/**
- * What the schemas of operations demand of requests, and documents as they show them. To turn a schema into code takes time and
- * memory, and most are never needed by a running server: each is turned into code when it is first needed.
- */
+/** What the schemas of operations demand of requests. As in serialize.ts, each becomes code when it is first needed. */
 import { Ajv, type AnySchema, type ErrorObject, type ValidateFunction } from 'ajv';
-import fastJson, { type Schema } from 'fast-json-stringify';
 import { PlatformError } from '../../domain/errors.ts';
 import { once } from '../../lib/once.ts';
 import type { Input, Operation } from '../operation.ts';
@@ -12,7 +8,6 @@ const ajv = once(
   () => new Ajv({ coerceTypes: false, removeAdditional: false, useDefaults: false, allowUnionTypes: true }),
 );
 const validators = new WeakMap<object, ValidateFunction>();
-const serializers = new WeakMap<object, (data: unknown) => string>();
 
 /** Throws PlatformError `input.invalid`, and `input.invalid_json` for a body that is missing. */
 export function demandValid({ params, query, body }: Operation, input: Input<unknown, unknown, unknown>): void {
@@ -22,16 +17,6 @@ export function demandValid({ params, query, body }: Operation, input: Input<unk
     throw new PlatformError('input.invalid_json', 'The request has no body.', { hint: 'Send a JSON object.' });
   }
   if (query !== undefined) demandFit(query, input.query);
-}
-
-/** The document as text. */
-export function serialized(schema: object, data: unknown): string {
-  let serialize = serializers.get(schema);
-  if (serialize === undefined) {
-    serialize = fastJson(schema as Schema);
-    serializers.set(schema, serialize);
-  }
-  return serialize(data);
 }
 
 function demandFit(schema: object, data: unknown): void {

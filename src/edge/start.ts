@@ -1,0 +1,49 @@
+/** The process of the edge, or one of its workers, from its options to its end. */
+import { Edge } from './edge.ts';
+import { EdgeLog } from './edge-log.ts';
+import { Link } from './link.ts';
+import type { EdgeOptions } from './options.ts';
+import { parseOptions } from './options.ts';
+import { Predecessor } from './predecessor.ts';
+import { DataPlane } from './proxy/data-plane.ts';
+import type { Serving } from './serving.ts';
+import { WORKER_MARK, runWorker } from './worker.ts';
+
+async function serving(options: EdgeOptions, log: EdgeLog): Promise<Serving> {
+  if (options.workers === 1) {
+    return new DataPlane(options.settings, (error) => log.line(`listener: ${error.message}`));
+  }
+  const { WorkerGroup } = await import('./worker-group.ts');
+  return new WorkerGroup(options, log);
+}
+
+async function run(options: EdgeOptions, log: EdgeLog): Promise<void> {
+  // An edge that another one has started takes over from it.
+  const predecessor = process.send === undefined ? null : new Predecessor(new Link(process), log);
+  const edge = new Edge(options, { serving: await serving(options, log), predecessor, log });
+  let stopping = false;
+  const stop = (): void => {
+    if (stopping) process.exit(1);
+    stopping = true;
+    edge.stop().then(() => process.exit(0), fatal);
+  };
+  process.on('SIGTERM', stop);
+  process.on('SIGINT', stop);
+  process.on('SIGHUP', () => {});
+  await edge.start();
+  await edge.retired;
+  stop();
+}
+
+function fatal(error: NodeJS.ErrnoException): never {
+  process.stderr.write(`${new Date().toISOString()} edge: ${error.stack ?? error.message}\n`);
+  process.exit(70);
+}
+
+export function startEdge(argument: string | undefined): void {
+  process.on('uncaughtException', fatal);
+  const options = parseOptions(argument);
+  const log = new EdgeLog();
+  if (process.env[WORKER_MARK] === undefined) run(options, log).catch(fatal);
+  else runWorker(options, log);
+}
