@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { expect, it } from 'vitest';
 import { builderWorld } from '../support/builder-world.ts';
+import { javaShop, mavenProject } from '../support/maven-app.ts';
 import { startProcess } from '../support/running-process.ts';
 import { treeOf } from '../support/source-trees.ts';
 
@@ -16,46 +17,13 @@ interface App {
   readonly pages: Readonly<Record<string, string>>;
 }
 
-const POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>demo</groupId><artifactId>shop</artifactId><version>1</version>
-  <properties>
-    <maven.compiler.source>11</maven.compiler.source>
-    <maven.compiler.target>11</maven.compiler.target>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
-  <build><plugins><plugin>
-    <groupId>org.apache.maven.plugins</groupId><artifactId>maven-jar-plugin</artifactId><version>3.3.0</version>
-    <configuration><archive><manifest><mainClass>demo.Shop</mainClass></manifest></archive></configuration>
-  </plugin></plugins></build>
-</project>
-`;
-const SHOP = `package demo;
-
-import com.sun.net.httpserver.HttpServer;
-import java.net.InetSocketAddress;
-
-public class Shop {
-  public static void main(String[] args) throws Exception {
-    HttpServer server = HttpServer.create(new InetSocketAddress(Integer.parseInt(System.getenv("PORT"))), 0);
-    byte[] page = "from Java".getBytes();
-    server.createContext("/", exchange -> {
-      exchange.sendResponseHeaders(200, page.length);
-      exchange.getResponseBody().write(page);
-      exchange.close();
-    });
-    server.start();
-  }
-}
-`;
-
 const APPS: Readonly<Record<string, App>> = {
   'Java, with Maven and no Procfile': {
     needs: [
       ['mvn', '--version'],
       ['javac', '-version'],
     ],
-    files: { 'pom.xml': POM, 'src/main/java/demo/Shop.java': SHOP },
+    files: { 'pom.xml': mavenProject('demo.Shop'), ...javaShop('from Java') },
     pages: { '/': 'from Java' },
   },
   'PHP with Composer and a class of its own': {

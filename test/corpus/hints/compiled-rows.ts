@@ -1,4 +1,5 @@
 /** Next steps of apps in Go, Rust and Java. */
+import { javaShop, mavenProject } from '../../support/maven-app.ts';
 import type { HintRow } from './hint-row.ts';
 
 const page = 'mended';
@@ -135,9 +136,9 @@ export const COMPILED_ROWS: Readonly<Record<string, HintRow>> = {
     from: 'build-plan/languages/java/maven.ts',
     cause: 'no_process',
     needs: ['maven'],
-    files: { 'pom.xml': pom('<packaging>war</packaging>', ''), 'src/main/java/Shop.java': javaServer() },
+    files: { 'pom.xml': mavenProject(null, 'war'), ...javaShop(page) },
     hint: 'Bring a server with the app (for example com.heroku:webapp-runner, copied to target/dependency) and start it in a Procfile: web: java -jar target/dependency/webapp-runner.jar --port $PORT target/*.war   or make an executable jar of it.',
-    follow: [{ edit: { 'pom.xml': pom('', '<mainClass>Shop</mainClass>') } }],
+    follow: [{ edit: { 'pom.xml': mavenProject('demo.Shop') } }],
     page,
   },
   'a program of Gradle without a name': {
@@ -145,47 +146,11 @@ export const COMPILED_ROWS: Readonly<Record<string, HintRow>> = {
     cause: 'no_process',
     needs: ['gradle'],
     files: {
-      'build.gradle': "plugins {\n  id 'application'\n}\napplication { mainClass = 'Shop' }\n",
-      'src/main/java/Shop.java': javaServer(),
+      'build.gradle': "plugins {\n  id 'application'\n}\napplication { mainClass = 'demo.Shop' }\n",
+      ...javaShop(page),
     },
     hint: 'Add a file settings.gradle with the line: rootProject.name = "shop"   then push again.',
     follow: [{ edit: { 'settings.gradle': 'rootProject.name = "shop"\n' } }],
     page,
   },
 };
-
-function pom(packaging: string, manifest: string): string {
-  return `<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>demo</groupId><artifactId>shop</artifactId><version>1</version>
-  ${packaging}
-  <properties>
-    <maven.compiler.source>11</maven.compiler.source>
-    <maven.compiler.target>11</maven.compiler.target>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
-  <build><plugins><plugin>
-    <groupId>org.apache.maven.plugins</groupId><artifactId>maven-jar-plugin</artifactId><version>3.3.0</version>
-    <configuration><archive><manifest>${manifest}</manifest></archive></configuration>
-  </plugin></plugins></build>
-</project>
-`;
-}
-
-function javaServer(): string {
-  return `import com.sun.net.httpserver.HttpServer;
-import java.net.InetSocketAddress;
-
-public class Shop {
-  public static void main(String[] args) throws Exception {
-    HttpServer server = HttpServer.create(new InetSocketAddress(Integer.parseInt(System.getenv("PORT"))), 0);
-    server.createContext("/", exchange -> {
-      exchange.sendResponseHeaders(200, 6);
-      exchange.getResponseBody().write("mended".getBytes());
-      exchange.close();
-    });
-    server.start();
-  }
-}
-`;
-}

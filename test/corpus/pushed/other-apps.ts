@@ -1,4 +1,5 @@
 /** Apps in Go, Rust, Java, PHP and Ruby. */
+import { javaShop, mavenProject } from '../../support/maven-app.ts';
 import { json, type PushedApp, type PushedApps } from './pushed-app.ts';
 
 const goServer = (expression = '"from Go"'): string => `package main
@@ -140,50 +141,17 @@ export const RUST_APPS: PushedApps = {
   }),
 };
 
-const pom = (manifest: string): string => `<project xmlns="http://maven.apache.org/POM/4.0.0">
-  <modelVersion>4.0.0</modelVersion>
-  <groupId>demo</groupId><artifactId>shop</artifactId><version>1</version>
-  <properties>
-    <maven.compiler.source>11</maven.compiler.source>
-    <maven.compiler.target>11</maven.compiler.target>
-    <project.build.sourceEncoding>UTF-8</project.build.sourceEncoding>
-  </properties>
-  <build><plugins><plugin>
-    <groupId>org.apache.maven.plugins</groupId><artifactId>maven-jar-plugin</artifactId><version>3.3.0</version>
-    <configuration><archive><manifest>${manifest}</manifest></archive></configuration>
-  </plugin></plugins></build>
-</project>
-`;
-const SHOP = `package demo;
-
-import com.sun.net.httpserver.HttpServer;
-import java.net.InetSocketAddress;
-
-public class Shop {
-  public static void main(String[] args) throws Exception {
-    HttpServer server = HttpServer.create(new InetSocketAddress(Integer.parseInt(System.getenv("PORT"))), 0);
-    byte[] page = "from Java".getBytes();
-    server.createContext("/", exchange -> {
-      exchange.sendResponseHeaders(200, page.length);
-      exchange.getResponseBody().write(page);
-      exchange.close();
-    });
-    server.start();
-  }
-}
-`;
-
 export const JAVA_APPS: PushedApps = {
   'Maven, with a jar that is started': {
     needs: ['maven'],
     app: 'java',
-    files: { 'pom.xml': pom('<mainClass>demo.Shop</mainClass>'), 'src/main/java/demo/Shop.java': SHOP },
+    files: { 'pom.xml': mavenProject('demo.Shop'), ...javaShop('from Java') },
     pages: { '/': 'from Java' },
   },
   'Maven, with a jar without a main class': {
     needs: ['maven'],
     app: 'java',
-    files: { 'pom.xml': pom(''), 'src/main/java/demo/Shop.java': SHOP },
+    files: { 'pom.xml': mavenProject(null), ...javaShop('from Java') },
     fails: { cause: 'build_failed', message: /The step "looking for the executable jar" failed/ },
     says: ['Main-Class'],
   },
