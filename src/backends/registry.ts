@@ -105,7 +105,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const imageSource = createRegistryImages({
     addresses,
     ...{ slugs: home('slugs'), blobs: home('images') },
-    logins: config.registries,
+    ...{ logins: config.registries, insecure: config.insecureRegistries },
     timeoutMs: config.buildTimeoutSeconds * 1000,
   });
 

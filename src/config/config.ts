@@ -28,6 +28,8 @@ export interface Config {
   readonly providersAllow: readonly string[];
   /** Who we are at registries of images: host -> user and password. */
   readonly registries: ReadonlyMap<string, { readonly user: string; readonly password: string }>;
+  /** Hosts of registries that get passwords without TLS. */
+  readonly insecureRegistries: readonly string[];
   /** Healers of others: name -> address. */
   readonly healers: ReadonlyMap<string, string>;
   /** Seconds between two rounds of the healers; 0: they run on demand only. */

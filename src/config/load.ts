@@ -70,6 +70,7 @@ function valuesOf(read: Read): Values {
     mailFrom: read(SETTINGS.mailFrom),
     providersAllow: read(SETTINGS.providersAllow),
     registries: read(SETTINGS.registries),
+    insecureRegistries: read(SETTINGS.insecureRegistries),
     healers: read(SETTINGS.healers),
     healingIntervalSeconds: read(SETTINGS.healingIntervalSeconds),
     edgeWorkers: read(SETTINGS.edgeWorkers),

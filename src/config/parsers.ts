@@ -195,6 +195,16 @@ export const registryLogins: Parser<ReadonlyMap<string, { user: string; password
   return logins;
 };
 
+/** As images name them, with commas between them. */
+export const registryHosts: Parser<readonly string[]> = (text) => {
+  const hosts = text.split(',').map((entry) => entry.trim().toLowerCase());
+  if (hosts.join('') === '') return [];
+  if (hosts.every((host) => REGISTRY.test(host))) return hosts;
+  throw new BadValue(
+    'must be hosts of registries with commas between them, for example localhost:5000, registry.internal',
+  );
+};
+
 /** Addresses and networks with commas between them. */
 export const networks: Parser<readonly string[]> = (text) => {
   const entries = text.split(',').map((entry) => entry.trim());

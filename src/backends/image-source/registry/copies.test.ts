@@ -66,7 +66,7 @@ describe('an image', () => {
       const wrong = new Map([[closed.host, { user: 'ann', password: 'old' }]]);
       const source = createRegistryImages({
         addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
-        ...{ slugs, logins: wrong, timeoutMs: 60_000, arch: 'x64' },
+        ...{ slugs, logins: wrong, insecure: [closed.host], timeoutMs: 60_000, arch: 'x64' },
       });
       const request = { app: 'shop', image: parseImageName(`${closed.host}/team/app:1`), kept: [], commands: {} };
       const pull = (deployId: string, logins: typeof wrong) =>

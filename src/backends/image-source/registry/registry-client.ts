@@ -21,6 +21,8 @@ export interface RegistryClientOptions {
   readonly repository: string;
   /** Null: nobody in particular. */
   readonly login: Login | null;
+  /** The login may be sent without TLS. */
+  readonly isInsecure: boolean;
   readonly signal: AbortSignal;
 }
 
@@ -110,11 +112,15 @@ export class RegistryClient {
     const challenge = parseChallenge(header);
     if (challenge === null || (challenge.scheme === 'basic' && basic === null))
       throw refusal(401, host, login !== null);
-    if (challenge.scheme === 'basic') return basic ?? '';
+    if (challenge.scheme === 'basic') {
+      this.#demandEncrypted(this.#base);
+      return basic ?? '';
+    }
     if (!URL.canParse(challenge.realm)) throw notPulled('the registry names no address that gives tokens.');
     const url = checked(new URL(challenge.realm), 'the token server');
     url.searchParams.set('service', challenge.service);
     url.searchParams.set('scope', challenge.scope === '' ? `repository:${repository}:pull` : challenge.scope);
+    if (basic !== null) this.#demandEncrypted(url);
     const headers = { accept: 'application/json', ...(basic !== null && { authorization: basic }) };
     const answer = await this.#open(url, headers);
     const { statusCode = 0 } = answer;
@@ -123,6 +129,16 @@ export class RegistryClient {
       throw refusal(statusCode, host, login !== null);
     }
     return `Bearer ${tokenIn(await readAnswer(answer, MAX_TOKEN_BYTES, this.#options.signal))}`;
+  }
+
+  /** Before the login is sent there. */
+  #demandEncrypted(url: URL | null): void {
+    const { host, isInsecure } = this.#options;
+    if (isInsecure || url?.protocol === 'https:') return;
+    throw notPulled(
+      `${url?.host ?? host} does not speak TLS, and a password is not sent without.`,
+      `Give it a certificate, or have an operator name ${host} in the setting "images.insecure-registries".`,
+    );
   }
 
   async #open(url: URL, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {

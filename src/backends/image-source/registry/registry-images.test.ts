@@ -216,7 +216,7 @@ describe('a registry', () => {
   it('that wants tokens gets ours, and where it sends to gets none', async () => {
     const registry = await start({ login: LOGIN, redirects: true });
     registry.addImage('team/app', '1', ONE_FILE);
-    await pull(registry, { logins: new Map([[registry.host, LOGIN]]) });
+    await pull(registry, { logins: new Map([[registry.host, LOGIN]]), insecure: [registry.host] });
     const given = (server: string) => registry.seen.filter((seen) => seen.server === server);
     expect(new Set(given('elsewhere').map(({ authorization }) => authorization))).toEqual(new Set(['']));
     expect(given('elsewhere')).toHaveLength(2);
@@ -242,10 +242,25 @@ describe('a registry', () => {
       LOGIN.password,
     );
     const wrong = { user: 'ann', password: 'wrong' };
-    const told = await failure(pull(registry, { logins: new Map([[registry.host, wrong]]) }), 'pull_failed');
+    const insecure = [registry.host];
+    const told = await failure(pull(registry, { logins: new Map([[registry.host, wrong]]), insecure }), 'pull_failed');
     expect(told).toContain('correct the user and password');
-    await pull(registry, { logins: new Map([[registry.host, LOGIN]]) });
+    await pull(registry, { logins: new Map([[registry.host, LOGIN]]), insecure });
   });
+
+  it.each([{ isBasic: true }, {}])(
+    'that does not speak TLS gets no password, unless it is named (%o)',
+    async (kind) => {
+      const registry = await start({ login: LOGIN, ...kind });
+      registry.addImage('team/app', '1', ONE_FILE);
+      const logins = new Map([[registry.host, LOGIN]]);
+      const told = await failure(pull(registry, { logins, insecure: ['other.example'] }), 'pull_failed');
+      expect(told).toContain('a password is not sent without');
+      expect(told).toContain(`name ${registry.host} in the setting "images.insecure-registries"`);
+      expect(new Set(registry.seen.map(({ authorization }) => authorization))).toEqual(new Set(['']));
+      await pull(registry, { logins, insecure: [registry.host] });
+    },
+  );
 
   it('that does not have it says so', async () => {
     const registry = await start();

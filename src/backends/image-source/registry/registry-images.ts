@@ -21,6 +21,8 @@ export interface RegistryImagesOptions {
   readonly blobs?: string;
   /** By the host of the registry. */
   readonly logins: ReadonlyMap<string, Login>;
+  /** Hosts of registries that get passwords without TLS; absent: none does. */
+  readonly insecure?: readonly string[];
   readonly timeoutMs: number;
   readonly limits?: Partial<ImageLimits>;
   /** As Node calls it; this machine's by default. */
@@ -35,7 +37,7 @@ export interface Bringing extends Lookup {
 }
 
 export function createRegistryImages(options: RegistryImagesOptions): ImageSource {
-  const { addresses, logins, timeoutMs, arch = process.arch } = options;
+  const { addresses, logins, insecure = [], timeoutMs, arch = process.arch } = options;
   const limits: ImageLimits = { ...IMAGE_LIMITS, timeoutMs, ...options.limits };
   const slugs = resolve(options.slugs);
   const guard = createAddressGuard(addresses);
@@ -64,6 +66,7 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
       host,
       repository,
       login: own.get(host) ?? logins.get(host) ?? null,
+      isInsecure: insecure.includes(host),
       signal: stop.signal,
     });
     const abandon = (): void => stop.abort(new Error('the pull has failed'));
