@@ -9,7 +9,7 @@ import type { RunningServer, ServerDoor, StopSignal } from './cli/server/door.ts
 import type { Config, Listen } from './config/config.ts';
 import { homeOf } from './config/home.ts';
 import { hostPort } from './lib/host-port.ts';
-import { startingSmall } from './lib/small-start.ts';
+import { speedUp, staySmall } from './lib/small-start.ts';
 
 /** After the start, when the first healing rounds are over. */
 const SETTLED_MS = 10_000;
@@ -34,15 +34,6 @@ async function startServer(): Promise<RunningServer> {
     };
   } catch (error) {
     throw await explainDisk(explainListen(error, config), config);
-  }
-}
-
-/** What starting has left behind is given back when the first rounds of all that goes on are over. */
-async function keepingMemorySmall<T>(start: () => Promise<T>): Promise<T> {
-  try {
-    return await startingSmall(start);
-  } finally {
-    setTimeout(collectGarbage, SETTLED_MS).unref();
   }
 }
 
@@ -99,7 +90,11 @@ async function explainDisk(error: unknown, { home }: Config): Promise<unknown> {
 }
 
 const server: ServerDoor = {
-  start: () => keepingMemorySmall(startServer),
+  async start() {
+    const running = await startServer();
+    setTimeout(collectGarbage, SETTLED_MS).unref();
+    return running;
+  },
   onSignal(listener) {
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] satisfies StopSignal[]) {
       process.on(signal, () => listener(signal));
@@ -129,7 +124,10 @@ const context: CliContext = {
   server,
 };
 
-const { runCli } = await startingSmall(() => import('./cli/program.ts'));
+staySmall();
+const { runCli } = await import('./cli/program.ts');
+// A server stays so until it has a client; a command is there to be done soon.
+if (process.argv[2] !== 'server') speedUp();
 const exitCode = await runCli(process.argv.slice(2), context);
 for (const output of [process.stdout, process.stderr]) {
   await new Promise<void>((resolve) => output.write('', () => resolve()));

@@ -7,6 +7,7 @@ import { PlatformError } from '../domain/errors.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { listening, listeningPrivately } from '../lib/listening.ts';
 import { createServer } from '../lib/node-http.ts';
+import { speedUp } from '../lib/small-start.ts';
 import { isSocketTaken } from '../lib/socket-problem.ts';
 import type { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { limitConnections } from './connection-limits.ts';
@@ -80,6 +81,7 @@ function httpServer(handlers: Handlers, proxies: TrustedProxies | null): Server 
     keepAliveInitialDelay: PROBE_MS,
   });
   if (proxies !== null) limitConnections(server, proxies);
+  server.once('connection', speedUp);
   server.on('request', handlers.request);
   server.on('upgrade', (request, socket, head) => {
     if (!handlers.upgrade(request, socket, head)) server.emit('connection', withoutUpgrade(request, socket, head));

@@ -7,6 +7,7 @@ import type { Server } from 'ssh2';
 import type { Users } from '../domain/users/users.ts';
 import { listening } from '../lib/listening.ts';
 import type { Logger } from '../lib/logger.ts';
+import { speedUp } from '../lib/small-start.ts';
 import { loadHostKey } from './host-key.ts';
 import type { GitSessions } from './sessions.ts';
 import { Visitors } from './ssh-visitors.ts';
@@ -57,6 +58,7 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
 
   const server = createServer({ noDelay: true, keepAlive: true }, (socket) => {
     if (!visitors.enter(socket)) return;
+    speedUp();
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
     // Whoever is still there answers to signs of life.

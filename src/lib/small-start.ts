@@ -1,18 +1,24 @@
 /**
- * Starts without what makes a process larger than it need be for as long as it is idle. Loading a program runs the module loader so often that V8
- * compiles that for speed: megabytes of compilers come into memory for code that is not needed any more, and the young generation grows
- * to many times its size, which V8 seldom takes back. Afterwards both are as ever.
+ * Keeps a process small until somebody wants something of it. Loading a program, and whatever goes on by itself, makes V8 compile it
+ * for speed sooner or later: that brings megabytes of compilers into memory for nothing, and lets the young generation grow to many times
+ * its size, which V8 seldom takes back.
  */
 import { setFlagsFromString } from 'node:v8';
 
-const WHILE_STARTING = ['--no-opt', '--no-maglev', '--semi-space-growth-factor=1'];
-const AFTERWARDS = ['--opt', '--maglev', '--semi-space-growth-factor=2'];
+const SMALL = ['--no-opt', '--no-maglev', '--semi-space-growth-factor=1'];
+const USUAL = ['--opt', '--maglev', '--semi-space-growth-factor=2'];
 
-export async function startingSmall<T>(start: () => Promise<T>): Promise<T> {
-  WHILE_STARTING.forEach((flag) => setFlagsFromString(flag));
-  try {
-    return await start();
-  } finally {
-    AFTERWARDS.forEach((flag) => setFlagsFromString(flag));
-  }
+let isSmall = false;
+
+/** From here on, until speedUp(). To be called before anything large is loaded. */
+export function staySmall(): void {
+  isSmall = true;
+  SMALL.forEach((flag) => setFlagsFromString(flag));
+}
+
+/** With the first client, and before any long work. Costs nothing when it was called before. */
+export function speedUp(): void {
+  if (!isSmall) return;
+  isSmall = false;
+  USUAL.forEach((flag) => setFlagsFromString(flag));
 }

@@ -1,5 +1,6 @@
 import { createServer, type Server, type Socket } from 'node:net';
 import type { AccessEntry, AppTraffic, CertificateState, Route, RouteTable } from '../../domain/routes/router.ts';
+import { speedUp } from '../../lib/small-start.ts';
 import type { TableChange } from '../../domain/routes/table-change.ts';
 import { ConnectionGate, openFilesLimit } from '../../lib/connection-gate.ts';
 import { listening } from '../../lib/listening.ts';
@@ -205,6 +206,7 @@ export class DataPlane implements Serving {
   }
 
   #accept(socket: Socket): void {
+    speedUp();
     const client = new ClientConnection(this.#plane, socket);
     const leave = this.#gate.enter(client.isTrusted ? null : client.address, client);
     if (leave === null) {

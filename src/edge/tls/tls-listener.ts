@@ -2,6 +2,7 @@ import { createServer, type ListenOptions, type Server, type Socket } from 'node
 import type { Server as TlsServer, TLSSocket } from 'node:tls';
 import { type ClientHello, fatalAlert, UNRECOGNIZED_NAME } from '../../lib/client-hello.ts';
 import type { ConnectionGate, GatedConnection } from '../../lib/connection-gate.ts';
+import { speedUp } from '../../lib/small-start.ts';
 import { listening } from '../../lib/listening.ts';
 import { refusalPage } from '../rewrite/refusal-page.ts';
 import { requestIdFor } from '../rewrite/request-id.ts';
@@ -78,6 +79,7 @@ export class TlsListener {
   }
 
   #accept(socket: Socket): void {
+    speedUp();
     const peer = new ClientPeer(this.#plane, { address: socket.remoteAddress, isSecure: true });
     const greeting = new Greeting(this.#plane, socket, peer, {
       serverFor: (hello) => this.#serverFor(hello),
