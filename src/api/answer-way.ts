@@ -14,7 +14,7 @@ export interface Asked {
   readonly isOldest: boolean;
 }
 
-export interface AnswerWay {
+interface AnswerWay {
   readonly holdMs: number;
   readonly asText: boolean;
 }

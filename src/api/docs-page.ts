@@ -7,7 +7,7 @@ import { curlOf, describeSchema, type DocumentedOperation, operationsOf, wordsOf
 
 type Json = Readonly<Record<string, unknown>>;
 
-export interface DocsPage {
+interface DocsPage {
   readonly document: Json;
   readonly version: string;
   /** Of the variant that is shown. */

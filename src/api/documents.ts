@@ -2,7 +2,7 @@
 import { once } from '../lib/once.ts';
 import { VARIANTS } from './variants.ts';
 
-export interface ServedDocument {
+interface ServedDocument {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   render(query: Readonly<Record<string, unknown>>): Promise<string>;

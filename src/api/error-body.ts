@@ -3,7 +3,7 @@ import type { PlatformError } from '../domain/errors.ts';
 import { STATUS_CODES } from '../lib/node-http.ts';
 import { STATUS } from './status.ts';
 
-export interface ErrorAnswer {
+interface ErrorAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;

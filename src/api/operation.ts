@@ -85,14 +85,14 @@ interface Declaration {
 type AnyInput = Input<unknown, unknown, unknown>;
 
 /** Answers one JSON document of a shape. */
-export interface JsonOperation extends Declaration {
+interface JsonOperation extends Declaration {
   readonly answer: 'json';
   readonly shape: ShapeName;
   handle(context: Context, input: AnyInput): Promise<unknown>;
 }
 
 /** Answers 200 without a body. */
-export interface EmptyOperation extends Declaration {
+interface EmptyOperation extends Declaration {
   readonly answer: 'empty';
   /** In place of 200. */
   readonly status?: 204;
@@ -100,13 +100,13 @@ export interface EmptyOperation extends Declaration {
 }
 
 /** Answers one line of text. */
-export interface TextOperation extends Declaration {
+interface TextOperation extends Declaration {
   readonly answer: 'text';
   handle(context: Context, input: AnyInput): Promise<string>;
 }
 
 /** Tells what it does while it does it. */
-export interface ProgressOperation extends Declaration {
+interface ProgressOperation extends Declaration {
   readonly answer: 'progress';
   /** Methods by which clients ask that read plain text, unless they ask for a stream. */
   readonly textTo?: readonly Method[];
@@ -116,7 +116,7 @@ export interface ProgressOperation extends Declaration {
 }
 
 /** Takes code and tells what becomes of it; ends in `OK` for clients that read text. */
-export interface UploadOperation extends Declaration {
+interface UploadOperation extends Declaration {
   readonly answer: 'upload';
   handle(context: Context, input: AnyInput, upload: PendingUpload, say: (line: string) => void): Promise<void>;
 }
@@ -132,13 +132,13 @@ export interface ShellOperation extends Declaration {
 export type CommandOutput = RunRequest['output'];
 
 /** Answers the output of a command; resolves to its exit code. */
-export interface OutputOperation extends Declaration {
+interface OutputOperation extends Declaration {
   readonly answer: 'output';
   handle(context: Context, input: AnyInput, output: CommandOutput): Promise<number>;
 }
 
 /** Answers log entries: an array, or batch after batch for as long as the client listens, as events if it reads those. */
-export interface EntriesOperation extends Declaration {
+interface EntriesOperation extends Declaration {
   readonly answer: 'entries';
   readonly shape: 'logEntries';
   handle(context: Context, input: AnyInput): Promise<readonly LogEntry[] | AsyncIterable<readonly LogEntry[]>>;
@@ -152,7 +152,7 @@ export interface Forwarded {
 }
 
 /** Answers what somebody else answers. */
-export interface ProxiedOperation extends Declaration {
+interface ProxiedOperation extends Declaration {
   readonly answer: 'proxied';
   handle(context: Context, input: AnyInput, request: Forwarded): Promise<ProxyAnswer>;
 }

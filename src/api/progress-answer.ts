@@ -14,12 +14,12 @@ export const UNTIL_THE_END = Infinity;
 /** Whoever hears nothing for so long is told to wait, so that nothing in between takes the connection for dead. */
 const SILENCE_MS = 30_000;
 
-export interface AnswerOptions {
+interface AnswerOptions {
   /** Told of every failure that could no longer be answered with a status. */
   readonly onLateError: (thrown: unknown) => void;
 }
 
-export interface ProgressOptions extends AnswerOptions {
+interface ProgressOptions extends AnswerOptions {
   /** How long what is said is held back; the status with it. */
   readonly holdMs: number;
   /** Plain lines instead of JSON stream lines. */

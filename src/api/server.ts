@@ -5,7 +5,7 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { UseCases } from '../domain/use-cases.ts';
 import type { Logger } from '../lib/logger.ts';
-import { markBrought, TrustedProxies } from '../lib/trusted-proxies.ts';
+import { markThroughEdge, TrustedProxies } from '../lib/trusted-proxies.ts';
 import { commonHeaders, JSON_TYPE } from './answer-headers.ts';
 import type { Call } from './call.ts';
 import type { AppUsers } from './caller.ts';
@@ -80,13 +80,13 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
       return handler.upgrade(request, socket, head);
     },
   };
-  const brought: Handlers = {
+  const throughEdge: Handlers = {
     request(request, response) {
-      markBrought(request);
+      markThroughEdge(request);
       handler.request(request, response);
     },
     upgrade(request, socket, head) {
-      markBrought(request);
+      markThroughEdge(request);
       return handler.upgrade(request, socket, head);
     },
   };
@@ -95,7 +95,7 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   try {
     if (options.socketPath !== null) servers.push(await listenOnSocket(local, options.socketPath));
     const { edgeDoor = null } = options;
-    if (edgeDoor !== null) servers.push(await listenOnSocket(brought, edgeDoor));
+    if (edgeDoor !== null) servers.push(await listenOnSocket(throughEdge, edgeDoor));
   } catch (error) {
     await Promise.all(servers.map((each) => closeServer(each, 0)));
     throw error;

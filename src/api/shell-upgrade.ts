@@ -23,7 +23,7 @@ import { paramsOf, type Route, withoutVersion } from './routes.ts';
 import { Buffered, refuseShell, SHELL_PROTOCOL, ShellSocket } from './shell-socket.ts';
 import { STATUS } from './status.ts';
 
-export interface ShellUpgradeOptions {
+interface ShellUpgradeOptions {
   readonly useCases: UseCases;
   readonly version: string;
   readonly logger: Logger;

@@ -6,7 +6,7 @@
 import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
-export interface StandingAnswersOptions {
+interface StandingAnswersOptions {
   /** Paths without query, as they stand in the request line. */
   readonly paths: ReadonlySet<string>;
   /** See Store.version(). */

@@ -46,7 +46,7 @@ import { createServiceEndpoints } from './service-endpoint/index.ts';
 import { createSqlStore } from './store/sql/index.ts';
 import { createDirectoryVolumes } from './volume-host/directory/directory-volumes.ts';
 
-export type Closing = 'all' | 'leave-units' | 'failed start';
+type Closing = 'all' | 'leave-units' | 'failed start';
 
 export interface Backends {
   readonly store: Store;
@@ -75,7 +75,7 @@ export interface Backends {
   close(how: Closing): Promise<void>;
 }
 
-export interface BackendOptions {
+interface BackendOptions {
   readonly logger: Logger;
   /** Text of the git hook that makes a push a deploy. */
   readonly preReceive: string;
@@ -111,7 +111,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
 
   const openStores = async (): Promise<Pick<Backends, 'store' | 'logStore'>> => {
     const sealer = await openSealer(home('secret.key'));
-    const place = placesOf(config);
+    const place = databasePlaces(config);
     const store = await keep(createSqlStore(place('tancho.db'), { sealer, logger }));
     return { store, logStore: await keep(createSqlLogStore(place('logs.db'), { logger })) };
   };
@@ -195,12 +195,12 @@ function outwardBackends({ home }: Config, addresses: AddressGuardOptions, logge
   };
 }
 
-type Place =
+type DatabasePlace =
   | { readonly kind: 'postgres'; readonly url: string }
   | { readonly kind: 'sqlite'; readonly file: string; readonly backups: string };
 
 /** Where a database of this name lies; what an upgrade copies at this start is kept together. */
-function placesOf({ home, databaseUrl: url }: Config): (name: string) => Place {
+function databasePlaces({ home, databaseUrl: url }: Config): (name: string) => DatabasePlace {
   const backups = backupSetOf(home, new Date());
   return (name) =>
     url === null ? { kind: 'sqlite', file: path.join(home, name), backups } : { kind: 'postgres', url };

@@ -4,7 +4,7 @@ import { Failure } from '../domain/failure.ts';
 import { byStrength, type Detection, type Language } from './language.ts';
 import type { SourceFiles } from './source/source-files.ts';
 
-export interface ToChoose {
+interface ToChoose {
   readonly app: string;
   /** Of the app; `auto`: whatever the source is. */
   readonly platform: string;

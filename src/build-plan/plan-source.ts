@@ -11,7 +11,7 @@ import type { Asked, Language, PlanParts } from './language.ts';
 import { fromDirectory, inDirectory } from './part-of-source.ts';
 import type { SourceFiles } from './source/source-files.ts';
 
-export interface PlanRequest {
+interface PlanRequest {
   readonly app: string;
   /** `auto`: what the source is. */
   readonly platform: string;
@@ -25,7 +25,7 @@ export interface PlanRequest {
   readonly settings?: Pick<AppSettings, 'startCommands' | 'buildCommand' | 'keepDevPackages'>;
 }
 
-export interface PlannedSource {
+interface PlannedSource {
   readonly plan: BuildPlan;
   readonly appFiles: AppFiles;
   /** Of a shell, run after the steps. */

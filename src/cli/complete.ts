@@ -2,7 +2,7 @@
 import type { Argument, Command, Option } from 'commander';
 import type { Cli } from './cli.ts';
 import type { CliContext } from './context.ts';
-import { LIVE_NAMES, liveNames, type Place } from './live-names.ts';
+import { LIVE_NAMES, liveNames, type TypedWord } from './live-names.ts';
 
 type Create = (context: CliContext, wanted: ReadonlySet<string>) => Promise<{ root: Command; cli: Cli }>;
 
@@ -21,7 +21,7 @@ export async function complete(words: readonly string[], context: CliContext, cr
 }
 
 /** Where the next word would stand. */
-function placeIn(root: Command, words: readonly string[]): Place {
+function placeIn(root: Command, words: readonly string[]): TypedWord {
   let command = root;
   const path: string[] = [];
   const given: string[] = [];

@@ -51,7 +51,7 @@ function rootOf(command: Command): Command {
 
 const SCRIPTS: Readonly<Record<string, (root: Word) => string>> = { bash, zsh, fish };
 
-interface Place {
+interface CompletionNode {
   readonly path: string;
   readonly next: readonly string[];
   /** Where names may stand, which the platform is asked for. */
@@ -59,7 +59,7 @@ interface Place {
 }
 
 /** Every place of the tree: the path of words to it, and what may come next. */
-function places(word: Word, path: readonly string[] = []): Place[] {
+function places(word: Word, path: readonly string[] = []): CompletionNode[] {
   const next = [...word.words.map(({ name }) => name), ...word.options];
   const place = { path: path.join(' '), next, isLeaf: word.words.length === 0 };
   return [place, ...word.words.flatMap((one) => places(one, [...path, one.name]))];

@@ -17,7 +17,7 @@ interface Asking {
 }
 
 /** Where the word that is typed stands. */
-export interface Place {
+export interface TypedWord {
   /** Of LIVE_NAMES; null where anything may stand. */
   readonly key: string | null;
   /** The app that is named so far. */
@@ -104,7 +104,7 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
 };
 
 /** Never throws: without names the shell completes nothing. */
-export async function liveNames(cli: Cli, { key, app, given }: Place): Promise<readonly string[]> {
+export async function liveNames(cli: Cli, { key, app, given }: TypedWord): Promise<readonly string[]> {
   const ask = key === null ? undefined : LIVE_NAMES[key];
   if (ask === undefined) return [];
   try {

@@ -5,7 +5,7 @@ import type { CliContext, Output } from './context.ts';
 import { CliError } from './errors.ts';
 
 /** Adds the verbs of a noun, or the action of a plain command. */
-export type Register = (command: Command, cli: Cli) => void;
+type Register = (command: Command, cli: Cli) => void;
 
 interface Entry {
   readonly description: string;
@@ -128,7 +128,7 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
 const MIN_WIDTH = 40;
 const MAX_WIDTH = 100;
 
-export interface Program {
+interface Program {
   readonly root: Command;
   readonly cli: Cli;
 }

@@ -4,7 +4,7 @@ import type { Output } from './context.ts';
 const FIRST_MS = 1000;
 const FRAMES = ['|', '/', '-', '\\'];
 
-export interface Spinner {
+interface Spinner {
   /** Takes the spinner's line away, so that something can be printed; it comes back by itself. */
   clear(): void;
   stop(): void;

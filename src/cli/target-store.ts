@@ -4,12 +4,12 @@ import { homedir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { CliError } from './errors.ts';
 
-export interface SavedTarget {
+interface SavedTarget {
   readonly email: string;
   readonly token: string;
 }
 
-export interface SavedTargets {
+interface SavedTargets {
   /** Address of the platform that commands go to; '' for none. */
   readonly current: string;
   readonly targets: Readonly<Record<string, SavedTarget>>;

@@ -6,7 +6,7 @@ import type * as shapes from './shapes.ts';
 import type { RemoteShell, ShellOptions } from './shell.ts';
 import { readArrays, readProgress } from './stream.ts';
 
-export interface RunOptions {
+interface RunOptions {
   /** True: in one unit; false: in every unit of the app, one after the other. */
   readonly once: boolean;
   /** Gets the command's output as it comes. */
@@ -14,16 +14,16 @@ export interface RunOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface EnvChange extends Progress {
+interface EnvChange extends Progress {
   readonly noRestart?: boolean;
 }
 
-export interface ProcessProgress extends Progress {
+interface ProcessProgress extends Progress {
   /** Absent: every process of the app, or for a number of units `web`. */
   readonly process?: string;
 }
 
-export interface SwapOptions {
+interface SwapOptions {
   /** Also when the two differ in platform or number of units. */
   readonly force?: boolean;
   /** Only the extra host names. */

@@ -1,5 +1,5 @@
 /** The one error of the client: what the server said, or what kept us from hearing it. */
-export interface ClientErrorFields {
+interface ClientErrorFields {
   /** HTTP status; 0 when there was no answer. 200 when a stream that had begun well ended with an error. */
   readonly status: number;
   /** The server's code (docs/errors.md), or one of ours: client.unreachable, client.timeout, client.bad_answer. */

@@ -3,7 +3,7 @@ import type { Calls, Progress, Request } from './calls.ts';
 import { CALLS, type Operations } from './operations/index.ts';
 import type { HttpResponse } from './transport.ts';
 
-export type OperationId = keyof Operations & keyof typeof CALLS;
+type OperationId = keyof Operations & keyof typeof CALLS;
 export type Answer<K extends OperationId> = Operations[K]['answer'];
 
 type Part<K extends OperationId, P extends string> = Operations[K] extends Readonly<Record<P, infer V>> ? V : undefined;

@@ -2,11 +2,11 @@
 import type { Progress } from './calls.ts';
 import type { Answer, Requests } from './requests.ts';
 
-export type InstanceInfo = Answer<'instances.info'>;
-export type InstanceElement = Answer<'services.info'>[number];
-export type ServiceEntry = Answer<'instances.list'>[number];
-export type OwnedService = Answer<'services.list'>[number];
-export type ServicePlan = Answer<'services.plans'>[number];
+type InstanceInfo = Answer<'instances.info'>;
+type InstanceElement = Answer<'services.info'>[number];
+type ServiceEntry = Answer<'instances.list'>[number];
+type OwnedService = Answer<'services.list'>[number];
+type ServicePlan = Answer<'services.plans'>[number];
 
 export interface ServicesClient {
   /** Those that your teams own, with all their instances. */
@@ -24,7 +24,7 @@ export interface ServicesClient {
   plans(name: string): Promise<readonly ServicePlan[]>;
 }
 
-export interface NewInstance {
+interface NewInstance {
   readonly name: string;
   readonly service: string;
   readonly plan?: string;

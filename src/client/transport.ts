@@ -21,7 +21,7 @@ export interface HttpResponse {
   readonly body: IncomingMessage;
 }
 
-export interface Transport {
+interface Transport {
   /** The answer when its status is below 400, else the ClientError it holds. */
   send(call: Call): Promise<HttpResponse>;
   /** How the target is called in messages. */

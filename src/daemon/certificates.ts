@@ -90,7 +90,7 @@ async function rootsIn(file: string): Promise<string> {
   }
 }
 
-export interface CertificateParts {
+interface CertificateParts {
   readonly useCases: Certificates;
   readonly presenter: Presenter;
   readonly upkeep: CertificateUpkeep;

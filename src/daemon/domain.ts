@@ -129,10 +129,10 @@ export type DomainConfig = Pick<
   | 'trustedProxies'
 >;
 
-export type DomainBackends = Omit<Backends, 'gitHost' | 'close'> & { readonly gitHost: GitHost };
+type DomainBackends = Omit<Backends, 'gitHost' | 'close'> & { readonly gitHost: GitHost };
 
 /** How long parts wait; each has its own answer where nothing is said. */
-export interface Timing {
+interface Timing {
   readonly deadlines?: ProviderTimeouts;
   readonly orphans?: Pick<ConstructorParameters<typeof Orphans>[0], 'lateMs' | 'pauses'>;
   readonly unitBindings?: Pick<ConstructorParameters<typeof UnitBindings>[0], 'gatherMs' | 'retryMs'>;

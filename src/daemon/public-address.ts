@@ -6,7 +6,7 @@ import type { Config } from '../config/config.ts';
 import { repeatedly } from '../lib/repeatedly.ts';
 import { isLoopback } from './addresses.ts';
 
-export interface Surroundings {
+interface Surroundings {
   /** The addresses that a name has, none where it is unknown; bounded in time. */
   readonly resolve: (name: string) => Promise<readonly string[]>;
   /** Of this machine, as others see it. */

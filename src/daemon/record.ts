@@ -7,7 +7,7 @@ import { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts';
 import type { WebhookSender } from '../domain/webhooks/webhook-sender.ts';
 import type { Logger } from '../lib/logger.ts';
 
-export interface Recording {
+interface Recording {
   readonly store: Store;
   readonly audit: Audit;
   readonly auditLog: AuditLog;

@@ -11,7 +11,7 @@ const RUN_TIMEOUT_MS = 60 * 60_000;
 const WATCH_AGAIN_MS = 500;
 const UNIT_PROCESSES = 1024;
 
-export interface OwnAddresses {
+interface OwnAddresses {
   readonly sshPort: () => number;
   readonly publicAddress: () => string;
 }

@@ -1,7 +1,7 @@
 /** What the navigation and the command palette lead to. */
 import type { IconName } from './parts/icon.tsx';
 
-export interface Destination {
+interface Destination {
   readonly to: string;
   /** See Place.section. */
   readonly section: string;

@@ -12,7 +12,7 @@ import { Icon, Mark } from './parts/icon.tsx';
 import { TaskList } from './parts/tasks.tsx';
 import { Toasts } from './parts/toasts.tsx';
 import { BASE, path } from './routing/location.ts';
-import { placeAt, type Screen } from './routing/screens.ts';
+import { routeAt, type Screen } from './routing/screens.ts';
 import { isDark, switchTheme } from './theme.ts';
 import { askSignOut } from './sign-out.tsx';
 
@@ -72,7 +72,7 @@ function Brand() {
 
 function Side({ isOpen }: { isOpen: boolean }) {
   const { email, isAdmin } = viewer();
-  const section = placeAt(path.value)?.place.section;
+  const section = routeAt(path.value)?.route.section;
   return (
     <nav class={`side ${isOpen ? 'open' : ''}`} aria-label="Main">
       <Brand />
@@ -138,12 +138,12 @@ function Connection() {
 
 /** The screen of the address; the one before stays until its module is there. */
 function CurrentScreen() {
-  const found = placeAt(path.value);
+  const found = routeAt(path.value);
   const [shown, setShown] = useState<{ screen: Screen; of: object } | null>(null);
   const [failed, setFailed] = useState('');
   const isFirst = useRef(true);
-  const place = found?.place;
-  const title = found === null ? 'Not found' : found.place.title(found.params);
+  const route = found?.route;
+  const title = found === null ? 'Not found' : found.route.title(found.params);
   useEffect(() => {
     document.title = `${title} · Tancho`;
     // Whoever listens to the page hears where they are now.
@@ -151,20 +151,20 @@ function CurrentScreen() {
     isFirst.current = false;
   }, [title]);
   useEffect(() => {
-    if (place === undefined) return;
+    if (route === undefined) return;
     let isCurrent = true;
     setFailed('');
-    place.load().then(
-      ({ default: screen }) => isCurrent && setShown({ screen, of: place }),
+    route.load().then(
+      ({ default: screen }) => isCurrent && setShown({ screen, of: route }),
       (thrown: unknown) => isCurrent && setFailed(problemOf(thrown).message),
     );
     return () => {
       isCurrent = false;
     };
-  }, [place]);
+  }, [route]);
   if (found === null) return <NotFound />;
   if (failed !== '') return <Outdated />;
-  if (shown === null || shown.of !== place) return null;
+  if (shown === null || shown.of !== route) return null;
   const Current = shown.screen;
   return <Current key={JSON.stringify(found.params)} params={found.params} />;
 }

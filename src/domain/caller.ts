@@ -7,7 +7,7 @@ export type Caller =
   | { readonly kind: 'platform' };
 
 /** An app token (specification 4.9): acts on its own app only. */
-export interface AppCaller {
+interface AppCaller {
   readonly kind: 'app';
   readonly app: string;
   /** Hash of the presented token. */

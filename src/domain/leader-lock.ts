@@ -9,7 +9,7 @@ const KEY = 'control';
 const TTL_MS = 6_000;
 const RETRY_MS = 250;
 
-export interface LeaderLockOptions {
+interface LeaderLockOptions {
   /** Name of this control, unique among all that may share the store. */
   readonly owner: string;
   /** Somebody else has taken the lock, because this control could not hold it. */
@@ -18,7 +18,7 @@ export interface LeaderLockOptions {
   readonly ttlMs?: number;
 }
 
-export interface LeaderLock {
+interface LeaderLock {
   release(): Promise<void>;
 }
 

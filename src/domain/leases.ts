@@ -9,7 +9,7 @@ import type { Store } from './store.ts';
 const TTL_MS = 15_000;
 const RETRY_MS = 200;
 
-export interface LeaseOptions {
+interface LeaseOptions {
   /** How long to wait for the turn before `app.busy`. */
   readonly waitMs: number;
   /** What holds the lease, for the message to those who wait in vain: `deploy by ann@example.com`. */

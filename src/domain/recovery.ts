@@ -22,7 +22,7 @@ import type { Store } from './store.ts';
 import { finishRemovals } from './volumes/removal.ts';
 import type { VolumeHost } from './volumes/volume-host.ts';
 
-export interface RecoveryDeps {
+interface RecoveryDeps {
   readonly store: Store;
   readonly provisioner: Provisioner;
   readonly volumeHost: VolumeHost;

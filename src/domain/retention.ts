@@ -24,7 +24,7 @@ const ROLLOUTS_AT_ONCE = 200;
 const KEPT_ROLLOUTS = 20;
 const DAY_MS = 86_400_000;
 
-export interface RetentionDeps {
+interface RetentionDeps {
   readonly store: Store;
   /** What is removed is in it before. */
   readonly auditLog: Pick<AuditLog, 'sequence'>;
@@ -36,7 +36,7 @@ export interface RetentionDeps {
   readonly now: () => Date;
 }
 
-export interface Retention {
+interface Retention {
   /** Once over everything. Resolves early when the signal fires; never throws, what fails is logged and tried the next time. */
   run(signal: AbortSignal): Promise<void>;
 }

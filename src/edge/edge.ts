@@ -27,7 +27,7 @@ const TICKET_LOOK_MS = 3_600_000;
 /** For the last lines of the access log of an edge that has nothing else left. */
 const LAST_LINES_MS = 3_000;
 
-export interface EdgeParts {
+interface EdgeParts {
   readonly serving: Serving;
   /** Null for an edge that takes over from nobody. */
   readonly predecessor: Predecessor | null;

@@ -15,7 +15,7 @@ interface Message {
   readonly request: ProcessRequest;
 }
 
-export interface Reply {
+interface Reply {
   /** 0: the first sign of life. */
   readonly id: number;
   readonly result?: unknown;
@@ -23,7 +23,7 @@ export interface Reply {
 }
 
 /** This process as a child, or a child of it. */
-export interface Channel extends NodeJS.EventEmitter {
+interface Channel extends NodeJS.EventEmitter {
   readonly connected: boolean;
   send?(message: object): boolean;
 }

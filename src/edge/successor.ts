@@ -6,7 +6,7 @@ import type { HandedListener, HandedListeners, Program } from './control/operati
 import { type ProcessRequest, answerOver } from './link.ts';
 import { LISTENER_FD, TLS_LISTENER_FD } from './listener.ts';
 
-export interface Successor {
+interface Successor {
   readonly pid: number;
   /** Never rejects. */
   readonly ended: Promise<void>;

@@ -4,28 +4,28 @@ import type { AppCount } from './routing/traffic.ts';
 
 export const NO_TRAFFIC: AppTraffic = { requests: 0, failures: 0, answers: NO_ANSWERS };
 
-/** What workers have told of their counters, so that nothing of it is lost with them: what was open in one that is gone has failed. */
+/** What workers have reported of their counters, so that nothing of it is lost with them: what was open in one that is gone has failed. */
 export class WorkerCounts<W> {
-  readonly #told = new Map<W, Map<string, AppCount>>();
+  readonly #reported = new Map<W, Map<string, AppCount>>();
   readonly #ofTheGone = new Map<string, AppTraffic>();
 
   update(worker: W, counts: readonly AppCount[]): void {
-    const known = this.#told.get(worker) ?? new Map<string, AppCount>();
+    const known = this.#reported.get(worker) ?? new Map<string, AppCount>();
     for (const count of counts) known.set(count.app, count);
-    this.#told.set(worker, known);
+    this.#reported.set(worker, known);
   }
 
   /** The worker is gone; nothing more will come of it. */
   gone(worker: W): void {
-    for (const app of this.#told.get(worker)?.keys() ?? []) {
+    for (const app of this.#reported.get(worker)?.keys() ?? []) {
       this.#ofTheGone.set(app, sum(this.#ofTheGone.get(app) ?? NO_TRAFFIC, this.asGone(worker, app)));
     }
-    this.#told.delete(worker);
+    this.#reported.delete(worker);
   }
 
   /** What a worker that does not answer any more has counted. */
   asGone(worker: W, app: string): AppTraffic {
-    const count = this.#told.get(worker)?.get(app);
+    const count = this.#reported.get(worker)?.get(app);
     if (count === undefined) return NO_TRAFFIC;
     const { requests, failures, open, answers } = count;
     return { requests: requests + open, failures: failures + open, answers };

@@ -18,7 +18,7 @@ import { appOfPath, refusalText } from './refusal.ts';
 import type { GitServiceName } from './repositories.ts';
 import type { GitSessions } from './sessions.ts';
 
-export interface GitHttpOptions {
+interface GitHttpOptions {
   readonly users: Pick<Users, 'byToken' | 'byPassword'>;
   readonly audit: RefusalLog;
   readonly sessions: GitSessions;

@@ -14,7 +14,7 @@ import { isNone, planPush, shortName } from './ref-updates.ts';
 import { refusalText } from './refusal.ts';
 import type { GitServiceProcess, Repositories } from './repositories.ts';
 
-export interface Push {
+interface Push {
   readonly caller: Caller;
   readonly app: string;
   /** Aborted when the pusher is gone. */
@@ -23,7 +23,7 @@ export interface Push {
   readonly closing: AbortSignal;
 }
 
-export interface PushesOptions {
+interface PushesOptions {
   readonly repositories: Repositories;
   readonly deploys: Pick<Deploys, 'deploy'>;
   readonly logger: Logger;

@@ -3,7 +3,7 @@ import type { RefUpdate } from './hook.ts';
 
 const DEPLOY_BRANCHES: readonly string[] = ['refs/heads/main', 'refs/heads/master'];
 
-export interface PushPlan {
+interface PushPlan {
   /** The update to deploy, if any. */
   readonly deploy: RefUpdate | null;
   /** Why the push is refused as a whole; null when it is not. */

@@ -7,7 +7,7 @@ export type GitServiceName = 'git-receive-pack' | 'git-upload-pack';
 /** `advertise` and `rpc` are the two halves of git over HTTP. */
 export type GitMode = 'stream' | 'advertise' | 'rpc';
 
-export interface GitServiceRequest {
+interface GitServiceRequest {
   readonly service: GitServiceName;
   readonly mode: GitMode;
   /** What the client asks for in GIT_PROTOCOL or Git-Protocol; may be nonsense. */

@@ -16,7 +16,7 @@ import { Pushes } from './pushes.ts';
 import { appNotFound } from './refusal.ts';
 import type { GitMode, GitServiceName, GitServiceProcess, Repositories } from './repositories.ts';
 
-export interface GitSessionsOptions {
+interface GitSessionsOptions {
   readonly repositories: Repositories;
   readonly apps: Pick<Apps, 'info'>;
   readonly audit: RefusalLog;
@@ -29,7 +29,7 @@ export interface GitSessionsOptions {
   readonly idleTimeoutMs?: number;
 }
 
-export interface GitSessionRequest {
+interface GitSessionRequest {
   readonly caller: Caller;
   readonly app: string;
   readonly service: GitServiceName;
@@ -38,7 +38,7 @@ export interface GitSessionRequest {
 }
 
 /** The user's end. */
-export interface GitConnection {
+interface GitConnection {
   readonly input: Readable;
   readonly output: Writable;
   /** Where git's own complaints go. */

@@ -1,7 +1,7 @@
 /** Reads the command an SSH client asks for. Pure and strict: two programs, one path, nothing a shell would do. */
 import type { GitServiceName } from './repositories.ts';
 
-export interface SshCommand {
+interface SshCommand {
   readonly service: GitServiceName;
   readonly path: string;
 }

@@ -5,7 +5,7 @@ import type { Users } from '../domain/users/users.ts';
 import { keyFingerprint } from '../lib/key-fingerprint.ts';
 import type { Logger } from '../lib/logger.ts';
 
-export interface KeyCheck {
+interface KeyCheck {
   readonly users: Pick<Users, 'bySshKey'>;
   readonly logger: Logger;
   readonly address: string;

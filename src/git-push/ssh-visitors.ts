@@ -7,7 +7,7 @@ const MAX_CONNECTIONS = 512;
 /** Whoever holds as many as there may be would keep everybody else out, without any key. */
 const MAX_PER_ADDRESS = 128;
 
-export interface VisitorsOptions {
+interface VisitorsOptions {
   /** Milliseconds a connection may take to show a known key. */
   readonly authTimeoutMs?: number;
   readonly maxConnections?: number;

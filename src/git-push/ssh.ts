@@ -12,7 +12,7 @@ import { loadHostKey } from './host-key.ts';
 import type { GitSessions } from './sessions.ts';
 import { Visitors } from './ssh-visitors.ts';
 
-export interface SshDoorOptions {
+interface SshDoorOptions {
   /** Port 0: any free port. */
   readonly listen: { readonly host: string; readonly port: number };
   /** Made at the first start. */

@@ -1,7 +1,7 @@
 /** What control tells the keeper, by way of the edge. No secrets: it is an argument of a process. */
 import { isAbsolute } from 'node:path';
 
-export interface KeeperSettings {
+interface KeeperSettings {
   /** TANCHO_HOME. */
   readonly home: string;
   readonly isolation: 'auto' | 'bubblewrap' | 'user' | 'plain';

@@ -6,7 +6,7 @@ import { bestEffort, type Logger } from '../lib/logger.ts';
 
 const TICK_MS = 1_000;
 
-export interface KeptLivenessDeps {
+interface KeptLivenessDeps {
   readonly provisioner: Provisioner;
   readonly specOf: (id: string) => Promise<UnitSpec | null>;
   readonly addressOf: (id: string) => Promise<Address | null>;

@@ -7,7 +7,7 @@ import { KeptLiveness } from './kept-liveness.ts';
 
 const READY = { healthCheck: null, timeoutMs: 60_000, watchMs: 500 };
 
-export interface KeptUnitsDeps {
+interface KeptUnitsDeps {
   readonly provisioner: Provisioner;
   /** What it takes to start a unit; null for one that is not to serve. */
   readonly specOf: (id: string) => Promise<UnitSpec | null>;

@@ -2,7 +2,7 @@ export class DeadlineExceeded extends Error {
   override readonly name = 'DeadlineExceeded';
 }
 
-export interface Deadline {
+interface Deadline {
   readonly signal: AbortSignal;
   /** To be called when what it limits is over. */
   clear(): void;

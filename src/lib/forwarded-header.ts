@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 
 /** What one proxy says of the side that it received the request from. */
-export interface ForwardedElement {
+interface ForwardedElement {
   /** As sent: an address, maybe with a port, or a word such as `unknown`; '' when it does not say. */
   readonly for: string;
   readonly proto: string;

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 
-export interface HeartbeatsOptions {
+interface HeartbeatsOptions {
   /** Called once for each that is stuck, which is then no longer watched. */
   readonly onStuck: (pid: number) => void;
   readonly checkMs?: number;

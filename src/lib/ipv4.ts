@@ -1,6 +1,6 @@
 /** Pure: IPv4 addresses as numbers, and networks written as CIDR. */
 
-export interface Block {
+interface Block {
   /** First address, as an unsigned number. */
   readonly first: number;
   readonly last: number;

@@ -10,7 +10,7 @@ const POLL_MS = 10;
 /** A start of a unit that is under way is finished first. */
 const END_MS = 15_000;
 
-export interface KeeperFiles {
+interface KeeperFiles {
   readonly control: string;
   readonly keeper: string;
 }

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 
-export interface ProgramFiles {
+interface ProgramFiles {
   /** By path relative to the root. */
   readonly files: ReadonlyMap<string, Buffer>;
   /** Of all names and contents, 24 hexadecimal digits. */

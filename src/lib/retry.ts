@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-export interface RetryOptions {
+interface RetryOptions {
   readonly firstPauseMs: number;
   /** Each pause is twice the one before, up to this. */
   readonly longestPauseMs: number;

@@ -7,7 +7,7 @@ import { link, mkdir, open, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { randomHex } from './ids.ts';
 
-export interface SealKey {
+interface SealKey {
   /** First 8 hexadecimal digits of the SHA-256 of the secret, so that a mistyped key is noticed. */
   readonly id: string;
   /** 32 bytes. */

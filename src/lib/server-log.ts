@@ -9,7 +9,7 @@ const LOOK_EVERY_MS = 60_000;
 /** Of lines that cannot be written for now; what comes then is lost. */
 const MOST_WAITING_BYTES = 1024 * 1024;
 
-export interface ServerLog {
+interface ServerLog {
   readonly logger: Logger;
   close(): Promise<void>;
 }

@@ -1,7 +1,7 @@
 /** Walks through a tar file, one entry at a time, and writes nothing anywhere: what becomes of an entry is the taker's. */
 import type { Parser, ReadEntry } from 'tar';
 
-export type TarFault = 'damaged' | 'compressed' | 'unknown_kind';
+type TarFault = 'damaged' | 'compressed' | 'unknown_kind';
 
 export class TarError extends Error {
   override readonly name = 'TarError';

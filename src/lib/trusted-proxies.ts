@@ -15,7 +15,7 @@ export interface Origin {
 }
 
 /** Value of a header field, several lines of it joined with commas; '' when it is not there. The name is in lower case. */
-export type FieldOf = (name: string) => string;
+type FieldOf = (name: string) => string;
 
 /** An address or a network in CIDR notation, as its address and the length of its prefix; null for anything else. */
 export function parseNetwork(text: string): { address: string; bits: number } | null {
@@ -28,11 +28,11 @@ export function parseNetwork(text: string): { address: string; bits: number } | 
 }
 
 /** Who brings them writes their fields anew, the client first. */
-const BROUGHT = new WeakSet<IncomingMessage>();
+const THROUGH_EDGE = new WeakSet<IncomingMessage>();
 
 /** To be called by a listener that only the edge can open: what its requests say of where they come from is true. */
-export function markBrought(request: IncomingMessage): void {
-  BROUGHT.add(request);
+export function markThroughEdge(request: IncomingMessage): void {
+  THROUGH_EDGE.add(request);
 }
 
 export class TrustedProxies {
@@ -82,7 +82,7 @@ export class TrustedProxies {
 
   /** The address of the client behind a request of node:http. */
   clientOf(request: IncomingMessage): string {
-    if (BROUGHT.has(request))
+    if (THROUGH_EDGE.has(request))
       return nodeAddress(fieldMembers(String(request.headers['x-forwarded-for'] ?? ''))[0] ?? '') ?? 'unknown';
     const peer = request.socket.remoteAddress ?? 'unknown';
     if (this.none) return plainAddress(peer);

@@ -6,7 +6,7 @@ import type { NotedLink } from './tenant-links.ts';
 
 type Settings = Pick<HomeRules, 'allowed' | 'resolvers' | 'uid'>;
 
-export interface Noted {
+interface Noted {
   readonly notes: readonly NetworkNote[];
   readonly links: readonly NotedLink[];
 }

@@ -22,7 +22,7 @@ export interface Service {
   readonly port: number;
 }
 
-export interface OwnNetwork {
+interface OwnNetwork {
   readonly address: string;
   /** What programs enter it by. */
   readonly path: string;

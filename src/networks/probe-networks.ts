@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { findProgram } from '../lib/find-program.ts';
 import { Networks, type NetworksOptions } from './networks.ts';
 
-export type NetworksProbe = Omit<NetworksOptions, 'tools'>;
+type NetworksProbe = Omit<NetworksOptions, 'tools'>;
 
 const KNOCK_DEADLINE_MS = 10_000;
 /** Nothing listens in an empty network. */

@@ -12,7 +12,7 @@ export const CLAIMS = '/run/tancho/networks';
 /** Carrier-grade addresses, which machines seldom see; where something of this machine has them, the upper half of 10.0.0.0/8. */
 const POOLS = ['100.64.0.0/10', '10.128.0.0/9'];
 
-export interface Claim {
+interface Claim {
   readonly scope: string;
   /** Directory of the home's sandbox; the claim is void when that is gone. */
   readonly stateDir: string;

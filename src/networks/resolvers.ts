@@ -1,7 +1,7 @@
 /** Pure: the name servers of /etc/resolv.conf that IPv4 reaches, those on the machine's loopback apart. */
 import { isIPv4 } from 'node:net';
 
-export interface Resolvers {
+interface Resolvers {
   readonly loopback: readonly string[];
   readonly others: readonly string[];
 }

@@ -11,7 +11,7 @@ export interface Endpoint {
   readonly port: number;
 }
 
-export interface UnitRules {
+interface UnitRules {
   readonly address: string;
   /** The gateway's end of its link. */
   readonly link: string;
@@ -22,7 +22,7 @@ export interface UnitRules {
 }
 
 /** A tenant that others reach. */
-export interface LinkRules {
+interface LinkRules {
   readonly from: readonly string[];
   /** What they call it by. */
   readonly address: string;

@@ -3,31 +3,31 @@ import type { ServerResponse } from 'node:http';
 import { PROVIDER_ERRORS, ProviderError, type ProviderStatus } from './contract.ts';
 import { BadRequest } from './request.ts';
 
-export interface Answer {
+export interface ProviderAnswer {
   readonly status: number;
   /** Undefined: no body. A string goes as text, everything else as JSON. */
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-const STATUS_OF: Readonly<Record<ProviderStatus, Answer>> = {
+const STATUS_OF: Readonly<Record<ProviderStatus, ProviderAnswer>> = {
   up: { status: 204 },
   pending: { status: 202, body: 'pending' },
   down: { status: 500, body: 'down' },
 };
 
-export function statusAnswer(status: ProviderStatus): Answer {
+export function statusAnswer(status: ProviderStatus): ProviderAnswer {
   return STATUS_OF[status];
 }
 
-export function errorAnswer(error: unknown, onFault: (error: unknown) => void): Answer {
+export function errorAnswer(error: unknown, onFault: (error: unknown) => void): ProviderAnswer {
   if (error instanceof BadRequest) return { status: error.status, body: error.message };
   if (error instanceof ProviderError) return { status: PROVIDER_ERRORS[error.code], body: error.message };
   onFault(error);
   return { status: 500, body: 'The provider failed; its own output says why.' };
 }
 
-export function send(response: ServerResponse, answer: Answer): void {
+export function send(response: ServerResponse, answer: ProviderAnswer): void {
   if (response.destroyed || response.headersSent) return;
   const { body } = answer;
   if (body === undefined) {

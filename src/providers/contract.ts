@@ -94,7 +94,7 @@ export const PROVIDER_ERRORS = {
   /** What the provider stands in front of cannot be reached, or is too slow. */
   unavailable: 503,
 } as const;
-export type ProviderErrorCode = keyof typeof PROVIDER_ERRORS;
+type ProviderErrorCode = keyof typeof PROVIDER_ERRORS;
 
 /** The message goes to whoever asked: no secrets. */
 export class ProviderError extends Error {

@@ -9,7 +9,7 @@ import { atMost, inTime } from '../lib/deadline.ts';
 import { hostPort } from '../lib/host-port.ts';
 import { listening } from '../lib/listening.ts';
 import { createServer } from '../lib/node-http.ts';
-import { type Answer, errorAnswer, send, statusAnswer } from './answer.ts';
+import { type ProviderAnswer, errorAnswer, send, statusAnswer } from './answer.ts';
 import { bindRequest, createRequest, type Fields, first, type Target, targetOf, unitRequest } from './calls.ts';
 import { type Operation, type ProviderCall, ProviderError, type ProviderHandlers } from './contract.ts';
 import { Joined } from './joined.ts';
@@ -22,7 +22,7 @@ const STOP_MS = 10_000;
 const MOST_LOGGED = 300;
 
 /** Called around every call of the contract; null: it has answered by itself, or never will. */
-export type Around = (exchange: Exchange, run: () => Promise<Answer>) => Promise<Answer | null>;
+type Around = (exchange: Exchange, run: () => Promise<ProviderAnswer>) => Promise<ProviderAnswer | null>;
 
 export interface Exchange {
   readonly operation: Operation;
@@ -44,7 +44,7 @@ export interface ServeOptions extends Credentials {
   readonly log?: (line: string) => void;
   readonly around?: Around;
   /** Paths beyond the contract, behind the same credentials. Null: not one of them. */
-  readonly beyond?: (request: IncomingMessage, path: string) => Promise<Answer | null>;
+  readonly beyond?: (request: IncomingMessage, path: string) => Promise<ProviderAnswer | null>;
   readonly callMs?: number;
   /** How long a stop waits for calls that run. */
   readonly stopMs?: number;
@@ -81,12 +81,12 @@ async function closed(server: Server, patienceMs: number): Promise<void> {
 function createListener(options: ServeOptions): (request: IncomingMessage, response: ServerResponse) => void {
   const { log = () => {} } = options;
   const isAllowed = createGate(options);
-  const joined = new Joined<Answer>();
+  const joined = new Joined<ProviderAnswer>();
   /** Connections, and what is being done: a caller may leave before its work is finished. */
   let running = 0;
   let working = 0;
 
-  async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<Answer | null> {
+  async function answerTo(request: IncomingMessage, response: ServerResponse): Promise<ProviderAnswer | null> {
     const [path = '', query = ''] = splitOnce(request.url ?? '/', '?');
     if (!isAllowed(request.headers.authorization)) {
       const headers = { 'www-authenticate': 'Basic realm="provider"' };
@@ -112,8 +112,8 @@ function createListener(options: ServeOptions): (request: IncomingMessage, respo
       user: first(fields, 'user') || headerOf(request, 'x-tsuru-user'),
       fields,
     };
-    const run = (): Promise<Answer> => {
-      const work = async (): Promise<Answer> => {
+    const run = (): Promise<ProviderAnswer> => {
+      const work = async (): Promise<ProviderAnswer> => {
         if (working >= MOST_CALLS) return BUSY;
         working += 1;
         try {
@@ -127,8 +127,8 @@ function createListener(options: ServeOptions): (request: IncomingMessage, respo
       return inTime(options.callMs ?? CALL_MS, started, takesLonger);
     };
     const onFault = (error: unknown): void => log(`${method} ${path}: ${faultText(error)}`);
-    const told = (): Promise<Answer> => run().catch((error: unknown) => errorAnswer(error, onFault));
-    return options.around === undefined ? told() : options.around(exchange, told);
+    const answered = (): Promise<ProviderAnswer> => run().catch((error: unknown) => errorAnswer(error, onFault));
+    return options.around === undefined ? answered() : options.around(exchange, answered);
   }
 
   return (request, response) => {
@@ -155,9 +155,13 @@ function createListener(options: ServeOptions): (request: IncomingMessage, respo
   };
 }
 
-const BUSY: Answer = { status: 503, body: 'Too many calls at once; ask again.', headers: { 'retry-after': '1' } };
+const BUSY: ProviderAnswer = {
+  status: 503,
+  body: 'Too many calls at once; ask again.',
+  headers: { 'retry-after': '1' },
+};
 
-async function perform(handlers: ProviderHandlers, target: Target, call: ProviderCall): Promise<Answer> {
+async function perform(handlers: ProviderHandlers, target: Target, call: ProviderCall): Promise<ProviderAnswer> {
   const { instance } = target;
   switch (target.operation) {
     case 'plans':

@@ -1,6 +1,6 @@
 import type { Sandbox, SandboxProcess } from './sandbox.ts';
 
-export interface ChildEnd {
+interface ChildEnd {
   /** How the process ended. Rejects when it was to be ended and something of it could not be. */
   readonly ended: Promise<{ readonly code: number | null; readonly signal: NodeJS.Signals | null }>;
   /** Kills everything in the sandbox. */

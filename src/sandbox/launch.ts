@@ -65,7 +65,7 @@ function joinOne(cgroups: Cgroups, id: string, pid: number): void {
   }
 }
 
-export interface BubblewrapLaunch {
+interface BubblewrapLaunch {
   readonly request: SandboxRequest;
   /** File that gets bubblewrap's own account, so that the exit code is known even if the platform is away at that time. */
   readonly statusFile: string;

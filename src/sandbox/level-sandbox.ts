@@ -36,7 +36,7 @@ export interface IsolationLevel {
 /** This process, as sweep() recognises it. */
 const OWNER = `${process.pid} ${readProcess(process.pid)?.start ?? ''}`;
 
-export interface LevelSandboxOptions {
+interface LevelSandboxOptions {
   readonly isolation: IsolationLevel;
   readonly cgroups: Cgroups | null;
   readonly stateDir: string;

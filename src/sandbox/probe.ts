@@ -21,7 +21,7 @@ import { Tenants, uidRange } from './tenants.ts';
 import type { UidRange } from './tenants.ts';
 import { tryRoot, tryLevel } from './try-level.ts';
 
-export interface ProbeOptions {
+interface ProbeOptions {
   /** Where the sandbox keeps its notes: uids of tenants, exit codes. */
   readonly stateDir: string;
   /** TANCHO_HOME: hidden from every process but for its binds. */
@@ -35,7 +35,7 @@ export interface ProbeOptions {
   readonly uidRange?: UidRange;
 }
 
-export interface NetworkChoice {
+interface NetworkChoice {
   /** `auto`: where this machine has them. */
   readonly mode: 'auto' | 'own' | 'shared';
   /** CIDR networks that are open to apps although they are private. */

@@ -25,7 +25,7 @@ export class TransactionLost extends Error {
 }
 
 /** `retry`: the same transaction may well succeed when it is run again. */
-export type SqlFault = 'unique' | 'foreign_key' | 'retry' | 'unreachable' | 'unstorable' | 'other';
+type SqlFault = 'unique' | 'foreign_key' | 'retry' | 'unreachable' | 'unstorable' | 'other';
 
 const SQLITE_FAULTS: Readonly<Record<number, SqlFault>> = { 2067: 'unique', 1555: 'unique', 787: 'foreign_key' };
 const SQLITE_BUSY = 5;

@@ -2,7 +2,7 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 
-export type Encoding = 'br' | 'gzip' | '';
+type Encoding = 'br' | 'gzip' | '';
 
 const brotli = promisify(brotliCompress);
 const gzipped = promisify(gzip);

@@ -39,14 +39,14 @@ export async function serveDashboard(request: IncomingMessage, response: ServerR
   response.end(request.method === 'HEAD' ? undefined : bytes);
 }
 
-interface Answer {
+interface PageAnswer {
   /** Of the bytes: another build is another process. */
   readonly key: string;
   readonly bytes: Buffer;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-async function fileAnswer(found: DashboardFiles, path: string): Promise<Answer | null> {
+async function fileAnswer(found: DashboardFiles, path: string): Promise<PageAnswer | null> {
   const [hash = '', ...rest] = path.slice('/dashboard/files/'.length).split('/');
   const name = rest.join('/');
   // Files of another build beside those of this one would be two programs at once: the page tells how to go on.
@@ -61,7 +61,7 @@ async function fileAnswer(found: DashboardFiles, path: string): Promise<Answer |
   return { key: name, bytes, headers };
 }
 
-function pageAnswer(found: DashboardFiles): Answer {
+function pageAnswer(found: DashboardFiles): PageAnswer {
   const html = page(found);
   return {
     key: '',

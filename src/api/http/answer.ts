@@ -29,7 +29,7 @@ export interface AnswerOptions {
 }
 
 /** A request that may be answered: who asks is known, and what it brings fits the schemas of the operation. */
-export interface Admitted {
+interface Admitted {
   readonly route: Route;
   readonly request: IncomingMessage;
   readonly call: Call;

@@ -22,7 +22,7 @@ import { answerError, notServed, nothingHere, unreadablePath } from './errors.ts
 import { readBytes } from './read-bytes.ts';
 import { Reply } from './reply.ts';
 
-export interface AppOptions extends AnswerOptions {
+interface AppOptions extends AnswerOptions {
   readonly routes: readonly Route[];
   readonly logger: Logger;
   readonly proxies: TrustedProxies;

@@ -5,7 +5,7 @@ import { isRecord } from '../../lib/is-record.ts';
 import { parseJson, type RawBody, readFlag, readLowerCased, scalarText, textOf } from '../body.ts';
 import { Type } from '../schema.ts';
 
-export interface ChangeInput {
+interface ChangeInput {
   readonly change: AppChange;
   /** Only the oldest clients change host names here; '' takes them away, absent is as before. */
   readonly cname?: string;

@@ -3,12 +3,12 @@ import { PlatformError } from '../../domain/errors.ts';
 import { isRecord } from '../../lib/is-record.ts';
 import { FORM, isForm, isJson, parseJson, type RawBody, readFlag } from '../body.ts';
 
-export interface EnvSet {
+interface EnvSet {
   readonly vars: readonly { name: unknown; value: unknown; public: boolean }[];
   readonly noRestart: boolean;
 }
 
-export interface EnvUnset {
+interface EnvUnset {
   readonly names: readonly unknown[];
   readonly noRestart: boolean;
 }

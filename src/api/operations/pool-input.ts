@@ -5,7 +5,7 @@ import { isRecord } from '../../lib/is-record.ts';
 import { type RawBody, readFlag, readLowerCased, scalarText, textOf } from '../body.ts';
 import { readValues } from './options-input.ts';
 
-export interface PoolInput extends PoolChange {
+interface PoolInput extends PoolChange {
   readonly name: string;
 }
 

@@ -4,12 +4,12 @@ import type { Builder, BuildRequest, SourceTree } from '../../domain/deploys/bui
 import { Failure } from '../../domain/failure.ts';
 import type { FailureCause } from '../../domain/failure.ts';
 
-export interface Sample {
+interface Sample {
   readonly platform: string;
   readonly source: SourceTree;
 }
 
-export interface BuilderUnderTest {
+interface BuilderUnderTest {
   readonly builder: Builder;
   /** Builds, with a process called `web`. */
   readonly good: Sample;

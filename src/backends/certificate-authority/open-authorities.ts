@@ -4,18 +4,18 @@ import type { Identities } from '../../domain/certificates/authority-identity.ts
 import { createAddressGuard } from '../../lib/guarded/address-guard.ts';
 import { createLocalAuthority } from './local/local-authority.ts';
 
-export interface ExternalAccount {
+interface ExternalAccount {
   readonly kid: string;
   /** base64url. */
   readonly secret: string;
 }
 
-export interface AcmeDirectory {
+interface AcmeDirectory {
   readonly directory: string;
   readonly external: ExternalAccount | null;
 }
 
-export interface AuthoritiesOptions {
+interface AuthoritiesOptions {
   readonly kind: 'acme' | 'local' | 'none';
   readonly domain: string;
   /** Of ACME authorities, the first one first. */

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GitHost } from '../../domain/deploys/git-host.ts';
 import { isPlatformError } from '../../domain/errors.ts';
 
-export interface GitHostWorld {
+interface GitHostWorld {
   readonly host: GitHost;
   /** Puts one commit with exactly these files on main and answers its id. */
   push(app: string, files: Readonly<Record<string, string>>): Promise<string>;

@@ -2,7 +2,7 @@
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Mailer } from '../../domain/users/mailer.ts';
 
-export interface MailerUnderTest {
+interface MailerUnderTest {
   readonly mailer: Mailer;
   /** The letters that arrived, as they travelled, oldest first. */
   received(): Promise<readonly string[]>;

@@ -1,7 +1,7 @@
 /** A letter as nodemailer takes it. */
 import type { Mail } from '../../domain/users/mailer.ts';
 
-export interface Sending {
+interface Sending {
   /** An address. */
   readonly from: string;
   readonly date: Date;

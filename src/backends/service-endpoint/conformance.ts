@@ -16,7 +16,7 @@ import { createServiceEndpoints } from './index.ts';
 import { type FaultyServer, PASSWORD, REDIRECT_TARGET, type Request } from './testing/faulty-server.ts';
 
 /** A provider, and what it believes. */
-export interface ProviderUnderTest extends FaultyServer {
+interface ProviderUnderTest extends FaultyServer {
   instanceCount(): number;
   bindingCount(): number;
   /** What the next binding answers: some that no app may be given. */

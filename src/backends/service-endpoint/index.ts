@@ -6,7 +6,7 @@ import { once } from '../../lib/once.ts';
 import { createSend, CALL_TIMEOUTS, type CallTimeouts } from './calls.ts';
 import { createProxy } from './proxy.ts';
 
-export interface ServiceEndpointOptions {
+interface ServiceEndpointOptions {
   /** Hosts and CIDR networks that may be called although they are private. */
   readonly allow: readonly string[];
   readonly allowLoopback: boolean;

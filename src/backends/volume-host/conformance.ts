@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { VolumeHost, VolumeName } from '../../domain/volumes/volume-host.ts';
 
-export interface VolumeHostUnderTest {
+interface VolumeHostUnderTest {
   readonly host: VolumeHost;
   /** Writes so many bytes into a file of the volume, as its app does. */
   write(volume: VolumeName, bytes: number): Promise<void>;

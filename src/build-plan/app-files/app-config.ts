@@ -14,7 +14,7 @@ export const CONFIG_FILES = ['tancho.yaml', 'tancho.yml', 'tsuru.yaml', 'tsuru.y
 const KEYS = ['hooks', 'healthcheck', 'processes', 'volumes', 'bindings', 'maintenance_page'];
 
 /** A key of the platform's own section that becomes a default of the environment. */
-export interface PlatformOption {
+interface PlatformOption {
   readonly key: string;
   readonly variable: string;
   readonly description: string;

@@ -4,7 +4,7 @@ import type { NewVariable } from '../build-plan.ts';
 import { isRecord } from '../../lib/is-record.ts';
 import { MAX_COUNT } from './process-entry.ts';
 
-export interface AppJson {
+interface AppJson {
   readonly settings: Readonly<Record<string, ProcessSettings>>;
   /** Set with the app's first release. */
   readonly variables: readonly NewVariable[];

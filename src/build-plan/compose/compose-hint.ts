@@ -29,7 +29,7 @@ const SERVICES: Readonly<Record<string, string>> = {
   kafka: 'kafka',
 };
 /** The providers that come with the platform. */
-const BROUGHT = new Set(['postgres', 'redis']);
+const OWN_PROVIDERS = new Set(['postgres', 'redis']);
 const MOST_NAMED = 5;
 /** What can stand in a command line as it is. */
 const PLAIN = /^[\w./:@-]{1,200}$/;
@@ -65,7 +65,7 @@ export async function composeHint(app: string, files: SourceFiles): Promise<stri
 function needed(app: string, { name, image }: Entry): string {
   const service = serviceOf(image) ?? '';
   const make = `tancho instance create ${service} ${app}-${service}, then: tancho instance bind ${app}-${service} -a ${app}`;
-  const where = BROUGHT.has(service)
+  const where = OWN_PROVIDERS.has(service)
     ? `, where an operator runs "tancho provider ${service}"`
     : `, where there is a service called ${service}`;
   return `Its ${name} is ${service}${where}: ${make}`;

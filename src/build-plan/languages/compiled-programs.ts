@@ -16,7 +16,7 @@ export interface Compiler {
   readonly naming: string;
 }
 
-export interface CalledProgram {
+interface CalledProgram {
   readonly name: string;
   /** With the directory of what is compiled: no program of the system is meant. */
   readonly isOwn: boolean;

@@ -4,9 +4,7 @@ import type { Asked } from '../language.ts';
 import type { SourceFiles } from '../source/source-files.ts';
 import { nodejs } from './node/node.ts';
 
-export type FrontEnd = Required<
-  Pick<PlanParts, 'tools' | 'environment' | 'dependencies' | 'steps' | 'notes' | 'problems'>
->;
+type FrontEnd = Required<Pick<PlanParts, 'tools' | 'environment' | 'dependencies' | 'steps' | 'notes' | 'problems'>>;
 
 const NOTHING: FrontEnd = { tools: [], environment: [], dependencies: [], steps: [], notes: [], problems: [] };
 

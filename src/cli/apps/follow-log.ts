@@ -9,7 +9,7 @@ const LONGEST_PAUSE_MS = 10_000;
 const TEMPORARY: ReadonlySet<string> = new Set(['client.unreachable', 'client.timeout', 'unavailable']);
 const GATEWAY: ReadonlySet<number> = new Set([502, 503, 504]);
 
-export interface FollowOptions {
+interface FollowOptions {
   readonly signal: AbortSignal;
   /** Called when the connection is lost, with why; '' when the platform closed it in order. */
   readonly onLost: (why: string) => void;

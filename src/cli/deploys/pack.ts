@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { CliError } from '../errors.ts';
 import { IGNORE_FILES, type Ignores, ignoreRules } from './ignore-rules.ts';
 
-export interface Packed {
+interface Packed {
   /** Relative to the directory that becomes the top of the archive. */
   readonly files: readonly string[];
   /** A tar file, gzipped; to be read once. */

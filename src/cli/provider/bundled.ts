@@ -3,7 +3,7 @@ import { serveProvider } from '../../providers/serve.ts';
 import type { ProviderHandlers } from '../../providers/contract.ts';
 import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
-import { type Place, type ServeFlags, serveUntilSignal, type Started } from './serve.ts';
+import { type ServeAt, type ServeFlags, serveUntilSignal, type Started } from './serve.ts';
 
 interface ServerFlags extends ServeFlags {
   readonly url?: string;
@@ -51,7 +51,7 @@ export async function serveMock(cli: Cli, flags: ServeFlags & { misbehave: reado
 
 /** What was opened for a provider that cannot listen is closed again. */
 async function serve(
-  place: Place,
+  place: ServeAt,
   handlers: ProviderHandlers,
   warnings: readonly string[],
   close: () => Promise<void>,

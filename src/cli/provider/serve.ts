@@ -24,7 +24,7 @@ export interface Started extends RunningProvider {
   readonly isLasting: boolean;
 }
 
-export interface Place extends Credentials {
+export interface ServeAt extends Credentials {
   readonly host: string;
   readonly port: number;
   /** A line beside the output: one per call. */
@@ -36,7 +36,7 @@ const NAME = /^[a-z][a-z0-9-]{0,39}$/;
 export async function serveUntilSignal(
   cli: Cli,
   flags: ServeFlags,
-  start: (place: Place) => Promise<Started>,
+  start: (place: ServeAt) => Promise<Started>,
 ): Promise<void> {
   const { server, signal, stderr } = cli.context;
   if (!NAME.test(flags.name)) {

@@ -5,7 +5,7 @@ import { isRunning, looksLikeServer, type PidRecord, readPidFile } from '../../l
 import type { CliContext } from '../context.ts';
 import { CliError } from '../errors.ts';
 
-export type Part = 'control' | 'edge' | 'keeper';
+type Part = 'control' | 'edge' | 'keeper';
 
 /** The running process of that part of this home's server; null when there is none. */
 export async function findPart({ home }: CliContext, part: Part): Promise<PidRecord | null> {

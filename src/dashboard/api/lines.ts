@@ -19,7 +19,7 @@ export async function* ndjson(response: Response): AsyncGenerator<unknown> {
   for await (const line of lines(response)) if (line.trim() !== '') yield JSON.parse(line);
 }
 
-export interface ServerEvent {
+interface ServerEvent {
   readonly id: string;
   readonly data: string;
 }

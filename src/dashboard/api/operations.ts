@@ -16,7 +16,7 @@ type Params<L extends Line> = Operations[IdOf<L>] extends { readonly params: inf
   ? { readonly params: V }
   : unknown;
 
-export type Input<L extends Line> = { readonly signal?: AbortSignal } & Params<L> & Part<L, 'query'> & Part<L, 'body'>;
+type Input<L extends Line> = { readonly signal?: AbortSignal } & Params<L> & Part<L, 'query'> & Part<L, 'body'>;
 /** Only operations without anything in their path may be called without input. */
 export type Inputs<L extends Line> = Operations[IdOf<L>] extends { readonly params: unknown }
   ? [input: Input<L>]

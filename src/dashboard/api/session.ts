@@ -1,7 +1,7 @@
 /** Who uses this page. */
 import { signal } from '@preact/signals';
 
-export interface Viewer {
+interface Viewer {
   readonly email: string;
   readonly teams: readonly string[];
   readonly isAdmin: boolean;

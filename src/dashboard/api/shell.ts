@@ -3,7 +3,7 @@ import type { Problem } from './problem.ts';
 import { call, socketUrl } from './call.ts';
 import { problemOf } from './problem.ts';
 
-export interface ShellInput {
+interface ShellInput {
   readonly app: string;
   /** Name of a unit; '' for none in particular. */
   readonly unit: string;
@@ -16,7 +16,7 @@ export interface ShellInput {
 export type ShellEnd =
   { readonly kind: 'exit'; readonly code: number } | { readonly kind: 'cut'; readonly problem: Problem | null };
 
-export interface RemoteShell {
+interface RemoteShell {
   /** Resolves when it has begun; never, when it does not. */
   readonly begun: Promise<void>;
   readonly ended: Promise<ShellEnd>;

@@ -1,7 +1,7 @@
 /** Sends an archive and says how far it is, which fetch() cannot. The deploy goes on when the page is left. */
 import { problemOfText, lost, type Problem } from './problem.ts';
 
-export interface Sending {
+interface Sending {
   /** Resolves when the deploy has ended well; rejects with a Problem. */
   readonly ended: Promise<void>;
 }

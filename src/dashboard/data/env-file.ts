@@ -51,7 +51,7 @@ function wrong(at: number, what: string): Problem {
   return new Problem(`Line ${at + 1} ${what}.`, { code: 'dashboard', hint: 'Write one NAME=VALUE per line.' });
 }
 
-export interface EnvChange {
+interface EnvChange {
   readonly name: string;
   readonly value: string;
   readonly kind: 'new' | 'changed' | 'same';

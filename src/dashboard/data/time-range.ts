@@ -21,7 +21,7 @@ const USUAL = '1h';
 const OLDEST_MS = 48 * HOUR_MS;
 const SHORTEST_MS = MINUTE_MS;
 
-export interface AskedRange {
+interface AskedRange {
   /** '' where a part of time was chosen that does not move. */
   readonly span: string;
   at(nowMs: number): TimeRange;

@@ -3,7 +3,7 @@ import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef, useState } from 'preact/hooks';
 
-export interface DialogProps {
+interface DialogProps {
   readonly title: string;
   readonly isWide?: boolean;
   /** Nothing of what is behind it can be seen. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 
-export interface TableRow {
+interface TableRow {
   readonly key: string;
   /** The first one names the row. */
   readonly cells: readonly ComponentChildren[];

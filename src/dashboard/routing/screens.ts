@@ -5,7 +5,7 @@ import { match } from './match.ts';
 export type Params = Readonly<Record<string, string>>;
 export type Screen = ComponentType<{ readonly params: Params }>;
 
-export interface Place {
+interface ScreenRoute {
   readonly pattern: string;
   readonly title: (params: Params) => string;
   /** Key of the part of the navigation it belongs to. */
@@ -19,7 +19,7 @@ const ofApp =
   ({ app = '' }: Params): string =>
     title === '' ? app : `${title} · ${app}`;
 
-const PLACES: readonly Place[] = [
+const ROUTES: readonly ScreenRoute[] = [
   { pattern: '/', title: named('Apps'), section: 'apps', load: () => import('../screens/apps.tsx') },
   { pattern: '/new', title: named('New app'), section: 'apps', load: () => import('../screens/new-app.tsx') },
   { pattern: '/apps/:app', title: ofApp(''), section: 'apps', load: () => import('../screens/app-overview.tsx') },
@@ -126,10 +126,10 @@ const PLACES: readonly Place[] = [
   { pattern: '/health', title: named('Health'), section: 'health', load: () => import('../screens/health.tsx') },
 ];
 
-export function placeAt(path: string): { place: Place; params: Params } | null {
-  for (const place of PLACES) {
-    const params = match(place.pattern, path);
-    if (params !== null) return { place, params };
+export function routeAt(path: string): { route: ScreenRoute; params: Params } | null {
+  for (const route of ROUTES) {
+    const params = match(route.pattern, path);
+    if (params !== null) return { route, params };
   }
   return null;
 }

@@ -30,7 +30,7 @@ export interface AppTokens {
   revoke(caller: Caller, client: unknown): Promise<number>;
 }
 
-export interface AppTokensDeps {
+interface AppTokensDeps {
   readonly store: Pick<AppReader, 'app'> &
     Pick<AppTokenReader, 'appTokens'> & {
       transact<T>(

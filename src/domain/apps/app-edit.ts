@@ -16,7 +16,7 @@ export type Edit = Partial<
 /** Judged in the transaction that stores it, and before when a rollout comes first. */
 export type MakeEdit = (app: App, tx: StoreWriter) => Promise<Edit>;
 
-export interface AppEdit {
+interface AppEdit {
   apply(name: string, make: MakeEdit, by: string, say: Say): Promise<void>;
 }
 

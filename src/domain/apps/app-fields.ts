@@ -12,7 +12,7 @@ export function checkDescription(description: unknown): string {
   throw new PlatformError('input.invalid', `The description must be text of at most ${MAX_DESCRIPTION} characters.`);
 }
 
-export interface AppTeams {
+interface AppTeams {
   readonly teamOwner: string;
   /** With access, the owner included; sorted. */
   readonly teams: readonly string[];

@@ -16,7 +16,7 @@ export interface AppSettings {
   readonly mounts: Readonly<Record<string, SetMount>>;
 }
 
-export interface SetMount {
+interface SetMount {
   readonly path: string;
   /** Empty: all. */
   readonly processes: readonly string[];

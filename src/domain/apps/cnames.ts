@@ -24,7 +24,7 @@ export interface Cnames {
   remove(caller: Caller, app: string, names: readonly unknown[]): Promise<void>;
 }
 
-export interface CnamesDeps {
+interface CnamesDeps {
   readonly store: Store;
   readonly routes: Routes;
   readonly journal: Journal;

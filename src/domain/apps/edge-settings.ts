@@ -26,7 +26,7 @@ export interface EdgeSettings {
   readonly maxRequests: number;
 }
 
-export type EdgeSetting = keyof EdgeSettings;
+type EdgeSetting = keyof EdgeSettings;
 
 export const DEFAULT_EDGE: EdgeSettings = {
   maintenance: false,

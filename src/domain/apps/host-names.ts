@@ -2,7 +2,7 @@
 import { ROUTED_PROCESS } from '../units/unit.ts';
 import { type App, hostLabel } from './app.ts';
 
-export interface HostName {
+interface HostName {
   readonly name: string;
   readonly process: string;
 }

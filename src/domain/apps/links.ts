@@ -32,7 +32,7 @@ export interface Links {
   remove(caller: Caller, app: string, to: string, say: Say): Promise<void>;
 }
 
-export interface LinksDeps {
+interface LinksDeps {
   readonly store: Store;
   readonly provisioner: Pick<Engines, 'at'>;
   readonly rollouts: Rollouts;

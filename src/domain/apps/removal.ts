@@ -21,7 +21,7 @@ export interface Removal {
   remove(app: string): Promise<void>;
 }
 
-export interface RemovalDeps {
+interface RemovalDeps {
   readonly store: Store;
   readonly units: Units;
   readonly routes: Routes;

@@ -39,7 +39,7 @@ export interface Run {
   run(caller: Caller, app: string, request: RunRequest): Promise<number>;
 }
 
-export interface RunDeps {
+interface RunDeps {
   readonly store: Store;
   readonly provisioner: Provisioner;
   readonly journal: Journal;

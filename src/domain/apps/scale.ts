@@ -46,7 +46,7 @@ interface SetCount {
   readonly isMore: boolean;
 }
 
-export interface ScaleDeps {
+interface ScaleDeps {
   readonly store: Store;
   readonly rollouts: Rollouts;
   readonly journal: Journal;

@@ -54,7 +54,7 @@ export interface Shells {
   permitted(caller: Caller, app: string): Promise<void>;
 }
 
-export interface ShellsDeps {
+interface ShellsDeps {
   readonly store: Store;
   readonly provisioner: Pick<Engines, 'at' | 'shell'>;
   readonly journal: Journal;

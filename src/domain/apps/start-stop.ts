@@ -20,7 +20,7 @@ export interface StartStop {
   stop(caller: Caller, app: string, process: string, say: Say): Promise<void>;
 }
 
-export interface StartStopDeps {
+interface StartStopDeps {
   readonly store: Store;
   readonly rollouts: Rollouts;
   readonly journal: Journal;

@@ -13,7 +13,7 @@ import { demandApp } from '../demand-app.ts';
 import type { Routes } from '../routes/routes.ts';
 import { servingUnits } from '../units/unit.ts';
 
-export interface SwapOptions {
+interface SwapOptions {
   /** Also when the two differ in platform or number of units. */
   readonly force: boolean;
   /** Only the extra host names change hands; each app keeps its address. */
@@ -25,7 +25,7 @@ export interface Swap {
   swap(caller: Caller, app1: unknown, app2: unknown, options: SwapOptions): Promise<void>;
 }
 
-export interface SwapDeps {
+interface SwapDeps {
   readonly store: Store;
   readonly routes: Routes;
   readonly journal: Journal;

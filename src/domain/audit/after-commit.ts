@@ -1,7 +1,7 @@
 import type { Store, StoreWriter } from '../store.ts';
 
 /** Names of methods that write -> who is to know when a transaction that called one of them is committed. */
-export type AfterCommit = Readonly<Partial<Record<keyof StoreWriter, () => void>>>;
+type AfterCommit = Readonly<Partial<Record<keyof StoreWriter, () => void>>>;
 
 /** The same store, which tells after the commit. */
 export function tellingAfterCommit<S extends Pick<Store, 'transact'>>(store: S, after: AfterCommit): S {

@@ -11,7 +11,7 @@ import { leafOf } from '../../lib/transparency-log/verify.ts';
 import type { Store, StoreWriter } from '../store.ts';
 import { contentOf, type LogKey, type NewLogRow, type Unlogged } from './log-rows.ts';
 
-export interface AuditLogDeps {
+interface AuditLogDeps {
   readonly store: Pick<Store, 'transact' | 'auditKey'>;
   readonly logger: Logger;
   /** After what is committed, so that events that come together are signed together. */

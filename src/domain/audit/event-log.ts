@@ -39,7 +39,7 @@ export interface EventLog {
 const MOST_EVENTS = 100;
 const MOST_ROWS = 1_000;
 
-export interface EventLogDeps {
+interface EventLogDeps {
   readonly store: Pick<Store, 'apps' | 'event' | 'events' | keyof AuditLogReader>;
   readonly auditLog: Pick<AuditLog, 'sequence'>;
   readonly now: () => Date;

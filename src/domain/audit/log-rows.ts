@@ -29,7 +29,7 @@ export interface LogCheckpoint {
   readonly note: string;
 }
 
-export interface LogHead extends LogCheckpoint {
+interface LogHead extends LogCheckpoint {
   /** Hashes in base64. */
   readonly frontier: readonly string[];
 }

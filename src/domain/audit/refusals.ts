@@ -5,7 +5,7 @@
 import { callerName } from '../caller.ts';
 import type { PlatformEvent } from './events.ts';
 
-export interface RefusalsDeps {
+interface RefusalsDeps {
   readonly now: () => Date;
   /** Never rejects. */
   readonly write: (event: PlatformEvent) => Promise<void>;

@@ -49,7 +49,7 @@ const OF_THE_AUTHORITY: ReadonlySet<Cause> = new Set<Cause>([
 export const isOfTheName = (cause: Cause): boolean => OF_THE_NAME.has(cause);
 export const isOfTheAuthority = (cause: Cause): boolean => OF_THE_AUTHORITY.has(cause);
 
-export interface StepFacts {
+interface StepFacts {
   readonly name: string;
   /** Where names have to lead. */
   readonly address: string;

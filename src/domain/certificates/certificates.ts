@@ -68,7 +68,7 @@ export interface Certificates {
   authority(caller: Caller): Promise<AuthorityView>;
 }
 
-export interface CertificatesDeps {
+interface CertificatesDeps {
   readonly store: Store;
   readonly act: Act;
   readonly authorities: readonly CertificateAuthority[];

@@ -8,7 +8,7 @@ import { PlatformError } from '../errors.ts';
 import type { NameLookup } from './name-lookup.ts';
 import type { NameLooks } from './name-looks.ts';
 
-export interface HostNameProofDeps {
+interface HostNameProofDeps {
   readonly lookup: NameLookup;
   readonly looks: Pick<NameLooks, 'answersHere'>;
   readonly domain: string;

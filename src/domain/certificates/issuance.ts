@@ -17,7 +17,7 @@ import type { Presenter } from './presenter.ts';
 import { announce } from '../webhooks/occurrence.ts';
 import { type Chance, pauseAfter, renewalByLife } from './schedule.ts';
 
-export interface IssuanceDeps {
+interface IssuanceDeps {
   readonly store: Store;
   /** In the order in which they are asked; at least one. */
   readonly authorities: readonly CertificateAuthority[];

@@ -12,7 +12,7 @@ export interface SeenAddress {
   readonly takesTls: boolean;
 }
 
-export interface SeenName {
+interface SeenName {
   readonly name: string;
   readonly addresses: Found<Addresses>;
   /** Of the name, or the nearest one above it that has any. */

@@ -5,7 +5,7 @@ import { caaProblem, judge, type Judgement, type SeenAddress } from './judgement
 import type { CaaRecord, Found, NameLookup } from './name-lookup.ts';
 import type { Presenter } from './presenter.ts';
 
-export interface NameLooksDeps {
+interface NameLooksDeps {
   readonly lookup: NameLookup;
   readonly presenter: Pick<Presenter, 'present'>;
   /** Where names are to lead. */

@@ -7,7 +7,7 @@ import { hostsOf } from './wanted.ts';
 
 const VERSION = 'certificates.version';
 
-export interface PresenterDeps {
+interface PresenterDeps {
   readonly store: Store;
   readonly router: Pick<Router, 'applyCertificates' | 'certificates'>;
   readonly domain: string;

@@ -10,7 +10,7 @@ const SHORT_LIFE_MS = 10 * DAY_MS;
 /** Whatever an authority suggests: so much of the life is left for failures. */
 const LEAST_LEFT = 0.15;
 
-export interface Life {
+interface Life {
   /** ISO 8601. */
   readonly notBefore: string;
   readonly notAfter: string;

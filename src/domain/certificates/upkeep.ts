@@ -12,7 +12,7 @@ import type { Presenter } from './presenter.ts';
 import { type Chance, renewalByLife, renewalByWindow } from './schedule.ts';
 import { type Wanted, wantedCertificates } from './wanted.ts';
 
-export interface UpkeepDeps {
+interface UpkeepDeps {
   readonly store: Store;
   readonly issuance: Issuance;
   readonly presenter: Presenter;

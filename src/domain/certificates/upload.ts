@@ -4,7 +4,7 @@ import { type CertificateFacts, factsOf } from '../../lib/x509/inspect.ts';
 import { certificatesIn, pemBlocks } from '../../lib/x509/pem.ts';
 import { PlatformError } from '../errors.ts';
 
-export interface Upload {
+interface Upload {
   /** PEM: the certificate, then each that the one before was issued by. */
   readonly chain: string;
   /** PKCS #8 as PEM. */

@@ -9,7 +9,7 @@ export interface Wanted {
   readonly app: string;
 }
 
-export interface WantedFacts {
+interface WantedFacts {
   readonly apps: readonly Pick<App, 'name' | 'cname' | 'removing' | 'swappedWith' | 'routedProcesses'>[];
   readonly domain: string;
   /** Names of the platform itself. */

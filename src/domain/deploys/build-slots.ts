@@ -1,6 +1,6 @@
 /** How many builds run at once on this machine. Whoever waits is served in turn with the others; of one owner the first comes first. */
 
-export interface BuildRequest {
+interface BuildRequest {
   /** Slots are shared fairly among owners. */
   readonly owner: string;
   readonly signal: AbortSignal;

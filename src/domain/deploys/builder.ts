@@ -46,7 +46,7 @@ export interface ProcessSettings {
   readonly healthCheck?: HealthCheck;
 }
 
-export interface WantedVariable {
+interface WantedVariable {
   readonly name: string;
   readonly value: string;
   readonly isPublic: boolean;

@@ -7,12 +7,12 @@ import { PlatformError } from '../errors.ts';
 import { Failure } from '../failure.ts';
 
 /** `waiting`: for its turn or for a build slot; `switching`: from the built code to what serves. */
-export type DeployStage = 'waiting' | 'building' | 'switching';
+type DeployStage = 'waiting' | 'building' | 'switching';
 
 /** What a newer push of the same reference takes the place of: those that wait, or also the one that builds. */
 export type Replaces = 'waiting' | 'building';
 
-export interface DeployRequest {
+interface DeployRequest {
   /** Of the deploy. */
   readonly id: string;
   readonly app: string;

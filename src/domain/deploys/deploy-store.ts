@@ -1,6 +1,6 @@
 import type { Deploy } from './deploy.ts';
 
-export interface DeployFilter {
+interface DeployFilter {
   /** Undefined: every app. */
   readonly apps?: readonly string[];
   readonly limit: number;

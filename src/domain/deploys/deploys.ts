@@ -38,7 +38,7 @@ export interface DeployView extends ListedDeploy {
   readonly diff: string;
 }
 
-export interface DeployQuery {
+interface DeployQuery {
   readonly app?: string;
   readonly service?: string;
   readonly limit?: number;
@@ -74,7 +74,7 @@ interface Wanted {
   readonly say: Say;
 }
 
-export interface DeploysDeps extends InterruptedDeps {
+interface DeploysDeps extends InterruptedDeps {
   readonly gitHost: GitHost;
   readonly pipeline: Pipeline;
   readonly act: Act;

@@ -4,7 +4,7 @@ import { type StillThere, stillThereText } from './still-there.ts';
 
 const MAX_LINES = 50;
 
-export interface FailureFacts {
+interface FailureFacts {
   readonly app: string;
   readonly cause: FailureCause;
   readonly message: string;

@@ -5,7 +5,7 @@ import type { Store } from '../store.ts';
 import type { Provisioner } from '../units/provisioner.ts';
 import { servingUnits } from '../units/unit.ts';
 
-export interface LostDataDeps {
+interface LostDataDeps {
   readonly store: Pick<Store, 'units'>;
   readonly provisioner: Pick<Provisioner, 'writtenData'>;
 }

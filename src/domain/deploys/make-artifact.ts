@@ -20,7 +20,7 @@ export interface MakeDeps extends DiskRoomDeps {
   readonly slots: BuildSlots;
 }
 
-export interface MakeRequest {
+interface MakeRequest {
   readonly queued: QueuedDeploy;
   /** Whose slots these are. */
   readonly owner: string;

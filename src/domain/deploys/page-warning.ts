@@ -4,7 +4,7 @@ import { lookAtPage, type PageDeps, type PageProblem } from '../pages/page.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
 
-export interface PageWarningDeps extends PageDeps {
+interface PageWarningDeps extends PageDeps {
   readonly store: Store;
   readonly logger: Logger;
 }

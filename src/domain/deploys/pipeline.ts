@@ -43,7 +43,7 @@ import { demandMountable, releaseMounts } from '../volumes/release-mounts.ts';
 import type { VolumeHost } from '../volumes/volume-host.ts';
 import { Transcript } from './transcript.ts';
 
-export interface PipelineDeps extends MakeDeps {
+interface PipelineDeps extends MakeDeps {
   readonly probe: Pick<Probe, 'disk' | 'request'>;
   readonly queue: DeployQueue;
   readonly rollouts: Rollouts;
@@ -61,7 +61,7 @@ export interface AppNow {
   readonly env: readonly EnvVar[];
 }
 
-export interface PipelineRun {
+interface PipelineRun {
   readonly deploy: Deploy;
   /** When the deploy was asked for. */
   readonly begun: AppNow;
@@ -76,7 +76,7 @@ export interface PipelineRun {
   readonly exclusively: <T>(say: Say, work: () => Promise<T>) => Promise<T>;
 }
 
-export interface GoingBack {
+interface GoingBack {
   readonly back: NewRelease;
   /** In the transaction that makes it serve. */
   readonly write: (tx: StoreWriter) => Promise<void>;

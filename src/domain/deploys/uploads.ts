@@ -19,7 +19,7 @@ import type { Deploys } from './deploys.ts';
 import type { GitHost } from './git-host.ts';
 import { parseImageName } from './image-name.ts';
 
-export interface UploadDetails {
+interface UploadDetails {
   /** Why; becomes the message of the commit. */
   readonly message: string;
   /** Who an app token deploys for; from users it is not heeded. */
@@ -30,7 +30,7 @@ export interface UploadDetails {
   readonly commit: string;
 }
 
-export interface Upload {
+interface Upload {
   readonly archive: AsyncIterable<Uint8Array>;
   /** Asked when the archive was read: a form may say more after the file. */
   readonly details: () => UploadDetails;
@@ -64,7 +64,7 @@ export interface Uploads {
   available(caller: Caller, app: string): Promise<void>;
 }
 
-export interface UploadsDeps extends DiskRoomDeps {
+interface UploadsDeps extends DiskRoomDeps {
   readonly store: Pick<AppReader, 'app'> & Pick<PoolReader, 'pool'>;
   readonly gitHost: Pick<GitHost, 'create' | 'importArchive' | 'source'>;
   readonly deploys: Pick<Deploys, 'deploy'>;

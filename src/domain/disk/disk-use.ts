@@ -6,7 +6,7 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { DiskSurvey, Holding, HoldingKind } from './disk-survey.ts';
 
-export interface Holder {
+interface Holder {
   readonly kind: HoldingKind;
   /** '' for what belongs to no app. */
   readonly app: string;
@@ -29,7 +29,7 @@ export interface DiskUse {
   report(caller: Caller): Promise<DiskReport>;
 }
 
-export interface DiskUseDeps {
+interface DiskUseDeps {
   readonly store: Pick<Store, 'allUnits'>;
   readonly probe: Pick<Probe, 'disk'>;
   readonly survey: DiskSurvey;

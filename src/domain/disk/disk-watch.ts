@@ -10,7 +10,7 @@ import type { Store } from '../store.ts';
 import { announce } from '../webhooks/occurrence.ts';
 import { describedSpace, isLow } from './disk-room.ts';
 
-export interface DiskWatchDeps {
+interface DiskWatchDeps {
   readonly store: Pick<Store, 'setting' | 'transact'>;
   readonly probe: Pick<Probe, 'disk'>;
   readonly settings: Pick<Settings, 'diskReserveBytes'>;

@@ -12,7 +12,7 @@ import { servingUnits, type Unit } from '../units/unit.ts';
 import { isLow } from './disk-room.ts';
 import type { DiskSurvey, UnitSize } from './disk-survey.ts';
 
-export interface UnitSizesDeps {
+interface UnitSizesDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits' | 'release'>;
   readonly probe: Pick<Probe, 'disk'>;
   readonly survey: Pick<DiskSurvey, 'units'>;

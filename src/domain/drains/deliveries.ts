@@ -12,7 +12,7 @@ import type { Store } from '../store.ts';
 import type { Drain } from './drain.ts';
 import { DeliveryFailure, type DrainSender } from './drain-sender.ts';
 
-export interface DeliveriesDeps {
+interface DeliveriesDeps {
   readonly store: Pick<Store, 'drain' | 'drains'>;
   readonly logStore: LogStore;
   readonly journal: Pick<Journal, 'follow'>;
@@ -22,7 +22,7 @@ export interface DeliveriesDeps {
   readonly pauses?: DeliveryPauses;
 }
 
-export interface DeliveryPauses {
+interface DeliveryPauses {
   /** After the first new line, so that those that come together are sent together. */
   readonly gatherMs: number;
   /** After the first failure; it doubles with each. */

@@ -30,7 +30,7 @@ export interface DrainView {
 }
 
 /** Absent fields stay as they are. */
-export interface DrainChange {
+interface DrainChange {
   readonly url?: string;
   readonly format?: string;
   /** All of them anew. */
@@ -56,7 +56,7 @@ export interface Drains {
   remove(caller: Caller, id: string): Promise<void>;
 }
 
-export interface DrainsDeps {
+interface DrainsDeps {
   readonly store: Store;
   readonly logStore: LogStore;
   readonly deliveries: Pick<DrainDeliveries, 'changed'>;

@@ -13,7 +13,7 @@ export interface EnvChangeDeps {
   readonly now: () => Date;
 }
 
-export interface ChangedEnv {
+interface ChangedEnv {
   /** As read under its lease, which the caller holds. */
   readonly app: App;
   /** As it is to be from now on. */

@@ -11,7 +11,7 @@ import { demandApp } from '../demand-app.ts';
 import { changeEnv, type EnvChangeDeps } from './env-change.ts';
 import { checkTotal, checkVariable, VARIABLE_NAME } from './env-rules.ts';
 
-export interface EnvChange {
+interface EnvChange {
   readonly noRestart: boolean;
 }
 
@@ -30,7 +30,7 @@ export interface Env {
   unset(caller: Caller, app: string, names: readonly unknown[], change: EnvChange, say: Say): Promise<void>;
 }
 
-export interface EnvDeps extends EnvChangeDeps {
+interface EnvDeps extends EnvChangeDeps {
   readonly journal: Journal;
   readonly act: Act;
 }

@@ -41,7 +41,7 @@ export interface Healers {
   round(isTimely: (healer: string, finding: Finding) => boolean): Promise<void>;
 }
 
-export interface HealersDeps {
+interface HealersDeps {
   readonly healers: readonly Healer[];
   readonly external: readonly ExternalHealer[];
   readonly externalHealers: ExternalHealers;

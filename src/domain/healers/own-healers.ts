@@ -11,7 +11,7 @@ import { createUnitsHealer, type UnitsHealerDeps } from './units-healer.ts';
 import type { GitHost } from '../deploys/git-host.ts';
 import type { Orphans } from '../services/orphans.ts';
 
-export type OwnHealersDeps = UnitsHealerDeps &
+type OwnHealersDeps = UnitsHealerDeps &
   NetworksHealerDeps &
   OperationsHealerDeps & { readonly gitHost: GitHost; readonly orphans: Orphans };
 

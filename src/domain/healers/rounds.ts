@@ -7,7 +7,7 @@ import type { Logger } from '../../lib/logger.ts';
 import type { Finding } from './healer.ts';
 import type { Healers } from './healers.ts';
 
-export interface RoundsDeps {
+interface RoundsDeps {
   readonly healers: Pick<Healers, 'round'>;
   /** 0: never. */
   readonly everyMs: number;

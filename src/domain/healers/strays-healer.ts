@@ -9,7 +9,7 @@ import type { Finding, Healer } from './healer.ts';
 const GRACE_MS = 60_000;
 const STOP_MS = 1_000;
 
-export interface StraysHealerDeps {
+interface StraysHealerDeps {
   readonly store: Store;
   readonly provisioner: Provisioner;
   readonly rollouts: Rollouts;

@@ -12,7 +12,7 @@ const LEASE_WAIT_MS = 250;
 /** More are healed by the next run. */
 const MAX_FINDINGS = 200;
 
-export interface TreatDeps {
+interface TreatDeps {
   readonly store: Pick<Store, 'app'>;
   readonly act: Act;
   readonly leases: Leases;

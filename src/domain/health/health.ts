@@ -25,7 +25,7 @@ export interface Health {
   report(caller: Caller): Promise<HealthReport>;
 }
 
-export interface HealthDeps {
+interface HealthDeps {
   readonly store: Pick<Store, 'product' | 'unfinishedDeploys'>;
   readonly probe: Pick<Probe, 'disk'>;
   readonly host: Host;

@@ -52,7 +52,7 @@ export class AccessLines {
   }
 }
 
-export interface AccessLinesDeps {
+interface AccessLinesDeps {
   readonly store: Pick<Store, 'app' | 'release'>;
   readonly router: Pick<Router, 'takeAccessLog'>;
   readonly routes: Pick<Routes, 'isLogging'>;

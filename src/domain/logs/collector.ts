@@ -16,7 +16,7 @@ import type { LogStore } from './log-store.ts';
 
 const RETRY_MS = 500;
 
-export interface CollectorDeps {
+interface CollectorDeps {
   readonly provisioner: Provisioner;
   readonly logStore: LogStore;
   readonly journal: Journal;

@@ -5,7 +5,7 @@ import type { Journal } from './journal.ts';
 import type { LogStore } from './log-store.ts';
 import { read, readAfter, type Reading } from './read.ts';
 
-export interface FollowDeps {
+interface FollowDeps {
   readonly logStore: LogStore;
   readonly journal: Journal;
   readonly isAllowed: () => Promise<boolean>;

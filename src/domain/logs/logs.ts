@@ -31,7 +31,7 @@ export interface Logs {
   clear(caller: Caller, app: string): Promise<void>;
 }
 
-export interface LogsDeps {
+interface LogsDeps {
   readonly store: Store;
   readonly logStore: LogStore;
   readonly journal: Journal;

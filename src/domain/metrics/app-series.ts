@@ -3,7 +3,7 @@ import { type AnswerCounts, answersCounted, answersTogether, NO_ANSWERS, quantil
 import { type Point, Ring, type Row } from './ring.ts';
 
 export const FIELDS = ['cpuMillis', 'memoryBytes', 'units', 'restarts', 'requests', 'failures', 'logLines'] as const;
-export type Field = (typeof FIELDS)[number];
+type Field = (typeof FIELDS)[number];
 export type Sample = Row<Field>;
 
 /** Answers by class of their status, and the milliseconds in which half of them, and nearly all, were given. */
@@ -11,7 +11,7 @@ export const ANSWER_FIELDS = [
   ...(['status1xx', 'status2xx', 'status3xx', 'status4xx', 'status5xx'] as const),
   ...(['p50Ms', 'p95Ms', 'p99Ms'] as const),
 ] as const;
-export type AnswerField = (typeof ANSWER_FIELDS)[number];
+type AnswerField = (typeof ANSWER_FIELDS)[number];
 
 export type SeriesPoint = Point<Field | AnswerField>;
 

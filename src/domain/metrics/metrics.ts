@@ -22,7 +22,7 @@ export interface AppMetrics {
   readonly answerTimes: AnswerTimes;
 }
 
-export interface AnswerTimes {
+interface AnswerTimes {
   /** Upper ends of the buckets. */
   readonly boundsMs: readonly number[];
   /** Per bucket; the last has all that took longer. */

@@ -2,7 +2,7 @@
 import { type Deploy, DEPLOY_STATES, FINISHED } from '../deploys/deploy.ts';
 import type { DiskSpace } from '../diagnosis/probe.ts';
 
-export interface PlatformNow {
+interface PlatformNow {
   /** Null: nobody can tell; then there are no lines of it. */
   readonly disk: DiskSpace | null;
   readonly reserveBytes: number;

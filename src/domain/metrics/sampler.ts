@@ -12,7 +12,7 @@ import type { Provisioner, UnitUsage } from '../units/provisioner.ts';
 import type { Unit } from '../units/unit.ts';
 import { AppSeries, FINE, type Sample, type Totals } from './app-series.ts';
 
-export interface SamplerDeps {
+interface SamplerDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits'>;
   readonly provisioner: Pick<Provisioner, 'usage'>;
   readonly router: Pick<Router, 'traffic'>;

@@ -19,7 +19,7 @@ import {
   type Plan,
 } from './plan.ts';
 
-export interface NewPlan {
+interface NewPlan {
   readonly name: unknown;
   /** Bytes; 0 for no limit. */
   readonly memoryBytes: number;
@@ -42,7 +42,7 @@ export interface Plans {
   routers(caller: Caller): Promise<readonly string[]>;
 }
 
-export interface PlansDeps {
+interface PlansDeps {
   readonly store: Store;
   readonly act: Act;
   readonly provisioner: Pick<Provisioner, 'supports'>;

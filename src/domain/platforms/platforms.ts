@@ -16,7 +16,7 @@ export interface PlatformView extends PlatformInfo {
 }
 
 /** Absent: as before. */
-export interface PlatformChange {
+interface PlatformChange {
   readonly definition?: string | undefined;
   readonly isDisabled?: boolean | undefined;
 }
@@ -41,7 +41,7 @@ const MAX_DEFINITION_BYTES = 32_768;
 export function createPlatforms(deps: { store: Store; builder: Builder; act: Act; now: () => Date }): Platforms {
   const { store, builder, act, now } = deps;
 
-  async function brought(name: string): Promise<boolean> {
+  async function isBuiltIn(name: string): Promise<boolean> {
     return (await builder.platforms()).some((platform) => platform.name === name);
   }
 
@@ -53,7 +53,7 @@ export function createPlatforms(deps: { store: Store; builder: Builder; act: Act
   async function demandRecord(tx: Pick<StoreWriter, 'platformRecord'>, name: string): Promise<PlatformRecord> {
     const record = await tx.platformRecord(name);
     if (record !== null) return record;
-    if (await brought(name)) return { name, definition: null, isDisabled: false, createdAt: now().toISOString() };
+    if (await isBuiltIn(name)) return { name, definition: null, isDisabled: false, createdAt: now().toISOString() };
     throw new PlatformError('platform.unknown', `There is no platform ${name.slice(0, 63)}.`, {
       hint: 'List them with "tancho platform list".',
     });
@@ -81,7 +81,7 @@ export function createPlatforms(deps: { store: Store; builder: Builder; act: Act
     add: (caller, { name, definition }) =>
       change(caller, 'platform.add', name, async () => {
         checkName(name);
-        if ((await brought(name)) || (await store.platformRecord(name)) !== null) {
+        if ((await isBuiltIn(name)) || (await store.platformRecord(name)) !== null) {
           throw new PlatformError('platform.name_taken', 'Duplicate platform', {
             hint: `To change it: tancho platform update ${name} <file>`,
           });

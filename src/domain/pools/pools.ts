@@ -49,7 +49,7 @@ export interface Pools {
   removeTeams(caller: Caller, name: string, teams: readonly string[]): Promise<void>;
 }
 
-export interface PoolsDeps {
+interface PoolsDeps {
   readonly store: Store;
   readonly act: Act;
   readonly provisioner: Pick<Engines, 'engines'>;

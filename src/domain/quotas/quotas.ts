@@ -25,7 +25,7 @@ export interface Quotas {
 
 type QuotaStoreReader = QuotaReader & Pick<AppReader, 'app' | 'units'> & Pick<UserReader, 'user'>;
 
-export interface QuotasDeps {
+interface QuotasDeps {
   readonly store: QuotaStoreReader & { transact<T>(work: (tx: QuotaWriter) => Promise<T>): Promise<T> };
   readonly act: Act;
   readonly defaults: DefaultLimits;

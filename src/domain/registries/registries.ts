@@ -9,7 +9,7 @@ import { checkLogin, checkRegistryHost, type RegistryLogin } from './registry-lo
 
 export type RegistryLoginView = Omit<RegistryLogin, 'password'>;
 
-export interface NewLogin {
+interface NewLogin {
   readonly host: unknown;
   /** '' for all teams, which is for admins. */
   readonly team: string;
@@ -26,7 +26,7 @@ export interface Registries {
   logout(caller: Caller, host: unknown, team: string): Promise<void>;
 }
 
-export interface RegistriesDeps {
+interface RegistriesDeps {
   readonly store: Store;
   readonly act: Act;
   readonly now: () => Date;

@@ -11,7 +11,7 @@ import { singles } from '../volumes/release-mounts.ts';
 import { mountsOf } from '../volumes/volume.ts';
 import type { NumberedPlan } from './rollout-plan.ts';
 
-export interface OneWriterDeps {
+interface OneWriterDeps {
   readonly store: Store;
   readonly units: Pick<Units, 'makeWay' | 'end'>;
   readonly routes: Pick<Routes, 'publish'>;

@@ -6,7 +6,7 @@ import { servingUnits, type Unit } from '../units/unit.ts';
 import { bestUnits, type Power, wantedCounts } from '../units/wanted-units.ts';
 
 /** The part of a RolloutPlan that decides which units there are to be. */
-export interface UnitsPlan {
+interface UnitsPlan {
   readonly app: App;
   readonly release: Pick<Release, 'processes'>;
   readonly power?: Power;

@@ -9,7 +9,7 @@ import type { NumberedPlan } from './rollout-plan.ts';
 /** Migrations of large databases take their time. */
 const RELEASE_TIMEOUT_MS = 60 * 60_000;
 
-export interface CommandsDeps {
+interface CommandsDeps {
   readonly units: Pick<Units, 'runCommand'>;
   readonly settings: Pick<Settings, 'unitLimits'>;
 }

@@ -32,7 +32,7 @@ import { missingCounts, powerWithout, wantedCounts } from '../units/wanted-units
 const PATIENCE_MS = 1_500;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
-export interface RolloutsDeps {
+interface RolloutsDeps {
   readonly store: Store;
   readonly units: Units;
   readonly routes: Routes;

@@ -18,7 +18,7 @@ const RESERVE = 10_000;
 /** Of more apps than these everything is read at once. */
 const MOST_READ_ALONE = 50;
 
-export interface RoutesDeps {
+interface RoutesDeps {
   readonly store: Store;
   readonly router: Router;
   readonly provisioner: Pick<Provisioner, 'link' | 'processOf'>;

@@ -33,7 +33,7 @@ export interface BindingAttempts {
   ): Promise<T>;
 }
 
-export interface BindingAttemptsDeps {
+interface BindingAttemptsDeps {
   readonly store: Store;
   readonly provider: Provider;
   readonly orphans: Orphans;

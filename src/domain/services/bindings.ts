@@ -20,19 +20,19 @@ import { bindingLease, type Orphans } from './orphans.ts';
 import { renamed } from './binding-names.ts';
 import type { Binding, BoundNames, Instance, VariableNames } from './service.ts';
 
-export interface BindOptions {
+interface BindOptions {
   /** The units that run go on without the change until the next restart. */
   readonly noRestart?: boolean;
   /** Name of the service that the instance must be of. */
   readonly service?: string;
 }
 
-export interface BindAs extends BindOptions {
+interface BindAs extends BindOptions {
   /** Absent: those of the app's file, else as the provider calls them. */
   readonly names?: VariableNames;
 }
 
-export interface UnbindOptions extends BindOptions {
+interface UnbindOptions extends BindOptions {
   /** Forgets the binding even if the provider does not. */
   readonly force?: boolean;
 }
@@ -50,7 +50,7 @@ export interface Bindings {
   unbind(caller: Caller, instance: string, app: string, options: UnbindOptions, say: Say): Promise<void>;
 }
 
-export interface BindingsDeps extends EnvChangeDeps {
+interface BindingsDeps extends EnvChangeDeps {
   readonly attempts: BindingAttempts;
   readonly orphans: Orphans;
   readonly leases: Leases;

@@ -10,7 +10,7 @@ import { type Provider, providerFailed } from './provider.ts';
 import type { Instance } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 
-export interface RemoveOptions {
+interface RemoveOptions {
   /** Forgets the instance even if the provider does not. */
   readonly force?: boolean;
   /** Name of the service that the instance must be of; '' or absent for any. */

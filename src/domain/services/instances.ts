@@ -71,7 +71,7 @@ export interface Instances extends InstanceRemoval {
   revoke(caller: Caller, name: string, team: string, service?: string): Promise<void>;
 }
 
-export interface InstancesDeps {
+interface InstancesDeps {
   readonly store: Store;
   readonly provider: Provider;
   readonly orphans: Orphans;

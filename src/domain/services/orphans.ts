@@ -26,12 +26,12 @@ export interface Orphan {
   readonly problem: string;
 }
 
-export interface Healed {
+interface Healed {
   readonly undone: number;
   readonly remaining: readonly Orphan[];
 }
 
-export interface OrphansDeps {
+interface OrphansDeps {
   readonly store: Store;
   readonly provider: Provider;
   readonly leases: Leases;
@@ -51,7 +51,7 @@ const LEASE_WAIT_MS = 500;
 const MOST_AT_ONCE = 16;
 const HOLDER = 'undoing what was not finished';
 
-export interface UndoOptions {
+interface UndoOptions {
   /** Nothing that was begun is still under way: it was answered, or somebody wants the name or the pair anew. */
   readonly isOver?: boolean;
 }

@@ -22,7 +22,7 @@ export interface RestoredBindings {
   write(tx: StoreWriter): Promise<void>;
 }
 
-export interface RestoreRequest {
+interface RestoreRequest {
   readonly caller: Caller;
   readonly app: string;
   readonly release: Release;
@@ -37,7 +37,7 @@ export interface RestoreBindings {
   around<T>(request: RestoreRequest, work: (restored: RestoredBindings) => Promise<T>): Promise<T>;
 }
 
-export interface RestoreDeps {
+interface RestoreDeps {
   readonly store: Store;
   readonly leases: Leases;
   readonly orphans: Orphans;

@@ -40,7 +40,7 @@ export interface Services {
   plans(caller: Caller, name: string): Promise<EndpointPlan[]>;
 }
 
-export interface ServicesDeps {
+interface ServicesDeps {
   readonly store: Store;
   readonly provider: Provider;
   readonly act: Act;

@@ -13,7 +13,7 @@ import { toldHosts, UNTOLD } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 import { servingHosts, unitHosts } from './unit-hosts.ts';
 
-export interface UnitBindingsDeps {
+interface UnitBindingsDeps {
   readonly store: Store;
   readonly provider: Provider;
   readonly leases: Leases;

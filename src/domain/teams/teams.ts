@@ -23,7 +23,7 @@ export interface Teams {
   removeMember(caller: Caller, team: string, email: string): Promise<void>;
 }
 
-export interface TeamsDeps {
+interface TeamsDeps {
   readonly store: AccountStore;
   readonly act: Act;
   readonly now: () => Date;

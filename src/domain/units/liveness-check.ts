@@ -43,7 +43,7 @@ export function livenessCheckOf(
 }
 
 /** Why a unit is to be started again. */
-export interface Hung {
+interface Hung {
   /** Half a sentence. */
   readonly reason: string;
   /** When the first failure of the row was seen, milliseconds since 1970. */

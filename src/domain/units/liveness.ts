@@ -11,7 +11,7 @@ import type { ProbeResult, Provisioner } from './provisioner.ts';
 import type { Supervisor } from './supervisor.ts';
 import { unitSpec } from './unit-spec.ts';
 
-export interface LivenessDeps {
+interface LivenessDeps {
   readonly store: Store;
   readonly provisioner: Pick<Provisioner, 'probe' | 'exec'>;
   readonly supervisor: Supervisor;

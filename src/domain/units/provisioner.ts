@@ -193,7 +193,7 @@ export interface Shell {
 }
 
 /** What a pool may say of where in the engine its apps run. */
-export interface PoolOption {
+interface PoolOption {
   /** For people, after "give": `a namespace that is there`. */
   readonly description: string;
   /** Of the whole value. */

@@ -18,7 +18,7 @@ import type { Units } from './units.ts';
 const OUTGROWN_GRACE_MS = 1_000;
 const STORE_PAUSES = { firstPauseMs: 250, longestPauseMs: 10_000 };
 
-export interface SupervisorDeps {
+interface SupervisorDeps {
   readonly store: Store;
   readonly provisioner: Pick<Engines, 'of' | 'onExit'>;
   readonly routes: Routes;
@@ -51,7 +51,7 @@ interface Replacement {
   readonly graceMs?: number;
 }
 
-export interface StartFailure {
+interface StartFailure {
   readonly cause: FailureCause;
   readonly message: string;
 }

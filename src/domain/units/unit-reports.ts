@@ -12,7 +12,7 @@ import { demandApp } from '../demand-app.ts';
 import { findUnit, unitNotFound } from './find-unit.ts';
 import { type Unit, unitName } from './unit.ts';
 
-export interface UnitReport {
+interface UnitReport {
   /** Id, the beginning of one, or name of the unit. */
   readonly unit: string;
   readonly status: string;

@@ -29,7 +29,7 @@ const FAILED_GRACE_MS = 1_000;
 const MAX_DETAIL = 500;
 const DOWN = { state: 'error', address: null } as const;
 
-export interface UnitsDeps {
+interface UnitsDeps {
   readonly store: Store;
   readonly provisioner: Engines;
   readonly collector: Collector;
@@ -40,7 +40,7 @@ export interface UnitsDeps {
   readonly now: () => Date;
 }
 
-export interface StartOptions {
+interface StartOptions {
   /** Of a release that nothing has run yet: what does not listen is watched for longer. */
   readonly isNew?: boolean;
 }

@@ -7,7 +7,7 @@ import type { WebhookWriter } from '../webhooks/webhook-store.ts';
 import type { UserReader, UserWriter } from './user-store.ts';
 
 /** The part of the Store that accounts and teams need; every Store is one. */
-export interface AccountReader
+interface AccountReader
   extends
     UserReader,
     TeamReader,

@@ -35,7 +35,7 @@ export interface PasswordChanges {
   ): Promise<void>;
 }
 
-export interface PasswordChangesDeps {
+interface PasswordChangesDeps {
   readonly store: AccountStore;
   readonly act: Act;
   readonly now: () => Date;

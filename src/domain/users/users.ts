@@ -39,14 +39,14 @@ export interface Users extends SshKeys, ApiKeys, PasswordChanges, Accounts, Call
   readonly registrationOpen: boolean;
 }
 
-export interface Login {
+interface Login {
   readonly token: string;
   readonly isAdmin: boolean;
   /** ISO 8601 UTC; the session ends then. */
   readonly expiresAt: string;
 }
 
-export interface UsersDeps {
+interface UsersDeps {
   readonly store: AccountStore;
   readonly act: Act;
   readonly now: () => Date;

@@ -7,7 +7,7 @@ import type { DeclaredVolume, Volume } from './volume.ts';
 import { demandPlaceFor } from './volume-count.ts';
 import type { VolumeHost } from './volume-host.ts';
 
-export interface DeclareDeps {
+interface DeclareDeps {
   readonly store: Store;
   readonly volumeHost: VolumeHost;
   readonly settings: Pick<Settings, 'volumeMaxBytes'>;

@@ -2,7 +2,7 @@
 import type { Store } from '../store.ts';
 import type { VolumeHost, VolumeName } from './volume-host.ts';
 
-export interface VolumeRemovalDeps {
+interface VolumeRemovalDeps {
   readonly store: Pick<Store, 'transact' | 'volumes'>;
   readonly host: VolumeHost;
 }

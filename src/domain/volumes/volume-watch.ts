@@ -10,7 +10,7 @@ import type { VolumeHost } from './volume-host.ts';
 
 const EVERY_MS = 60_000;
 
-export interface VolumeWatchDeps {
+interface VolumeWatchDeps {
   readonly store: Pick<Store, 'volumes'>;
   readonly volumeHost: Pick<VolumeHost, 'hold' | 'size'>;
   readonly journal: Journal;

@@ -38,14 +38,14 @@ export interface VolumeView {
   readonly bytes: number | null;
 }
 
-export interface NewVolume {
+interface NewVolume {
   readonly name: unknown;
   /** Bytes; absent: as much as a volume may hold here. */
   readonly maxBytes?: number;
   readonly isSingle?: boolean;
 }
 
-export interface MountRequest {
+interface MountRequest {
   readonly path: unknown;
   /** Absent or empty: all. */
   readonly processes?: readonly string[];
@@ -70,7 +70,7 @@ export interface Volumes {
   remove(caller: Caller, app: string, name: string): Promise<void>;
 }
 
-export interface VolumesDeps {
+interface VolumesDeps {
   readonly store: Store;
   readonly host: VolumeHost;
   readonly provisioner: Pick<Engines, 'at'>;

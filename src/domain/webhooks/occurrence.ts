@@ -14,7 +14,7 @@ export const OCCURRENCES = [
 ] as const;
 export type OccurrenceKind = (typeof OCCURRENCES)[number];
 
-export interface Occurrence {
+interface Occurrence {
   readonly kind: OccurrenceKind;
   /** '' for what is about no app. */
   readonly app: string;

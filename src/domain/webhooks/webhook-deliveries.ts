@@ -7,7 +7,7 @@ import type { Store } from '../store.ts';
 import { afterAttempt, type Delivery } from './delivery.ts';
 import type { WebhookSender } from './webhook-sender.ts';
 
-export interface WebhookDeliveriesDeps {
+interface WebhookDeliveriesDeps {
   readonly store: Pick<Store, 'dueDeliveries' | 'nextDeliveryAt' | 'webhook' | 'transact'>;
   readonly sender: WebhookSender;
   readonly logger: Logger;

@@ -53,7 +53,7 @@ export interface Webhooks {
   resend(caller: Caller, id: string, delivery: string): Promise<Delivery>;
 }
 
-export interface WebhooksDeps {
+interface WebhooksDeps {
   /** Wakes whoever sends. */
   readonly store: Store;
   readonly sender: WebhookSender;

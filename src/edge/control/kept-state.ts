@@ -2,7 +2,7 @@ import type { EdgeLog } from '../edge-log.ts';
 import type { StateFile } from './state-file.ts';
 
 /** What applying answers. `persisted` is false when the value is in force but could not be written to disk. */
-export interface Applied {
+interface Applied {
   readonly version: number;
   readonly persisted: boolean;
 }

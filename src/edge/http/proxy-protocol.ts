@@ -1,7 +1,7 @@
 import { HEAD_BAD, HEAD_MORE } from './head-reader.ts';
 
 /** Whom a balancer speaks for, by the header of the PROXY protocol that its connection begins with. */
-export interface ProxySource {
+interface ProxySource {
   /** Null when the balancer speaks for itself (a health check), or does not know. */
   readonly address: string | null;
   /** The port that the client connected to; null like the address. */

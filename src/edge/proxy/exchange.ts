@@ -2,7 +2,7 @@ import { BODY_BAD } from '../http/body-reader.ts';
 import { Refusal } from '../http/refusal.ts';
 import type { RequestHead } from '../http/request-head.ts';
 import type { ResponseHead } from '../http/response-head.ts';
-import { Answer } from './answer.ts';
+import { UnitAnswer } from './unit-answer.ts';
 import { AnswerHeads } from './answer-heads.ts';
 import type { Requester } from './requester.ts';
 import type { ClientUser } from './client-user.ts';
@@ -46,7 +46,7 @@ export class Exchange implements Applicant, ClientUser {
   #awaitsBody = false;
   /** It has closed its sending side; most that do so have left, and nothing that becomes of their request is a failure. */
   #clientLeft = false;
-  #answer: Answer | null = null;
+  #answer: UnitAnswer | null = null;
 
   constructor(plane: Plane, client: Requester, request: RoutedRequest) {
     this.#plane = plane;
@@ -249,7 +249,7 @@ export class Exchange implements Applicant, ClientUser {
       hstsSeconds,
       cookie: this.#search.cookieFor(this.#request.origin.isSecure),
     };
-    this.#answer = new Answer(this.#client, this.#head, { head, mayKeepAlive, own });
+    this.#answer = new UnitAnswer(this.#client, this.#head, { head, mayKeepAlive, own });
   }
 
   #switch(head: ResponseHead, rest: Buffer): void {

@@ -1,4 +1,4 @@
-export interface AccessFacts {
+interface AccessFacts {
   readonly method: string;
   readonly target: string;
   readonly host: string;

@@ -31,7 +31,7 @@ export function headForUnit(head: RequestHead, origin: RequestOrigin, requestId:
   );
 }
 
-export interface AnswerForm {
+interface AnswerForm {
   readonly keepAlive: boolean;
   /** True when a body that ends with the unit's connection goes on as chunks. */
   readonly chunkIt: boolean;

@@ -2,7 +2,7 @@ import { escapeHtml } from '../../lib/escape-html.ts';
 import { ownAnswer } from './own-answer.ts';
 import { STATUS_TITLES } from './status-titles.ts';
 
-export interface RefusalPage {
+interface RefusalPage {
   readonly status: number;
   /** One or two sentences for whoever sees the page. */
   readonly detail: string;

@@ -7,7 +7,7 @@ import type { ClientPeer } from '../proxy/client-peer.ts';
 import type { Watched } from '../proxy/deadlines.ts';
 import type { Plane } from '../proxy/plane.ts';
 
-export interface GreetingUser {
+interface GreetingUser {
   /** The server that the connection is for; an alert for the client where there is none. */
   serverFor(hello: ClientHello): Server | Buffer;
   /** The client speaks no TLS; `bytes` is what it said. */

@@ -13,7 +13,7 @@ const CIPHERS = [
   ...['ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
 ].join(':');
 
-export interface TlsServersOptions {
+interface TlsServersOptions {
   /** By ALPN, in order of preference. */
   readonly protocols: readonly string[];
   readonly onSecure: (socket: TLSSocket) => void;

@@ -3,7 +3,7 @@ import { addressBytes, bytesOf, embeddedIPv4, samePrefix } from './ip-address.ts
 
 /** From harmless to never called. */
 const ADDRESS_CLASSES = ['public', 'private', 'loopback', 'never'] as const;
-export type AddressClass = (typeof ADDRESS_CLASSES)[number];
+type AddressClass = (typeof ADDRESS_CLASSES)[number];
 
 export interface AddressKind {
   readonly class: AddressClass;

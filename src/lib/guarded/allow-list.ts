@@ -2,7 +2,7 @@
 import { isIP } from 'node:net';
 import { addressBytes, embeddedIPv4, samePrefix } from './ip-address.ts';
 
-export interface AllowList {
+interface AllowList {
   readonly hosts: ReadonlySet<string>;
   readonly networks: readonly { readonly bytes: Uint8Array; readonly bits: number }[];
 }

@@ -9,7 +9,7 @@ import { pipeline } from 'node:stream';
 import { request as requestHttp } from '../node-http.ts';
 import { type AddressGuard, ForbiddenAddress, type ResolvedAddress, UnknownHost } from './address-guard.ts';
 
-export interface GuardedRequest {
+interface GuardedRequest {
   readonly method: string;
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface GuardedRequest {
   readonly roots?: string;
 }
 
-export type RequestFailureCode = 'forbidden' | 'unreachable' | 'timeout' | 'malformed' | 'too_long';
+type RequestFailureCode = 'forbidden' | 'unreachable' | 'timeout' | 'malformed' | 'too_long';
 
 export class RequestFailure extends Error {
   override readonly name = 'RequestFailure';

@@ -4,7 +4,7 @@
  */
 import { hash } from 'node:crypto';
 
-export type Frontier = readonly Buffer[];
+type Frontier = readonly Buffer[];
 
 const LEAF = Buffer.of(0);
 const NODE = Buffer.of(1);

@@ -18,12 +18,12 @@ const CERT_SIGN = 5;
 const CRL_SIGN = 6;
 const SERIAL_BYTES = 16;
 
-export interface Validity {
+interface Validity {
   readonly notBefore: Date;
   readonly notAfter: Date;
 }
 
-export interface Signer {
+interface Signer {
   /** PEM. */
   readonly certificate: string;
   /** PKCS #8 as PEM. */

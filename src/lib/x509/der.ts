@@ -54,7 +54,7 @@ export function time(at: Date): Buffer {
   return at.getUTCFullYear() < 2050 ? tagged(0x17, Buffer.from(digits.slice(2))) : tagged(0x18, Buffer.from(digits));
 }
 
-export interface DerValue {
+interface DerValue {
   readonly tag: number;
   readonly body: Buffer;
   /** With tag and length, as it was read. */

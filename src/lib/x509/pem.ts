@@ -2,7 +2,7 @@
 
 const BLOCK = /-----BEGIN ([A-Z0-9 ]+)-----[^-]*-----END \1-----/g;
 
-export interface PemBlock {
+interface PemBlock {
   /** `CERTIFICATE`, `PRIVATE KEY` ... */
   readonly label: string;
   /** With its first and last line, without anything around it. */

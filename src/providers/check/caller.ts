@@ -5,7 +5,7 @@ import { request as requestHttp } from '../../lib/node-http.ts';
 
 const MOST_BYTES = 1024 * 1024;
 
-export interface Credentials {
+interface Credentials {
   readonly username: string;
   readonly password: string;
 }
@@ -18,7 +18,7 @@ export interface CallerOptions {
   readonly timeoutMs: number;
 }
 
-export interface CallOptions {
+interface CallOptions {
   /** POST: form; DELETE: form and query; GET: query. */
   readonly fields?: Readonly<Record<string, string>>;
   readonly idempotencyKey?: string;

@@ -1,7 +1,7 @@
 /** Carries a rule out: each misdeed at the level where it hurts, up to the bytes on the connection. */
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { type Answer, send } from '../answer.ts';
+import { type ProviderAnswer, send } from '../answer.ts';
 import type { Exchange } from '../serve.ts';
 import type { Rule } from './rules.ts';
 
@@ -9,24 +9,24 @@ const DRIP_MS = 200;
 const HUGE_PIECES = 1024;
 const PIECE = 'x'.repeat(64 * 1024);
 
-export interface MisdeedOptions {
+interface MisdeedOptions {
   /** Ends the process of its own; absent where it is not its own. */
   readonly exit?: () => void;
   /** All it knows. */
   readonly forget: () => void;
   /** What a liar answers to this call. */
-  readonly lie: (exchange: Exchange) => Answer;
+  readonly lie: (exchange: Exchange) => ProviderAnswer;
 }
 
 /** Null: the answer was given in another way, or never will be. */
 export async function misbehave(
   rule: Rule,
   exchange: Exchange,
-  run: () => Promise<Answer>,
+  run: () => Promise<ProviderAnswer>,
   options: MisdeedOptions,
-): Promise<Answer | null> {
+): Promise<ProviderAnswer | null> {
   const { response } = exchange;
-  const failure: Answer = { status: rule.status ?? 500, body: 'told to fail' };
+  const failure: ProviderAnswer = { status: rule.status ?? 500, body: 'told to fail' };
   switch (rule.do) {
     case 'fail':
       return failure;

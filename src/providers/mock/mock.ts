@@ -3,7 +3,7 @@
  * process or as `tancho provider mock`. Tells what it was asked, and what there really is.
  */
 import type { IncomingMessage } from 'node:http';
-import type { Answer } from '../answer.ts';
+import type { ProviderAnswer } from '../answer.ts';
 import {
   instanceExists,
   isAnother,
@@ -82,7 +82,7 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
   const rules = createRuleBook();
   for (const rule of options.rules ?? []) rules.add(rule);
 
-  async function around(exchange: Exchange, run: () => Promise<Answer>): Promise<Answer | null> {
+  async function around(exchange: Exchange, run: () => Promise<ProviderAnswer>): Promise<ProviderAnswer | null> {
     const rule = rules.take(exchange.operation);
     const { operation, instance, idempotencyKey } = exchange;
     asked.push({
@@ -103,7 +103,7 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
     });
   }
 
-  async function control(request: IncomingMessage, path: string): Promise<Answer | null> {
+  async function control(request: IncomingMessage, path: string): Promise<ProviderAnswer | null> {
     if (path !== CONTROL) return null;
     if (request.method === 'POST') {
       try {
@@ -229,7 +229,7 @@ function variablesFor(instance: string): Record<string, string> {
   return { MOCK_URL: address, MOCK_USER: instance, MOCK_PASSWORD: password };
 }
 
-function lie({ operation, instance }: Exchange): Answer {
+function lie({ operation, instance }: Exchange): ProviderAnswer {
   switch (operation) {
     case 'plans':
       return { status: 200, body: [{ name: 'imaginary', description: 'There is no such plan' }] };

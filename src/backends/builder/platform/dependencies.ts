@@ -21,7 +21,7 @@ export async function prepareDependencies(
   const { steps } = dependencies;
   if (steps.length === 0) return null;
   const versions = Object.fromEntries(build.programs.map((program) => [program.program, program.version]));
-  for (const [index, brought] of build.brought.entries()) versions[`brought-${index}`] = brought.version;
+  for (const [index, fetched] of build.fetched.entries()) versions[`brought-${index}`] = fetched.version;
   const plain = steps.map((step) => step.run);
   const neverKept = typeof dependencies.neverKept === 'string';
   const key = await layerKey(dependencies, plain, versions, files);

@@ -6,7 +6,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { planVariables } from './environment.ts';
 import type { RunningBuild } from './running-build.ts';
 
-export interface Finished {
+interface Finished {
   /** The tree of the layer of dependencies, or null. */
   readonly layer: string | null;
   /** Variables from the app's own files. */
@@ -14,12 +14,12 @@ export interface Finished {
 }
 
 export async function writeManifest(build: RunningBuild, { layer, options }: Finished): Promise<void> {
-  const { context, plan, place, request, brought, programs } = build;
+  const { context, plan, place, request, fetched, programs } = build;
   const values: Record<string, string> = { app: request.app, code: place.code };
   if (layer !== null) values['layer'] = layer;
   const own = plan.path.map((directory) => join(place.code, directory));
-  const path = [...own, ...(layer === null ? [] : [join(layer, 'bin')]), ...brought.map((tool) => tool.bin)];
-  const binds = [...(layer === null ? [] : [layer]), ...brought.map((tool) => tool.directory)];
+  const path = [...own, ...(layer === null ? [] : [join(layer, 'bin')]), ...fetched.map((tool) => tool.bin)];
+  const binds = [...(layer === null ? [] : [layer]), ...fetched.map((tool) => tool.directory)];
   for (const program of programs) {
     if (plan.tools.find((tool) => tool.program === program.program)?.runtime !== true) continue;
     binds.push(...program.binds);

@@ -5,12 +5,12 @@ import { Failure } from '../../../domain/failure.ts';
 import type { RunningBuild } from './running-build.ts';
 import { StepRunner } from './steps/step-runner.ts';
 import type { NoProgram, Program } from './toolchain/programs.ts';
-import type { Brought } from './toolchain/toolchains.ts';
+import type { FetchedTool } from './toolchain/toolchains.ts';
 import type { BuilderContext } from './builder-context.ts';
 
-export interface ResolvedTools {
+interface ResolvedTools {
   readonly programs: readonly Program[];
-  readonly brought: readonly Brought[];
+  readonly fetched: readonly FetchedTool[];
   /** For people, in the plan's order: `node 22.11.0 (engines.node in package.json)`. */
   readonly versions: readonly string[];
 }
@@ -24,23 +24,23 @@ interface Found {
 }
 
 /** Throws Failure `toolchain_missing`, before anything is brought when that can be known from this machine. */
-export async function resolveTools(build: Omit<RunningBuild, 'programs' | 'brought'>): Promise<ResolvedTools> {
+export async function resolveTools(build: Omit<RunningBuild, 'programs' | 'fetched'>): Promise<ResolvedTools> {
   const { context, plan } = build;
   const all: Found[] = [];
   for (const tool of plan.tools) all.push(await find(context, tool));
   const programs = all.flatMap(({ program }) => program ?? []);
-  const runner = new StepRunner({ ...build, programs, brought: [] });
-  const brought: Brought[] = [];
+  const runner = new StepRunner({ ...build, programs, fetched: [] });
+  const fetched: FetchedTool[] = [];
   const versions: string[] = [];
   for (const { tool, program, isShort } of all) {
     const other = isShort
       ? await context.toolchains.bring(tool, program?.version ?? null, () => runner.toolContext())
       : null;
-    if (other !== null) brought.push(other);
+    if (other !== null) fetched.push(other);
     const version = other?.version ?? program?.version ?? '';
     versions.push(`${tool.program} ${version}${reason(tool, program, other)}`);
   }
-  return { programs, brought, versions };
+  return { programs, fetched, versions };
 }
 
 async function find(context: BuilderContext, tool: Tool): Promise<Found> {
@@ -91,14 +91,14 @@ function fetchesItself({ fetchesItselfSince }: Tool, { version }: Program): bool
   return fetchesItselfSince !== undefined && gte(version, fetchesItselfSince);
 }
 
-function reason(tool: Tool, program: Program | null, brought: Brought | null): string {
+function reason(tool: Tool, program: Program | null, fetched: FetchedTool | null): string {
   const { wanted = null } = tool;
   if (wanted !== null) {
-    if (brought === null && program !== null && !satisfies(program.version, wanted.range)) {
+    if (fetched === null && program !== null && !satisfies(program.version, wanted.range)) {
       return ` (${wanted.from} asks for ${wanted.text}, which it fetches)`;
     }
-    const instead = brought !== null && program !== null ? `, instead of the installed ${program.version}` : '';
+    const instead = fetched !== null && program !== null ? `, instead of the installed ${program.version}` : '';
     return ` (${wanted.from} asks for ${wanted.text}${instead})`;
   }
-  return brought !== null ? ' (none is installed)' : '';
+  return fetched !== null ? ' (none is installed)' : '';
 }

@@ -5,7 +5,7 @@ import type { BuildRequest } from '../../../domain/deploys/builder.ts';
 import type { SlugPlace } from './slugs.ts';
 import type { BuildOutput } from './steps/output.ts';
 import type { Program } from './toolchain/programs.ts';
-import type { Brought } from './toolchain/toolchains.ts';
+import type { FetchedTool } from './toolchain/toolchains.ts';
 import type { BuilderContext } from './builder-context.ts';
 
 export interface RunningBuild {
@@ -17,7 +17,7 @@ export interface RunningBuild {
   /** Tools found on this machine, in the plan's order. */
   readonly programs: readonly Program[];
   /** Versions brought in place of them. */
-  readonly brought: readonly Brought[];
+  readonly fetched: readonly FetchedTool[];
   readonly output: BuildOutput;
   readonly signal: AbortSignal;
 }

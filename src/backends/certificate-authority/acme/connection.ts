@@ -18,7 +18,7 @@ export interface ConnectionOptions {
   readonly now: () => Date;
 }
 
-export interface Answer {
+export interface AcmeAnswer {
   readonly status: number;
   /** Parsed where it is JSON; else the text. */
   readonly body: unknown;
@@ -62,12 +62,12 @@ export class Connection {
   }
 
   /** Not signed. Errors: IssueFailure. */
-  async get(url: string, signal: AbortSignal): Promise<Answer> {
+  async get(url: string, signal: AbortSignal): Promise<AcmeAnswer> {
     return this.#demandGood(await this.#send('GET', url, null, signal));
   }
 
   /** Signed; `payload` null: POST-as-GET. Errors: IssueFailure. */
-  async post(signer: Signer, url: string, payload: unknown, signal: AbortSignal): Promise<Answer> {
+  async post(signer: Signer, url: string, payload: unknown, signal: AbortSignal): Promise<AcmeAnswer> {
     for (let attempt = 1; ; attempt++) {
       const nonce = this.#nonces.pop() ?? (await this.#freshNonce(signal));
       const who = signer.account === null ? { jwk: signer.jwk } : { kid: signer.account };
@@ -78,11 +78,11 @@ export class Connection {
     }
   }
 
-  #problem(answer: Answer): Problem {
+  #problem(answer: AcmeAnswer): Problem {
     return problemOf(answer.body);
   }
 
-  #demandGood(answer: Answer): Answer {
+  #demandGood(answer: AcmeAnswer): AcmeAnswer {
     if (answer.status < 300) return answer;
     const { status, retryAt } = answer;
     throw failureOf({ problem: this.#problem(answer), status, retryAt, authority: this.authority });
@@ -96,7 +96,7 @@ export class Connection {
     throw failureOf({ problem: problemOf(body), status, retryAt, authority: this.authority }, 'authority_away');
   }
 
-  async #send(method: string, url: string, body: string | null, signal: AbortSignal): Promise<Answer> {
+  async #send(method: string, url: string, body: string | null, signal: AbortSignal): Promise<AcmeAnswer> {
     const { guard, userAgent, roots } = this.#options;
     const headers = {
       'user-agent': userAgent,
@@ -118,7 +118,7 @@ export class Connection {
     }
   }
 
-  #read(answer: IncomingMessage, text: string): Answer {
+  #read(answer: IncomingMessage, text: string): AcmeAnswer {
     const { 'replay-nonce': nonce, location, 'retry-after': retryAfter, 'content-type': type = '' } = answer.headers;
     if (typeof nonce === 'string' && /^[A-Za-z0-9_-]{1,512}$/.test(nonce) && this.#nonces.length < MAX_NONCES) {
       this.#nonces.push(nonce);

@@ -1,7 +1,7 @@
 /** Signs requests as ACME wants them: flattened JWS with ES256 (RFC 7515, RFC 8555 section 6.2). */
 import { createHash, createHmac, createPrivateKey, createPublicKey, type KeyObject, sign } from 'node:crypto';
 
-export interface Jwk {
+interface Jwk {
   readonly crv: string;
   readonly kty: string;
   readonly x: string;

@@ -5,11 +5,11 @@ import { certificatesIn } from '../../../lib/x509/pem.ts';
 import { renewalId } from '../../../lib/x509/inspect.ts';
 import { certificateRequest } from '../../../lib/x509/request.ts';
 import { chooseChallenge, toPresent } from './challenges.ts';
-import type { Answer, Connection, Signer } from './connection.ts';
+import type { AcmeAnswer, Connection, Signer } from './connection.ts';
 import { failureOf, problemOf } from './problem.ts';
 import { type Authorization, authorizationOf, type Order, orderOf } from './wire.ts';
 
-export interface OrderOptions {
+interface OrderOptions {
   readonly connection: Connection;
   readonly signer: Signer;
   /** '' for the authority's own choice. */
@@ -57,7 +57,8 @@ async function newOrder(options: OrderOptions, request: IssueRequest): Promise<s
     identifiers: request.names.map((value) => ({ type: 'dns', value })),
     ...(profile !== '' && { profile }),
   };
-  const ask = (more: object): Promise<Answer> => connection.post(signer, url, { ...wanted, ...more }, request.signal);
+  const ask = (more: object): Promise<AcmeAnswer> =>
+    connection.post(signer, url, { ...wanted, ...more }, request.signal);
   const { location } = await ask(replaced === null ? {} : { replaces: replaced }).catch((error: unknown) => {
     // It was replaced already, or came from elsewhere: the authority then wants an order of its own.
     const isLimit = error instanceof IssueFailure && ['rate_limited', 'authority_away'].includes(error.code);

@@ -42,7 +42,7 @@ export function problemOf(value: unknown): Problem {
   };
 }
 
-export interface Refusal {
+interface Refusal {
   readonly problem: Problem;
   readonly status: number;
   readonly retryAt: Date | null;

@@ -13,7 +13,7 @@ const DAY_MS = 24 * HOUR_MS;
 const ROOT_DAYS = 3650;
 const LEAF_DAYS = 90;
 
-export interface LocalAuthorityOptions {
+interface LocalAuthorityOptions {
   readonly domain: string;
   readonly identities: Identities;
   readonly now: () => Date;

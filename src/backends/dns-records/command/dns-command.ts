@@ -9,7 +9,7 @@ import { withDeadline } from '../../../lib/deadline.ts';
 const COMMAND_MS = 5 * 60_000;
 const MAX_OUTPUT = 2_000;
 
-export interface DnsCommandOptions {
+interface DnsCommandOptions {
   readonly argv: readonly string[];
   /** Five minutes when absent. */
   readonly timeoutMs?: number;

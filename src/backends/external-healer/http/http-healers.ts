@@ -11,7 +11,7 @@ const CALL_MS = 60_000;
 const MAX_ANSWER_BYTES = 64 * 1024;
 const MAX_SHOWN = 2_000;
 
-export interface HttpHealersOptions {
+interface HttpHealersOptions {
   readonly guard: AddressGuard;
   /** A minute when absent. */
   readonly callMs?: number;

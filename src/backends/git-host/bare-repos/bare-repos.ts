@@ -24,7 +24,7 @@ import {
 import { serve, type ServeRequest, type ServiceProcess } from './serve.ts';
 import { Writers } from './writers.ts';
 
-export interface BareReposOptions {
+interface BareReposOptions {
   /** Absolute; made when missing. */
   readonly root: string;
   /** Text of the pre-receive hook: what makes a push a deploy. */

@@ -10,7 +10,7 @@ import { invalidSource } from './invalid-source.ts';
 import { escapingLinks } from './links.ts';
 import { listTree, type TreeLimits, unknownCommit } from './tree-listing.ts';
 
-export interface CommitSource {
+interface CommitSource {
   readonly repository: string;
   readonly commit: string;
   /** Where git keeps the objects of a push that is not accepted yet. */

@@ -15,7 +15,7 @@ export interface Git {
   readonly maxMemoryBytes: number;
 }
 
-export interface RunOptions {
+interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal;
   /** Written to standard input. */
@@ -27,7 +27,7 @@ export interface RunOptions {
   readonly isBounded?: boolean;
 }
 
-export interface RunResult {
+interface RunResult {
   readonly code: number;
   readonly stdout: Buffer;
   readonly stderr: string;

@@ -12,7 +12,7 @@ const PLATFORM_DIR = '.platform';
 const REMOVED = /^\.removed-[0-9a-f]+$/;
 const REPOSITORY = /^([a-z](?:[a-z0-9-]{0,61}[a-z0-9])?)\.git$/;
 
-export interface LayoutOptions {
+interface LayoutOptions {
   readonly root: string;
   readonly program: string;
   /** Text of the pre-receive hook. */

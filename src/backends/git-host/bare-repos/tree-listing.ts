@@ -8,7 +8,7 @@ export interface TreeLimits {
   readonly maxBytes: number;
 }
 
-export interface TreeListing {
+interface TreeListing {
   /** Path -> blob id; paths keep their bytes (latin1), because git does not know encodings. */
   readonly links: ReadonlyMap<string, string>;
   readonly submodules: readonly string[];

@@ -21,7 +21,7 @@ export class BlobCache {
   }
 
   /** Puts the blob to `path`; `bring` writes it to a file when it is not here, and throws when that is not what the digest says. */
-  async put(digest: string, path: string, bring: (file: string) => Promise<void>): Promise<'kept' | 'brought'> {
+  async put(digest: string, path: string, bring: (file: string) => Promise<void>): Promise<'kept' | 'fetched'> {
     const own = join(this.#directory, digest.replace(/^sha256:/, ''));
     return this.#queue.run(digest, async () => {
       if (await linked(own, path)) {
@@ -38,7 +38,7 @@ export class BlobCache {
         await rm(fresh, { force: true });
       }
       await link(own, path);
-      return 'brought';
+      return 'fetched';
     });
   }
 

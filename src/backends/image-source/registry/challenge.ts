@@ -1,6 +1,6 @@
 /** Pure: what a registry asks for in WWW-Authenticate. */
 
-export type Challenge =
+type Challenge =
   | { readonly scheme: 'bearer'; readonly realm: string; readonly service: string; readonly scope: string }
   | { readonly scheme: 'basic' };
 

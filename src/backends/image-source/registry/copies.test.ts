@@ -176,12 +176,12 @@ it('blobs that were not used for longest go when there are too many bytes', asyn
     cache.put(`sha256:${name}`, join(slugs, `${name}-${Math.random()}`), async (file) =>
       writeFileSync(file, Buffer.alloc(1_000)),
     );
-  for (const name of ['a', 'b']) expect(await put(name)).toBe('brought');
+  for (const name of ['a', 'b']) expect(await put(name)).toBe('fetched');
   const long = new Date(Date.now() - 60_000);
   utimesSync(join(directory, 'a'), long, long);
   utimesSync(join(directory, 'b'), long, long);
   expect(await put('a')).toBe('kept');
-  expect(await put('c')).toBe('brought');
+  expect(await put('c')).toBe('fetched');
   await cache.prune();
   expect(readdirSync(directory).sort()).toEqual(['a', 'c']);
 });

@@ -26,13 +26,13 @@ export async function copyImage(copy: Copy): Promise<string> {
   const { digest, manifest, text } = await findImage(copy, image.reference);
   const size = manifest.layers.reduce((sum, layer) => sum + layer.size, 0);
   const wanted = [...new Map([manifest.config, ...manifest.layers].map((blob) => [blob.digest, blob])).values()];
-  let brought = 0;
+  let fetched = 0;
   const tasks = wanted.map((blob, index) => async () => {
     const path = join(directory, blob.digest.replace(/^sha256:/, ''));
     const name = `${image.full}, part ${index + 1} of ${wanted.length}`;
     const bring = (file: string): Promise<void> => download(copy, blob, file, name);
     if (blobs === null) await bring(path);
-    if (blobs === null || (await blobs.put(blob.digest, path, bring)) === 'brought') brought += blob.size;
+    if (blobs === null || (await blobs.put(blob.digest, path, bring)) === 'fetched') fetched += blob.size;
   });
   try {
     for await (const _ of ahead(DOWNLOADS, tasks));
@@ -42,7 +42,7 @@ export async function copyImage(copy: Copy): Promise<string> {
   }
   await writeFile(join(directory, VERSION.name), VERSION.text);
   await writeFile(join(directory, MANIFEST), text);
-  line(`${image.full}: ${mib(size)}${brought === 0 ? ', here already' : `, ${mib(brought)} of it brought`}`);
+  line(`${image.full}: ${mib(size)}${fetched === 0 ? ', here already' : `, ${mib(fetched)} of it brought`}`);
   await blobs?.prune();
   return `${image.full}@${digest}`;
 }

@@ -8,7 +8,7 @@ import type { RegistryClient } from './registry-client.ts';
 
 const ATTEMPTS = 3;
 
-export interface Download {
+interface Download {
   readonly client: Pick<RegistryClient, 'get'>;
   readonly blob: Descriptor;
   readonly stallMs: number;

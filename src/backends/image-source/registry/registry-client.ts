@@ -14,7 +14,7 @@ export interface Login {
   readonly password: string;
 }
 
-export interface RegistryClientOptions {
+interface RegistryClientOptions {
   readonly guard: AddressGuard;
   /** As images are named by it. */
   readonly host: string;

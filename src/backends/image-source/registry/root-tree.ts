@@ -14,7 +14,7 @@ const MAX_PARTS = 200;
 const MAX_PART_BYTES = 255;
 const MAX_PATH_BYTES = 3_000;
 
-export interface FileFacts {
+interface FileFacts {
   readonly mode: number;
   readonly modifiedAt?: Date | undefined;
 }

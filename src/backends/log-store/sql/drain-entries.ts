@@ -6,13 +6,13 @@ import { query } from './query.ts';
 import type { LogScope } from './schema.ts';
 import { Selection } from './selection.ts';
 
-interface Place {
+interface DrainPosition {
   /** '': all. */
   readonly app: string;
   readonly seq: number;
 }
 
-export async function oldestAfter(scope: LogScope, { app, seq }: Place, limit: number): Promise<LogEntry[]> {
+export async function oldestAfter(scope: LogScope, { app, seq }: DrainPosition, limit: number): Promise<LogEntry[]> {
   if (app !== '') return query(scope, { app, lines: limit, oldestFirst: true, afterSeq: seq });
   for (;;) {
     const found = await oldestOfAll(scope, seq, limit);
@@ -20,7 +20,7 @@ export async function oldestAfter(scope: LogScope, { app, seq }: Place, limit: n
   }
 }
 
-export async function lagOf(scope: LogScope, { app, seq }: Place): Promise<number> {
+export async function lagOf(scope: LogScope, { app, seq }: DrainPosition): Promise<number> {
   for (;;) {
     const whole = blocksAfter(scope, { app, seq }).where('first_seq', '>', seq);
     const { entries } = await whole
@@ -58,7 +58,7 @@ async function oldestOfAll(scope: LogScope, seq: number, limit: number): Promise
   return oldest;
 }
 
-function blocksAfter({ db }: LogScope, { app, seq }: Place) {
+function blocksAfter({ db }: LogScope, { app, seq }: DrainPosition) {
   const after = db.selectFrom('log_blocks').where('last_seq', '>', seq);
   return app === '' ? after : after.where('app', '=', app);
 }

@@ -31,7 +31,7 @@ export type SqlLogStoreOptions =
     }
   | { readonly kind: 'postgres'; readonly url: string };
 
-export interface SqlLogStoreDeps {
+interface SqlLogStoreDeps {
   readonly logger: Logger;
 }
 

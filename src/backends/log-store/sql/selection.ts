@@ -55,7 +55,7 @@ export class Selection {
   }
 }
 
-export interface Span {
+interface Span {
   readonly after: number;
   readonly before: number;
   readonly limit: number;

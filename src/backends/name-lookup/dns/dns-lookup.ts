@@ -9,7 +9,7 @@ import { type AddressGuard, ForbiddenAddress } from '../../../lib/guarded/addres
 import { hostPort } from '../../../lib/host-port.ts';
 import { request as httpRequest } from '../../../lib/node-http.ts';
 
-export interface DnsLookupOptions {
+interface DnsLookupOptions {
   /** `address` or `address:port`; empty: those that the machine asks. */
   readonly servers: readonly string[];
   /** Decides which addresses besides those of this machine are called: users choose the names. */

@@ -8,7 +8,7 @@ import { withDeadline } from '../../../lib/deadline.ts';
 import { bareHost } from '../../../lib/host-port.ts';
 import { request as httpRequest } from '../../../lib/node-http.ts';
 
-export interface MachineProbeOptions {
+interface MachineProbeOptions {
   /** Whose file system is looked at. */
   readonly directory: string;
   /** For each question. */

@@ -13,7 +13,7 @@ const LONGEST_PAUSE_MS = 1_000;
 /** More unanswered connections than these are not looked for. */
 const MAX_WAITING = 64;
 
-export interface AcceptProbe {
+interface AcceptProbe {
   readonly address: Address;
   readonly timeoutMs: number;
   /** Of the unit; the first that lives tells in whose network it is. */

@@ -22,7 +22,7 @@ const ODD_PATH = /[,:\\"\s]/;
  * `layer`: each process has a layer of its own. `read-only`: code cannot be written, for layers cannot be mounted here. `none`: what one
  * process writes beside its code all others of the release see, because the isolation level shows every process the same files.
  */
-export type CodeProtection = 'layer' | 'read-only' | 'none';
+type CodeProtection = 'layer' | 'read-only' | 'none';
 
 /** Where the code of one process is. */
 export interface CodePlace {
@@ -30,7 +30,7 @@ export interface CodePlace {
   readonly writable: boolean;
 }
 
-export interface NewLayer {
+interface NewLayer {
   readonly tenant: string;
   /** The code is a root file system, which is not read-only in any case. */
   readonly isRoot: boolean;

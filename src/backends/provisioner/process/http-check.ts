@@ -15,12 +15,12 @@ const HOPELESS_CPU_MS = 20;
  * `unreachable`: no complete answer, worth another try; `wrong`: an answer other than the expected one; `unjudged`: the
  * machine was too busy to look at it; `hopeless`: the pattern takes too long to try it again.
  */
-export type CheckResult =
+type CheckResult =
   | { readonly kind: 'ok' }
   | { readonly kind: 'unreachable' | 'wrong' | 'unjudged' | 'hopeless'; readonly detail: string };
 
 export async function checkOnce(address: Address, check: HealthCheck, options: RequestLimits): Promise<CheckResult> {
-  let answer: Answer;
+  let answer: CheckAnswer;
   try {
     answer = await withDeadline(options.timeoutMs, options.signal, (signal) => ask(address, check, signal));
   } catch (error) {
@@ -60,17 +60,17 @@ function whyNoAnswer(error: unknown, { signal, timeoutMs }: RequestLimits): stri
   return message;
 }
 
-export interface RequestLimits {
+interface RequestLimits {
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
 }
 
-interface Answer {
+interface CheckAnswer {
   readonly status: number;
   readonly body: string;
 }
 
-async function ask(address: Address, check: HealthCheck, signal: AbortSignal): Promise<Answer> {
+async function ask(address: Address, check: HealthCheck, signal: AbortSignal): Promise<CheckAnswer> {
   const path = check.path ?? '/';
   return new Promise((resolve, reject) => {
     const outgoing = request({

@@ -14,7 +14,7 @@ import { memoryUse } from './memory-use.ts';
 import { saveRecord } from './unit-record.ts';
 import type { UnitPaths, UnitRecord } from './unit-record.ts';
 
-export type Exit = Omit<UnitExited, 'id'>;
+type Exit = Omit<UnitExited, 'id'>;
 
 /** How long the sandbox may take to note an exit code after the death it tells of. */
 const NOTE_DEADLINE_MS = 500;
@@ -23,7 +23,7 @@ const TOLD_DEADLINE_MS = 10_000;
 const LOOPBACK = '127.0.0.1';
 const UNKNOWN = { code: null, signal: null };
 
-export interface LiveUnitOptions {
+interface LiveUnitOptions {
   readonly paths: UnitPaths;
   readonly sandbox: Sandbox;
   readonly logger: Logger;

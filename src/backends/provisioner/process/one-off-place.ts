@@ -24,7 +24,7 @@ export interface Beside {
   readonly volumes: string;
 }
 
-export interface Place {
+export interface OneOffPlace {
   /** Of the sandbox. */
   readonly id: string;
   readonly own: string;
@@ -40,7 +40,7 @@ export interface Place {
 }
 
 /** When the work has ended, nothing that lived there is left: no process and no file. */
-export async function inPlace<T>(beside: Beside, spec: UnitSpec, work: (place: Place) => Promise<T>): Promise<T> {
+export async function inPlace<T>(beside: Beside, spec: UnitSpec, work: (place: OneOffPlace) => Promise<T>): Promise<T> {
   const { sandbox, directory, layers, slug } = beside;
   const { app } = spec;
   const id = `run-${randomHex(12)}`;

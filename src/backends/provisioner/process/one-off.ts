@@ -4,7 +4,7 @@ import { Failure } from '../../../domain/failure.ts';
 import { atMost } from '../../../lib/deadline.ts';
 import { childEnd } from '../../../sandbox/child-end.ts';
 import { exitStatus } from './exit-status.ts';
-import { type Beside, inPlace, type Place } from './one-off-place.ts';
+import { type Beside, inPlace, type OneOffPlace } from './one-off-place.ts';
 import { PacedOutput } from './paced-output.ts';
 import { surroundings } from './surroundings.ts';
 import { oneOffArgv, unitEnvironment } from './unit-command.ts';
@@ -12,7 +12,7 @@ import { oneOffArgv, unitEnvironment } from './unit-command.ts';
 /** For output still on its way after everything that could write it is dead. */
 const DRAIN_MS = 2_000;
 
-export interface OneOff extends Beside {
+interface OneOff extends Beside {
   readonly request: ExecRequest;
 }
 
@@ -23,7 +23,7 @@ export async function runOneOff(options: OneOff): Promise<ExecResult> {
   return inPlace(options, request.unit, (place) => runIn(options, place));
 }
 
-async function runIn(options: OneOff, place: Place): Promise<ExecResult> {
+async function runIn(options: OneOff, place: OneOffPlace): Promise<ExecResult> {
   const { request, sandbox, slug, port, services } = options;
   const { id } = place;
   const { home, tmp, ...around } = surroundings(slug, place);

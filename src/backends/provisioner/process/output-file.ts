@@ -32,7 +32,7 @@ const COUNTED_BYTES = 1024 * 1024;
 /** Between two looks at how much waits. */
 const LOOK_EVERY_BYTES = 1024 * 1024;
 
-export interface TailOptions {
+interface TailOptions {
   readonly path: string;
   readonly from: number;
   /** What was there before, to be said first. */

@@ -8,7 +8,7 @@ import type { PortRange } from './ports.ts';
 /** No app needs more; who has more, and takes the last one, is ended. */
 const MOST_PORTS = 100;
 
-export interface PortHolder {
+interface PortHolder {
   readonly unit: LiveUnit;
   /** In the range. */
   readonly ports: number;

@@ -12,7 +12,7 @@ import type { Listener, Listeners } from '../../../lib/listeners.ts';
 import { otherPort, SIDE_PORTS } from './own-ports.ts';
 
 /** A unit as far as readiness needs it. */
-export interface Candidate {
+interface Candidate {
   readonly process: string;
   readonly port: number | null;
   /** Of its own network; null where it shares the machine's. */

@@ -9,12 +9,12 @@ import { childEnd } from '../../../sandbox/child-end.ts';
 import type { SandboxProcess } from '../../../sandbox/sandbox.ts';
 import { exitStatus } from './exit-status.ts';
 import { cancelled, withinDrainTime } from './one-off.ts';
-import { type Beside, inPlace, type Place } from './one-off-place.ts';
+import { type Beside, inPlace, type OneOffPlace } from './one-off-place.ts';
 import { type OpenTerminal, openTerminal } from './terminal.ts';
 import { surroundings } from './surroundings.ts';
 import { unitEnvironment } from './unit-command.ts';
 
-export interface ShellOptions extends Beside {
+interface ShellOptions extends Beside {
   readonly request: ShellRequest;
 }
 
@@ -46,7 +46,7 @@ function notStarted(cause: unknown): Failure {
 /** From its start to the end of everything in it. */
 async function live(
   options: ShellOptions,
-  place: Place,
+  place: OneOffPlace,
   opened: (shell: Omit<Shell, 'ended'>) => void,
 ): Promise<ExecResult> {
   const { request, sandbox } = options;
@@ -77,7 +77,11 @@ async function live(
   }
 }
 
-async function start(options: ShellOptions, place: Place, terminal: OpenTerminal | null): Promise<SandboxProcess> {
+async function start(
+  options: ShellOptions,
+  place: OneOffPlace,
+  terminal: OpenTerminal | null,
+): Promise<SandboxProcess> {
   const { request, sandbox, slug, port, services } = options;
   const { home, tmp, ...around } = surroundings(slug, place);
   const has = (program: string): boolean => slug.manifest.image?.programs.includes(program) ?? existsSync(program);

@@ -11,7 +11,7 @@ export interface Slug {
   readonly manifest: SlugManifest;
 }
 
-export interface SlugRequest {
+interface SlugRequest {
   readonly slugs: string;
   readonly artifact: string;
   readonly app: string;

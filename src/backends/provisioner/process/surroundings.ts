@@ -6,7 +6,7 @@ import type { SandboxBind, SandboxRequest } from '../../../sandbox/sandbox.ts';
 import type { CodePlace } from './code-layers.ts';
 import type { Slug } from './slug.ts';
 
-export interface Surroundings extends Pick<SandboxRequest, 'cwd' | 'binds' | 'root'> {
+interface Surroundings extends Pick<SandboxRequest, 'cwd' | 'binds' | 'root'> {
   /** As the process is told. */
   readonly home: string;
   readonly tmp: string;
@@ -17,7 +17,7 @@ const HOSTS = '/etc/hosts';
 const NAME_FILES = ['/etc/resolv.conf', HOSTS];
 
 /** What is the process's own: its view of the code, and directories. */
-export interface Own {
+interface Own {
   readonly place: CodePlace;
   readonly home: string;
   readonly tmp: string;

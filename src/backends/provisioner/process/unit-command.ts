@@ -43,7 +43,7 @@ export function oneOffArgv(command: string, { image }: Slugs): string[] {
   });
 }
 
-export interface EnvironmentFacts {
+interface EnvironmentFacts {
   readonly spec: UnitSpec;
   readonly manifest: SlugManifest;
   readonly home: string;

@@ -41,7 +41,7 @@ export function newRecord(spec: UnitSpec, slug: Slug, port: number | null, freed
   };
 }
 
-export interface UnitLaunch {
+interface UnitLaunch {
   readonly unit: LiveUnit;
   readonly spec: UnitSpec;
   readonly slug: Slug;

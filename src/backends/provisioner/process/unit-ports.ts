@@ -9,7 +9,7 @@ import type { LiveUnit } from './live-unit.ts';
 import { endGreedy, portHolders } from './port-holders.ts';
 import type { Slug } from './slug.ts';
 
-export interface UnitPortsOptions {
+interface UnitPortsOptions {
   /** Of the machine; null: the usual one. */
   readonly range: PortRange | null;
   /** Every process has a network of its own. */

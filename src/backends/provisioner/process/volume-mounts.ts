@@ -13,7 +13,7 @@ import type { Sandbox, SandboxBind } from '../../../sandbox/sandbox.ts';
 import type { CodePlace } from './code-layers.ts';
 import type { Slug } from './slug.ts';
 
-export interface VolumeMounts {
+interface VolumeMounts {
   readonly sandbox: Sandbox;
   /** Directory of all volumes. */
   readonly volumes: string;

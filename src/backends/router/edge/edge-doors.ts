@@ -52,7 +52,7 @@ export function portsOf({ bound, tlsBound }: Bound): Ports {
   return { port: portOf(bound), tlsPort: tlsBound ? portOf(tlsBound) : 0 };
 }
 
-export interface Standing {
+interface Standing {
   /** Whether the edge listens there already. */
   readonly plain: boolean;
   readonly tls: boolean;

@@ -20,7 +20,7 @@ const RELEASE_MS = 5_000;
 const ENTRY = ['edge', 'main.js'] as const;
 const KEEPER_ENTRY = ['keeper', 'main.js'] as const;
 
-export interface Paths {
+interface Paths {
   readonly socket: string;
   readonly pid: string;
   readonly log: string;
@@ -86,7 +86,7 @@ function behaviourOf(options: EdgeRouterOptions): object {
   return { ...how, trustedProxies, proxyProtocol, hstsSeconds, http2, platform };
 }
 
-export interface EdgeCommand {
+interface EdgeCommand {
   readonly execPath: string;
   readonly args: readonly string[];
 }

@@ -10,7 +10,7 @@ import { SILENT } from '../../../lib/logger.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { type AdoptingRouter, createEdgeRouter } from './edge-router.ts';
 
-export interface Home {
+interface Home {
   readonly options: EdgeRouterOptions;
   readonly remove: () => Promise<void>;
 }

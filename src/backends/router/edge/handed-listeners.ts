@@ -15,7 +15,7 @@ import {
 /** `ours`: of the edge that is asked; else an address that it binds. */
 type HandedListener = 'ours' | { readonly host: string; readonly port: number };
 
-export interface Handed {
+interface Handed {
   readonly listeners: { readonly plain: HandedListener; readonly tls: HandedListener | null };
   /** Of the edge that gets them. */
   readonly host: string;

@@ -27,7 +27,7 @@ const MAX_OPERATION = 10_000;
 /** 412: not that the instance is not ready yet, as elsewhere. */
 const UNKNOWN_VERSION = 412;
 
-export interface Ask {
+interface Ask {
   readonly method: 'GET' | 'PUT' | 'DELETE';
   readonly path: string;
   readonly query?: Readonly<Record<string, string>>;
@@ -43,7 +43,7 @@ export interface Asked {
 }
 
 /** What the request that a broker accepted was about. */
-export interface Accepted {
+interface Accepted {
   readonly asked: Asked;
   /** Path of the instance or binding. */
   readonly path: string;
@@ -53,7 +53,7 @@ export interface Accepted {
   readonly deletes: boolean;
 }
 
-export interface Broker {
+interface Broker {
   ask(endpoint: Endpoint, call: EndpointCall, what: Ask): Promise<Asked>;
   /** ask(), again and again while the broker is busy with the same instance: such a refusal has changed nothing. */
   askUntilFree(endpoint: Endpoint, call: EndpointCall, what: Ask): Promise<Asked>;

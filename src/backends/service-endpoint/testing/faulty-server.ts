@@ -2,7 +2,7 @@
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 
-export type Fault =
+type Fault =
   | 'hang'
   /** Breaks the connection instead of doing anything. */
   | 'reset before'
@@ -36,7 +36,7 @@ export interface Request {
   readonly body: string;
 }
 
-export interface Answer {
+export interface FaultyAnswer {
   readonly status: number;
   readonly body?: unknown;
   readonly headers?: Readonly<Record<string, string>>;
@@ -53,7 +53,7 @@ export interface FaultyServer {
 export const PASSWORD = 'pass-word-of-the-manifest';
 export const REDIRECT_TARGET = '/elsewhere';
 
-export async function startFaultyServer(answer: (request: Request) => Answer): Promise<FaultyServer> {
+export async function startFaultyServer(answer: (request: Request) => FaultyAnswer): Promise<FaultyServer> {
   const requests: Request[] = [];
   let failing: { fault: Fault; matches: (request: Request) => boolean; left: number } | null = null;
 

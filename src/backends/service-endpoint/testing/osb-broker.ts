@@ -1,5 +1,5 @@
 /** A broker that follows the Open Service Broker API 2.17, in memory: synchronous or asynchronous, one operation at a time. */
-import { type Answer, type FaultyServer, type Request, startFaultyServer } from './faulty-server.ts';
+import { type FaultyAnswer, type FaultyServer, type Request, startFaultyServer } from './faulty-server.ts';
 
 const INSTANCE = /^\/v2\/service_instances\/([^/]+)(?:\/service_bindings\/([^/]+))?(\/last_operation)?$/;
 
@@ -31,7 +31,7 @@ export async function startOsbBroker(): Promise<OsbBroker> {
   const operations = new Map<string, Operation>();
   let count = 0;
 
-  function change(key: string, finish: () => void, done: Answer): Answer {
+  function change(key: string, finish: () => void, done: FaultyAnswer): FaultyAnswer {
     const underWay = operations.get(key);
     if (underWay !== undefined && underWay.left > 0) return { status: 202, body: { operation: underWay.id } };
     if (broker.polls === 0) {
@@ -45,7 +45,7 @@ export async function startOsbBroker(): Promise<OsbBroker> {
     return { status: 202, body: { operation: id } };
   }
 
-  function lastOperation(request: Request, key: string): Answer {
+  function lastOperation(request: Request, key: string): FaultyAnswer {
     const operation = operations.get(key);
     if (operation === undefined) return { status: 404, body: {} };
     if (request.query.get('operation') !== operation.id) return { status: 400, body: {} };
@@ -56,7 +56,7 @@ export async function startOsbBroker(): Promise<OsbBroker> {
     return { status: 200, body: { state: 'succeeded' } };
   }
 
-  function put(request: Request, instance: string, binding: string | undefined): Answer {
+  function put(request: Request, instance: string, binding: string | undefined): FaultyAnswer {
     const kept = binding === undefined ? instances : bindings;
     const key = binding ?? instance;
     if (binding !== undefined && !instances.has(instance)) return { status: 400, body: {} };
@@ -67,12 +67,12 @@ export async function startOsbBroker(): Promise<OsbBroker> {
     return change(key, () => kept.set(key, request.body), { status: 201, body });
   }
 
-  function remove(key: string, kept: Map<string, string>): Answer {
+  function remove(key: string, kept: Map<string, string>): FaultyAnswer {
     if (!kept.has(key) && (operations.get(key)?.left ?? 0) <= 0) return { status: 410, body: {} };
     return change(key, () => kept.delete(key), { status: 200, body: {} });
   }
 
-  function answer(request: Request): Answer {
+  function answer(request: Request): FaultyAnswer {
     if (request.path.startsWith('/echo')) return { status: 200, body: { method: request.method, body: request.body } };
     if (request.headers['x-broker-api-version'] !== broker.version) return { status: 412, body: {} };
     if (request.path === '/v2/catalog') return { status: 200, body: { services: [broker.service] } };

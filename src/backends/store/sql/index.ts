@@ -56,7 +56,7 @@ export type SqlStoreOptions =
     }
   | { readonly kind: 'postgres'; readonly url: string };
 
-export interface SqlStoreDeps {
+interface SqlStoreDeps {
   readonly sealer: Sealer;
   readonly logger: Logger;
 }

@@ -112,7 +112,7 @@ export interface ReleasesTable {
   placement_json: string | null;
 }
 
-export interface RegistryLoginsTable {
+interface RegistryLoginsTable {
   host: string;
   /** '' for all teams. */
   team: string;
@@ -311,7 +311,7 @@ export interface EventsTable {
   logged: number;
 }
 
-export interface AuditRowsTable {
+interface AuditRowsTable {
   /** PostgreSQL answers a text. */
   idx: number | string;
   /** '' when what it says is forgotten, like the salt. */

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { askedTogether } from '../../../lib/asked-together.ts';
 import type { Scope } from './schema.ts';
 
-export interface Versions {
+interface Versions {
   current(): Promise<string>;
   /** To be called when a transaction of this store may have committed, before its caller is told. */
   changed(): void;

@@ -8,7 +8,7 @@ import { NO_QUOTAS, type ProjectQuotas } from '../../../lib/project-quotas.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
-export interface DirectoryVolumesOptions {
+interface DirectoryVolumesOptions {
   /** Absolute; ours alone. */
   readonly root: string;
   readonly sandbox: Pick<Sandbox, 'own'>;

@@ -1,7 +1,7 @@
 /** Pure: the stages of a Dockerfile, what each begins with, and which images are needed for them. */
 import type { Instruction } from './instructions.ts';
 
-export interface Stage {
+interface Stage {
   /** '' without one. */
   readonly name: string;
   /** As it is written, with its variables. */

@@ -2,7 +2,7 @@
 import type { WantedVersion } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 
-export interface Directive {
+interface Directive {
   /** `go`, `toolchain`, `module`, `require`, `replace`, `use`... */
   readonly verb: string;
   readonly words: readonly string[];

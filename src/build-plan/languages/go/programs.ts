@@ -16,7 +16,7 @@ export interface FoundPrograms {
   readonly isAll: boolean;
 }
 
-interface Place {
+interface ProgramPackage {
   readonly directory: string;
   readonly importPath: string;
 }
@@ -31,7 +31,7 @@ const USUAL_TAG = /^(?:linux|unix|cgo|amd64|arm64|gc|go1\.\d+|!.*)$/;
 /** `modules`: directories with a go.mod. */
 export async function findPrograms(files: SourceFiles, modules: readonly string[]): Promise<FoundPrograms> {
   const programs: Program[] = [];
-  const open: Place[] = [];
+  const open: ProgramPackage[] = [];
   for (const directory of modules) open.push({ directory, importPath: await modulePath(files, directory) });
   let looked = 0;
   for (let place = open.shift(); place !== undefined; place = open.shift()) {

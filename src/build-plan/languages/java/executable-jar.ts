@@ -13,7 +13,7 @@ const PORTS: readonly (readonly [RegExp, string, string])[] = [
   [/io\.micronaut/, 'Micronaut', 'MICRONAUT_SERVER_PORT'],
 ];
 
-export interface ExecutableJar {
+interface ExecutableJar {
   readonly file: AddedFile;
   readonly step: Step;
   readonly process: PlannedProcess;

@@ -2,7 +2,7 @@
 import type { WantedVersion } from '../../build-plan.ts';
 import type { SourceFiles } from '../../source/source-files.ts';
 
-interface Place {
+interface VersionSource {
   readonly files: readonly string[];
   readonly line: RegExp;
   /** No other version does: Gradle looks for this very one. */
@@ -10,7 +10,7 @@ interface Place {
 }
 
 /** The first that says something counts. A newer Java compiles and runs what is made for an older one. */
-const PLACES: readonly Place[] = [
+const SOURCES: readonly VersionSource[] = [
   {
     files: ['build.gradle', 'build.gradle.kts', 'app/build.gradle', 'app/build.gradle.kts'],
     line: /JavaLanguageVersion\.of\(["']?(\d+)|jvmToolchain\((\d+)/,
@@ -31,7 +31,7 @@ const PLACES: readonly Place[] = [
 ];
 
 export async function javaVersion(files: SourceFiles, isMaven: boolean): Promise<WantedVersion | null> {
-  for (const { files: names, line, isExact = false } of PLACES) {
+  for (const { files: names, line, isExact = false } of SOURCES) {
     for (const name of names) {
       if (isMaven && name.includes('gradle')) continue;
       const found = await files.findLine(name, line);

@@ -20,7 +20,7 @@ const VERSION_FILES: readonly { readonly file: string; readonly line: RegExp }[]
   { file: '.tool-versions', line: /^\s*(?:nodejs|node)\s+([^\s#]+)/ },
 ];
 
-export interface NodeVersion {
+interface NodeVersion {
   readonly wanted: WantedVersion | null;
   readonly problem: Problem | null;
   readonly notes: readonly string[];

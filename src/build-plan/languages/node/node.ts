@@ -81,7 +81,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   };
   const npx = npxPackages(commands, app.packageJson, directory);
   const called = calledTools(commands, app.packageJson);
-  const brought = CALLED_TOOLS.flatMap((name) => {
+  const callNotes = CALLED_TOOLS.flatMap((name) => {
     const line = name === manager.program ? undefined : (called.byUnits.get(name) ?? called.byBuild.get(name));
     return line === undefined ? [] : [`${name} is brought, too: "${line.slice(0, 80)}" calls it`];
   });
@@ -103,7 +103,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     site: start.site == null ? null : inPackage(directory, start.site),
     processes: start.site == null ? processesIn(directory, start.processes) : start.processes,
     path: directory === '' ? [] : [`${directory}/${BIN}`, BIN],
-    notes: [...manager.notes, ...version.notes, ...app.notes, ...start.notes, ...kept, ...brought, ...stale],
+    notes: [...manager.notes, ...version.notes, ...app.notes, ...start.notes, ...kept, ...callNotes, ...stale],
     warnings: start.warnings ?? [],
     problems: [...[version.problem, misfit].filter((each) => each !== null), ...app.problems, ...start.problems],
   };

@@ -10,7 +10,7 @@ const CALL =
 const OTHERWISE = /(?:^|\s)(?:-p|--package|-c|--call|--no|--no-install)(?:\s|$)/;
 const MAX_COMMAND = 4_096;
 
-export interface NpxPackages {
+interface NpxPackages {
   readonly files: readonly AddedFile[];
   readonly steps: readonly Step[];
   readonly environment: readonly Variable[];

@@ -21,7 +21,7 @@ const SETTINGS = ['.npmrc', '.yarnrc', '.yarnrc.yml', 'bunfig.toml'];
 const INSTALL_SCRIPTS = ['preinstall', 'install', 'postinstall', 'prepare'].map((name) => `scripts.${name}`);
 const PNPM = ['--store-dir', '{downloads}/pnpm', '--package-import-method', 'copy'];
 
-export interface InstalledPackages {
+interface InstalledPackages {
   readonly manager: PackageManager;
   readonly packageJson: PackageJson;
   /** Steps of the build need the development packages. */

@@ -26,7 +26,7 @@ export type Start = Pick<PlanParts, 'environment' | 'files' | 'site'> & {
 
 const NOTHING: Start = { processes: {}, notes: [], problems: [] };
 
-export interface StartContext {
+interface StartContext {
   readonly framework: Framework | null;
   readonly manager: PackageManager;
   readonly asked: Asked;

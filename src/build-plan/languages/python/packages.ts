@@ -23,7 +23,7 @@ const OLD_IMPORTS_STEP: Step = {
 /** Packages that lie in the source. */
 const LOCAL = /^\s*(-e|--editable|\.|file:)/;
 
-export interface InstalledPackages {
+interface InstalledPackages {
   readonly set: DependencySet;
   readonly files: readonly AddedFile[];
   readonly notes: readonly string[];
@@ -34,7 +34,7 @@ type Listed = Omit<InstalledPackages, 'set'> & { readonly steps: readonly Step[]
 
 const NOTHING: Listed = { steps: [], files: [], notes: [], problems: [] };
 
-export interface Wishes {
+interface Wishes {
   /** Packages that are installed beside those of the source. */
   readonly adds: readonly string[];
   readonly keepsDevelopment: boolean;

@@ -4,7 +4,7 @@ import type { Problem } from '../../build-plan.ts';
 import { type SourceFiles, valueAt } from '../../source/source-files.ts';
 import { normalName } from './required.ts';
 
-export interface PipfileRequirements {
+interface PipfileRequirements {
   readonly lines: readonly string[];
   readonly isLocked: boolean;
   readonly problem: Problem | null;

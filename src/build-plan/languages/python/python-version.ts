@@ -6,7 +6,7 @@ import { askedRange } from '../../versions.ts';
 
 const MAX_TEXT = 80;
 
-export interface PythonVersion {
+interface PythonVersion {
   readonly wanted: WantedVersion | null;
   /** What cannot be followed; null: nothing. */
   readonly note: string | null;

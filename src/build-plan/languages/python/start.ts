@@ -6,7 +6,7 @@ import { calledProgram } from './called-program.ts';
 import { djangoModule, type DjangoProject } from './django.ts';
 import type { Required } from './required.ts';
 
-export interface Start {
+interface Start {
   readonly title: string;
   readonly processes: Readonly<Record<string, PlannedProcess>>;
   /** Packages that it needs and that the source does not ask for. */

@@ -9,7 +9,7 @@ const EDITIONS: Readonly<Record<string, string>> = { 2018: '1.31', 2021: '1.56',
 const LOCKS: Readonly<Record<string, string>> = { 3: '1.53', 4: '1.78' };
 const TOOLCHAIN_FILES = ['rust-toolchain.toml', 'rust-toolchain'];
 
-export interface RustVersion {
+interface RustVersion {
   /** The newest that something asks for. */
   readonly wanted: WantedVersion | null;
   readonly warnings: readonly string[];

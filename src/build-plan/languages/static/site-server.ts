@@ -27,7 +27,7 @@ export const SITE_NODE: Tool = {
   },
 };
 
-export interface SiteToServe {
+interface SiteToServe {
   /** Directories that may hold it, the best first. */
   readonly roots: readonly string[];
   /** The file below the root that answers unknown paths; null: 404. */

@@ -5,9 +5,9 @@ import { removeTree } from '../../../../lib/remove-tree.ts';
 import { copyDirectories, copyTree, linkFiles, seal } from './copy-tree.ts';
 
 /** `link`: files are shared with the cache and only the server's user may write them. `copy`: the tenant gets its own. */
-export type RestoreMode = 'link' | 'copy';
+type RestoreMode = 'link' | 'copy';
 
-export interface Restoring {
+interface Restoring {
   /** The kept tree. */
   readonly tree: string;
   /** Where it is to appear; nothing is there. */

@@ -17,13 +17,13 @@ import { Buildah, type ImagePlaces } from './buildah.ts';
 /** What steps have made is kept for the next build, until it is more than this. */
 const MAX_STORE = 10 * 1024 ** 3;
 
-export interface ImageBuild {
+interface ImageBuild {
   readonly build: RunningBuild;
   readonly image: ImageRecipe;
   readonly images: Pick<ImageSource, 'copy' | 'unpack'>;
 }
 
-export type BuiltImage = Pick<Artifact, 'processes'> & Pick<UnpackedImage, 'healthCheck' | 'liveness'>;
+type BuiltImage = Pick<Artifact, 'processes'> & Pick<UnpackedImage, 'healthCheck' | 'liveness'>;
 
 /** What this machine lacks, told before anything is brought. Throws Failure `toolchain_missing`. */
 export function demandImages({ context }: Pick<RunningBuild, 'context'>): Pick<ImageSource, 'copy' | 'unpack'> {

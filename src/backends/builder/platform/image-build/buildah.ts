@@ -24,7 +24,7 @@ export interface ImagePlaces {
   readonly store: string;
 }
 
-export interface Wanted {
+interface Wanted {
   readonly target: string;
   readonly args: Readonly<Record<string, string>>;
   readonly bases: readonly Base[];

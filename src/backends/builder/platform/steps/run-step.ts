@@ -14,10 +14,10 @@ const WRAPPERS = [
   ['ionice', '-t', '-c', '2', '-n', '7'],
 ] as const;
 
-export type Binds = SandboxRequest['binds'];
+type Binds = SandboxRequest['binds'];
 export type StepLimits = SandboxRequest['limits'];
 
-export interface Command {
+interface Command {
   readonly argv: readonly string[];
   readonly cwd: string;
   readonly env: Readonly<Record<string, string>>;

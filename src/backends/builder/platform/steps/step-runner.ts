@@ -17,7 +17,7 @@ const MAX_DOWNLOADS = 2 * 1024 ** 3;
 /** Looking at all of it takes a while. */
 const MEASURED_MS = 3_600_000;
 
-export interface StepPlace {
+interface StepPlace {
   /** True: the arguments are a user's words, not templates. */
   readonly verbatim?: boolean;
   /** The dependency layer the step makes or uses. */
@@ -86,7 +86,7 @@ export class StepRunner {
   }
 
   async #fetchedProgram(name: string): Promise<string | null> {
-    for (const { bin } of this.#build.brought) if (await isThere(join(bin, name))) return join(bin, name);
+    for (const { bin } of this.#build.fetched) if (await isThere(join(bin, name))) return join(bin, name);
     return null;
   }
 
@@ -148,7 +148,7 @@ export class StepRunner {
     where: StepPlace,
     step: Readonly<Record<string, string>>,
   ): Promise<Record<string, string>> {
-    const { request, plan, programs, brought } = this.#build;
+    const { request, plan, programs, fetched } = this.#build;
     return buildEnvironment({
       machine: (await this.#machine()).variables,
       platform: planVariables(plan, 'build', values),
@@ -156,7 +156,7 @@ export class StepRunner {
       app: request.env,
       path: [
         ...(where.layer === undefined ? [] : [join(where.layer.tree, 'bin')]),
-        ...brought.map((tool) => tool.bin),
+        ...fetched.map((tool) => tool.bin),
         ...programs.map((program) => dirname(program.path)),
       ],
       home: join(this.#temporary, 'home'),
@@ -171,11 +171,11 @@ export class StepRunner {
   }
 
   #binds(where: StepPlace, values: Readonly<Record<string, string>>): { path: string; writable: boolean }[] {
-    const { plan, place, programs, brought } = this.#build;
+    const { plan, place, programs, fetched } = this.#build;
     const writable = [place.code, join(this.#temporary, 'home'), join(this.#temporary, 'tmp'), this.#downloads];
     const readable = [
       ...programs.flatMap((program) => program.binds),
-      ...brought.map((tool) => tool.directory),
+      ...fetched.map((tool) => tool.directory),
       ...plan.sharedTools.flatMap((tool) => values[tool.name] ?? []),
     ];
     if (where.layer !== undefined) (where.layer.writable ? writable : readable).push(where.layer.tree);

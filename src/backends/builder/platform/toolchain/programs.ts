@@ -34,7 +34,7 @@ export interface NoProgram {
   readonly missing: string;
 }
 
-export interface ProgramsOptions {
+interface ProgramsOptions {
   readonly sandbox: Sandbox;
   /** An existing directory to probe in. */
   readonly directory: string;

@@ -28,7 +28,7 @@ const LEFT_MS = 25 * 3_600_000;
 const MAX_LINES = 20_000;
 const LIST_MS = 60 * 60 * 1000;
 
-export interface Brought {
+export interface FetchedTool {
   readonly version: string;
   /** To be visible wherever the programs run. */
   readonly directory: string;
@@ -65,7 +65,7 @@ export class Toolchains {
    * The newest version that the tool is wanted in; without a wish, of those that stand in for a missing one.
    * Throws Failure `toolchain_missing` (no such version, or it cannot be fetched).
    */
-  async bring(tool: Tool, installed: string | null, prepare: () => Promise<ToolContext>): Promise<Brought | null> {
+  async bring(tool: Tool, installed: string | null, prepare: () => Promise<ToolContext>): Promise<FetchedTool | null> {
     const { bring = null, wanted = null } = tool;
     const range = wanted?.range ?? bring?.otherwise ?? null;
     if (bring === null || range === null) return null;

@@ -14,7 +14,7 @@ export interface ArchiveSink {
   alias(path: string, of: string): boolean;
 }
 
-export interface ArchiveContent {
+interface ArchiveContent {
   readonly files: number;
   readonly bytes: number;
   readonly notes: readonly string[];

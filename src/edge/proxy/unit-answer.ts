@@ -8,7 +8,7 @@ import type { Requester } from './requester.ts';
 import { answerForm, headForClient, type OwnFields } from '../rewrite/heads.ts';
 
 /** One final answer on its way from the unit to the client. */
-export class Answer {
+export class UnitAnswer {
   readonly head: ResponseHead;
   /** Whether the client's connection may serve another request after this answer. */
   readonly keepAlive: boolean;
