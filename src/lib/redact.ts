@@ -1,5 +1,6 @@
 /** Replaces secret values in text. Values shorter than six characters are left alone: they would eat ordinary words. */
 const SHORTEST = 6;
+export const MASK = '***';
 
 export type Redactor = (text: string) => string;
 
@@ -11,24 +12,34 @@ const MAX_LINES = 2_000;
 const MAX_ENCODED = 200;
 /** Shorter ones would be found in what is no secret. */
 const SHORTEST_ENCODED = 8;
+const WRAPPED_AT = [76, 64];
 const HTML: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
+export function createRedactor(secrets: Iterable<string>): Redactor {
+  return redactorOf(secretForms(secrets));
+}
+
 /**
+ * What is looked for, the longest first.
+ *
  * Each line of a value with several lines is a secret too, and the password in an address; white space around one is not part of it;
  * nor does it matter whether it is printed as it is or inside JSON. Of more lines than anybody's keys have the longest are looked for.
  */
-export function createRedactor(secrets: Iterable<string>): Redactor {
+export function secretForms(secrets: Iterable<string>): string[] {
   const values = [...secrets];
   const whole = needlesOf(withPasswords(values));
   const lines = needlesOf(withPasswords(values.flatMap((value) => value.split(/\r?\n/)))).slice(0, MAX_LINES);
   const encoded = whole.slice(0, MAX_ENCODED).flatMap(encodings);
-  const needles = byLength(new Set([...whole, ...lines, ...encoded]));
-  const shortest = needles.at(-1)?.length ?? Infinity;
+  return byLength(new Set([...whole, ...lines, ...encoded]));
+}
+
+export function redactorOf(forms: readonly string[]): Redactor {
+  const shortest = forms.at(-1)?.length ?? Infinity;
   return (text) => {
     if (text.length < shortest) return text;
     let result = text;
-    for (const needle of needles) {
-      if (result.includes(needle)) result = result.replaceAll(needle, '***');
+    for (const form of forms) {
+      if (result.includes(form)) result = result.replaceAll(form, MASK);
     }
     return result;
   };
@@ -49,8 +60,16 @@ function encodings(value: string): string[] {
   const urlSafe = base64.map((text) => text.replaceAll('+', '-').replaceAll('/', '_'));
   const html = value.replace(/[&<>"']/g, (character) => HTML[character] ?? character);
   const twice = JSON.stringify(JSON.stringify(value).slice(1, -1)).slice(1, -1);
-  const all = [hex, hex.toUpperCase(), ...base64, ...urlSafe, html, twice, ...withEncoded([value])];
+  const all = [hex, hex.toUpperCase(), ...base64, ...urlSafe, ...wrapped(bytes), html, twice, ...withEncoded([value])];
   return all.filter((text) => text.length >= SHORTEST_ENCODED);
+}
+
+/** The lines of base64 as programs wrap them: mail and `base64`, keys and `openssl`. */
+function wrapped(bytes: Buffer): string[] {
+  const text = bytes.toString('base64').replace(/=+$/, '');
+  return WRAPPED_AT.flatMap((width) =>
+    text.length > width ? (text.match(new RegExp(`.{1,${width}}`, 'g')) ?? []) : [],
+  );
 }
 
 /** The values, and how each is written in a form, a query and a path: whoever quotes a request quotes them so. */

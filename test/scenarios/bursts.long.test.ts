@@ -1,13 +1,10 @@
 /** Bursts of requests at the same time against the real program: whoever wins, what is left is whole and nothing acknowledged is lost. */
 import { execFileSync } from 'node:child_process';
-
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import http from 'node:http';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { PASSWORD } from '../../src/backends/service-endpoint/testing/faulty-server.ts';
 import { type HttpProvider, startHttpProvider } from '../../src/backends/service-endpoint/testing/http-provider.ts';
+import { archive } from '../support/archives.ts';
 import { nodeApp } from '../support/git.ts';
 import { until } from '../support/until.ts';
 import { type Answer, startWorld, type World } from '../support/world.ts';
@@ -34,14 +31,6 @@ afterAll(async () => {
   await world.dispose();
   await provider.close();
 });
-
-async function archive(files: Readonly<Record<string, string>>): Promise<Buffer> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'bursts-'));
-  for (const [name, text] of Object.entries(files)) await writeFile(path.join(folder, name), text);
-  const packed = execFileSync('tar', ['-czf', '-', '-C', folder, '.'], { encoding: 'buffer' });
-  await rm(folder, { recursive: true });
-  return packed;
-}
 
 function api(method: string, where: string, body?: object | string, as = token): Promise<Answer> {
   const text = typeof body === 'object' ? JSON.stringify(body) : body;

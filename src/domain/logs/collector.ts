@@ -6,7 +6,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { atMost } from '../../lib/deadline.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Release } from '../apps/app.ts';
-import { privateValues } from '../units/private-values.ts';
+import { PartRedactor } from '../../lib/redact-parts.ts';
+import { redactorOf } from '../../lib/redact.ts';
+import { privateForms } from '../units/private-values.ts';
 import { PlatformError } from '../errors.ts';
 import type { MissingOutput, OutputChunk, Provisioner } from '../units/provisioner.ts';
 import { type Unit, unitName } from '../units/unit.ts';
@@ -77,19 +79,24 @@ export class Collector {
   }
 
   async #carry(unit: Unit, release: Release, task: Task): Promise<void> {
-    const redact = privateValues(release.env);
+    const forms = privateForms(release.env);
+    const [redact, parts] = [redactorOf(forms), new PartRedactor(forms)];
     const { signal } = task.stop;
     let after: string | null = null;
+    let stored = parts.before;
     while (!signal.aborted) {
       try {
         task.goesOn = false;
+        parts.before = stored;
         after = await this.#logStore.cursor(unit.id);
         for await (const chunk of this.#provisioner.output(unit.id, after, signal)) {
-          await this.#journal.append(entriesOf(unit, chunk, new Date()), redact, {
+          const lines = chunk.lines.map((line) => ({ ...line, text: parts.redact(line) }));
+          await this.#journal.append(entriesOf(unit, { ...chunk, lines }, new Date()), redact, {
             unitId: unit.id,
             cursor: chunk.cursor,
           });
           after = chunk.cursor;
+          stored = parts.before;
           await this.#provisioner.consumed(unit.id, chunk.cursor);
         }
         if (!task.goesOn) break;

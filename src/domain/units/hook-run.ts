@@ -7,8 +7,10 @@ import type { Say } from '../say.ts';
 import type { Provisioner, UnitSpec } from './provisioner.ts';
 
 const LAST_LINES = 50;
-/** Of a longer one its end is kept. */
+/** Of a longer one its end is shown. */
 const LONGEST_LINE = 16_384;
+/** Kept of it, so that what is hidden in its end is not cut before. */
+const KEPT_OF_LINE = 4 * LONGEST_LINE;
 const HOOK_TIMEOUT_MS = 5 * 60_000;
 const MAX_HOOK_LINES = 2_000;
 
@@ -38,7 +40,7 @@ export async function runHook(
   let noted = Promise.resolve();
   let count = 0;
   const lines = new LineBuffer((text) => {
-    const line = redact(text);
+    const line = redact(text).slice(-LONGEST_LINE);
     count += 1;
     if (count <= MAX_HOOK_LINES) {
       const shown = count === MAX_HOOK_LINES ? '[the rest of the output is not shown]' : line;
@@ -76,7 +78,7 @@ class LineBuffer {
 
   push(bytes: Uint8Array): void {
     const parts = (this.#rest + this.#decoder.decode(bytes, { stream: true })).split('\n');
-    this.#rest = (parts.pop() ?? '').slice(-LONGEST_LINE);
+    this.#rest = (parts.pop() ?? '').slice(-KEPT_OF_LINE);
     for (const part of parts) this.#emit(part);
   }
 

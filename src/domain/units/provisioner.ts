@@ -143,6 +143,10 @@ export interface OutputLine {
   /** ISO 8601 UTC with milliseconds: when the engine took the line, or, where it does not say, when it was read. Never earlier than that of the line before. */
   readonly at: string;
   readonly text: string;
+  /** Parts of one line, which was too long or has had no end for a while: the one before it and this one. Absent: false. */
+  readonly continues?: boolean;
+  /** The same of this one and the next. */
+  readonly goesOn?: boolean;
 }
 
 export interface ExecResult {

@@ -1,10 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { LineSplitter, MAX_LINE_BYTES } from './line-splitter.ts';
+import { type LinePart, LineSplitter, MAX_LINE_BYTES } from './line-splitter.ts';
 
 function split(...parts: (string | Buffer)[]): string[] {
   const splitter = new LineSplitter();
-  return [...parts.flatMap((part) => splitter.push(Buffer.from(part))), ...splitter.flush()];
+  return textsOf([...parts.flatMap((part) => splitter.push(Buffer.from(part))), ...splitter.flush()]);
+}
+
+function textsOf(parts: readonly LinePart[]): string[] {
+  return parts.map(({ text }) => text);
 }
 
 describe('LineSplitter', () => {
@@ -40,9 +44,22 @@ describe('LineSplitter', () => {
   it('ends a line already given out without making an empty one', () => {
     const splitter = new LineSplitter();
     splitter.push(Buffer.from('par'));
-    expect(splitter.flush()).toEqual(['par']);
-    expect(splitter.push(Buffer.from('\nnext\n'))).toEqual(['next']);
-    expect(new LineSplitter(true).push(Buffer.from('\na\n'))).toEqual(['a']);
+    expect(textsOf(splitter.flush())).toEqual(['par']);
+    expect(splitter.push(Buffer.from('\nnext\n'))).toEqual([{ text: 'next', continues: false, goesOn: false }]);
+    expect(textsOf(new LineSplitter(true).push(Buffer.from('\na\n')))).toEqual(['a']);
     expect(splitter.pending).toBe(0);
+  });
+
+  it('says which of them are parts of one line', () => {
+    const splitter = new LineSplitter();
+    const long = splitter.push(Buffer.from(`${'x'.repeat(MAX_LINE_BYTES + 5)}\nnext\nhalf`));
+    expect(long.map(({ continues, goesOn }) => [continues, goesOn])).toEqual([
+      [false, true],
+      [true, false],
+      [false, false],
+    ]);
+    expect(splitter.flush()).toEqual([{ text: 'half', continues: false, goesOn: true }]);
+    expect(splitter.push(Buffer.from(' of it\n'))).toEqual([{ text: ' of it', continues: true, goesOn: false }]);
+    expect(new LineSplitter(true).push(Buffer.from('a\n'))).toMatchObject([{ continues: true }]);
   });
 });

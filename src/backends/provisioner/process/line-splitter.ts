@@ -3,13 +3,25 @@ export const MAX_LINE_BYTES = 16 * 1024;
 
 const NEWLINE = 10;
 
+/** Where a line was cut, or given out before its end, its parts say so. */
+export interface LinePart {
+  readonly text: string;
+  /** What was given out before it is of the same line. */
+  readonly continues: boolean;
+  /** What comes next may be of the same line. */
+  readonly goesOn: boolean;
+}
+
 export class LineSplitter {
   #carry: Buffer = Buffer.alloc(0);
   /** The last line given out had no newline yet; a newline that comes next only ends it. */
   #continued: boolean;
+  /** The carry is not the beginning of its line. */
+  #inside: boolean;
 
   constructor(continued = false) {
     this.#continued = continued;
+    this.#inside = continued;
   }
 
   /** Bytes taken in but not yet given out as a line. */
@@ -17,24 +29,27 @@ export class LineSplitter {
     return this.#carry.length;
   }
 
-  push(bytes: Buffer): string[] {
+  push(bytes: Buffer): LinePart[] {
     const data = this.#carry.length > 0 ? Buffer.concat([this.#carry, bytes]) : bytes;
-    const lines: string[] = [];
+    const lines: LinePart[] = [];
     let start = 0;
     if (this.#continued && data.length > 0) {
       this.#continued = false;
-      if (data[0] === NEWLINE) start = 1;
+      if (data[0] === NEWLINE) {
+        start = 1;
+        this.#inside = false;
+      }
     }
     for (;;) {
       const newline = data.indexOf(NEWLINE, start);
       const end = newline < 0 ? data.length : newline;
       while (end - start > MAX_LINE_BYTES) {
         const cut = characterStart(data, start + MAX_LINE_BYTES);
-        lines.push(decode(data.subarray(start, cut)));
+        lines.push(this.#part(data.subarray(start, cut), true));
         start = cut;
       }
       if (newline < 0) break;
-      lines.push(decode(data.subarray(start, newline)));
+      lines.push(this.#part(data.subarray(start, newline), false));
       start = newline + 1;
     }
     this.#carry = Buffer.from(data.subarray(start));
@@ -42,12 +57,18 @@ export class LineSplitter {
   }
 
   /** What is left, as a line of its own. */
-  flush(): string[] {
+  flush(): LinePart[] {
     if (this.#carry.length === 0) return [];
-    const line = decode(this.#carry);
+    const line = this.#part(this.#carry, true);
     this.#carry = Buffer.alloc(0);
     this.#continued = true;
     return [line];
+  }
+
+  #part(bytes: Buffer, goesOn: boolean): LinePart {
+    const part = { text: decode(bytes), continues: this.#inside, goesOn };
+    this.#inside = goesOn;
+    return part;
   }
 }
 

@@ -9,7 +9,7 @@ import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
 import type { MissingOutput, OutputChunk } from '../../../domain/units/provisioner.ts';
-import { LineSplitter } from './line-splitter.ts';
+import { type LinePart, LineSplitter } from './line-splitter.ts';
 
 const run = promisify(execFile);
 const READ_BYTES = 64 * 1024;
@@ -62,9 +62,9 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<ReadOutp
     let position = options.from;
     let lastData = Date.now();
     let splitter = new LineSplitter(await endsInsideLine(file, position));
-    const chunk = (texts: readonly string[]): ReadOutput => {
+    const chunk = (parts: readonly LinePart[]): ReadOutput => {
       const at = new Date().toISOString();
-      return { lines: texts.map((text) => ({ at, text })), offset: position - splitter.pending };
+      return { lines: parts.map((part) => ({ at, ...part })), offset: position - splitter.pending };
     };
     if (options.missing !== undefined) yield { ...chunk([]), missing: options.missing };
     let unlooked = LOOK_EVERY_BYTES;
@@ -226,7 +226,7 @@ export async function lastLinesOf(path: string, count: number, freed: number): P
     const from = Math.max(size - TAIL_BYTES, freed, 0);
     const splitter = new LineSplitter(await endsInsideLine(file, from));
     const lines = splitter.push(await readAt(file, from, Math.max(size - from, 0)));
-    return [...lines, ...splitter.flush()].slice(-count);
+    return [...lines, ...splitter.flush()].slice(-count).map(({ text }) => text);
   } finally {
     await file.close();
   }
