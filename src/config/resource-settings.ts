@@ -57,7 +57,7 @@ export const RESOURCE_SETTINGS = {
     variable: 'TANCHO_UNITS_DISK',
     default: '10G',
     description:
-      'What a unit may hold of files that it has written beside its code, in its home and for itself, unless the plan of its app says otherwise; it is looked at every half minute. One that holds more is ended and started anew without them, which the log of the app says, and so is the one that holds most when less than the reserve of the disk is free. 0 for no limit.',
+      'What a unit may hold of files that it has written beside its code, in its home and for itself, unless the plan of its app says otherwise; it is looked at every half minute, and as soon as so much less is free on the disk that one may hold more. One that does is ended and started anew without them, which the log of the app says, and so is the one that holds most when less than the reserve of the disk is free. 0 for no limit.',
     parse: parse.size(1024 ** 2, true),
   },
   unitFiles: {
@@ -81,7 +81,7 @@ export const RESOURCE_SETTINGS = {
     variable: 'TANCHO_VOLUMES_MAX_SIZE',
     default: '10G',
     description:
-      'What a volume may hold where nothing else is said, and the most that users may ask for; admins may give more. It is looked at every minute: a volume that holds more is told in the app and its log, and goes on being written. 0 for no limit.',
+      'What a volume may hold where nothing else is said, and the most that users may ask for; admins may give more. It is looked at every minute, and as soon as so much less is free on the disk that one may hold more: a volume that does is told in the app and its log, and at a twentieth more units have it read-only until it holds less. 0 for no limit.',
     parse: parse.size(1024 ** 2, true),
   },
   buildSlots: {

@@ -74,7 +74,7 @@ import { createWebhooks } from '../domain/webhooks/webhooks.ts';
 import type { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts';
 import { DiskWatch } from '../domain/disk/disk-watch.ts';
 import { createVolumes } from '../domain/volumes/volumes.ts';
-import { VolumeWatch } from '../domain/volumes/volume-watch.ts';
+import { VolumeWatch } from '../domain/disk/volume-watch.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import { repeatedly } from '../lib/repeatedly.ts';
 import { isLocalName, isLoopback } from './addresses.ts';
@@ -229,9 +229,9 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, queue, restore, logger, now });
   const sampler = new MetricsSampler({ store, provisioner, router, journal, logger, now });
   const { probe, diskSurvey: survey } = backends;
-  const unitSizes = new UnitSizes({ store, probe, survey, supervisor, settings, logger });
+  const unitSizes = new UnitSizes({ store, probe, survey, supervisor, provisioner, journal, settings, logger });
   const diskWatch = new DiskWatch({ store, probe, settings, logger, now });
-  const volumeWatch = new VolumeWatch({ store, volumeHost, journal, logger });
+  const volumeWatch = new VolumeWatch({ store, volumeHost, provisioner, supervisor, probe, journal, logger });
   const workers = {
     sampler,
     accessLines,

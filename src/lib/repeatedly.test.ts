@@ -42,3 +42,16 @@ it('does nothing when it is stopped before the first time', async () => {
   await delay(10);
   expect(times).toBe(0);
 });
+
+it('asks for each pause', async () => {
+  const asked: number[] = [];
+  let done = (): void => {};
+  const enough = new Promise<void>((resolve) => (done = resolve));
+  const stop = repeatedly(
+    () => asked.push(asked.length + 1),
+    async () => (asked.length === 3 ? done() : undefined),
+  );
+  await enough;
+  await stop();
+  expect(asked.slice(0, 3)).toEqual([1, 2, 3]);
+});

@@ -35,16 +35,29 @@ interface Disk {
   readonly freeFiles?: number;
 }
 
-async function watch({ free, shop, blog, files = 1, freeFiles = 900 }: Disk): Promise<UnitSizes> {
-  const sizes = new Map([
-    [(await unitOf('shop')).id, { bytes: shop * MIB, files }],
-    [(await unitOf('blog')).id, { bytes: blog * MIB, files: 1 }],
+/** `disk`: MiB, as it is at each look; `counted` gets what is counted. */
+async function watch(disk: Disk, counted: string[] = []): Promise<UnitSizes> {
+  const held = new Map([
+    [(await unitOf('shop')).id, () => ({ bytes: disk.shop * MIB, files: disk.files ?? 1 })],
+    [(await unitOf('blog')).id, () => ({ bytes: disk.blog * MIB, files: 1 })],
   ]);
   return new UnitSizes({
     store: world.machine.store,
-    probe: { disk: async () => ({ freeBytes: free * MIB, totalBytes: 10_000 * MIB, freeFiles, totalFiles: 1_000 }) },
-    survey: { units: async () => sizes },
+    probe: {
+      disk: async () => {
+        const { free, freeFiles = 90_000 } = disk;
+        return { freeBytes: free * MIB, totalBytes: 10_000 * MIB, freeFiles, totalFiles: 100_000 };
+      },
+    },
+    survey: {
+      async *units(ids, what) {
+        counted.push(what);
+        for (const id of ids) yield { id, held: held.get(id)?.()[what] ?? 0 };
+      },
+    },
     supervisor: world.parts.supervisor,
+    provisioner: world.parts.provisioner,
+    journal: world.parts.journal,
     settings: { diskReserveBytes: 512 * MIB, unitDiskBytes: 1_000 * MIB, unitFiles: 5_000 },
     logger: SILENT,
   });
@@ -85,7 +98,7 @@ it('are held to the number of files, too', async () => {
 });
 
 it('make room when the reserve of files is touched', async () => {
-  await (await watch({ free: 5_000, shop: 300, blog: 200, freeFiles: 19 })).look();
+  await (await watch({ free: 5_000, shop: 300, blog: 200, freeFiles: 1_900 })).look();
   expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([1, 0]);
 });
 
@@ -100,4 +113,44 @@ it('are held to what the plan of their app says', async () => {
   await (await watch({ free: 5_000, shop: 1_900, blog: 101 })).look();
   expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([0, 1]);
   expect((await unitOf('blog')).lastExit?.reason).toContain('may hold 100 MiB');
+});
+
+it('are counted anew as soon as one of them may hold too much by what is free, and looked for the sooner the faster that goes', async () => {
+  const [counted, disk] = [[] as string[], { free: 5_000, shop: 300, blog: 200, files: 1, freeFiles: 90_000 }];
+  const sizes = await watch(disk, counted);
+  await sizes.look();
+  const calmMs = sizes.pauseMs;
+  disk.free -= 690;
+  await sizes.look();
+  expect([counted, sizes.pauseMs < calmMs]).toEqual([['bytes', 'files'], true]);
+  // What others give back meanwhile hides nothing that is taken afterwards.
+  disk.free += 1_000;
+  await sizes.look();
+  disk.free -= 701;
+  await sizes.look();
+  expect(counted).toEqual(['bytes', 'files', 'bytes']);
+  expect((await unitOf('shop')).exits).toBe(0);
+  [disk.free, disk.shop] = [disk.free - 800, 1_100];
+  await sizes.look();
+  expect([(await unitOf('shop')).exits, (await unitOf('blog')).exits]).toEqual([1, 0]);
+  [disk.freeFiles, disk.shop, disk.files] = [85_000, 0, 5_100];
+  await until(async () => (await unitOf('shop')).state === 'started', { what: 'the unit to start again' });
+  await sizes.look();
+  expect((await unitOf('shop')).lastExit?.reason).toContain('5100 files');
+  expect(counted.at(-1)).toBe('files');
+});
+
+it('are ended before they serve, too, and the log of their app says why', async () => {
+  const { id } = await unitOf('shop');
+  await world.machine.store.transact(async (tx) => {
+    await tx.updateUnit(id, { state: 'error', address: null });
+    await tx.updateUnit(id, { state: 'starting', address: null });
+  });
+  await (await watch({ free: 5_000, shop: 1_200, blog: 10 })).look();
+  const running = (await world.parts.provisioner.list())
+    .filter(({ state }) => state === 'running')
+    .map(({ app }) => app);
+  expect(running).toEqual(['blog']);
+  const entries = await world.useCases.logs.query(ANN, 'shop', { lines: 20 });
+  expect(entries.map(({ message }) => message).join('\n')).toMatch(/before it serves: it has written 1200 MiB/);
 });

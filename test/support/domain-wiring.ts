@@ -171,7 +171,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     webhookSender: machine.webhookSender,
     diskSurvey: {
       holdings: () => Promise.resolve([{ kind: 'code' as const, name: 'shop', bytes: 4096 }]),
-      units: () => Promise.resolve(new Map()),
+      async *units() {},
     },
     host: {
       programs: async () => [{ name: 'Node.js', version: process.versions.node }],

@@ -9,7 +9,7 @@ interface VolumeHostUnderTest {
   dispose(): Promise<void>;
 }
 
-const CASES = 4;
+const CASES = 5;
 const PHOTOS: VolumeName = { app: 'shop', name: 'photos' };
 const LETTERS: VolumeName = { app: 'shop', name: 'letters' };
 
@@ -56,6 +56,20 @@ export function volumeHostConformance(name: string, create: () => Promise<Volume
       await under.host.remove(PHOTOS);
       await under.host.remove(PHOTOS);
       expect(await under.host.size(PHOTOS)).toBe(0);
+    });
+
+    test('a restriction is of one volume, can be taken back, and goes with it', async () => {
+      await under.host.create(PHOTOS);
+      await under.host.create(LETTERS);
+      expect(await under.host.isRestricted(PHOTOS)).toBe(false);
+      for (const _ of [1, 2]) await under.host.restrict(PHOTOS, true);
+      expect([await under.host.isRestricted(PHOTOS), await under.host.isRestricted(LETTERS)]).toEqual([true, false]);
+      for (const _ of [1, 2]) await under.host.restrict(PHOTOS, false);
+      expect(await under.host.isRestricted(PHOTOS)).toBe(false);
+      await under.host.restrict(PHOTOS, true);
+      await under.host.remove(PHOTOS);
+      await under.host.create(PHOTOS);
+      expect(await under.host.isRestricted(PHOTOS)).toBe(false);
     });
 
     it(`has all its ${CASES} cases`, () => {

@@ -28,7 +28,7 @@ import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Routes } from '../routes/routes.ts';
 import { appState, servingUnits, type Unit } from '../units/unit.ts';
 import { unitProblems } from '../units/unit-problems.ts';
-import type { VolumeWatch } from '../volumes/volume-watch.ts';
+import type { VolumeWatch } from '../disk/volume-watch.ts';
 
 export interface AppView {
   readonly app: App;

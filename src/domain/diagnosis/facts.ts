@@ -1,5 +1,6 @@
 /** Everything a diagnosis is made from, read at one time; the checks of links/ are pure functions of it. */
 import { hostPort } from '../../lib/host-port.ts';
+import type { VolumeWatch } from '../disk/volume-watch.ts';
 import type { App, Release } from '../apps/app.ts';
 import { hostNamesOf } from '../apps/host-names.ts';
 import { healthCheckOf } from '../units/routed.ts';
@@ -17,7 +18,6 @@ import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner, SeenUnit } from '../units/provisioner.ts';
 import type { Supervisor } from '../units/supervisor.ts';
-import type { VolumeWatch } from '../volumes/volume-watch.ts';
 import { lookAtPage, type PageProblem } from '../pages/page.ts';
 import type { DiskSpace, Probe, ProbeAnswer } from './probe.ts';
 

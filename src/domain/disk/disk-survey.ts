@@ -24,15 +24,17 @@ export interface Holding {
   readonly bytes: number;
 }
 
-export interface UnitSize {
-  readonly bytes: number;
-  /** And directories. */
-  readonly files: number;
-}
-
 export interface DiskSurvey {
   /** Looks at every file, so it takes seconds where there are many; bounded in time. What vanishes meanwhile is left out. */
   holdings(): Promise<Holding[]>;
-  /** Unit's id -> what is its own on the disk. Bounded in time. */
-  units(): Promise<ReadonlyMap<string, UnitSize>>;
+  /**
+   * What is a unit's own on the disk, in bytes or in files and directories: each as soon as it is counted, in the order of the ids. Bounded in
+   * time. Units that have nothing are left out.
+   */
+  units(ids: readonly string[], what: 'bytes' | 'files'): AsyncIterable<UnitSize>;
+}
+
+export interface UnitSize {
+  readonly id: string;
+  readonly held: number;
 }

@@ -4,42 +4,67 @@
  */
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
+import type { Journal } from '../logs/journal.ts';
 import type { Probe } from '../diagnosis/probe.ts';
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
+import type { Provisioner } from '../units/provisioner.ts';
 import type { Supervisor } from '../units/supervisor.ts';
-import { servingUnits, type Unit } from '../units/unit.ts';
+import { servingUnits, type Unit, unitName } from '../units/unit.ts';
 import { isLow } from './disk-room.ts';
-import type { DiskSurvey, UnitSize } from './disk-survey.ts';
+import type { DiskSurvey } from './disk-survey.ts';
+import { Glance, type Kind } from './glance.ts';
+import { each, type Room, smallest } from './headroom.ts';
 
 interface UnitSizesDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits' | 'release'>;
   readonly probe: Pick<Probe, 'disk'>;
   readonly survey: Pick<DiskSurvey, 'units'>;
   readonly supervisor: Pick<Supervisor, 'replaceOutgrown'>;
+  readonly provisioner: Pick<Provisioner, 'stop'>;
+  readonly journal: Pick<Journal, 'note'>;
   readonly settings: Pick<Settings, 'diskReserveBytes' | 'unitDiskBytes' | 'unitFiles'>;
   readonly logger: Logger;
 }
 
-/** The free space is asked for this often; files are counted in every third round, and whenever that is too little. */
-const EVERY_MS = 10_000;
-const ROUNDS_BETWEEN = 3;
+const PACE = { everyMs: 30_000, rest: 1, longestRestMs: 2_000 };
+const COUNT_WHEN_LOW_MS = 10_000;
 /** To end who holds less than this part of the reserve would help nobody. */
 const WORTH_ENDING = 1 / 4;
+/** Whoever is so much above the limit when it is seen takes as much again while it is asked to end. */
+const FAST = 1.05;
+/** Meanwhile it goes on writing. */
+const GRACE_MS = 1_000;
+
+interface Watched {
+  readonly unit: Unit;
+  readonly isServing: boolean;
+  readonly limit: Room;
+}
 
 export class UnitSizes {
   readonly #deps: UnitSizesDeps;
-  #rounds = 0;
-  /** Of releases that serve, bytes; 0: they say nothing. */
+  /** Of releases, bytes; 0: they say nothing. */
   readonly #limits = new Map<string, number>();
+  /** Unit's id -> as last counted. */
+  #sizes = new Map<string, Room>();
+  readonly #glance = new Glance(PACE);
   #stop: (() => Promise<void>) | null = null;
 
   constructor(deps: UnitSizesDeps) {
     this.#deps = deps;
   }
 
+  /** How soon it is to be looked again. */
+  get pauseMs(): number {
+    return this.#glance.pauseMs(this.#deps.settings.diskReserveBytes);
+  }
+
   start(): void {
-    this.#stop ??= repeatedly(EVERY_MS, () => this.look());
+    this.#stop ??= repeatedly(
+      () => this.pauseMs,
+      () => this.look(),
+    );
   }
 
   async close(): Promise<void> {
@@ -50,60 +75,117 @@ export class UnitSizes {
   async look(): Promise<void> {
     const { probe, settings, logger } = this.#deps;
     try {
-      const isDiskLow = isLow(await probe.disk(), settings);
-      const isDue = this.#rounds % ROUNDS_BETWEEN === 0;
-      this.#rounds += 1;
-      if (isDiskLow || isDue) await this.#count(isDiskLow);
+      const space = await probe.disk();
+      const isDiskLow = isLow(space, settings);
+      const begun = performance.now();
+      const kinds = this.#glance.due(space, begun, isDiskLow ? COUNT_WHEN_LOW_MS : PACE.everyMs);
+      if (kinds.length === 0) return;
+      const headroom = await this.#count(kinds, isDiskLow);
+      this.#glance.counted(kinds, headroom, performance.now() - begun);
     } catch (error) {
       logger.warn({ err: error }, 'the files of units could not be counted');
     }
   }
 
-  async #count(isDiskLow: boolean): Promise<void> {
-    const { store, survey, supervisor, settings } = this.#deps;
-    const sizes = await survey.units();
+  /** What may be taken until one of them holds too much. */
+  async #count(kinds: readonly Kind[], isDiskLow: boolean): Promise<Room> {
+    const watched = new Map((await this.#watched()).map((one) => [one.unit.id, one]));
+    const ended = new Map<string, Promise<void>>();
+    const before = this.#sizes;
+    this.#sizes = new Map([...before].filter(([id]) => watched.has(id)));
+    // Those that are counted quickly come first: who writes much in one place is among them.
+    const ids = [...watched.keys()].sort((a, b) => (before.get(a)?.files ?? 0) - (before.get(b)?.files ?? 0));
+    for (const kind of kinds) {
+      for await (const { id, held } of this.#deps.survey.units(ids, kind)) {
+        const one = watched.get(id);
+        if (one === undefined) continue;
+        this.#sizes.set(id, { ...(this.#sizes.get(id) ?? NOTHING), [kind]: held });
+        if (held <= one.limit[kind] || ended.has(id)) continue;
+        ended.set(id, this.#end(one, outgrown(kind, held, one.limit), held > one.limit[kind] * FAST ? 0 : GRACE_MS));
+      }
+    }
+    // They begin anew.
+    for (const id of ended.keys()) this.#sizes.delete(id);
+    const headroom = smallest([
+      this.#ofNewcomers(),
+      ...[...watched.values()].map(({ unit: { id }, limit }) => {
+        const held = this.#sizes.get(id) ?? NOTHING;
+        return each((kind) => limit[kind] - held[kind]);
+      }),
+    ]);
+    if (isDiskLow && ended.size === 0) await this.#endLargest([...watched.values()]);
+    await Promise.all(ended.values());
+    return headroom;
+  }
+
+  /** Those that serve, and those that are about to. */
+  async #watched(): Promise<Watched[]> {
+    const { store, settings } = this.#deps;
     const [apps, units] = [await store.apps(), await store.allUnits()];
     const byApp = Map.groupBy(units, ({ app }) => app);
-    const serving = apps
-      .flatMap((app) => servingUnits(app, byApp.get(app.name) ?? []))
-      .filter(({ state }) => state === 'started');
-    const bytesOf = ({ id }: Unit): number => sizes.get(id)?.bytes ?? 0;
-    const reasons = new Map<Unit, string>();
-    for (const unit of serving) {
-      const reason = outgrown(sizes.get(unit.id) ?? NOTHING, await this.#limitOf(unit), settings.unitFiles);
-      if (reason !== null) reasons.set(unit, reason);
+    const serving = new Set(apps.flatMap((app) => servingUnits(app, byApp.get(app.name) ?? [])).map(({ id }) => id));
+    const alive = units.filter(({ id, state }) => state === 'starting' || (state === 'started' && serving.has(id)));
+    const files = endless(settings.unitFiles);
+    const found = [];
+    for (const unit of alive) {
+      const limit = { bytes: endless(await this.#limitOf(unit)), files };
+      found.push({ unit, isServing: unit.state === 'started', limit });
     }
-    this.#forget(serving);
-    await Promise.all([...reasons].map(([unit, reason]) => supervisor.replaceOutgrown(unit, reason)));
-    const [first] = serving.sort((a, b) => bytesOf(b) - bytesOf(a));
-    if (!isDiskLow || reasons.size > 0 || first === undefined) return;
-    if (bytesOf(first) < settings.diskReserveBytes * WORTH_ENDING) return;
+    const used = new Set(alive.map(keyOf));
+    for (const key of this.#limits.keys()) if (!used.has(key)) this.#limits.delete(key);
+    return found;
+  }
+
+  /** Of units that are started before the next count. */
+  #ofNewcomers(): Room {
+    const { unitDiskBytes, unitFiles } = this.#deps.settings;
+    return { bytes: endless(unitDiskBytes), files: endless(unitFiles) };
+  }
+
+  async #end({ unit, isServing }: Watched, reason: string, graceMs: number): Promise<void> {
+    const { supervisor, provisioner, journal } = this.#deps;
+    if (isServing) return supervisor.replaceOutgrown(unit, reason, graceMs);
+    // Whoever starts it sees it end.
+    await provisioner.stop(unit.id, graceMs);
+    await journal.note(
+      unit.app,
+      `${unit.process} ${unitName(unit)} holds too much on the disk before it serves: ${reason}; it is ended`,
+    );
+  }
+
+  async #endLargest(watched: readonly Watched[]): Promise<void> {
+    const bytesOf = ({ unit }: Watched): number => this.#sizes.get(unit.id)?.bytes ?? 0;
+    const [first] = watched.filter(({ isServing }) => isServing).sort((a, b) => bytesOf(b) - bytesOf(a));
+    if (first === undefined || bytesOf(first) < this.#deps.settings.diskReserveBytes * WORTH_ENDING) return;
     const reason = `the disk of the server is nearly full, and it has written ${mib(bytesOf(first))}, more than any other`;
-    await supervisor.replaceOutgrown(first, reason);
+    await this.#deps.supervisor.replaceOutgrown(first.unit, reason, GRACE_MS);
   }
 
   /** Bytes; 0 for no limit. */
-  async #limitOf({ app, release }: Unit): Promise<number> {
-    const key = `${app} ${release}`;
+  async #limitOf(unit: Unit): Promise<number> {
+    const { store, settings } = this.#deps;
+    const key = keyOf(unit);
     // A release never changes.
-    const limit = this.#limits.get(key) ?? (await this.#deps.store.release(app, release))?.limits?.diskBytes ?? 0;
+    const limit = this.#limits.get(key) ?? (await store.release(unit.app, unit.release))?.limits?.diskBytes ?? 0;
     this.#limits.set(key, limit);
-    return limit > 0 ? limit : this.#deps.settings.unitDiskBytes;
-  }
-
-  #forget(serving: readonly Unit[]): void {
-    const used = new Set(serving.map(({ app, release }) => `${app} ${release}`));
-    for (const key of this.#limits.keys()) if (!used.has(key)) this.#limits.delete(key);
+    return limit > 0 ? limit : settings.unitDiskBytes;
   }
 }
 
-const NOTHING: UnitSize = { bytes: 0, files: 0 };
+const NOTHING: Room = { bytes: 0, files: 0 };
 
-/** Why a unit holds too much; null: it does not. */
-function outgrown({ bytes, files }: UnitSize, mostBytes: number, mostFiles: number): string | null {
-  if (mostBytes > 0 && bytes > mostBytes) return `it has written ${mib(bytes)}, and a unit may hold ${mib(mostBytes)}`;
-  if (mostFiles > 0 && files > mostFiles) return `it has made ${files} files, and a unit may hold ${mostFiles}`;
-  return null;
+function keyOf({ app, release }: Unit): string {
+  return `${app} ${release}`;
+}
+
+function endless(limit: number): number {
+  return limit > 0 ? limit : Infinity;
+}
+
+/** Why a unit holds too much. */
+function outgrown(kind: Kind, held: number, limit: Room): string {
+  if (kind === 'bytes') return `it has written ${mib(held)}, and a unit may hold ${mib(limit.bytes)}`;
+  return `it has made ${held} files, and a unit may hold ${limit.files}`;
 }
 
 function mib(bytes: number): string {

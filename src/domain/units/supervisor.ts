@@ -14,8 +14,6 @@ import type { Routes } from '../routes/routes.ts';
 import { describeExit, type Unit, type UnitExit, unitName } from './unit.ts';
 import type { Units } from './units.ts';
 
-/** Meanwhile it goes on writing. */
-const OUTGROWN_GRACE_MS = 1_000;
 const STORE_PAUSES = { firstPauseMs: 250, longestPauseMs: 10_000 };
 
 interface SupervisorDeps {
@@ -91,10 +89,10 @@ export class Supervisor {
   }
 
   /** The same for a unit that holds too much on the disk: what it has written goes with it. */
-  async replaceOutgrown(unit: Unit, reason: string): Promise<void> {
+  async replaceOutgrown(unit: Unit, reason: string, graceMs: number): Promise<void> {
     const wellUntil = this.#deps.now().getTime();
     const what = 'holds too much on the disk';
-    await this.#replace(unit, { reason, wellUntil, what, exit: { outgrown: true }, graceMs: OUTGROWN_GRACE_MS });
+    await this.#replace(unit, { reason, wellUntil, what, exit: { outgrown: true }, graceMs });
   }
 
   async #replace(unit: Unit, why: Replacement): Promise<void> {
@@ -107,11 +105,16 @@ export class Supervisor {
         units.giveUp(unit.id, why.reason, why.exit),
       );
       if (down === null) return;
-      await routes.publish(unit.app);
+      const published = routes.publish(unit.app);
+      // What has no time to finish its requests is to go at once.
+      if (why.graceMs !== 0) await published;
       const again = watch.failures > 1 ? ` (the ${watch.failures}. time in a row, so it waits longer)` : '';
       const what = `${unit.process} ${unitName(unit)} ${why.what}: ${why.reason}`;
-      await journal.note(unit.app, `${what}; ending it and starting it again in ${delay} ms${again}`);
-      await this.#surely('ending a unit', () => units.end(unit.id, why.graceMs));
+      await Promise.all([
+        published,
+        journal.note(unit.app, `${what}; ending it and starting it again in ${delay} ms${again}`),
+        this.#surely('ending a unit', () => units.end(unit.id, why.graceMs)),
+      ]);
     };
     // An attempt, so that nobody starts it meanwhile.
     watch.attempt = end().finally(() => {

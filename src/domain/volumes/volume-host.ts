@@ -11,6 +11,13 @@ export interface VolumeHost {
   create(volume: VolumeName): Promise<void>;
   /** Holds it to so many bytes from now on, 0 for no limit, where the machine can; elsewhere nothing. Idempotent; for one that is there. */
   hold(volume: VolumeName, maxBytes: number): Promise<void>;
+  /**
+   * Units that are started from now on read it only, or write it again, where the machine can; commands and shells beside them write it in any case.
+   * Idempotent; for one that is there.
+   */
+  restrict(volume: VolumeName, isReadOnly: boolean): Promise<void>;
+  /** Whether restrict() says so. */
+  isRestricted(volume: VolumeName): Promise<boolean>;
   /** Bytes that the files in it hold; null where that cannot be said in time. A missing one holds 0. */
   size(volume: VolumeName): Promise<number | null>;
   /** Removes the directory with all that is in it; nothing of it can be seen from the first moment on. Idempotent. */
@@ -20,4 +27,9 @@ export interface VolumeHost {
 /** Below the directory of all volumes. */
 export function volumePath({ app, name }: VolumeName): string {
   return `${app}/${name}`;
+}
+
+/** Is there while units may read the volume only. No volume has such a name. */
+export function restrictionPath({ app, name }: VolumeName): string {
+  return `${app}/.${name}.read-only`;
 }

@@ -2,6 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import type { UnitSize } from '../../../domain/disk/disk-survey.ts';
 import { createHomeSurvey } from './home-survey.ts';
 
 const KIB_100 = 100 * 1024;
@@ -50,13 +51,34 @@ it('is nothing where there is nothing', async () => {
   expect(await createHomeSurvey({ home }).holdings()).toEqual([]);
 });
 
-it('says what each unit holds, in bytes and in files', async () => {
+async function all(sizes: AsyncIterable<UnitSize>): Promise<UnitSize[]> {
+  const found: UnitSize[] = [];
+  for await (const size of sizes) found.push(size);
+  return found;
+}
+
+it('says what each unit holds, in bytes and in files, in the order that is asked for', async () => {
   put('units/f00/layer/upper/a', KIB_100);
   put('units/f00/home/b', 1);
   put('units/f11/output', 1);
-  const units = await createHomeSurvey({ home }).units();
-  expect([...units.keys()].sort()).toEqual(['f00', 'f11']);
-  expect(units.get('f00')?.bytes).toBeGreaterThanOrEqual(KIB_100);
+  put('units/f22/output', 1);
+  const survey = createHomeSurvey({ home });
+  const bytes = await all(survey.units(['f11', 'gone', 'f00'], 'bytes'));
+  expect(bytes.map(({ id }) => id)).toEqual(['f11', 'f00']);
+  expect(bytes[1]?.held).toBeGreaterThanOrEqual(KIB_100);
   // Two files in four directories.
-  expect([units.get('f00')?.files, units.get('f11')?.files]).toEqual([6, 2]);
+  expect(await all(survey.units(['f00', 'f11'], 'files'))).toEqual([
+    { id: 'f00', held: 6 },
+    { id: 'f11', held: 2 },
+  ]);
+  expect(await all(createHomeSurvey({ home: join(home, 'none') }).units(['f00'], 'bytes'))).toEqual([]);
+});
+
+it('says what a unit holds before it has gone through those after it', async () => {
+  for (let n = 0; n < 300; n += 1) put(`units/many/${n}`, 1);
+  put('units/few/a', 1);
+  for await (const { id } of createHomeSurvey({ home }).units(['few', 'many'], 'bytes')) {
+    expect(id).toBe('few');
+    break;
+  }
 });

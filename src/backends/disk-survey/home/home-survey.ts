@@ -1,7 +1,8 @@
 /** Counts what lies in the one directory of the platform, by the system's `du`. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import { lstat, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { createInterface } from 'node:readline';
 import type { DiskSurvey, Holding, HoldingKind } from '../../../domain/disk/disk-survey.ts';
 
 /** Directories of the home whose entries have holders of their own. */
@@ -16,14 +17,17 @@ const SHARED: Readonly<Record<string, HoldingKind>> = {
 const DEADLINE_MS = 120_000;
 const OUTPUT_BYTES = 16 * 1024 * 1024;
 const BLOCK = 512;
+const KIB = 1024;
+const LINE = /^(\d+)\t(.*)$/gm;
 
 export function createHomeSurvey({ home }: { readonly home: string }): DiskSurvey {
   return {
-    async units() {
+    async *units(ids, what) {
       const directory = join(home, 'units');
-      const [bytes, files] = [await du(directory, 1), await du(directory, 1, 'files')];
-      bytes.delete(directory);
-      return new Map([...bytes].map(([path, held]) => [basename(path), { bytes: held, files: files.get(path) ?? 0 }]));
+      const there = new Set(await readdir(directory).catch(() => []));
+      const paths = ids.filter((id) => there.has(id)).map((id) => join(directory, id));
+      if (paths.length === 0) return;
+      for await (const [path, held] of counted(paths, what)) yield { id: basename(path), held };
     },
     async holdings() {
       const found: Holding[] = [];
@@ -66,16 +70,38 @@ async function sizeOf(directory: string): Promise<number> {
   return (await du(directory, 0)).get(directory) ?? 0;
 }
 
-/** Path -> bytes or files, of the directory and those so deep in it; not of other file systems. */
-function du(directory: string, depth: number, what: 'bytes' | 'files' = 'bytes'): Promise<Map<string, number>> {
-  const args = ['-x', what === 'files' ? '--inodes' : '-k', '-d', `${depth}`, '--', directory];
-  const unit = what === 'files' ? 1 : 1024;
+/** Path -> bytes, of the directory and those so deep in it; not of other file systems. */
+function du(directory: string, depth: number): Promise<Map<string, number>> {
+  const args = ['-x', '-k', '-d', `${depth}`, '--', directory];
   return new Promise((resolve, reject) => {
     execFile('du', args, { timeout: DEADLINE_MS, maxBuffer: OUTPUT_BYTES }, (error, stdout) => {
-      const lines = [...stdout.matchAll(/^(\d+)\t(.*)$/gm)];
+      const lines = [...stdout.matchAll(LINE)];
       // Something that vanishes while it is counted is an error to the program, and none to us.
       if (error !== null && lines.length === 0) reject(error);
-      else resolve(new Map(lines.map(([, count, path = '']) => [path, Number(count) * unit])));
+      else resolve(new Map(lines.map(([, count, path = '']) => [path, Number(count) * KIB])));
     });
   });
+}
+
+/** Each directory when it has been gone through, with its bytes or its files. */
+async function* counted(
+  paths: readonly string[],
+  what: 'bytes' | 'files',
+): AsyncGenerator<[path: string, held: number]> {
+  const unit = what === 'files' ? 1 : KIB;
+  const args = ['-x', '-s', what === 'files' ? '--inodes' : '-k', '--', ...paths];
+  const child = spawn('du', args, { stdio: ['ignore', 'pipe', 'ignore'], timeout: DEADLINE_MS });
+  const failed = new Promise<never>((_, reject) => child.once('error', reject));
+  failed.catch(() => undefined);
+  try {
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    for (;;) {
+      const { value, done } = await Promise.race([lines.next(), failed]);
+      if (done === true) return;
+      const [, count, path = ''] = /^(\d+)\t(.*)$/.exec(value) ?? [];
+      if (count !== undefined) yield [path, Number(count) * unit];
+    }
+  } finally {
+    child.kill('SIGKILL');
+  }
 }

@@ -53,7 +53,7 @@ export async function inPlace<T>(beside: Beside, spec: UnitSpec, work: (place: O
     for (const path of [home, tmp]) await sandbox.own(path, app);
     const isRoot = slug.manifest.image !== undefined;
     const place = await layers.lay(slug.code, own, { tenant: app, isRoot, held: heldOf(spec), beside: [home, tmp] });
-    const volumes = await mountVolumes({ sandbox, slug, place, spec, volumes: beside.volumes });
+    const volumes = await mountVolumes({ sandbox, slug, place, spec, volumes: beside.volumes, isBeside: true });
     const started = ({ main }: SandboxProcess): void => {
       // What fails here is done again at the end.
       main.then(() => layers.settled(own)).catch(() => undefined);

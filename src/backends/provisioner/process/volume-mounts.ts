@@ -6,7 +6,7 @@ import { lstat, mkdir, readlink, stat } from 'node:fs/promises';
 import { join, posix } from 'node:path';
 import type { UnitSpec, VolumeMount } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { volumePath } from '../../../domain/volumes/volume-host.ts';
+import { restrictionPath, volumePath } from '../../../domain/volumes/volume-host.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { childEnd } from '../../../sandbox/child-end.ts';
 import type { Sandbox, SandboxBind } from '../../../sandbox/sandbox.ts';
@@ -21,6 +21,8 @@ interface VolumeMounts {
   readonly slug: Slug;
   /** The process's own view of the code. */
   readonly place: CodePlace;
+  /** A command or a shell beside the units: it writes volumes that these may read only. */
+  readonly isBeside?: boolean;
 }
 
 const MOST_LINKS = 40;
@@ -33,10 +35,21 @@ export async function mountVolumes(options: VolumeMounts): Promise<SandboxBind[]
     const directory = join(volumes, volumePath({ app: spec.app, name: mount.name }));
     await demandThere(directory, mount);
     await sandbox.own(directory, spec.app);
-    if (sandbox.level === 'bubblewrap') binds.push(await bindOf(options, mount, directory));
-    else await link(options, mount, directory);
+    if (sandbox.level !== 'bubblewrap') await link(options, mount, directory);
+    else {
+      const isRestricted = await isThere(join(volumes, restrictionPath({ app: spec.app, name: mount.name })));
+      const writable = options.isBeside === true || !isRestricted;
+      binds.push({ ...(await bindOf(options, mount, directory)), writable });
+    }
   }
   return binds;
+}
+
+function isThere(path: string): Promise<boolean> {
+  return stat(path).then(
+    () => true,
+    () => false,
+  );
 }
 
 /** Never made here: an empty one in the place of one that is missing would be taken for lost data, or lose it. */

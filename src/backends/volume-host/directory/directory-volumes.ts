@@ -1,7 +1,7 @@
 /** Volumes as directories of this machine, `<root>/<app>/<name>`: everything that stays is in one place, to be backed up as it is. */
-import { mkdir, readdir, rename, rmdir } from 'node:fs/promises';
-import { join } from 'node:path';
-import { type VolumeHost, type VolumeName, volumePath } from '../../../domain/volumes/volume-host.ts';
+import { mkdir, readdir, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { restrictionPath, type VolumeHost, type VolumeName, volumePath } from '../../../domain/volumes/volume-host.ts';
 import { diskUsage } from '../../../lib/disk-usage.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { NO_QUOTAS, type ProjectQuotas } from '../../../lib/project-quotas.ts';
@@ -34,6 +34,7 @@ export async function createDirectoryVolumes(options: DirectoryVolumesOptions): 
     if (!NAME.test(volume.app) || !NAME.test(volume.name)) throw new TypeError(`no volume: ${volumePath(volume)}`);
     return join(root, volumePath(volume));
   };
+  const restriction = (volume: VolumeName): string => join(place(volume), '..', basename(restrictionPath(volume)));
   return {
     async create(volume) {
       const directory = place(volume);
@@ -47,9 +48,19 @@ export async function createDirectoryVolumes(options: DirectoryVolumesOptions): 
       await quotas.hold(directory, [directory], { bytes: maxBytes, files: Math.ceil(maxBytes / BYTES_PER_FILE) });
       held.set(directory, maxBytes);
     },
+    async restrict(volume, isReadOnly) {
+      if (isReadOnly) await writeFile(restriction(volume), '', { mode: 0o600 });
+      else await rm(restriction(volume), { force: true });
+    },
+    isRestricted: (volume) =>
+      stat(restriction(volume)).then(
+        () => true,
+        () => false,
+      ),
     size: (volume) => diskUsage(place(volume)),
     async remove(volume) {
       held.delete(place(volume));
+      await rm(restriction(volume), { force: true });
       const removed = join(root, `${REMOVED}${randomHex(12)}`);
       try {
         await rename(place(volume), removed);

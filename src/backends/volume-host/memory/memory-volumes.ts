@@ -16,11 +16,24 @@ export class MemoryVolumes implements VolumeHost {
     this.held.set(volumePath(volume), maxBytes);
   }
 
+  /** `<app>/<name>`. */
+  readonly restricted = new Set<string>();
+
+  async restrict(volume: Parameters<VolumeHost['restrict']>[0], isReadOnly: boolean): Promise<void> {
+    if (isReadOnly) this.restricted.add(volumePath(volume));
+    else this.restricted.delete(volumePath(volume));
+  }
+
+  async isRestricted(volume: Parameters<VolumeHost['isRestricted']>[0]): Promise<boolean> {
+    return this.restricted.has(volumePath(volume));
+  }
+
   async size(volume: Parameters<VolumeHost['size']>[0]): Promise<number | null> {
     return this.sizes.get(volumePath(volume)) ?? 0;
   }
 
   async remove(volume: Parameters<VolumeHost['remove']>[0]): Promise<void> {
     this.sizes.delete(volumePath(volume));
+    this.restricted.delete(volumePath(volume));
   }
 }
