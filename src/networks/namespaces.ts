@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type AddressPlan, LINK_PREFIX, namespacePath, UNIT_LINK, type UnitPlace, UPLINK } from './address-plan.ts';
 import { forward } from './forwarding.ts';
 import type { Route } from './range-claims.ts';
-import { withoutMachineRules } from './rules.ts';
+import { flowRules, hasFlowRules, withoutMachineRules } from './rules.ts';
 import { runTool } from './run-tool.ts';
 
 /** Absolute paths. */
@@ -121,6 +121,12 @@ export class Namespaces {
   /** Gives nft rules to a namespace, to the machine's own for null. */
   async filter(namespace: string | null, rules: string): Promise<void> {
     await runTool([...this.#inside(namespace), this.tools.nft, '-f', '-'], rules);
+  }
+
+  /** Of one that is there already they are left as they are: they count. A kernel that cannot count so has its networks all the same. */
+  async limitFlows({ gateway }: AddressPlan): Promise<void> {
+    const tables = await runTool([...this.#inside(gateway), this.tools.nft, 'list', 'tables', 'ip']);
+    if (!hasFlowRules(tables)) await this.filter(gateway, flowRules()).catch(() => undefined);
   }
 
   /** A table of the machine as nft prints it; null when it is not there. */

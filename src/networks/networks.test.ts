@@ -26,6 +26,8 @@ if (!sandbox.networks) {
 
 type RunningApp = NetworkApp;
 
+const COUNT = '/proc/sys/net/netfilter/nf_conntrack_count';
+
 const start = (from: Sandbox, id: string, tenant: string, services: readonly Service[] = []): Promise<RunningApp> =>
   startNetworkApp(from, { home, id, tenant, services });
 
@@ -164,6 +166,18 @@ describe.runIf(sandbox.networks)('networks of their own', () => {
     for (const last of [3, 4, 5]) expect(await other?.to('tcp', `${standIn}.${last}`, port)).not.toBe('reached');
     const neighbour = here.get('127.0.0.1')?.port ?? 0;
     expect(await apps.find(({ tenant }) => tenant === 'shop')?.to('tcp', '127.0.0.1', neighbour)).not.toBe('reached');
+  });
+
+  it('takes no more of the tables of connections than its part: who floods them keeps nobody else from calling', async () => {
+    const counted = async (): Promise<number> =>
+      Number(await runTool([findProgram('ip') ?? '', 'netns', 'exec', `tancho-${scope}`, 'cat', COUNT]));
+    const shop = apps.find(({ tenant }) => tenant === 'shop');
+    const port = here.get('127.0.0.1 bound')?.port ?? 0;
+    const before = await counted();
+    expect(await apps[4]?.flood(12_000)).toBe('sent');
+    const taken = (await counted()) - before;
+    expect([taken, taken > 3_000, taken < 10_000]).toEqual([taken, true, true]);
+    expect(await shop?.to('tcp', '127.0.0.1', port)).toBe('reached');
   });
 
   it('notices that its filter on the machine was emptied, in part or whole, and makes it anew', async () => {

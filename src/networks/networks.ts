@@ -93,7 +93,7 @@ export class Networks {
   async #begin(): Promise<void> {
     const routes = await this.#namespaces.routes();
     if (!this.#namespaces.hasGateway(this.#plan, routes)) await this.#namespaces.makeGateway(this.#plan);
-    await this.#namespaces.forwardHere();
+    await Promise.all([this.#namespaces.forwardHere(), this.#namespaces.limitFlows(this.#plan)]);
     await this.sweep();
     await this.#apply();
     this.#prepareNext();

@@ -75,6 +75,37 @@ function chain(name: string, rules: readonly string[]): string {
 
 const REFUSED = 'reject with icmp type admin-prohibited';
 
+const FLOWS_TABLE = 'tancho_flows';
+/** Of one address: the kernel has one table of connections for the gateway and one for the machine, and whoever fills them stops all others. */
+const MOST_FLOWS = 8_192;
+const NEW_FLOWS = 'over 500/second burst 4000 packets';
+const MOST_ADDRESSES = 4_096;
+
+/**
+ * How many connections, and calls by UDP, an address may have open through the gateway, and begin. A table of its own, for it counts: the others are
+ * replaced at each change.
+ */
+export function flowRules(): string {
+  const counted = (name: string, flags: string): string =>
+    [`  set ${name} {`, '    type ipv4_addr', `    size ${MOST_ADDRESSES}`, `    flags ${flags}`, '  }'].join('\n');
+  return whole(FLOWS_TABLE, [
+    counted('begun', 'dynamic,timeout'),
+    counted('open', 'dynamic'),
+    chain('forward', [
+      'type filter hook forward priority filter - 1; policy accept',
+      `iifname "${UPLINK}" accept`,
+      'ct state != new accept',
+      `update @begun { ip saddr timeout 1m limit rate ${NEW_FLOWS} } ${REFUSED}`,
+      `add @open { ip saddr ct count over ${MOST_FLOWS} } ${REFUSED}`,
+    ]),
+  ]);
+}
+
+/** Whether the tables that nft lists have them. */
+export function hasFlowRules(tables: string): boolean {
+  return tables.split('\n').includes(`table ip ${FLOWS_TABLE}`);
+}
+
 export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
   const tenants = [...new Set(home.units.flatMap(({ tenant }) => tenant ?? []))];
   const chainOf = (tenant: string): string => `tenant_${tenants.indexOf(tenant)}`;

@@ -32,9 +32,17 @@ const udpTo = (host, port, tries = 40) => new Promise((resolve) => {
     timer = setInterval(send, 50);
   });
 });
+/** To so many ports of a network that is there for examples. */
+const flood = async (count) => {
+  const socket = dgram.createSocket('udp4').on('error', () => {});
+  for (let sent = 0; sent < count; sent += 1)
+    await new Promise((resolve) => socket.send('x', 1024 + (sent % 60000), '198.51.100.' + (1 + (sent % 250)), resolve));
+  socket.close();
+  return 'sent';
+};
 require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
   const { id, kind, host, port } = JSON.parse(line);
-  console.log(JSON.stringify({ id, result: await (kind === 'udp' ? udpTo : tcpTo)(host, port) }));
+  console.log(JSON.stringify({ id, result: kind === 'flood' ? await flood(port) : await (kind === 'udp' ? udpTo : tcpTo)(host, port) }));
 });
 `;
 
@@ -44,6 +52,8 @@ export interface NetworkApp {
   readonly address: string;
   readonly lines: string[];
   to(kind: 'tcp' | 'udp', host: string, port: number): Promise<string>;
+  /** Begins so many calls by UDP to nobody; resolves when they have left. */
+  flood(count: number): Promise<string>;
   end(): Promise<void>;
 }
 
@@ -85,16 +95,18 @@ export async function startNetworkApp(from: Sandbox, options: NetworkAppOptions)
     waiting.get(answer.id)?.(answer.result);
   });
   await until(() => lines.includes('listening'), { what: `${id} to listen` });
+  const ask = (kind: string, host: string, port: number): Promise<string> => {
+    const number = (asked += 1);
+    stdin.write(`${JSON.stringify({ id: number, kind, host, port })}\n`);
+    return new Promise((resolve) => waiting.set(number, resolve));
+  };
   return {
     id,
     tenant,
     address: address ?? '',
     lines,
-    to(kind, host, port) {
-      const number = (asked += 1);
-      stdin.write(`${JSON.stringify({ id: number, kind, host, port })}\n`);
-      return new Promise((resolve) => waiting.set(number, resolve));
-    },
+    to: ask,
+    flood: (count) => ask('flood', '', count),
     async end() {
       await from.kill({ ...tree, id }, 'SIGKILL');
       await from.release(id);
