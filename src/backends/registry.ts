@@ -41,6 +41,7 @@ import { createMachineProbe } from './probe/machine/machine-probe.ts';
 import { createEngines } from './provisioner/engines.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import type { EdgeRouterOptions } from './router/edge/edge-options.ts';
+import { edgePrecedence } from './router/edge/edge-precedence.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
 import { createServiceEndpoints } from './service-endpoint/index.ts';
 import { createSqlStore } from './store/sql/index.ts';
@@ -87,6 +88,9 @@ interface BackendOptions {
   readonly programDir: string;
 }
 
+/** Closed with all others. */
+type Keep = <T extends { close(): Promise<void> }>(opening: Promise<T>) => Promise<T>;
+
 /** Opens everything that does not depend on each other at once; when one cannot be had, the others are closed again. */
 export async function openBackends(config: Config, options: BackendOptions): Promise<Backends> {
   const { logger, allowLoopback, ownPorts } = options;
@@ -96,28 +100,19 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   const close: Backends['close'] = async (how) => {
     for (const closer of closers.reverse()) await closer(how);
   };
-  async function keep<T extends { close(): Promise<void> }>(opening: Promise<T>): Promise<T> {
+  const keep: Keep = async (opening) => {
     const value = await opening;
     closers.push(() => value.close());
     return value;
-  }
-
-  const imageSource = createRegistryImages({
-    addresses,
-    ...{ slugs: home('slugs'), blobs: home('images') },
-    ...{ logins: config.registries, insecure: config.insecureRegistries },
-    timeoutMs: config.buildTimeoutSeconds * 1000,
-  });
-
-  const openStores = async (): Promise<Pick<Backends, 'store' | 'logStore'>> => {
-    const sealer = await openSealer(home('secret.key'));
-    const place = databasePlaces(config);
-    const store = await keep(createSqlStore(place('tancho.db'), { sealer, logger }));
-    return { store, logStore: await keep(createSqlLogStore(place('logs.db'), { logger })) };
   };
 
+  const imageSource = imagesOf(config, addresses);
+  const opened = keep(openSandbox(config, home('sandbox')));
+  // Whoever needs it hears of it.
+  opened.catch(() => undefined);
+
   const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'appUsers' | 'builder' | 'volumeHost'>> => {
-    const sandbox = await keep(openSandbox(config, home('sandbox')));
+    const sandbox = await opened;
     const slugs = home('slugs');
     const volumes = home('volumes');
     const [sealer, quotas] = [await openSealer(home('secret.key')), await openProjectQuotas(config.home)];
@@ -141,15 +136,21 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   };
 
   const openRouter = async (): Promise<Pick<Backends, 'router'>> => {
+    const precedence = edgePrecedence(opened, logger);
     const router = await createEdgeRouter({
       ...{ stateDir: home('edge'), runDir: home('run') },
       ...edgeSettings(config, allowLoopback),
       platform: { hosts: [apiDomain(config)], socket: path.join(home('run'), EDGE_DOOR) },
       programDir: options.programDir,
+      onServing: precedence.onServing,
       logger,
     });
     const isToServe = (how: Closing): boolean => how === 'leave-units' || (how === 'failed start' && router.adopted);
-    closers.push((how) => (isToServe(how) ? router.close() : router.stop()));
+    closers.push(async (how) => {
+      if (isToServe(how)) return router.close();
+      await router.stop();
+      await precedence.clear();
+    });
     return { router };
   };
 
@@ -157,7 +158,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     gitHost: await keep(createBareRepos({ root: home('repos'), preReceive: options.preReceive, logger })),
   });
 
-  const opening = [openStores(), openEngine(), openRouter(), openGitHost()] as const;
+  const opening = [openStores(config, logger, keep), openEngine(), openRouter(), openGitHost()] as const;
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);
@@ -168,6 +169,25 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     await close('failed start');
     throw error;
   }
+}
+
+async function openStores(config: Config, logger: Logger, keep: Keep): Promise<Pick<Backends, 'store' | 'logStore'>> {
+  const sealer = await openSealer(path.join(config.home, 'secret.key'));
+  const place = databasePlaces(config);
+  const store = await keep(createSqlStore(place('tancho.db'), { sealer, logger }));
+  return { store, logStore: await keep(createSqlLogStore(place('logs.db'), { logger })) };
+}
+
+function imagesOf(config: Config, addresses: AddressGuardOptions): ImageSource {
+  const { home, registries, insecureRegistries, buildTimeoutSeconds } = config;
+  return createRegistryImages({
+    addresses,
+    slugs: path.join(home, 'slugs'),
+    blobs: path.join(home, 'images'),
+    logins: registries,
+    insecure: insecureRegistries,
+    timeoutMs: buildTimeoutSeconds * 1000,
+  });
 }
 
 type Outward = Pick<

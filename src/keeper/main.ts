@@ -7,6 +7,7 @@ import { createProcessProvisioner } from '../backends/provisioner/process/proces
 import { keptLaunch } from '../backends/provisioner/process/kept-launch.ts';
 import { unitPaths } from '../backends/provisioner/process/unit-record.ts';
 import type { EdgeRouterOptions } from '../backends/router/edge/edge-options.ts';
+import { edgePrecedence } from '../backends/router/edge/edge-precedence.ts';
 import { KeptEdge } from '../backends/router/edge/kept-edge.ts';
 import { createAddressGuard } from '../lib/guarded/address-guard.ts';
 import { becomeKeeper, isControlThere, leaveKeeper } from '../lib/keeper-claim.ts';
@@ -85,6 +86,7 @@ async function run(): Promise<void> {
   await kept.close();
   if (end === 'all') {
     await edge.end(EDGE_GRACE_MS);
+    await edgePrecedence(Promise.resolve(sandbox), logger).clear();
     const running = (await provisioner.list()).filter(({ state }) => state === 'running');
     const stop = (id: string): Promise<void> => provisioner.stop(id, settings.stopGraceMs);
     await Promise.all(running.map(({ id }) => bestEffort(logger, `stopping unit ${id}`, () => stop(id))));

@@ -3,7 +3,7 @@
  * `tancho`. Synchronous on purpose: these are in-kernel files, and a process must be inside its group before it runs on.
  */
 import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SandboxRequest } from './sandbox.ts';
 import { groupUsage, type Usage, usageOfProcesses } from './usage.ts';
@@ -115,10 +115,14 @@ export class Cgroups {
     });
   }
 
-  /** A group can be removed only once the kernel has done with its last process, which may take a moment after a kill. */
+  /**
+   * A group can be removed only once the kernel has done with its last process, which may take a moment after a kill. This process leaves it where
+   * it is in it.
+   */
   async remove(id: string): Promise<void> {
     for (const base of this.#known) {
       const path = groupPath(base, id);
+      if (readOr(join(path, 'cgroup.procs')).split('\n').includes(`${process.pid}`)) leaveTo(dirname(base.path));
       const deadline = Date.now() + 5_000;
       while (!removeGroup(path)) {
         if (Date.now() > deadline) throw new Error(`The control group ${path} cannot be removed: it is still busy.`);
@@ -136,6 +140,15 @@ function groupPath(base: CgroupBase, id: string): string {
 /** The id as a file name. */
 export function safeName(id: string): string {
   return id.replace(/[^A-Za-z0-9_-]/g, '_');
+}
+
+/** Version 2 takes processes there at the very top only; elsewhere the group stays as long as this process. */
+function leaveTo(parent: string): void {
+  try {
+    writeFileSync(join(parent, 'cgroup.procs'), `${process.pid}`);
+  } catch {
+    // Its removal says so.
+  }
 }
 
 /** The base itself goes away with its last group, possibly between our two steps, hence the second attempt. */

@@ -53,8 +53,17 @@ function joinWithChildren(cgroups: Cgroups, id: string, pid: number): void {
     const own = new Set([...familyOf(pid, younger), ...markedProcesses(id, younger)]);
     const outside = younger.filter((facts) => !facts.zombie && own.has(facts.pid) && !inside.has(facts.pid));
     if (outside.length === 0) return;
-    for (const facts of outside) joinOne(cgroups, id, facts.pid);
+    joinAll(
+      cgroups,
+      id,
+      outside.map((facts) => facts.pid),
+    );
   }
+}
+
+/** Those that have ended meanwhile are left out. */
+export function joinAll(cgroups: Cgroups, id: string, pids: readonly number[]): void {
+  for (const pid of pids) joinOne(cgroups, id, pid);
 }
 
 function joinOne(cgroups: Cgroups, id: string, pid: number): void {

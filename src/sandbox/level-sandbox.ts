@@ -8,7 +8,7 @@ import { safeName } from './cgroups.ts';
 import type { Cgroups } from './cgroups.ts';
 import { allProcesses, familyOf } from '../lib/processes.ts';
 import { type Usage, usageOfProcesses } from './usage.ts';
-import { launchBubblewrap, launchDirect, type Launched } from './launch.ts';
+import { joinAll, launchBubblewrap, launchDirect, type Launched } from './launch.ts';
 import { admit, handOver } from './ownership.ts';
 import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
 import type { BubblewrapFacts, LaunchPlan, Programs, SystemView } from './plan.ts';
@@ -32,6 +32,9 @@ export interface IsolationLevel {
   /** Null where the whole machine is seen. */
   readonly system: SystemView | null;
 }
+
+/** Ten times what a tenant has by default. */
+const PREFERRED = { memoryBytes: 0, cpuMillis: 0, processes: 0, cpuShare: 1_000 };
 
 /** This process, as sweep() recognises it. */
 const OWNER = `${process.pid} ${readProcess(process.pid)?.start ?? ''}`;
@@ -174,6 +177,13 @@ export class LevelSandbox implements Sandbox {
 
   async outOfMemory(id: string): Promise<boolean> {
     return this.#cgroups?.outOfMemory(this.#scoped(id)) ?? false;
+  }
+
+  prefer(id: string, pid: number): void {
+    if (this.#cgroups === null) return;
+    const name = this.#scoped(id);
+    this.#cgroups.create(name, PREFERRED);
+    joinAll(this.#cgroups, name, familyOf(pid, allProcesses()));
   }
 
   async exitCode(id: string): Promise<number | null> {

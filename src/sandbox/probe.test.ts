@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import {
   appendFileSync,
   chmodSync,
@@ -101,6 +103,30 @@ for (const level of levels) {
       await sandbox.release(started.id);
       return { text: text.trim(), code };
     }
+
+    it.runIf(isRoot && level !== 'plain')(
+      'lets a process of the platform go before its tenants, until it has ended',
+      async () => {
+        const groupsOf = (pid: number): string => readFileSync(`/proc/${pid}/cgroup`, 'utf8');
+        const child = spawn('/bin/sleep', ['60'], { stdio: 'ignore' });
+        const ended = once(child, 'exit');
+        try {
+          sandbox.prefer('edge', child.pid ?? 0);
+          const groups = [...groupsOf(child.pid ?? 0).matchAll(/^\d+:([^:]*):(.*-edge)$/gm)];
+          if (!sandbox.limits.cpu) return expect(groups).toEqual([]);
+          const files = groups.map(([, controllers = '', path = '']) =>
+            join('/sys/fs/cgroup', controllers, path, controllers === '' ? 'cpu.weight' : 'cpu.shares'),
+          );
+          const weights = files.filter((file) => existsSync(file)).map((file) => readFileSync(file, 'utf8').trim());
+          // Ten times what the kernel gives, in version 1 or 2.
+          expect(['10240', '1000']).toContain(weights.join());
+        } finally {
+          child.kill('SIGKILL');
+          await ended;
+          await sandbox.release('edge');
+        }
+      },
+    );
 
     it('runs in the directory with exactly the given environment', async () => {
       const { text, code } = await run('pwd; echo "$GREETING"; echo hi > made; exit 3', {

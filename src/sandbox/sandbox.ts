@@ -113,7 +113,12 @@ export interface Sandbox {
   outOfMemory(id: string): Promise<boolean>;
   /** Exit code of argv as noted outside of the process that spawned it (128 + signal for a signal); null when nobody noted it. */
   exitCode(id: string): Promise<number | null>;
-  /** Removes what spawn() made beside the process (cgroup directories). */
+  /**
+   * Where the processor is short, a process of the platform's own, with those that it starts from then on, goes before all tenants; by an id that no sandbox
+   * has, until release() of that. Nothing where there are no control groups.
+   */
+  prefer(id: string, pid: number): void;
+  /** Removes what spawn() or prefer() made beside the process (cgroup directories). */
   release(id: string): Promise<void>;
   /**
    * Ends whatever the tenant's user still runs and gives the uid back, to nobody as long as something survives that. Call only when no

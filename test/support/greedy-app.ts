@@ -2,7 +2,7 @@
 import { nodeApp } from './git.ts';
 
 /** Each of them ends in a limit or an error, and begins anew; what one takes is never given back. */
-const GREEDS = `
+const ACTS = `
 const fs = require('node:fs'), net = require('node:net'), dgram = require('node:dgram');
 const { spawn } = require('node:child_process');
 const soon = (work) => setImmediate(() => { try { work(); } catch {} });
@@ -58,7 +58,10 @@ const greeds = {
 };
 `;
 
-export const GREEDS_OF_APP = ['disk', 'inodes', 'memory', 'processes', 'descriptors', 'ports', 'log', 'connections'];
+const ALL = ['disk', 'inodes', 'memory', 'processes', 'descriptors', 'ports', 'log', 'connections', 'builds'];
+
+/** All, unless TANCHO_TEST_GREEDS names some of them: to find out which one it is that others notice. */
+export const GREEDS = process.env['TANCHO_TEST_GREEDS']?.split(',') ?? ALL;
 
 /** Takes time, memory and disk for some seconds, and fails. */
 export function greedyBuild(): Record<string, string> {
@@ -71,12 +74,12 @@ export function greedyBuild(): Record<string, string> {
 export function greedyApp(): Record<string, string> {
   return {
     ...nodeApp(''),
-    'greeds.js': `${GREEDS}\nprocess.on('uncaughtException', () => {});\ngreeds[process.argv[2]]();\n`,
+    'greeds.js': `${ACTS}\nprocess.on('uncaughtException', () => {});\ngreeds[process.argv[2]]();\n`,
     'server.js': `const { spawn } = require('node:child_process');
 require('node:http').createServer((req, res) => res.end('greedy')).listen(process.env.PORT, () => {
   const begin = (greed) => spawn(process.execPath, ['greeds.js', greed], { stdio: greed === 'log' ? 'inherit' : 'ignore' })
     .on('error', () => {}).on('exit', () => setTimeout(begin, 500, greed));
-  for (const greed of ${JSON.stringify(GREEDS_OF_APP)}) begin(greed);
+  for (const greed of ${JSON.stringify(GREEDS.filter((greed) => greed !== 'builds'))}) begin(greed);
 });
 `,
   };

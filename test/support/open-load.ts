@@ -17,6 +17,7 @@ export interface OpenLoadResult {
   /** Requests that should have left by then. Many more than `requests`: this machine was too slow to send them. */
   readonly wanted: number;
   readonly failures: readonly string[];
+  readonly seconds: number;
   /** Milliseconds from when the request should have left. */
   readonly latencyMs: { readonly median: number; readonly p99: number; readonly longest: number };
 }
@@ -26,7 +27,12 @@ const TICK_MS = 5;
 const MOST_OPEN = 2_000;
 
 /** `connections` are kept alive per app; the apps take turns. */
-export function startOpenLoad(world: World, apps: readonly string[], perSecond: number, connections: number): OpenLoad {
+export function startOpenLoad(
+  world: Pick<World, 'edge'>,
+  apps: readonly string[],
+  perSecond: number,
+  connections: number,
+): OpenLoad {
   const [host = '', port = ''] = world.edge.split(':');
   const agents = new Map(apps.map((app) => [app, new http.Agent({ keepAlive: true, maxSockets: connections })]));
   const texts = new Map(apps.map((app) => [app, new Set<string>()]));
@@ -76,11 +82,18 @@ export function startOpenLoad(world: World, apps: readonly string[], perSecond: 
     texts: (app) => texts.get(app) ?? new Set(),
     async stop() {
       clearInterval(timer);
+      const seconds = Math.round((performance.now() - begun) / 1_000);
       await until(() => open === 0, { timeoutMs: 90_000, what: 'the last answers' });
       for (const agent of agents.values()) agent.destroy();
       latencies.sort((a, b) => a - b);
       const at = (share: number): number => Math.round(latencies[Math.floor((latencies.length - 1) * share)] ?? 0);
-      return { requests, wanted: due, failures, latencyMs: { median: at(0.5), p99: at(0.99), longest: at(1) } };
+      return {
+        requests,
+        wanted: due,
+        failures,
+        seconds,
+        latencyMs: { median: at(0.5), p99: at(0.99), longest: at(1) },
+      };
     },
   };
 }

@@ -49,6 +49,8 @@ export class PlainSandbox implements Sandbox {
     return { child, rootPid: pid, rootStart: '', main: Promise.resolve({ pid, start: '' }), address: null };
   }
 
+  prefer(): void {}
+
   async own(path: string): Promise<void> {
     if (this.#uid === undefined) return;
     await run('chown', ['-hR', `${this.#uid}:${this.#uid}`, '--', path]);

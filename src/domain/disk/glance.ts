@@ -10,7 +10,7 @@ const KINDS: readonly Kind[] = ['bytes', 'files'];
 
 const NONE: Room = { bytes: 0, files: 0 };
 
-export interface Pace {
+interface Pace {
   /** Between two counts, whatever is free. */
   readonly everyMs: number;
   /** After a count, in times of what it took. */

@@ -34,6 +34,8 @@ export interface EdgeRouterOptions {
    * stay dead.
    */
   readonly keeper?: string;
+  /** Told of each process of the edge that serves from now on. */
+  readonly onServing?: (pid: number) => void;
   /** Overrides of edge/proxy/settings.ts, by the names used there. */
   readonly limits?: Readonly<Record<string, number>>;
   readonly timeouts?: Readonly<Record<string, number>>;

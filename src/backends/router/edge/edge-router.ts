@@ -223,6 +223,7 @@ class EdgeRouter implements AdoptingRouter {
     this.adopted = fits;
     this.#startedAt = performance.now();
     this.#watch.begin(connected.client, connected.hello.pid);
+    this.#options.onServing?.(connected.hello.pid);
     if (this.#table !== null) await this.#handTable(connected.client, this.#table);
     if (this.#certificates !== null)
       await this.#hand(connected.client, 'apply-certificates', { set: this.#certificates });
