@@ -3,6 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Caller } from '../domain/caller.ts';
 import { PlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
+import type { Ends } from '../lib/peer-user.ts';
+import { clientEnds } from '../lib/trusted-proxies.ts';
 import type { Access } from './operation.ts';
 
 /** Address of callers over the unix socket. */
@@ -26,16 +28,17 @@ export async function identify(users: Users, authorization: string | undefined, 
 export interface AppUsers {
   readonly from: number;
   readonly to: number;
-  userOf(socket: IncomingMessage['socket']): Promise<number | null>;
+  userOf(ends: Ends): Promise<number | null>;
 }
 
 /**
- * Refuses what the users of apps send without saying who they are: nobody's code may make itself an account, or try passwords, for running
+ * Refuses what the users of apps send, straight or by way of the edge, without saying who they are: nobody's code may make itself an account, or try passwords, for running
  * here. Who has a token is who the token says.
  */
 export async function refuseApps(request: IncomingMessage, caller: Caller, apps: AppUsers | null): Promise<void> {
-  if (apps === null || caller.kind !== 'anonymous' || request.socket.remoteAddress === undefined) return;
-  const uid = await apps.userOf(request.socket);
+  if (apps === null || caller.kind !== 'anonymous') return;
+  const ends = clientEnds(request);
+  const uid = ends === null ? null : await apps.userOf(ends);
   if (uid === null || uid < apps.from || uid > apps.to) return;
   throw new PlatformError('access.denied', 'Apps of this server cannot do this without a token.', {
     hint: 'Send the token of a user or of the app as "Authorization: bearer <token>".',

@@ -2,7 +2,8 @@
 import { readFile } from 'node:fs/promises';
 import type { Socket } from 'node:net';
 
-type Ends = Pick<Socket, 'localPort' | 'remoteAddress' | 'remotePort'>;
+/** Of a connection, as its local end on this machine knows them. */
+export type Ends = { readonly [End in 'localPort' | 'remoteAddress' | 'remotePort']?: Socket[End] | undefined };
 
 /** Where the addresses of the two ends are in a table of the kernel. */
 const OPEN_STATE = '01';

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { addressBytes } from './guarded/ip-address.ts';
+import type { Ends } from './peer-user.ts';
 import { fieldMembers, nodeAddress, parseForwarded, plainAddress } from './forwarded-header.ts';
 
 /** The origin of a request that came through trusted proxies. */
@@ -33,6 +34,19 @@ const THROUGH_EDGE = new WeakSet<IncomingMessage>();
 /** To be called by a listener that only the edge can open: what its requests say of where they come from is true. */
 export function markThroughEdge(request: IncomingMessage): void {
   THROUGH_EDGE.add(request);
+}
+
+/** The client's own connection to this machine, be it to the edge; null where a proxy is between, and over a socket. */
+export function clientEnds(request: IncomingMessage): Ends | null {
+  const { remoteAddress, remotePort, localPort } = request.socket;
+  if (!THROUGH_EDGE.has(request)) return remoteAddress === undefined ? null : { remoteAddress, remotePort, localPort };
+  const [client, edge] = /^(\d+), (\d+)$/.exec(String(request.headers['x-forwarded-client-ports']))?.slice(1) ?? [];
+  if (client === undefined) return null;
+  return { remoteAddress: clientThroughEdge(request), remotePort: Number(client), localPort: Number(edge) };
+}
+
+function clientThroughEdge(request: IncomingMessage): string {
+  return nodeAddress(fieldMembers(String(request.headers['x-forwarded-for'] ?? ''))[0] ?? '') ?? 'unknown';
 }
 
 export class TrustedProxies {
@@ -82,8 +96,7 @@ export class TrustedProxies {
 
   /** The address of the client behind a request of node:http. */
   clientOf(request: IncomingMessage): string {
-    if (THROUGH_EDGE.has(request))
-      return nodeAddress(fieldMembers(String(request.headers['x-forwarded-for'] ?? ''))[0] ?? '') ?? 'unknown';
+    if (THROUGH_EDGE.has(request)) return clientThroughEdge(request);
     const peer = request.socket.remoteAddress ?? 'unknown';
     if (this.none) return plainAddress(peer);
     const { headers } = request;

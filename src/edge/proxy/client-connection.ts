@@ -56,7 +56,7 @@ export class ClientConnection implements Client, Requester, Watched, GatedConnec
     this.#plane = plane;
     this.#socket = socket;
     this.#reader = new HeadReader(plane.settings.limits.headBytes, BLANK_LINES);
-    this.#peer = peer ?? new ClientPeer(plane, { address: socket.remoteAddress, isSecure: false });
+    this.#peer = peer ?? new ClientPeer(plane, socket, false);
     this.arm(plane.settings.timeouts.firstByteMs);
     plane.deadlines.watch(this);
     socket.on('data', (chunk: Buffer) => this.#receive(chunk));

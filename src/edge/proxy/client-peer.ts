@@ -1,3 +1,4 @@
+import type { Socket } from 'node:net';
 import { plainAddress } from '../../lib/forwarded-header.ts';
 import { HEAD_MORE } from '../http/head-reader.ts';
 import { ProxyHeaderReader } from '../http/proxy-protocol.ts';
@@ -10,6 +11,8 @@ export class ClientPeer {
   readonly isSecure: boolean;
   readonly #plane: Plane;
   #address: string;
+  /** Of the other end of the connection; absent where that is a proxy that speaks for others. */
+  #clientPort: number | undefined;
   #port: number;
   /** Of every request of the connection; null where a trusted proxy says it with each. */
   #origin: RequestOrigin | null = null;
@@ -19,10 +22,12 @@ export class ClientPeer {
   /** `isSecure`: the connection itself is TLS. */
   constructor(
     plane: Plane,
-    { address, isSecure }: { readonly address: string | undefined; readonly isSecure: boolean },
+    { remoteAddress, remotePort }: Pick<Socket, 'remoteAddress' | 'remotePort'>,
+    isSecure: boolean,
   ) {
     this.#plane = plane;
-    this.#address = plainAddress(address ?? 'unknown');
+    this.#address = plainAddress(remoteAddress ?? 'unknown');
+    this.#clientPort = remotePort;
     this.isSecure = isSecure;
     this.#port = isSecure ? plane.tlsPort : plane.port;
     if (!this.isTrusted) this.#origin = this.#ownOrigin(null);
@@ -50,7 +55,7 @@ export class ClientPeer {
     if (stop === HEAD_MORE) return HEAD_MORE;
     const { address, port, tls } = this.#header.source;
     this.#header = null;
-    if (address !== null) this.#address = plainAddress(address);
+    if (address !== null) [this.#address, this.#clientPort] = [plainAddress(address), undefined];
     this.#port = port ?? this.#port;
     const isClient = address === null || !this.isTrusted;
     if (isClient) this.#origin = this.#ownOrigin(tls ? 'https' : null);
@@ -67,6 +72,6 @@ export class ClientPeer {
 
   #ownOrigin(proto: 'https' | null): RequestOrigin {
     const own = this.isSecure ? 'https' : proto;
-    return new RequestOrigin({ path: [this.#address], proto: own, host: null }, this.#port);
+    return new RequestOrigin({ path: [this.#address], proto: own, host: null }, this.#port, this.#clientPort);
   }
 }

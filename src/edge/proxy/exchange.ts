@@ -9,6 +9,7 @@ import type { ClientUser } from './client-user.ts';
 import { headForUnit, interimHead, tunnelProtocol } from '../rewrite/heads.ts';
 import type { Plane } from './plane.ts';
 import type { RoutedRequest } from './routed-request.ts';
+import { PLATFORM } from '../routing/platform-route.ts';
 import type { Applicant } from '../routing/target-pool.ts';
 import { Tunnel } from './tunnel.ts';
 import type { UnitConnection } from './unit-connection.ts';
@@ -156,13 +157,15 @@ export class Exchange implements Applicant, ClientUser {
   }
 
   #send(unit: UnitConnection): void {
+    const isPlatform = this.#search.route.app === PLATFORM;
+    const head = headForUnit(this.#head, this.#request.origin, this.#request.requestId, isPlatform);
     if (this.#head.bodyLength === 0) {
-      unit.write(headForUnit(this.#head, this.#request.origin, this.#request.requestId));
+      unit.write(head);
     } else {
       // What is at hand of the body leaves together with the head.
       unit.cork();
       process.nextTick(() => unit.uncork());
-      unit.write(headForUnit(this.#head, this.#request.origin, this.#request.requestId));
+      unit.write(head);
       this.#upload.replay(unit);
       this.#upload.waited();
     }

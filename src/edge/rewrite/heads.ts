@@ -18,13 +18,14 @@ export function tunnelProtocol(head: RequestHead): string | null {
   return head.upgrade.split(',').some((name) => NOT_TUNNELLED.has(name.trim().toLowerCase())) ? null : head.upgrade;
 }
 
-/** The head a unit gets. */
-export function headForUnit(head: RequestHead, origin: RequestOrigin, requestId: string): string {
+/** The head a unit gets; `isPlatform`: it is the platform's own API, which looks at who of this machine calls it. */
+export function headForUnit(head: RequestHead, origin: RequestOrigin, requestId: string, isPlatform = false): string {
   const protocol = tunnelProtocol(head);
   return (
     `${head.method} ${head.target} HTTP/1.1\r\n` +
     requestLines(head.text, head.fields, head.connection) +
     origin.lines(head) +
+    (isPlatform ? origin.ports : '') +
     (protocol === null
       ? `X-Request-Id: ${requestId}\r\n\r\n`
       : `X-Request-Id: ${requestId}\r\nConnection: Upgrade\r\nUpgrade: ${protocol}\r\n\r\n`)

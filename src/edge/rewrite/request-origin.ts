@@ -14,13 +14,16 @@ export class RequestOrigin {
   readonly client: string;
   /** The client speaks TLS, with this edge or with a proxy before it. */
   readonly isSecure: boolean;
+  /** A line for the platform's own API: the ports of the client's connection; '' where a proxy is between. */
+  readonly ports: string;
   readonly #port: number;
   readonly #host: string | null;
   readonly #before: string;
   readonly #after: string;
 
-  /** `port` is told when no Host names one. */
-  constructor({ path, proto, host }: Origin, port: number) {
+  /** `port` is told when no Host names one. `clientPort`: of the client's own end of its connection to this edge; absent where a proxy speaks for it. */
+  constructor({ path, proto, host }: Origin, port: number, clientPort?: number) {
+    this.ports = clientPort === undefined ? '' : `X-Forwarded-Client-Ports: ${clientPort}, ${port}\r\n`;
     this.client = path[0] ?? 'unknown';
     const authority = host === null ? null : parseAuthority(host);
     this.#host = authority === null ? null : host;

@@ -80,7 +80,7 @@ export class TlsListener {
 
   #accept(socket: Socket): void {
     speedUp();
-    const peer = new ClientPeer(this.#plane, { address: socket.remoteAddress, isSecure: true });
+    const peer = new ClientPeer(this.#plane, socket, true);
     const greeting = new Greeting(this.#plane, socket, peer, {
       serverFor: (hello) => this.#serverFor(hello),
       notTls: (plain, bytes) => this.#refusePlain(plain, bytes),
