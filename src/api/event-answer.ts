@@ -3,6 +3,7 @@ import { cursorOf } from '../domain/logs/cursor.ts';
 import type { LogEntry } from '../domain/logs/entry.ts';
 import type { ResponseStream } from './response-stream.ts';
 import type { Shape } from './shapes/shape.ts';
+import { wordsOnce } from './words-once.ts';
 
 export const EVENT_STREAM = 'text/event-stream';
 
@@ -29,19 +30,27 @@ export async function answerEvents(
   const beat = setInterval(() => stream.write(':\n\n'), BEAT_MS);
   try {
     for await (const batch of batches) {
-      let piece = '';
-      for (const [at, entry] of batch.entries()) {
+      for (const text of eventsOf(batch, shape)) {
         if (signal.aborted) return;
-        const [wire] = shape.toWire([entry]) as unknown[];
-        piece += `id: ${cursorOf(entry.seq)}\ndata: ${JSON.stringify(wire)}\n\n`;
-        if (piece.length < PIECE_CHARACTERS && at + 1 < batch.length) continue;
-        stream.write(piece);
-        piece = '';
+        stream.write(text);
         await stream.drained();
       }
     }
   } finally {
     clearInterval(beat);
     stream.end();
+  }
+}
+
+const eventsOf = wordsOnce(piecesOf);
+
+function* piecesOf(batch: readonly LogEntry[], shape: Shape<readonly LogEntry[]>): Generator<string> {
+  let piece = '';
+  for (const [at, entry] of batch.entries()) {
+    const [wire] = shape.toWire([entry]) as unknown[];
+    piece += `id: ${cursorOf(entry.seq)}\ndata: ${JSON.stringify(wire)}\n\n`;
+    if (piece.length < PIECE_CHARACTERS && at + 1 < batch.length) continue;
+    yield piece;
+    piece = '';
   }
 }

@@ -2,6 +2,7 @@
 import type { LogEntry } from '../domain/logs/entry.ts';
 import type { ResponseStream } from './response-stream.ts';
 import type { Shape } from './shapes/shape.ts';
+import { wordsOnce } from './words-once.ts';
 
 /** Of messages in one array: far less than a client may leave unread, so that whoever reads on is never cut off. */
 const PIECE_CHARACTERS = 128 * 1024;
@@ -15,9 +16,9 @@ export async function answerFollow(
   stream.start({ 'content-type': 'application/json; charset=utf-8' });
   try {
     for await (const batch of batches) {
-      for (const piece of piecesOf(batch)) {
+      for (const text of wordsOf(batch, shape)) {
         if (signal.aborted) return;
-        stream.write(`${JSON.stringify(shape.toWire(piece))}\n`);
+        stream.write(text);
         await stream.drained();
       }
     }
@@ -25,6 +26,10 @@ export async function answerFollow(
     stream.end();
   }
 }
+
+const wordsOf = wordsOnce(function* (batch, shape) {
+  for (const piece of piecesOf(batch)) yield `${JSON.stringify(shape.toWire(piece))}\n`;
+});
 
 /** A batch may be all that is kept of a log. An empty one is passed on: it tells that nothing was there. */
 function* piecesOf(batch: readonly LogEntry[]): Generator<readonly LogEntry[]> {

@@ -4,6 +4,7 @@ const YES_NO = 'true or false, 1 or 0';
 
 const WORDS: Readonly<Record<string, string>> = {
   after: 'Cursor of an entry: only what came after it, of that the oldest entries.',
+  before: 'Cursor of an entry: only what came before it.',
   address: 'A URL or host name, as a visitor has it.',
   app: 'Name of an app.',
   as: 'How a variable is to be called: NEW_NAME=NAME_OF_THE_SERVICE; may be given several times.',

@@ -93,5 +93,7 @@ export interface LogQuery {
   readonly regexp?: boolean;
   /** Cursor of an entry. */
   readonly after?: string;
+  /** The same: only what came before it. */
+  readonly before?: string;
 }
 export type AuditLog = Answer<'events.log'>;

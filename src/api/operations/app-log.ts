@@ -28,11 +28,12 @@ export const appLogOperations: readonly Operation[] = [
       search: queryText,
       regexp: queryText,
       after: queryText,
+      before: queryText,
       follow: queryText,
     }),
     requiredQuery: ['lines'],
     shape: 'logEntries',
-    errors: ['app.not_found', 'access.denied', 'log.lines_required', 'input.invalid', 'deploy.not_found', 'timeout'],
+    errors: ['app.not_found', 'access.denied', 'log.lines_required', 'input.invalid', 'deploy.not_found'],
     handle: async ({ useCases, caller, signal, wantsEvents, lastEventId }, { params, query }) => {
       const { follow, regexp, ...rest } = query;
       const given = Object.entries(rest).filter((field): field is [string, string] => field[1] !== undefined);

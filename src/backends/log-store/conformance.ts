@@ -6,6 +6,7 @@ import { drainCases } from './testing/drains.ts';
 import { entryCases } from './testing/entries.ts';
 import { queryCases } from './testing/queries.ts';
 import { sealingCases } from './testing/sealing.ts';
+import { searchingCases } from './testing/searching.ts';
 
 const GROUPS: Readonly<Record<string, LogStoreCases>> = {
   entries: entryCases,
@@ -13,10 +14,11 @@ const GROUPS: Readonly<Record<string, LogStoreCases>> = {
   bounds: boundCases,
   sealing: sealingCases,
   drains: drainCases,
+  searching: searchingCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 42;
+const CASES = 46;
 
 /** `create` answers an empty log store each time. */
 export function logStoreConformance(name: string, create: () => Promise<LogStoreUnderTest>): void {

@@ -20,6 +20,7 @@ interface LogOptions {
   readonly deploy?: string;
   readonly search?: string;
   readonly regexp?: boolean;
+  readonly before?: string;
 }
 
 /** The cursor before the first entry. */
@@ -39,6 +40,7 @@ export function registerLog(app: Command, cli: Cli): void {
     .option('--until <time>', 'only before then')
     .option('--search <text>', 'only entries with this text, in any case')
     .option('--regexp', 'the text is a regular expression (of RE2)')
+    .option('--before <cursor>', 'only entries before that one; a search that has stopped names it')
     .option('--process <process>', 'only what units of this process printed')
     .option('--deploy <id>', 'only what units printed that ran the code of this deploy')
     .option('--source <name>', 'only of this source: a process, "tancho", "release" or "hook"')
@@ -59,6 +61,7 @@ async function log(cli: Cli, named: string | undefined, options: LogOptions): Pr
   if (!/^[0-9]{1,9}$/.test(lines)) throw new UsageError('--lines must be a whole number from 0 on.');
   if (filter.regexp === true && filter.search === undefined) throw new UsageError('--regexp goes with --search.');
   if (follow && filter.until !== undefined) throw new UsageError('--until does not go with --follow.');
+  if (follow && filter.before !== undefined) throw new UsageError('--before does not go with --follow.');
   const given = [...new Set(named === undefined ? app : [named, ...app])];
   const apps = given.length === 0 ? [await appName(cli, undefined)] : given;
   const query = { lines: Number(lines), ...filter };

@@ -158,6 +158,7 @@ export interface AppsTypes {
       readonly search?: string | number | boolean | undefined;
       readonly regexp?: string | number | boolean | undefined;
       readonly after?: string | number | boolean | undefined;
+      readonly before?: string | number | boolean | undefined;
       readonly follow?: string | number | boolean | undefined;
     };
     readonly answer: readonly {

@@ -7,12 +7,12 @@ export function cursorOf(seq: number): string {
   return `c${seq.toString(36)}`;
 }
 
-/** Throws `input.invalid`. */
-export function seqOf(cursor: string): number {
+/** Throws `input.invalid`; `name` is that of the parameter. */
+export function seqOf(name: string, cursor: string): number {
   const digits = FORM.exec(cursor)?.[1];
   const seq = digits === undefined ? Number.NaN : Number.parseInt(digits, 36);
   if (Number.isSafeInteger(seq)) return seq;
-  throw new PlatformError('input.invalid', 'Parameter "after" must be a cursor.', {
+  throw new PlatformError('input.invalid', `Parameter "${name}" must be a cursor.`, {
     hint: 'Send the Cursor of an entry, as the log showed it.',
   });
 }

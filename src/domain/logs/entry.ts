@@ -36,6 +36,8 @@ export interface LogFilter {
   readonly releases?: readonly number[];
   /** In lower case: only entries with this text in their message, in whatever case. */
   readonly contains?: string;
+  /** Only entries with a message that this regular expression of RE2 matches somewhere; it must be a valid one. */
+  readonly pattern?: string;
   /** Only entries after this seq. */
   readonly afterSeq?: number;
   /** Only entries before this seq. */

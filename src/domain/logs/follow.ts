@@ -1,59 +1,82 @@
 /** Following a log: what is there, then every new entry, each once and in order. */
 import { repeatedly } from '../../lib/repeatedly.ts';
-import type { LogEntry } from './entry.ts';
-import type { Journal } from './journal.ts';
+import type { LogEntry, LogFilter } from './entry.ts';
 import type { LogStore } from './log-store.ts';
-import { read, readAfter, type Reading } from './read.ts';
+import { read, readAfter } from './read.ts';
+import type { Tails } from './tail.ts';
+import { isWanted } from './wanted.ts';
 
 interface FollowDeps {
   readonly logStore: LogStore;
-  readonly journal: Journal;
+  readonly tails: Tails;
   readonly isAllowed: () => Promise<boolean>;
   readonly recheckMs: number;
 }
 
-/** Followers hold no entries: they remember the last seq and read on when woken, so a slow one costs no memory. */
+/**
+ * Followers hold no entries of their own: those who keep up share the newest, and who does not reads on from the store at its own
+ * pace, so a slow one costs neither memory nor the others anything.
+ */
 export async function* followEntries(
-  { logStore, journal, isAllowed, recheckMs }: FollowDeps,
-  reading: Reading,
+  deps: FollowDeps,
+  { afterSeq, ...filter }: LogFilter,
   signal: AbortSignal,
-): AsyncGenerator<LogEntry[]> {
-  const { afterSeq, ...filter } = reading.filter;
-  let wake = (): void => {};
-  let news = false;
-  const ring = (): void => {
-    news = true;
-    wake();
-  };
-  const stop = journal.follow(filter.app, ring);
-  signal.addEventListener('abort', ring);
+): AsyncGenerator<readonly LogEntry[]> {
+  const { logStore, isAllowed, recheckMs } = deps;
+  const over = new AbortController();
+  const end = (): void => over.abort();
+  signal.addEventListener('abort', end);
+  if (signal.aborted) end();
   // An app that is gone says nothing more. A store that cannot be asked now is asked again.
   const stopChecking = repeatedly(recheckMs, async () => {
-    if (!(await isAllowed().catch(() => true))) ring();
+    if (!(await isAllowed().catch(() => true))) end();
   });
   try {
     let cursor = afterSeq;
     if (cursor === undefined) {
       // Asked for first: what comes between the two queries is in the second, or after the cursor.
       const newest = await newestSeq(logStore, filter.app);
-      const first = await read(logStore, { ...reading, filter });
-      cursor = first.at(-1)?.seq ?? newest;
+      const first = await read(logStore, filter);
+      cursor = Math.max(newest, first.at(-1)?.seq ?? 0);
       yield first;
-    } else news = true;
-    while (!signal.aborted) {
-      if (!news) await new Promise<void>((resolve) => (wake = resolve));
-      news = false;
+    }
+    yield* newEntries(deps, { filter, cursor }, over.signal);
+  } finally {
+    void stopChecking();
+    signal.removeEventListener('abort', end);
+  }
+}
+
+async function* newEntries(
+  { logStore, tails, isAllowed }: FollowDeps,
+  { filter, cursor: begin }: { readonly filter: LogFilter; readonly cursor: number },
+  signal: AbortSignal,
+): AsyncGenerator<readonly LogEntry[]> {
+  const isOne = isWanted(filter);
+  let cursor = begin;
+  const [tail, leave] = tails.open(filter.app, cursor);
+  try {
+    for (let isFirst = true; !signal.aborted; isFirst = false) {
+      const chunk = isFirst ? null : await tail.next(cursor, signal);
       if (signal.aborted || !(await isAllowed())) return;
-      for await (const { entries, seq } of readAfter(logStore, { ...reading, filter }, cursor)) {
+      // A pattern is looked for by the store, which can do that beside everything else.
+      if (chunk !== null && filter.pattern === undefined) {
+        const entries = isOne === null ? chunk.entries : chunk.entries.filter(isOne);
+        if (entries.length > 0) yield entries;
+        cursor = chunk.upTo;
+        continue;
+      }
+      const known = tail.upTo;
+      for await (const { entries, seq } of readAfter(logStore, filter, cursor)) {
         if (entries.length > 0) yield entries;
         cursor = seq;
         if (signal.aborted) return;
       }
+      // What of that is not there any more will not come either.
+      cursor = Math.max(cursor, known);
     }
   } finally {
-    stop();
-    void stopChecking();
-    signal.removeEventListener('abort', ring);
+    leave();
   }
 }
 

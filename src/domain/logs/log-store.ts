@@ -33,12 +33,20 @@ export interface OutputCursor {
   readonly cursor: string;
 }
 
+export interface Searched {
+  readonly entries: LogEntry[];
+  /** The seq of the last entry it has looked at, because its time was over; null: it has looked at all, or found enough. */
+  readonly stoppedAt: number | null;
+}
+
 export interface LogStore extends DrainCursors {
   readonly name: string;
   /** Stores entries in order, gives each its seq, and the cursor with them, all or nothing. Resolves when a crash of control loses none. */
   append(entries: readonly LogEntry[], read?: OutputCursor): Promise<LogEntry[]>;
   /** Oldest first. */
   query(filter: LogFilter): Promise<LogEntry[]>;
+  /** As query(), but begins to look at no more once so much time has passed; it has looked at something in any case. */
+  search(filter: LogFilter, forMs: number): Promise<Searched>;
   /** Up to where a unit's output is stored; null: nothing of it. */
   cursor(unitId: string): Promise<string | null>;
   forgetUnit(unitId: string): Promise<void>;

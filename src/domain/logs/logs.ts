@@ -9,22 +9,28 @@ import { demandApp } from '../demand-app.ts';
 import { mayStill } from '../apps/may-still.ts';
 import { privateValues } from '../units/private-values.ts';
 import type { Store } from '../store.ts';
-import type { LogEntry } from './entry.ts';
+import type { LogEntry, LogFilter } from './entry.ts';
 import { followEntries } from './follow.ts';
 import type { Journal } from './journal.ts';
 import type { LogStore } from './log-store.ts';
 import { type LogPush, pushedEntries } from './pushed-entries.ts';
-import { read, type Reading } from './read.ts';
-import { type LogQuery, readingOf } from './reading.ts';
+import { read } from './read.ts';
+import { filterOf, type LogQuery } from './reading.ts';
+import { Tails } from './tail.ts';
 
 export interface Logs {
-  /** Oldest first. Errors: timeout, of a search. */
+  /** Oldest first. A search that takes long stops, and says where in an entry of its own. */
   query(caller: Caller, app: string, query: LogQuery): Promise<LogEntry[]>;
   /**
    * First what query() gives, then every new entry in batches, until the signal fires, the app is no more, or the caller may not
    * see them any more. Errors: unavailable, for who follows many already.
    */
-  follow(caller: Caller, app: string, query: LogQuery, signal: AbortSignal): Promise<AsyncIterable<LogEntry[]>>;
+  follow(
+    caller: Caller,
+    app: string,
+    query: LogQuery,
+    signal: AbortSignal,
+  ): Promise<AsyncIterable<readonly LogEntry[]>>;
   /** Adds entries that a program hands in. Errors: app.not_found, access.denied, input.invalid, input.too_large. */
   push(caller: Caller, app: string, push: LogPush): Promise<void>;
   /** Removes the entries of an app, or of all when it is ''. Errors: access.denied, app.not_found. */
@@ -42,17 +48,18 @@ interface LogsDeps {
 }
 
 const RECHECK_MS = 3_000;
-/** By one caller at a time: each of them asks the store for every new entry. */
+/** By one caller at a time. */
 const MAX_FOLLOWED = 50;
 
 export function createLogs(deps: LogsDeps): Logs {
   const { store, logStore, journal, act, now, recheckMs = RECHECK_MS } = deps;
   const following = new KeyedCounter();
+  const tails = new Tails({ logStore, journal });
 
-  async function permitted(caller: Caller, name: string, query: LogQuery): Promise<{ app: App; reading: Reading }> {
+  async function permitted(caller: Caller, name: string, query: LogQuery): Promise<{ app: App; filter: LogFilter }> {
     const app = await demandApp(store, name);
     demand(caller, 'app.log', { app });
-    return { app, reading: await readingOf(store, app.name, query, now()) };
+    return { app, filter: await filterOf(store, app.name, query, now()) };
   }
 
   /** Throws `unavailable` for who follows too many already; the answer is to be called at the end, however often. */
@@ -69,19 +76,19 @@ export function createLogs(deps: LogsDeps): Logs {
 
   return {
     async query(caller, appName, query) {
-      const { reading } = await permitted(caller, appName, query);
-      return read(logStore, reading);
+      const { filter } = await permitted(caller, appName, query);
+      return read(logStore, filter);
     },
     async follow(caller, appName, query, signal) {
-      const { app, reading } = await permitted(caller, appName, query);
-      if (reading.filter.until !== undefined) {
+      const { app, filter } = await permitted(caller, appName, query);
+      if (filter.until !== undefined || filter.beforeSeq !== undefined) {
         throw new PlatformError('input.invalid', 'A log that is followed has no end.', {
-          hint: 'Leave out "until", or "follow".',
+          hint: 'Leave out "until" and "before", or "follow".',
         });
       }
-      const isAllowed = (): Promise<boolean> => mayStill(store, caller, 'app.log', app, now().toISOString());
+      const isAllowed = whileNothingChanges({ store, now }, (at) => mayStill(store, caller, 'app.log', app, at));
       const leave = enter(callerName(caller), signal);
-      return leaving(followEntries({ logStore, journal, isAllowed, recheckMs }, reading, signal), leave);
+      return leaving(followEntries({ logStore, tails, isAllowed, recheckMs }, filter, signal), leave);
     },
     async push(caller, appName, push) {
       const app = await demandApp(store, appName);
@@ -96,6 +103,20 @@ export function createLogs(deps: LogsDeps): Logs {
         for (const app of apps) await logStore.removeApp(app.name);
       });
     },
+  };
+}
+
+/** Asked again with each change of anything, and each second, for what is permitted may have an end. */
+function whileNothingChanges(
+  { store, now }: Pick<LogsDeps, 'store' | 'now'>,
+  ask: (at: string) => Promise<boolean>,
+): () => Promise<boolean> {
+  let known = { state: '', answer: false };
+  return async () => {
+    const at = now();
+    const state = `${await store.version()} ${Math.floor(at.getTime() / 1_000)}`;
+    if (known.state !== state) known = { state, answer: await ask(at.toISOString()) };
+    return known.answer;
   };
 }
 

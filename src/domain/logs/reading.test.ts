@@ -36,11 +36,12 @@ describe('a moment', () => {
 
 describe('a cursor', () => {
   it('leads back to the entry', () => {
-    for (const seq of [0, 1, 35, 36, 123_456_789, Number.MAX_SAFE_INTEGER]) expect(seqOf(cursorOf(seq))).toBe(seq);
+    for (const seq of [0, 1, 35, 36, 123_456_789, Number.MAX_SAFE_INTEGER])
+      expect(seqOf('after', cursorOf(seq))).toBe(seq);
   });
 
   it.each(['', 'c', '12', 'c-1', 'cA', 'c1 ', 'czzzzzzzzzzz', 'c1\n'])('is not %j', (text) => {
-    expect(thrown(() => seqOf(text))).toEqual(invalid);
+    expect(thrown(() => seqOf('after', text))).toEqual(invalid);
   });
 });
 

@@ -2,9 +2,9 @@
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
 import { seqOf } from './cursor.ts';
+import type { LogFilter } from './entry.ts';
 import { createMatcher, searchedText } from './matcher.ts';
 import { moment } from '../moment.ts';
-import type { Reading } from './read.ts';
 
 export interface LogQuery {
   /** Required, a whole number >= 0 (0, or more than an answer has: MOST_LINES); errors: log.lines_required, input.invalid. */
@@ -25,6 +25,8 @@ export interface LogQuery {
   readonly regexp?: boolean;
   /** Cursor: only entries after it, the oldest first ones of them when `lines` says how many. */
   readonly after?: string;
+  /** Cursor: only entries before it. Not for who follows. */
+  readonly before?: string;
 }
 
 const MOST_RELEASES = 1_000;
@@ -32,8 +34,9 @@ const MOST_RELEASES = 1_000;
 const MOST_LINES = 10_000;
 
 /** Throws `log.lines_required`, `input.invalid`, `deploy.not_found`. */
-export async function readingOf(store: Store, app: string, query: LogQuery, now: Date): Promise<Reading> {
-  const { source = '', unit = '', process = '', since = '', until = '', deploy = '', search = '', after = '' } = query;
+export async function filterOf(store: Store, app: string, query: LogQuery, now: Date): Promise<LogFilter> {
+  const { source = '', unit = '', process = '', since = '', until = '', deploy = '', search = '' } = query;
+  const { after = '', before = '' } = query;
   const filter = {
     app,
     lines: parseLines(query.lines),
@@ -42,12 +45,15 @@ export async function readingOf(store: Store, app: string, query: LogQuery, now:
     ...(process !== '' && { process }),
     ...(since !== '' && { since: moment('since', since, now) }),
     ...(until !== '' && { until: moment('until', until, now) }),
-    ...(after !== '' && { afterSeq: seqOf(after), oldestFirst: true }),
+    ...(after !== '' && { afterSeq: seqOf('after', after), oldestFirst: true }),
+    ...(before !== '' && { beforeSeq: seqOf('before', before) }),
     ...(deploy !== '' && { releases: await releasesOf(store, app, deploy) }),
   };
-  if (search === '') return { filter };
-  if (query.regexp === true) return { filter, matches: await createMatcher(search) };
-  return { filter: { ...filter, contains: searchedText(search) } };
+  if (search === '') return filter;
+  if (query.regexp !== true) return { ...filter, contains: searchedText(search) };
+  // Whether it is a valid one.
+  await createMatcher(search);
+  return { ...filter, pattern: search };
 }
 
 /** Those with its code: its own, and what changes of the environment made of that. */

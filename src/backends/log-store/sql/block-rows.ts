@@ -56,21 +56,33 @@ export async function insertBlock(
 
 export type InsertedBlock = Omit<Block, 'packed'> & { readonly stored: number };
 
+export interface PackedRow extends Pick<BlockRow, 'first_seq' | 'last_seq' | 'streams'> {
+  readonly packed: Uint8Array;
+}
+
 /** The contents by first seq, with the row as it is now; who is not among them was removed, or made one with others. */
-export async function openRows(
+export async function packedRows(
   { db }: LogScope,
   app: string,
   firstSeqs: readonly number[],
-): Promise<
-  ReadonlyMap<number, { readonly row: Pick<BlockRow, 'first_seq' | 'last_seq' | 'streams'>; readonly block: OpenBlock }>
-> {
+): Promise<ReadonlyMap<number, PackedRow>> {
   const rows = await db
     .selectFrom('log_blocks')
     .select(['first_seq', 'last_seq', 'streams', 'packed'])
     .where('app', '=', app)
     .where('first_seq', 'in', [...firstSeqs])
     .execute();
-  return new Map(rows.map((row) => [row.first_seq, { row, block: openBlock(row.packed) }]));
+  return new Map(rows.map((row) => [row.first_seq, row]));
+}
+
+/** The same, opened. */
+export async function openRows(
+  scope: LogScope,
+  app: string,
+  firstSeqs: readonly number[],
+): Promise<ReadonlyMap<number, { readonly row: PackedRow; readonly block: OpenBlock }>> {
+  const rows = await packedRows(scope, app, firstSeqs);
+  return new Map([...rows].map(([first, row]) => [first, { row, block: openBlock(row.packed) }]));
 }
 
 /** Runs inside a transaction. */

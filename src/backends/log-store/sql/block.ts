@@ -22,14 +22,29 @@ export interface Block {
   readonly packed: Uint8Array;
 }
 
-export interface OpenBlock {
+interface Places {
   readonly seqs: readonly number[];
   readonly ats: readonly string[];
   /** Of each entry, its place among the streams. */
   readonly origins: readonly number[];
   /** Where the message of each entry begins in the text; one more for the end. */
   readonly starts: readonly number[];
+}
+
+/** Unpacked; what tells the messages apart is read when it is asked for, for a search asks for it of few. */
+export class OpenBlock {
   readonly text: Buffer;
+  readonly #head: Buffer;
+  #places: Places | null = null;
+
+  constructor(head: Buffer, text: Buffer) {
+    this.#head = head;
+    this.text = text;
+  }
+
+  get places(): Places {
+    return (this.#places ??= placesOf(JSON.parse(this.#head.toString('utf8')) as Head));
+  }
 }
 
 type Runs<T> = (readonly [value: T, count: number])[];
@@ -95,7 +110,10 @@ export function openBlock(bytes: Uint8Array): OpenBlock {
   const whole =
     stored[0] === ZSTD ? zstdDecompressSync(stored.subarray(1), { maxOutputLength: MAX_BYTES }) : stored.subarray(1);
   const headEnd = 4 + whole.readUInt32LE(0);
-  const head = JSON.parse(whole.toString('utf8', 4, headEnd)) as Head;
+  return new OpenBlock(whole.subarray(4, headEnd), whole.subarray(headEnd));
+}
+
+function placesOf(head: Head): Places {
   const starts = new Array<number>(head.sizes.length + 1);
   starts[0] = 0;
   for (let place = 0; place < head.sizes.length; place++) {
@@ -106,23 +124,23 @@ export function openBlock(bytes: Uint8Array): OpenBlock {
     ats: unrolled(head.ats),
     origins: unrolled(head.origins),
     starts,
-    text: whole.subarray(headEnd),
   };
 }
 
 /** A copy, so that who keeps one message does not keep the block. */
-export function messageAt({ starts, text }: OpenBlock, place: number): string {
+export function messageAt({ places: { starts }, text }: OpenBlock, place: number): string {
   return text.toString('utf8', starts[place], (starts[place + 1] ?? 0) - 1);
 }
 
 export function entryAt(app: string, block: OpenBlock, streams: readonly Stream[], place: number): LogEntry {
-  const [source, unit, unitId, release] = streams[block.origins[place] ?? 0] ?? ['', '', '', 0];
-  const [seq = 0, at = ''] = [block.seqs[place], block.ats[place]];
+  const { seqs, ats, origins } = block.places;
+  const [source, unit, unitId, release] = streams[origins[place] ?? 0] ?? ['', '', '', 0];
+  const [seq = 0, at = ''] = [seqs[place], ats[place]];
   return { seq, at, app, source, unit, unitId, release, message: messageAt(block, place) };
 }
 
 export function entriesOf(app: string, block: OpenBlock, streams: readonly Stream[]): LogEntry[] {
-  return block.seqs.map((_, place) => entryAt(app, block, streams, place));
+  return block.places.seqs.map((_, place) => entryAt(app, block, streams, place));
 }
 
 function packed(head: Head, text: Buffer): Uint8Array {

@@ -1,8 +1,8 @@
 /** What a drain has not sent yet, of one app or of all in the order of their seq. */
 import { sql } from 'kysely';
-import type { LogEntry } from '../../../domain/logs/entry.ts';
+import type { LogEntry, LogFilter } from '../../../domain/logs/entry.ts';
+import type { Searched } from '../../../domain/logs/log-store.ts';
 import { openRows, streamsOf } from './block-rows.ts';
-import { query } from './query.ts';
 import type { LogScope } from './schema.ts';
 import { Selection } from './selection.ts';
 
@@ -12,8 +12,14 @@ interface DrainPosition {
   readonly seq: number;
 }
 
-export async function oldestAfter(scope: LogScope, { app, seq }: DrainPosition, limit: number): Promise<LogEntry[]> {
-  if (app !== '') return query(scope, { app, lines: limit, oldestFirst: true, afterSeq: seq });
+export type Read = (filter: LogFilter) => Promise<Searched>;
+
+export async function oldestAfter(
+  scope: LogScope,
+  read: Read,
+  { place: { app, seq }, limit }: { readonly place: DrainPosition; readonly limit: number },
+): Promise<LogEntry[]> {
+  if (app !== '') return (await read({ app, lines: limit, oldestFirst: true, afterSeq: seq })).entries;
   for (;;) {
     const found = await oldestOfAll(scope, seq, limit);
     if (found !== null) return found;
@@ -35,7 +41,7 @@ export async function lagOf(scope: LogScope, { app, seq }: DrainPosition): Promi
     for (const row of begun) {
       const opened = (await openRows(scope, row.app, [row.first_seq])).get(row.first_seq);
       if (opened === undefined) isChanged = true;
-      else lag += opened.block.seqs.filter((one) => one > seq).length;
+      else lag += opened.block.places.seqs.filter((one) => one > seq).length;
     }
     if (!isChanged) return lag;
   }

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import type { DrainCursors } from '../../../domain/logs/drain-cursors.ts';
-import { lagOf, oldestAfter } from './drain-entries.ts';
+import { lagOf, oldestAfter, type Read } from './drain-entries.ts';
 import type { LogScope } from './schema.ts';
 
-export function drainCursors(scope: LogScope): DrainCursors {
+export function drainCursors(scope: LogScope, read: Read): DrainCursors {
   const { db } = scope;
   const find = async (id: string) => db.selectFrom('log_drains').selectAll().where('id', '=', id).executeTakeFirst();
 
@@ -39,7 +39,7 @@ export function drainCursors(scope: LogScope): DrainCursors {
     },
     async drainEntries(id, limit) {
       const row = await find(id);
-      return row === undefined ? [] : oldestAfter(scope, row, limit);
+      return row === undefined ? [] : oldestAfter(scope, read, { place: row, limit });
     },
     async drainSent(id, { seq, told, at }) {
       await db

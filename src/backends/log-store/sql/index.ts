@@ -20,6 +20,7 @@ import { migrations } from './migrations/index.ts';
 import { prune } from './prune.ts';
 import { query } from './query.ts';
 import { RoomReserve } from './room-reserve.ts';
+import type { SearchThreads } from './search/search-threads.ts';
 import type { LogScope, LogTables } from './schema.ts';
 
 export type SqlLogStoreOptions =
@@ -73,10 +74,15 @@ function databaseOptions(options: SqlLogStoreOptions): DatabaseOptions {
 
 function logStore(scope: LogScope, name: string, close: () => Promise<void>): LogStore {
   const { db } = scope;
+  let searching: Promise<SearchThreads> | null = null;
+  // Loaded when it is wanted: most servers search little.
+  const threads = (): Promise<SearchThreads> =>
+    (searching ??= import('./search/search-threads.ts').then((loaded) => new loaded.SearchThreads()));
   return {
     name,
     append: (entries, read) => transaction(scope, (inside) => append(inside, entries, read)),
-    query: (filter) => query(scope, filter),
+    query: async (filter) => (await query(scope, threads, filter)).entries,
+    search: (filter, forMs) => query(scope, threads, filter, forMs),
     async removed(app) {
       const row = await db
         .selectFrom('log_apps')
@@ -86,7 +92,7 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
       if (row === undefined || row.removed_entries === 0) return null;
       return { entries: row.removed_entries, seq: row.removed_seq, at: row.removed_at };
     },
-    ...drainCursors(scope),
+    ...drainCursors(scope, (filter) => query(scope, threads, filter)),
     async cursor(unitId) {
       const row = await db
         .selectFrom('log_cursors')
@@ -108,7 +114,10 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
       if (removed > 0) await freeRoom(scope);
       return removed;
     },
-    close,
+    async close() {
+      await (await searching)?.close();
+      await close();
+    },
   };
 }
 

@@ -123,7 +123,7 @@ async function removeBlocks(scope: LogScope, app: string, gone: readonly BlockRo
   for (const row of gone) {
     await countLost(scope, app, span(row), async () => {
       const opened = await openRows(scope, app, [row.first_seq]);
-      return opened.get(row.first_seq)?.block.seqs ?? [];
+      return opened.get(row.first_seq)?.block.places.seqs ?? [];
     });
     const { entries, bytes, stored, last_seq: seq, last_at: at } = row;
     const isOpen = row.is_sealed === 0;

@@ -1,98 +1,206 @@
 /** Walks the blocks of an app in the order of their seq, opening only those that can have what is wanted. */
 import { setImmediate } from 'node:timers/promises';
 import type { LogEntry, LogFilter } from '../../../domain/logs/entry.ts';
-import { type BlockRow, openRows, ROW_COLUMNS, streamsOf } from './block-rows.ts';
+import type { Searched } from '../../../domain/logs/log-store.ts';
+import { type BlockRow, type PackedRow, packedRows, ROW_COLUMNS, streamsOf } from './block-rows.ts';
+import { openBlock } from './block.ts';
 import type { LogScope } from './schema.ts';
-import { Selection } from './selection.ts';
+import type { Finder } from './search/finder.ts';
+import type { SearchThreads } from './search/search-threads.ts';
+import { Selection, type Span } from './selection.ts';
 
 /** Rows are looked through so many at a time, and opened up to so many bytes of messages. */
 const PAGE = 64;
 const OPENED_BYTES = 512 * 1024;
 /** Others come in between. */
 const SLICE_MS = 10;
+/** So many are asked for before the first has answered. */
+const AHEAD = 3;
+/** Of messages that are searched here; what is more is a matter for the threads. */
+const TEXT_HERE_BYTES = 2 * 1024 * 1024;
+const PATTERN_HERE_BYTES = 256 * 1024;
 
 type FoundRow = BlockRow & { readonly filter?: Uint8Array };
 
 /** Oldest first in the answer, wherever it begins to look. */
-export async function query(scope: LogScope, filter: LogFilter): Promise<LogEntry[]> {
-  if (filter.releases?.length === 0) return [];
-  const walk = new Walk(scope, filter);
+export async function query(
+  scope: LogScope,
+  threads: () => Promise<SearchThreads>,
+  filter: LogFilter,
+  forMs = Infinity,
+): Promise<Searched> {
+  if (filter.releases?.length === 0) return { entries: [], stoppedAt: null };
+  await letOthersGoOn();
+  const walk = new Walk({ scope, threads, filter, finder: await finderFor(filter), forMs });
   while (await walk.goOn());
-  return filter.oldestFirst === true ? walk.found : walk.found.reverse();
+  const entries = filter.oldestFirst === true ? walk.found : walk.found.reverse();
+  return { entries, stoppedAt: walk.stoppedAt };
+}
+
+/** What is looked for here is looked for by what cannot take for ever. */
+async function finderFor(filter: LogFilter): Promise<Finder | null> {
+  if (filter.contains === undefined && filter.pattern === undefined) return null;
+  const { finderOf } = await import('./search/finder.ts');
+  return finderOf(filter, true);
+}
+
+interface WalkOptions {
+  readonly scope: LogScope;
+  readonly threads: () => Promise<SearchThreads>;
+  readonly filter: LogFilter;
+  readonly finder: Finder | null;
+  readonly forMs: number;
+}
+
+/** Of rows that are being looked at: what is wanted of each. */
+interface Looked {
+  readonly rows: readonly PackedRow[];
+  /** Retention took some, or they were made one with others. */
+  readonly isChanged: boolean;
+  readonly entries: Promise<readonly (readonly LogEntry[])[]>;
 }
 
 class Walk {
   readonly found: LogEntry[] = [];
+  stoppedAt: number | null = null;
   readonly #scope: LogScope;
+  readonly #threads: () => Promise<SearchThreads>;
   readonly #filter: LogFilter;
   readonly #selection: Selection;
   readonly #isForward: boolean;
+  readonly #endAt: number;
   /** What is between has not been looked at. */
   #after: number;
   #before: number;
   #lines: number;
   #bytes: number;
+  /** Of messages that are still looked at here. */
+  #here: number;
+  /** The quick way was tried and took too long. */
+  #isSafe = false;
 
-  constructor(scope: LogScope, filter: LogFilter) {
-    const {
-      lines,
-      mostBytes = Infinity,
-      oldestFirst = false,
-      afterSeq = 0,
-      beforeSeq = Number.MAX_SAFE_INTEGER,
-    } = filter;
+  constructor({ scope, threads, filter, finder, forMs }: WalkOptions) {
+    const { lines, mostBytes = Infinity, afterSeq = 0, beforeSeq = Number.MAX_SAFE_INTEGER } = filter;
     this.#scope = scope;
+    this.#threads = threads;
     this.#filter = filter;
-    this.#selection = new Selection(filter);
-    this.#isForward = oldestFirst;
+    this.#selection = new Selection(filter, finder);
+    this.#isForward = filter.oldestFirst === true;
+    this.#endAt = performance.now() + forMs;
     this.#after = afterSeq;
     this.#before = beforeSeq;
     this.#lines = lines === 0 ? Infinity : lines;
     this.#bytes = mostBytes;
+    this.#here = finder === null ? Infinity : filter.pattern === undefined ? TEXT_HERE_BYTES : PATTERN_HERE_BYTES;
   }
 
-  /** One page of rows; false: there is nothing more, or enough. */
+  /** One page of rows; false: there is nothing more, or enough, or no more time. */
   async goOn(): Promise<boolean> {
     const rows = await rowsOf(this.#scope, this.#filter, this.#after, this.#before);
     const wanted = rows.filter((row) => this.#selection.mayHave(streamsOf(row), row.filter));
-    let since = performance.now();
-    for (const group of groups(wanted, this.#lines)) {
-      const isAsBefore = await this.#open(group.map(({ first_seq }) => first_seq));
-      if (this.#lines <= 0 || this.#bytes <= 0) return false;
-      // Retention took some, or they were made one with others: what is there now is asked for anew.
-      if (!isAsBefore) return true;
-      if (performance.now() - since > SLICE_MS) {
-        await setImmediate();
-        since = performance.now();
+    const ahead: Looked[] = [];
+    try {
+      for (const group of groups(wanted, this.#lines)) {
+        ahead.push(await this.#look(group));
+        while (ahead.length > (this.#here > 0 ? 0 : AHEAD)) {
+          // What is there now is asked for anew.
+          if (!(await this.#take(ahead.shift()))) return true;
+          if (this.#isEnough()) return false;
+        }
       }
+      while (ahead.length > 0) {
+        if (!(await this.#take(ahead.shift()))) return true;
+        if (this.#isEnough()) return false;
+      }
+    } catch (error) {
+      // The quick way takes too long: once more from here, the safe way.
+      if (!isSearchTooSlow(error) || this.#isSafe) throw error;
+      this.#isSafe = true;
+      return true;
+    } finally {
+      await Promise.allSettled(ahead.map(({ entries }) => entries));
     }
     const last = rows.at(-1);
     if (last === undefined || rows.length < PAGE) return false;
     this.#pass(last);
+    return !this.#isEnough();
+  }
+
+  #isEnough(): boolean {
+    if (this.#lines <= 0 || this.#bytes <= 0) return true;
+    if (performance.now() < this.#endAt) return false;
+    this.stoppedAt = this.#isForward ? this.#after : this.#before;
     return true;
   }
 
-  async #open(firstSeqs: readonly number[]): Promise<boolean> {
-    const opened = await openRows(this.#scope, this.#filter.app, firstSeqs);
-    for (const first of firstSeqs) {
-      const one = opened.get(first);
-      if (one === undefined) return false;
-      const span = { after: this.#after, before: this.#before, limit: this.#lines };
-      for (const entry of this.#selection.entries(one.block, streamsOf(one.row), span)) {
+  async #look(group: readonly FoundRow[]): Promise<Looked> {
+    const firstSeqs = group.map(({ first_seq }) => first_seq);
+    const found = await packedRows(this.#scope, this.#filter.app, firstSeqs);
+    const there = firstSeqs.findIndex((first) => !found.has(first));
+    const rows = (there < 0 ? firstSeqs : firstSeqs.slice(0, there)).flatMap((first) => found.get(first) ?? []);
+    const span = { after: this.#after, before: this.#before, limit: this.#lines };
+    const isHere = this.#here > 0;
+    this.#here -= group.reduce((sum, { bytes }) => sum + bytes, 0);
+    const entries = isHere ? this.#lookHere(rows, span) : this.#lookElsewhere(rows, span);
+    entries.catch(() => undefined);
+    return { rows, isChanged: there >= 0, entries };
+  }
+
+  async #lookHere(rows: readonly PackedRow[], span: Span): Promise<readonly (readonly LogEntry[])[]> {
+    await letOthersGoOn();
+    let left = span.limit;
+    return rows.map((row) => {
+      const entries = this.#selection.entries(openBlock(row.packed), streamsOf(row), { ...span, limit: left });
+      left -= entries.length;
+      return entries;
+    });
+  }
+
+  async #lookElsewhere(rows: readonly PackedRow[], span: Span): Promise<readonly (readonly LogEntry[])[]> {
+    const blocks = rows.map(({ streams, packed }) => ({ streams, packed: alone(packed) }));
+    const threads = await this.#threads();
+    return threads.search({ filter: this.#filter, isSafe: this.#isSafe, span, blocks });
+  }
+
+  /** False: there were others meanwhile. */
+  async #take(looked: Looked | undefined): Promise<boolean> {
+    if (looked === undefined) return true;
+    for (const [at, entries] of (await looked.entries).entries()) {
+      for (const entry of entries) {
+        if (this.#lines <= 0) return true;
         this.found.push(entry);
         this.#lines -= 1;
         this.#bytes -= entry.message.length;
       }
       if (this.#lines <= 0 || this.#bytes <= 0) return true;
-      this.#pass(one.row);
+      const row = looked.rows[at];
+      if (row !== undefined) this.#pass(row);
     }
-    return true;
+    return !looked.isChanged;
   }
 
   #pass({ first_seq, last_seq }: { readonly first_seq: number; readonly last_seq: number }): void {
     if (this.#isForward) this.#after = Math.max(this.#after, last_seq);
     else this.#before = Math.min(this.#before, first_seq);
   }
+}
+
+function isSearchTooSlow(error: unknown): boolean {
+  return error instanceof Error && error.name === 'SearchTooSlow';
+}
+
+let letOthersAt = 0;
+
+/** However many are reading. */
+async function letOthersGoOn(): Promise<void> {
+  if (performance.now() - letOthersAt < SLICE_MS) return;
+  await setImmediate();
+  letOthersAt = performance.now();
+}
+
+/** Not a part of a larger piece of memory, which would be copied to the thread as a whole. */
+function alone(bytes: Uint8Array): Uint8Array {
+  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
 }
 
 async function rowsOf({ db }: LogScope, filter: LogFilter, after: number, before: number): Promise<FoundRow[]> {

@@ -1,18 +1,19 @@
 /** Pure: which entries of a block are wanted. */
 import type { LogEntry, LogFilter } from '../../../domain/logs/entry.ts';
+import { isWantedOrigin, type Origin } from '../../../domain/logs/wanted.ts';
 import { mayContain } from './block-filter.ts';
 import { entryAt, messageAt, type OpenBlock, type Stream } from './block.ts';
-
-/** Of the id of a unit, or the whole of it. */
-const ID_START = /^[0-9a-f]{1,64}$/;
+import type { Finder } from './search/finder.ts';
 
 export class Selection {
   readonly #filter: LogFilter;
-  readonly #isIdStart: boolean;
+  readonly #finder: Finder | null;
+  readonly #isWanted: (origin: Origin) => boolean;
 
-  constructor(filter: LogFilter) {
+  constructor(filter: LogFilter, finder: Finder | null = null) {
     this.#filter = filter;
-    this.#isIdStart = filter.unit !== undefined && ID_START.test(filter.unit);
+    this.#finder = finder;
+    this.#isWanted = isWantedOrigin(filter);
   }
 
   /** False: no entry of the block can be wanted. */
@@ -24,38 +25,70 @@ export class Selection {
 
   /** At most `limit` entries with a seq between the two, from the oldest on, or from the newest back. */
   entries(block: OpenBlock, streams: readonly Stream[], span: Span): LogEntry[] {
-    const { app, oldestFirst, contains } = this.#filter;
-    if (contains !== undefined && !block.text.toString('utf8').toLowerCase().includes(contains)) return [];
+    const { app, oldestFirst } = this.#filter;
+    const candidates = this.#candidates(block);
+    if (candidates?.length === 0) return [];
     const areWanted = streams.map((stream) => this.#isOf(stream));
     const found: LogEntry[] = [];
-    const { length } = block.seqs;
+    const { seqs, origins } = block.places;
+    const length = candidates?.length ?? seqs.length;
     for (let step = 0; step < length && found.length < span.limit; step++) {
-      const place = oldestFirst === true ? step : length - 1 - step;
-      if (areWanted[block.origins[place] ?? 0] !== true || !this.#isWithin(block, place, span)) continue;
-      if (contains !== undefined && !messageAt(block, place).toLowerCase().includes(contains)) continue;
+      const number = oldestFirst === true ? step : length - 1 - step;
+      const place = candidates === null ? number : (candidates[number] ?? 0);
+      if (areWanted[origins[place] ?? 0] !== true || !this.#isWithin(block, place, span)) continue;
+      if (this.#finder !== null && !this.#finder.matches(messageAt(block, place))) continue;
       found.push(entryAt(app, block, streams, place));
     }
     return found;
   }
 
+  /** Places of messages that have to be looked at, in their order; null: all. */
+  #candidates(block: OpenBlock): readonly number[] | null {
+    const finder = this.#finder;
+    if (finder === null) return null;
+    const text = block.text.toString('utf8');
+    let found = finder.next(text, 0);
+    if (found === null) return [];
+    // Characters that are bytes stand where the bytes stand.
+    if (text.length !== block.text.length) return null;
+    const places: number[] = [];
+    const { starts } = block.places;
+    for (let place = 0; found !== null;) {
+      const [from, to] = found;
+      place = placeOf(starts, from, place);
+      places.push(place);
+      while ((starts[place + 1] ?? Infinity) < to) places.push((place += 1));
+      place += 1;
+      found = place + 1 < starts.length ? finder.next(text, starts[place] ?? 0) : null;
+    }
+    return places;
+  }
+
   #isWithin(block: OpenBlock, place: number, { after, before }: Span): boolean {
     const { since, until } = this.#filter;
-    const [seq = 0, at = ''] = [block.seqs[place], block.ats[place]];
+    const { seqs, ats } = block.places;
+    const [seq = 0, at = ''] = [seqs[place], ats[place]];
     // Equally long texts in one time zone sort as the times do.
     return seq > after && seq < before && (since === undefined || at >= since) && (until === undefined || at < until);
   }
 
   #isOf([source, unit, unitId, release]: Stream): boolean {
-    const { source: wanted, unit: name, process, releases } = this.#filter;
-    if (wanted !== undefined && source !== wanted) return false;
-    if (name !== undefined && unit !== name && !(this.#isIdStart && unitId.startsWith(name))) return false;
-    // Other entries can have the name of a process as their source.
-    if (process !== undefined && (source !== process || unitId === '')) return false;
-    return releases === undefined || releases.includes(release);
+    return this.#isWanted({ source, unit, unitId, release });
   }
 }
 
-interface Span {
+/** The message within which the byte lies; not before `from`. */
+function placeOf(starts: readonly number[], byte: number, from: number): number {
+  let [low, high] = [from, starts.length - 2];
+  while (low < high) {
+    const middle = Math.ceil((low + high) / 2);
+    if ((starts[middle] ?? 0) <= byte) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+export interface Span {
   readonly after: number;
   readonly before: number;
   readonly limit: number;

@@ -1,0 +1,28 @@
+/** The program of a thread that searches: blocks come in, entries go out. */
+import { parentPort } from 'node:worker_threads';
+import { openBlock, type Stream } from '../block.ts';
+import { Selection } from '../selection.ts';
+import { type Finder, finderOf } from './finder.ts';
+import type { SearchJob, SearchResult } from './search-job.ts';
+
+/** Compiled once for all blocks of one search. */
+let known: { readonly key: string; readonly finder: Promise<Finder | null> } | null = null;
+
+parentPort?.on('message', (job: SearchJob) => {
+  void search(job)
+    .catch((error: unknown): SearchResult => ({ error: error instanceof Error ? error.message : String(error) }))
+    .then((result) => parentPort?.postMessage(result));
+});
+
+async function search({ filter, isSafe, span, blocks }: SearchJob): Promise<SearchResult> {
+  const key = JSON.stringify([filter.contains, filter.pattern, isSafe]);
+  if (known?.key !== key) known = { key, finder: finderOf(filter, isSafe) };
+  const selection = new Selection(filter, await known.finder);
+  let left = span.limit;
+  const entries = blocks.map(({ streams, packed }) => {
+    const found = selection.entries(openBlock(packed), JSON.parse(streams) as Stream[], { ...span, limit: left });
+    left -= found.length;
+    return found;
+  });
+  return { entries };
+}

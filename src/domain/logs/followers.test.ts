@@ -1,0 +1,96 @@
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { ANN, type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
+import { until } from '../../../test/support/until.ts';
+import type { LogEntry } from './entry.ts';
+
+const FOLLOWERS = 200;
+/** Of those who follow: each may follow so many only. */
+const EMAILS = Array.from({ length: 10 }, (_, number) => `follower${number}@example.com`);
+const BATCHES = 20;
+const BATCH = 200;
+const ALL = Array.from({ length: BATCHES * BATCH }, (_, number) => `${number}`);
+
+let world: DomainWorld;
+let stop: AbortController;
+beforeEach(async () => {
+  world = await startDomain();
+  stop = new AbortController();
+  await world.createApp('shop');
+  const createdAt = new Date().toISOString();
+  await world.machine.store.transact(async (tx) => {
+    for (const email of EMAILS) await tx.insertUser({ email, passwordHash: '', isAdmin: true, createdAt });
+  });
+});
+afterEach(async () => {
+  stop.abort();
+  await world.dispose();
+});
+
+async function print(batch: number): Promise<void> {
+  const own = {
+    seq: 0,
+    at: '2026-03-04T05:06:07.089Z',
+    app: 'shop',
+    source: 'web',
+    unit: 'shop/0',
+    unitId: 'a',
+    release: 1,
+  };
+  const lines: LogEntry[] = ALL.slice(batch * BATCH, (batch + 1) * BATCH).map((message) => ({ ...own, message }));
+  await world.parts.journal.append(lines, (text) => text);
+}
+
+function follow(number: number): Promise<AsyncIterable<readonly LogEntry[]>> {
+  const caller = { ...ANN, email: EMAILS[number % EMAILS.length] ?? '', isAdmin: true };
+  return world.useCases.logs.follow(caller, 'shop', { lines: 0, source: 'web' }, stop.signal);
+}
+
+async function collect(batches: AsyncIterable<readonly LogEntry[]>, seen: string[]): Promise<void> {
+  for await (const batch of batches) for (const { message } of batch) seen.push(message);
+}
+
+it(`${FOLLOWERS} followers of one app read the store about once for all, and each sees every line once and in order`, async () => {
+  let reads = 0;
+  world.faults.on('logStore.query', () => void (reads += 1));
+  world.faults.on('logStore.search', () => void (reads += 1));
+  const all = Array.from({ length: FOLLOWERS }, () => [] as string[]);
+  for (const [number, seen] of all.entries()) void collect(await follow(number), seen);
+  // Each has read what was there when it began, and what came while it did.
+  await until(() => reads >= 3 * FOLLOWERS, { timeoutMs: 60_000, what: 'all to follow' });
+  const before = reads;
+  for (let batch = 0; batch < BATCHES; batch++) await print(batch);
+  await until(() => all.every((seen) => seen.length >= ALL.length), {
+    timeoutMs: 60_000,
+    what: 'every line to be seen',
+  });
+  for (const seen of all) expect(seen).toEqual(ALL);
+  expect(reads - before).toBeLessThan(4 * BATCHES);
+});
+
+it('who reads slowly holds up nobody, and gets every line at its own pace', async () => {
+  const quick: string[] = [];
+  void collect(await follow(0), quick);
+  const slow = (await follow(1))[Symbol.asyncIterator]();
+  const first = await slow.next();
+  expect(first.value).toEqual([]);
+  for (let batch = 0; batch < BATCHES; batch++) await print(batch);
+  await until(() => quick.length === ALL.length, { timeoutMs: 60_000, what: 'the quick one to see all' });
+  expect(quick).toEqual(ALL);
+  const seen: string[] = [];
+  while (seen.length < ALL.length) {
+    const { value } = (await slow.next()) as IteratorYieldResult<readonly LogEntry[]>;
+    for (const { message } of value) seen.push(message);
+  }
+  expect(seen).toEqual(ALL);
+});
+
+it('what is followed can be removed meanwhile, and what comes after that is seen', async () => {
+  const seen: string[] = [];
+  void collect(await follow(0), seen);
+  await print(0);
+  await until(() => seen.length === BATCH, { timeoutMs: 60_000, what: 'the first lines' });
+  await world.machine.logStore.removeApp('shop');
+  await print(1);
+  await until(() => seen.length === 2 * BATCH, { timeoutMs: 60_000, what: 'the lines after that' });
+  expect(seen).toEqual(ALL.slice(0, 2 * BATCH));
+});

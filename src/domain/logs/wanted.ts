@@ -1,0 +1,31 @@
+/** Pure: whether an entry is one that is asked for. */
+import type { LogEntry, LogFilter } from './entry.ts';
+
+/** What entries of one origin have in common. */
+export type Origin = Pick<LogEntry, 'source' | 'unit' | 'unitId' | 'release'>;
+
+/** Of the id of a unit, or the whole of it. */
+const ID_START = /^[0-9a-f]{1,64}$/;
+
+export function isWantedOrigin(filter: LogFilter): (origin: Origin) => boolean {
+  const { source: wanted, unit: name, process, releases } = filter;
+  const isIdStart = name !== undefined && ID_START.test(name);
+  return ({ source, unit, unitId, release }) => {
+    if (wanted !== undefined && source !== wanted) return false;
+    if (name !== undefined && unit !== name && !(isIdStart && unitId.startsWith(name))) return false;
+    // Other entries can have the name of a process as their source.
+    if (process !== undefined && (source !== process || unitId === '')) return false;
+    return releases === undefined || releases.includes(release);
+  };
+}
+
+/** By everything but a pattern, which takes longer. Null: every entry is. */
+export function isWanted(filter: LogFilter): ((entry: LogEntry) => boolean) | null {
+  const { source, unit, process, releases, since, contains } = filter;
+  if ([source, unit, process, releases, since, contains].every((one) => one === undefined)) return null;
+  const isOf = isWantedOrigin(filter);
+  return (entry) =>
+    isOf(entry) &&
+    (since === undefined || entry.at >= since) &&
+    (contains === undefined || entry.message.toLowerCase().includes(contains));
+}
