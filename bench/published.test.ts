@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { LONG, USUAL, withFigures } from './published.ts';
+import { placeOf, USUAL, withFigures } from './published.ts';
 
 const page = 'before\n\n<!-- written by npm run bench -- --write -->\nold\n<!-- end -->\n\nafter\n';
 
@@ -14,6 +14,7 @@ it('a page without marks is left alone', () => {
 });
 
 it('figures of what is run alone have a place of their own', () => {
+  const LONG = placeOf(['logs']);
   const both = `${page}\n${LONG}\n<!-- end -->\nlast\n`;
   expect(withFigures(both, 'alone', LONG)).toBe(
     `${page}\n${LONG}\n\n\`\`\`text\nalone\n\`\`\`\n\n<!-- end -->\nlast\n`,

@@ -1,10 +1,14 @@
 /** Puts the table into the page that publishes it, so that no number there is typed by hand. */
 import { readFile, writeFile } from 'node:fs/promises';
 
-/** What the figures stand behind: those of a run of everything, and those of measures that are run only where they are named. */
+/** What the figures stand behind: those of a run of everything. */
 export const USUAL = '<!-- written by npm run bench -- --write -->';
-export const LONG = '<!-- written by npm run bench -- --only packages --write -->';
 const END = '<!-- end -->';
+
+/** Of measures that are run only where they are named. */
+export function placeOf(measures: readonly string[]): string {
+  return `<!-- written by npm run bench -- --only ${measures.join(',')} --write -->`;
+}
 
 export async function publishIn(page: string, text: string, place: string): Promise<void> {
   await writeFile(page, withFigures(await readFile(page, 'utf8'), text, place));

@@ -7,11 +7,12 @@ const AT_ONCE = 4;
 export async function createApps(world: World, token: string): Promise<void> {
   const names = Array.from({ length: APPS }, (_, index) => `listed-${index}`);
   const worker = async (): Promise<void> => {
-    for (let name = names.pop(); name !== undefined; name = names.pop()) {
-      const body = JSON.stringify({ name, platform: 'nodejs' });
-      const answer = await world.api('POST', '/apps', { token, body });
-      if (answer.status !== 200) throw new Error(`creating ${name}: ${answer.status} ${answer.text}`);
-    }
+    for (let name = names.pop(); name !== undefined; name = names.pop()) await createApp(world, token, name);
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));
+}
+
+export async function createApp(world: World, token: string, name: string): Promise<void> {
+  const answer = await world.api('POST', '/apps', { token, body: JSON.stringify({ name, platform: 'nodejs' }) });
+  if (answer.status !== 200) throw new Error(`creating ${name}: ${answer.status} ${answer.text}`);
 }

@@ -73,6 +73,16 @@ export function isAlive(pid: number, start: string): boolean {
   return found !== null && found.start === start && !found.zombie;
 }
 
+/** Whether any process has this number: true also of a dead one that nobody has collected. Costs a fraction of isAlive(). */
+export function isTaken(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ESRCH';
+  }
+}
+
 /** The number the process has in the innermost pid namespace; null when it is gone. */
 export function namespacePid(pid: number): number | null {
   const status = unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1'));

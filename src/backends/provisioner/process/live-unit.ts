@@ -5,7 +5,7 @@ import type { SeenUnit, UnitExited } from '../../../domain/units/provisioner.ts'
 import { describeExit } from '../../../domain/units/unit.ts';
 import { bestEffort } from '../../../lib/logger.ts';
 import type { Logger } from '../../../lib/logger.ts';
-import { isAlive } from '../../../lib/processes.ts';
+import { isAlive, isTaken } from '../../../lib/processes.ts';
 import type { Sandbox, SandboxTree } from '../../../sandbox/sandbox.ts';
 import { AcceptCheck } from './accept-check.ts';
 import { exitStatus } from './exit-status.ts';
@@ -21,6 +21,8 @@ const NOTE_DEADLINE_MS = 500;
 /** How long the end of our own child may take to be told after all of the unit is gone. */
 const TOLD_DEADLINE_MS = 10_000;
 const LOOPBACK = '127.0.0.1';
+/** With every so many looks it is seen whether it is still the same process. */
+const WHOLE_LOOKS = 8;
 const UNKNOWN = { code: null, signal: null };
 
 interface LiveUnitOptions {
@@ -46,6 +48,7 @@ export class LiveUnit {
   #isLeft = false;
   #isStopping = false;
   #isOverMemory = false;
+  #looks = 0;
 
   constructor(record: UnitRecord, options: LiveUnitOptions) {
     this.record = record;
@@ -144,6 +147,13 @@ export class LiveUnit {
   async check(): Promise<void> {
     if (this.record.state !== 'running' || this.#reaping !== null) return;
     if (!this.#isParent && !this.#mainLives()) await this.reap(null);
+  }
+
+  /** False: it is to be looked at more closely. Asked again and again of each unit, so it costs next to nothing. */
+  seemsWell(): boolean {
+    if (this.record.state !== 'running' || this.#reaping !== null || this.#isParent) return true;
+    this.#looks += 1;
+    return this.#looks % WHOLE_LOOKS !== 0 && this.record.mainPid > 0 && isTaken(this.record.mainPid);
   }
 
   async checkMemory(): Promise<void> {

@@ -15,9 +15,12 @@ const run = promisify(execFile);
 const READ_BYTES = 64 * 1024;
 const TAIL_BYTES = 256 * 1024;
 const QUIET_MS = 1_000;
-/** Safety net for changes the kernel does not announce. */
-const POLL_MS = 500;
+/** Safety net for changes the kernel does not announce: seldom, until it is seen that it does not. */
+const WATCHED_POLL_MS = 10_000;
+const DOUBTED_POLL_MS = 500;
 const UNWATCHED_POLL_MS = 20;
+/** So many changes in a row that nobody announced are no chance. */
+const DOUBTED_AFTER = 2;
 const BLOCK_BYTES = 4_096;
 const MIN_HOLE_BYTES = 1024 * 1024;
 /** Of what waits to be read: far more than is kept of any log. A unit can make its file as long as it likes without writing. */
@@ -91,6 +94,7 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<ReadOutp
         position += bytes.length;
         unlooked += bytes.length;
         lastData = Date.now();
+        changes.found();
         const lines = splitter.push(bytes);
         if (lines.length > 0) yield chunk(lines);
         continue;
@@ -107,7 +111,7 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<ReadOutp
         if (rest.length > 0) yield chunk(rest);
         if (wasGone) return;
       }
-      await changes.wait(splitter.pending > 0 ? Math.max(QUIET_MS - quietFor, 1) : POLL_MS);
+      await changes.wait(splitter.pending > 0 ? Math.max(QUIET_MS - quietFor, 1) : Infinity);
     }
   } finally {
     changes.close();
@@ -119,6 +123,8 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<ReadOutp
 class Changes {
   #watcher: FSWatcher | null = null;
   #seen = false;
+  #isUnannounced = false;
+  #unannounced = 0;
   #wake: (() => void) | null = null;
   readonly #signal: AbortSignal;
   readonly #onAbort = (): void => this.notice();
@@ -141,7 +147,7 @@ class Changes {
 
   async wait(atMostMs: number): Promise<void> {
     if (!this.#seen) {
-      const limit = this.#watcher === null ? Math.min(atMostMs, UNWATCHED_POLL_MS) : atMostMs;
+      const limit = Math.min(atMostMs, this.#pollMs);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, limit);
         this.#wake = () => {
@@ -151,7 +157,20 @@ class Changes {
       });
       this.#wake = null;
     }
+    this.#isUnannounced = !this.#seen;
     this.#seen = false;
+  }
+
+  /** There was something to read. */
+  found(): void {
+    if (this.#isUnannounced) this.#unannounced += 1;
+    else if (this.#unannounced < DOUBTED_AFTER) this.#unannounced = 0;
+    this.#isUnannounced = false;
+  }
+
+  get #pollMs(): number {
+    if (this.#watcher === null) return UNWATCHED_POLL_MS;
+    return this.#unannounced >= DOUBTED_AFTER ? DOUBTED_POLL_MS : WATCHED_POLL_MS;
   }
 
   close(): void {

@@ -94,8 +94,10 @@ class ProcessProvisioner implements Provisioner {
     const units = (): LiveUnit[] => [...this.#units.values()];
     this.#ports = new UnitPorts({ range: options.portRange ?? null, isOwn: networks, units, sandbox: options.sandbox });
     this.supports = processSupports(options);
-    this.#every(LIFE_POLL_MS, (unit) => unit.check());
-    if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, (unit) => unit.checkMemory());
+    const seemsDead = (unit: LiveUnit): boolean => !unit.seemsWell();
+    const always = (): boolean => true;
+    this.#every(LIFE_POLL_MS, seemsDead, (unit) => unit.check());
+    if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, always, (unit) => unit.checkMemory());
   }
 
   get description(): string {
@@ -380,10 +382,10 @@ class ProcessProvisioner implements Provisioner {
     this.#timers.add(timer.unref());
   }
 
-  #every(ms: number, work: (unit: LiveUnit) => Promise<void>): void {
+  #every(ms: number, isDue: (unit: LiveUnit) => boolean, work: (unit: LiveUnit) => Promise<void>): void {
     const timer = setInterval(() => {
       for (const unit of this.#units.values()) {
-        void bestEffort(this.#options.logger, 'looking after a unit', () => work(unit));
+        if (isDue(unit)) void bestEffort(this.#options.logger, 'looking after a unit', () => work(unit));
       }
     }, ms);
     this.#timers.add(timer.unref());

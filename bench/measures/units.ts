@@ -1,0 +1,80 @@
+/** What the platform uses while a hundred units, and a thousand, do nothing. */
+import { setTimeout as delay } from 'node:timers/promises';
+import { edgePid, type World } from '../../test/support/world.ts';
+import type { Bench, Measure } from '../bench.ts';
+import { cpuMs, memoryOf } from '../process-use.ts';
+import { Pusher } from '../pushing.ts';
+
+const APPS = 10;
+const SETTLE_MS = 10_000;
+const CPU_MS = 60_000;
+/** Small, so that a thousand of them fit into the memory of a small machine. */
+const SERVER = `use Socket;
+socket(my $server, PF_INET, SOCK_STREAM, 0) or die;
+setsockopt($server, SOL_SOCKET, SO_REUSEADDR, 1);
+bind($server, sockaddr_in($ENV{PORT}, INADDR_ANY)) or die "$!";
+listen($server, 16);
+while (accept(my $client, $server)) {
+  my $request = '';
+  sysread($client, $request, 4096);
+  syswrite($client, "HTTP/1.1 200 OK\\r\\nContent-Length: 2\\r\\nConnection: close\\r\\n\\r\\nok") if $request ne '';
+  close($client);
+}
+`;
+const FILES = {
+  Procfile: 'web: perl server.pl\n',
+  'package.json': '{ "name": "small", "version": "1.0.0", "private": true }\n',
+  'server.pl': SERVER,
+};
+
+export const units: Measure = {
+  name: 'units-100',
+  about: 'processor time of control and edge while 100 units do nothing',
+  longMs: 420_000,
+  run: (bench) => measureUnits(bench, 100),
+};
+
+export const manyUnits: Measure = {
+  name: 'units-1000',
+  about: 'the same with 1,000 units',
+  longMs: 1_500_000,
+  run: (bench) => measureUnits(bench, 1_000),
+};
+
+async function measureUnits(bench: Bench, count: number): Promise<void> {
+  const world = await bench.world();
+  const pusher = await Pusher.open(bench, world);
+  const { token } = pusher;
+  const work = bench.keep(await pusher.workTree(FILES));
+  for (let index = 0; index < APPS; index++) {
+    const app = `small-${index}`;
+    await pusher.createApp(app);
+    const ran = await work.push(pusher.url(app, 'ssh'));
+    if (ran.code !== 0) throw new Error(`git push failed: ${ran.stderr}`);
+    const added = await world.api('PUT', `/apps/${app}/units?units=${count / APPS - 1}`, { token });
+    if (added.status !== 200) throw new Error(`adding units: ${added.status} ${added.text}`);
+    bench.tell(`${((index + 1) * count) / APPS} units run`);
+  }
+  await delay(SETTLE_MS);
+  await publishUse(bench, world, `${count} units`);
+  // The units are no children of the next control, which has to look after them in another way.
+  await world.end('SIGKILL');
+  await world.startAgain();
+  await delay(SETTLE_MS);
+  await publishUse(bench, world, `${count} units, adopted`);
+}
+
+/** Per cent of one processor. */
+async function publishUse(bench: Bench, world: World, when: string): Promise<void> {
+  const edge = await edgePid(world);
+  const begun = performance.now();
+  const [control, other] = [await cpuMs(world.pid), await cpuMs(edge)];
+  await delay(CPU_MS);
+  const took = performance.now() - begun;
+  const share = async (pid: number, before: number): Promise<number[]> => [
+    (((await cpuMs(pid)) - before) / took) * 100,
+  ];
+  bench.publish({ what: `control, ${when}`, unit: '%', samples: await share(world.pid, control) });
+  bench.publish({ what: `edge, ${when}`, unit: '%', samples: await share(edge, other) });
+  bench.publish({ what: `RSS of control, ${when}`, unit: 'MB', samples: [(await memoryOf(world.pid)).rssMb] });
+}
