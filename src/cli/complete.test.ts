@@ -19,6 +19,7 @@ const FREE = [
   'seconds',
   'text',
   'time',
+  'cursor',
   'who',
   'file',
   'paths',
