@@ -106,6 +106,7 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   domain.parts.webhookDeliveries.start();
   domain.parts.auditLog.start();
   domain.parts.diskWatch.start();
+  domain.parts.alertWatch.start();
   domain.parts.volumeWatch.start();
   domain.parts.unitSizes.start();
   const stopPruning = repeatedly(PRUNE_EVERY_MS, () => domain.pruneLogs());

@@ -38,6 +38,7 @@ import { releaseOperations } from './operations/releases.ts';
 import { registryOperations } from './operations/registries.ts';
 import { volumeOperations } from './operations/volumes.ts';
 import { browserSessionOperations } from './operations/browser-session.ts';
+import { alertOperations } from './operations/alerts.ts';
 import { webhookOperations } from './operations/webhooks.ts';
 import { userOperations } from './operations/users.ts';
 
@@ -49,6 +50,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...appLogOperations,
   ...drainOperations,
   ...webhookOperations,
+  ...alertOperations,
   ...diagnosisOperations,
   ...metricOperations,
   ...appSwapOperations,

@@ -36,6 +36,7 @@ import * as user from './shapes/user.ts';
 import { edgeSettings } from './shapes/edge-settings.ts';
 import { drain, drains, drainTest } from './shapes/drain.ts';
 import { volume, volumes } from './shapes/volume.ts';
+import * as alert from './shapes/alert.ts';
 import * as webhook from './shapes/webhook.ts';
 
 const SAME = {
@@ -70,6 +71,7 @@ const SAME = {
   drainTest,
   edgeSettings,
   ...webhook,
+  ...alert,
   disk,
   health,
   quota,

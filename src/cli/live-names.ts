@@ -81,6 +81,7 @@ export const LIVE_NAMES: Readonly<Record<string, Ask>> = {
   'release compare from': releases,
   'event show event': async ({ request, signal }) =>
     (await request('events.list', { query: { limit: 20 }, signal })).map(({ UniqueID }) => UniqueID),
+  'alert set rule': async () => (await import('./alerts/alert.ts')).RULES,
   'webhook add event': async () => (await import('./webhooks/webhook.ts')).EVENTS,
   'webhook resend delivery': async ({ request, signal, given: [webhook = ''] }) =>
     (await request('webhooks.deliveries', { params: { webhook }, signal })).map(({ id }) => id),

@@ -69,6 +69,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
 };
 /** Commands that do nothing without an option. */
 const OPTIONS: Readonly<Record<string, readonly string[]>> = {
+  'alert set': ['--threshold', '2'],
   'app update': ['--pool', 'p'],
   'cert add': ['--chain', 'sample', '--key', 'sample'],
   'instance update': ['--description', 'text'],

@@ -93,6 +93,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'How the edge treats the requests to an app: maintenance, holding, limits',
     load: async () => (await import('./edge/edge.ts')).registerEdge,
   },
+  alert: {
+    description: 'Alerts: what is wrong, told by letter and by webhook',
+    load: async () => (await import('./alerts/alert.ts')).registerAlert,
+  },
   webhook: {
     description: 'Webhooks: what happens, told to receivers elsewhere',
     load: async () => (await import('./webhooks/webhook.ts')).registerWebhook,

@@ -10,6 +10,7 @@ import { type CertificatesClient, certificatesClient } from './certificates.ts';
 import { createCalls, type Progress } from './calls.ts';
 import { type DrainsClient, drainsClient } from './drains.ts';
 import { type EdgeClient, edgeClient } from './edge.ts';
+import { type AlertsClient, alertsClient } from './alerts.ts';
 import { type WebhooksClient, webhooksClient } from './webhooks.ts';
 import { path } from './path.ts';
 import { type RegistriesClient, registriesClient } from './registries.ts';
@@ -131,6 +132,7 @@ export interface Client extends Pick<Requests, 'request'> {
   readonly drains: DrainsClient;
   readonly edge: EdgeClient;
   readonly webhooks: WebhooksClient;
+  readonly alerts: AlertsClient;
   /** How full the disk of the platform is, and who holds what of it. */
   disk(): Promise<shapes.DiskReport>;
   /** How the platform itself is. */
@@ -179,6 +181,7 @@ export function createClient(target: Target, token?: string): Client {
     drains: drainsClient(requests),
     edge: edgeClient(requests),
     webhooks: webhooksClient(requests),
+    alerts: alertsClient(requests),
     disk: () => request('server.disk'),
     health: () => request('server.health'),
     healers: {

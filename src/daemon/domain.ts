@@ -32,7 +32,6 @@ import { createDeploys } from '../domain/deploys/deploys.ts';
 import type { GitHost } from '../domain/deploys/git-host.ts';
 import { Pipeline } from '../domain/deploys/pipeline.ts';
 import { createUploads } from '../domain/deploys/uploads.ts';
-import { UnitSizes } from '../domain/disk/unit-sizes.ts';
 import { DrainDeliveries } from '../domain/drains/deliveries.ts';
 import { createDrains } from '../domain/drains/drains.ts';
 import { isDiskFull, wantedRoom } from '../domain/disk/disk-room.ts';
@@ -70,16 +69,16 @@ import type { UseCases } from '../domain/use-cases.ts';
 import { CallerCache } from '../domain/users/caller-cache.ts';
 import { createUsers } from '../domain/users/users.ts';
 import { createRegistries } from '../domain/registries/registries.ts';
+import { createAlerts } from '../domain/alerts/alerts.ts';
 import { createWebhooks } from '../domain/webhooks/webhooks.ts';
 import type { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts';
-import { DiskWatch } from '../domain/disk/disk-watch.ts';
 import { createVolumes } from '../domain/volumes/volumes.ts';
-import { VolumeWatch } from '../domain/disk/volume-watch.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import { repeatedly } from '../lib/repeatedly.ts';
 import { isLocalName, isLoopback } from './addresses.ts';
 import { type CertificateBackends, createCertificateParts } from './certificates.ts';
 import { openRecord } from './record.ts';
+import { createWatches, type Watches } from './watches.ts';
 
 const RETAIN_EVERY_MS = 10 * 60_000;
 
@@ -92,21 +91,19 @@ export interface Domain {
   readonly parts: Pick<
     Parameters<typeof recover>[0],
     'collector' | 'leases' | 'orphans' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
-  > & {
-    readonly act: Act;
-    readonly journal: Journal;
-    readonly unitBindings: UnitBindings;
-    readonly liveness: LivenessChecks;
-    readonly sampler: MetricsSampler;
-    readonly accessLines: AccessLines;
-    readonly unitSizes: UnitSizes;
-    readonly deliveries: DrainDeliveries;
-    readonly webhookDeliveries: WebhookDeliveries;
-    readonly auditLog: AuditLog;
-    readonly diskWatch: DiskWatch;
-    readonly volumeWatch: VolumeWatch;
-    readonly queue: DeployQueue;
-  };
+  > &
+    Watches & {
+      readonly act: Act;
+      readonly journal: Journal;
+      readonly unitBindings: UnitBindings;
+      readonly liveness: LivenessChecks;
+      readonly sampler: MetricsSampler;
+      readonly accessLines: AccessLines;
+      readonly deliveries: DrainDeliveries;
+      readonly webhookDeliveries: WebhookDeliveries;
+      readonly auditLog: AuditLog;
+      readonly queue: DeployQueue;
+    };
   pruneLogs(): Promise<void>;
   /** Removes what is too old, now and then, until the returned function is called and resolves. */
   startRetention(): () => Promise<void>;
@@ -228,19 +225,20 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
   const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, queue, restore, logger, now });
   const sampler = new MetricsSampler({ store, provisioner, router, journal, logger, now });
-  const { probe, diskSurvey: survey } = backends;
-  const unitSizes = new UnitSizes({ store, probe, survey, supervisor, provisioner, journal, settings, logger });
-  const diskWatch = new DiskWatch({ store, probe, settings, logger, now });
-  const volumeWatch = new VolumeWatch({ store, volumeHost, provisioner, supervisor, probe, journal, logger });
+  const { probe, mailer } = backends;
+  const wake = (): void => webhookDeliveries.wake();
+  const watches = createWatches({
+    ...backends,
+    ...{ store, sampler, supervisor, provisioner, journal, settings, wake, logger, now },
+  });
+  const { volumeWatch } = watches;
   const workers = {
     sampler,
     accessLines,
-    unitSizes,
+    ...watches,
     deliveries,
     webhookDeliveries,
     auditLog,
-    diskWatch,
-    volumeWatch,
     collector,
     leases,
     orphans,
@@ -311,7 +309,8 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     metrics: createMetrics({ store, sampler, probe, settings, now }),
     logs: createLogs({ store, logStore, journal, act, now }),
     drains: createDrains({ store, logStore, deliveries, sender: backends.drainSender, act, now }),
-    webhooks: createWebhooks({ store, sender: webhookSender, wake: () => webhookDeliveries.wake(), act, now }),
+    webhooks: createWebhooks({ store, sender: webhookSender, wake, act, now }),
+    alerts: createAlerts({ store, mailer, wake, act, now }),
     deploys,
     uploads: createUploads({ ...backends, deploys, settings }),
     platforms: createPlatforms({ store, builder, act, now }),
@@ -325,7 +324,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       act,
       now,
       callers,
-      mailer: backends.mailer,
+      mailer,
       ...registration,
       sessionDays: config.sessionDays,
     }),
@@ -363,9 +362,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
         liveness.close(),
         sampler.close(),
         accessLines.close(),
-        volumeWatch.close(),
-        unitSizes.close(),
-        diskWatch.close(),
+        ...Object.values(watches).map((watch) => watch.close()),
       ]);
       await supervisor.close();
       await rollouts.close();

@@ -67,6 +67,7 @@ export const ERROR_CODES = [
   'drain.invalid',
   'webhook.not_found',
   'webhook.invalid',
+  'alert.nobody_told',
   'volume.not_found',
   'volume.invalid',
   'volume.name_taken',

@@ -17,6 +17,7 @@ import { metricsIn } from './memory-metrics.ts';
 import { logsIn } from './memory-logs.ts';
 import { edgeIn } from './memory-edge.ts';
 import { drainsIn } from './memory-drains.ts';
+import { alertsIn } from './memory-alerts.ts';
 import { webhooksIn } from './memory-webhooks.ts';
 import { volumesIn } from './memory-volumes.ts';
 import { releasesIn } from './memory-releases.ts';
@@ -106,6 +107,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     drains: drainsIn(memory),
     appEdge: edgeIn(memory),
     webhooks: webhooksIn(memory),
+    alerts: alertsIn(),
     certificates: certificatesIn(memory),
     deploys: deploysIn(memory, apps),
     uploads: {

@@ -8,7 +8,10 @@ import { facts, table, when } from '../output.ts';
 import { confirm } from '../prompt.ts';
 
 const ID = ['<webhook>', 'its ID, as "tancho webhook list" shows it'] as const;
-export const EVENTS = ['deploy.done', 'deploy.failed', 'unit.died', 'certificate.failing', 'quota.reached', 'disk.low'];
+export const EVENTS = [
+  ...['deploy.done', 'deploy.failed', 'unit.died', 'certificate.failing', 'quota.reached', 'disk.low'],
+  ...['alert.firing', 'alert.resolved'],
+];
 
 export function registerWebhook(webhook: Command, cli: Cli): void {
   registerAdd(webhook, cli);

@@ -1,4 +1,5 @@
 /** Made from the OpenAPI document: UPDATE_GOLDEN=1 vitest run src/client writes it. Not for changes by hand. */
+import { ALERTS_CALLS, type AlertsTypes } from './alerts.ts';
 import { API_KEY_CALLS, type ApiKeyTypes } from './api-key.ts';
 import { APP_TOKENS_CALLS, type AppTokensTypes } from './app-tokens.ts';
 import { APPS_CALLS, type AppsTypes } from './apps.ts';
@@ -34,7 +35,8 @@ import { VOLUMES_CALLS, type VolumesTypes } from './volumes.ts';
 import { WEBHOOKS_CALLS, type WebhooksTypes } from './webhooks.ts';
 
 /** What operations take and answer, by id. */
-export type Operations = ApiKeyTypes &
+export type Operations = AlertsTypes &
+  ApiKeyTypes &
   AppTokensTypes &
   AppsTypes &
   AuthTypes &
@@ -70,6 +72,7 @@ export type Operations = ApiKeyTypes &
 
 /** How operations are called, by id. */
 export const CALLS = {
+  ...ALERTS_CALLS,
   ...API_KEY_CALLS,
   ...APP_TOKENS_CALLS,
   ...APPS_CALLS,

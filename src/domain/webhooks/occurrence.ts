@@ -11,6 +11,8 @@ export const OCCURRENCES = [
   'certificate.failing',
   'quota.reached',
   'disk.low',
+  'alert.firing',
+  'alert.resolved',
 ] as const;
 export type OccurrenceKind = (typeof OCCURRENCES)[number];
 

@@ -1,0 +1,120 @@
+/**
+ * Looks at what is known anyway, twice a minute, and tells people when something begins to be wrong and when that is over. What
+ * was told is remembered with the message to the webhooks in one transaction, so a restart tells nobody twice.
+ */
+import type { Logger } from '../../lib/logger.ts';
+import { repeatedly } from '../../lib/repeatedly.ts';
+import type { Probe } from '../diagnosis/probe.ts';
+import type { MetricsSampler } from '../metrics/sampler.ts';
+import type { Store } from '../store.ts';
+import type { Mailer } from '../users/mailer.ts';
+import { announce } from '../webhooks/occurrence.ts';
+import type { Alert } from './alert.ts';
+import { alertsIn, settingsIn, STATES_KEY, textOf } from './alert-store.ts';
+import { conditionsOf } from './conditions.ts';
+import { letterOf } from './letter.ts';
+import { progressOf } from './progress.ts';
+
+interface AlertWatchDeps {
+  readonly store: Pick<Store, 'setting' | 'transact' | 'apps' | 'allUnits' | 'certificates' | 'version'>;
+  readonly sampler: Pick<MetricsSampler, 'all'>;
+  readonly probe: Pick<Probe, 'disk'>;
+  readonly mailer: Mailer;
+  readonly wake: () => void;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+const EVERY_MS = 30_000;
+
+type Facts = Awaited<ReturnType<AlertWatch['factsNow']>>;
+
+export class AlertWatch {
+  readonly #deps: AlertWatchDeps;
+  #stop: (() => Promise<void>) | null = null;
+  #stored: { readonly version: string; readonly facts: Facts } | null = null;
+
+  constructor(deps: AlertWatchDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    this.#stop ??= repeatedly(EVERY_MS, () => this.look());
+  }
+
+  async close(): Promise<void> {
+    await this.#stop?.();
+  }
+
+  /** Never rejects: what cannot be had now is looked at the next time. */
+  async look(): Promise<void> {
+    const { store, sampler, probe, logger, now, wake } = this.#deps;
+    try {
+      const at = now();
+      const { settings, alerts: known, ...stored } = await this.#facts();
+      const facts = { now: at, series: sampler.all, disk: await probe.disk(), ...stored };
+      const { isChanged, alerts, told } = progressOf(known, conditionsOf(facts, settings), settings, at);
+      if (isChanged) {
+        await store.transact(async (tx) => {
+          await tx.setSetting(STATES_KEY, textOf(alerts));
+          for (const alert of told) await announce(tx, occurrenceOf(alert), at.toISOString());
+        });
+        if (told.length > 0) wake();
+      }
+      await this.#sendLetters(alerts, settings.mail);
+    } catch (error) {
+      logger.warn({ err: error }, 'what people are to be told of could not be looked at');
+    }
+  }
+
+  /** Read anew only when anything was committed since. */
+  async #facts(): Promise<Facts> {
+    const version = await this.#deps.store.version();
+    if (this.#stored?.version !== version) this.#stored = { version, facts: await this.factsNow() };
+    return this.#stored.facts;
+  }
+
+  async factsNow() {
+    const { store } = this.#deps;
+    return {
+      settings: await settingsIn(store),
+      alerts: await alertsIn(store),
+      apps: await store.apps(),
+      units: await store.allUnits(),
+      certificates: await store.certificates(),
+    };
+  }
+
+  /** What nobody takes now is tried again with the next look. */
+  async #sendLetters(alerts: readonly Alert[], addresses: readonly string[]): Promise<void> {
+    const { mailer, store, logger } = this.#deps;
+    for (const alert of alerts.filter(({ isMailDue }) => isMailDue)) {
+      try {
+        for (const to of addresses) await mailer.send({ to, ...letterOf(alert) });
+      } catch (error) {
+        logger.warn({ err: error, rule: alert.rule }, 'a letter about an alert could not be sent');
+        return;
+      }
+      await store.transact(async (tx) => {
+        const now = await alertsIn(tx);
+        await tx.setSetting(
+          STATES_KEY,
+          textOf(now.map((one) => (isSame(one, alert) ? { ...one, isMailDue: false } : one))),
+        );
+      });
+    }
+  }
+}
+
+function isSame(one: Alert, other: Alert): boolean {
+  return (
+    one.rule === other.rule && one.subject === other.subject && one.since === other.since && one.state === other.state
+  );
+}
+
+function occurrenceOf({ rule, subject, state, message, since }: Alert) {
+  const app = rule === 'disk_low' || rule === 'certificate' ? '' : subject;
+  const kind = state === 'resolved' ? ('alert.resolved' as const) : ('alert.firing' as const);
+  const said = state === 'resolved' ? `Over: ${message}` : message;
+  return { kind, app, message: said, facts: { rule, subject, since } };
+}
