@@ -95,7 +95,11 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
   const domain = createDomain(config, backends, { settings, logger, now, owner, certificates });
   const { background, ...recovered } = await recover({ ...backends, ...domain.parts, logger, now });
   logger.info(recovered, 'recovered');
-  doors = await openDoors(config, backends, domain.useCases, { ...options, ready: () => isReady });
+  doors = await openDoors(config, backends, domain.useCases, {
+    ...options,
+    counters: domain.parts.counters,
+    ready: () => isReady,
+  });
   isReady = true;
   if (backends.router.tlsListen !== null) domain.startCertificates();
   domain.rounds.start();

@@ -44,6 +44,11 @@ export class Call {
     this.#request = request;
   }
 
+  /** Milliseconds since it came. */
+  get ms(): number {
+    return performance.now() - this.#startedAt;
+  }
+
   /** Fires when the client has left or the server gives the call up; made on first use, as few operations need it. */
   get signal(): AbortSignal {
     this.#controller ??= new AbortController();
@@ -110,7 +115,7 @@ export class Call {
       operation: this.route?.operation.id,
       caller: callerName(this.caller),
       status: response.statusCode,
-      ms: Math.round((performance.now() - this.#startedAt) * 10) / 10,
+      ms: Math.round(this.ms * 10) / 10,
       ...(error !== null && { error: error.code }),
       ...(error?.cause !== undefined && error.code === 'internal' && { err: error.cause }),
       ...(!response.writableFinished && { aborted: true }),

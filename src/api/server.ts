@@ -35,6 +35,8 @@ export interface ApiServerOptions {
   readonly appUsers?: AppUsers | null;
   /** Throws `unavailable` while the platform cannot serve; only the healthcheck asks. */
   readonly ready: () => Promise<void>;
+  /** Told of each answer of a known operation, with the milliseconds that it took. */
+  readonly onAnswered?: (operation: string, status: number, ms: number) => void;
   /** See Store.version(); absent: every answer is made anew. */
   readonly stateVersion?: () => Promise<string>;
   /** Offered every request below `/git/` before anything is read; true when it has taken it. */

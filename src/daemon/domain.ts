@@ -45,6 +45,7 @@ import { AccessLines } from '../domain/logs/access-lines.ts';
 import { Collector } from '../domain/logs/collector.ts';
 import { Journal } from '../domain/logs/journal.ts';
 import { createMetrics } from '../domain/metrics/metrics.ts';
+import { PlatformCounters } from '../domain/metrics/platform-counters.ts';
 import { MetricsSampler } from '../domain/metrics/sampler.ts';
 import { createLogs } from '../domain/logs/logs.ts';
 import { logBounds } from './log-bounds.ts';
@@ -98,6 +99,7 @@ export interface Domain {
       readonly unitBindings: UnitBindings;
       readonly liveness: LivenessChecks;
       readonly sampler: MetricsSampler;
+      readonly counters: PlatformCounters;
       readonly accessLines: AccessLines;
       readonly deliveries: DrainDeliveries;
       readonly webhookDeliveries: WebhookDeliveries;
@@ -153,7 +155,8 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const settings: Settings = { ...options.settings, presents: (host) => certificates.presenter.presents(host) };
   const { logStore, provisioner, router, builder, gitHost, imageSource, volumeHost } = backends;
   const { webhookSender } = backends;
-  const { store, audit, auditLog, webhookDeliveries } = openRecord(backends, { logger, now });
+  const counters = new PlatformCounters();
+  const { store, audit, auditLog, webhookDeliveries } = openRecord(backends, { counters, logger, now });
   const journal = new Journal({ logStore, now, logger });
   const collector = new Collector({
     ...{ provisioner, logStore, journal, logger },
@@ -215,6 +218,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     queue,
     rollouts,
     journal,
+    counters,
     settings,
     logger,
     now,
@@ -249,7 +253,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     units,
     liveness,
   };
-  const parts = { ...workers, act, journal, unitBindings, queue };
+  const parts = { ...workers, counters, act, journal, unitBindings, queue };
   const healers = createHealers({
     healers: ownHealers({ ...backends, ...parts, logger, now }),
     external: [...config.healers].map(([name, url]) => ({ name, url })),
@@ -306,7 +310,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     }),
     registries: createRegistries({ store, act, now }),
     volumes: createVolumes({ store, host: volumeHost, provisioner, rollouts, journal, act, settings, now }),
-    metrics: createMetrics({ store, sampler, probe, settings, now }),
+    metrics: createMetrics({ store, sampler, counters, probe, settings, now }),
     logs: createLogs({ store, logStore, journal, act, now }),
     drains: createDrains({ store, logStore, deliveries, sender: backends.drainSender, act, now }),
     webhooks: createWebhooks({ store, sender: webhookSender, wake, act, now }),

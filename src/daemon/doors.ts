@@ -3,6 +3,7 @@ import path from 'node:path';
 import { type ApiServer, createApiServer } from '../api/server.ts';
 import type { Backends } from '../backends/registry.ts';
 import { type Config, EDGE_DOOR } from '../config/config.ts';
+import type { PlatformCounters } from '../domain/metrics/platform-counters.ts';
 import type { UseCases } from '../domain/use-cases.ts';
 import { createGitHttp } from '../git-push/http.ts';
 import { createGitSessions, type GitSessions } from '../git-push/sessions.ts';
@@ -24,6 +25,7 @@ interface DoorsOptions {
   readonly version: string;
   readonly logger: Logger;
   readonly runDir: string;
+  readonly counters: Pick<PlatformCounters, 'apiAnswered'>;
   /** False until the platform can serve. */
   readonly ready: () => boolean;
 }
@@ -63,6 +65,7 @@ export async function openDoors(
       bodyLimitBytes: BODY_LIMIT_BYTES,
       appUsers: backends.appUsers === null ? null : { ...backends.appUsers, userOf: peerUser },
       ready: () => demandReady(ready, backends.store),
+      onAnswered: (operation, status, ms) => options.counters.apiAnswered(operation, status, ms),
       stateVersion: () => backends.store.version(),
       gitHandler: createGitHttp({ users: useCases.users, audit: useCases.audit, sessions, logger, trustedProxies }),
     });

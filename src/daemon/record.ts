@@ -2,6 +2,7 @@
 import { tellingAfterCommit } from '../domain/audit/after-commit.ts';
 import { Audit } from '../domain/audit/audit.ts';
 import { AuditLog } from '../domain/audit/audit-log.ts';
+import type { PlatformCounters } from '../domain/metrics/platform-counters.ts';
 import type { Store } from '../domain/store.ts';
 import { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts';
 import type { WebhookSender } from '../domain/webhooks/webhook-sender.ts';
@@ -14,18 +15,38 @@ interface Recording {
   readonly webhookDeliveries: WebhookDeliveries;
 }
 
+interface RecordOptions {
+  readonly counters: Pick<PlatformCounters, 'committed'>;
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
 export function openRecord(
   { store: bare, webhookSender: sender }: { readonly store: Store; readonly webhookSender: WebhookSender },
-  { logger, now }: { readonly logger: Logger; readonly now: () => Date },
+  { counters, logger, now }: RecordOptions,
 ): Recording {
   const webhookDeliveries = new WebhookDeliveries({ store: bare, sender, logger, now });
   const auditLog = new AuditLog({ store: bare, logger });
   const logNews = (): void => auditLog.wake();
-  const telling = tellingAfterCommit(bare, {
+  const telling = tellingAfterCommit(measured(bare, counters), {
     insertDelivery: () => webhookDeliveries.wake(),
     insertEvent: logNews,
     endEvent: logNews,
   });
   const audit = new Audit({ store: telling, logger, now });
   return { store: audit.recording(telling), audit, auditLog, webhookDeliveries };
+}
+
+function measured(store: Store, counters: RecordOptions['counters']): Store {
+  const transact: Store['transact'] = async (work) => {
+    const begun = performance.now();
+    try {
+      return await store.transact(work);
+    } finally {
+      counters.committed(performance.now() - begun);
+    }
+  };
+  return new Proxy(store, {
+    get: (target, name): unknown => (name === 'transact' ? transact : Reflect.get(target, name)),
+  });
 }

@@ -244,3 +244,12 @@ it('are counters and gauges for Prometheus, of a bounded number of apps', () => 
   expect(bounded.filter((line) => line.startsWith('tancho_app_units{'))).toHaveLength(1_001);
   expect(bounded).toContain('tancho_app_units{app=""} 500');
 });
+
+it('of the platform itself tell which deploys ended, and why, and how long the store took', async () => {
+  await expect(world.deploy('shop', { failure: 'build_failed' })).rejects.toMatchObject({ code: 'deploy.failed' });
+  const text = await world.useCases.metrics.prometheus(ADMIN);
+  expect(text).toContain('tancho_deploys_total{state="done",cause=""} 1');
+  expect(text).toContain('tancho_deploys_total{state="failed",cause="build_failed"} 1');
+  expect(text).toMatch(/^tancho_deploy_step_seconds_count\{step="building"\} 2$/m);
+  expect(text).toMatch(/^tancho_store_transaction_seconds_count [1-9]/m);
+});

@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { PlatformCounters } from '../../src/domain/metrics/platform-counters.ts';
 import { platformText } from '../../src/domain/metrics/platform-gauges.ts';
 import { prometheusText } from '../../src/domain/metrics/prometheus.ts';
 import { NO_ANSWERS } from '../../src/lib/answer-counts.ts';
@@ -24,7 +25,11 @@ function offered(): Set<string> {
   const totals = { cpuMs: 0, restarts: 0, requests: 1, failures: 0, answers };
   const space = { freeBytes: 1, totalBytes: 2, freeFiles: 3, totalFiles: 4 };
   const platform = { disk: space, reserveBytes: 5, unfinished: [], auditRows: 6 };
-  const text = prometheusText(new Map([['shop', { latest: sample, totals }]])) + platformText(platform);
+  const counters = new PlatformCounters();
+  counters.apiAnswered('apps.list', 200, 1);
+  counters.deployEnded('failed', 'build_failed', { building: 1 });
+  const apps = prometheusText(new Map([['shop', { latest: sample, totals }]]));
+  const text = apps + platformText(platform) + counters.text();
   return new Set([...text.matchAll(/^(tancho_\w+)/gm)].flatMap(([, name]) => name ?? []));
 }
 

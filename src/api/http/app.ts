@@ -29,6 +29,7 @@ interface AppOptions extends AnswerOptions {
   readonly bodyLimitBytes: number;
   /** Null or absent: apps have users or networks of their own, or none. */
   readonly appUsers?: AppUsers | null;
+  readonly onAnswered?: ((operation: string, status: number, ms: number) => void) | undefined;
   /** Every call that goes on is in it. */
   readonly calls: Set<Call>;
 }
@@ -99,6 +100,10 @@ function begin(request: IncomingMessage, response: ServerResponse, options: AppO
     if (!call.outlivesClient) calls.delete(call);
     call.clientLeft();
     call.log(logger, response);
+    // What was cut off says nothing of how long it takes; who follows something is cut off in the end.
+    const operation = call.route?.operation.id;
+    if (operation !== undefined && response.writableFinished)
+      options.onAnswered?.(operation, response.statusCode, call.ms);
   });
   return { request, call, reply: new Reply(response, commonHeaders(call.id)) };
 }

@@ -16,6 +16,7 @@ import { AUTO_PLATFORM } from '../platforms/platform.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { Power } from '../units/wanted-units.ts';
 import { PlatformError } from '../errors.ts';
+import type { PlatformCounters } from '../metrics/platform-counters.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { Say } from '../say.ts';
 import { type NamedByFile, namedByFile } from '../services/file-names.ts';
@@ -50,6 +51,7 @@ interface PipelineDeps extends MakeDeps {
   readonly provisioner: Pick<Engines, 'at' | 'writtenData'>;
   readonly volumeHost: VolumeHost;
   readonly journal: Journal;
+  readonly counters: Pick<PlatformCounters, 'deployEnded'>;
   readonly settings: Settings;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -291,6 +293,7 @@ export class Pipeline {
       const finishedAt = this.#deps.now().toISOString();
       await tx.updateDeploy(deploy.id, { ...change, failedRequests, finishedAt });
       await announceDeploy(tx, deploy.id, finishedAt);
+      this.#deps.counters.deployEnded('done', null, clock.phases);
     } else {
       await tx.updateDeploy(deploy.id, change);
     }
@@ -338,6 +341,7 @@ export class Pipeline {
         return true;
       });
     });
+    if (isRecorded) this.#deps.counters.deployEnded(state, facts.cause, clock.phases);
     // Else it may serve: whoever closes the deploy knows.
     if (artifact !== null && isRecorded) await bestEffort(logger, 'removing a slug', () => builder.remove(artifact.id));
     const what = isCancelled ? 'cancelled' : `failed (${facts.cause})`;

@@ -9,6 +9,7 @@ import { ANSWER_BOUNDS_MS, type AnswerCounts, NO_ANSWERS } from '../../lib/answe
 import type { SeriesPoint } from './app-series.ts';
 import type { Probe } from '../diagnosis/probe.ts';
 import type { Settings } from '../settings.ts';
+import type { PlatformCounters } from './platform-counters.ts';
 import { platformText } from './platform-gauges.ts';
 import { prometheusText } from './prometheus.ts';
 import type { MetricsSampler } from './sampler.ts';
@@ -42,11 +43,12 @@ const DEFAULT_SINCE = '1h';
 export function createMetrics(deps: {
   readonly store: Pick<Store, 'app' | 'auditHead' | 'unfinishedDeploys'>;
   readonly sampler: MetricsSampler;
+  readonly counters: PlatformCounters;
   readonly probe: Pick<Probe, 'disk'>;
   readonly settings: Pick<Settings, 'diskReserveBytes'>;
   readonly now: () => Date;
 }): Metrics {
-  const { store, sampler, probe, settings, now } = deps;
+  const { store, sampler, counters, probe, settings, now } = deps;
   return {
     async ofApp(caller, name, since = '') {
       const app = await demandApp(store, name);
@@ -63,7 +65,7 @@ export function createMetrics(deps: {
       demand(caller, 'metrics.all');
       const [disk, unfinished, head] = [await probe.disk(), await store.unfinishedDeploys(), await store.auditHead()];
       const now = { disk, unfinished, reserveBytes: settings.diskReserveBytes, auditRows: head?.size ?? 0 };
-      return prometheusText(sampler.all) + platformText(now);
+      return prometheusText(sampler.all) + platformText(now) + counters.text();
     },
   };
 }
