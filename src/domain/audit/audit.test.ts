@@ -1,15 +1,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ANN, type DomainWorld, startDomain } from '../../../test/support/domain-world.ts';
-import type { Caller } from '../caller.ts';
+import type { Caller, UserCaller } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
 import { Audit } from './audit.ts';
 import { SILENT } from '../../lib/logger.ts';
 
 const EVE: Caller = { ...ANN, email: 'eve@example.com', teams: ['others'] };
 
+const ADMIN: UserCaller = { ...ANN, email: 'admin@example.com', isAdmin: true, teams: [] };
+
 let world: DomainWorld;
 beforeEach(async () => {
   world = await startDomain();
+  const createdAt = new Date().toISOString();
+  await world.machine.store.transact((tx) =>
+    tx.insertUser({ email: ADMIN.email, passwordHash: '', isAdmin: true, createdAt }),
+  );
 });
 afterEach(() => world.dispose());
 
@@ -118,5 +124,47 @@ describe('a refusal', () => {
       .filter(({ actor }) => actor === 'anonymous')
       .map(({ detail }) => Number(/(\d+) more (?:like|of)/.exec(detail)?.[1] ?? 1));
     expect(counted.reduce((sum, more) => sum + more, 0)).toBe(5_000);
+  });
+});
+
+describe('what is changed', () => {
+  const changesOf = async (action: string) => (await events(action))[0]?.changes;
+
+  it('of plans, platforms, logins at registries and alerts is told before and after, and secrets never', async () => {
+    const { plans, registries, alerts } = world.useCases;
+    await plans.create(ADMIN, {
+      name: 'large',
+      memoryBytes: 512 * 1024 ** 2,
+      cpuMillis: 0,
+      cpuShare: 0,
+      diskBytes: 0,
+      isDefault: false,
+    });
+    expect(await changesOf('plan.create')).toContainEqual({
+      field: 'memory_bytes',
+      before: null,
+      after: `${512 * 1024 ** 2}`,
+    });
+    await plans.remove(ADMIN, 'large');
+    expect(await changesOf('plan.remove')).toContainEqual({
+      field: 'memory_bytes',
+      before: `${512 * 1024 ** 2}`,
+      after: null,
+    });
+    const login = { host: 'registry.example.com', team: '', user: 'robot', password: 'topsecret-1' };
+    await registries.login(ADMIN, login);
+    await registries.login(ADMIN, { ...login, password: 'topsecret-2' });
+    expect(await changesOf('registry.login')).toEqual([
+      { field: 'of all teams password', before: '(private)', after: '(private)' },
+    ]);
+    await alerts.change(ADMIN, { mail: ['ops@example.com'] });
+    expect(await changesOf('alert.update')).toEqual([{ field: 'mail', before: '[]', after: '["ops@example.com"]' }]);
+    expect(JSON.stringify(await world.machine.store.events(1_000))).not.toContain('topsecret');
+  });
+
+  it('of how the edge treats requests is told with the app', async () => {
+    await world.createApp('shop');
+    await world.useCases.appEdge.change(ANN, 'shop', { sticky: true });
+    expect((await changesOf('app.edge'))?.map(({ field }) => field)).toEqual(['edge']);
   });
 });

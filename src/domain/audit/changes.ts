@@ -1,15 +1,17 @@
 /** What an action changes of what it is about: looked at around each of its transactions, inside them, so nothing of anybody else's is in it. */
 import type { StoreWriter } from '../store.ts';
 import type { EventChange } from './events.ts';
-
-/** By field; `shown` is free of secrets. */
-type Snapshot = ReadonlyMap<string, { readonly value: string; readonly shown: string }>;
+import { type Snapshot, snapshotOf } from './snapshots.ts';
 
 const CHANGING: ReadonlySet<string> = new Set<keyof StoreWriter>([
   ...(['insertApp', 'updateApp', 'deleteApp', 'setEnv', 'unsetEnv', 'setAppLimit', 'setUserLimit'] as const),
   ...(['insertTeam', 'deleteTeam', 'addMember', 'removeMember', 'insertUser', 'deleteUser', 'setAdmin'] as const),
   ...(['insertPool', 'deletePool', 'setPoolPublic', 'setPoolTeams'] as const),
-  ...(['insertVolume', 'updateVolume', 'deleteVolume'] as const),
+  ...(['insertVolume', 'updateVolume', 'deleteVolume', 'insertPlan', 'deletePlan'] as const),
+  ...(['insertService', 'updateService', 'deleteService'] as const),
+  ...(['insertInstance', 'updateInstance', 'deleteInstance'] as const),
+  ...(['putCertificate', 'deleteCertificate', 'putRegistryLogin', 'deleteRegistryLogin'] as const),
+  ...(['putPlatform', 'deletePlatform', 'setSetting'] as const),
 ]);
 const MAX_VALUE = 200;
 const MAX_CHANGES = 100;
@@ -66,54 +68,6 @@ function difference(before: Snapshot, after: Snapshot): EventChange[] {
     before: before.get(field)?.shown.slice(0, MAX_VALUE) ?? null,
     after: after.get(field)?.shown.slice(0, MAX_VALUE) ?? null,
   }));
-}
-
-async function snapshotOf(tx: StoreWriter, target: string): Promise<Snapshot> {
-  const colon = target.indexOf(':');
-  const [kind, name] = [target.slice(0, Math.max(0, colon)), target.slice(colon + 1)];
-  if (kind === 'app') return appSnapshot(tx, name);
-  if (kind === 'team') {
-    const team = await tx.team(name);
-    return open(team === null ? {} : { members: [...team.members].sort() });
-  }
-  if (kind === 'user') {
-    const user = await tx.user(name);
-    return open(user === null ? {} : { admin: user.isAdmin, apps_limit: (await tx.userLimit(name)) ?? 'default' });
-  }
-  if (kind !== 'pool') return new Map();
-  const pool = (await tx.pools()).find((one) => one.name === name);
-  if (pool === undefined) return new Map();
-  const { isPublic, teams, placement } = pool;
-  return open({ public: isPublic, teams, ...(placement !== null && placement) });
-}
-
-async function appSnapshot(tx: StoreWriter, name: string): Promise<Snapshot> {
-  const app = await tx.app(name);
-  if (app === null) return new Map();
-  const { platform, owner, teamOwner, teams, pool, plan, description, cname, links, release, desired } = app;
-  const { stoppedProcesses, swappedWith, settings, removing } = app;
-  const fields = open({
-    ...{ platform, owner, team_owner: teamOwner, teams, pool, plan, description, cname, links, release, desired },
-    ...{ stopped_processes: stoppedProcesses, swapped_with: swappedWith, settings, removing },
-    units_limit: (await tx.appLimit(name)) ?? 'default',
-    volumes: (await tx.volumes(name)).map((volume) => volume.name),
-  });
-  for (const variable of await tx.env(name)) {
-    // Not even whether it is long is said of a private value.
-    const shown = variable.public ? variable.value : '(private)';
-    fields.set(`env.${variable.name}`, { value: `${variable.public}:${variable.value}`, shown });
-  }
-  return fields;
-}
-
-/** Of values that may be shown. */
-function open(fields: Readonly<Record<string, unknown>>): Map<string, { value: string; shown: string }> {
-  return new Map(
-    Object.entries(fields).map(([field, value]) => {
-      const text = typeof value === 'string' ? value : JSON.stringify(value);
-      return [field, { value: text, shown: text }];
-    }),
-  );
 }
 
 function idOf(deploy: unknown): string {
