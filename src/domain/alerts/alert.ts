@@ -5,7 +5,7 @@ import { normalEmail } from '../users/email.ts';
 export const ALERT_RULES = ['app_down', 'restart_loop', 'error_rate', 'disk_low', 'certificate'] as const;
 export type AlertRuleName = (typeof ALERT_RULES)[number];
 
-export interface AlertRule {
+interface AlertRule {
   readonly isOn: boolean;
   /** It has to last so long before anybody is told, and to be over for so long before it counts as over. */
   readonly minutes: number;
@@ -52,7 +52,7 @@ export const DEFAULT_ALERTS: AlertSettings = {
 };
 
 /** `pending`: it has not lasted long enough; `firing`: people were told, or are being told; `resolved`: it is over, and they were told. */
-export type AlertState = 'pending' | 'firing' | 'resolved';
+type AlertState = 'pending' | 'firing' | 'resolved';
 
 export interface Alert {
   readonly rule: AlertRuleName;

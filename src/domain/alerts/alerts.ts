@@ -31,7 +31,7 @@ export interface Alerts {
   test(caller: Caller): Promise<AlertTest>;
 }
 
-export interface AlertsDeps {
+interface AlertsDeps {
   readonly store: Store;
   readonly mailer: Mailer;
   readonly wake: () => void;

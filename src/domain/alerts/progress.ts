@@ -2,7 +2,7 @@
 import type { Alert, AlertSettings } from './alert.ts';
 import type { Condition } from './conditions.ts';
 
-export interface Progress {
+interface Progress {
   readonly alerts: readonly Alert[];
   /** Whether anything has to be remembered. */
   readonly isChanged: boolean;

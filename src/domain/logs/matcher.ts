@@ -5,7 +5,7 @@
 import { PlatformError } from '../errors.ts';
 
 /** Of the message of an entry. */
-export type Matcher = (message: string) => boolean;
+type Matcher = (message: string) => boolean;
 
 const LONGEST = 256;
 

@@ -11,7 +11,7 @@ const KEPT_BYTES = 4 * 1024 * 1024;
 /** Between two looks at a log that is written all the time: each wakes all who follow it. */
 const PAUSE_MS = 20;
 
-export interface Chunk {
+interface Chunk {
   /** All entries of the app after this seq ... */
   readonly after: number;
   /** ... up to this one. */
@@ -24,7 +24,7 @@ interface Waiter {
   readonly reject: (error: unknown) => void;
 }
 
-export interface TailDeps {
+interface TailDeps {
   readonly logStore: Pick<LogStore, 'query' | 'removed'>;
   readonly journal: Pick<Journal, 'follow'>;
 }
