@@ -87,7 +87,7 @@ describe('programs', () => {
   ])('%s', async (_, files, which, program) => {
     const made = await plan({ ...LOCK, ...files });
     expect([made.platform, made.problems, made.path]).toEqual(['rust', [], ['target/release']]);
-    expect([built(made), web(made)]).toEqual([`--locked ${which}`, `target/release/${program}`]);
+    expect([built(made), web(made)]).toEqual([which, `target/release/${program}`]);
   });
 
   it('those that the Procfile calls are built wherever they are', async () => {
@@ -105,6 +105,22 @@ describe('programs', () => {
       '{downloads}/target/release/sweep',
     ]);
     expect(made.notes).toContainEqual(expect.stringContaining('no Cargo.lock'));
+  });
+
+  it.each([
+    ['serde = "1"', '1.0.200', null],
+    ['serde = { version = "1.0, <2", features = ["derive"] }', '1.0.200', null],
+    ['serde = { path = "../serde" }', '0.1.0', null],
+    ['json = { package = "serde", version = "1" }', '1.0.1', null],
+    ['serde = "2.0.1"', '1.0.200', /Cargo\.toml asks for serde 2\.0\.1, which is 1\.0\.200 in Cargo\.lock/],
+    ['axum = "0.7"', '1.0.0', /Cargo\.toml asks for axum 0\.7, which is not in Cargo\.lock.*cargo build/],
+  ])('a Cargo.lock that does not fit is said, and built all the same: %s', async (asked, locked, warning) => {
+    const lock = `version = 3\n[[package]]\nname = "serde"\nversion = "${locked}"\n`;
+    const made = await plan({ 'Cargo.toml': crate('store', `[dependencies]\n${asked}`), ...MAIN, 'Cargo.lock': lock });
+    expect(made.problems).toEqual([]);
+    if (warning === null) expect(made.warnings).toEqual([]);
+    else expect(made.warnings).toEqual([expect.stringMatching(warning)]);
+    expect(built(made)).not.toContain('--locked');
   });
 
   it('Rocket is told its port', async () => {

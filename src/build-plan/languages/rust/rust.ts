@@ -11,6 +11,7 @@ import {
 } from '../compiled-programs.ts';
 import { NETWORK_VARIABLES } from '../network-variables.ts';
 import { type Crate, type Crates, readCrates, table } from './crates.ts';
+import { lockWarning } from './lock-file.ts';
 import { rustVersion } from './rust-version.ts';
 
 const CARGO: Tool = {
@@ -59,6 +60,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   const all = await readCrates(files);
   const { wanted, warnings } = await rustVersion(files, all);
   const isLocked = await files.exists('Cargo.lock');
+  const stale = await lockWarning(files, all);
   const built = builtOf(all, asked);
   const served = servedOf(built, asked);
   const problem = await problemOf(files, asked, all, { built, served });
@@ -72,13 +74,13 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
       { name: 'CARGO_TERM_COLOR', value: 'never', scope: 'build' },
       { name: 'CARGO_TERM_PROGRESS_WHEN', value: 'never', scope: 'build' },
     ],
-    steps: buildSteps(built, isLocked),
+    steps: buildSteps(built),
     path: [CARGO_BUILD.output],
     processes: web(served),
     notes: isLocked
       ? []
       : ['There is no Cargo.lock: every build takes the newest packages that fit; commit the file to keep them'],
-    warnings,
+    warnings: [...warnings, ...(stale === null ? [] : [stale])],
     problems: problem === null ? [] : [problem],
   };
 }
@@ -106,7 +108,7 @@ function servedOf(built: readonly Program[], { app }: Asked): Program | null {
   );
 }
 
-function buildSteps(built: readonly Program[], isLocked: boolean): Step[] {
+function buildSteps(built: readonly Program[]): Step[] {
   if (built.length === 0) return [];
   const names = [...new Set(built.map(({ name }) => name))];
   const packages = [...new Set(built.map(({ crate }) => crate.name))];
@@ -115,7 +117,7 @@ function buildSteps(built: readonly Program[], isLocked: boolean): Step[] {
   return [
     {
       name: `cargo build --release ${shown}`,
-      run: ['cargo', 'build', '--release', ...(isLocked ? ['--locked'] : []), ...which],
+      run: ['cargo', 'build', '--release', ...which],
     },
     {
       name: `programs to ${CARGO_BUILD.output}`,

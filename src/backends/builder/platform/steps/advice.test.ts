@@ -15,6 +15,7 @@ it.each([
   ['error Your lockfile needs to be updated, but yarn was run with `--frozen-lockfile`.', /^yarn\.lock/],
   ['YN0028: The lockfile would have been modified by this install, which is explicitly forbidden.', /^yarn\.lock/],
   ['ERR_PNPM_OUTDATED_LOCKFILE  Cannot install with "frozen-lockfile"', /^pnpm-lock\.yaml/],
+  ['sharp: Installation error: getaddrinfo ENOTFOUND github.com', /could not find the address.*no fault of the code/],
   ['npm error code ENOTFOUND', /could not find the address.*no fault of the code/],
   [
     'Failed to establish a new connection: [Errno -3] Temporary failure in name resolution',

@@ -25,7 +25,7 @@ const KNOWN: readonly Known[] = [
       'Packages want versions of each other that do not fit. Make "npm install" work in the app, commit package-lock.json and push again.',
   },
   {
-    says: /(?:^npm |^error |YN\d{4}|ERR_PNPM|https:).*\b(?:ENOTFOUND|EAI_AGAIN)\b|Temporary failure in name resolution|Name or service not known|Could not resolve host|Could not reach host \S+\. Check your network connection|UnknownHostException: (?:services|plugins)\.gradle\.org|no such host|failed to lookup address|server misbehaving/,
+    says: /(?:^npm |^error |YN\d{4}|ERR_PNPM|https:).*\b(?:ENOTFOUND|EAI_AGAIN)\b|Installation error: getaddrinfo (?:ENOTFOUND|EAI_AGAIN)|Temporary failure in name resolution|Name or service not known|Could not resolve host|Could not reach host \S+\. Check your network connection|UnknownHostException: (?:services|plugins)\.gradle\.org|no such host|failed to lookup address|server misbehaving/,
     advice:
       'The server could not find the address of a registry or repository: this is no fault of the code. Push again; if it stays so, an operator has to look at the name resolution of the server, or at the registry or proxy that is set for it.',
   },
