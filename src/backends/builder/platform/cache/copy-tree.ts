@@ -1,27 +1,13 @@
 /** Copies, links and closes directory trees. */
 import { execFile } from 'node:child_process';
-import {
-  chmodSync,
-  closeSync,
-  constants,
-  fchmodSync,
-  fchownSync,
-  lchownSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-} from 'node:fs';
-import { lstat, mkdir, opendir, readdir, stat } from 'node:fs/promises';
+import { chmod, lchown, lstat, mkdir, open, opendir, readdir, stat } from 'node:fs/promises';
+import { constants } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const AT_ONCE = 32;
 const BLOCK_BYTES = 4096;
-/** Others of this process wait no longer. */
-const SLICE_MS = 5;
-const SLASH = Buffer.from('/');
 
 /**
  * A real copy: shares blocks where the file system can, never an inode. Links stay links. Modes are not preserved as such,
@@ -65,31 +51,30 @@ export async function linkFiles(from: string, to: string): Promise<boolean> {
  */
 export async function seal(path: string): Promise<void> {
   if (process.getuid?.() !== 0) return;
-  // A tree of packages has tens of thousands of files, for each of which going through the thread pool takes ten times as long.
-  const open: Buffer[] = [Buffer.from(path)];
-  for (let entry = open.pop(), since = performance.now(); entry !== undefined; entry = open.pop()) {
-    for (const inner of sealOne(entry)) open.push(inner);
-    if (performance.now() - since < SLICE_MS) continue;
-    await setImmediate();
-    since = performance.now();
+  // Level by level: a bounded number of files is open at a time, however wide and deep the tree is.
+  for (let level: Buffer[] = [Buffer.from(path)]; level.length > 0;) {
+    const below: Buffer[][] = [];
+    await inTurns(level, async (entry) => void below.push(await sealOne(entry)));
+    level = below.flat();
   }
 }
 
 /** Returns what is directly inside. Paths are bytes: whoever made the tree may have used names that are no UTF-8. */
-function sealOne(path: Buffer): Buffer[] {
-  const stats = lstatSync(path);
+async function sealOne(path: Buffer): Promise<Buffer[]> {
+  const stats = await lstat(path);
   if (stats.isDirectory()) {
-    const directory = openSync(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    const directory = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
     try {
-      fchownSync(directory, 0, 0);
-      fchmodSync(directory, 0o755);
+      await directory.chown(0, 0);
+      await directory.chmod(0o755);
     } finally {
-      closeSync(directory);
+      await directory.close();
     }
-    return readdirSync(path, { encoding: 'buffer' }).map((name) => Buffer.concat([path, SLASH, name]));
+    const names = await readdir(path, { encoding: 'buffer' });
+    return names.map((name) => Buffer.concat([path, Buffer.from('/'), name]));
   }
-  lchownSync(path, 0, 0);
-  if (stats.isFile()) chmodSync(path, (stats.mode & 0o100) === 0 ? 0o644 : 0o755);
+  await lchown(path, 0, 0);
+  if (stats.isFile()) await chmod(path, (stats.mode & 0o100) === 0 ? 0o644 : 0o755);
   return [];
 }
 
