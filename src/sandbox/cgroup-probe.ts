@@ -7,6 +7,8 @@ import { Cgroups, CONTROLLERS } from './cgroups.ts';
 import type { CgroupBase, Controller } from './cgroups.ts';
 
 const BASE_NAME = 'tancho';
+/** All apps of the machine together; what is beside them are services of the machine, and where the kernel groups by sessions, these. */
+const ALL_APPS_SHARE = 200;
 
 interface Hierarchy {
   readonly version: 1 | 2;
@@ -55,7 +57,13 @@ export async function probeCgroups(): Promise<{ cgroups: Cgroups | null; why: st
   for (const hierarchy of found.filter(({ version }) => version === 1)) {
     // Deepest first: below our own group, so that a limit set on the platform holds for its apps too.
     for (const candidate of [...hierarchy.candidates].reverse()) {
-      const base: CgroupBase = { version: 1, path: join(candidate, BASE_NAME), controllers: hierarchy.controllers };
+      const { controllers } = hierarchy;
+      const base: CgroupBase = {
+        version: 1,
+        path: join(candidate, BASE_NAME),
+        controllers,
+        cpuShare: ALL_APPS_SHARE,
+      };
       if (!(await accepts(base))) continue;
       bases.push(base);
       break;
@@ -83,7 +91,7 @@ function unifiedBase(parent: string): CgroupBase | null {
     mkdirSync(path, { recursive: true });
     const usable = words(join(path, 'cgroup.controllers'));
     rmdirSync(path);
-    return { version: 2, path, controllers: wanted.filter((name) => usable.includes(name)) };
+    return { version: 2, path, controllers: wanted.filter((name) => usable.includes(name)), cpuShare: ALL_APPS_SHARE };
   } catch {
     return null;
   }

@@ -16,6 +16,8 @@ export interface CgroupBase {
   readonly version: 1 | 2;
   readonly path: string;
   readonly controllers: readonly Controller[];
+  /** What all groups of the base together weigh, relative to the 100 of what is beside it; absent: as much. */
+  readonly cpuShare?: number;
 }
 
 const CPU_PERIOD_MICROS = 100_000;
@@ -71,6 +73,15 @@ export class Cgroups {
     return this.#bases[0]?.version ?? null;
   }
 
+  /** Beside these, for processes of the platform that go before all that is in these. Null: the processor is not shared out by groups. */
+  beside(name: string, cpuShare: number): Cgroups | null {
+    const bases = this.#bases.filter(({ controllers }) => controllers.includes('cpu'));
+    const own = bases.map(({ version, path }) => {
+      return { version, path: `${path}-${name}`, controllers: ['cpu'] as const, cpuShare };
+    });
+    return own.length === 0 ? null : new Cgroups(own);
+  }
+
   has(controller: Controller): boolean {
     return this.#bases.some((base) => base.controllers.includes(controller));
   }
@@ -78,6 +89,7 @@ export class Cgroups {
   create(id: string, limits: SandboxRequest['limits']): void {
     for (const base of this.#bases) {
       makeGroup(base, groupPath(base, id));
+      weigh(base);
       for (const [file, value] of limitFiles(base, limits)) {
         const path = join(groupPath(base, id), file);
         if (OPTIONAL_FILES.has(file) && !existsSync(path)) continue;
@@ -140,6 +152,17 @@ function groupPath(base: CgroupBase, id: string): string {
 /** The id as a file name. */
 export function safeName(id: string): string {
   return id.replace(/[^A-Za-z0-9_-]/g, '_');
+}
+
+/** The base as a whole; a kernel that refuses that holds the limits of its groups all the same. */
+function weigh(base: CgroupBase): void {
+  const { cpuShare = 0 } = base;
+  try {
+    const all = limitFiles(base, { memoryBytes: 0, cpuMillis: 0, processes: 0, cpuShare });
+    for (const [file, value] of all) writeFileSync(join(base.path, file), value);
+  } catch {
+    // Its last group may just have gone, and the base with it.
+  }
 }
 
 /** Version 2 takes processes there at the very top only; elsewhere the group stays as long as this process. */

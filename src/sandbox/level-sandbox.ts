@@ -33,8 +33,9 @@ export interface IsolationLevel {
   readonly system: SystemView | null;
 }
 
-/** Ten times what a tenant has by default. */
-const PREFERRED = { memoryBytes: 0, cpuMillis: 0, processes: 0, cpuShare: 1_000 };
+const UNLIMITED = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
+/** Of what goes before tenants: five times what all of these have together. It uses little, and is to have that at once. */
+const PREFERRED_SHARE = 1_000;
 
 /** This process, as sweep() recognises it. */
 const OWNER = `${process.pid} ${readProcess(process.pid)?.start ?? ''}`;
@@ -62,6 +63,8 @@ export class LevelSandbox implements Sandbox {
   readonly #isolation: IsolationLevel;
   readonly #networks: Networks | null;
   readonly #cgroups: Cgroups | null;
+  /** Of what goes before tenants. */
+  readonly #preferred: Cgroups | null;
   readonly #facts: TreeFacts;
   /** Tells this platform's sandboxes from those of another one on the same machine. */
   readonly #scope: string;
@@ -89,6 +92,7 @@ export class LevelSandbox implements Sandbox {
     this.#scope = scopeOf(options.stateDir);
     this.#isolation = isolation;
     this.#cgroups = cgroups;
+    this.#preferred = cgroups?.beside('first', PREFERRED_SHARE) ?? null;
     this.#facts = { isNamespace: isolation.level === 'bubblewrap', cgroups };
     this.#statusDir = join(options.stateDir, 'status');
     this.#boundDir = join(options.stateDir, 'bound');
@@ -180,10 +184,10 @@ export class LevelSandbox implements Sandbox {
   }
 
   prefer(id: string, pid: number): void {
-    if (this.#cgroups === null) return;
+    if (this.#preferred === null) return;
     const name = this.#scoped(id);
-    this.#cgroups.create(name, PREFERRED);
-    joinAll(this.#cgroups, name, familyOf(pid, allProcesses()));
+    this.#preferred.create(name, UNLIMITED);
+    joinAll(this.#preferred, name, familyOf(pid, allProcesses()));
   }
 
   async exitCode(id: string): Promise<number | null> {
@@ -197,7 +201,7 @@ export class LevelSandbox implements Sandbox {
   }
 
   async release(id: string): Promise<void> {
-    await this.#cgroups?.remove(this.#scoped(id));
+    for (const groups of [this.#cgroups, this.#preferred]) await groups?.remove(this.#scoped(id));
     await rm(this.#statusFile(this.#scoped(id)), { force: true });
     await this.#networks?.release(id);
     await rm(this.#boundFile(id), { force: true });
