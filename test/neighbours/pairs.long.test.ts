@@ -60,6 +60,11 @@ it('connects only pairs that are linked, and who is bound to what', async (test)
       const result = await from.to(kind, host, at);
       if ((result === 'reached') !== wanted) wrong.push(`${from.tenant} -> ${to} ${kind} ${host}:${at}: ${result}`);
     };
+    const abstract = async (from: NetworkApp, to: NetworkApp): Promise<void> => {
+      const result = await from.abstract(to.id);
+      if ((result === 'reached') !== (from === to))
+        wrong.push(`${from.tenant} -> abstract socket of ${to.id}: ${result}`);
+    };
     const isLinked = (from: string, to: string): boolean => LINKED.some(([a, b]) => a === from && b === to);
     // The address of the machine itself, on its network cards.
     const machine = Object.values(networkInterfaces())
@@ -72,6 +77,7 @@ it('connects only pairs that are linked, and who is bound to what', async (test)
           apps.flatMap((to) => [
             attempt(from, to.tenant, [to.address, 80, from === to]),
             attempt(from, to.tenant, [to.address, 8080, from === to]),
+            abstract(from, to),
             ...[80, 8080].map((at) => {
               const host = common.get(to.tenant);
               // Itself it has no link to, and no need of one.

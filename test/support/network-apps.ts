@@ -13,11 +13,13 @@ const net = require('node:net'), dgram = require('node:dgram');
 const echo = (socket) => socket.on('error', () => {}).end('here');
 net.createServer(echo).listen(80, '0.0.0.0', () => console.log('listening'));
 net.createServer(echo).listen(8081, '127.0.0.1');
-net.createServer(echo).listen('\\0tancho-test').on('error', ({ code }) => console.log('abstract ' + code));
+for (const name of ['test', process.env.TEST_NAME])
+  net.createServer(echo).listen('\\0tancho-' + name).on('error', ({ code }) => console.log('abstract ' + code));
 const udp = dgram.createSocket('udp4').on('message', (_, from) => udp.send('here', from.port, from.address));
 udp.bind(8080);
-const tcpTo = (host, port) => new Promise((resolve) => {
-  const socket = net.connect({ host, port, timeout: 20000 });
+const tcpTo = (host, port) => connectTo({ host, port });
+const connectTo = (address) => new Promise((resolve) => {
+  const socket = net.connect({ ...address, timeout: 20000 });
   const settle = (answer) => { socket.destroy(); resolve(answer); };
   socket.on('data', () => settle('reached')).on('error', ({ code }) => settle(code)).on('timeout', () => settle('silence'));
 });
@@ -42,7 +44,8 @@ const flood = async (count) => {
 };
 require('node:readline').createInterface({ input: process.stdin }).on('line', async (line) => {
   const { id, kind, host, port } = JSON.parse(line);
-  console.log(JSON.stringify({ id, result: kind === 'flood' ? await flood(port) : await (kind === 'udp' ? udpTo : tcpTo)(host, port) }));
+  const kinds = { udp: udpTo, tcp: tcpTo, abstract: (name) => connectTo({ path: '\\0tancho-' + name }), flood: (_, count) => flood(count) };
+  console.log(JSON.stringify({ id, result: await kinds[kind](host, port) }));
 });
 `;
 
@@ -52,6 +55,8 @@ export interface NetworkApp {
   readonly address: string;
   readonly lines: string[];
   to(kind: 'tcp' | 'udp', host: string, port: number): Promise<string>;
+  /** The abstract socket of another one, by its id, or the one that all have (`test`). */
+  abstract(name: string): Promise<string>;
   /** Begins so many calls by UDP to nobody; resolves when they have left. */
   flood(count: number): Promise<string>;
   end(): Promise<void>;
@@ -76,7 +81,7 @@ export async function startNetworkApp(from: Sandbox, options: NetworkAppOptions)
   const { child, address, ...tree } = await from.spawn({
     argv: ['/usr/bin/env', 'node', 'app.js'],
     cwd: code,
-    env: { PATH: '/usr/local/bin:/usr/bin:/bin' },
+    env: { PATH: '/usr/local/bin:/usr/bin:/bin', TEST_NAME: id },
     tenant,
     binds: [{ path: code, writable: true }],
     limits: { memoryBytes: 0, cpuMillis: 0, processes: 0 },
@@ -106,6 +111,7 @@ export async function startNetworkApp(from: Sandbox, options: NetworkAppOptions)
     address: address ?? '',
     lines,
     to: ask,
+    abstract: (name) => ask('abstract', name, 0),
     flood: (count) => ask('flood', '', count),
     async end() {
       await from.kill({ ...tree, id }, 'SIGKILL');
