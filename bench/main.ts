@@ -8,6 +8,7 @@ import { edge } from './measures/edge.ts';
 import { express } from './measures/express.ts';
 import { idle } from './measures/idle.ts';
 import { logReading, logWriting } from './measures/logs.ts';
+import { networks } from './measures/networks.ts';
 import { nginx } from './measures/nginx.ts';
 import { packages } from './measures/packages.ts';
 import { push } from './measures/push.ts';
@@ -20,7 +21,7 @@ import { type Row, rowOf, table } from './report.ts';
 
 const MEASURES: readonly Measure[] = [
   ...[start, push, express, idle, api, dashboard, edge, nginx, tls, routes],
-  ...[packages, logWriting, logReading, units, manyUnits],
+  ...[networks, packages, logWriting, logReading, units, manyUnits],
 ];
 const WHOLE_RUN_MS = 240_000;
 /** A measure that has used its share begins no further rounds; the rest is for closing. */
