@@ -1,6 +1,6 @@
 /** Every command is run against a server that knows every operation: which operations do commands reach, and is their JSON JSON? */
 import type { Command } from 'commander';
-import { writeFile } from 'node:fs/promises';
+import { access, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { CliWorld, type Ran } from '../../test/support/cli-world.ts';
@@ -144,6 +144,11 @@ describe('every command', () => {
       return isJson(out) ? [] : [`${line}: ${out.slice(0, 200)}`];
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('writes files where it is run, and nowhere else', async () => {
+    expect(await readFile(join(world.work, 'path'), 'utf8')).toContain('"row"');
+    await expect(access('path')).rejects.toThrow();
   });
 
   it('and every operation are there for each other, or it is said why not', () => {

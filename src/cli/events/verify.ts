@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Cli } from '../cli.ts';
@@ -9,6 +10,7 @@ import type { Verdict } from '../../lib/transparency-log/verify.ts';
 import type { LogPart } from './audit-log.ts';
 
 export function registerVerification(event: Command, cli: Cli): void {
+  const at = (path: string): string => resolve(cli.context.cwd, path);
   event
     .command('checkpoint')
     .description(
@@ -33,7 +35,7 @@ export function registerVerification(event: Command, cli: Cli): void {
           yield `${JSON.stringify(part)}\n`;
         }
       }
-      await cli.during('Exporting', () => pipeline(Readable.from(lines()), createWriteStream(path)));
+      await cli.during('Exporting', () => pipeline(Readable.from(lines()), createWriteStream(at(path))));
       cli.show({ path, rows }, () => `${rows} rows written. To verify them: tancho event verify ${path}`);
     });
 
@@ -46,9 +48,9 @@ export function registerVerification(event: Command, cli: Cli): void {
       'a checkpoint that was kept elsewhere: the log must still begin with what it was then',
     )
     .action(async (path: string | undefined, { checkpoint }: { checkpoint?: string }) => {
-      const kept = checkpoint === undefined ? null : await readFile(checkpoint, 'utf8');
+      const kept = checkpoint === undefined ? null : await readFile(at(checkpoint), 'utf8');
       const { logOfFile, logOfServer } = await import('./audit-log.ts');
-      const parts = path === undefined ? logOfServer.bind(null, await cli.client()) : logOfFile.bind(null, path);
+      const parts = path === undefined ? logOfServer.bind(null, await cli.client()) : logOfFile.bind(null, at(path));
       const { rows, forgotten, problem } = await cli.during('Verifying', () => verified(parts, kept));
       if (problem !== null) {
         throw new CliError(
