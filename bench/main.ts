@@ -6,6 +6,7 @@ import { api } from './measures/api.ts';
 import { dashboard } from './measures/dashboard.ts';
 import { edge } from './measures/edge.ts';
 import { express } from './measures/express.ts';
+import { https } from './measures/https.ts';
 import { idle } from './measures/idle.ts';
 import { logReading, logWriting } from './measures/logs.ts';
 import { networks } from './measures/networks.ts';
@@ -20,7 +21,7 @@ import { placeOf, publishIn, USUAL } from './published.ts';
 import { type Row, rowOf, table } from './report.ts';
 
 const MEASURES: readonly Measure[] = [
-  ...[start, push, express, idle, api, dashboard, edge, nginx, tls, routes],
+  ...[start, push, express, idle, api, dashboard, edge, nginx, tls, routes, https],
   ...[networks, packages, logWriting, logReading, units, manyUnits],
 ];
 const WHOLE_RUN_MS = 240_000;

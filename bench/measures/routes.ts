@@ -50,10 +50,10 @@ export const routes: Measure = {
 class Table {
   readonly port: number;
   readonly #router: Router;
-  readonly #routes: Route[];
+  #routes: readonly Route[];
   #version = 0;
 
-  private constructor(router: Router, all: Route[]) {
+  private constructor(router: Router, all: readonly Route[]) {
     this.#router = router;
     this.#routes = all;
     this.port = Number(router.listen.split(':')[1]);
@@ -79,7 +79,8 @@ class Table {
     const at = version % this.#routes.length;
     const old = this.#routes[at];
     if (old === undefined) return;
-    this.#routes[at] = { ...old, targets: old.targets.map((target) => ({ ...target, unit: `u${at}-${version}` })) };
+    const targets = old.targets.map((target) => ({ ...target, unit: `u${at}-${version}` }));
+    this.#routes = this.#routes.with(at, { ...old, targets });
     await this.#router.apply({ version, routes: this.#routes });
   }
 
