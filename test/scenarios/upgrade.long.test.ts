@@ -1,14 +1,14 @@
 /** Upgrades under load lose nothing, and what dies while control is away comes back without it. */
-import { appendFile, cp, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import http from 'node:http';
 import type { Duplex } from 'node:stream';
 import os from 'node:os';
 import path from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { builtProgram } from '../support/built.ts';
 import { allowPush, createIdentity, createWorkTree, type Identity, nodeApp, sshUrl } from '../support/git.ts';
 import { type OpenLoad, startOpenLoad } from '../support/open-load.ts';
+import { otherBuild } from '../support/other-build.ts';
 import { allGone, processesOf } from '../support/processes-of.ts';
 import { until } from '../support/until.ts';
 import { edgePid, startWorld, type World } from '../support/world.ts';
@@ -57,7 +57,7 @@ beforeAll(async () => {
   });
   expect(more.status, more.text).toBe(200);
   folder = await mkdtemp(path.join(os.tmpdir(), 'tancho-builds-'));
-  builds = [await otherBuild('one'), await otherBuild('two')];
+  builds = [await otherBuild(folder, 'one'), await otherBuild(folder, 'two')];
 });
 
 afterAll(async () => {
@@ -65,18 +65,6 @@ afterAll(async () => {
   await ann.dispose();
   await rm(folder, { recursive: true, force: true });
 });
-
-/** The program with one changed file of the edge; answers its main.js. */
-async function otherBuild(name: string): Promise<string> {
-  const dist = await builtProgram();
-  const root = path.join(folder, name);
-  await cp(dist, path.join(root, 'dist'), { recursive: true });
-  for (const beside of await readdir(path.dirname(dist))) {
-    if (beside !== 'dist' && beside !== '.git') await symlink(path.join(dist, '..', beside), path.join(root, beside));
-  }
-  await appendFile(path.join(root, 'dist/edge/edge.js'), `\n// ${name}\n`);
-  return path.join(root, 'dist/main.js');
-}
 
 interface Echo {
   /** Sends a word and waits for its return. */

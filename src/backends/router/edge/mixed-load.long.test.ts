@@ -3,11 +3,10 @@
  * what fails is what it had in flight, and is counted.
  */
 import { readFile } from 'node:fs/promises';
-import { Agent as HttpAgent, get as httpGet, type RequestListener } from 'node:http';
-import { type ClientHttp2Session, type ClientHttp2Stream, connect as http2Connect, constants } from 'node:http2';
-import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
+import type { RequestListener } from 'node:http';
 import { afterEach, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
+import { type Ask, type Asking, overHttp1, overHttp2 } from '../../../../test/support/asks.ts';
 import { testCertificate } from '../../../../test/support/test-certificates.ts';
 import { until } from '../../../../test/support/until.ts';
 import type { Certificate, Route, Target } from '../../../domain/routes/router.ts';
@@ -25,15 +24,10 @@ const LATE_SOCKETS = 60;
 const LANES = { http: 8, https: 8, http2: 16 };
 const SESSIONS = 4;
 const PAUSE_MS = 4;
-/** For one answer: some clients notice late that theirs will not come. */
-const PATIENCE_MS = 30_000;
 const NAMES = ['blog.test', 'chat.test'];
-const TLS = { rejectUnauthorized: false, servername: 'blog.test' } as const;
 
 const world = new EdgeWorld();
 afterEach(() => world.dispose());
-
-type Ask = () => Promise<string>;
 
 interface Failed {
   readonly lane: string;
@@ -75,75 +69,13 @@ class Load {
   }
 }
 
+function asked({ ask, close }: Asking): Ask {
+  world.undo(async () => close());
+  return ask;
+}
+
 function portOf(listen: string | null): number {
   return Number((listen ?? '').split(':')[1]);
-}
-
-function overHttp1(port: number, isSecure: boolean): Ask {
-  const how = { keepAlive: true, maxSockets: LANES.https };
-  const agent = isSecure ? new HttpsAgent({ ...how, ...TLS }) : new HttpAgent(how);
-  world.undo(async () => agent.destroy());
-  const get = isSecure ? httpsGet : httpGet;
-  return () =>
-    new Promise((resolve, reject) => {
-      const options = { host: '127.0.0.1', port, agent, headers: { host: 'blog.test' }, timeout: PATIENCE_MS };
-      const sent = get(options, (response) => {
-        let text = '';
-        response.setEncoding('utf8').on('data', (part: string) => (text += part));
-        response.on('error', reject);
-        response.on('end', () => resolve(response.statusCode === 200 ? text : `${response.statusCode} ${text}`));
-      });
-      sent.on('timeout', () => sent.destroy(new Error('timed out')));
-      sent.on('error', reject);
-    });
-}
-
-/** A session that the edge asks to leave is left for a new one. */
-function overHttp2(port: number): Ask {
-  const sessions: (ClientHttp2Session | null)[] = new Array<null>(SESSIONS).fill(null);
-  world.undo(async () => {
-    for (const session of sessions) session?.destroy();
-  });
-  let turn = 0;
-  const sessionAt = (at: number): ClientHttp2Session => {
-    const known = sessions[at];
-    if (known != null && !known.closed && !known.destroyed) return known;
-    const session = http2Connect(`https://127.0.0.1:${port}`, TLS);
-    // The edge ends it when all is answered; a client that ends it, too, may forget what it was about to send.
-    session.on('goaway', () => {
-      if (sessions[at] === session) sessions[at] = null;
-    });
-    session.on('error', () => {});
-    sessions[at] = session;
-    return session;
-  };
-  const once: Ask = () =>
-    new Promise((resolve, reject) => {
-      const stream = sessionAt(turn++ % SESSIONS).request({ ':authority': 'blog.test', ':path': '/' });
-      let [status, text] = [0, ''];
-      stream.setTimeout(PATIENCE_MS, () => stream.destroy(new Error('timed out')));
-      stream.on('response', (headers) => (status = headers[':status'] ?? 0));
-      stream.setEncoding('utf8').on('data', (part: string) => (text += part));
-      stream.on('error', (error) => reject(isUnsent(stream) ? UNSENT : error));
-      stream.on('close', () => (status === 200 ? resolve(text) : reject(new Error(`HTTP/2: ${status} ${text}`))));
-    });
-  return async () => {
-    // Each session hears of it by itself.
-    for (let left = SESSIONS; ; left--) {
-      try {
-        return await once();
-      } catch (error) {
-        if (error !== UNSENT || left === 0) throw error;
-      }
-    }
-  };
-}
-
-const UNSENT = new Error('The session was told to end before the request was sent.');
-
-/** As clients do: what was refused unprocessed is asked again over another connection (RFC 9113 section 8.7). */
-function isUnsent({ rstCode }: ClientHttp2Stream): boolean {
-  return rstCode === constants.NGHTTP2_REFUSED_STREAM;
 }
 
 class Echo {
@@ -278,9 +210,10 @@ it(`${DEPLOYS} deploys, ${REPLACEMENTS} edges and ${CERTIFICATES} certificates f
   const [plain, tls] = [portOf(stage.router.listen), portOf(stage.router.tlsListen)];
   const echoes = await openEchoes(tls, SOCKETS);
   const load = new Load();
-  load.add('HTTP/1.1', LANES.http, overHttp1(plain, false));
-  load.add('HTTP/1.1 over TLS', LANES.https, overHttp1(tls, true));
-  load.add('HTTP/2', LANES.http2, overHttp2(tls));
+  const kept = { host: 'blog.test', connections: LANES.https };
+  load.add('HTTP/1.1', LANES.http, asked(overHttp1({ ...kept, port: plain, isSecure: false })));
+  load.add('HTTP/1.1 over TLS', LANES.https, asked(overHttp1({ ...kept, port: tls, isSecure: true })));
+  load.add('HTTP/2', LANES.http2, asked(overHttp2({ ...kept, port: tls, connections: SESSIONS })));
   await load.more(100);
 
   const due = (n: number, of: number): boolean => Math.floor((n * of) / DEPLOYS) > Math.floor(((n - 1) * of) / DEPLOYS);
