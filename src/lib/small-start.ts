@@ -16,7 +16,7 @@ export function staySmall(): void {
   SMALL.forEach((flag) => setFlagsFromString(flag));
 }
 
-/** With the first client, and before any long work. Costs nothing when it was called before. */
+/** With the first client, with the first output of an app, and before any long work. Costs nothing when it was called before. */
 export function speedUp(): void {
   if (!isSmall) return;
   isSmall = false;

@@ -8,6 +8,7 @@ import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Release } from '../apps/app.ts';
 import { PartRedactor } from '../../lib/redact-parts.ts';
 import { redactorOf } from '../../lib/redact.ts';
+import { speedUp } from '../../lib/small-start.ts';
 import { privateForms } from '../units/private-values.ts';
 import { PlatformError } from '../errors.ts';
 import type { MissingOutput, OutputChunk, Provisioner } from '../units/provisioner.ts';
@@ -90,6 +91,8 @@ export class Collector {
         parts.before = stored;
         after = await this.#logStore.cursor(unit.id);
         for await (const chunk of this.#provisioner.output(unit.id, after, signal)) {
+          // Apps print also while no client is there.
+          speedUp();
           const lines = chunk.lines.map((line) => ({ ...line, text: parts.redact(line) }));
           await this.#journal.append(entriesOf(unit, { ...chunk, lines }, new Date()), redact, {
             unitId: unit.id,
