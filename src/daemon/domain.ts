@@ -35,6 +35,7 @@ import { createUploads } from '../domain/deploys/uploads.ts';
 import { DrainDeliveries } from '../domain/drains/deliveries.ts';
 import { createDrains } from '../domain/drains/drains.ts';
 import { isDiskFull, wantedRoom } from '../domain/disk/disk-room.ts';
+import { createDiskHolders } from '../domain/disk/disk-holders.ts';
 import { createDiskUse } from '../domain/disk/disk-use.ts';
 import { createHealth } from '../domain/health/health.ts';
 import { createHealers } from '../domain/healers/healers.ts';
@@ -207,21 +208,10 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     settings,
     logger,
   });
+  const holders = createDiskHolders({ store, survey: backends.diskSurvey });
   const pipeline = new Pipeline({
-    probe: backends.probe,
-    provisioner,
-    volumeHost,
-    store,
-    builder,
-    imageSource,
-    slots,
-    queue,
-    rollouts,
-    journal,
-    counters,
-    settings,
-    logger,
-    now,
+    ...{ probe: backends.probe, holders, provisioner, volumeHost, store, builder, imageSource, slots },
+    ...{ queue, rollouts, journal, counters, settings, logger, now },
   });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
@@ -316,12 +306,12 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     webhooks: createWebhooks({ store, sender: webhookSender, wake, act, now }),
     alerts: createAlerts({ store, mailer, wake, act, now }),
     deploys,
-    uploads: createUploads({ ...backends, deploys, settings }),
+    uploads: createUploads({ ...backends, deploys, holders, settings }),
     platforms: createPlatforms({ store, builder, act, now }),
     plans: createPlans({ store, act, provisioner, router, settings, now }),
     pools: createPools({ store, act, provisioner, now }),
     health: createHealth({ store, probe, host: backends.host, settings }),
-    diskUse: createDiskUse({ store, probe: backends.probe, survey: backends.diskSurvey, settings }),
+    diskUse: createDiskUse({ probe, holders, settings }),
     healers,
     users: createUsers({
       store,

@@ -246,6 +246,7 @@ it('no new code is taken when little is free, and everything else goes on', asyn
   const lines: string[] = [];
   expect(await causeOf(world.deploy('shop', {}, { say: (line) => lines.push(line) }))).toBe('disk_low');
   expect(lines.join('\n')).toContain('tancho server disk');
+  expect(lines.join('\n')).toContain('Most is held by code of shop (1 MiB).');
   await world.setEnv('shop', { A: '1' });
   await expect(world.useCases.diskUse.report(ANN)).rejects.toMatchObject({ code: 'access.denied' });
   const report = await world.useCases.diskUse.report({ ...ANN, isAdmin: true });

@@ -96,6 +96,7 @@ describe('an image', () => {
       store,
       probe,
       settings,
+      holders: () => Promise.resolve([]),
       gitHost,
       deploys: world.useCases.deploys,
       archiveSource: { open: () => expect.unreachable() },

@@ -1,11 +1,14 @@
 /** The reserve of the platform: new code is refused before the disk is so full that databases and apps suffer. */
+import { inTime } from '../../lib/deadline.ts';
 import type { DiskSpace, Probe } from '../diagnosis/probe.ts';
 import { PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
+import type { DiskHolders } from './disk-holders.ts';
 
 export interface DiskRoomDeps {
   readonly probe: Pick<Probe, 'disk'>;
   readonly settings: Pick<Settings, 'diskReserveBytes'>;
+  readonly holders: DiskHolders;
 }
 
 /** Of all files that the file system can hold, so many are left to the platform. */
@@ -18,12 +21,27 @@ export function isLow(space: DiskSpace | null, { diskReserveBytes }: DiskRoomDep
 }
 
 /** Throws `disk.low`. Where nobody can tell how much is free, there is room. */
-export async function demandRoom({ probe, settings }: DiskRoomDeps): Promise<void> {
+export async function demandRoom({ probe, settings, holders }: DiskRoomDeps): Promise<void> {
   const space = await probe.disk();
   if (space === null || !isLow(space, settings)) return;
-  throw new PlatformError('disk.low', `The disk of the server is nearly full: ${describedSpace(space)}.`, {
+  const most = await largest(holders);
+  throw new PlatformError('disk.low', `The disk of the server is nearly full: ${describedSpace(space)}.${most}`, {
     hint: 'Apps and databases go on, but no new code is taken. Ask the operator to make room (tancho server disk shows who holds what), then try again.',
   });
+}
+
+const HOLDERS_MS = 5_000;
+const NAMED = 3;
+
+/** A sentence, or nothing where it takes too long to count. */
+async function largest(holders: DiskHolders): Promise<string> {
+  const late = (): Error => new Error('it takes too long');
+  const all = await inTime(HOLDERS_MS, holders(), late).catch(() => []);
+  const named = all.slice(0, NAMED).map(({ kind, app, name, bytes }) => {
+    const whose = app === '' ? `${kind}${name === '' ? '' : ` ${name}`}` : `${kind} of ${app}`;
+    return `${whose} (${Math.ceil(bytes / 1024 ** 2)} MiB)`;
+  });
+  return named.length === 0 ? '' : ` Most is held by ${named.join(', ')}.`;
 }
 
 /** With less nothing can be relied on to be stored. */
