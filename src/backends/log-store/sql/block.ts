@@ -105,10 +105,11 @@ export function packBlock(entries: readonly LogEntry[]): Block {
   };
 }
 
-export function openBlock(bytes: Uint8Array): OpenBlock {
+/** `atOnceBytes`: about what it unpacks to, where that is much; it then takes less time and memory. */
+export function openBlock(bytes: Uint8Array, atOnceBytes?: number): OpenBlock {
   const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const whole =
-    stored[0] === ZSTD ? zstdDecompressSync(stored.subarray(1), { maxOutputLength: MAX_BYTES }) : stored.subarray(1);
+  const size = { maxOutputLength: MAX_BYTES, ...(atOnceBytes !== undefined && { chunkSize: atOnceBytes }) };
+  const whole = stored[0] === ZSTD ? zstdDecompressSync(stored.subarray(1), size) : stored.subarray(1);
   const headEnd = 4 + whole.readUInt32LE(0);
   return new OpenBlock(whole.subarray(4, headEnd), whole.subarray(headEnd));
 }

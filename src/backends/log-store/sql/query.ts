@@ -113,9 +113,10 @@ class Walk {
         if (this.#isEnough()) return false;
       }
     } catch (error) {
-      // The quick way takes too long: once more from here, the safe way.
-      if (!isSearchTooSlow(error) || this.#isSafe) throw error;
-      this.#isSafe = true;
+      // Once more from here: the safe way where the quick one takes too long, without the thread where that has too little memory.
+      if (isOutOfMemory(error)) this.#here = Infinity;
+      else if (isSearchTooSlow(error) && !this.#isSafe) this.#isSafe = true;
+      else throw error;
       return true;
     } finally {
       await Promise.allSettled(ahead.map(({ entries }) => entries));
@@ -198,9 +199,15 @@ async function letOthersGoOn(): Promise<void> {
   letOthersAt = performance.now();
 }
 
-/** Not a part of a larger piece of memory, which would be copied to the thread as a whole. */
-function alone(bytes: Uint8Array): Uint8Array {
-  return bytes.byteLength === bytes.buffer.byteLength ? bytes : new Uint8Array(bytes);
+function isOutOfMemory(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY';
+}
+
+/** In memory of its own, which can be given to a thread. */
+function alone(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
+  const { buffer } = bytes;
+  const isAlone = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
+  return new Uint8Array(isAlone ? buffer : bytes);
 }
 
 async function rowsOf({ db }: LogScope, filter: LogFilter, after: number, before: number): Promise<FoundRow[]> {

@@ -66,6 +66,17 @@ export const searchingCases: LogStoreCases = {
     expect(found.entries.length).toBeLessThanOrEqual(5);
   },
 
+  'what is long is searched like what is short': async (store) => {
+    const long = 'lorem ipsum '.repeat(1_300);
+    for (let batch = 0; batch < 30; batch++) {
+      await store.append(Array.from({ length: 40 }, (_, at) => entry(`${long} ${batch}:${at} Ü`)));
+    }
+    const found = await store.query({ app: 'shop', lines: 0, pattern: ' 1\\d:7 ' });
+    expect(found).toHaveLength(10);
+    const text = await store.query({ app: 'shop', lines: 0, contains: ' 3:7 ü' });
+    expect(text).toHaveLength(1);
+  },
+
   'a search that ends early says where, and goes on from there': async (store) => {
     const stored = await much(store);
     const wanted = matching(stored, /status=50\d/);

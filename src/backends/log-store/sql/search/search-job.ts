@@ -1,4 +1,4 @@
-/** What a thread is asked and what it answers; both are copied between threads. */
+/** What a thread is asked and what it answers; both go from thread to thread. */
 import type { LogEntry, LogFilter } from '../../../../domain/logs/entry.ts';
 import type { Span } from '../selection.ts';
 
@@ -7,7 +7,7 @@ export interface SearchJob {
   /** Nothing is to be tried that can take for ever. */
   readonly isSafe: boolean;
   readonly span: Span;
-  readonly blocks: readonly { readonly streams: string; readonly packed: Uint8Array }[];
+  readonly blocks: readonly { readonly streams: string; readonly packed: Uint8Array<ArrayBuffer> }[];
 }
 
 /** Of each block what is wanted of it. */

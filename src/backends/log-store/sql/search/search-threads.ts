@@ -1,17 +1,18 @@
 /** Threads that search, so that nobody else waits for it: begun with the first large search, ended soon after the last. */
-import { availableParallelism } from 'node:os';
 import { extname } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import type { SearchJob, SearchResult } from './search-job.ts';
 
-const MOST = 2;
+/** More would be quicker on a machine with little to do, and takes tens of megabytes each. */
+const MOST = 1;
 const IDLE_MS = 10_000;
 /** For a megabyte or so; what takes longer would take for ever. */
 const JOB_MS = 1_500;
 /** So long for what cannot take for ever, however busy the machine is. */
 const SAFE_JOB_MS = 60_000;
-/** Of the heap of one: a few blocks. */
-const HEAP_MB = 48;
+/** Of the heap of one: some blocks of usual size. A search that needs more goes on without it. */
+const HEAP_MB = 20;
+const YOUNG_HEAP_MB = 2;
 
 class SearchTooSlow extends Error {
   override readonly name = 'SearchTooSlow';
@@ -28,8 +29,6 @@ export class SearchThreads {
   #count = 0;
   #timer: NodeJS.Timeout | null = null;
   #isClosed = false;
-
-  readonly #most = Math.min(MOST, availableParallelism());
 
   /** Throws an error with the name `SearchTooSlow` when the thread was ended, for it takes too long there. */
   async search(job: SearchJob): Promise<Extract<SearchResult, { entries: unknown }>['entries']> {
@@ -52,7 +51,7 @@ export class SearchThreads {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     while (this.#waiting.length > 0) {
-      const worker = this.#idle.pop() ?? (this.#count < this.#most ? this.#begin() : null);
+      const worker = this.#idle.pop() ?? (this.#count < MOST ? this.#begin() : null);
       const next = worker === null ? undefined : this.#waiting.shift();
       if (worker === null || next === undefined) return;
       void this.#run(worker, next);
@@ -66,7 +65,7 @@ export class SearchThreads {
     this.#count += 1;
     const program = new URL(`./search-thread${extname(import.meta.url)}`, import.meta.url);
     const worker = new Worker(program, {
-      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: 4 },
+      resourceLimits: { maxOldGenerationSizeMb: HEAP_MB, maxYoungGenerationSizeMb: YOUNG_HEAP_MB },
     });
     worker.unref();
     return worker;
@@ -104,6 +103,10 @@ function askedOf(worker: Worker, job: SearchJob): Promise<SearchResult | Error> 
     worker.on('message', (result: SearchResult) => done(result));
     worker.on('error', done);
     worker.on('exit', () => done(new Error('a thread that searches has ended')));
-    worker.postMessage(job);
+    // What was read for this is of use to nobody else.
+    worker.postMessage(
+      job,
+      job.blocks.map(({ packed }) => packed.buffer),
+    );
   });
 }
