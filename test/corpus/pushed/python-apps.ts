@@ -110,7 +110,7 @@ export const PYTHON_APPS: PushedApps = {
   'Django that does not know its own name': pushed({
     files: {
       ...DJANGO,
-      'shop/settings.py': SETTINGS.replace("ALLOWED_HOSTS = ['*']", "ALLOWED_HOSTS = ['shop.example.com']"),
+      'shop/settings.py': `${SETTINGS}ALLOWED_HOSTS = ['shop.example.com']\nMIDDLEWARE += ['django.middleware.common.CommonMiddleware']\n`,
     },
     says: ['The app answers 400 to its own address: Django takes only the names in ALLOWED_HOSTS', '.localhost'],
     pages: { '/': 'Bad Request (400)' },
