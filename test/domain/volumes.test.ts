@@ -315,6 +315,18 @@ describe('sizes', () => {
     expect([...world.machine.volumes.restricted]).toEqual(['shop/a']);
   });
 
+  it('a new one, and a new limit, is looked at whatever is free', async () => {
+    await world.deploy('shop');
+    await world.parts.volumeWatch.glance();
+    await create('a', { maxBytes: LIMIT });
+    world.machine.volumes.sizes.set('shop/a', 2 * LIMIT);
+    await world.parts.volumeWatch.glance();
+    expect([...world.machine.volumes.restricted]).toEqual(['shop/a']);
+    await volumes().update(PLATFORM, 'shop', 'a', { maxBytes: 3 * LIMIT });
+    await world.parts.volumeWatch.glance();
+    expect([...world.machine.volumes.restricted]).toEqual([]);
+  });
+
   it('an app has no more volumes than it may', async () => {
     for (let n = 0; n < 20; n++) await create(`v${n}`);
     await expect(create('one-more')).rejects.toMatchObject({ code: 'quota.exceeded' });

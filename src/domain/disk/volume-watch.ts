@@ -16,11 +16,14 @@ import type { VolumeHost } from '../volumes/volume-host.ts';
 import { mountsOf, type Volume } from '../volumes/volume.ts';
 
 const PACE = { everyMs: 60_000, rest: 4, longestRestMs: 60_000 };
+/** Until it is seen that there is another volume, or another limit. */
+const NEWCOMERS_MS = 2_000;
 /** Where the kernel keeps a quota, it is at so much more, too. */
 const TOO_MUCH = 1.05;
 /** Above it as much again is written while the writer is asked to end. */
 const FAR_TOO_MUCH = 1.1;
 const GRACE_MS = 1_000;
+const BYTES = ['bytes'] as const;
 
 interface VolumeWatchDeps {
   readonly store: Pick<Store, 'volumes' | 'app' | 'units' | 'release'>;
@@ -37,6 +40,8 @@ export class VolumeWatch {
   readonly #glance = new Glance(PACE);
   /** `<app>/<name>` -> a sentence about it. */
   #full = new Map<string, string>();
+  /** As #limits() said when they were looked at. */
+  #seen = '';
   #stop: (() => Promise<void>) | null = null;
 
   constructor(deps: VolumeWatchDeps) {
@@ -45,7 +50,7 @@ export class VolumeWatch {
 
   start(): void {
     this.#stop ??= repeatedly(
-      () => this.#glance.pauseMs(),
+      () => Math.min(this.#glance.pauseMs(), NEWCOMERS_MS),
       (signal) => this.glance(signal),
     );
   }
@@ -62,8 +67,11 @@ export class VolumeWatch {
   /** Looks when it is time to. */
   async glance(signal?: AbortSignal): Promise<void> {
     const begun = performance.now();
-    const kinds = this.#glance.due(await this.#deps.probe.disk(), begun);
+    const due = this.#glance.due(await this.#deps.probe.disk(), begun);
+    const limits = await this.#limits();
+    const kinds = limits === this.#seen ? due : BYTES;
     if (!kinds.includes('bytes')) return;
+    this.#seen = limits;
     const bytes = await this.look(signal);
     this.#glance.counted(kinds, { bytes, files: Infinity }, performance.now() - begun);
   }
@@ -95,6 +103,12 @@ export class VolumeWatch {
       logger.warn({ err: error }, 'the volumes could not be looked at');
     }
     return headroom;
+  }
+
+  /** Which volumes there are, and what they may hold; a store that is away is asked again. */
+  async #limits(): Promise<string> {
+    const volumes = await this.#deps.store.volumes().catch(() => []);
+    return JSON.stringify(volumes.map(({ app, name, maxBytes }) => [app, name, maxBytes]));
   }
 
   /** A sentence about a full one; null: it is not. */
