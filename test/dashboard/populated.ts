@@ -85,7 +85,7 @@ async function apps(world: World, api: Api): Promise<void> {
   await api('PUT', '/apps/shop/teams/bakers');
   await api('POST', '/apps/shop/volumes', { name: 'uploads' });
   await api('POST', '/apps/shop/volumes', { name: 'spare' });
-  await api('PUT', '/apps/shop/volumes/uploads/mount', { path: '/uploads' });
+  await api('PUT', '/apps/shop/volumes/uploads/mount', { path: 'uploads' });
   await api('PUT', '/apps/shop/links/depot');
   await api('POST', '/tokens', { client: 'shop' });
   await api('PUT', '/apps/shop/edge', { maintenancePage: CANARY });

@@ -26,7 +26,7 @@ const SCREENS: Readonly<Record<string, RegExp>> = {
   '/apps/shop/timeline': /One by one/,
   '/apps/shop/terminal': /Open a shell/,
   '/apps/fresh/terminal': /Nothing was deployed yet/,
-  '/apps/shop/settings': /\/uploads/,
+  '/apps/shop/settings': /Unmount/,
   '/deploys': /v1/,
   '/services': /kept/,
   '/instances/kept': /Provider says/,
