@@ -32,9 +32,9 @@ beforeAll(async () => {
 });
 
 afterAll(async () => {
-  await work.dispose();
-  await world.dispose();
-  await ann.dispose();
+  // What the preparation has not come to make is not there.
+  const made: readonly ({ dispose(): Promise<unknown> } | undefined)[] = [work, world, ann];
+  for (const one of made) await one?.dispose();
 });
 
 /** Every third answer takes a while, so that switches happen in the middle of answers; half of an answer is sent at once. */

@@ -45,6 +45,10 @@ export class MemoryBuilder implements Builder {
   /** What was asked for last. */
   lastRequest: BuildRequest | null = null;
 
+  platformNames(): Promise<readonly string[]> {
+    return Promise.resolve([PLATFORM_NAME]);
+  }
+
   platforms(): Promise<PlatformInfo[]> {
     return Promise.resolve([{ name: PLATFORM_NAME, description: '', ready: true, tools: [], missing: [] }]);
   }

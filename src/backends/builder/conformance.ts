@@ -68,6 +68,7 @@ function successes(check: Check, under: () => BuilderUnderTest, request: Request
   check('says what it can build, and what is missing exactly when it cannot', async () => {
     const platforms = await under().builder.platforms();
     expect(platforms.length).toBeGreaterThan(0);
+    expect(await under().builder.platformNames()).toEqual(platforms.map(({ name }) => name));
     for (const platform of platforms) {
       expect(platform.name).toMatch(/^[a-z][a-z0-9-]*$/);
       expect(platform.description).not.toBe('');

@@ -6,7 +6,7 @@ import type { Builder } from '../deploys/builder.ts';
 import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { demandPlan } from '../plans/demand-plan.ts';
-import { builtInNow, demandPlatform } from '../platforms/demand-platform.ts';
+import { demandPlatform } from '../platforms/demand-platform.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
 import type { Say } from '../say.ts';
 import type { Store } from '../store.ts';
@@ -80,8 +80,8 @@ export function createAppChanges(deps: AppChangesDeps): AppChanges {
       demandNames(change);
       const { description, platform, teamOwner, pool, plan } = change;
       const fields: Edit = { ...(description !== undefined && { description: checkDescription(description) }) };
-      const builtIn = platform === undefined ? null : await builtInNow(builder);
-      if (builtIn !== null) await demandPlatform({ store, builder: builtIn }, platform);
+      const builtIn = platform === undefined ? null : await builder.platformNames();
+      if (builtIn !== null) await demandPlatform({ store, builtIn }, platform);
       const given = Object.entries(change).filter(([, value]) => value !== undefined);
       const detail = given.map(([field]) => field).join(' ');
       const make: MakeEdit = async (current, tx) => {
@@ -89,7 +89,7 @@ export function createAppChanges(deps: AppChangesDeps): AppChanges {
         const teams = [...new Set([...current.teams, owner])].sort();
         const moved = pool === undefined ? current.pool : (await demandUsablePool(tx, pool, owner)).name;
         const planned = plan === undefined ? current.plan : await demandPlan(tx, plan);
-        const source = builtIn === null ? null : { store: tx, builder: builtIn };
+        const source = builtIn === null ? null : { store: tx, builtIn };
         const built = source === null ? current.platform : await demandPlatform(source, platform);
         const settings = changedSettings(current.settings, change);
         return { ...fields, settings, platform: built, teamOwner: owner, teams, pool: moved, plan: planned };

@@ -9,7 +9,7 @@ import { PlatformError } from '../errors.ts';
 import type { Journal } from '../logs/journal.ts';
 import { defaultPlan, demandPlan } from '../plans/demand-plan.ts';
 import { builtInPlan, type Plan } from '../plans/plan.ts';
-import { builtInNow, demandPlatform } from '../platforms/demand-platform.ts';
+import { demandPlatform } from '../platforms/demand-platform.ts';
 import { demandUsablePool } from '../pools/demand-pool.ts';
 import { DEFAULT_POOL } from '../pools/pool.ts';
 import { reserveApp } from '../quotas/quota.ts';
@@ -139,8 +139,8 @@ export function createApps(deps: AppsDeps): Apps {
     async create(caller, input) {
       demand(caller, 'app.create');
       const name = checkAppName(input.name, reservedNames(settings));
-      const builtIn = await builtInNow(builder);
-      const platform = await demandPlatform({ store, builder: builtIn }, input.platform);
+      const builtIn = await builder.platformNames();
+      const platform = await demandPlatform({ store, builtIn }, input.platform);
       const { teamOwner, teams } = await teamsOfNewApp(store, caller, input.teamOwner);
       const pool = await demandUsablePool(store, input.pool ?? DEFAULT_POOL.name, teamOwner);
       const app: App = {
@@ -166,7 +166,7 @@ export function createApps(deps: AppsDeps): Apps {
           await store.transact(async (tx) => {
             if (caller.kind === 'user') await reserveApp(tx, app.owner, settings.defaultLimits);
             // Judged once more where nobody can take them away in between.
-            await demandPlatform({ store: tx, builder: builtIn }, app.platform);
+            await demandPlatform({ store: tx, builtIn }, app.platform);
             await demandUsablePool(tx, app.pool, app.teamOwner);
             await demandPlan(tx, app.plan);
             await tx.insertApp(app);

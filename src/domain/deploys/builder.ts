@@ -83,7 +83,9 @@ export interface UnusedBounds {
 
 export interface Builder {
   readonly name: string;
-  /** The platforms that the builder brings, with what is missing on this machine. Probed at most once a minute. */
+  /** Of the platforms that the builder brings; nothing is probed for them. */
+  platformNames(): Promise<readonly string[]>;
+  /** The same platforms, with what is missing on this machine. Probed at most once a minute, which takes seconds on a slow machine. */
   platforms(): Promise<PlatformInfo[]>;
   /**
    * Reads the definition of a further platform. Throws PlatformError `platform.invalid_definition`, naming the line; `unsupported`

@@ -42,7 +42,7 @@ export function createPlatforms(deps: { store: Store; builder: Builder; act: Act
   const { store, builder, act, now } = deps;
 
   async function isBuiltIn(name: string): Promise<boolean> {
-    return (await builder.platforms()).some((platform) => platform.name === name);
+    return (await builder.platformNames()).includes(name);
   }
 
   function change<T>(caller: Caller, action: Action, name: string, work: () => Promise<T>): Promise<T> {

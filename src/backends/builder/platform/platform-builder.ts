@@ -43,6 +43,10 @@ class PlatformBuilder implements Builder {
     this.#logger = logger;
   }
 
+  async platformNames(): Promise<readonly string[]> {
+    return (await this.#context.languages()).map(({ name }) => name);
+  }
+
   platforms(): Promise<PlatformInfo[]> {
     if (this.#info === null || Date.now() - this.#info.at > INFO_MS) {
       const value = this.#describeAll();
