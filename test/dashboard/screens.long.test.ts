@@ -65,7 +65,6 @@ const CANARIES: readonly {
   { what: 'what a provider says of itself', at: '/instances/kept' },
   { what: 'user of a registry', at: '/registries', text: MARKUP },
   { what: 'description of a platform', at: '/platforms' },
-  { what: 'whom somebody tried to be', at: '/audit?errors=1' },
   { what: 'filter in the address', at: `/audit?app=${encodeURIComponent(CANARY)}` },
   { what: 'name of an app in the address', at: `/apps/${encodeURIComponent(CANARY)}` },
   { what: 'name of an instance in the address', at: `/instances/${encodeURIComponent(CANARY)}` },
