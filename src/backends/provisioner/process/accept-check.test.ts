@@ -16,9 +16,8 @@ afterEach(async () => {
   await promise;
 });
 
-function probe(check: AcceptCheck, port: number, timeoutMs: number) {
-  const address = { host: '127.0.0.1', port };
-  return check.probe({ address, timeoutMs, pids: async () => [process.pid], signal: NEVER });
+function probe(check: AcceptCheck, port: number, timeoutMs: number, pids = () => Promise.resolve([process.pid])) {
+  return check.probe({ address: { host: '127.0.0.1', port }, timeoutMs, pids, signal: NEVER });
 }
 
 it('reads from the table who waits to be accepted', () => {
@@ -52,4 +51,24 @@ it('takes a listener that accepts for well, and a port where nobody listens for 
   expect(await probe(new AcceptCheck(), port, 60_000)).toMatchObject({ kind: 'unwell' });
   // The signal outlives many probes.
   expect(getEventListeners(NEVER, 'abort')).toEqual([]);
+});
+
+it('asks the kernel only about a listener that keeps what the client has closed', async () => {
+  let looks = 0;
+  const pids = (): Promise<number[]> => {
+    looks += 1;
+    return Promise.resolve([process.pid]);
+  };
+  const listen = async (onConnection: (socket: Socket) => void, allowHalfOpen: boolean): Promise<number> => {
+    server = createServer({ allowHalfOpen }, onConnection).listen(0, '127.0.0.1');
+    await new Promise((resolve) => server?.once('listening', resolve));
+    return (server.address() as AddressInfo).port;
+  };
+  const closing = await listen((socket) => void socket.resume(), false);
+  expect(await probe(new AcceptCheck(), closing, 60_000, pids)).toEqual({ kind: 'well' });
+  expect(looks).toBe(0);
+  await new Promise((resolve) => server?.close(resolve));
+  const keeping = await listen((socket) => sockets.add(socket.resume()), true);
+  expect(await probe(new AcceptCheck(), keeping, 60_000, pids)).toEqual({ kind: 'well' });
+  expect(looks).toBeGreaterThan(0);
 });

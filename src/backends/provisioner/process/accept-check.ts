@@ -1,15 +1,18 @@
 /**
- * Whether a unit accepts connections. The kernel completes connections for a listener that hangs, too, until its queue is full; those
- * that nobody has accepted yet are in its table without an inode, so they can be told from the others.
+ * Whether a unit accepts connections. The kernel completes connections for a listener that hangs, too, until its queue is full. Who
+ * closes its side when the client has closed its own has accepted, as nearly all servers do at once. Else the kernel's table tells: those
+ * that nobody has accepted yet are in there without an inode. To read it takes milliseconds of the processor, whatever it holds.
  */
 import { readFile, readlink } from 'node:fs/promises';
 import { connect, type Socket } from 'node:net';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { ProbeResult } from '../../../domain/units/provisioner.ts';
 import type { Address } from '../../../domain/units/unit.ts';
+import { atMost } from '../../../lib/deadline.ts';
 
-const FIRST_LOOK_MS = 10;
+const FIRST_LOOK_MS = 250;
 const LONGEST_PAUSE_MS = 1_000;
+/** A reading that is as young serves all who ask; whoever asks has been connected for longer than this. */
+const READING_MS = 5;
 /** More unanswered connections than these are not looked for. */
 const MAX_WAITING = 64;
 
@@ -19,7 +22,8 @@ interface AcceptProbe {
   /** Of the unit; the first that lives tells in whose network it is. */
   readonly pids: () => Promise<readonly number[]>;
   readonly signal: AbortSignal;
-  /** Between two looks at one connection; a second by default. */
+  /** Before the first look at the table, and between two of them; a quarter of a second and a second by default. */
+  readonly firstLookMs?: number;
   readonly longestPauseMs?: number;
 }
 
@@ -28,14 +32,26 @@ export class AcceptCheck {
   #waiting: readonly number[] = [];
 
   async probe(probe: AcceptProbe): Promise<ProbeResult> {
-    const { address, timeoutMs, longestPauseMs = LONGEST_PAUSE_MS } = probe;
+    const { address, timeoutMs, firstLookMs = FIRST_LOOK_MS, longestPauseMs = LONGEST_PAUSE_MS } = probe;
     const deadline = performance.now() + timeoutMs;
     const socket = await open(probe);
     const local = socket?.localPort;
+    let isClosed = false;
+    const closed = new Promise<void>((resolve) => {
+      socket?.once('end', () => {
+        isClosed = true;
+        resolve();
+      });
+    });
+    socket?.resume().end();
     try {
-      for (let pause = FIRST_LOOK_MS; ; pause = Math.min(pause * 3, longestPauseMs)) {
-        if (socket !== null) await delay(pause);
+      for (let pause = firstLookMs; ; pause = Math.min(pause * 3, longestPauseMs)) {
+        if (socket !== null) await atMost(pause, closed);
         if (probe.signal.aborted) return { kind: 'unknown' };
+        if (isClosed) {
+          this.#waiting = [];
+          return { kind: 'well' };
+        }
         const unaccepted = await unacceptedOf(await probe.pids(), address.port);
         if (unaccepted === null) return { kind: 'unknown' };
         const isLate = this.#waiting.some((port) => !unaccepted.has(port));
@@ -97,12 +113,11 @@ async function reading(pid: number): Promise<Unaccepted> {
   const network = await readlink(`/proc/${pid}/ns/net`);
   const now = performance.now();
   const known = readings.get(network);
-  // Whoever asks has been connected for longer than this, so it is in there.
-  if (known !== undefined && now - known.at < FIRST_LOOK_MS / 2) return known.found;
+  if (known !== undefined && now - known.at < READING_MS) return known.found;
   const found = Promise.all(['tcp', 'tcp6'].map((name) => readTable(pid, name))).then((tables) =>
     parseUnaccepted(tables.join('\n')),
   );
-  for (const [key, { at }] of readings) if (now - at > FIRST_LOOK_MS) readings.delete(key);
+  for (const [key, { at }] of readings) if (now - at > READING_MS) readings.delete(key);
   readings.set(network, { found, at: now });
   return found;
 }

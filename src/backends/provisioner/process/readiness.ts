@@ -36,6 +36,7 @@ const CONNECT_TIMEOUT_MS = 1_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const INSPECT_EVERY_MS = 250;
 const HEALTH_PAUSE_MS = 250;
+const ACCEPT_LOOK_MS = 10;
 const ACCEPT_PAUSE_MS = 50;
 const LOOPBACKS = ['127.0.0.1', '::1'] as const;
 /** How long a listener on another port than PORT is given to be joined by one on PORT, where any port can be served. */
@@ -114,7 +115,8 @@ class Wait {
     for (;;) {
       const address = await this.#untilListening(port);
       const timeoutMs = Math.max(this.#started + this.#check.timeoutMs - Date.now(), 1);
-      const probe = { address, timeoutMs, signal, longestPauseMs: ACCEPT_PAUSE_MS, pids: () => this.#unit.pids() };
+      const pauses = { firstLookMs: ACCEPT_LOOK_MS, longestPauseMs: ACCEPT_PAUSE_MS };
+      const probe = { address, timeoutMs, signal, ...pauses, pids: () => this.#unit.pids() };
       const { kind } = await new AcceptCheck().probe(probe);
       await this.#throwIfStopped();
       if (kind === 'unwell' && Date.now() >= this.#started + this.#check.timeoutMs) {
