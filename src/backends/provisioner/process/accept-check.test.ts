@@ -29,13 +29,13 @@ it('reads from the table who waits to be accepted', () => {
     row('A001', '01', 0),
     row('A002', '08', 0),
     row('A003', '01', 4712),
-    // Handed over only with its first bytes; and one that was closed.
     row('A004', '03', 0),
+    // One that was closed.
     row('A005', '06', 0),
     // The other end of one, in the same table.
     row('A006', '01', 4713).replace('0100007F:1F90 0100007F:A006', '0100007F:A006 0100007F:1F90'),
   ].join('\n');
-  expect(parseUnaccepted(table)).toEqual(new Map([[8080, new Set([0xa001, 0xa002])]]));
+  expect(parseUnaccepted(table)).toEqual(new Map([[8080, new Set([0xa001, 0xa002, 0xa004])]]));
 });
 
 it('takes a listener that accepts for well, and a port where nobody listens for unwell', async () => {

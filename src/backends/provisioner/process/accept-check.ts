@@ -37,6 +37,8 @@ export class AcceptCheck {
     const socket = await open(probe);
     const local = socket?.localPort;
     let isClosed = false;
+    /** Looks that told nothing: the process that was asked about may just have ended. */
+    let unread = 0;
     const closed = new Promise<void>((resolve) => {
       socket?.once('end', () => {
         isClosed = true;
@@ -53,7 +55,10 @@ export class AcceptCheck {
           return { kind: 'well' };
         }
         const unaccepted = await unacceptedOf(await probe.pids(), address.port);
-        if (unaccepted === null) return { kind: 'unknown' };
+        if (unaccepted === null) {
+          if (unread++ > 0) return { kind: 'unknown' };
+          continue;
+        }
         const isLate = this.#waiting.some((port) => !unaccepted.has(port));
         if (isLate || (local !== undefined && !unaccepted.has(local))) {
           this.#waiting = [];
@@ -132,10 +137,13 @@ async function readTable(pid: number, name: string): Promise<string> {
   }
 }
 
-/** Local address, client's address, state; then, behind queues, timers and user, the inode: 0 where nobody has accepted it. */
-const ROW = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) (?:01|08) \S+ \S+ \S+ +\d+ +\d+ 0 /gm;
+/**
+ * Local address, client's address, state; then, behind queues, timers and user, the inode: 0 where nobody has accepted it. State 03: the
+ * kernel of a busy machine has not come to completing it.
+ */
+const ROW = /^ *\d+: [0-9A-F]+:([0-9A-F]{4}) [0-9A-F]+:([0-9A-F]{4}) (?:01|03|08) \S+ \S+ \S+ +\d+ +\d+ 0 /gm;
 
-/** Pure: the connections in tables of the kernel that are established, or closed by the client, and not accepted. */
+/** Pure: the connections in tables of the kernel that come about, are established or closed by the client, and not accepted. */
 export function parseUnaccepted(tables: string): Map<number, Set<number>> {
   const found = new Map<number, Set<number>>();
   for (const [, local = '', client = ''] of tables.matchAll(ROW)) {
