@@ -11,6 +11,8 @@ import { startWorld, type World } from '../support/world.ts';
 const MIB = 1024 ** 2;
 const DISK_MIB = 6 * 1024;
 const LIMIT_MIB = 600;
+/** Several times the limit, and far less than the disk. */
+const MOST_MIB = DISK_MIB / 2;
 
 /** Asked for `/write/<file>`, it writes until it is ended, and says how far it is and how long that took. */
 const WRITER = `
@@ -94,8 +96,9 @@ async function writeUntilEnded(
 
 it('beside its code: it begins anew', async (context) => {
   const writer = await startWriter(context);
-  const { log } = await writeUntilEnded(writer, 'taken');
+  const { log, mostMib } = await writeUntilEnded(writer, 'taken');
   expect(log).toMatch(/holds too much on the disk: it has written \d+ MiB, and a unit may hold 600 MiB/);
+  expect(mostMib).toBeLessThan(MOST_MIB);
 });
 
 it('into a volume: that is read-only until it holds less', async (context) => {
@@ -110,6 +113,7 @@ it('into a volume: that is read-only until it holds less', async (context) => {
   }
   const { log, mostMib } = await writeUntilEnded(writer, '/data/taken');
   expect(log).toMatch(/holds too much on the disk: its volume data holds .* MiB of 600.0 MiB, and is read-only/);
+  expect(mostMib).toBeLessThan(MOST_MIB);
   const saying = async (text: string): Promise<void> => {
     await until(async () => (await one.api('GET', '/apps/writer/log?lines=50', writer)).text.includes(text), {
       what: text,

@@ -3,7 +3,7 @@
  * Who takes as much as others give back at the same time is seen now and then only.
  */
 import type { DiskSpace } from '../diagnosis/probe.ts';
-import { each, ENDLESS, pauseMs, type Room } from './headroom.ts';
+import { each, pauseMs, type Room } from './headroom.ts';
 
 export type Kind = keyof Room;
 const KINDS: readonly Kind[] = ['bytes', 'files'];
@@ -21,9 +21,9 @@ interface Pace {
 export class Glance {
   readonly #pace: Pace;
   #countedAt = -Infinity;
-  /** The most that was free since the last count, and what may be taken of that. */
+  /** The most that was free since the last count, and what may be taken of that: nothing before the first one. */
   #most: Room = NONE;
-  #headroom: Room = ENDLESS;
+  #headroom: Room = NONE;
   #free: Room = NONE;
   #at = 0;
   #perSecond: Room = NONE;
