@@ -118,6 +118,11 @@ function Machine() {
   );
 }
 
+/** Bytes. */
+function Fullness({ label, total, free }: { label: string; total: number; free: number }) {
+  return <meter class="full" min={0} max={total} value={total - free} high={total * FULL} aria-label={label} />;
+}
+
 function MachineFacts({ report: { programs, machine, deploys, build_slots: slots } }: { report: Report }) {
   const { memory_total_bytes: total, memory_available_bytes: free, load, processors } = machine;
   return (
@@ -125,14 +130,7 @@ function MachineFacts({ report: { programs, machine, deploys, build_slots: slots
       <dt>Memory</dt>
       <dd class="stack dense">
         {bytes(free)} of {bytes(total)} are free
-        <meter
-          class="full"
-          min={0}
-          max={total}
-          value={total - free}
-          high={total * FULL}
-          aria-label="Memory of the machine in use"
-        />
+        <Fullness label="Memory of the machine in use" total={total} free={free} />
       </dd>
       <dt>Load</dt>
       <dd>
@@ -217,16 +215,7 @@ function Disk() {
                   ? 'How full it is, is not known here.'
                   : `${bytes(free)} of ${bytes(total)} are free. Deploys are refused below ${bytes(reserve)}.`}
               </p>
-              {total > 0 && (
-                <meter
-                  class="full"
-                  min={0}
-                  max={total}
-                  value={total - free}
-                  high={total * FULL}
-                  aria-label="Disk in use"
-                />
-              )}
+              {total > 0 && <Fullness label="Disk in use" total={total} free={free} />}
             </div>
             <Table
               label="What holds the disk"
