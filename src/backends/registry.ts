@@ -3,6 +3,7 @@ import path from 'node:path';
 import { apiDomain, type Config, EDGE_DOOR, tlsAddress } from '../config/config.ts';
 import type { Engines } from '../domain/units/engines.ts';
 import type { Router } from '../domain/routes/router.ts';
+import type { ArtifactStore } from '../domain/artifacts/artifact-store.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { ImageSource } from '../domain/deploys/image-source.ts';
@@ -26,6 +27,7 @@ import type { Sandbox } from '../sandbox/sandbox.ts';
 import { openProjectQuotas } from '../lib/project-quotas.ts';
 import { openSealer } from '../lib/seal.ts';
 import { createHttpArchives } from './archive-source/http/http-archives.ts';
+import { LocalArtifacts } from './artifact-store/local/local-artifacts.ts';
 import { createPlatformBuilder } from './builder/platform/platform-builder.ts';
 import { createNetworkSender } from './drain-sender/network/network-sender.ts';
 import { createHttpWebhooks } from './webhook-sender/http/http-webhooks.ts';
@@ -60,6 +62,7 @@ export interface Backends {
   readonly gitHost: BareRepos;
   readonly mailer: Mailer;
   readonly archiveSource: ArchiveSource;
+  readonly artifacts: ArtifactStore;
   readonly imageSource: ImageSource;
   readonly serviceEndpoint: ServiceEndpoint;
   readonly externalHealers: ExternalHealers;
@@ -106,23 +109,23 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     return value;
   };
 
-  const imageSource = imagesOf(config, addresses);
+  const artifacts = new LocalArtifacts(home('slugs'));
+  const imageSource = imagesOf(config, addresses, artifacts);
   const opened = keep(openSandbox(config, home('sandbox')));
   // Whoever needs it hears of it.
   opened.catch(() => undefined);
 
   const openEngine = async (): Promise<Pick<Backends, 'provisioner' | 'appUsers' | 'builder' | 'volumeHost'>> => {
     const sandbox = await opened;
-    const slugs = home('slugs');
     const volumes = home('volumes');
     const [sealer, quotas] = [await openSealer(home('secret.key')), await openProjectQuotas(config.home)];
     const kept = { units: home('units'), volumes, sealer, quotas };
     const guard = createAddressGuard(addresses);
-    const units = await keep(createProcessProvisioner({ sandbox, slugs, ...kept, logger, guard }));
+    const units = await keep(createProcessProvisioner({ sandbox, artifacts, ...kept, logger, guard }));
     const provisioner = createEngines(new Map([[units.name, units]]));
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
-      slugs,
+      artifacts,
       cache: home('cache'),
       toolchains: home('toolchains'),
       images: imageSource,
@@ -163,7 +166,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);
     const outward = outwardBackends(config, addresses, logger);
-    return { ...stores, ...engine, ...router, ...gitHost, mailer, imageSource, ...outward, close };
+    return { ...stores, ...engine, ...router, ...gitHost, mailer, artifacts, imageSource, ...outward, close };
   } catch (error) {
     await Promise.allSettled(opening);
     await close('failed start');
@@ -178,11 +181,11 @@ async function openStores(config: Config, logger: Logger, keep: Keep): Promise<P
   return { store, logStore: await keep(createSqlLogStore(place('logs.db'), { logger })) };
 }
 
-function imagesOf(config: Config, addresses: AddressGuardOptions): ImageSource {
+function imagesOf(config: Config, addresses: AddressGuardOptions, artifacts: ArtifactStore): ImageSource {
   const { home, registries, insecureRegistries, buildTimeoutSeconds } = config;
   return createRegistryImages({
     addresses,
-    slugs: path.join(home, 'slugs'),
+    artifacts,
     blobs: path.join(home, 'images'),
     logins: registries,
     insecure: insecureRegistries,

@@ -154,7 +154,7 @@ interface DomainOptions {
 export function createDomain(config: DomainConfig, backends: DomainBackends, options: DomainOptions): Domain {
   const { logger, now, owner, timing = {} } = options;
   const settings: Settings = { ...options.settings, presents: (host) => certificates.presenter.presents(host) };
-  const { logStore, provisioner, router, builder, gitHost, imageSource, volumeHost } = backends;
+  const { logStore, provisioner, router, artifacts, builder, gitHost, imageSource, volumeHost } = backends;
   const { webhookSender } = backends;
   const counters = new PlatformCounters();
   const { store, audit, auditLog, webhookDeliveries } = openRecord(backends, { counters, logger, now });
@@ -194,30 +194,21 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const slots = new BuildSlots(settings.buildSlots);
   const deliveries = new DrainDeliveries({ store, logStore, journal, sender: backends.drainSender, logger, now });
   const removal = createRemoval({
-    store,
-    units,
-    routes,
-    router,
-    volumeHost,
-    builder,
-    gitHost,
-    logStore,
-    deliveries,
-    orphans,
-    queue,
-    settings,
-    logger,
+    ...{ store, units, routes, router, volumeHost, artifacts, builder, gitHost, logStore },
+    ...{ deliveries, orphans, queue, settings, logger },
   });
   const holders = createDiskHolders({ store, survey: backends.diskSurvey });
   const pipeline = new Pipeline({
-    ...{ probe: backends.probe, holders, provisioner, volumeHost, store, builder, imageSource, slots },
+    ...{ probe: backends.probe, holders, provisioner, volumeHost, store, artifacts, builder, imageSource, slots },
     ...{ queue, rollouts, journal, counters, settings, logger, now },
   });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
   const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
-  const deploys = createDeploys({ store, builder, gitHost, pipeline, act, leases, queue, restore, logger, now });
+  const deploys = createDeploys({
+    ...{ store, artifacts, gitHost, pipeline, act, leases, queue, restore, logger, now },
+  });
   const sampler = new MetricsSampler({ store, provisioner, router, journal, logger, now });
   const { probe, mailer } = backends;
   const wake = (): void => webhookDeliveries.wake();
@@ -344,7 +335,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       });
     },
     startRetention() {
-      const retention = createRetention({ store, auditLog, builder, leases, queue, settings, logger, now });
+      const retention = createRetention({ store, auditLog, artifacts, builder, leases, queue, settings, logger, now });
       return repeatedly(RETAIN_EVERY_MS, (signal) => retention.run(signal));
     },
     async close(how) {

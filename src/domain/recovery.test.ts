@@ -21,14 +21,14 @@ describe('a start of the platform', () => {
   });
 
   it('removes what nobody needs: units without a record, records without a rollout, slugs without a release', async () => {
-    const { store, builder, units } = world.machine;
+    const { store, artifacts, units } = world.machine;
     const release = await store.release('shop', 1);
     const [unit] = await store.units('shop');
     if (release === null || unit === undefined) throw new Error('nothing was deployed');
     const stray = { ...commandSpec('aaaaaaaaaaaa', release, world.machine.settings.unitLimits), command: 'stay' };
     await world.parts.provisioner.ensure(stray);
-    builder.artifacts.set('shop/unknown', { app: 'shop' });
-    builder.artifacts.set('gone/unknown', { app: 'gone' });
+    artifacts.kept.set('shop/unknown', { app: 'shop' });
+    artifacts.kept.set('gone/unknown', { app: 'gone' });
     const leftover = { ...unit, id: 'bbbbbbbbbbbb', index: 7, rollout: 'cccccccccccc', state: 'error' as const };
     await store.transact((tx) => tx.insertUnit(leftover));
     world = await world.next();

@@ -12,7 +12,7 @@ import type { Routes } from './routes/routes.ts';
 import type { Supervisor } from './units/supervisor.ts';
 import { describeExit, type Unit, unitName } from './units/unit.ts';
 import type { Units } from './units/units.ts';
-import type { Builder } from './deploys/builder.ts';
+import type { ArtifactStore } from './artifacts/artifact-store.ts';
 import type { GitHost } from './deploys/git-host.ts';
 import { closeInterrupted, isCommitted } from './deploys/interrupted.ts';
 import type { Leases } from './leases.ts';
@@ -26,7 +26,7 @@ interface RecoveryDeps {
   readonly store: Store;
   readonly provisioner: Provisioner;
   readonly volumeHost: VolumeHost;
-  readonly builder: Builder;
+  readonly artifacts: ArtifactStore;
   readonly gitHost: GitHost;
   readonly collector: Collector;
   readonly journal: Journal;
@@ -86,7 +86,7 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
   const revivals = dead.map((unit) => deps.supervisor.revive(unit));
   await routes.publish();
   deps.orphans.wake();
-  const background = tidy(deps, { leftover, artifacts: await deps.builder.list() });
+  const background = tidy(deps, { leftover, artifacts: await deps.artifacts.list() });
   await Promise.race([
     Promise.all(revivals),
     new Promise((resolve) => setTimeout(resolve, REVIVAL_PATIENCE_MS).unref()),
@@ -189,9 +189,9 @@ async function removeStrayUnits(deps: RecoveryDeps): Promise<void> {
 
 /** What no release names now will never be named: what is built from here on has other names. */
 async function removeStraySlugs(deps: RecoveryDeps, app: string, artifacts: Found['artifacts']): Promise<void> {
-  const { store, builder, logger } = deps;
+  const { store, artifacts: kept, logger } = deps;
   const named = new Set((await store.artifacts([app])).map(({ artifact }) => artifact));
   for (const { id } of artifacts) {
-    if (!named.has(id)) await bestEffort(logger, 'removing a stray slug', () => builder.remove(id));
+    if (!named.has(id)) await bestEffort(logger, 'removing a stray slug', () => kept.remove(id));
   }
 }

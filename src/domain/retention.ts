@@ -7,6 +7,7 @@ import type { AuditLog } from './audit/audit-log.ts';
 import { type Forgotten, FORGET, forgetDetail } from './audit/log-rows.ts';
 import { OWN_EVENT } from './audit/events.ts';
 import { randomHex } from '../lib/ids.ts';
+import type { ArtifactStore } from './artifacts/artifact-store.ts';
 import type { Builder } from './deploys/builder.ts';
 import type { DeployQueue } from './deploys/deploy-queue.ts';
 import { pruneReleases } from './deploys/prune.ts';
@@ -28,6 +29,7 @@ interface RetentionDeps {
   readonly store: Store;
   /** What is removed is in it before. */
   readonly auditLog: Pick<AuditLog, 'sequence'>;
+  readonly artifacts: Pick<ArtifactStore, 'remove'>;
   readonly builder: Builder;
   readonly leases: Leases;
   readonly queue: Pick<DeployQueue, 'isOtherAtWork'>;

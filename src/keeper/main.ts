@@ -3,6 +3,7 @@
  * as `node main.js '<settings as JSON>' <program of the edge> '<options of the edge as JSON>'`; ends when control is back.
  */
 import { join } from 'node:path';
+import { LocalArtifacts } from '../backends/artifact-store/local/local-artifacts.ts';
 import { createProcessProvisioner } from '../backends/provisioner/process/process-provisioner.ts';
 import { keptLaunch } from '../backends/provisioner/process/kept-launch.ts';
 import { unitPaths } from '../backends/provisioner/process/unit-record.ts';
@@ -57,9 +58,9 @@ async function run(): Promise<void> {
   const network = { mode, allowed };
   const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network, asBefore: true });
   const guard = createAddressGuard({ allow, allowLoopback, ownPorts: () => settings.ownPorts });
-  const slugs = join(home, 'slugs');
+  const artifacts = new LocalArtifacts(join(home, 'slugs'));
   const quotas = await openProjectQuotas(home);
-  const places = { slugs, units, volumes: join(home, 'volumes'), quotas };
+  const places = { artifacts, units, volumes: join(home, 'volumes'), quotas };
   const provisioner = await createProcessProvisioner({ sandbox, ...places, logger, sealer, guard, isKeeper: true });
   const edge = openEdge();
   const kept = new KeptUnits({

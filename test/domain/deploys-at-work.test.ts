@@ -87,7 +87,7 @@ describe('while a deploy builds', () => {
     await removing;
     expect(await deploying).toBe('cancelled');
     await expectSound(world);
-    expect(world.machine.builder.artifacts.size).toBe(0);
+    expect(world.machine.artifacts.kept.size).toBe(0);
   });
 
   it('whoever has lost the right meanwhile changes nothing', async () => {

@@ -30,7 +30,7 @@ it('of an app that is stopped nobody says that it serves', async () => {
   const deploying = world.deploy('shop', { processes: { web: 'exit 3' } }, { say });
   await expect(deploying).rejects.toMatchObject({ code: 'deploy.failed' });
   expect(said.join('\n')).toContain('The app stays stopped, with your previous version (release 1).');
-  world.machine.builder.artifacts.clear();
+  world.machine.artifacts.kept.clear();
   await expect(startStop.start(ANN, 'shop', '', say)).rejects.toThrow(/Nothing has changed: the app stays stopped\.$/);
 });
 
@@ -67,7 +67,7 @@ it('a commit whose answer was lost on its way is a commit: what serves is left a
 });
 
 it('the code of a deploy stays as long as nobody can tell whether it serves', async () => {
-  const { store, builder } = world.machine;
+  const { store, artifacts } = world.machine;
   const away = (): never => {
     throw new Error('the store is away');
   };
@@ -85,7 +85,7 @@ it('the code of a deploy stays as long as nobody can tell whether it serves', as
   await expect(world.deploy('shop')).rejects.toMatchObject({ code: 'deploy.failed' });
   for (const end of undo) end();
   const artifact = (await store.release('shop', 2))?.artifact ?? '';
-  expect(builder.artifacts.has(artifact)).toBe(true);
+  expect(artifacts.kept.has(artifact)).toBe(true);
   world = await world.next();
   await world.settled();
   expect(await store.app('shop')).toMatchObject({ release: 2 });

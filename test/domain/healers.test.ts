@@ -121,15 +121,15 @@ it('finish or undo what was left unfinished', async () => {
 });
 
 it('remove what no app owns, and make a repository that is missing', async () => {
-  const { gitHost, builder } = world.machine;
+  const { gitHost, artifacts } = world.machine;
   await gitHost.create('stray');
   await gitHost.remove('shop');
-  builder.artifacts.set('shop/forgotten', { app: 'shop' });
-  builder.artifacts.set('stray/forgotten', { app: 'stray' });
+  artifacts.kept.set('shop/forgotten', { app: 'shop' });
+  artifacts.kept.set('stray/forgotten', { app: 'stray' });
   expect((await healed('repositories')).sort()).toEqual(['repository:shop', 'repository:stray']);
   expect(await gitHost.list()).toEqual(['shop']);
   expect((await healed('slugs')).sort()).toEqual(['slug:shop/forgotten', 'slug:stray/forgotten']);
-  expect(builder.artifacts.size).toBe(1);
+  expect(artifacts.kept.size).toBe(1);
 });
 
 it('end units that belong to nothing', async () => {
@@ -145,7 +145,7 @@ it('end units that belong to nothing', async () => {
 });
 
 it('leave alone what an operation is busy with', async () => {
-  world.machine.builder.artifacts.set('shop/forgotten', { app: 'shop' });
+  world.machine.artifacts.kept.set('shop/forgotten', { app: 'shop' });
   await world.parts.leases.hold('app:shop', { waitMs: 1_000, holder: 'a test' }, async () => {
     expect((await run('slugs')).found).toEqual([]);
   });
@@ -196,13 +196,13 @@ it('run by themselves: what is seen twice is healed, what throws code away only 
 
 it('put in order what is about the apps of a user, and tell of nothing else', async () => {
   const { healers } = world.useCases;
-  const { builder } = world.machine;
-  for (const app of ['shop', 'stray']) builder.artifacts.set(`${app}/forgotten`, { app });
+  const { artifacts } = world.machine;
+  for (const app of ['shop', 'stray']) artifacts.kept.set(`${app}/forgotten`, { app });
   expect((await healers.list(ANN)).map(({ name }) => name)).toEqual(NAMES.filter((name) => name !== 'elsewhere'));
   expect((await healers.run(BOB, 'slugs')).found).toEqual([]);
   const { found } = await healers.run(ANN, 'slugs');
   expect(found).toMatchObject([{ target: 'slug:shop/forgotten', outcome: 'healed' }]);
-  expect([...builder.artifacts.keys()]).toContain('stray/forgotten');
+  expect([...artifacts.kept.keys()]).toContain('stray/forgotten');
   await expect(healers.run(ANN, 'elsewhere')).rejects.toMatchObject({ code: 'access.denied' });
   await expect(healers.recent(ANN)).rejects.toMatchObject({ code: 'access.denied' });
 });

@@ -56,10 +56,10 @@ describe('an image', () => {
     world.machine.images.images.set(NAME, { digest: ONE, processes: { web: 'exit 3' } });
     expect(await causeOf(deploy(world, 'shop'))).toBe('exited');
     await expectSound(world);
-    expect([...world.machine.builder.artifacts.keys()]).toEqual([first.artifact]);
+    expect([...world.machine.artifacts.kept.keys()]).toEqual([first.artifact]);
     for (let n = 0; n < 3; n += 1) await world.deploy('shop');
     await world.settled();
-    expect(world.machine.builder.artifacts.has(first.artifact)).toBe(false);
+    expect(world.machine.artifacts.kept.has(first.artifact)).toBe(false);
     await expectSound(world);
   });
 

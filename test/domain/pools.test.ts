@@ -250,7 +250,7 @@ describe('an app', () => {
       await world.createApp('shop');
       await addPool(world, 'away', ELSEWHERE);
       await world.deploy('shop', { processes: { web: 'serve' } });
-      for (const artifact of world.machine.builder.artifacts.keys()) addProgram(processes.addSlug(artifact));
+      for (const artifact of world.machine.artifacts.kept.keys()) addProgram(processes.addSlug(artifact));
       const load = asking(world, 'shop', 2);
       for (const pool of ['away', 'default', 'away']) {
         await move(world, 'shop', pool);

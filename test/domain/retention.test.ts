@@ -20,10 +20,11 @@ describe('retention', () => {
   afterEach(() => world.dispose());
 
   const retention = () => {
-    const { store, builder, settings, now } = world.machine;
+    const { store, artifacts, builder, settings, now } = world.machine;
     return createRetention({
       store,
       auditLog: world.parts.auditLog,
+      artifacts,
       builder,
       leases: world.parts.leases,
       queue: world.parts.queue,
@@ -57,12 +58,12 @@ describe('retention', () => {
     await setEnv(12);
     await retention().run(unstopped());
     expect(await releases()).toHaveLength(20);
-    const { builder } = world.machine;
-    expect((await builder.list()).map(({ id }) => id).sort()).toEqual([first.artifact, second.artifact].sort());
+    const { artifacts } = world.machine;
+    expect((await artifacts.list()).map(({ id }) => id).sort()).toEqual([first.artifact, second.artifact].sort());
     await world.useCases.deploys.rollback(ANN, 'shop', first.artifact, () => {});
     await world.deploy('shop');
     await world.settled();
-    expect((await builder.list()).map(({ id }) => id)).not.toContain(second.artifact);
+    expect((await artifacts.list()).map(({ id }) => id)).not.toContain(second.artifact);
   });
 
   it('leaves an app alone that somebody works on', async () => {
@@ -100,12 +101,13 @@ describe('retention', () => {
   it('goes on with the rest when one part fails, and ends when it is stopped', async () => {
     await world.deploy('shop');
     await setEnv(12);
-    const { store, builder, settings, now } = world.machine;
+    const { store, artifacts, builder, settings, now } = world.machine;
     const broken = { ...store, transact: () => Promise.reject(new Error('away')) };
     const parts = {
       auditLog: world.parts.auditLog,
       leases: world.parts.leases,
       queue: world.parts.queue,
+      artifacts,
       builder,
       settings,
       now,

@@ -100,7 +100,7 @@ describe('rollback', () => {
     await expectSound(world);
     expect((await app()).release).toBe(3);
     expect(await world.machine.store.env('shop')).toHaveLength(1);
-    expect(world.machine.builder.artifacts.has(first.artifact)).toBe(true);
+    expect(world.machine.artifacts.kept.has(first.artifact)).toBe(true);
     await back('v1');
     await expectSound(world);
   });
@@ -130,12 +130,12 @@ crashAtEveryStep({
   },
   operation: (world, app) => world.useCases.deploys.rollback(ANN, app, 'v1', say),
   async check(world, app, { acknowledged }) {
-    const { store, builder } = world.machine;
+    const { store, artifacts } = world.machine;
     const release = await store.release(app, (await store.app(app))?.release ?? 0);
     const isBack = release?.reason === 'rollback';
     expect((await store.env(app)).map(({ value }) => value)).toEqual([isBack ? 'old' : 'new']);
     if (acknowledged) expect(isBack).toBe(true);
-    for (const { artifact } of await store.artifacts([app])) expect(builder.artifacts.has(artifact)).toBe(true);
+    for (const { artifact } of await store.artifacts([app])) expect(artifacts.kept.has(artifact)).toBe(true);
   },
 });
 

@@ -2,8 +2,10 @@
 import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { LocalArtifacts } from '../../src/backends/artifact-store/local/local-artifacts.ts';
+import type { ArtifactStore } from '../../src/domain/artifacts/artifact-store.ts';
 import type { Artifact, Builder, BuildRequest } from '../../src/domain/deploys/builder.ts';
-import type { SlugManifest } from '../../src/domain/deploys/slug.ts';
+import type { SlugManifest } from '../../src/domain/artifacts/slug.ts';
 import type { Language } from '../../src/build-plan/language.ts';
 import { LANGUAGES } from '../../src/build-plan/languages/built-in.ts';
 import { createPlatformBuilder } from '../../src/backends/builder/platform/platform-builder.ts';
@@ -16,6 +18,7 @@ export const PLATFORM_FILES = new URL('../../platforms', import.meta.url).pathna
 
 export interface BuilderWorld {
   readonly home: string;
+  readonly artifacts: ArtifactStore;
   readonly builder: Builder;
   readonly sandbox: PlainSandbox;
   /** Lines printed by the last build. */
@@ -36,11 +39,12 @@ export async function builderWorld(
   const home = await mkdtemp(join(tmpdir(), 'builder-'));
   await chmod(home, 0o711);
   const sandbox = new PlainSandbox(options.uid === undefined ? {} : { uid: options.uid });
+  const artifacts = new LocalArtifacts(join(home, 'slugs'));
   const open = () =>
     createPlatformBuilder({
       languages,
       platformFiles: PLATFORM_FILES,
-      slugs: join(home, 'slugs'),
+      artifacts,
       cache: join(home, 'cache'),
       toolchains: join(home, 'toolchains'),
       sandbox,
@@ -56,6 +60,7 @@ export async function builderWorld(
   let deploys = 0;
   return {
     home,
+    artifacts,
     builder,
     sandbox,
     lines,

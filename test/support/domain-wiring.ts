@@ -156,6 +156,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     logStore: faults.wrap('logStore', machine.logStore),
     provisioner: faults.wrap('provisioner', provisioner),
     router: faults.wrap('router', machine.router),
+    artifacts: faults.wrap('artifacts', machine.artifacts),
     builder: faults.wrap('builder', machine.builder),
     imageSource: faults.wrap('imageSource', machine.images),
     volumeHost: faults.wrap('volumeHost', machine.volumes),

@@ -18,6 +18,7 @@ import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memor
 import { MemoryVolumes } from '../../src/backends/volume-host/memory/memory-volumes.ts';
 import { createEngines } from '../../src/backends/provisioner/engines.ts';
 import type { Engines } from '../../src/domain/units/engines.ts';
+import { MemoryArtifacts } from '../../src/backends/artifact-store/memory/memory-artifacts.ts';
 import type { Provisioner, UnitSpec } from '../../src/domain/units/provisioner.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import type { Router, RouteTable } from '../../src/domain/routes/router.ts';
@@ -45,6 +46,7 @@ export interface Machine {
   readonly router: Router;
   /** Of this machine; what names lead to and how full its disk is can be said by a test. */
   readonly probe: Probe & { lost: Set<string>; space: DiskSpace };
+  readonly artifacts: MemoryArtifacts;
   readonly builder: MemoryBuilder;
   readonly images: MemoryImages;
   /** Takes every message, unless a test says otherwise. */
@@ -109,7 +111,7 @@ async function createMachine(settings: Partial<Settings>, other: Provisioner | M
   const units = new MemoryMachine();
   const elsewhere = other instanceof MemoryMachine ? other : new MemoryMachine();
   const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
-  const builder = new MemoryBuilder();
+  const artifacts = new MemoryArtifacts();
   const worlds: DomainWorld[] = [];
   let aheadMs = 0;
   const machine: Machine = {
@@ -120,8 +122,9 @@ async function createMachine(settings: Partial<Settings>, other: Provisioner | M
     router,
     probe: probeOf(directory),
     table,
-    builder,
-    images: new MemoryImages(builder),
+    artifacts,
+    builder: new MemoryBuilder(artifacts),
+    images: new MemoryImages(artifacts),
     webhookSender: {
       answer: async () => ({ status: 204, answer: '', retryAfterMs: 0 }),
       send: (...given) => machine.webhookSender.answer(...given),
@@ -168,7 +171,7 @@ async function createMachine(settings: Partial<Settings>, other: Provisioner | M
     now: () => new Date(Date.now() + aheadMs),
     pass: (ms) => void (aheadMs += ms),
     provisioner: () => {
-      const engine = (home: MemoryMachine) => needingSlugs(createMemoryProvisioner(home), builder);
+      const engine = (home: MemoryMachine) => needingSlugs(createMemoryProvisioner(home), artifacts);
       return createEngines(
         new Map([
           ['memory', engine(units)],
@@ -233,9 +236,9 @@ function remembering(router: Router): { router: Router; table: () => RouteTable 
 }
 
 /** Code that was removed does not start. */
-function needingSlugs(provisioner: Provisioner, builder: MemoryBuilder): Provisioner {
+function needingSlugs(provisioner: Provisioner, artifacts: MemoryArtifacts): Provisioner {
   const demandSlug = (spec: UnitSpec): void => {
-    if (!builder.artifacts.has(spec.artifact)) throw new Failure('internal', `There is no slug ${spec.artifact}.`);
+    if (!artifacts.kept.has(spec.artifact)) throw new Failure('internal', `There is no slug ${spec.artifact}.`);
   };
   const ensure = provisioner.ensure.bind(provisioner);
   const exec = provisioner.exec.bind(provisioner);

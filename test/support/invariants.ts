@@ -47,9 +47,9 @@ async function violationsOf(world: DomainWorld, app: App): Promise<string[]> {
 
 /** The environment, the release and the code on disk agree. */
 async function violationsOfServing(world: DomainWorld, app: App, serving: Release): Promise<string[]> {
-  const { store, builder } = world.machine;
+  const { store, artifacts } = world.machine;
   const wrong: string[] = [];
-  if (!builder.artifacts.has(serving.artifact)) wrong.push(`the slug ${serving.artifact} is gone`);
+  if (!artifacts.kept.has(serving.artifact)) wrong.push(`the slug ${serving.artifact} is gone`);
   const stored = JSON.stringify(envRecord(await store.env(app.name)));
   const released = JSON.stringify(envRecord(serving.env));
   if (stored !== released) wrong.push(`the environment of ${app.name} is ${stored}, of its release ${released}`);
@@ -106,7 +106,7 @@ async function unfinished(world: DomainWorld): Promise<string[]> {
 
 /** Nothing is on the machine that no app needs. */
 async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<string[]> {
-  const { store, builder, gitHost, table, units, elsewhere } = world.machine;
+  const { store, artifacts, builder, gitHost, table, units, elsewhere } = world.machine;
   const names = apps.map((app) => app.name);
   const wrong: string[] = [];
   const repositories = await gitHost.list();
@@ -125,7 +125,7 @@ async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<stri
   }
   const needed = new Set<string>();
   for (const name of names) for (const { artifact } of await store.releases(name, ALL)) needed.add(artifact);
-  for (const id of builder.artifacts.keys()) if (!needed.has(id)) wrong.push(`slug ${id} belongs to no release`);
+  for (const id of artifacts.kept.keys()) if (!needed.has(id)) wrong.push(`slug ${id} belongs to no release`);
   for (const app of builder.caches) if (!names.includes(app)) wrong.push(`the cache of ${app} is still there`);
   return wrong;
 }

@@ -1,4 +1,5 @@
 /** A builder and a git host in memory. What a commit holds is a recipe: what a build of it prints, makes, or fails with. */
+import type { MemoryArtifacts } from '../../src/backends/artifact-store/memory/memory-artifacts.ts';
 import type { HealthCheck, Hooks } from '../../src/domain/apps/app.ts';
 import { Failure, type FailureCause } from '../../src/domain/failure.ts';
 import type { Artifact, Builder, BuildRequest, SourceTree } from '../../src/domain/deploys/builder.ts';
@@ -40,10 +41,14 @@ class RecipeSource implements SourceTree {
 
 export class MemoryBuilder implements Builder {
   readonly name = 'memory';
-  readonly artifacts = new Map<string, { readonly app: string }>();
   readonly caches = new Set<string>();
   /** What was asked for last. */
   lastRequest: BuildRequest | null = null;
+  readonly #artifacts: MemoryArtifacts;
+
+  constructor(artifacts: MemoryArtifacts) {
+    this.#artifacts = artifacts;
+  }
 
   platformNames(): Promise<readonly string[]> {
     return Promise.resolve([PLATFORM_NAME]);
@@ -71,7 +76,7 @@ export class MemoryBuilder implements Builder {
       throw new Failure(recipe.failure, 'The build failed.', { lines: recipe.lines ?? [] });
     }
     const id = `${request.app}/${request.deployId}`;
-    this.artifacts.set(id, { app: request.app });
+    this.#artifacts.kept.set(id, { app: request.app });
     return {
       id,
       platform: request.platform === AUTO_PLATFORM ? PLATFORM_NAME : request.platform,
@@ -86,11 +91,6 @@ export class MemoryBuilder implements Builder {
     };
   }
 
-  remove(artifact: string): Promise<void> {
-    this.artifacts.delete(artifact);
-    return Promise.resolve();
-  }
-
   removeCache(app: string): Promise<void> {
     this.caches.delete(app);
     return Promise.resolve();
@@ -99,21 +99,17 @@ export class MemoryBuilder implements Builder {
   removeUnused(): Promise<string[]> {
     return Promise.resolve([]);
   }
-
-  list(): Promise<{ readonly id: string; readonly app: string }[]> {
-    return Promise.resolve([...this.artifacts].map(([id, { app }]) => ({ id, app })));
-  }
 }
 
-/** Knows the images it was told of, by their complete names. What it makes are artifacts of the builder. */
+/** Knows the images it was told of, by their complete names. What it makes lies beside what is built. */
 export class MemoryImages implements ImageSource {
   readonly images = new Map<string, Recipe & { readonly digest: string }>();
   /** The digest of each artifact. */
   readonly pulled = new Map<string, string>();
-  readonly #builder: MemoryBuilder;
+  readonly #artifacts: MemoryArtifacts;
 
-  constructor(builder: MemoryBuilder) {
-    this.#builder = builder;
+  constructor(artifacts: MemoryArtifacts) {
+    this.#artifacts = artifacts;
   }
 
   /** What is built here begins with no image. */
@@ -135,7 +131,7 @@ export class MemoryImages implements ImageSource {
     if (recipe.failure !== undefined) throw new Failure(recipe.failure, 'The pull failed.');
     const same = kept.find((id) => this.pulled.get(id) === recipe.digest);
     const id = same ?? `${app}/${deployId}`;
-    if (same === undefined) this.#builder.artifacts.set(id, { app });
+    if (same === undefined) this.#artifacts.kept.set(id, { app });
     this.pulled.set(id, recipe.digest);
     return {
       id,

@@ -1,7 +1,7 @@
 /** Starts a process type of a slug the way a unit is started, for tests. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import type { SlugManifest } from '../../src/domain/deploys/slug.ts';
+import type { SlugManifest } from '../../src/domain/artifacts/slug.ts';
 import { freePort } from './free-port.ts';
 
 export interface RunningProcess {

@@ -1,5 +1,6 @@
 /** Takes an app away with everything it left. Begun once, it is carried on after a crash until every trace is gone. */
 import type { Logger } from '../../lib/logger.ts';
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Builder } from '../deploys/builder.ts';
 import type { DeployQueue } from '../deploys/deploy-queue.ts';
 import type { GitHost } from '../deploys/git-host.ts';
@@ -27,6 +28,7 @@ interface RemovalDeps {
   readonly routes: Routes;
   readonly router: Router;
   readonly volumeHost: VolumeHost;
+  readonly artifacts: ArtifactStore;
   readonly builder: Builder;
   readonly gitHost: GitHost;
   readonly logStore: LogStore;
@@ -38,7 +40,8 @@ interface RemovalDeps {
 }
 
 export function createRemoval(deps: RemovalDeps): Removal {
-  const { store, units, routes, router, volumeHost, builder, gitHost, logStore, orphans, queue, settings } = deps;
+  const { store, units, routes, router, volumeHost, artifacts, builder, gitHost, logStore, orphans, queue, settings } =
+    deps;
   return {
     async remove(app) {
       await store.transact(async (tx) => {
@@ -56,7 +59,7 @@ export function createRemoval(deps: RemovalDeps): Removal {
       await Promise.all(all.map((unit) => units.retire(unit)));
       // Before what the builder keeps: with that the number of the app's user is given back.
       await removeVolumesOf({ store, host: volumeHost }, app);
-      for (const artifact of await builder.list()) if (artifact.app === app) await builder.remove(artifact.id);
+      for (const { id } of await artifacts.list(app)) await artifacts.remove(id);
       await builder.removeCache(app);
       await gitHost.remove(app);
       await removeDrainsOf(deps, app);

@@ -1,5 +1,5 @@
 /**
- * Contract: makes something runnable from source. Implementations live in backends/builder/<name> and pass
+ * Contract: makes something runnable from source, and puts it into the artifact store. Implementations live in backends/builder/<name> and pass
  * backends/builder/conformance.ts. A build never touches what serves.
  */
 import type { HealthCheck, Hooks, Liveness } from '../apps/app.ts';
@@ -55,7 +55,7 @@ interface WantedVariable {
 }
 
 export interface Artifact {
-  /** Stable name, given to Provisioner.ensure and to remove(). */
+  /** Its name in the artifact store, given to Provisioner.ensure. */
   readonly id: string;
   /** The one that built it; absent: none, as for an image. */
   readonly platform?: string;
@@ -97,9 +97,7 @@ export interface Builder {
    * Throws Failure: `no_platform`, `no_process`, `invalid_config`, `toolchain_missing`, `build_failed`, `disk_full`, `timeout`, `cancelled`.
    */
   build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact>;
-  /** Removes an artifact; missing: nothing to do. */
-  remove(artifact: string): Promise<void>;
-  /** Removes an app's build cache; missing: nothing to do. */
+  /** Removes an app's build cache; missing: nothing to do. What artifacts that are kept need of it stays, and goes with a later removeUnused(). */
   removeCache(app: string): Promise<void>;
   /**
    * Removes programs brought to this machine that no artifact needs: those no build has used since then, and those used least recently while
@@ -107,6 +105,4 @@ export interface Builder {
    * no build since then. Whatever goes is brought again by the build that wants it. Answers names.
    */
   removeUnused(bounds: UnusedBounds): Promise<string[]>;
-  /** Every artifact on disk with its app, for the healer that removes those no release names. */
-  list(): Promise<{ readonly id: string; readonly app: string }[]>;
 }

@@ -1,12 +1,12 @@
 /**
- * Contract: images that lie in registries. Implementations live in backends/image-source/<name>. What they make is kept and
- * removed by the builder, beside what that has built.
+ * Contract: images that lie in registries. Implementations live in backends/image-source/<name>. What they make is put
+ * into the artifact store, beside what was built.
  */
 import type { Artifact } from './builder.ts';
 import type { HealthCheck, Liveness } from '../apps/app.ts';
 import type { ImageName } from './image-name.ts';
 import type { Login } from '../registries/registry-login.ts';
-import type { SlugImage } from './slug.ts';
+import type { SlugImage } from '../artifacts/slug.ts';
 
 export interface PullRequest {
   readonly app: string;

@@ -1,7 +1,7 @@
 /** Deploys whose run was cut off: by a crash, or by a platform process that lost the app to another one. */
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Store } from '../store.ts';
-import type { Builder } from './builder.ts';
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import { announceDeploy } from './announce-deploy.ts';
 import type { Deploy } from './deploy.ts';
 
@@ -9,7 +9,7 @@ export const INTERRUPTED = 'The deploy was interrupted before the new version se
 
 export interface InterruptedDeps {
   readonly store: Store;
-  readonly builder: Builder;
+  readonly artifacts: Pick<ArtifactStore, 'remove'>;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -21,7 +21,7 @@ export function isCommitted(deploy: Pick<Deploy, 'state'>): boolean {
 
 /** Records a deploy that nobody runs any more as done or failed; the code of a failed one is thrown away. */
 export async function closeInterrupted(deps: InterruptedDeps, deploy: Deploy): Promise<void> {
-  const { store, builder, logger, now } = deps;
+  const { store, artifacts, logger, now } = deps;
   const finishedAt = now().toISOString();
   if (isCommitted(deploy)) {
     await store.transact(async (tx) => {
@@ -36,5 +36,5 @@ export async function closeInterrupted(deps: InterruptedDeps, deploy: Deploy): P
     await tx.appendDeployLog(deploy.id, [` !     Deploy failed (interrupted): ${INTERRUPTED}`]);
   });
   const { artifact } = deploy;
-  if (artifact !== '') await bestEffort(logger, 'removing a slug', () => builder.remove(artifact));
+  if (artifact !== '') await bestEffort(logger, 'removing a slug', () => artifacts.remove(artifact));
 }

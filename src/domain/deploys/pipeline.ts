@@ -22,6 +22,7 @@ import type { Say } from '../say.ts';
 import { type NamedByFile, namedByFile } from '../services/file-names.ts';
 import { appUrl, type Settings } from '../settings.ts';
 import type { StoreWriter } from '../store.ts';
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Artifact } from './builder.ts';
 import { type Deploy, type DeployState, FINISHED, type NewCode } from './deploy.ts';
 import type { DeployQueue, QueuedDeploy } from './deploy-queue.ts';
@@ -45,6 +46,7 @@ import type { VolumeHost } from '../volumes/volume-host.ts';
 import { Transcript } from './transcript.ts';
 
 interface PipelineDeps extends MakeDeps {
+  readonly artifacts: Pick<ArtifactStore, 'remove'>;
   readonly probe: Pick<Probe, 'disk' | 'request'>;
   readonly queue: DeployQueue;
   readonly rollouts: Rollouts;
@@ -315,7 +317,7 @@ export class Pipeline {
 
   /** Records and says everything as far as possible; the error is the same in any case. */
   async #fail(failed: FailedRun): Promise<PlatformError> {
-    const { store, builder, journal, logger, now } = this.#deps;
+    const { store, artifacts, journal, logger, now } = this.#deps;
     const { run, transcript, clock, artifact, facts, thrown } = failed;
     const { deploy } = run;
     const { app } = run.begun;
@@ -343,7 +345,8 @@ export class Pipeline {
     });
     if (isRecorded) this.#deps.counters.deployEnded(state, facts.cause, clock.phases);
     // Else it may serve: whoever closes the deploy knows.
-    if (artifact !== null && isRecorded) await bestEffort(logger, 'removing a slug', () => builder.remove(artifact.id));
+    if (artifact !== null && isRecorded)
+      await bestEffort(logger, 'removing a slug', () => artifacts.remove(artifact.id));
     const what = isCancelled ? 'cancelled' : `failed (${facts.cause})`;
     await journal.note(app.name, `deploy by ${run.by} ${what}: ${facts.message}`);
     return new PlatformError('deploy.failed', `Deploy ${what}: ${facts.message}`, {

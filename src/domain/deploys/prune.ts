@@ -1,17 +1,17 @@
 /** Which releases are kept, and with them the built code: what serves, what can be gone back to, and the newest. */
 import type { Settings } from '../settings.ts';
 import type { Store } from '../store.ts';
-import type { Builder } from './builder.ts';
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 
 /** Of the same code; they differ in environment, limits or numbers of units. */
 const KEPT_PER_ARTIFACT = 10;
 
 /** To be called by who holds the app's lease. */
 export async function pruneReleases(
-  deps: { store: Store; builder: Builder; settings: Pick<Settings, 'keptReleases'> },
+  deps: { store: Store; artifacts: Pick<ArtifactStore, 'remove'>; settings: Pick<Settings, 'keptReleases'> },
   appName: string,
 ): Promise<void> {
-  const { store, builder, settings } = deps;
+  const { store, artifacts, settings } = deps;
   const releases = [...(await store.artifacts([appName]))].sort((a, b) => b.release - a.release);
   const serving = (await store.app(appName))?.release ?? null;
   const units = new Set((await store.units(appName)).map((unit) => unit.release));
@@ -33,5 +33,5 @@ export async function pruneReleases(
   });
   const named = new Set(kept.map(({ artifact }) => artifact));
   const unnamed = new Set(gone.map(({ artifact }) => artifact).filter((artifact) => !named.has(artifact)));
-  for (const artifact of unnamed) await builder.remove(artifact);
+  for (const artifact of unnamed) await artifacts.remove(artifact);
 }

@@ -1,7 +1,7 @@
 /** Deploys, rollouts and removals that were begun and that nobody carries on. */
 import type { Removal } from '../apps/removal.ts';
 import type { Rollouts } from '../rollouts/rollouts.ts';
-import type { Builder } from '../deploys/builder.ts';
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { DeployQueue } from '../deploys/deploy-queue.ts';
 import { closeInterrupted } from '../deploys/interrupted.ts';
 import type { Store } from '../store.ts';
@@ -10,7 +10,7 @@ import type { Finding, Healer } from './healer.ts';
 
 export interface OperationsHealerDeps {
   readonly store: Store;
-  readonly builder: Builder;
+  readonly artifacts: ArtifactStore;
   readonly rollouts: Rollouts;
   readonly removal: Removal;
   readonly queue: Pick<DeployQueue, 'has'>;

@@ -1,12 +1,12 @@
 /** Built code that no release names. */
-import type { Builder } from '../deploys/builder.ts';
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Store } from '../store.ts';
 import type { Healer } from './healer.ts';
 
 const GRACE_MS = 10 * 60_000;
 
-export function createSlugsHealer(deps: { store: Store; builder: Builder }): Healer {
-  const { store, builder } = deps;
+export function createSlugsHealer(deps: { store: Store; artifacts: ArtifactStore }): Healer {
+  const { store, artifacts: kept } = deps;
 
   async function isNeeded(app: string): Promise<(artifact: string) => boolean> {
     const named = new Set((await store.artifacts([app])).map(({ artifact }) => artifact));
@@ -21,7 +21,7 @@ export function createSlugsHealer(deps: { store: Store; builder: Builder }): Hea
     description: 'removes built code that no release names',
 
     async find() {
-      const byApp = Map.groupBy(await builder.list(), (artifact) => artifact.app);
+      const byApp = Map.groupBy(await kept.list(), (artifact) => artifact.app);
       const strays: string[][] = [];
       for (const [app, artifacts] of byApp) {
         const needed = await isNeeded(app);
@@ -36,7 +36,7 @@ export function createSlugsHealer(deps: { store: Store; builder: Builder }): Hea
     },
 
     async heal({ target }) {
-      await builder.remove(target.slice('slug:'.length));
+      await kept.remove(target.slice('slug:'.length));
       return 'The slug was removed.';
     },
   };

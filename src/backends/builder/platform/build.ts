@@ -12,6 +12,7 @@ import { describeBriefly } from '../../../build-plan/description.ts';
 import { NO_SETTINGS } from '../../../domain/apps/app-settings.ts';
 import { ROUTED_PROCESS } from '../../../domain/units/unit.ts';
 import { randomHex } from '../../../lib/ids.ts';
+import type { ArtifactPlace } from '../../../domain/artifacts/artifact-store.ts';
 import type { Artifact, BuildRequest, ProcessSettings } from '../../../domain/deploys/builder.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -21,7 +22,6 @@ import { buildImage, demandImages } from './image-build/build-image.ts';
 import { narrowTo } from './narrow-to.ts';
 import { resolveTools } from './resolve-tools.ts';
 import type { RunningBuild } from './running-build.ts';
-import type { SlugPlace } from './slugs.ts';
 import type { BuildOutput } from './steps/output.ts';
 import { StepRunner } from './steps/step-runner.ts';
 import type { BuilderContext } from './builder-context.ts';
@@ -32,11 +32,10 @@ const SECRET_LENGTH = 128;
 export async function buildSlug(
   context: BuilderContext,
   request: BuildRequest,
-  place: SlugPlace,
+  place: ArtifactPlace,
   output: BuildOutput,
   signal: AbortSignal,
 ): Promise<Artifact> {
-  await context.slugs.begin(place);
   await request.source.extract(place.code, signal);
   const { app, platform, disabled = [] } = request;
   const languages = await languagesFor(context, request);
@@ -121,7 +120,7 @@ async function languagesFor(
   return [...(await context.languages()), ...written];
 }
 
-async function writePlatformFiles({ files }: BuildPlan, platformFiles: string, place: SlugPlace): Promise<void> {
+async function writePlatformFiles({ files }: BuildPlan, platformFiles: string, place: ArtifactPlace): Promise<void> {
   if (files.length === 0) return;
   // The source may hold a link of this name.
   await rm(join(place.code, '.tancho'), { recursive: true, force: true });

@@ -1,9 +1,9 @@
 /** What every build of one builder shares. */
+import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts';
 import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import type { Layers } from './cache/layers.ts';
 import type { Language } from '../../../build-plan/language.ts';
-import type { Slugs } from './slugs.ts';
 import type { StepLimits } from './steps/run-step.ts';
 import type { MachineSettings } from './toolchain/machine-settings.ts';
 import type { Programs } from './toolchain/programs.ts';
@@ -16,7 +16,7 @@ export interface BuilderContext {
   readonly written: (name: string, definition: string) => Promise<Language>;
   /** Absolute: where files that languages put into the code lie. */
   readonly platformFiles: string;
-  readonly slugs: Slugs;
+  readonly artifacts: ArtifactStore;
   readonly layers: Layers;
   readonly programs: Programs;
   readonly toolchains: Toolchains;

@@ -9,8 +9,9 @@ function sample(files: Record<string, string>, platform = 'nodejs') {
 }
 
 builderConformance('platform', async () => {
-  const { builder, dispose } = await builderWorld();
+  const { artifacts, builder, dispose } = await builderWorld();
   return {
+    artifacts,
     builder,
     dispose,
     good: sample(APP),

@@ -26,7 +26,7 @@ export async function writeManifest(build: RunningBuild, { layer, options }: Fin
     if (!(await context.programs.isDefault(program))) path.push(dirname(program.path));
   }
   const site = await siteVariables(plan, place.code);
-  await context.slugs.finish(place, {
+  await context.artifacts.put(place, {
     format: 1,
     platform: plan.platform,
     path: [...new Set(path)],

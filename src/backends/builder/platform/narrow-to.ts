@@ -1,8 +1,8 @@
 import { chmod, lstat, rename } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ArtifactPlace } from '../../../domain/artifacts/artifact-store.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
-import type { SlugPlace } from './slugs.ts';
 
 /**
  * Makes one directory of the source all of it. `root`: a relative path without `..`; '' leaves the source as it is. Throws Failure
@@ -10,7 +10,7 @@ import type { SlugPlace } from './slugs.ts';
  */
 export async function narrowTo(
   { root, app }: { readonly root: string; readonly app: string },
-  { code, directory }: Pick<SlugPlace, 'code' | 'directory'>,
+  { code, directory }: Pick<ArtifactPlace, 'code' | 'directory'>,
 ): Promise<void> {
   if (root === '') return;
   let path = code;

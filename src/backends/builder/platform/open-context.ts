@@ -2,12 +2,12 @@
 import { mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { Logger } from '../../../lib/logger.ts';
+import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts';
 import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { Layers } from './cache/layers.ts';
 import type { Language } from '../../../build-plan/language.ts';
-import { Slugs } from './slugs.ts';
 import type { StepLimits } from './steps/run-step.ts';
 import { MachineSettings } from './toolchain/machine-settings.ts';
 import { Programs, TOOLCHAIN_TENANT } from './toolchain/programs.ts';
@@ -19,8 +19,9 @@ export interface PlatformBuilderOptions {
   readonly platformFiles: string;
   /** Those that come with the program by default. */
   readonly languages?: readonly Language[];
+  /** What it makes is put there; nobody else puts before the builder is opened. */
+  readonly artifacts: ArtifactStore;
   /** Directories owned by this builder; made when missing. */
-  readonly slugs: string;
   readonly cache: string;
   readonly toolchains: string;
   /** Brings and unpacks images for builds from a Dockerfile; absent: there are none. */
@@ -40,11 +41,10 @@ const PROCESSES = 4_096;
 const KEPT_LAYERS = 3;
 
 export async function openContext(options: PlatformBuilderOptions): Promise<BuilderContext> {
-  const slugs = resolve(options.slugs);
   const cache = resolve(options.cache);
   const toolchains = resolve(options.toolchains);
   // Apps may pass through to what is theirs, but not see which other apps there are; toolchains are for all.
-  for (const directory of [slugs, cache]) await mkdir(directory, { recursive: true, mode: 0o711 });
+  await mkdir(cache, { recursive: true, mode: 0o711 });
   await mkdir(toolchains, { recursive: true, mode: 0o755 });
   const { sandbox, buildTimeoutMs: timeoutMs, buildMemoryBytes: memoryBytes = 0 } = options;
   const limits: StepLimits = { memoryBytes, cpuMillis: 0, processes: PROCESSES };
@@ -54,7 +54,7 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
     languages: async () => options.languages ?? (await builtIn()).LANGUAGES,
     written: writtenLanguage,
     platformFiles: resolve(options.platformFiles),
-    slugs: new Slugs(slugs),
+    artifacts: options.artifacts,
     layers: new Layers(cache, KEPT_LAYERS),
     programs: new Programs({ sandbox, directory: toolchains, execPath, environment, limits }),
     toolchains: new Toolchains({ directory: toolchains, sandbox, limits }),
@@ -66,7 +66,7 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
     timeoutMs,
     separated: await separatesUsers(sandbox, toolchains),
   };
-  const removed = await context.slugs.removeUnfinished();
+  const removed = await context.artifacts.removeUnfinished();
   if (removed > 0) options.logger.info({ removed }, 'removed unfinished slugs of interrupted builds');
   await removeLeftovers(cache);
   return context;

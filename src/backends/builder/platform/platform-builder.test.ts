@@ -188,20 +188,20 @@ describe('a slug', () => {
   });
 
   it('that was left unfinished is removed at the next start; finished ones stay', async () => {
-    const { home, build, reopen } = await world();
+    const { artifacts, home, build, reopen } = await world();
     const artifact = await build({ source: treeOf(APP) });
     await mkdir(join(home, 'slugs/other/000000000000000000000009/code'), { recursive: true });
     await mkdir(join(home, 'cache/other/build-9/home'), { recursive: true });
-    const builder = await reopen();
-    expect(await builder.list()).toEqual([{ id: artifact.id, app: 'shop' }]);
+    await reopen();
+    expect(await artifacts.list()).toEqual([{ id: artifact.id, app: 'shop' }]);
     expect(await readdir(join(home, 'slugs'))).toEqual(['shop']);
     expect(await readdir(join(home, 'cache/other'))).toEqual([]);
   });
 
   it('is never removed outside its directory, whatever it is called', async () => {
-    const { home, builder } = await world();
+    const { artifacts, home, builder } = await world();
     await writeFile(join(home, 'precious'), '');
-    for (const id of ['../precious', 'shop/../../precious', '..', '', 'shop/..']) await builder.remove(id);
+    for (const id of ['../precious', 'shop/../../precious', '..', '', 'shop/..']) await artifacts.remove(id);
     await builder.removeCache('..');
     expect(await readdir(home)).toContain('precious');
   });
@@ -238,10 +238,10 @@ describe('the steps of a build', () => {
   it('are stopped when the build takes too long', async () => {
     const ended: unknown[] = []; // On a busy machine a short time may be over before anything is printed.
     for (const buildTimeoutMs of [300, 3_000, 30_000]) {
-      const { build, builder } = await world({ buildTimeoutMs });
+      const { artifacts, build } = await world({ buildTimeoutMs });
       const failure: unknown = await build({ source: hook('echo slow; sleep 300') }).catch((error: unknown) => error);
       expect(failure).toMatchObject({ code: 'timeout' });
-      expect(await builder.list()).toEqual([]);
+      expect(await artifacts.list()).toEqual([]);
       if (ended.push(...(failure as Failure).lines) > 0) break;
     }
     expect(ended).toEqual(['slow']);

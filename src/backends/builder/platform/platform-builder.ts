@@ -1,5 +1,5 @@
 /**
- * Builder that follows build plans and makes slugs. Owns the slugs, the cache and the brought toolchains;
+ * Builder that follows build plans and makes slugs. Owns the cache and the brought toolchains; what it makes is the artifact store's;
  * knows nothing of releases, units or routes.
  */
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';
@@ -16,11 +16,11 @@ import type { Stopped } from './failures.ts';
 import { openContext } from './open-context.ts';
 import type { PlatformBuilderOptions } from './open-context.ts';
 import type { Language } from '../../../build-plan/language.ts';
-import type { SlugPlace } from './slugs.ts';
 import { BuildOutput } from './steps/output.ts';
 import type { BuilderContext } from './builder-context.ts';
 
 const INFO_MS = 60_000;
+const APP = /^[a-z][a-z0-9-]{0,62}$/;
 /** Left in a removed cache that slugs still need a part of. */
 const REMOVED = 'removed';
 /** Its time is that of the last build. */
@@ -61,7 +61,6 @@ class PlatformBuilder implements Builder {
   }
 
   async build(request: BuildRequest, line: (text: string) => void, signal: AbortSignal): Promise<Artifact> {
-    const place = this.#context.slugs.place(request.app, request.deployId);
     const output = new BuildOutput(line, secretsOf(request));
     let stopped: Stopped = signal.aborted ? 'cancelled' : null;
     const stop = new AbortController();
@@ -74,7 +73,7 @@ class PlatformBuilder implements Builder {
     if (signal.aborted) onAbort();
     const timer = setTimeout(() => end('timeout'), this.#context.timeoutMs);
     try {
-      return await this.#queue.run(request.app, () => this.#build(request, place, output, stop.signal), stop.signal);
+      return await this.#queue.run(request.app, () => this.#build(request, output, stop.signal), stop.signal);
     } catch (error) {
       throw asFailure(error, stopped, [...output.tail], this.#context.timeoutMs);
     } finally {
@@ -83,30 +82,20 @@ class PlatformBuilder implements Builder {
     }
   }
 
-  async remove(artifact: string): Promise<void> {
-    const place = this.#context.slugs.named(artifact);
-    if (place === null) return;
-    const app = artifact.split('/')[0] ?? '';
-    await this.#queue.run(app, async () => {
-      await this.#context.slugs.remove(place);
-      const cache = join(this.#context.cache, app);
-      if (await isThere(join(cache, REMOVED))) await this.#emptyCache(app, cache);
-    });
-  }
-
   async removeCache(app: string): Promise<void> {
     const cache = join(this.#context.cache, app);
+    if (!APP.test(app)) return;
     // An app that runs an image has no cache, but a user whose number is to be given back.
-    if (this.#context.slugs.named(`${app}/x`) === null) return;
     await this.#queue.run(app, () => this.#emptyCache(app, cache));
   }
 
   async removeUnused({ since, toolBytes }: UnusedBounds): Promise<string[]> {
-    const { toolchains, slugs, cache } = this.#context;
-    const removed = await toolchains.removeUnused(await slugs.binds(), since, toolBytes);
+    const { toolchains, cache } = this.#context;
+    const removed = await toolchains.removeUnused(await this.#binds(), since, toolBytes);
     for (const app of await readdir(cache).catch(() => [])) {
       await this.#queue.run(app, async () => {
         const own = join(cache, app);
+        if (await isThere(join(own, REMOVED))) await this.#emptyCache(app, own);
         const used = (await stat(join(own, USED)).catch(() => stat(own).catch(() => null)))?.mtime;
         if (used !== undefined && used < since && (await this.#emptyOld(app, own))) removed.push(`cache of ${app}`);
       });
@@ -116,21 +105,26 @@ class PlatformBuilder implements Builder {
 
   /** Everything but the layers that slugs still need, and notes. Whether there was something. */
   async #emptyOld(app: string, cache: string): Promise<boolean> {
-    const { layers, slugs } = this.#context;
+    const { layers } = this.#context;
     const count = async (): Promise<number> => (await readdir(join(cache, 'layers')).catch(() => [])).length;
     const before = await count();
-    await layers.prune(app, await slugs.binds(app), 0);
+    await layers.prune(app, await this.#binds(app), 0);
     const rest = (await readdir(cache)).filter((name) => !['layers', USED, REMOVED].includes(name));
     for (const name of rest) await removeTree(join(cache, name));
     return rest.length > 0 || (await count()) < before;
   }
 
-  list(): Promise<{ readonly id: string; readonly app: string }[]> {
-    return this.#context.slugs.list();
+  /** Directories outside their slugs that the slugs of an app, or of all, need. */
+  async #binds(app?: string): Promise<Set<string>> {
+    const { artifacts } = this.#context;
+    const all = await artifacts.list(app);
+    const opened = await Promise.all(all.map(({ id }) => artifacts.open(id)));
+    return new Set(opened.flatMap((artifact) => artifact?.manifest.binds ?? []));
   }
 
-  async #build(request: BuildRequest, place: SlugPlace, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
-    const { slugs, layers, cache, sandbox } = this.#context;
+  async #build(request: BuildRequest, output: BuildOutput, signal: AbortSignal): Promise<Artifact> {
+    const { artifacts, layers, cache, sandbox } = this.#context;
+    const place = await artifacts.begin(request.app, request.deployId);
     try {
       await mkdir(join(cache, request.app), { recursive: true });
       await sandbox.admit(join(cache, request.app), request.app);
@@ -139,22 +133,22 @@ class PlatformBuilder implements Builder {
       const { buildSlug } = await import('./build.ts');
       const artifact = await buildSlug(this.#context, request, place, output, signal);
       await bestEffort(this.#logger, 'removing old dependency layers', async () =>
-        layers.prune(request.app, await slugs.binds(request.app)),
+        layers.prune(request.app, await this.#binds(request.app)),
       );
       return artifact;
     } catch (error) {
-      await slugs.remove(place);
+      await artifacts.remove(place.id);
       throw error;
     }
   }
 
   /** Everything but the layers that slugs still need; those go with the last slug. */
   async #emptyCache(app: string, cache: string): Promise<void> {
-    const needed = await this.#context.slugs.binds(app);
+    const needed = await this.#binds(app);
     if (![...needed].some((path) => path.startsWith(join(cache, 'layers')))) {
       await removeTree(cache);
       // Nothing of the app is left that its user could own; who removes an app has ended its processes before.
-      if ((await this.#context.slugs.list(app)).length === 0) await this.#context.sandbox.forget(app);
+      if ((await this.#context.artifacts.list(app)).length === 0) await this.#context.sandbox.forget(app);
       return;
     }
     await this.#context.layers.prune(app, needed, 0);

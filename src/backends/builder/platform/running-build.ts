@@ -1,8 +1,8 @@
 /** One build under way: what all its parts know. */
 import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import type { SourceFiles } from '../../../build-plan/source/source-files.ts';
+import type { ArtifactPlace } from '../../../domain/artifacts/artifact-store.ts';
 import type { BuildRequest } from '../../../domain/deploys/builder.ts';
-import type { SlugPlace } from './slugs.ts';
 import type { BuildOutput } from './steps/output.ts';
 import type { Program } from './toolchain/programs.ts';
 import type { FetchedTool } from './toolchain/toolchains.ts';
@@ -12,7 +12,7 @@ export interface RunningBuild {
   readonly context: BuilderContext;
   readonly request: BuildRequest;
   readonly plan: BuildPlan;
-  readonly place: SlugPlace;
+  readonly place: ArtifactPlace;
   readonly files: SourceFiles;
   /** Tools found on this machine, in the plan's order. */
   readonly programs: readonly Program[];

@@ -20,16 +20,16 @@ async function world(): Promise<BuilderWorld> {
 }
 
 it('tools go when nothing has used them for long, not while a slug needs them', async () => {
-  const { build, builder, home } = await world();
+  const { build, artifacts, builder, home } = await world();
   const source = treeOf({ ...APP, 'app.json': '{"wants":{"cp":"^97.0.0"}}' });
   const { id } = await build({ source });
   const [yesterday, tomorrow] = [-1, 1].map((days) => new Date(Date.now() + days * 86_400_000)) as [Date, Date];
   expect(await builder.removeUnused({ since: tomorrow, toolBytes: 0 })).toEqual([]);
-  await builder.remove(id);
+  await artifacts.remove(id);
   expect(await builder.removeUnused({ since: yesterday, toolBytes: 0 })).toEqual([]);
   expect(await builder.removeUnused({ since: tomorrow, toolBytes: 0 })).toEqual(['cp/97.2.0']);
   expect(await readdir(join(home, 'toolchains/cp'))).toEqual([]);
-  await builder.remove((await build({ source })).id);
+  await artifacts.remove((await build({ source })).id);
   const ready = join(home, 'toolchains/cp/97.2.0/ready');
   await utimes(ready, yesterday, yesterday);
   await build({ source });
@@ -37,7 +37,7 @@ it('tools go when nothing has used them for long, not while a slug needs them', 
 });
 
 it('tools hold no more together than they may, and what builds keep goes when there was none for long', async () => {
-  const { build, builder, home } = await world();
+  const { build, artifacts, builder, home } = await world();
   const source = (wanted: string) => treeOf({ ...APP, 'app.json': `{"wants":{"cp":"${wanted}"}}` });
   const first = await build({ source: source('97.1') });
   const second = await build({ source: source('97.2') });
@@ -46,7 +46,7 @@ it('tools hold no more together than they may, and what builds keep goes when th
   const bounds = { since: new Date(0), toolBytes: 1 };
   // Both are needed.
   expect(await builder.removeUnused(bounds)).toEqual([]);
-  await builder.remove(second.id);
+  await artifacts.remove(second.id);
   expect(await builder.removeUnused({ ...bounds, toolBytes: 1024 ** 3 })).toEqual([]);
   expect(await builder.removeUnused(bounds)).toEqual(['cp/97.2.0']);
   await mkdir(join(home, 'cache/shop/downloads'), { recursive: true });
@@ -54,5 +54,5 @@ it('tools hold no more together than they may, and what builds keep goes when th
   expect(await builder.removeUnused({ since: tomorrow, toolBytes: 0 })).toEqual(['cache of shop']);
   expect(await builder.removeUnused({ since: tomorrow, toolBytes: 0 })).toEqual([]);
   expect(await readdir(join(home, 'cache/shop'))).not.toContain('downloads');
-  await builder.remove(first.id);
+  await artifacts.remove(first.id);
 });

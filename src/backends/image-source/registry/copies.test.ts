@@ -15,6 +15,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ImageRegistry, type ImageParts } from '../../../../test/support/image-registry.ts';
 import { parseImageName } from '../../../domain/deploys/image-name.ts';
 import { BlobCache } from './blob-cache.ts';
+import { LocalArtifacts } from '../../artifact-store/local/local-artifacts.ts';
 import { createRegistryImages } from './registry-images.ts';
 
 const ONE_FILE: ImageParts = { layers: [[{ path: 'app', data: 'program' }]], config: { Entrypoint: ['/app'] } };
@@ -42,7 +43,7 @@ describe('an image', () => {
     registry.faults.set(blobs[0]?.digest ?? '', 'halt');
     const source = createRegistryImages({
       addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
-      ...{ slugs, logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
+      ...{ artifacts: new LocalArtifacts(slugs), logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
     });
     const image = parseImageName(`${registry.host}/team/app:1`);
     const pulling = source.pull(
@@ -66,7 +67,13 @@ describe('an image', () => {
       const wrong = new Map([[closed.host, { user: 'ann', password: 'old' }]]);
       const source = createRegistryImages({
         addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
-        ...{ slugs, logins: wrong, insecure: [closed.host], timeoutMs: 60_000, arch: 'x64' },
+        ...{
+          artifacts: new LocalArtifacts(slugs),
+          logins: wrong,
+          insecure: [closed.host],
+          timeoutMs: 60_000,
+          arch: 'x64',
+        },
       });
       const request = { app: 'shop', image: parseImageName(`${closed.host}/team/app:1`), kept: [], commands: {} };
       const pull = (deployId: string, logins: typeof wrong) =>
@@ -90,7 +97,7 @@ describe('an image', () => {
     registry.addImage('team/app', '2', { layers: [files.slice(0, 1)], config });
     const source = createRegistryImages({
       addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
-      ...{ slugs, logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
+      ...{ artifacts: new LocalArtifacts(slugs), logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
     });
     const pull = (tag: string, deployId: string, kept: string[] = []) => {
       const image = parseImageName(`${registry.host}/team/app:${tag}`);
@@ -112,7 +119,13 @@ describe('an image', () => {
     const { digest, layers } = registry.addImage('team/app', '1', ONE_FILE);
     const source = createRegistryImages({
       addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
-      ...{ slugs, blobs: join(slugs, '.blobs'), logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
+      ...{
+        artifacts: new LocalArtifacts(slugs),
+        blobs: join(slugs, '.blobs'),
+        logins: new Map<string, never>(),
+        timeoutMs: 60_000,
+        arch: 'x64',
+      },
     });
     const image = parseImageName(`${registry.host}/team/app:1`);
     for (const name of ['one', 'two']) {
@@ -143,7 +156,7 @@ describe('an image', () => {
     const { layers } = registry.addImage('team/app', '1', ONE_FILE);
     const source = createRegistryImages({
       addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
-      ...{ slugs, logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
+      ...{ artifacts: new LocalArtifacts(slugs), logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' },
     });
     const directory = join(slugs, 'built');
     mkdirSync(directory);

@@ -5,7 +5,7 @@ import { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import { ROUTED_PROCESS } from '../../../domain/units/unit.ts';
 import type { Artifact } from '../../../domain/deploys/builder.ts';
 import { imageCommand } from '../../../domain/deploys/image-command.ts';
-import type { SlugImage } from '../../../domain/deploys/slug.ts';
+import type { SlugImage } from '../../../domain/artifacts/slug.ts';
 import { argvText } from '../../../lib/argv-text.ts';
 import type { SourceReader } from '../../../build-plan/source/source-reader.ts';
 import type { ImageConfig } from './image-config.ts';

@@ -1,6 +1,6 @@
 /** The last touches to a root: what a running process finds in every sandbox, and what its image wants to be there. */
 import { basename } from 'node:path';
-import { MACHINE_FILES, type SlugImage } from '../../../domain/deploys/slug.ts';
+import { MACHINE_FILES, type SlugImage } from '../../../domain/artifacts/slug.ts';
 import { unfit } from './failures.ts';
 import type { ImageConfig } from './image-config.ts';
 import { partsOf, type RootTree } from './root-tree.ts';

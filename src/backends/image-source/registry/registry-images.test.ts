@@ -9,7 +9,8 @@ import { tarOf } from '../../../../test/support/tar-writer.ts';
 import { parseImageName } from '../../../domain/deploys/image-name.ts';
 import type { PulledImage } from '../../../domain/deploys/image-source.ts';
 import { Failure, type FailureCause } from '../../../domain/failure.ts';
-import type { SlugManifest } from '../../../domain/deploys/slug.ts';
+import type { SlugManifest } from '../../../domain/artifacts/slug.ts';
+import { LocalArtifacts } from '../../artifact-store/local/local-artifacts.ts';
 import { createRegistryImages, type RegistryImagesOptions } from './registry-images.ts';
 
 const ONE_FILE: ImageParts = {
@@ -40,7 +41,7 @@ async function start(options: ImageRegistryOptions = {}): Promise<ImageRegistry>
   return registry;
 }
 
-interface Pull extends Partial<Omit<RegistryImagesOptions, 'slugs'>> {
+interface Pull extends Partial<Omit<RegistryImagesOptions, 'artifacts'>> {
   readonly image?: string;
   readonly kept?: readonly string[];
   readonly signal?: AbortSignal;
@@ -51,7 +52,7 @@ function pull(registry: ImageRegistry, options: Pull = {}): Promise<PulledImage>
   const { image = 'team/app:1', kept = [], signal = NEVER, deployId = 'd1', ...more } = options;
   const source = createRegistryImages({
     addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
-    slugs,
+    artifacts: new LocalArtifacts(slugs),
     logins: new Map(),
     timeoutMs: 60_000,
     arch: 'x64',

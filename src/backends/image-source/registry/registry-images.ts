@@ -1,8 +1,9 @@
 /**
  * Images from registries. Owns the way from a name to a slug: the manifest, the layers, the root file system they make; and the blobs
- * that are kept for those who build on images. Slugs are removed by the builder, like its own; units of them are the provisioner's business.
+ * that are kept for those who build on images. What is pulled belongs to the artifact store; units of it are the provisioner's business.
  */
 import { resolve } from 'node:path';
+import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts';
 import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { ImageName } from '../../../domain/deploys/image-name.ts';
 import { type AddressGuardOptions, createAddressGuard } from '../../../lib/guarded/address-guard.ts';
@@ -15,8 +16,8 @@ import { type Login, RegistryClient } from './registry-client.ts';
 export interface RegistryImagesOptions {
   /** Which addresses may be called. */
   readonly addresses: AddressGuardOptions;
-  /** Directory of slugs, see SlugManifest. */
-  readonly slugs: string;
+  /** Where images that are pulled are kept. */
+  readonly artifacts: ArtifactStore;
   /** Directory of blobs that are kept for builds; absent: none are. */
   readonly blobs?: string;
   /** By the host of the registry. */
@@ -37,9 +38,8 @@ export interface Bringing extends Lookup {
 }
 
 export function createRegistryImages(options: RegistryImagesOptions): ImageSource {
-  const { addresses, logins, insecure = [], timeoutMs, arch = process.arch } = options;
+  const { addresses, artifacts, logins, insecure = [], timeoutMs, arch = process.arch } = options;
   const limits: ImageLimits = { ...IMAGE_LIMITS, timeoutMs, ...options.limits };
-  const slugs = resolve(options.slugs);
   const guard = createAddressGuard(addresses);
   const blobs = options.blobs === undefined ? null : new BlobCache(resolve(options.blobs));
 
@@ -83,7 +83,7 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
   return {
     async pull(request, line, signal) {
       const { pullImage } = await import('./pull-image.ts');
-      return bringing(request, line, signal, (one) => pullImage({ ...one, request, slugs }));
+      return bringing(request, line, signal, (one) => pullImage({ ...one, request, artifacts }));
     },
     async copy(request, line, signal) {
       const { copyImage } = await import('./copy-image.ts');

@@ -2,6 +2,7 @@
  * Who an image's processes are. On this machine they are always the app's own user, who owns every file of the image; what is
  * found here is only as whom they see themselves.
  */
+import { ORDINARY_USER } from '../../../domain/artifacts/slug.ts';
 import { unfit } from './failures.ts';
 import type { RootTree } from './root-tree.ts';
 
@@ -19,8 +20,6 @@ interface Entry {
   readonly home: string;
 }
 
-/** For images that would run as root: without its rights, programs that find themselves to be root go wrong. */
-const ORDINARY = 1000;
 const MAX_ID = 2_147_483_647;
 const MAX_FILE_BYTES = 1024 * 1024;
 const PASSWD = ['etc', 'passwd'];
@@ -38,7 +37,7 @@ export async function runsAs(tree: RootTree, wanted: string): Promise<RunsAs> {
   }
   const uid = number ?? entry?.uid ?? 0;
   const home = await existing(tree, entry?.home ?? (uid === 0 ? '/root' : '/'));
-  if (uid === 0) return known(tree, entries, { uid: ORDINARY, gid: ORDINARY, home });
+  if (uid === 0) return known(tree, entries, { uid: ORDINARY_USER, gid: ORDINARY_USER, home });
   const gid = group === undefined || group === '' ? (entry?.gid ?? uid) : await groupId(tree, group);
   return known(tree, entries, { uid, gid, home });
 }

@@ -166,7 +166,7 @@ class ProcessProvisioner implements Provisioner {
 
   async #slug(spec: UnitSpec): Promise<Slug> {
     const { artifact, app } = spec;
-    return openSlug({ slugs: this.#options.slugs, artifact, app, sandbox: this.#sandbox, queue: this.#queue });
+    return openSlug({ artifacts: this.#options.artifacts, artifact, app, sandbox: this.#sandbox, queue: this.#queue });
   }
 
   async #servicesOf({ services = [] }: UnitSpec): Promise<Service[]> {

@@ -1,3 +1,4 @@
+import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts';
 import type { AddressGuard } from '../../../lib/guarded/address-guard.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
@@ -8,8 +9,8 @@ import type { ReadinessLimits } from './readiness.ts';
 
 export interface ProcessProvisionerOptions {
   readonly sandbox: Sandbox;
-  /** Directory of slugs, see SlugManifest. */
-  readonly slugs: string;
+  /** On this machine. */
+  readonly artifacts: Pick<ArtifactStore, 'open'>;
   /** Directory with one directory per unit; ours alone. */
   readonly units: string;
   /** Keep the kernel's limits of what units write; absent: there are none. */

@@ -7,6 +7,7 @@ import { SILENT } from '../../../lib/logger.ts';
 import { probeSandbox } from '../../../sandbox/probe.ts';
 import type { Sandbox, SandboxLevel } from '../../../sandbox/sandbox.ts';
 import type { ConformanceWorld } from '../conformance.ts';
+import { LocalArtifacts } from '../../artifact-store/local/local-artifacts.ts';
 import type { ProcessProvisionerOptions } from './provisioner-options.ts';
 import { createProcessProvisioner } from './process-provisioner.ts';
 import { loadRecord, unitPaths } from './unit-record.ts';
@@ -110,8 +111,9 @@ export async function createProcessWorld(
   addSlug('slug1');
   const sandbox = withChanges(level.sandbox, changes);
   const readiness = { wrongPlaceGraceMs: 500 };
+  const artifacts = new LocalArtifacts(slugs);
   const make = (): Promise<Provisioner> =>
-    createProcessProvisioner({ sandbox, slugs, units, volumes, logger: SILENT, readiness, ...more });
+    createProcessProvisioner({ sandbox, artifacts, units, volumes, logger: SILENT, readiness, ...more });
   let current = await make();
   return {
     home,

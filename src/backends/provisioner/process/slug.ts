@@ -1,8 +1,9 @@
 /** Finds a built slug and makes it ready for its tenant. */
-import { chmod, readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts';
 import { Failure } from '../../../domain/failure.ts';
-import type { SlugManifest } from '../../../domain/deploys/slug.ts';
+import type { SlugManifest } from '../../../domain/artifacts/slug.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import type { KeyedQueue } from '../../../lib/keyed-queue.ts';
 
@@ -12,35 +13,25 @@ export interface Slug {
 }
 
 interface SlugRequest {
-  readonly slugs: string;
+  readonly artifacts: Pick<ArtifactStore, 'open'>;
   readonly artifact: string;
   readonly app: string;
   readonly sandbox: Sandbox;
   readonly queue: KeyedQueue;
 }
 
-const ARTIFACT = /^[A-Za-z0-9][A-Za-z0-9._-]*(?:\/[A-Za-z0-9][A-Za-z0-9._-]*)?$/;
-
 /** Throws Failure `internal` when the slug is not there. */
-export async function openSlug({ slugs, artifact, app, sandbox, queue }: SlugRequest): Promise<Slug> {
-  if (!ARTIFACT.test(artifact)) throw missing(artifact);
-  const directory = join(slugs, artifact);
-  const code = join(directory, 'code');
-  let manifest: Partial<SlugManifest>;
-  try {
-    manifest = JSON.parse(await readFile(join(directory, 'slug.json'), 'utf8')) as Partial<SlugManifest>;
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) throw missing(artifact);
-    throw error;
-  }
+export async function openSlug({ artifacts, artifact, app, sandbox, queue }: SlugRequest): Promise<Slug> {
+  const slug = await artifacts.open(artifact);
+  if (slug === null) throw missing(artifact);
+  const { code, manifest } = slug;
   if (manifest.image !== undefined && !sandbox.roots) throw noRoots();
   // In turn, for a second hand-over during the first would take the tree away from a unit that has just started.
   await queue.run(`slug:${artifact}`, async () => {
     await sandbox.own(code, app);
-    if (sandbox.level !== 'plain') await chmod(directory, 0o711);
+    if (sandbox.level !== 'plain') await chmod(dirname(code), 0o711);
   });
-  const { platform = '', path = [], env = {}, binds = [], image } = manifest;
-  return { code, manifest: { format: 1, platform, path, env, binds, ...(image !== undefined && { image }) } };
+  return { code, manifest };
 }
 
 function noRoots(): Failure {

@@ -1,7 +1,7 @@
 /** Pure but for names of this machine: what processes of a slug see and where they begin. One for units, commands and shells. */
 import { existsSync, realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { MACHINE_FILES, type SlugImage } from '../../../domain/deploys/slug.ts';
+import { MACHINE_FILES, type SlugImage } from '../../../domain/artifacts/slug.ts';
 import type { SandboxBind, SandboxRequest } from '../../../sandbox/sandbox.ts';
 import type { CodePlace } from './code-layers.ts';
 import type { Slug } from './slug.ts';

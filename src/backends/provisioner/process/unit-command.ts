@@ -1,6 +1,6 @@
 /** Pure: what a unit's process is told - its command line and its environment. */
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
-import type { SlugManifest } from '../../../domain/deploys/slug.ts';
+import type { SlugManifest } from '../../../domain/artifacts/slug.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { argvOf } from '../../../lib/argv-text.ts';
 

@@ -107,17 +107,18 @@ describe('a layer', () => {
   });
 
   it('lives as long as a slug needs it, also when the cache is removed', async () => {
-    const { build, manifest, home, builder, sandbox } = await world();
+    const { artifacts, build, manifest, home, builder, sandbox } = await world();
     const kept = await build({ source: treeOf(LAYERED) });
     for (let version = 0; version < 5; version += 1) {
-      await builder.remove((await build({ source: treeOf({ ...LAYERED, 'layer.txt': String(version) }) })).id);
+      await artifacts.remove((await build({ source: treeOf({ ...LAYERED, 'layer.txt': String(version) }) })).id);
     }
     const [tree = ''] = (await manifest(kept)).binds;
     expect((await stat(tree)).isDirectory()).toBe(true);
     await builder.removeCache('shop');
     expect((await stat(tree)).isDirectory()).toBe(true);
     expect(sandbox.forgotten).toEqual([]);
-    await builder.remove(kept.id);
+    await artifacts.remove(kept.id);
+    await builder.removeUnused({ since: new Date(0), toolBytes: 0 });
     expect(await readdir(join(home, 'cache'))).toEqual([]);
     expect(sandbox.forgotten).toEqual(['shop']);
   });

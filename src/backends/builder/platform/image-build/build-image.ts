@@ -102,6 +102,6 @@ async function finish(
   ]);
   await removeTree(place.code);
   await rename(root, place.code);
-  await context.slugs.finish(place, { format: 1, platform: plan.platform, path: [], env, binds: [], image });
+  await context.artifacts.put(place, { format: 1, platform: plan.platform, path: [], env, binds: [], image });
   return { processes: Object.fromEntries(entries) as Record<string, string>, healthCheck, liveness };
 }

@@ -14,6 +14,7 @@ import { Failure } from '../../../../domain/failure.ts';
 import { findProgram } from '../../../../lib/find-program.ts';
 import { probeSandbox } from '../../../../sandbox/probe.ts';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
+import { LocalArtifacts } from '../../../artifact-store/local/local-artifacts.ts';
 import { createRegistryImages } from '../../../image-source/registry/registry-images.ts';
 
 const BUSYBOX = ['/bin/busybox', '/usr/bin/busybox'].find((file) => existsSync(file));
@@ -42,7 +43,7 @@ describe.skipIf(missing !== false)('a build from a Dockerfile', () => {
   beforeEach(async () => {
     const images = createRegistryImages({
       addresses: { allow: [], allowLoopback: true, ownPorts: () => [] },
-      ...{ slugs: join(home, 'unused'), blobs: join(home, 'blobs') },
+      ...{ artifacts: new LocalArtifacts(join(home, 'unused')), blobs: join(home, 'blobs') },
       logins: new Map(),
       timeoutMs: 120_000,
     });
@@ -152,7 +153,7 @@ describe.skipIf(missing !== false)('a build from a Dockerfile', () => {
     expect(failure).toMatchObject({ code: 'build_failed' });
     expect(failure.message).toContain('The step "RUN echo the reason && exit 7" failed');
     expect(failure.lines.join('\n')).toContain('the reason');
-    expect(await world.builder.list()).toEqual([]);
+    expect(await world.artifacts.list()).toEqual([]);
     expect(readdirSync(join(world.home, 'cache', 'shop')).sort()).toEqual(['containers', 'used']);
   });
 

@@ -1,7 +1,4 @@
-/**
- * A slug: the built output on the process engine, at `<slugs>/<artifact>/` with the code in `code/` and this manifest in
- * `slug.json`. Written by the builder or from an image, read by the provisioner.
- */
+/** A slug: the built output, a directory with code, and this manifest. Written by the builder or from an image, read by engines. */
 export interface SlugManifest {
   readonly format: 1;
   readonly platform: string;
@@ -14,6 +11,9 @@ export interface SlugManifest {
   /** There when `code/` is a whole root file system. Command lines are then lists of arguments (lib/argv-text.ts), not for a shell. */
   readonly image?: SlugImage;
 }
+
+/** As whom processes see themselves where nothing says otherwise; no root, without whose rights programs that find themselves to be root go wrong. */
+export const ORDINARY_USER = 1000;
 
 /** Where processes of an image find files of the machine; /etc/hosts and /etc/resolv.conf of the image are links to there. */
 export const MACHINE_FILES = '/.tancho';
