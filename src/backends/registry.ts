@@ -158,7 +158,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   };
 
   const openGitHost = async (): Promise<Pick<Backends, 'gitHost'>> => ({
-    gitHost: await keep(createBareRepos({ root: home('repos'), preReceive: options.preReceive, logger })),
+    gitHost: await keep(reposOf(config, options)),
   });
 
   const opening = [openStores(config, logger, keep), openEngine(), openRouter(), openGitHost()] as const;
@@ -179,6 +179,11 @@ async function openStores(config: Config, logger: Logger, keep: Keep): Promise<P
   const place = databasePlaces(config);
   const store = await keep(createSqlStore(place('tancho.db'), { sealer, logger }));
   return { store, logStore: await keep(createSqlLogStore(place('logs.db'), { logger })) };
+}
+
+function reposOf(config: Config, { preReceive, logger }: BackendOptions): Promise<BareRepos> {
+  const { home, repositoryBytes: maxRepositoryBytes } = config;
+  return createBareRepos({ root: path.join(home, 'repos'), preReceive, maxRepositoryBytes, logger });
 }
 
 function imagesOf(config: Config, addresses: AddressGuardOptions, artifacts: ArtifactStore): ImageSource {

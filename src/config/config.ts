@@ -80,6 +80,7 @@ export interface Config {
   readonly unitDiskBytes: number;
   readonly unitFiles: number;
   /** With less free space no new code is taken; 0 for never. */
+  readonly repositoryBytes: number;
   readonly diskReserveBytes: number;
   /** Of a volume where nothing else is said, and at most for who is no admin; 0 for no limit. */
   readonly volumeMaxBytes: number;

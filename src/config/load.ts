@@ -104,6 +104,7 @@ function valuesOf(read: Read): Values {
     buildMemoryBytes: read(SETTINGS.buildMemoryBytes),
     unitDiskBytes: read(SETTINGS.unitDiskBytes),
     unitFiles: read(SETTINGS.unitFiles),
+    repositoryBytes: read(SETTINGS.repositoryBytes),
     diskReserveBytes: read(SETTINGS.diskReserveBytes),
     volumeMaxBytes: read(SETTINGS.volumeMaxBytes),
     buildSlots: read(SETTINGS.buildSlots),

@@ -68,6 +68,14 @@ export const RESOURCE_SETTINGS = {
       'How many files and directories a unit may have made beside its code; one that has more is ended as with units.disk. 0 for no limit.',
     parse: parse.wholeNumber(0, 1_000_000_000),
   },
+  repositoryBytes: {
+    key: 'repositories.max-size',
+    variable: 'TANCHO_REPOSITORIES_MAX_SIZE',
+    default: '2G',
+    description:
+      'What the repository of one app may hold of pushed history and uploads, as it lies on the disk; a push that would make it more is refused, and one push has at most as much, and 1G in any case. 0 for no limit but that.',
+    parse: parse.size(1024 ** 2, true),
+  },
   diskReserveBytes: {
     key: 'disk.reserve',
     variable: 'TANCHO_DISK_RESERVE',

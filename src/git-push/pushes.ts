@@ -72,6 +72,7 @@ export class Pushes {
       git.judge(false);
       return;
     }
+    if (request.quarantine !== '') await this.#options.repositories.demandRoom(push.app);
     for (const notice of plan.notices) git.say(notice);
     const { deploy } = plan;
     if (deploy === null) {

@@ -32,6 +32,8 @@ export interface Repositories extends Pick<GitHost, 'create' | 'holdPush' | 'fin
   serve(app: string, request: GitServiceRequest): Promise<GitServiceProcess>;
   /** `note` gets lines for the pusher about what is left out. */
   source(app: string, commit: string, quarantine: string, note: (line: string) => void): SourceTree;
+  /** With what a push that is not accepted yet has brought. Throws `input.too_large` when that is too much for one app. */
+  demandRoom(app: string): Promise<void>;
   /** The commit a reference names now, or null. */
   ref(app: string, name: string): Promise<string | null>;
   /** To be called after an accepted push to a branch. */

@@ -43,7 +43,7 @@ export interface GitWorld {
 }
 
 export async function createGitWorld(
-  options: { maxPushBytes?: number; authTimeoutMs?: number } = {},
+  options: { maxPushBytes?: number; maxRepositoryBytes?: number; authTimeoutMs?: number } = {},
 ): Promise<GitWorld> {
   const root = await mkdtemp(join(tmpdir(), 'git-world-'));
   await writeFile(join(root, '.gitconfig'), '[core]\n\tcompression = 0\n');
@@ -54,6 +54,7 @@ export async function createGitWorld(
     preReceive: PRE_RECEIVE,
     logger,
     ...(options.maxPushBytes === undefined ? {} : { maxPushBytes: options.maxPushBytes }),
+    ...(options.maxRepositoryBytes === undefined ? {} : { maxRepositoryBytes: options.maxRepositoryBytes }),
   });
   await host.create('shop');
 

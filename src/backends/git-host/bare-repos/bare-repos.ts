@@ -6,6 +6,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceTree } from '../../../domain/deploys/builder.ts';
 import type { GitHost } from '../../../domain/deploys/git-host.ts';
+import { PlatformError } from '../../../domain/errors.ts';
+import { diskUsage } from '../../../lib/disk-usage.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { bestEffort, type Logger } from '../../../lib/logger.ts';
 import { importArchive } from './archive/import-archive.ts';
@@ -34,6 +36,8 @@ interface BareReposOptions {
   readonly program?: string;
   /** Bytes one push may send. */
   readonly maxPushBytes?: number;
+  /** Bytes on the disk that one repository may have; 0 for no limit. */
+  readonly maxRepositoryBytes?: number;
   /** Bytes of memory that taking one push may need. */
   readonly maxMemoryBytes?: number;
   /** Files and directories, and their bytes, that one commit may lay out. */
@@ -50,6 +54,8 @@ export interface BareRepos extends GitHost {
   serve(app: string, request: ServeRequest): Promise<ServiceProcess>;
   /** The commit a reference names now, or null. */
   ref(app: string, name: string): Promise<string | null>;
+  /** With what a push that is not accepted yet has brought. Throws `input.too_large` where that is more than a repository may have. */
+  demandRoom(app: string): Promise<void>;
   /** After a push to `branch`: what a clone checks out exists, and old objects are packed, in the background. */
   settle(app: string, branch: string): Promise<void>;
   /** Git's version. Throws `unavailable`, in one sentence, when git is missing or too old. */
@@ -70,7 +76,8 @@ const MAX_PACK_FILES = 90;
 const LOOSE_REF = /^([0-9a-f]{40}|[0-9a-f]{64})\n$/;
 
 export async function createBareRepos(options: BareReposOptions): Promise<BareRepos> {
-  const { root, preReceive, logger, program = 'git', maxPushBytes = 1024 * MIB } = options;
+  const { root, preReceive, logger, program = 'git', maxRepositoryBytes = 0 } = options;
+  const maxPushBytes = Math.min(options.maxPushBytes ?? 1024 * MIB, maxRepositoryBytes || Infinity);
   const limits = { maxEntries: options.maxTreeEntries ?? 200_000, maxBytes: options.maxTreeBytes ?? 2048 * MIB };
   const archive = { ...limits, maxArchiveBytes: options.maxArchiveBytes ?? 512 * MIB };
   const { maxMemoryBytes = 1024 * MIB } = options;
@@ -108,6 +115,15 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
     if (await isScattered(at(app))) packing.start(app, at(app));
   }
 
+  async function demandRoom(app: string): Promise<void> {
+    if (maxRepositoryBytes === 0) return;
+    const held = (await diskUsage(at(app))) ?? 0;
+    if (held <= maxRepositoryBytes) return;
+    // Packed, it may hold less.
+    packing.start(app, at(app));
+    throw repositoryFull(app, held, maxRepositoryBytes);
+  }
+
   /** What the reference names already needs no git. */
   async function finish(app: string): Promise<boolean> {
     const held = await heldPush(at(app));
@@ -128,7 +144,9 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
     list: () => listRepositories(root),
     source: (app, commit, quarantine, note = () => {}) =>
       commitSource(git, { repository: at(app), commit, quarantine, limits, timeoutMs: EXTRACT_TIMEOUT_MS, note }),
+    demandRoom,
     async importArchive(app, upload) {
+      await demandRoom(app);
       const imported = await writers.during(at(app), () => importArchive(git, at(app), upload, archive));
       if (await isScattered(at(app))) packing.start(app, at(app));
       return imported;
@@ -154,6 +172,18 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
     idle: () => packing.idle(),
     close: () => packing.close(),
   };
+}
+
+function repositoryFull(app: string, held: number, most: number): PlatformError {
+  const mebibytes = (bytes: number): number => Math.ceil(bytes / MIB);
+  return new PlatformError(
+    'input.too_large',
+    `The repository of ${app} would hold ${mebibytes(held)} MiB, and may hold ${mebibytes(most)} MiB (repositories.max-size).`,
+    {
+      hint: 'Large files belong into a volume: push a history without them to a new app, or ask the operator for a higher limit (TANCHO_REPOSITORIES_MAX_SIZE).',
+      details: { heldBytes: held, maxBytes: most },
+    },
+  );
 }
 
 /** The file of a loose reference when there is one (a process start costs more than the rest of a small push), else git. */
