@@ -15,8 +15,17 @@ export async function memoryOf(pid: number): Promise<Memory> {
 }
 
 /** Milliseconds of processor time since the process was started: user and system ticks, hundredths of a second on Linux. */
-export async function cpuMs(pid: number): Promise<number> {
-  const text = await readFile(`/proc/${pid}/stat`, 'utf8');
+export function cpuMs(pid: number): Promise<number> {
+  return ticksMs(`/proc/${pid}/stat`);
+}
+
+/** The same of one thread; the first of a process has its number. */
+export function threadCpuMs(pid: number, thread: number): Promise<number> {
+  return ticksMs(`/proc/${pid}/task/${thread}/stat`);
+}
+
+async function ticksMs(file: string): Promise<number> {
+  const text = await readFile(file, 'utf8');
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
   return (Number(fields[11]) + Number(fields[12])) * 10;
 }

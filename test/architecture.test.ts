@@ -113,7 +113,7 @@ function mayImport(from: string, to: string): boolean {
   const target = layer(to);
   // daemon.ts and the wiring in daemon/.
   if (target === 'daemon') return own === 'main' || own === 'daemon';
-  if (own === 'daemon' || own === 'main' || own === 'keeper') return true;
+  if (own === 'daemon' || own === 'main' || own === 'keeper' || own === 'log-thread') return true;
   if (own === 'backends/registry.ts' || from === 'src/backends/registry.ts') return true;
   if (target === 'providers' && from.startsWith('src/cli/provider/')) return true;
   // `tancho build plan` needs no server.

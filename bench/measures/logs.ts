@@ -1,4 +1,5 @@
 /** The log: fifty thousand lines a second into it, ten million lines in it. */
+import { measureBeside } from '../logs/beside.ts';
 import { measureReading } from '../logs/reading.ts';
 import { measureWriting } from '../logs/writing.ts';
 import type { Measure } from '../bench.ts';
@@ -15,4 +16,11 @@ export const logReading: Measure = {
   about: 'ten million stored lines: room, last lines, a rare word, a regular expression over a gigabyte',
   longMs: 420_000,
   run: measureReading,
+};
+
+export const logBeside: Measure = {
+  name: 'logs-beside',
+  about: 'the API beside an app that prints as fast as it can, beside the same while nobody prints',
+  longMs: 420_000,
+  run: measureBeside,
 };

@@ -14,10 +14,12 @@ import type { Host } from '../domain/health/host.ts';
 import type { Probe } from '../domain/diagnosis/probe.ts';
 import type { ExternalHealers } from '../domain/healers/external-healer.ts';
 import type { LogStore } from '../domain/logs/log-store.ts';
+import type { OutputCarrier } from '../domain/logs/output-carrier.ts';
 import type { ServiceEndpoint } from '../domain/services/service-endpoint.ts';
 import type { Store } from '../domain/store.ts';
 import type { Mailer } from '../domain/users/mailer.ts';
 import type { VolumeHost } from '../domain/volumes/volume-host.ts';
+import { LogThread } from '../log-thread/log-thread.ts';
 import { keeperArgument } from '../keeper/keeper-settings.ts';
 import { backupSetOf } from '../lib/backup-sets.ts';
 import { type AddressGuardOptions, createAddressGuard } from '../lib/guarded/address-guard.ts';
@@ -54,6 +56,8 @@ type Closing = 'all' | 'leave-units' | 'failed start';
 export interface Backends {
   readonly store: Store;
   readonly logStore: LogStore;
+  /** Null: what units print is carried where everything else is done. */
+  readonly outputCarrier: OutputCarrier | null;
   readonly provisioner: Engines;
   /** Users of apps that share the network of the machine; null: there are none. */
   readonly appUsers: Sandbox['users'];
@@ -174,11 +178,15 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   }
 }
 
-async function openStores(config: Config, logger: Logger, keep: Keep): Promise<Pick<Backends, 'store' | 'logStore'>> {
+type Stores = Pick<Backends, 'store' | 'logStore' | 'outputCarrier'>;
+
+async function openStores(config: Config, logger: Logger, keep: Keep): Promise<Stores> {
   const sealer = await openSealer(path.join(config.home, 'secret.key'));
   const place = databasePlaces(config);
   const store = await keep(createSqlStore(place('tancho.db'), { sealer, logger }));
-  return { store, logStore: await keep(createSqlLogStore(place('logs.db'), { logger })) };
+  const thread = new LogThread(place('logs.db'), logger);
+  const logStore = await keep(createSqlLogStore(place('logs.db'), { logger }).then((own) => thread.writing(own)));
+  return { store, logStore, outputCarrier: thread };
 }
 
 function reposOf(config: Config, { preReceive, logger }: BackendOptions): Promise<BareRepos> {

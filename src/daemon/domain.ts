@@ -161,6 +161,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const journal = new Journal({ logStore, now, logger });
   const collector = new Collector({
     ...{ provisioner, logStore, journal, logger },
+    carrier: backends.outputCarrier,
     isDiskFull: () => isDiskFull(backends),
   });
   const leases = new Leases(store, owner);

@@ -67,3 +67,12 @@ it('however a line is cut and however the secret is written, no more than three 
     }),
   );
 });
+
+it('remembers no more of a line that never ends than a secret is long', () => {
+  const endless = { text: 'x'.repeat(10_000), continues: true, goesOn: true };
+  for (const secrets of [[], [SECRET]]) {
+    const redactParts = new PartRedactor(secretForms(secrets));
+    for (let part = 0; part < 10; part += 1) redactParts.redact(endless);
+    expect(redactParts.before.length).toBeLessThan(100);
+  }
+});

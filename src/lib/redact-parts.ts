@@ -32,7 +32,7 @@ export class PartRedactor {
     if (this.before === '' && !goesOn) return text;
     const across = this.before === '' ? [] : this.#forms.flatMap((form) => this.#across(form, text));
     const begun = goesOn ? this.#forms.flatMap((form) => this.#begun(form, text)) : [];
-    this.before = goesOn ? (this.before + text).slice(-Math.max(this.#longest - 1, 0)) : '';
+    this.before = goesOn && this.#longest > 1 ? (this.before + text).slice(1 - this.#longest) : '';
     return masked(text, [...across, ...begun]);
   }
 

@@ -181,6 +181,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     },
     mailer: { description: 'nowhere', send: async () => {} },
     appUsers: null,
+    outputCarrier: null,
   };
   const timing = {
     deadlines,

@@ -9,6 +9,7 @@ import type {
   ExecResult,
   LinkedApp,
   OutputChunk,
+  OutputFile,
   Probe,
   ProbeResult,
   Provisioner,
@@ -135,6 +136,11 @@ class EngineSet implements Engines {
 
   async *output(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     for (const engine of this.#holders(id)) yield* engine.output(id, after, signal);
+  }
+
+  outputFile(id: string, after: string | null): OutputFile | null {
+    const homes = this.#holders(id).map((engine) => engine.outputFile?.(id, after) ?? null);
+    return homes.find((file) => file !== null) ?? null;
   }
 
   async consumed(id: string, cursor: string): Promise<void> {

@@ -6,16 +6,16 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { atMost } from '../../lib/deadline.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { Release } from '../apps/app.ts';
-import { PartRedactor } from '../../lib/redact-parts.ts';
-import { redactorOf } from '../../lib/redact.ts';
 import { speedUp } from '../../lib/small-start.ts';
 import { privateForms } from '../units/private-values.ts';
 import { PlatformError } from '../errors.ts';
-import type { MissingOutput, OutputChunk, Provisioner } from '../units/provisioner.ts';
+import type { OutputFile, Provisioner } from '../units/provisioner.ts';
 import { type Unit, unitName } from '../units/unit.ts';
-import type { LogEntry } from './entry.ts';
 import type { Journal } from './journal.ts';
 import type { LogStore } from './log-store.ts';
+import type { OutputCarrier } from './output-carrier.ts';
+import { OutputRate } from './output-rate.ts';
+import { UnitWriter } from './unit-writer.ts';
 
 const RETRY_MS = 500;
 
@@ -26,6 +26,8 @@ interface CollectorDeps {
   readonly logger: Logger;
   /** Whether what cannot be stored is given up: the units that print most give up most, and the oldest of it. */
   readonly isDiskFull: () => Promise<boolean>;
+  /** Has the units that print much; null: nobody. */
+  readonly carrier: OutputCarrier | null;
 }
 
 interface Task {
@@ -35,12 +37,21 @@ interface Task {
   goesOn: boolean;
 }
 
+interface HandOver {
+  readonly forms: readonly string[];
+  readonly writer: UnitWriter;
+  readonly file: OutputFile;
+  readonly signal: AbortSignal;
+}
+
 export class Collector {
   readonly #provisioner: Provisioner;
   readonly #logStore: LogStore;
   readonly #journal: Journal;
   readonly #logger: Logger;
   readonly #isDiskFull: () => Promise<boolean>;
+  readonly #carrier: OutputCarrier | null;
+  readonly #rate = new OutputRate();
   readonly #tasks = new Map<string, Task>();
 
   constructor(deps: CollectorDeps) {
@@ -49,6 +60,7 @@ export class Collector {
     this.#journal = deps.journal;
     this.#logger = deps.logger;
     this.#isDiskFull = deps.isDiskFull;
+    this.#carrier = deps.carrier;
   }
 
   /** Starts carrying; for a unit that is attached already, makes sure that its next life is carried too. */
@@ -81,36 +93,59 @@ export class Collector {
 
   async #carry(unit: Unit, release: Release, task: Task): Promise<void> {
     const forms = privateForms(release.env);
-    const [redact, parts] = [redactorOf(forms), new PartRedactor(forms)];
+    const writer = new UnitWriter(unit, this.#journal, forms);
     const { signal } = task.stop;
     let after: string | null = null;
-    let stored = parts.before;
     while (!signal.aborted) {
       try {
         task.goesOn = false;
-        parts.before = stored;
         after = await this.#logStore.cursor(unit.id);
-        for await (const chunk of this.#provisioner.output(unit.id, after, signal)) {
-          // Apps print also while no client is there.
-          speedUp();
-          const lines = chunk.lines.map((line) => ({ ...line, text: parts.redact(line) }));
-          await this.#journal.append(entriesOf(unit, { ...chunk, lines }, new Date()), redact, {
-            unitId: unit.id,
-            cursor: chunk.cursor,
-          });
-          after = chunk.cursor;
-          stored = parts.before;
-          await this.#provisioner.consumed(unit.id, chunk.cursor);
-        }
-        if (!task.goesOn) break;
+        const end = await this.#read(unit, writer, after, signal);
+        after = end.cursor;
+        if (end.file !== null) await this.#handOver(unit, { forms, writer, file: end.file, signal });
+        else if (!task.goesOn) break;
       } catch (error) {
         if (signal.aborted) break;
         this.#logger.warn({ err: error, unit: unit.id }, 'reading the output of a unit failed, trying again');
-        if (isUnavailable(error)) await this.#makeRoom(unit, after);
+        if (isUnavailable(error)) await this.#makeRoom(unit, await this.#storedOf(unit, after));
         await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
     if (this.#tasks.get(unit.id) === task) this.#tasks.delete(unit.id);
+  }
+
+  /** Until its end, or until so much is printed that it is to be read elsewhere: `file` is what is to be read there. */
+  async #read(unit: Unit, writer: UnitWriter, after: string | null, signal: AbortSignal) {
+    let cursor = after;
+    for await (const chunk of this.#provisioner.output(unit.id, after, signal)) {
+      // Apps print also while no client is there.
+      speedUp();
+      await writer.write(chunk);
+      cursor = chunk.cursor;
+      await this.#provisioner.consumed(unit.id, cursor);
+      if (this.#carrier === null || !this.#rate.isHighWith(chunk.lines, performance.now())) continue;
+      const file = this.#provisioner.outputFile?.(unit.id, cursor) ?? null;
+      if (file !== null) return { cursor, file };
+    }
+    return { cursor, file: null };
+  }
+
+  async #handOver(unit: Unit, { forms, writer, file, signal }: HandOver): Promise<void> {
+    const carried = await this.#carrier?.carry({
+      ...{ unit, forms, before: writer.before, file, signal },
+      onStored: async (entries, cursor) => {
+        this.#journal.appended(unit.app, entries);
+        await this.#provisioner.consumed(unit.id, cursor);
+      },
+    });
+    if (carried === undefined) return;
+    writer.before = carried.before;
+    if (carried.failure !== null) throw carried.failure;
+  }
+
+  /** What was stored elsewhere meanwhile counts, too. */
+  async #storedOf(unit: Unit, known: string | null): Promise<string | null> {
+    return this.#logStore.cursor(unit.id).catch(() => known);
   }
 
   async #makeRoom(unit: Unit, after: string | null): Promise<void> {
@@ -122,18 +157,4 @@ export class Collector {
 
 function isUnavailable(error: unknown): boolean {
   return error instanceof PlatformError && error.code === 'unavailable';
-}
-
-function entriesOf(unit: Unit, { missing, lines }: OutputChunk, now: Date): LogEntry[] {
-  const own = { seq: 0, app: unit.app, unit: unitName(unit), unitId: unit.id, release: unit.release };
-  const entries = lines.map(({ at, text }) => ({ ...own, at, source: unit.process, message: text }));
-  if (missing === undefined) return entries;
-  const at = lines[0]?.at ?? now.toISOString();
-  return [{ ...own, at, source: 'tancho', message: gapMessage(missing) }, ...entries];
-}
-
-function gapMessage({ lines, bytes, why }: MissingOutput): string {
-  const what = lines === 1 ? '1 line is' : `${lines ?? 'Many'} lines are`;
-  const reason = why === 'no room' ? 'the disk of the server was full' : 'more was printed than can be read in time';
-  return `${what} missing here (${bytes} bytes): ${reason}.`;
 }

@@ -27,9 +27,19 @@ export class Journal {
     );
     const safe = entries.map((entry, at) => ({ ...entry, message: messages[at] ?? '' }));
     await this.#store.append(safe, read);
-    for (const { app } of entries) this.#lineCounts.set(app, (this.#lineCounts.get(app) ?? 0) + 1);
-    for (const app of new Set(entries.map((entry) => entry.app))) this.#wake(app);
+    for (const [app, own] of Map.groupBy(entries, (entry) => entry.app)) this.#count(app, own.length);
     this.#wake('');
+  }
+
+  /** For entries that somebody else has stored. */
+  appended(app: string, entries: number): void {
+    this.#count(app, entries);
+    this.#wake('');
+  }
+
+  #count(app: string, entries: number): void {
+    this.#lineCounts.set(app, (this.#lineCounts.get(app) ?? 0) + entries);
+    this.#wake(app);
   }
 
   /** A message of the platform itself (source `tancho`). A log that cannot be written must not fail the operation. */

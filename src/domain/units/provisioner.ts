@@ -131,6 +131,16 @@ export interface OutputChunk {
   readonly cursor: string;
 }
 
+/** Where the output of a unit lies on this machine, for others who read it as output() does. Cursors of it are offsets of bytes, in decimal digits. */
+export interface OutputFile {
+  readonly path: string;
+  readonly from: number;
+  /** Printed before that, and not to be had any more. */
+  readonly missing?: MissingOutput;
+  /** Resolves when nothing will write to the file any more. */
+  readonly gone: Promise<unknown>;
+}
+
 export interface MissingOutput {
   /** Null: so many that nobody has counted them. */
   readonly lines: number | null;
@@ -283,6 +293,9 @@ export interface Provisioner {
    * Ends when the unit is gone and all was read, or when the signal fires.
    */
   output(id: string, after: string | null, signal: AbortSignal): AsyncIterable<OutputChunk>;
+
+  /** The file that output() would read after the cursor; null: there is none. Absent: this engine has none of any unit. */
+  outputFile?(id: string, after: string | null): OutputFile | null;
 
   /** The output up to the cursor is stored elsewhere and its disk space may be given back. */
   consumed(id: string, cursor: string): Promise<void>;

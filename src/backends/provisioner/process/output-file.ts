@@ -8,7 +8,7 @@ import type { FSWatcher } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
 import { promisify } from 'node:util';
-import type { MissingOutput, OutputChunk } from '../../../domain/units/provisioner.ts';
+import type { OutputChunk, OutputFile } from '../../../domain/units/provisioner.ts';
 import { type LinePart, LineSplitter } from './line-splitter.ts';
 
 const run = promisify(execFile);
@@ -35,18 +35,12 @@ const COUNTED_BYTES = 1024 * 1024;
 /** Between two looks at how much waits. */
 const LOOK_EVERY_BYTES = 1024 * 1024;
 
-interface TailOptions {
-  readonly path: string;
-  readonly from: number;
-  /** What was there before, to be said first. */
-  readonly missing?: MissingOutput;
+interface TailOptions extends OutputFile {
   readonly signal: AbortSignal;
-  /** Resolves when nothing will write to the file any more. */
-  readonly gone: Promise<unknown>;
 }
 
 /** `offset` is where the next read begins. */
-export interface ReadOutput extends Omit<OutputChunk, 'cursor'> {
+interface ReadOutput extends Omit<OutputChunk, 'cursor'> {
   readonly offset: number;
 }
 

@@ -10,6 +10,7 @@ import type {
   ExecResult,
   LinkedApp,
   OutputChunk,
+  OutputFile,
   Probe,
   ProbeResult,
   Provisioner,
@@ -282,6 +283,11 @@ class ProcessProvisioner implements Provisioner {
   async *output(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     const unit = this.#units.get(id);
     if (unit !== undefined) yield* this.#outputs.follow(unit, after, signal);
+  }
+
+  outputFile(id: string, after: string | null): OutputFile | null {
+    const unit = this.#units.get(id);
+    return unit === undefined ? null : this.#outputs.fileOf(unit, offsetOf(after));
   }
 
   async consumed(id: string, cursor: string): Promise<void> {

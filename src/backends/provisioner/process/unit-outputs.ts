@@ -1,8 +1,8 @@
 /** What units print, as it lies in their output files: read, counted as stored elsewhere, and its disk space given back. */
-import type { MissingOutput, OutputChunk } from '../../../domain/units/provisioner.ts';
+import type { MissingOutput, OutputChunk, OutputFile } from '../../../domain/units/provisioner.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { LiveUnit } from './live-unit.ts';
-import { lastLinesOf, type ReadOutput, planGivingUp, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
+import { lastLinesOf, planGivingUp, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
 
 /** A cursor of this engine is the offset of a byte. */
 export function offsetOf(cursor: string | null): number {
@@ -25,18 +25,17 @@ export class UnitOutputs {
   }
 
   async *follow(unit: LiveUnit, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
-    for await (const { offset, ...read } of this.#read(unit, offsetOf(after), signal)) {
-      yield { ...read, cursor: String(offset) };
-    }
+    const file = this.fileOf(unit, offsetOf(after));
+    for await (const { offset, ...read } of tailOutput({ ...file, signal })) yield { ...read, cursor: String(offset) };
   }
 
-  #read({ record, paths, gone }: LiveUnit, fromOffset: number, signal: AbortSignal): AsyncGenerator<ReadOutput> {
+  fileOf({ record, paths, gone }: LiveUnit, fromOffset: number): OutputFile {
     const { freed, givenUp } = record;
     const isGivenUp = givenUp !== undefined && fromOffset >= givenUp.from && fromOffset < givenUp.upTo;
-    if (!isGivenUp) return tailOutput({ path: paths.output, from: Math.max(fromOffset, freed), signal, gone });
+    if (!isGivenUp) return { path: paths.output, from: Math.max(fromOffset, freed), gone };
     const { upTo, lines } = givenUp;
     const missing: MissingOutput = { lines, bytes: upTo - fromOffset, why: 'no room' };
-    return tailOutput({ path: paths.output, from: upTo, missing, signal, gone });
+    return { path: paths.output, from: upTo, missing, gone };
   }
 
   lastLines({ record, paths }: LiveUnit, count: number): Promise<string[]> {

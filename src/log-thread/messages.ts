@@ -1,0 +1,72 @@
+/** What control and the thread of the log say to each other. */
+import type { LogStore } from '../domain/logs/log-store.ts';
+import type { PrintingUnit } from '../domain/logs/output-carrier.ts';
+import { ERROR_CODES, type ErrorCode, PlatformError } from '../domain/errors.ts';
+import type { MissingOutput } from '../domain/units/provisioner.ts';
+
+/** What changes the store is done where most of it is done, or the two would wait for each other. */
+export type Write =
+  'append' | 'forgetUnit' | 'removeApp' | 'prune' | 'openDrain' | 'drainSent' | 'drainFailed' | 'forgetDrain';
+
+export type WriteRequest = {
+  readonly [M in Write]: { readonly method: M; readonly args: Parameters<LogStore[M]> };
+}[Write];
+
+export interface CarriedFile {
+  readonly unit: PrintingUnit;
+  readonly forms: readonly string[];
+  readonly before: string;
+  readonly path: string;
+  readonly from: number;
+  readonly missing?: MissingOutput;
+}
+
+/** `id`: of what was asked. */
+export type Order =
+  | { readonly kind: 'carry'; readonly id: number; readonly file: CarriedFile }
+  /** Nothing more is written to its file. */
+  | { readonly kind: 'gone'; readonly id: number }
+  | { readonly kind: 'stop'; readonly id: number }
+  | { readonly kind: 'write'; readonly id: number; readonly write: WriteRequest }
+  /** What was told has been dealt with: the next may come. */
+  | { readonly kind: 'heard' }
+  /** Nothing more is asked: it ends when it has closed the store. */
+  | { readonly kind: 'close' };
+
+/** Of one unit since the last time. */
+export interface Stored {
+  readonly id: number;
+  readonly entries: number;
+  readonly cursor: string;
+}
+
+export type Answer =
+  | { readonly kind: 'stored'; readonly stored: readonly Stored[] }
+  /** `last`: what was stored and not told yet. */
+  | {
+      readonly kind: 'carried';
+      readonly id: number;
+      readonly last: Stored | null;
+      readonly before: string;
+      readonly failure: ErrorText | null;
+    }
+  | { readonly kind: 'written'; readonly id: number; readonly value: unknown }
+  | { readonly kind: 'failed'; readonly id: number; readonly error: ErrorText };
+
+interface ErrorText {
+  /** Null: not one for people. */
+  readonly code: ErrorCode | null;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+export function textOf(thrown: unknown): ErrorText {
+  if (!(thrown instanceof Error)) return { code: null, message: String(thrown), hint: null };
+  if (!(thrown instanceof PlatformError)) return { code: null, message: thrown.message, hint: null };
+  return { code: thrown.code, message: thrown.message, hint: thrown.hint ?? null };
+}
+
+export function errorOf({ code, message, hint }: ErrorText): Error {
+  const known = ERROR_CODES.find((one) => one === code);
+  return known === undefined ? new Error(message) : new PlatformError(known, message, hint === null ? {} : { hint });
+}
