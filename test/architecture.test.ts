@@ -89,13 +89,14 @@ function layer(name: string): string {
 }
 
 /** What only backends build on. */
-const ENGINES = ['networks', 'sandbox', 'sql'];
+const ENGINES = ['kubernetes', 'networks', 'sandbox', 'sql'];
 
 const ALLOWED: Record<string, (target: string) => boolean> = {
   lib: (target) => target === 'lib',
   networks: (target) => target === 'networks' || target === 'lib',
   sandbox: (target) => ['sandbox', 'networks', 'lib'].includes(target),
   sql: (target) => target === 'sql' || target === 'lib',
+  kubernetes: (target) => target === 'kubernetes' || target === 'lib',
   domain: (target) => target === 'domain' || target === 'lib',
   config: (target) => target === 'config' || target === 'lib',
   'build-plan': (target) => ['build-plan', 'domain', 'lib'].includes(target),

@@ -1,0 +1,222 @@
+/**
+ * What is asked of the Kubernetes API: the verbs, over the few kinds of kinds.ts. Everything throws KubernetesError, and AccessProblem
+ * where there is no login. See follow.ts for objects that are to be known at all times.
+ */
+import { isRecord } from '../lib/is-record.ts';
+import type { Access } from './access.ts';
+import { type ChannelOptions, openChannel, type RemoteProcess } from './channel.ts';
+import { isStatus, KubernetesError } from './kubernetes-error.ts';
+import { type Kind, KINDS, pathOf } from './kinds.ts';
+import { type LogLine, type LogOptions, readLog } from './logs.ts';
+import type { KubernetesObject } from './objects.ts';
+import { Transport } from './transport.ts';
+import { watchObjects, type WatchEvent } from './watch.ts';
+
+const PAGE = 500;
+/** Whose fields they are that are applied. */
+const FIELD_MANAGER = 'tancho';
+
+interface Named {
+  readonly namespace?: string;
+  readonly name: string;
+}
+
+export interface Where {
+  /** Absent: in all. */
+  readonly namespace?: string;
+  /** As the API writes it: `app=shop,tier!=cache`. */
+  readonly labels?: string;
+  readonly fields?: string;
+}
+
+interface Listing<T> {
+  readonly items: readonly T[];
+  /** From which a watch goes on. */
+  readonly resourceVersion: string;
+}
+
+interface DeleteOptions {
+  /** What becomes of what it owns. Absent: `Background`. */
+  readonly propagation?: 'Background' | 'Foreground' | 'Orphan';
+  readonly graceSeconds?: number;
+  /** Only if it is this one still, and only as it was. */
+  readonly uid?: string;
+  readonly resourceVersion?: string;
+}
+
+export class KubernetesClient {
+  readonly description: string;
+  readonly namespace: string;
+  readonly #transport: Transport;
+
+  constructor(access: Access) {
+    this.description = access.description;
+    this.namespace = access.namespace;
+    this.#transport = new Transport(access);
+  }
+
+  /** Such as `v1.36.3`. */
+  async version(): Promise<string> {
+    const answer: unknown = JSON.parse(await this.#transport.ask({ method: 'GET', path: '/version' }));
+    const version = isRecord(answer) ? answer['gitVersion'] : null;
+    return typeof version === 'string' ? version : 'unknown';
+  }
+
+  /** Null where it is not there. */
+  async get<T extends KubernetesObject>(kind: Kind<T>, what: Named): Promise<T | null> {
+    try {
+      return await this.#object(kind, { method: 'GET', path: objectPath(kind, what) });
+    } catch (error) {
+      if (isStatus(error, 404)) return null;
+      throw error;
+    }
+  }
+
+  /** All of them, read in pages. */
+  async list<T extends KubernetesObject>(kind: Kind<T>, where: Where = {}, signal?: AbortSignal): Promise<Listing<T>> {
+    const items: T[] = [];
+    let from: string | undefined;
+    for (;;) {
+      const text = await this.#transport.ask({
+        method: 'GET',
+        path: pathOf(kind, where.namespace ?? null),
+        query: { ...selectors(where), limit: String(PAGE), continue: from },
+        ...(signal !== undefined && { signal }),
+      });
+      const page = readList<T>(text);
+      items.push(...page.items);
+      if (page.next === '') return { items, resourceVersion: page.resourceVersion };
+      from = page.next;
+    }
+  }
+
+  /** Throws `AlreadyExists` (409). */
+  async create<T extends KubernetesObject>(kind: Kind<T>, object: T): Promise<T> {
+    const path = pathOf(kind, object.metadata.namespace ?? null);
+    return this.#object(kind, { method: 'POST', path, body: whole(kind, object) });
+  }
+
+  /** In place of what was there when its resourceVersion was; throws `Conflict` (409) when it is another one now. */
+  async replace<T extends KubernetesObject>(kind: Kind<T>, object: T): Promise<T> {
+    return this.#object(kind, { method: 'PUT', path: objectPath(kind, object.metadata), body: whole(kind, object) });
+  }
+
+  /**
+   * Makes it so, whatever is there: what was applied before and is not in it any more goes, what others have set stays. With a
+   * resourceVersion only where that is its version still, else `Conflict` (409).
+   */
+  async apply<T extends KubernetesObject>(kind: Kind<T>, object: T): Promise<T> {
+    return this.#object(kind, {
+      method: 'PATCH',
+      path: objectPath(kind, object.metadata),
+      query: { fieldManager: FIELD_MANAGER, force: 'true' },
+      contentType: 'application/apply-patch+yaml',
+      body: whole(kind, object),
+    });
+  }
+
+  /** Changes what the patch names; null takes a field away. With metadata.resourceVersion in it as apply(). */
+  async patch<T extends KubernetesObject>(kind: Kind<T>, what: Named, patch: object): Promise<T> {
+    return this.#object(kind, {
+      method: 'PATCH',
+      path: objectPath(kind, what),
+      query: { fieldManager: FIELD_MANAGER },
+      contentType: 'application/merge-patch+json',
+      body: patch,
+    });
+  }
+
+  /** False: it was not there. It may go on being there until what holds it has let go. */
+  async delete<T extends KubernetesObject>(kind: Kind<T>, what: Named, options: DeleteOptions = {}): Promise<boolean> {
+    const { propagation = 'Background', graceSeconds, uid, resourceVersion } = options;
+    try {
+      await this.#transport.ask({
+        method: 'DELETE',
+        path: objectPath(kind, what),
+        body: {
+          apiVersion: 'v1',
+          kind: 'DeleteOptions',
+          propagationPolicy: propagation,
+          ...(graceSeconds !== undefined && { gracePeriodSeconds: graceSeconds }),
+          preconditions: {
+            ...(uid !== undefined && { uid }),
+            ...(resourceVersion !== undefined && { resourceVersion }),
+          },
+        },
+      });
+      return true;
+    } catch (error) {
+      if (isStatus(error, 404)) return false;
+      throw error;
+    }
+  }
+
+  /**
+   * What happens after a resourceVersion, until the server ends it, which it does every few minutes; bookmarks say how far it is
+   * when nothing happens. Throws `Expired` (410): list again; and when nothing came for longer than bookmarks take.
+   */
+  watch<T extends KubernetesObject>(
+    kind: Kind<T>,
+    where: Where,
+    from: string,
+    options: { readonly signal: AbortSignal; readonly stallMs?: number },
+  ): AsyncGenerator<WatchEvent<T>> {
+    const request = {
+      path: pathOf(kind, where.namespace ?? null),
+      query: { ...selectors(where), resourceVersion: from },
+    };
+    return watchObjects<T>(this.#transport, request, options);
+  }
+
+  /** Lines of a container's output with the time stamps of the node that it runs on. */
+  log(pod: Named, options: LogOptions, signal: AbortSignal): AsyncGenerator<LogLine> {
+    return readLog(this.#transport, objectPath(KINDS.pods, pod), options, signal);
+  }
+
+  /** Runs a program in a container that runs, or joins its first one. */
+  exec(pod: Named, options: ChannelOptions): Promise<RemoteProcess> {
+    return openChannel(this.#transport, objectPath(KINDS.pods, pod), options);
+  }
+
+  /** Ends all that is under way. */
+  close(): void {
+    this.#transport.close();
+  }
+
+  async #object<T extends KubernetesObject>(kind: Kind<T>, request: Parameters<Transport['ask']>[0]): Promise<T> {
+    const parsed: unknown = JSON.parse(await this.#transport.ask(request));
+    if (isObject<T>(parsed)) return parsed;
+    throw new KubernetesError(0, 'Malformed', `Kubernetes has answered something that is no ${kind.kind}.`);
+  }
+}
+
+function objectPath(kind: Kind<KubernetesObject>, { namespace, name }: Named): string {
+  return `${pathOf(kind, namespace ?? null)}/${encodeURIComponent(name)}`;
+}
+
+function selectors({ labels, fields }: Where): Record<string, string | undefined> {
+  return { labelSelector: labels, fieldSelector: fields };
+}
+
+function whole<T extends KubernetesObject>({ apiVersion, kind }: Kind<T>, object: T): T {
+  return { ...object, apiVersion, kind };
+}
+
+/** By what is common to all; the rest is as the server's own schema has it. */
+function isObject<T extends KubernetesObject>(value: unknown): value is T {
+  return isRecord(value) && isRecord(value['metadata']) && typeof value['metadata']['name'] === 'string';
+}
+
+function readList<T extends KubernetesObject>(text: string): Listing<T> & { readonly next: string } {
+  const parsed: unknown = JSON.parse(text);
+  const { items, metadata } = isRecord(parsed) ? parsed : { items: null, metadata: null };
+  if (!isRecord(metadata) || (items !== null && !Array.isArray(items))) {
+    throw new KubernetesError(0, 'Malformed', 'Kubernetes has answered something that is no list.');
+  }
+  const { resourceVersion, continue: next } = metadata;
+  return {
+    items: (items ?? []).filter((one: unknown) => isObject<T>(one)),
+    resourceVersion: typeof resourceVersion === 'string' ? resourceVersion : '',
+    next: typeof next === 'string' ? next : '',
+  };
+}

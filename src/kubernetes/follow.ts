@@ -1,0 +1,137 @@
+/**
+ * Objects that are known at all times: listed once, then followed by watches, each of which goes on where the one before ended. Listed
+ * anew only when the server has forgotten what came since (410); what has changed meanwhile is told then.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { KubernetesClient, Where } from './client.ts';
+import type { Kind } from './kinds.ts';
+import { EXPIRED, isStatus } from './kubernetes-error.ts';
+import type { KubernetesObject } from './objects.ts';
+
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+
+interface Change<T> {
+  /** Null: it is gone. */
+  readonly now: T | null;
+  /** Null: it was not known. */
+  readonly before: T | null;
+}
+
+interface FollowOptions<T extends KubernetesObject> {
+  readonly client: KubernetesClient;
+  readonly kind: Kind<T>;
+  readonly where: Where;
+  /** In the order of the server, one after the other; `objects` has it already. */
+  readonly onChange: (change: Change<T>) => void;
+  /** Called each time the server is not reached or refuses; it is tried again until it does not. */
+  readonly onError: (error: unknown) => void;
+  readonly stallMs?: number;
+}
+
+interface Following<T> {
+  /** By `namespace/name`. */
+  readonly objects: ReadonlyMap<string, T>;
+  /** When all that was there has been told. Never rejects: it is waited for. */
+  readonly synced: Promise<void>;
+  close(): Promise<void>;
+}
+
+export function keyOf({ metadata: { namespace = '', name } }: KubernetesObject): string {
+  return `${namespace}/${name}`;
+}
+
+export function follow<T extends KubernetesObject>(options: FollowOptions<T>): Following<T> {
+  const { client, kind, where, onError } = options;
+  const stop = new AbortController();
+  const known = new Known(options.onChange);
+  let resolveSynced: () => void = () => {};
+  const synced = new Promise<void>((resolve) => (resolveSynced = resolve));
+  const { signal } = stop;
+
+  async function onePass(from: string | null): Promise<string | null> {
+    let version = from;
+    if (version === null) {
+      const listing = await client.list(kind, where, signal);
+      known.replace(listing.items);
+      version = listing.resourceVersion;
+      resolveSynced();
+    }
+    known.version = version;
+    const watch = { signal, ...(options.stallMs !== undefined && { stallMs: options.stallMs }) };
+    for await (const event of client.watch(kind, where, version, watch)) {
+      if (event.kind === 'bookmark') known.version = event.resourceVersion;
+      else known.take(event.kind, event.object);
+    }
+    return known.version;
+  }
+
+  async function run(): Promise<void> {
+    let from: string | null = null;
+    let pauseMs = FIRST_PAUSE_MS;
+    while (!signal.aborted) {
+      const begun = { at: Date.now(), version: known.version };
+      try {
+        from = await onePass(from);
+      } catch (error) {
+        if (signal.aborted) return;
+        from = isStatus(error, EXPIRED) ? null : known.version;
+        onError(error);
+      }
+      // One that went well for a while is followed by the next at once, one that brought something soon.
+      const isShort = Date.now() - begun.at < LONGEST_PAUSE_MS;
+      const isStuck = isShort && known.version === begun.version;
+      pauseMs = isStuck ? Math.min(LONGEST_PAUSE_MS, pauseMs * 2) : FIRST_PAUSE_MS;
+      if (isShort) await delay(pauseMs * (0.5 + Math.random() / 2), undefined, { signal }).catch(() => undefined);
+    }
+  }
+
+  const running = run();
+  return {
+    objects: known.objects,
+    synced,
+    async close() {
+      stop.abort();
+      await running;
+    },
+  };
+}
+
+class Known<T extends KubernetesObject> {
+  readonly objects = new Map<string, T>();
+  /** Up to which everything is in `objects`; null before the first list. */
+  version: string | null = null;
+  readonly #onChange: (change: Change<T>) => void;
+
+  constructor(onChange: (change: Change<T>) => void) {
+    this.#onChange = onChange;
+  }
+
+  take(kind: 'put' | 'gone', object: T): void {
+    const key = keyOf(object);
+    const before = this.objects.get(key) ?? null;
+    if (kind === 'put') this.objects.set(key, object);
+    else this.objects.delete(key);
+    this.version = object.metadata.resourceVersion ?? this.version;
+    this.#onChange({ now: kind === 'put' ? object : null, before });
+  }
+
+  replace(items: readonly T[]): void {
+    const now = new Map(items.map((item) => [keyOf(item), item]));
+    for (const [key, before] of this.objects) {
+      if (now.has(key)) continue;
+      this.objects.delete(key);
+      this.#onChange({ now: null, before });
+    }
+    for (const [key, item] of now) {
+      const before = this.objects.get(key) ?? null;
+      if (before !== null && isSame(before, item)) continue;
+      this.objects.set(key, item);
+      this.#onChange({ now: item, before });
+    }
+  }
+}
+
+function isSame({ metadata: one }: KubernetesObject, { metadata: other }: KubernetesObject): boolean {
+  return one.resourceVersion === other.resourceVersion && one.uid === other.uid;
+}
