@@ -4,6 +4,7 @@
 export const FAILURE_CAUSES = [
   'invalid_source',
   'pull_failed',
+  'push_failed',
   'no_platform',
   'no_process',
   'invalid_config',

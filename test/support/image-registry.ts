@@ -5,6 +5,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { drained } from '../../src/lib/drained.ts';
+import { RegistryWrites } from './registry-writes.ts';
 import { type TarEntry, tarOf } from './tar-writer.ts';
 
 export interface Blob {
@@ -28,6 +29,7 @@ export type Fault = 'lie' | 'truncate' | 'endless' | 'halt';
 
 export interface Seen {
   readonly server: 'registry' | 'elsewhere' | 'tokens';
+  readonly method: string;
   readonly path: string;
   readonly authorization: string;
 }
@@ -50,6 +52,7 @@ export class ImageRegistry {
   readonly #servers: readonly Server[];
   readonly #blobs = new Map<string, Buffer>();
   readonly #manifests = new Map<string, { readonly type: string; readonly body: Buffer }>();
+  readonly writes = new RegistryWrites(this.#blobs, this.#manifests);
   #told = '';
   #release: () => void = () => {};
   #halted: () => void = () => {};
@@ -62,8 +65,8 @@ export class ImageRegistry {
     const names = ['registry', 'elsewhere', 'tokens'] as const;
     this.#servers = names.map((server) =>
       createServer((request, response) => {
-        const { url = '', headers } = request;
-        this.seen.push({ server, path: url, authorization: headers.authorization ?? '' });
+        const { url = '', method = '', headers } = request;
+        this.seen.push({ server, method, path: url, authorization: headers.authorization ?? '' });
         void this.#answer(server, request, response);
       }),
     );
@@ -157,6 +160,7 @@ export class ImageRegistry {
     const [, repository = '', kind = '', reference = ''] =
       /^\/v2\/(.+)\/(manifests|blobs)\/([^/]+)$/.exec(request.url ?? '') ?? [];
     if (server === 'registry' && !this.#mayRead(request)) return this.#ask(response, repository);
+    if (server === 'registry' && (await this.writes.answer(request, response))) return;
     if (kind === '') return void response.writeHead(request.url === '/v2/' ? 200 : 404).end('{}');
     if (kind === 'manifests') {
       const found = this.#manifests.get(`${repository}:${reference}`);
@@ -164,7 +168,7 @@ export class ImageRegistry {
       const digest = this.#told === '' ? digestOf(found.body) : this.#told;
       return void response
         .writeHead(200, { 'content-type': found.type, 'docker-content-digest': digest })
-        .end(found.body);
+        .end(request.method === 'HEAD' ? undefined : found.body);
     }
     const { redirects = false } = this.#options;
     if (redirects === 'for ever' || (redirects && server === 'registry')) {

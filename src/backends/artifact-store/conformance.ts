@@ -51,7 +51,7 @@ type Put = (app: string, deploy: string, manifest?: SlugManifest) => Promise<Art
 function keeping(check: Check, under: () => ArtifactStoreUnderTest, put: Put): void {
   check('what was put is opened by its name, with its manifest, also after a restart', async () => {
     const place = await put('shop', 'd1');
-    const expected = { id: place.id, code: place.code, manifest: MANIFEST };
+    const expected = { id: place.id, code: place.code, manifest: MANIFEST, packed: null };
     expect(await under().store.open(place.id)).toEqual(expected);
     expect(await under().reopen().open(place.id)).toEqual(expected);
   });

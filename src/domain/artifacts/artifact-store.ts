@@ -19,6 +19,8 @@ export interface OpenArtifact {
   /** Where its files lie; nobody changes them any more. */
   readonly code: string;
   readonly manifest: SlugManifest;
+  /** Directory with the image that the code was unpacked from, manifest and blobs, as it was built here; null where it is not kept. */
+  readonly packed: string | null;
 }
 
 export interface KeptArtifact {

@@ -8,6 +8,8 @@ export interface SlugManifest {
   readonly env: Readonly<Record<string, string>>;
   /** Absolute directories outside the slug that its units must see, read-only (toolchains, dependency layers). */
   readonly binds: readonly string[];
+  /** What it was built on; absent: the directories of the machine. */
+  readonly base?: SlugBase;
   /** There when `code/` is a whole root file system. Command lines are then lists of arguments (lib/argv-text.ts), not for a shell. */
   readonly image?: SlugImage;
 }
@@ -17,6 +19,11 @@ export const ORDINARY_USER = 1000;
 
 /** Where processes of an image find files of the machine; /etc/hosts and /etc/resolv.conf of the image are links to there. */
 export const MACHINE_FILES = '/.tancho';
+
+interface SlugBase {
+  /** Name with digest. */
+  readonly image: string;
+}
 
 export interface SlugImage {
   /** Of the manifest for this machine's kind of processor, such as `sha256:...`. */

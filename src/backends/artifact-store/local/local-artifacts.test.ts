@@ -107,6 +107,7 @@ it('what an earlier version of the program has left is opened as it is', async (
     id,
     code: join(directory, 'code'),
     manifest: { ...MANIFEST, path: ['/opt'] },
+    packed: null,
   });
   expect(await store.list()).toEqual([{ id, app: 'shop' }]);
 });

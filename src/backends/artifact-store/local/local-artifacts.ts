@@ -3,7 +3,7 @@
  * unfinished. Engines of this machine run the code where it lies: nothing is copied, and nothing is read to be put.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type {
   ArtifactPlace,
@@ -15,12 +15,14 @@ import type { SlugManifest } from '../../../domain/artifacts/slug.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
-import { treesOf } from './trees.ts';
+import { treesOf } from '../../../domain/artifacts/trees.ts';
 
 const APP = /^[a-z0-9][a-z0-9-]{0,63}$/i;
 const ID = /^[a-z0-9][a-z0-9._-]{0,63}(?:\/[a-z0-9][a-z0-9._-]{0,63})?$/i;
 const MANIFEST = 'slug.json';
 const DIGEST = 'digest';
+/** Put there by whoever makes the artifact. */
+const PACKED = 'image';
 
 export class LocalArtifacts implements ArtifactStore {
   readonly name = 'local';
@@ -57,9 +59,11 @@ export class LocalArtifacts implements ArtifactStore {
       if (error instanceof SyntaxError) return null;
       throw error;
     }
-    const { platform = '', path = [], env = {}, binds = [], image } = found;
-    const manifest = { format: 1, platform, path, env, binds, ...(image !== undefined && { image }) } as const;
-    return { id, code: join(this.#root, id, 'code'), manifest };
+    const { platform = '', path = [], env = {}, binds = [], base, image } = found;
+    const more = { ...(base !== undefined && { base }), ...(image !== undefined && { image }) };
+    const manifest = { format: 1, platform, path, env, binds, ...more } as const;
+    const packed = image === undefined ? null : await packedIn(join(this.#root, id));
+    return { id, code: join(this.#root, id, 'code'), manifest, packed };
   }
 
   digest(id: string, signal: AbortSignal): Promise<string> {
@@ -132,6 +136,11 @@ async function replaced(file: string, text: string): Promise<void> {
   const unfinished = `${file}.new`;
   await writeFile(unfinished, text, { mode: 0o644 });
   await rename(unfinished, file);
+}
+
+async function packedIn(directory: string): Promise<string | null> {
+  const path = join(directory, PACKED);
+  return (await stat(path).catch(() => null)) === null ? null : path;
 }
 
 /** Null where there is none. */

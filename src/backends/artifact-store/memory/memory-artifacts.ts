@@ -41,7 +41,7 @@ export class MemoryArtifacts implements ArtifactStore {
   open(id: string): Promise<OpenArtifact | null> {
     const found = this.kept.get(id);
     if (found === undefined) return Promise.resolve(null);
-    return Promise.resolve({ id, code: `/nowhere/${id}/code`, manifest: found.manifest ?? EMPTY });
+    return Promise.resolve({ id, code: `/nowhere/${id}/code`, manifest: found.manifest ?? EMPTY, packed: null });
   }
 
   digest(id: string): Promise<string> {

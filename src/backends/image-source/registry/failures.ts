@@ -7,6 +7,14 @@ export function notPulled(why: string, hint = 'Try again; if it stays like this,
   return new Failure('pull_failed', `The image cannot be pulled: ${why}`, { hint });
 }
 
+/** The registry that artifacts are pushed to does not take it. */
+export function notPushed(
+  why: string,
+  hint = 'Try again; if it stays like this, ask the operator to look at the registry.',
+): Failure {
+  return new Failure('push_failed', `The image cannot be pushed: ${why}`, { hint });
+}
+
 /** It was given, but is nothing that can run here. */
 export function unfit(why: string, hint = 'Build the image anew and push it again.'): Failure {
   return new Failure('invalid_source', `The image cannot be used: ${why}`, { hint });
@@ -16,18 +24,25 @@ export function unfit(why: string, hint = 'Build the image anew and push it agai
 export type Stopped = 'cancelled' | 'timeout' | null;
 
 /** Anything thrown by a pull as the Failure it is; errors of the platform itself stay what they are. */
-export function asFailure(thrown: unknown, stopped: Stopped, timeoutMs: number): unknown {
-  if (stopped === 'cancelled') return new Failure('cancelled', 'The pull was cancelled.');
+export function asFailure(
+  thrown: unknown,
+  stopped: Stopped,
+  timeoutMs: number,
+  what: 'pull' | 'push' = 'pull',
+): unknown {
+  if (stopped === 'cancelled') return new Failure('cancelled', `The ${what} was cancelled.`);
   if (stopped === 'timeout') {
     return new Failure(
       'timeout',
-      `The pull took longer than ${Math.round(timeoutMs / 1000)} seconds and was stopped.`,
+      `The ${what} took longer than ${Math.round(timeoutMs / 1000)} seconds and was stopped.`,
       {
         hint: 'Make the image smaller, or ask the operator for a longer builds.timeout.',
       },
     );
   }
-  if (thrown instanceof RequestFailure) return notPulled(`${thrown.message.replace(/\.$/, '')}.`);
+  if (thrown instanceof RequestFailure) {
+    return (what === 'pull' ? notPulled : notPushed)(`${thrown.message.replace(/\.$/, '')}.`);
+  }
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return thrown;
   return new Failure('disk_full', 'The disk is full.', { hint: 'Ask the operator to free space on the server.' });

@@ -22,6 +22,8 @@ export interface FoundImage {
   readonly manifest: Extract<Manifest, { kind: 'image' }>;
   /** The manifest, byte for byte. */
   readonly text: string;
+  /** As what the registry gives it. */
+  readonly mediaType: string;
 }
 
 /** An index may name another one, and that a third. */
@@ -31,8 +33,8 @@ const MAX_INDEXES = 3;
 export async function findImage(lookup: Lookup, reference: string): Promise<FoundImage> {
   let wanted = reference;
   for (let indexes = 0; indexes <= MAX_INDEXES; indexes += 1) {
-    const { digest, manifest, text } = await manifestOf(lookup, wanted);
-    if (manifest.kind === 'image') return { digest, manifest, text };
+    const { manifest, ...found } = await manifestOf(lookup, wanted);
+    if (manifest.kind === 'image') return { ...found, manifest };
     wanted = manifest.chosen.digest;
   }
   throw unfit(`its index names other indexes, more than ${MAX_INDEXES} deep.`);
@@ -50,7 +52,7 @@ export async function configOf(
 async function manifestOf(
   { client, limits, arch, signal }: Lookup,
   reference: string,
-): Promise<{ digest: string; manifest: Manifest; text: string }> {
+): Promise<Omit<FoundImage, 'manifest'> & { manifest: Manifest }> {
   const answer = await client.get(`manifests/${reference}`, ACCEPT);
   const { 'content-type': type = '', 'docker-content-digest': told } = answer.headers;
   const text = await readAnswer(answer, limits.manifestBytes, signal);
@@ -59,5 +61,6 @@ async function manifestOf(
   if (expected !== undefined && DIGEST.test(`${expected}`) && expected !== digest) {
     throw notPulled(`what the registry sends as ${String(expected)} is something else.`);
   }
-  return { digest, manifest: readManifest(text, type, processorOf(arch), limits), text };
+  const mediaType = type.split(';', 1)[0]?.trim() ?? '';
+  return { digest, manifest: readManifest(text, type, processorOf(arch), limits), text, mediaType };
 }

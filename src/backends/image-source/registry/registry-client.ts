@@ -1,13 +1,15 @@
 /**
- * Reads from one repository of one registry, over the distribution API. Every address is checked, those of redirects and of the
+ * Asks one repository of one registry, over the distribution API. Every address is checked, those of redirects and of the
  * token server too. What proves who we are goes to the registry itself and to the token server it names, to nobody else.
  */
 import type { IncomingMessage } from 'node:http';
+import { Readable } from 'node:stream';
+import type { Failure } from '../../../domain/failure.ts';
 import { type AddressGuard, ForbiddenAddress } from '../../../lib/guarded/address-guard.ts';
 import { addressKindOf } from '../../../lib/guarded/address-class.ts';
 import { openRequest, readAnswer, RequestFailure } from '../../../lib/guarded/guarded-request.ts';
 import { parseChallenge } from './challenge.ts';
-import { notPulled } from './failures.ts';
+import { notPulled, notPushed } from './failures.ts';
 
 export interface Login {
   readonly user: string;
@@ -23,6 +25,10 @@ interface RegistryClientOptions {
   readonly login: Login | null;
   /** The login may be sent without TLS. */
   readonly isInsecure: boolean;
+  /** Absent: `pull`. Says what is asked for of token servers, and how failures are called. */
+  readonly purpose?: 'pull' | 'push';
+  /** PEM of the roots by which registries are trusted; absent: those that everybody trusts. */
+  readonly roots?: string;
   readonly signal: AbortSignal;
 }
 
@@ -37,7 +43,23 @@ const SERVERS: ReadonlyMap<string, string> = new Map([
   ['index.docker.io', 'registry-1.docker.io'],
 ]);
 
+interface RegistryRequest {
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
+  /** Below the repository, or where the registry has sent us. */
+  readonly to: string | URL;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Made anew for each try; its length is in the headers. Absent: none. */
+  readonly body?: () => AsyncIterable<Uint8Array> | string;
+}
+
+const ASK = { method: 'GET' } as const;
+const SAFE: ReadonlySet<string> = new Set(['GET', 'HEAD']);
+const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
+
 export class RegistryClient {
+  /** As in its options. */
+  readonly host: string;
+  readonly repository: string;
   readonly #options: RegistryClientOptions;
   readonly #guard: AddressGuard;
   #base: URL | null = null;
@@ -45,25 +67,64 @@ export class RegistryClient {
 
   constructor(options: RegistryClientOptions) {
     this.#options = options;
+    this.host = options.host;
+    this.repository = options.repository;
     this.#guard = encryptedOrPrivate(options.guard);
   }
 
-  /** Whoever gets the answer reads or destroys it. `path` is below the repository. Throws Failure `pull_failed`, RequestFailure. */
+  /** Whoever gets the answer reads or destroys it. `path` is below the repository. Throws Failure, RequestFailure. */
   async get(path: string, accept: string): Promise<IncomingMessage> {
-    const { host, repository } = this.#options;
-    this.#base ??= await this.#findBase();
-    const url = new URL(`/v2/${repository}/${path}`, this.#base);
-    let answer = await this.#follow(url, accept);
-    if (answer.statusCode === 401) {
-      const header = answer.headers['www-authenticate'] ?? '';
-      answer.destroy();
-      this.#authorization = await this.#authorize(header);
-      answer = await this.#follow(url, accept);
-    }
-    const { statusCode = 0 } = answer;
-    if (statusCode === 200) return answer;
+    const answer = await this.send({ method: 'GET', to: path, headers: { accept } });
+    if (answer.statusCode === 200) return answer;
     answer.destroy();
-    throw refusal(statusCode, host, this.#options.login !== null);
+    throw this.refusal(answer.statusCode ?? 0);
+  }
+
+  /** Any answer but the question who asks, which is answered here. Whoever gets it reads or destroys it. Throws Failure, RequestFailure. */
+  async send(request: RegistryRequest): Promise<IncomingMessage> {
+    const url = await this.#address(request.to);
+    const answer = await this.#follow(url, request);
+    if (answer.statusCode !== 401) return answer;
+    const header = answer.headers['www-authenticate'] ?? '';
+    answer.destroy();
+    this.#authorization = await this.#authorize(header);
+    return this.#follow(url, request);
+  }
+
+  /** Where an answer sends on to. Throws Failure. */
+  async placeOf({ headers: { location = '' } }: IncomingMessage): Promise<URL> {
+    const home = await this.#home();
+    if (location === '' || !URL.canParse(location, home.href)) throw this.#fault('the registry sends on to nowhere.');
+    return this.#checked(new URL(location, home), 'the place that the registry sends to');
+  }
+
+  /** Of a list that goes on; null: it does not. */
+  async nextPage({ headers: { link = '' } }: IncomingMessage): Promise<URL | null> {
+    const [, target = ''] = /<([^>]+)>\s*;\s*rel="?next"?/.exec(String(link)) ?? [];
+    const home = await this.#home();
+    if (target === '' || !URL.canParse(target, home.href)) return null;
+    const url = this.#checked(new URL(target, home), 'the next page of a list');
+    return url.origin === home.origin ? url : null;
+  }
+
+  /** In words of the contract. */
+  refusal(status: number): Failure {
+    const { host, login, purpose = 'pull' } = this.#options;
+    return purpose === 'push' ? pushRefusal(status, host) : refusal(status, host, login !== null);
+  }
+
+  async #home(): Promise<URL> {
+    this.#base ??= await this.#findBase();
+    return this.#base;
+  }
+
+  async #address(to: string | URL): Promise<URL> {
+    if (to instanceof URL) return to;
+    return new URL(`/v2/${this.#options.repository}/${to}`, await this.#home());
+  }
+
+  #fault(why: string, hint?: string): Failure {
+    return this.#options.purpose === 'push' ? notPushed(why, hint) : notPulled(why, hint);
   }
 
   /** TLS always, but where the registry is on a private address and does not speak it. */
@@ -72,86 +133,98 @@ export class RegistryClient {
     const server = SERVERS.get(host) ?? host;
     const secure = new URL(`https://${server}/`);
     try {
-      (await this.#open(new URL('/v2/', secure), {})).destroy();
+      (await this.#open(new URL('/v2/', secure), ASK)).destroy();
       return secure;
     } catch (error) {
       const cause = error instanceof RequestFailure ? (error.cause as { code?: string } | undefined) : undefined;
       if (!NOT_TLS.test(cause?.code ?? '')) throw error;
       const plain = new URL(`http://${server}/`);
-      const answer = await this.#open(new URL('/v2/', plain), {}).catch(() => null);
+      const answer = await this.#open(new URL('/v2/', plain), ASK).catch(() => null);
       if (answer === null) throw error;
       answer.destroy();
       return plain;
     }
   }
 
-  async #follow(start: URL, accept: string): Promise<IncomingMessage> {
+  /** Only what changes nothing is sent on to other places. */
+  async #follow(start: URL, request: RegistryRequest): Promise<IncomingMessage> {
     let url = start;
     for (let hop = 0; hop <= MAX_HOPS; hop += 1) {
       const isHome = url.origin === this.#base?.origin;
       const proof = isHome && this.#authorization !== null ? { authorization: this.#authorization } : {};
-      const answer = await this.#open(url, { accept, ...proof });
-      const { statusCode = 0, headers } = answer;
-      if (![301, 302, 303, 307, 308].includes(statusCode)) {
+      const answer = await this.#open(url, { ...request, headers: { ...request.headers, ...proof } });
+      const { statusCode = 0 } = answer;
+      if (!REDIRECTS.has(statusCode) || !SAFE.has(request.method)) {
         // A 401 of another host is not a question to us.
         if (statusCode !== 401 || isHome) return answer;
         answer.destroy();
-        throw notPulled('the place that the registry sends to wants to know who asks.');
+        throw this.#fault('the place that the registry sends to wants to know who asks.');
       }
       answer.destroy();
-      const { location = '' } = headers;
-      if (location === '' || !URL.canParse(location, url.href)) throw notPulled('the registry sends on to nowhere.');
-      url = checked(new URL(location, url), 'the place that the registry sends to');
+      const { location = '' } = answer.headers;
+      if (location === '' || !URL.canParse(location, url.href)) throw this.#fault('the registry sends on to nowhere.');
+      url = this.#checked(new URL(location, url), 'the place that the registry sends to');
     }
-    throw notPulled('the registry sends on and on.');
+    throw this.#fault('the registry sends on and on.');
   }
 
   async #authorize(header: string): Promise<string> {
-    const { host, login, repository } = this.#options;
+    const { login, repository, purpose } = this.#options;
+    const rights = purpose === 'push' ? 'pull,push,delete' : 'pull';
     const basic = login === null ? null : `Basic ${Buffer.from(`${login.user}:${login.password}`).toString('base64')}`;
     const challenge = parseChallenge(header);
-    if (challenge === null || (challenge.scheme === 'basic' && basic === null))
-      throw refusal(401, host, login !== null);
+    if (challenge === null || (challenge.scheme === 'basic' && basic === null)) throw this.refusal(401);
     if (challenge.scheme === 'basic') {
       this.#demandEncrypted(this.#base);
       return basic ?? '';
     }
-    if (!URL.canParse(challenge.realm)) throw notPulled('the registry names no address that gives tokens.');
-    const url = checked(new URL(challenge.realm), 'the token server');
+    if (!URL.canParse(challenge.realm)) throw this.#fault('the registry names no address that gives tokens.');
+    const url = this.#checked(new URL(challenge.realm), 'the token server');
     url.searchParams.set('service', challenge.service);
-    url.searchParams.set('scope', challenge.scope === '' ? `repository:${repository}:pull` : challenge.scope);
+    url.searchParams.set('scope', challenge.scope === '' ? `repository:${repository}:${rights}` : challenge.scope);
     if (basic !== null) this.#demandEncrypted(url);
     const headers = { accept: 'application/json', ...(basic !== null && { authorization: basic }) };
-    const answer = await this.#open(url, headers);
+    const answer = await this.#open(url, { method: 'GET', headers });
     const { statusCode = 0 } = answer;
     if (statusCode !== 200) {
       answer.destroy();
-      throw refusal(statusCode, host, login !== null);
+      throw this.refusal(statusCode);
     }
-    return `Bearer ${tokenIn(await readAnswer(answer, MAX_TOKEN_BYTES, this.#options.signal))}`;
+    const token = tokenIn(await readAnswer(answer, MAX_TOKEN_BYTES, this.#options.signal));
+    if (token === null) throw this.#fault('the token server of the registry gives no token.');
+    return `Bearer ${token}`;
   }
 
   /** Before the login is sent there. */
   #demandEncrypted(url: URL | null): void {
     const { host, isInsecure } = this.#options;
     if (isInsecure || url?.protocol === 'https:') return;
-    throw notPulled(
+    throw this.#fault(
       `${url?.host ?? host} does not speak TLS, and a password is not sent without.`,
       `Give it a certificate, or have an operator name ${host} in the setting "images.insecure-registries".`,
     );
   }
 
-  async #open(url: URL, headers: Readonly<Record<string, string>>): Promise<IncomingMessage> {
-    const { signal } = this.#options;
+  /** The time that it may take begins anew with everything that is sent. */
+  async #open(url: URL, { method, headers, body }: Omit<RegistryRequest, 'to'>): Promise<IncomingMessage> {
+    const { signal, roots } = this.#options;
     const late = new AbortController();
     const timer = setTimeout(() => late.abort(), HEAD_MS);
+    const counted = async function* (bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+      for await (const chunk of bytes) {
+        timer.refresh();
+        yield chunk;
+      }
+    };
+    const given = body?.() ?? null;
     const request = {
-      method: 'GET',
+      method,
       url,
       headers: { 'user-agent': 'tancho', ...headers },
-      body: null,
+      body: given === null || typeof given === 'string' ? given : Readable.from(counted(given), { objectMode: false }),
       connectMs: CONNECT_MS,
       signal: AbortSignal.any([signal, late.signal]),
+      ...(roots !== undefined && { roots }),
     };
     try {
       return await openRequest(this.#guard, request);
@@ -161,6 +234,11 @@ export class RegistryClient {
     } finally {
       clearTimeout(timer);
     }
+  }
+
+  #checked(url: URL, what: string): URL {
+    if (url.username === '' && url.password === '') return url;
+    throw this.#fault(`${what} has a password in its address.`);
   }
 }
 
@@ -176,12 +254,8 @@ function encryptedOrPrivate(guard: AddressGuard): AddressGuard {
   };
 }
 
-function checked(url: URL, what: string): URL {
-  if (url.username === '' && url.password === '') return url;
-  throw notPulled(`${what} has a password in its address.`);
-}
-
-function tokenIn(text: string): string {
+/** Null where there is none. */
+function tokenIn(text: string): string | null {
   let found: unknown;
   try {
     const answer = JSON.parse(text) as { token?: unknown; access_token?: unknown } | null;
@@ -189,11 +263,10 @@ function tokenIn(text: string): string {
   } catch {
     found = undefined;
   }
-  if (typeof found === 'string' && /^[\x21-\x7e]+$/.test(found)) return found;
-  throw notPulled('the token server of the registry gives no token.');
+  return typeof found === 'string' && /^[\x21-\x7e]+$/.test(found) ? found : null;
 }
 
-function refusal(status: number, host: string, hasLogin: boolean): Error {
+function refusal(status: number, host: string, hasLogin: boolean): Failure {
   if (status === 404)
     return notPulled('the registry does not have it.', 'Check its name and tag, and that it was pushed.');
   if (status === 401 || status === 403) {
@@ -204,4 +277,16 @@ function refusal(status: number, host: string, hasLogin: boolean): Error {
   }
   if (status === 429) return notPulled('the registry takes no more requests from here for now.', 'Try again later.');
   return notPulled(`the registry answered ${status}.`);
+}
+
+function pushRefusal(status: number, host: string): Failure {
+  if (status === 401 || status === 403) {
+    return notPushed(
+      `${host} does not let us write there.`,
+      `An operator can give a user and password that may, for ${host} in the setting "registries".`,
+    );
+  }
+  if (status === 404)
+    return notPushed(`${host} has no such place.`, 'An operator can correct the setting "images.registry".');
+  return notPushed(`${host} answered ${status}.`);
 }

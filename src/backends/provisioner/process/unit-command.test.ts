@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { isSimpleCommand, oneOffArgv, unitArgv, unitEnvironment } from './unit-command.ts';
+import { isSimpleCommand } from '../../../lib/shell-argv.ts';
+import { oneOffArgv, unitArgv, unitEnvironment } from './unit-command.ts';
 
 describe('isSimpleCommand', () => {
   it.each(['node app.js', 'gunicorn app:app -b 0.0.0.0:$PORT', './bin/web "a b"', 'python3.11 -m http.server ${PORT}'])(

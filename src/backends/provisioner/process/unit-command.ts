@@ -3,34 +3,16 @@ import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import type { SlugManifest } from '../../../domain/artifacts/slug.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { argvOf } from '../../../lib/argv-text.ts';
+import { shellArgv } from '../../../lib/shell-argv.ts';
 
 const STANDARD_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
-
-/** Words that mean something to the shell itself and are lost, or change meaning, behind `exec`. */
-const SHELL_WORDS = new Set(
-  (
-    'if then else elif fi for while until do done case esac function select time coproc ' +
-    'alias bg bind break builtin cd command continue declare dirs eval exec exit export fg getopts hash jobs kill let local ' +
-    'popd pushd read readonly return set shift shopt source times trap type typeset ulimit umask unalias unset wait'
-  ).split(' '),
-);
-
-/**
- * True for one program with arguments and nothing else: then the shell can step aside, and signals reach the program itself.
- * When in doubt false, which only keeps the shell in between.
- */
-export function isSimpleCommand(command: string): boolean {
-  const [word = ''] = command.trim().split(/\s+/, 1);
-  if (!/^[A-Za-z0-9_/.][A-Za-z0-9_/.+-]*$/.test(word) || word === '.' || SHELL_WORDS.has(word)) return false;
-  return !/[;&|<>()`\n\r#!\\]/.test(command);
-}
 
 type Slugs = Pick<SlugManifest, 'image'>;
 
 /** An image is started without a shell, for there may be none in it. */
 export function unitArgv(command: string, { image }: Slugs): string[] {
   if (image !== undefined) return argvOf(command) ?? [];
-  return ['/bin/sh', '-c', isSimpleCommand(command) ? `exec ${command.trim()}` : command];
+  return shellArgv(command);
 }
 
 /** A one-off command: both its outputs are one stream. Throws Failure `exited` when there is no shell that could read it. */

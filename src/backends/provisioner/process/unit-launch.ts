@@ -2,6 +2,7 @@
 import { closeSync, openSync } from 'node:fs';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
+import { isSimpleCommand } from '../../../lib/shell-argv.ts';
 import { bootId } from '../../../lib/processes.ts';
 import type { Sandbox, SandboxBind, SandboxProcess, SandboxRequest } from '../../../sandbox/sandbox.ts';
 import type { Service } from '../../../networks/networks.ts';
@@ -11,7 +12,7 @@ import { type LinkedNames, linkedNames } from './linked-names.ts';
 import type { LiveUnit } from './live-unit.ts';
 import type { Slug } from './slug.ts';
 import { surroundings } from './surroundings.ts';
-import { isSimpleCommand, unitArgv, unitEnvironment } from './unit-command.ts';
+import { unitArgv, unitEnvironment } from './unit-command.ts';
 import type { UnitRecord } from './unit-record.ts';
 import { mountVolumes } from './volume-mounts.ts';
 

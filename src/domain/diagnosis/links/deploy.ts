@@ -23,6 +23,7 @@ export const deployLink: Link = {
     return brokenBy(facts, [
       'invalid_source',
       'pull_failed',
+      'push_failed',
       'no_platform',
       'no_process',
       'invalid_config',

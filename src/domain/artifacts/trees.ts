@@ -1,7 +1,7 @@
 /** Pure: what of the disk an artifact is made of, and how it lies in an image: at the same paths, for code may know where it was built. */
-import type { OpenArtifact } from '../../../domain/artifacts/artifact-store.ts';
-import { ORDINARY_USER } from '../../../domain/artifacts/slug.ts';
-import type { TarTree } from '../../../lib/tree-tar.ts';
+import type { OpenArtifact } from './artifact-store.ts';
+import { ORDINARY_USER } from './slug.ts';
+import type { TarTree } from '../../lib/tree-tar.ts';
 
 /** What it shares with others first (programs, dependencies), its own code last. */
 export function treesOf({ code, manifest }: Pick<OpenArtifact, 'code' | 'manifest'>): TarTree[] {
