@@ -2,6 +2,7 @@
 import { mkdir } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { removeTree } from '../../../lib/remove-tree.ts';
+import { type Archive, packArchive, unpackArchive } from './cache/archive.ts';
 import { layerKey } from './cache/layers.ts';
 import type { Layer } from './cache/layers.ts';
 import { seal } from './cache/copy-tree.ts';
@@ -24,12 +25,15 @@ export async function prepareDependencies(
   for (const [index, fetched] of build.fetched.entries()) versions[`brought-${index}`] = fetched.version;
   const plain = steps.map((step) => step.run);
   const neverKept = typeof dependencies.neverKept === 'string';
-  const key = await layerKey(dependencies, plain, versions, files);
+  // Files that steps of the app may rewrite, or that are no safer in the cache than in the code, are not shared with it.
+  const isArchive = dependencies.keep.kind !== 'layer' && (changesLater || !context.separated);
+  const form = isArchive ? 'archive' : 'tree';
+  const key = await layerKey({ dependencies, steps: plain, versions, files, form });
   const layer = await context.layers.find(request.app, neverKept ? `${key}-${request.deployId}` : key);
   if (layer.ready) await context.layers.touch(request.app, layer);
   const { keep: kept } = dependencies;
   if (kept.kind === 'layer') return stayingLayer(dependencies, layer, steps, build, runner);
-  const what = { name: dependencies.name, directory: kept.directory, layer, steps, neverKept, changesLater };
+  const what = { name: dependencies.name, directory: kept.directory, layer, steps, neverKept, isArchive };
   await restoredDirectory(what, build, runner);
   return null;
 }
@@ -69,20 +73,22 @@ interface Restored {
   readonly layer: Layer;
   readonly steps: readonly Step[];
   readonly neverKept: boolean;
-  readonly changesLater: boolean;
+  /** The layer holds an archive, of which the code gets its own copy; else the code shares files with it. */
+  readonly isArchive: boolean;
 }
 
 async function restoredDirectory(what: Restored, build: RunningBuild, runner: StepRunner): Promise<void> {
   const { context, request, place, output } = build;
   const { name, layer } = what;
   const target = join(place.code, what.directory);
+  const archive: Archive = { tree: layer.tree, code: place.code, directory: what.directory, tenant: request.app };
   const putBack = async (): Promise<void> => {
+    if (what.isArchive) return unpackArchive(archive, runner);
     await mkdir(dirname(target), { recursive: true });
     await restore({
       tree: layer.tree,
       target,
       staging: join(place.directory, 'staging'),
-      mode: context.separated && !what.changesLater ? 'link' : 'copy',
       own: (path) => context.sandbox.own(path, request.app),
     });
   };
@@ -101,11 +107,15 @@ async function restoredDirectory(what: Restored, build: RunningBuild, runner: St
   if (what.neverKept) return;
   await context.layers.begin(request.app, layer);
   try {
-    if (!(await keep(target, layer.tree))) return await context.layers.discard(request.app, layer);
+    const isKept = what.isArchive
+      ? await packArchive(archive, context.sandbox, runner)
+      : await keep(target, layer.tree);
+    if (!isKept) return await context.layers.discard(request.app, layer);
     await context.layers.finish(request.app, layer);
   } catch (error) {
     await context.layers.discard(request.app, layer);
     throw error;
   }
-  await putBack();
+  // An archive was made beside what is in the code.
+  if (!what.isArchive) await putBack();
 }

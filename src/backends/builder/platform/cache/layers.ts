@@ -19,18 +19,23 @@ export interface Layer {
   readonly ready: boolean;
 }
 
+interface Deciding {
+  readonly dependencies: DependencySet;
+  readonly steps: readonly (readonly string[])[];
+  readonly versions: Readonly<Record<string, string>>;
+  readonly files: SourceFiles;
+  /** What lies in the tree: the files, or one archive of them. */
+  readonly form: 'tree' | 'archive';
+}
+
 /** Equal keys mean that the steps would make the same thing: same files, same programs, same steps, same machine. */
-export async function layerKey(
-  dependencies: DependencySet,
-  steps: readonly (readonly string[])[],
-  versions: Readonly<Record<string, string>>,
-  files: SourceFiles,
-): Promise<string> {
+export async function layerKey({ dependencies, steps, versions, files, form }: Deciding): Promise<string> {
   const hash = createHash('sha256');
   const add = (label: string, value: unknown): void => void hash.update(JSON.stringify([label, value ?? null]));
   add('format', [FORMAT, dependencies.name, dependencies.keep, process.platform, process.arch]);
   add('versions', Object.entries(versions).sort());
   add('steps', steps);
+  if (form !== 'tree') add('form', form);
   for (const pattern of dependencies.key.files) {
     for (const file of await files.findAll(pattern)) add(file, await files.text(file));
   }

@@ -4,9 +4,6 @@ import { join } from 'node:path';
 import { removeTree } from '../../../../lib/remove-tree.ts';
 import { copyDirectories, copyTree, linkFiles, seal } from './copy-tree.ts';
 
-/** `link`: files are shared with the cache and only the server's user may write them. `copy`: the tenant gets its own. */
-type RestoreMode = 'link' | 'copy';
-
 interface Restoring {
   /** The kept tree. */
   readonly tree: string;
@@ -14,17 +11,19 @@ interface Restoring {
   readonly target: string;
   /** A path that does not exist, on the same file system as the target, in a directory the tenant cannot write. */
   readonly staging: string;
-  readonly mode: RestoreMode;
   /** Makes a directory tree belong to the tenant. */
   readonly own: (path: string) => Promise<void>;
 }
 
-/** Built where the tenant cannot reach and then renamed, so that no link planted in the code is ever followed. */
-export async function restore({ tree, target, staging, mode, own }: Restoring): Promise<void> {
+/**
+ * Files are shared with the cache, where only the server's user may write them; the directories are the tenant's. Built where
+ * the tenant cannot reach and then renamed, so that no link planted in the code is ever followed.
+ */
+export async function restore({ tree, target, staging, own }: Restoring): Promise<void> {
   await mkdir(staging, { mode: 0o700 });
   const staged = join(staging, 'tree');
   try {
-    if (mode === 'copy' || !(await shareFiles(tree, staged, own))) {
+    if (!(await shareFiles(tree, staged, own))) {
       await copyTree(tree, staged);
       await own(staged);
     }
