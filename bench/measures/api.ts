@@ -2,7 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { Answer } from '../../test/support/world.ts';
+import type { HttpAnswer } from '../../test/support/world.ts';
 import type { Bench, Measure } from '../bench.ts';
 import { load, type LoadResult } from '../http-load.ts';
 import { publishLoad } from '../load-beside.ts';
@@ -42,7 +42,7 @@ export const api: Measure = {
   },
 };
 
-async function bareServer(bench: Bench, { text, headers }: Answer, token: string): Promise<number> {
+async function bareServer(bench: Bench, { text, headers }: HttpAnswer, token: string): Promise<number> {
   const child = spawn(process.execPath, [BARE], { stdio: ['pipe', 'pipe', 'inherit'] });
   const ended = once(child, 'exit');
   bench.keep({

@@ -10,7 +10,7 @@ import { byHandMs, type Hand, runAll } from '../by-hand.ts';
 import { PACKAGE_APPS, type PackageApp } from '../package-apps.ts';
 import { Pusher } from '../pushing.ts';
 
-/** The repository to which code is brought that is built by hand. */
+/** The repository to which code is pushed that is built by hand. */
 const BY_HAND = 'by-hand';
 const FRESH_ROUNDS = 3;
 const WARM_ROUNDS = 3;
@@ -43,11 +43,11 @@ async function measureApp(bench: Bench, app: PackageApp, path: string): Promise<
   await runAll(app.lock, app, hand);
   await work.commit('locked');
   const name = app.name.toLowerCase().replace(/\W/g, '-');
-  const fresh: Times = { hand: [], bringing: [], push: [] };
-  const warm: Times = { hand: [], bringing: [], push: [] };
+  const fresh: Times = { hand: [], pushing: [], push: [] };
+  const warm: Times = { hand: [], pushing: [], push: [] };
   const measured = async (times: Times, round: number, caches: string): Promise<void> => {
     const byHand = async (): Promise<void> => {
-      times.bringing.push(await pusher.pushOnly(work, BY_HAND, 'ssh'));
+      times.pushing.push(await pusher.pushOnly(work, BY_HAND, 'ssh'));
       times.hand.push(await onHand(app, { ...hand, directory: join(place, 'code'), caches }, work.dir));
     };
     const pushed = async (): Promise<void> => void times.push.push(await pushMs(pusher, work, name, app));
@@ -70,8 +70,8 @@ async function measureApp(bench: Bench, app: PackageApp, path: string): Promise<
     await work.commit('the source changed');
     await measured(warm, round, cachesOf(FRESH_ROUNDS - 1));
   });
-  for (const [caches, { hand: by, bringing, push }] of Object.entries({ fresh, warm })) {
-    const samples = by.map((ms, at) => ms + (bringing[at] ?? 0));
+  for (const [caches, { hand: by, pushing, push }] of Object.entries({ fresh, warm })) {
+    const samples = by.map((ms, at) => ms + (pushing[at] ?? 0));
     const floor = { what: 'git push to where nothing is deployed; install, build and start by hand', samples };
     bench.publish({ what: `${app.name}, ${caches} caches, git push returns`, unit: 'ms', samples: push, floor });
     bench.publish({ what: `${app.name}, ${caches} caches, by hand, the code being there`, unit: 'ms', samples: by });
@@ -83,7 +83,7 @@ async function measureApp(bench: Bench, app: PackageApp, path: string): Promise<
 interface Times {
   readonly hand: number[];
   /** The same commit through the same door to a branch that is not deployed. */
-  readonly bringing: number[];
+  readonly pushing: number[];
   readonly push: number[];
 }
 
@@ -134,7 +134,7 @@ async function prepare(pusher: Pusher, files: PackageApp['files']): Promise<void
   }
 }
 
-/** The one that the platform has brought for all apps; '' when there is none. */
+/** The one that the platform has fetched for all apps; '' when there is none. */
 async function uvOf(home: string): Promise<string> {
   const top = join(home, 'toolchains', 'uv');
   const [version] = await readdir(top).catch(() => [] as string[]);

@@ -14,12 +14,12 @@ export const UNTIL_THE_END = Infinity;
 /** Whoever hears nothing for so long is told to wait, so that nothing in between takes the connection for dead. */
 const SILENCE_MS = 30_000;
 
-interface AnswerOptions {
+interface LateErrorOptions {
   /** Told of every failure that could no longer be answered with a status. */
   readonly onLateError: (thrown: unknown) => void;
 }
 
-interface ProgressOptions extends AnswerOptions {
+interface ProgressOptions extends LateErrorOptions {
   /** How long what is said is held back; the status with it. */
   readonly holdMs: number;
   /** Plain lines instead of JSON stream lines. */
@@ -120,7 +120,7 @@ class HeldLines {
 export async function answerOutput(
   stream: ResponseStream,
   work: (output: CommandOutput) => Promise<number>,
-  options: AnswerOptions & { readonly raw: boolean },
+  options: LateErrorOptions & { readonly raw: boolean },
 ): Promise<void> {
   const headers = options.raw
     ? { 'content-type': TEXT_TYPE, trailer: 'X-Exit-Code, X-Tancho-Error' }

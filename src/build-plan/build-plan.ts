@@ -71,8 +71,8 @@ export interface Tool {
   readonly wanted?: WantedVersion | null;
   /** Names under which other versions may be installed, in the order in which they are tried. */
   readonly others?: readonly string[];
-  /** How versions that are not installed are brought; absent: they must be installed. */
-  readonly bring?: FetchedTool | null;
+  /** How versions that are not installed are fetched; absent: they must be installed. */
+  readonly download?: ToolDownload | null;
   /** From this version on, in full, the program itself fetches the version that the source asks for. */
   readonly fetchesItselfSince?: string;
 }
@@ -86,8 +86,8 @@ export interface WantedVersion {
   readonly from: string;
 }
 
-/** How versions of a tool are brought to this machine: once, for all apps. */
-export interface FetchedTool {
+/** How versions of a tool are fetched to this machine: once, for all apps. */
+export interface ToolDownload {
   /** The range to take from when the tool is not installed and the source asks for none; null: then it must be installed. */
   readonly otherwise: string | null;
   /** Whose programs the commands below use, as `{name}`; the tool must be installed in some version then. */

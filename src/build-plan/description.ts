@@ -33,8 +33,8 @@ export function describePlan(plan: BuildPlan): string[] {
   ];
 }
 
-function describeTool({ program, wanted = null, bring = null, minimum }: Tool): string {
+function describeTool({ program, wanted = null, download = null, minimum }: Tool): string {
   if (wanted !== null) return `${program} ${wanted.text} (${wanted.from})`;
-  if (bring?.otherwise != null) return `${program}, the server's own, else ${bring.otherwise}`;
+  if (download?.otherwise != null) return `${program}, the server's own, else ${download.otherwise}`;
   return `${program}, the server's own${minimum === undefined ? '' : `, at least ${minimum}`}`;
 }

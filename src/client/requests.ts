@@ -4,7 +4,7 @@ import { CALLS, type Operations } from './operations/index.ts';
 import type { HttpResponse } from './transport.ts';
 
 type OperationId = keyof Operations & keyof typeof CALLS;
-export type Answer<K extends OperationId> = Operations[K]['answer'];
+export type OperationAnswer<K extends OperationId> = Operations[K]['answer'];
 
 type Part<K extends OperationId, P extends string> = Operations[K] extends Readonly<Record<P, infer V>> ? V : undefined;
 type Optional<P extends string, V> = [V] extends [undefined] ? unknown : { readonly [name in P]?: V };
@@ -19,7 +19,7 @@ export interface Requests {
   /** How the target is called in messages. */
   readonly name: string;
   /** An answer without a body is an empty list where a list is answered. Throws ClientError. */
-  request<K extends OperationId>(id: K, ...input: Inputs<K>): Promise<Answer<K>>;
+  request<K extends OperationId>(id: K, ...input: Inputs<K>): Promise<OperationAnswer<K>>;
   /** For operations that tell what they do while they do it. */
   progress<K extends OperationId>(id: K, input: Input<K>, progress: Progress): Promise<void>;
   /** The answer as it comes. */
@@ -55,13 +55,13 @@ export function createRequests(calls: Calls): Requests {
   };
   return {
     name: calls.name,
-    async request<K extends OperationId>(id: K, ...[input]: Inputs<K>): Promise<Answer<K>> {
+    async request<K extends OperationId>(id: K, ...[input]: Inputs<K>): Promise<OperationAnswer<K>> {
       const { method, where, what, answer } = prepare(id, input);
       // The document, which the server's answers are tested against, is what gives them their types.
-      if (answer === 'json') return calls.json<Answer<K>>(method, where, what);
-      if (answer === 'list') return calls.json(method, where, what, [] as unknown as Answer<K>);
+      if (answer === 'json') return calls.json<OperationAnswer<K>>(method, where, what);
+      if (answer === 'list') return calls.json(method, where, what, [] as unknown as OperationAnswer<K>);
       const text = await calls.done(method, where, what);
-      return (answer === 'text' ? text : undefined) as Answer<K>;
+      return (answer === 'text' ? text : undefined) as OperationAnswer<K>;
     },
     progress(id, input, progress) {
       const { method, where, what } = prepare(id, input);

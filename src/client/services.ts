@@ -1,12 +1,12 @@
 /** Services and their instances (specification 4.2 and 4.3). */
 import type { Progress } from './calls.ts';
-import type { Answer, Requests } from './requests.ts';
+import type { OperationAnswer, Requests } from './requests.ts';
 
-type InstanceInfo = Answer<'instances.info'>;
-type InstanceElement = Answer<'services.info'>[number];
-type ServiceEntry = Answer<'instances.list'>[number];
-type OwnedService = Answer<'services.list'>[number];
-type ServicePlan = Answer<'services.plans'>[number];
+type InstanceInfo = OperationAnswer<'instances.info'>;
+type InstanceElement = OperationAnswer<'services.info'>[number];
+type ServiceEntry = OperationAnswer<'instances.list'>[number];
+type OwnedService = OperationAnswer<'services.list'>[number];
+type ServicePlan = OperationAnswer<'services.plans'>[number];
 
 export interface ServicesClient {
   /** Those that your teams own, with all their instances. */

@@ -1,64 +1,64 @@
 /** Names for what the API answers at `/`; the fields are those of the OpenAPI document. */
-import type { Answer, Input } from './requests.ts';
+import type { OperationAnswer, Input } from './requests.ts';
 
-export type AppSummary = Answer<'apps.list'>[number];
-export type AppInfo = Answer<'apps.info'>;
+export type AppSummary = OperationAnswer<'apps.list'>[number];
+export type AppInfo = OperationAnswer<'apps.info'>;
 /** Of a list or of one app; the address is only in the latter. */
 export type UnitShape = AppSummary['Units'][number] & { readonly Ip?: string };
 export type NewApp = NonNullable<Input<'apps.create'>['body']>;
-export type CreatedApp = Answer<'apps.create'>;
-export type EnvVar = Answer<'env.get'>[number];
-export type Diagnosis = Answer<'apps.diagnosis'>;
-export type AppMetrics = Answer<'apps.metrics'>;
-export type LogEntry = Answer<'apps.log'>[number];
-export type PoolShape = Answer<'pools.list_all'>[number];
-export type Certificate = Answer<'certificates.list'>[number];
-export type CertificateReport = Answer<'certificates.why'>;
+export type CreatedApp = OperationAnswer<'apps.create'>;
+export type EnvVar = OperationAnswer<'env.get'>[number];
+export type Diagnosis = OperationAnswer<'apps.diagnosis'>;
+export type AppMetrics = OperationAnswer<'apps.metrics'>;
+export type LogEntry = OperationAnswer<'apps.log'>[number];
+export type PoolShape = OperationAnswer<'pools.list_all'>[number];
+export type Certificate = OperationAnswer<'certificates.list'>[number];
+export type CertificateReport = OperationAnswer<'certificates.why'>;
 export type NewCertificate = NonNullable<Input<'certificates.add'>['body']>;
-export type AddedCertificate = Answer<'certificates.add'>;
-export type CertificateAuthority = Answer<'certificates.authority'>;
-export type Plan = Answer<'plans.list'>[number];
+export type AddedCertificate = OperationAnswer<'certificates.add'>;
+export type CertificateAuthority = OperationAnswer<'certificates.authority'>;
+export type Plan = OperationAnswer<'plans.list'>[number];
 export type NewPlan = NonNullable<Input<'plans.create'>['body']>;
-export type RouterShape = Answer<'plans.routers'>[number];
-export type RoutesChange = Answer<'apps.routes'>;
-export type Platform = Answer<'platforms.list'>[number];
-export type UserInfo = Answer<'users.info'>;
-export type UserSummary = Answer<'users.list'>[number];
-export type ApiKey = Answer<'api_key.show'>;
-export type AppTokenInfo = Answer<'app_tokens.list'>[number];
-export type AppToken = Answer<'app_tokens.create'>;
-export type Limit = Answer<'quotas.user_limit'>;
+export type RouterShape = OperationAnswer<'plans.routers'>[number];
+export type RoutesChange = OperationAnswer<'apps.routes'>;
+export type Platform = OperationAnswer<'platforms.list'>[number];
+export type UserInfo = OperationAnswer<'users.info'>;
+export type UserSummary = OperationAnswer<'users.list'>[number];
+export type ApiKey = OperationAnswer<'api_key.show'>;
+export type AppTokenInfo = OperationAnswer<'app_tokens.list'>[number];
+export type AppToken = OperationAnswer<'app_tokens.create'>;
+export type Limit = OperationAnswer<'quotas.user_limit'>;
 /** Name of the key -> the key's text. */
-export type Keys = Answer<'keys.list'>;
-export type RegistryLogin = Answer<'registries.list'>[number];
+export type Keys = OperationAnswer<'keys.list'>;
+export type RegistryLogin = OperationAnswer<'registries.list'>[number];
 export type NewRegistryLogin = NonNullable<Input<'registries.login'>['body']>;
-export type DrainShape = Answer<'drains.info'>;
+export type DrainShape = OperationAnswer<'drains.info'>;
 export type NewDrain = NonNullable<Input<'drains.add'>['body']>;
-export type EdgeSettings = Answer<'edge.show'>;
+export type EdgeSettings = OperationAnswer<'edge.show'>;
 export type EdgeChange = NonNullable<Input<'edge.set'>['body']>;
-export type DrainTest = Answer<'drains.test'>;
-export type ReleaseShape = Answer<'releases.list'>[number];
-export type ReleaseComparison = Answer<'releases.compare'>;
-export type AlertsShape = Answer<'alerts.show'>;
+export type DrainTest = OperationAnswer<'drains.test'>;
+export type ReleaseShape = OperationAnswer<'releases.list'>[number];
+export type ReleaseComparison = OperationAnswer<'releases.compare'>;
+export type AlertsShape = OperationAnswer<'alerts.show'>;
 export type AlertsChange = NonNullable<Input<'alerts.set'>['body']>;
-export type AlertTest = Answer<'alerts.test'>;
-export type WebhookShape = Answer<'webhooks.info'>;
+export type AlertTest = OperationAnswer<'alerts.test'>;
+export type WebhookShape = OperationAnswer<'webhooks.info'>;
 export type NewWebhook = NonNullable<Input<'webhooks.add'>['body']>;
-export type AddedWebhook = Answer<'webhooks.add'>;
-export type WebhookDelivery = Answer<'webhooks.test'>;
-export type VolumeShape = Answer<'volumes.info'>;
+export type AddedWebhook = OperationAnswer<'webhooks.add'>;
+export type WebhookDelivery = OperationAnswer<'webhooks.test'>;
+export type VolumeShape = OperationAnswer<'volumes.info'>;
 export type NewVolume = NonNullable<Input<'volumes.create'>['body']>;
 export type VolumeMount = NonNullable<Input<'volumes.mount'>['body']>;
-export type DiskReport = Answer<'server.disk'>;
-export type HealthReport = Answer<'server.health'>;
-export type HealingReport = Answer<'healers.run'>;
-export type Event = Answer<'events.list'>[number];
-export type Healing = Answer<'healers.recent'>[number];
-export type TeamName = Answer<'teams.list'>[number];
-export type TeamInfo = Answer<'teams.info'>;
-export type DeploySummary = Answer<'deploys.list'>[number];
-export type DeployInfo = Answer<'deploys.info'>;
-export type Metadata = Answer<'metadata.info'>;
+export type DiskReport = OperationAnswer<'server.disk'>;
+export type HealthReport = OperationAnswer<'server.health'>;
+export type HealingReport = OperationAnswer<'healers.run'>;
+export type Event = OperationAnswer<'events.list'>[number];
+export type Healing = OperationAnswer<'healers.recent'>[number];
+export type TeamName = OperationAnswer<'teams.list'>[number];
+export type TeamInfo = OperationAnswer<'teams.info'>;
+export type DeploySummary = OperationAnswer<'deploys.list'>[number];
+export type DeployInfo = OperationAnswer<'deploys.info'>;
+export type Metadata = OperationAnswer<'metadata.info'>;
 
 export interface AppFilter {
   /** Part of the name. */
@@ -99,4 +99,4 @@ export interface LogQuery {
   /** The same: only what came before it. */
   readonly before?: string;
 }
-export type AuditLog = Answer<'events.log'>;
+export type AuditLog = OperationAnswer<'events.log'>;

@@ -171,7 +171,7 @@ export const RESOURCE_SETTINGS = {
     variable: 'TANCHO_BUILDS_UNUSED_DAYS',
     default: '30',
     description:
-      'Tools that builds brought to this machine, and what builds of an app keep for the next one, go when no build has used them for so long. What a kept version needs stays.',
+      'Tools that builds fetched to this machine, and what builds of an app keep for the next one, go when no build has used them for so long. What a kept version needs stays.',
     parse: parse.wholeNumber(1, 36_500),
   },
   toolBytes: {

@@ -63,7 +63,7 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
   const comebacks = new Map((await deps.provisioner.comebacks()).map((comeback) => [comeback.id, comeback]));
   for (const unit of before) {
     const comeback = comebacks.get(unit.id);
-    // Nobody knows where it is: it is brought up as one that was found dead, which it answers at once.
+    // Nobody knows where it is: it is started as one that was found dead, which it answers at once.
     if (comeback?.address === null && unit.address !== null) running.delete(unit.id);
     await takeUp(deps, unit, running.has(unit.id));
     if (comeback !== undefined) await noteComeback(deps, unit.id, comeback);

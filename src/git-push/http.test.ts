@@ -9,7 +9,7 @@ import { missingPrograms } from '../../test/support/programs.ts';
 const missing = missingPrograms();
 if (missing.length > 0) console.warn(`git over http tests are skipped: ${missing.join(', ')} missing`);
 
-interface Answer {
+interface GitAnswer {
   readonly status: number;
   readonly headers: NodeJS.Dict<string | string[]>;
   readonly body: string;
@@ -28,7 +28,7 @@ describe.skipIf(missing.length > 0)('the http door', () => {
     `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`;
   const AUTH = { authorization: basic(ANN, ANN_TOKEN) };
 
-  function ask(path: string, headers: NodeJS.Dict<string> = AUTH, method = 'GET', body?: Buffer): Promise<Answer> {
+  function ask(path: string, headers: NodeJS.Dict<string> = AUTH, method = 'GET', body?: Buffer): Promise<GitAnswer> {
     return new Promise((resolve, reject) => {
       const outgoing = request({ host: '127.0.0.1', port: world.http.port, path, headers, method }, (response) => {
         const chunks: Buffer[] = [];

@@ -116,8 +116,8 @@ export function instanceExists(instance: string): ProviderError {
 }
 
 /** Something is meant that went before what is there now under the same name. */
-export function isAnother(told: string, known: string): boolean {
-  return told !== '' && known !== '' && told !== known;
+export function isAnother(given: string, known: string): boolean {
+  return given !== '' && known !== '' && given !== known;
 }
 
 /** A step that was undone since: its late twin must not do it again. */

@@ -1,7 +1,7 @@
 import { createConnection } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { until } from '../../test/support/until.ts';
-import { request, type Answer } from '../../test/support/world.ts';
+import { request, type HttpAnswer } from '../../test/support/world.ts';
 import { ProviderError, type ProviderHandlers, unknownInstance } from './contract.ts';
 import { type RunningProvider, type ServeOptions, serveProvider } from './serve.ts';
 
@@ -48,7 +48,7 @@ async function start(handlers: ProviderHandlers, more: Partial<ServeOptions> = {
 }
 
 type Sent = { body?: string; headers?: Record<string, string> };
-const send = (url: string, method: string, path: string, { body, headers }: Sent = {}): Promise<Answer> =>
+const send = (url: string, method: string, path: string, { body, headers }: Sent = {}): Promise<HttpAnswer> =>
   request(url, method, path, { headers: { ...FORM, ...headers }, ...(body === undefined ? {} : { body }) });
 
 describe('who is let in', () => {

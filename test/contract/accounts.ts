@@ -1,7 +1,7 @@
 /** Specification 4.7 and 5: passwords, API keys, removal of accounts; the list of users. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  type Answer,
+  type ApiAnswer,
   ask,
   EXPECTED,
   login,
@@ -14,7 +14,7 @@ import {
 } from './target.ts';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
-const verdict = ({ status, code }: Answer) => [status, code];
+const verdict = ({ status, code }: ApiAnswer) => [status, code];
 
 export function accountsContract(getTarget: () => Target): void {
   describe.each(VARIANT_NAMES)('accounts of %s', (variant) => {

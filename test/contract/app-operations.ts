@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
   aPlatform,
-  type Answer,
+  type ApiAnswer,
   type Ask,
   ask,
   EXPECTED,
@@ -115,7 +115,7 @@ export function appOperationsContract(getTarget: () => Target): void {
         if (target.deploy === undefined) return test.skip('this target cannot deploy');
         const app = await newApp(['web', 'worker']);
         // Plain text to clients that write no version before the path.
-        const isText = ({ status, headers, text }: Answer): void => {
+        const isText = ({ status, headers, text }: ApiAnswer): void => {
           expect([status, headers['content-type']]).toEqual([200, 'text/plain; charset=utf-8']);
           expect(text).not.toContain('"Message"');
         };

@@ -1,8 +1,8 @@
 /** Specification 4.9: app tokens. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, ask, EXPECTED, login, somebodyWithApp, type Target, VARIANT_NAMES } from './target.ts';
+import { type ApiAnswer, ask, EXPECTED, login, somebodyWithApp, type Target, VARIANT_NAMES } from './target.ts';
 
-const verdict = ({ status, code }: Answer) => [status, code];
+const verdict = ({ status, code }: ApiAnswer) => [status, code];
 interface AppToken {
   readonly Token: string;
   readonly Creation: string;

@@ -7,7 +7,7 @@ import { type Described, idOf } from './document.ts';
 import { type Examples, makeExamples } from './examples.ts';
 import { type Attack, type Field, fieldsOf } from './fuzz-fields.ts';
 import { ENORMOUS, nonsense, payloads, pick, RAW_PARTS } from './fuzz-payloads.ts';
-import { type Answer, ask, login, type Target } from './target.ts';
+import { type ApiAnswer, ask, login, type Target } from './target.ts';
 
 export interface FuzzOptions {
   readonly canary: string;
@@ -112,7 +112,7 @@ export function fuzzChecks(getTarget: () => Target, options: FuzzOptions): void 
   });
 }
 
-function failuresOf({ status, code, text }: Answer): string[] {
+function failuresOf({ status, code, text }: ApiAnswer): string[] {
   // The specification has refusals that are answered with 500; they have codes of their own.
   const isFailure = status >= 500 && (code === undefined || ['internal', 'timeout', 'unavailable'].includes(code));
   if (isFailure) return [`${status} ${code ?? ''} ${text.slice(0, 200)}`];

@@ -2,7 +2,7 @@
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Described, idOf, type Schema } from './document.ts';
 import { exampleBody, examplePath, makeExamples } from './examples.ts';
-import { type Answer, ask, EXPECTED, login, somebody, type Target, VARIANT_NAMES } from './target.ts';
+import { type ApiAnswer, ask, EXPECTED, login, somebody, type Target, VARIANT_NAMES } from './target.ts';
 
 /** Its last part may be any word, so it makes no path of one that no other operation has. */
 const ANY_WORD = '/apps/{app}/{team}';
@@ -32,7 +32,7 @@ export function generatedChecks(getTarget: () => Target): void {
 
     /** Nobody is called this, so nothing is changed even where a check fails. */
     const pathOf = ({ path }: Described): string => prefix + path.replace(/\{\w+\}/g, 'nobody-is-called-this');
-    const ask1 = (operation: Described, what: Parameters<typeof ask>[3]): Promise<Answer> =>
+    const ask1 = (operation: Described, what: Parameters<typeof ask>[3]): Promise<ApiAnswer> =>
       ask(target, operation.method, pathOf(operation), what);
     const named = ({ method, path }: Described): string => `${method} ${path}`;
 

@@ -1,9 +1,9 @@
 /** Specification 4.5: healers. Which disorder each of them heals is shown in test/domain and test/scenarios. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import { type Answer, ask, EXPECTED, login, somebody, type Target, VARIANT_NAMES } from './target.ts';
+import { type ApiAnswer, ask, EXPECTED, login, somebody, type Target, VARIANT_NAMES } from './target.ts';
 
 const OWN = ['networks', 'operations', 'repositories', 'routes', 'services', 'slugs', 'strays', 'units'];
-const verdict = ({ status, code }: Answer) => [status, code];
+const verdict = ({ status, code }: ApiAnswer) => [status, code];
 
 export function healersContract(getTarget: () => Target): void {
   let target: Target;

@@ -12,7 +12,7 @@ import { ANN } from '../support/domain-world.ts';
 import { type DomainApi, startDomainApi } from '../support/domain-api.ts';
 import { ADMIN } from '../support/memory-api.ts';
 import { until } from '../support/until.ts';
-import { type Answer, type Ask, ask, login, type Target, targetAt, unique } from './target.ts';
+import { type ApiAnswer, type Ask, ask, login, type Target, targetAt, unique } from './target.ts';
 
 let api: DomainApi;
 let target: Target;
@@ -214,7 +214,7 @@ async function deployedApp(): Promise<string> {
   return app;
 }
 
-async function askLate(prefix: string, { before, request }: Case, headers = {}): Promise<{ got: Answer }> {
+async function askLate(prefix: string, { before, request }: Case, headers = {}): Promise<{ got: ApiAnswer }> {
   api.world.machine.images.images.set(IMAGE, { digest: `sha256:${'5'.repeat(64)}` });
   const app = await deployedApp();
   await before?.(app);

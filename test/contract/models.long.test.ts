@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { type OpenTarget, openTarget } from './open-target.ts';
-import { type Answer, aPlatform, ask, login, somebody, type Somebody, somebodyWithApp, unique } from './target.ts';
+import { type ApiAnswer, aPlatform, ask, login, somebody, type Somebody, somebodyWithApp, unique } from './target.ts';
 
 const RUNS = 200;
 vi.setConfig({ testTimeout: 30_000 + RUNS * 300 });
@@ -15,9 +15,9 @@ beforeAll(async () => {
 });
 afterAll(() => open.dispose());
 
-const call = (method: string, path: string, token: string, body?: object): Promise<Answer> =>
+const call = (method: string, path: string, token: string, body?: object): Promise<ApiAnswer> =>
   ask(open.target, method, path, { token, ...(body && { body }) });
-const verdict = ({ status, code }: Answer): string => code ?? String(status);
+const verdict = ({ status, code }: ApiAnswer): string => code ?? String(status);
 
 /** Mostly texts that are nearly names. */
 const nearlyNames = fc.oneof(

@@ -1,7 +1,7 @@
 /** Specification 4.4: quotas of users and apps. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  type Answer,
+  type ApiAnswer,
   ask,
   EXPECTED,
   login,
@@ -13,7 +13,7 @@ import {
   VARIANT_NAMES,
 } from './target.ts';
 
-const verdict = ({ status, code }: Answer) => [status, code];
+const verdict = ({ status, code }: ApiAnswer) => [status, code];
 const UNLIMITED = 2_147_483_647;
 
 export function quotasContract(getTarget: () => Target): void {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { PASSWORD } from '../../src/backends/service-endpoint/testing/faulty-server.ts';
 import { type HttpProvider, startHttpProvider } from '../../src/backends/service-endpoint/testing/http-provider.ts';
 import {
-  type Answer,
+  type ApiAnswer,
   ask,
   EXPECTED,
   login,
@@ -36,9 +36,9 @@ export function servicesContract(getTarget: () => Target): void {
     });
     afterAll(() => provider.close());
 
-    const as = (who: { token: string }, method: string, path: string, body?: object | string): Promise<Answer> =>
+    const as = (who: { token: string }, method: string, path: string, body?: object | string): Promise<ApiAnswer> =>
       ask(target, method, prefix + path, { token: who.token, ...(body !== undefined && { body }) });
-    const verdict = ({ status, code }: Answer) => [status, code];
+    const verdict = ({ status, code }: ApiAnswer) => [status, code];
     const manifest = (id: string, more = ''): string =>
       `id: ${id}\nusername: platform\npassword: ${PASSWORD}\nendpoint:\n  production: ${provider.url}\n${more}`;
 
@@ -222,7 +222,7 @@ export function servicesContract(getTarget: () => Target): void {
     it('refuses to bind what is not there or not ours [instances.bind] [instances.unbind]', async () => {
       const name = await newInstance(await newService());
       for (const method of ['PUT', 'DELETE']) {
-        const at = (instance: string, app: string): Promise<Answer> =>
+        const at = (instance: string, app: string): Promise<ApiAnswer> =>
           as(ann, method, `/services/instances/${instance}/${app}`);
         expect(verdict(await at(name, 'nowhere'))).toEqual([404, 'app.not_found']);
         expect(verdict(await at('nowhere', ann.app))).toEqual([404, 'instance.not_found']);

@@ -45,7 +45,7 @@ export const EXPECTED = {
 export type VariantName = keyof typeof EXPECTED;
 export const VARIANT_NAMES = Object.keys(EXPECTED) as VariantName[];
 
-export interface Answer {
+export interface ApiAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly trailers: NodeJS.Dict<string>;
@@ -60,7 +60,7 @@ export interface Ask {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-export async function ask(target: Target, method: string, path: string, what: Ask = {}): Promise<Answer> {
+export async function ask(target: Target, method: string, path: string, what: Ask = {}): Promise<ApiAnswer> {
   const answer = await send(target, method, path, what);
   const contentType = answer.headers['content-type'] ?? '';
   const { status, code, text } = answer;
@@ -70,7 +70,7 @@ export async function ask(target: Target, method: string, path: string, what: As
 }
 
 /** node:http and not fetch: it sends bodies with GET and no Content-Type unless told, as the clients of this API do. */
-function send(server: Server, method: string, path: string, what: Ask = {}): Promise<Answer> {
+function send(server: Server, method: string, path: string, what: Ask = {}): Promise<ApiAnswer> {
   const body = typeof what.body === 'object' ? JSON.stringify(what.body) : what.body;
   const headers = {
     ...(what.token !== undefined && { authorization: `bearer ${what.token}` }),

@@ -1,7 +1,7 @@
 /** Specification 4.8: teams and their members. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import {
-  type Answer,
+  type ApiAnswer,
   ask,
   EXPECTED,
   login,
@@ -28,9 +28,9 @@ export function teamsContract(getTarget: () => Target): void {
       bob = await somebody(target, admin);
     });
 
-    const as = (who: Somebody, method: string, path: string, body?: object): Promise<Answer> =>
+    const as = (who: Somebody, method: string, path: string, body?: object): Promise<ApiAnswer> =>
       ask(target, method, prefix + path, { token: who.token, ...(body && { body }) });
-    const verdict = ({ status, code }: Answer) => [status, code];
+    const verdict = ({ status, code }: ApiAnswer) => [status, code];
 
     async function newTeam(): Promise<string> {
       const name = unique('team-');

@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { createProcessWorld, openLevel } from '../../src/backends/provisioner/process/provisioner-world.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { Failure } from '../../src/domain/failure.ts';
-import type { Place } from '../../src/domain/pools/pools.ts';
+import type { EngineChoice } from '../../src/domain/pools/pools.ts';
 import { crashAtEveryStep } from '../support/crash-at-every-step.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
@@ -16,7 +16,7 @@ const PLATFORM: Caller = { kind: 'platform' };
 const ELSEWHERE = { engine: 'elsewhere', options: {} };
 const quiet = (): void => {};
 
-const addPool = (world: DomainWorld, name: string, place: Place = {}) =>
+const addPool = (world: DomainWorld, name: string, place: EngineChoice = {}) =>
   world.useCases.pools.create(PLATFORM, { name, isPublic: true, ...place });
 
 const move = (world: DomainWorld, app: string, pool: string) => world.useCases.appChanges.change(ANN, app, { pool });
@@ -190,7 +190,7 @@ describe('a pool', () => {
   });
   afterEach(() => world.dispose());
 
-  const change = (place: Place) => world.useCases.pools.update(PLATFORM, 'away', place);
+  const change = (place: EngineChoice) => world.useCases.pools.update(PLATFORM, 'away', place);
   const placement = async () => (await world.machine.store.pool('away'))?.placement;
 
   it('is listed with its engine', async () => {
@@ -224,7 +224,7 @@ describe('a pool', () => {
   });
 
   it('names an engine that is there, and options that it knows', async () => {
-    const wrong: [Place, string][] = [
+    const wrong: [EngineChoice, string][] = [
       [{ engine: 'nowhere' }, 'memory, elsewhere'],
       [{ options: { rack: 'b' } }, 'shelf'],
       [{ options: { shelf: 'Not so' } }, 'a lower-case word'],

@@ -7,7 +7,7 @@ import { type HttpProvider, startHttpProvider } from '../../src/backends/service
 import { archive } from '../support/archives.ts';
 import { nodeApp } from '../support/git.ts';
 import { until } from '../support/until.ts';
-import { type Answer, startWorld, type World } from '../support/world.ts';
+import { type HttpAnswer, startWorld, type World } from '../support/world.ts';
 
 const WAIT_MS = 20_000;
 
@@ -32,13 +32,13 @@ afterAll(async () => {
   await provider.close();
 });
 
-function api(method: string, where: string, body?: object | string, as = token): Promise<Answer> {
+function api(method: string, where: string, body?: object | string, as = token): Promise<HttpAnswer> {
   const text = typeof body === 'object' ? JSON.stringify(body) : body;
   return world.api(method, where, { token: as, ...(text !== undefined && { body: text }) });
 }
 
 /** `ok`, or what the answer says instead: streams tell of failures in their body. */
-function outcome({ status, text }: Answer): string {
+function outcome({ status, text }: HttpAnswer): string {
   const lines = text.split('\n').filter((line) => line.startsWith('{"Message"'));
   const failed = lines
     .map((line) => (JSON.parse(line) as { Error?: string }).Error ?? '')

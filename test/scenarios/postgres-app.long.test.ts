@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { allowPush, createIdentity, createWorkTree, type Identity, sshUrl, type WorkTree } from '../support/git.ts';
 import { createTestDatabase, type TestDatabase } from '../support/postgres.ts';
 import { type ProviderProcess, startProviderProcess } from '../support/provider-process.ts';
-import { type Answer, request, run, startWorld, type World } from '../support/world.ts';
+import { type HttpAnswer, request, run, startWorld, type World } from '../support/world.ts';
 
 const EXAMPLE = new URL('../../examples/guestbook-postgres', import.meta.url).pathname;
 const VARIABLES = ['DATABASE_URL', 'PGDATABASE', 'PGHOST', 'PGPASSWORD', 'PGPORT', 'PGUSER'];
@@ -48,7 +48,7 @@ describe.skipIf(database === null)('the guest book', () => {
     await database?.dispose();
   });
 
-  const api = (method: string, target: string, body?: object | string): Promise<Answer> =>
+  const api = (method: string, target: string, body?: object | string): Promise<HttpAnswer> =>
     world.api(method, target, {
       token,
       ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
@@ -61,7 +61,7 @@ describe.skipIf(database === null)('the guest book', () => {
     return stdout;
   }
 
-  async function sign(name: string): Promise<Answer> {
+  async function sign(name: string): Promise<HttpAnswer> {
     return request(`http://${world.edge}`, 'POST', '/', { headers: { host: 'guestbook.localhost' }, body: name });
   }
 

@@ -5,7 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../support/postgres.ts';
 import { type ProviderProcess, startProviderProcess } from '../support/provider-process.ts';
 import { startRedis } from '../support/redis.ts';
-import { type Answer, request } from '../support/world.ts';
+import { type HttpAnswer, request } from '../support/world.ts';
 
 const KILL_AFTER_MS = [5, 20, 45, 80, 130, 200];
 const INSTANCES = 4;
@@ -97,7 +97,7 @@ describe.each(Object.keys(servers))('%s', (kind) => {
 
 type Step = readonly [method: string, path: string, body: string, key: string];
 
-function send({ url, username, password }: ProviderProcess, [method, path, body, key]: Step): Promise<Answer> {
+function send({ url, username, password }: ProviderProcess, [method, path, body, key]: Step): Promise<HttpAnswer> {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   return request(url, method, path, { headers: { authorization, 'idempotency-key': key }, body });
 }

@@ -10,7 +10,7 @@ const CP: Tool = { program: 'cp', install: { 'apt-get': 'apt-get install -y core
 const HELPED: Tool = {
   program: 'mv',
   install: { 'apt-get': 'apt-get install -y coreutils' },
-  bring: {
+  download: {
     otherwise: null,
     by: { name: 'helper', per: 'cp', steps: [['mkdir', '{directory}/has-95.1.0']] },
     available: ['echo', '["95.1.0", "96.0.0"]'],
@@ -68,19 +68,21 @@ async function processes(files: SourceFiles): Promise<Record<string, PlannedProc
 
 async function tools(files: SourceFiles): Promise<Tool[]> {
   const available = ['echo', '["97.1.0", "97.2.0", "98.0.0"]'];
-  const bring = { available, install: ['mkdir', '-p', '{directory}/bin/{version}'], bin: 'bin' };
+  const download = { available, install: ['mkdir', '-p', '{directory}/bin/{version}'], bin: 'bin' };
   const seeds = { files: { 'note.txt': 'written first' } };
-  const all: Tool[] = [{ ...CP, wanted: await wanted(files, 'cp'), bring: { ...bring, ...seeds, otherwise: null } }];
+  const all: Tool[] = [
+    { ...CP, wanted: await wanted(files, 'cp'), download: { ...download, ...seeds, otherwise: null } },
+  ];
   if (await files.exists('needs-more.txt')) {
     all.push({ program: 'no-such-program', install: { 'apt-get': 'apt-get install -y no-such-package' } });
   }
-  if (await files.exists('bring.txt')) {
+  if (await files.exists('download.txt')) {
     const install = { 'apt-get': 'apt-get install -y nowhere' };
     all.push({
       program: 'nowhere',
       install,
       wanted: await wanted(files, 'nowhere'),
-      bring: { ...bring, otherwise: '97' },
+      download: { ...download, otherwise: '97' },
     });
   }
   const helped = await wanted(files, 'mv');

@@ -28,9 +28,9 @@ export interface World {
   /** Everything the server has printed. */
   output(): string;
   /** An HTTP request to an app by its name, through the edge. */
-  fetchApp(app: string, requestPath?: string): Promise<Answer>;
+  fetchApp(app: string, requestPath?: string): Promise<HttpAnswer>;
   /** A request to the API as the given token's owner; no token: anonymous. */
-  api(method: string, requestPath: string, options?: ApiOptions): Promise<Answer>;
+  api(method: string, requestPath: string, options?: ApiOptions): Promise<HttpAnswer>;
   login(email?: string, password?: string): Promise<string>;
   /** Runs the command line; never throws for a non-zero exit. */
   cli(args: readonly string[], options?: { cwd?: string; env?: Record<string, string>; input?: string }): Promise<Ran>;
@@ -48,7 +48,7 @@ export interface ApiOptions {
   readonly headers?: Record<string, string>;
 }
 
-export interface Answer {
+export interface HttpAnswer {
   readonly status: number;
   readonly headers: http.IncomingHttpHeaders;
   readonly text: string;
@@ -229,7 +229,12 @@ export function registryEnv(): Record<string, string> {
   );
 }
 
-export function request(base: string, method: string, requestPath: string, options: ApiOptions = {}): Promise<Answer> {
+export function request(
+  base: string,
+  method: string,
+  requestPath: string,
+  options: ApiOptions = {},
+): Promise<HttpAnswer> {
   const url = new URL(requestPath, base);
   const headers: Record<string, string> = { ...options.headers };
   if (options.body !== undefined) headers['content-length'] = String(Buffer.byteLength(options.body));

@@ -115,7 +115,7 @@ export const appUnion = shape(
         counts: Type.Record(Type.String(), Type.Integer()),
       }),
     ),
-    /** By process type, where those but `web` answer that the app's file has requests brought to. */
+    /** By process type, where those but `web` answer that the app's file has requests routed to. */
     processUrls: Type.Optional(Type.Record(Type.String(), Type.String())),
     /** Apps that it reaches at `http://<app>.internal`. */
     links: Type.Optional(Type.Array(Type.String())),

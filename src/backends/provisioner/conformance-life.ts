@@ -249,8 +249,8 @@ export function endCases(s: Suite): void {
       const unit = s.spec(s.world.commands.grow, { limits });
       await s.provisioner.ensure(unit);
       expect((await failureOf(s.provisioner.ready(unit.id, SERVES, NEVER))).code).toBe('out_of_memory');
-      const told = s.exits.map(({ id, outOfMemory }) => ({ id, outOfMemory }));
-      expect(s.restarts === 'platform' ? told : told.slice(0, 1)).toEqual([{ id: unit.id, outOfMemory: true }]);
+      const reported = s.exits.map(({ id, outOfMemory }) => ({ id, outOfMemory }));
+      expect(s.restarts === 'platform' ? reported : reported.slice(0, 1)).toEqual([{ id: unit.id, outOfMemory: true }]);
     },
     s.supports.memoryLimit,
   );

@@ -12,7 +12,7 @@ const PATIENCE_MS = 60_000;
 /** How many cases the suite has; a suite that loses some fails. */
 const CASES = 10;
 
-interface Answer {
+interface TlsAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -36,7 +36,7 @@ function handshake(port: number, servername: string, protocols = ['http/1.1']): 
 }
 
 /** One GET on a connection of its own, over TLS when `socket` is given. */
-function ask(port: number, host: string, path = '/', socket?: TLSSocket): Promise<Answer> {
+function ask(port: number, host: string, path = '/', socket?: TLSSocket): Promise<TlsAnswer> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       {
@@ -98,7 +98,7 @@ export function tlsConformance(
       socket.destroy();
       return subjectaltname;
     };
-    const get = async (host: string): Promise<Answer> => {
+    const get = async (host: string): Promise<TlsAnswer> => {
       const port = portOf(router.tlsListen);
       return ask(port, host, '/', await handshake(port, host));
     };
@@ -223,7 +223,7 @@ export function tlsConformance(
       ];
       await present({ certificates: [blog()], httpChallenges });
       const plain = portOf(router.listen);
-      const at = (host: string, token: string): Promise<Answer> =>
+      const at = (host: string, token: string): Promise<TlsAnswer> =>
         ask(plain, host, `/.well-known/acme-challenge/${token}`);
       expect(await at('blog.test', 'tok-1')).toMatchObject({ status: 200, body: 'tok-1.print' });
       expect(await at('unrouted.test', 'tok-2')).toMatchObject({ status: 200, body: 'tok-2.print' });

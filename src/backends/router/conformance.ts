@@ -14,7 +14,7 @@ export interface RouterUnderTest {
   dispose(): Promise<void>;
 }
 
-interface Answer {
+interface RouterAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
@@ -52,7 +52,7 @@ function ask(
   headers: Record<string, string> = {},
   body?: string,
   path = '/',
-): Promise<Answer> {
+): Promise<RouterAnswer> {
   const at = listen.lastIndexOf(':');
   return new Promise((resolve, reject) => {
     const request = httpRequest(
@@ -108,7 +108,7 @@ export function routerConformance(name: string, create: () => Promise<RouterUnde
         ...route,
       })),
     });
-    const get = (host: string, headers?: Record<string, string>, path?: string): Promise<Answer> =>
+    const get = (host: string, headers?: Record<string, string>, path?: string): Promise<RouterAnswer> =>
       ask(router.listen, host, headers, undefined, path);
     const theCase = (title: string, run: () => Promise<void>): void => {
       it(title, async () => {

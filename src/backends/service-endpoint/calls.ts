@@ -52,7 +52,7 @@ export interface ProviderRequest {
   readonly secrets?: readonly string[];
 }
 
-export interface ProviderAnswer {
+export interface EndpointAnswer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly text: string;
@@ -65,7 +65,7 @@ export interface CallOptions {
 }
 
 /** Any answer at all is a success here. */
-export type Send = (endpoint: Endpoint, request: ProviderRequest, call: EndpointCall) => Promise<ProviderAnswer>;
+export type Send = (endpoint: Endpoint, request: ProviderRequest, call: EndpointCall) => Promise<EndpointAnswer>;
 
 export function createSend(options: CallOptions): Send {
   const { guard, deadlines, logger } = options;
@@ -174,7 +174,7 @@ const TIMED_OUT = 408;
 export function refusal(
   endpoint: Endpoint,
   request: ProviderRequest,
-  answer: ProviderAnswer,
+  answer: EndpointAnswer,
   description?: string,
 ): EndpointFailure {
   const { status } = answer;
@@ -207,11 +207,11 @@ export function invalidAnswer(
 }
 
 /** A 2xx with a web page is what a proxy or a login says, not the provider: nobody knows what was done behind it. */
-export function demandNoPage(endpoint: Endpoint, request: ProviderRequest, answer: ProviderAnswer): void {
+export function demandNoPage(endpoint: Endpoint, request: ProviderRequest, answer: EndpointAnswer): void {
   if (isPage(answer.text)) throw invalidAnswer(endpoint, request, answer.status, 'with a web page');
 }
 
-export function jsonOf(endpoint: Endpoint, request: ProviderRequest, answer: ProviderAnswer): unknown {
+export function jsonOf(endpoint: Endpoint, request: ProviderRequest, answer: EndpointAnswer): unknown {
   try {
     return JSON.parse(answer.text) as unknown;
   } catch {

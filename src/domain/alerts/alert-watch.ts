@@ -53,13 +53,13 @@ export class AlertWatch {
       const at = now();
       const { settings, alerts: known, ...stored } = await this.#facts();
       const facts = { now: at, series: sampler.all, disk: await probe.disk(), ...stored };
-      const { isChanged, alerts, told } = progressOf(known, conditionsOf(facts, settings), settings, at);
+      const { isChanged, alerts, toNotify } = progressOf(known, conditionsOf(facts, settings), settings, at);
       if (isChanged) {
         await store.transact(async (tx) => {
           await tx.setSetting(STATES_KEY, textOf(alerts));
-          for (const alert of told) await announce(tx, occurrenceOf(alert), at.toISOString());
+          for (const alert of toNotify) await announce(tx, occurrenceOf(alert), at.toISOString());
         });
-        if (told.length > 0) wake();
+        if (toNotify.length > 0) wake();
       }
       await this.#sendLetters(alerts, settings.mail);
     } catch (error) {

@@ -14,7 +14,7 @@ function told(isWrong: (minute: number) => boolean, minutes: number, settings = 
   for (let minute = 0; minute <= minutes; minute += 0.5) {
     const now = new Date(BEGIN + minute * 60_000);
     const next = progressOf(alerts, isWrong(minute) ? [DOWN] : [], settings, now);
-    for (const { state } of next.told) said.push(`${state} at ${minute}`);
+    for (const { state } of next.toNotify) said.push(`${state} at ${minute}`);
     alerts = next.alerts;
   }
   return said;

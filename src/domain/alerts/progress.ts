@@ -7,7 +7,7 @@ interface Progress {
   /** Whether anything has to be remembered. */
   readonly isChanged: boolean;
   /** Those of which people are to be told now: firing or resolved. */
-  readonly told: readonly Alert[];
+  readonly toNotify: readonly Alert[];
 }
 
 const MINUTE_MS = 60_000;
@@ -26,7 +26,7 @@ export function progressOf(
   const going = known.filter(({ state }) => state !== 'resolved');
   const over = known.filter(({ state }) => state === 'resolved');
   const next: Alert[] = [];
-  const told: Alert[] = [];
+  const toNotify: Alert[] = [];
   const isMailDue = mail.length > 0;
   for (const alert of going) {
     const condition = byKey.get(keyOf(alert));
@@ -37,7 +37,7 @@ export function progressOf(
         ? ended(alert, waitMs, now, isMailDue)
         : lasting(alert, condition, waitMs, now, isMailDue);
     if (changed === null) continue;
-    if (changed.state !== alert.state) told.push(changed);
+    if (changed.state !== alert.state) toNotify.push(changed);
     next.push(changed);
   }
   for (const { rule, subject, message } of byKey.values()) {
@@ -46,7 +46,7 @@ export function progressOf(
       ...{ firedAt: '', resolvedAt: '', isMailDue: false },
     };
     const begun = lasting(fresh, { rule, subject, message }, rules[rule].minutes * MINUTE_MS, now, isMailDue);
-    if (begun.state === 'firing') told.push(begun);
+    if (begun.state === 'firing') toNotify.push(begun);
     next.push(begun);
   }
   const shownSince = new Date(now.getTime() - SHOWN_MS).toISOString();
@@ -54,7 +54,7 @@ export function progressOf(
     .filter(({ resolvedAt, isMailDue: isDue }) => isDue || resolvedAt >= shownSince)
     .slice(-MOST_RESOLVED);
   const alerts = [...next.filter(({ state }) => state !== 'resolved'), ...shown];
-  return { alerts, told, isChanged: JSON.stringify(alerts) !== JSON.stringify(known) };
+  return { alerts, toNotify, isChanged: JSON.stringify(alerts) !== JSON.stringify(known) };
 }
 
 function lasting(alert: Alert, { message }: Condition, waitMs: number, now: Date, isMailDue: boolean): Alert {

@@ -10,7 +10,7 @@ interface BuildRequest {
 
 interface Waiting extends BuildRequest {
   readonly begin: () => void;
-  told: number;
+  announced: number;
 }
 
 export class BuildSlots {
@@ -43,7 +43,7 @@ export class BuildSlots {
     let onAbort = (): void => {};
     try {
       await new Promise<void>((resolve, reject) => {
-        const waiting: Waiting = { ...request, begin: resolve, told: 0 };
+        const waiting: Waiting = { ...request, begin: resolve, announced: 0 };
         onAbort = () => {
           const at = this.#waiting.indexOf(waiting);
           // One that has begun sees the signal itself.
@@ -84,8 +84,8 @@ export class BuildSlots {
       if (next === undefined) return;
       left.splice(left.indexOf(next), 1);
       served.set(next.owner, this.#count + ends);
-      if (next.told === ends) continue;
-      next.told = ends;
+      if (next.announced === ends) continue;
+      next.announced = ends;
       next.onWait(ends);
     }
   }

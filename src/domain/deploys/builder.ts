@@ -100,9 +100,9 @@ export interface Builder {
   /** Removes an app's build cache; missing: nothing to do. What artifacts that are kept need of it stays, and goes with a later removeUnused(). */
   removeCache(app: string): Promise<void>;
   /**
-   * Removes programs brought to this machine that no artifact needs: those no build has used since then, and those used least recently while
+   * Removes programs fetched to this machine that no artifact needs: those no build has used since then, and those used least recently while
    * all together hold more than so many bytes. Removes what builds of an app keep for the next one, but for what artifacts need, where there was
-   * no build since then. Whatever goes is brought again by the build that wants it. Answers names.
+   * no build since then. Whatever goes is fetched again by the build that wants it. Answers names.
    */
   removeUnused(bounds: UnusedBounds): Promise<string[]>;
 }

@@ -49,7 +49,7 @@ export interface Deploy {
 
 export const FINISHED: ReadonlySet<DeployState> = new Set(['done', 'failed', 'cancelled']);
 
-/** What a door brings: source to be built, or the name of an image to be brought. */
+/** What a door brings: source to be built, or the name of an image to be fetched. */
 export type NewCode = CodeFacts & ({ readonly source: SourceTree } | { readonly image: ImageName });
 
 interface CodeFacts {

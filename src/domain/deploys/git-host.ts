@@ -51,7 +51,7 @@ export interface GitHost {
    */
   importArchive(app: string, upload: ArchiveUpload): Promise<ImportedArchive>;
   /**
-   * Keeps what the push has brought until finishPush(), whatever becomes of the process that takes it: from here on its code may serve.
+   * Keeps what was pushed until finishPush(), whatever becomes of the process that takes it: from here on its code may serve.
    * One per app, the newest.
    */
   holdPush(app: string, push: HeldPush & { readonly quarantine: string }): Promise<void>;

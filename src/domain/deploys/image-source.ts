@@ -24,7 +24,7 @@ export interface PullRequest {
 export interface PulledImage extends Artifact {
   /** The image's name with the digest that was meant by it. */
   readonly image: string;
-  /** False: it is one of those that are kept, for it is of the same digest; nothing was brought. */
+  /** False: it is one of those that are kept, for it is of the same digest; nothing was fetched. */
   readonly isNew: boolean;
 }
 
@@ -63,7 +63,7 @@ export interface ImageSource {
    */
   pull(request: PullRequest, line: (text: string) => void, signal: AbortSignal): Promise<PulledImage>;
   /**
-   * Brings an image as it is, for a build that begins with it, checked as pull() does; what an earlier build has brought is not brought
+   * Brings an image as it is, for a build that begins with it, checked as pull() does; what an earlier build has fetched is not fetched
    * again. Answers its name with the digest. Throws as pull(); a failure may leave something in the directory.
    */
   copy(request: CopyRequest, line: (text: string) => void, signal: AbortSignal): Promise<string>;

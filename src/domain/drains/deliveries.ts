@@ -145,10 +145,10 @@ class Attempts {
       return false;
     }
     const page = bounded(await logStore.drainEntries(id, this.#limit));
-    const { untold } = cursor;
-    if (page.length === 0 && untold === 0) return true;
+    const { unreported } = cursor;
+    if (page.length === 0 && unreported === 0) return true;
     const at = now().toISOString();
-    const entries = untold === 0 ? page : [gap(app, untold, at), ...page];
+    const entries = unreported === 0 ? page : [gap(app, unreported, at), ...page];
     try {
       await sender.send(target, entries, signal);
     } catch (error) {
@@ -156,7 +156,7 @@ class Attempts {
       await this.#failedWith(error, page, cursor.lastSuccessAt !== '');
       return false;
     }
-    await logStore.drainSent(id, { seq: page.at(-1)?.seq ?? cursor.seq, told: untold, at });
+    await logStore.drainSent(id, { seq: page.at(-1)?.seq ?? cursor.seq, reported: unreported, at });
     this.#limit = Math.min(PAGE, this.#limit * 2);
     this.#failed = 0;
     this.pauseMs = 0;

@@ -14,7 +14,7 @@ export interface DrainCursor {
   /** Entries that were removed before the receiver had them, or that it would not take; at most so many. */
   readonly lost: number;
   /** Of those, the ones that the receiver has not been told of. */
-  readonly untold: number;
+  readonly unreported: number;
 }
 
 /** A drain that was not opened, or is forgotten: nothing to do, nothing there. */
@@ -28,7 +28,7 @@ export interface DrainCursors {
   /** The oldest ones that it does not have. */
   drainEntries(id: string, limit: number): Promise<LogEntry[]>;
   /** The receiver has everything up to `seq`, and knows that `told` are lost. Never moves back. */
-  drainSent(id: string, sent: { readonly seq: number; readonly told: number; readonly at: string }): Promise<void>;
+  drainSent(id: string, sent: { readonly seq: number; readonly reported: number; readonly at: string }): Promise<void>;
   /** `skipTo`: the entry with this seq, the oldest, counts as lost. */
   drainFailed(
     id: string,

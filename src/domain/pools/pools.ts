@@ -21,13 +21,13 @@ export interface PoolView extends Pool {
 }
 
 /** Absent: as before; the server's own engine for a new one. */
-export interface Place {
+export interface EngineChoice {
   /** '' for the server's own. */
   readonly engine?: string;
   readonly options?: Readonly<Record<string, string>>;
 }
 
-export interface PoolChange extends Place {
+export interface PoolChange extends EngineChoice {
   /** A public one has no teams of its own. */
   readonly isPublic?: boolean;
 }
@@ -65,7 +65,7 @@ export function createPools({ store, act, provisioner, now }: PoolsDeps): Pools 
   }
 
   /** Options belong to an engine: with another one they are those that are given, else none. */
-  function placementOf({ engine, options }: Place, before: Placement | null): Placement | null {
+  function placementOf({ engine, options }: EngineChoice, before: Placement | null): Placement | null {
     if (engine === undefined && options === undefined) return before;
     const kept = engine === undefined ? before?.options : undefined;
     return readPlacement(provisioner, engine ?? before?.engine ?? '', options ?? kept ?? {});

@@ -12,7 +12,7 @@ import type { Store, StoreWriter } from '../store.ts';
 import { demandService } from './demand-service.ts';
 import { isOver, type Orphans } from './orphans.ts';
 import { type Provider, providerFailed } from './provider.ts';
-import { type Binding, type BoundNames, type Instance, UNTOLD } from './service.ts';
+import { type Binding, type BoundNames, type Instance, UNCONFIRMED } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 import { unitHosts } from './unit-hosts.ts';
 
@@ -88,10 +88,10 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
       return orphans.during(binding.id, async () => {
         let mayBeThere = true;
         let isAnswered = true;
-        const told: string[] = [];
+        const notified: string[] = [];
         const telling = (unitHost: string): Promise<void> => {
-          told.push(unitHost);
-          return store.transact((tx) => tx.updateBinding(binding.id, { unitHosts: [UNTOLD + unitHost] }));
+          notified.push(unitHost);
+          return store.transact((tx) => tx.updateBinding(binding.id, { unitHosts: [UNCONFIRMED + unitHost] }));
         };
         try {
           const service = await demandService(store, instance.service);
@@ -107,7 +107,7 @@ export function createBindingAttempts(deps: BindingAttemptsDeps): BindingAttempt
             );
           });
           await store.transact((tx) =>
-            tx.updateBinding(binding.id, { vars: Object.fromEntries(answered), unitHosts: told }),
+            tx.updateBinding(binding.id, { vars: Object.fromEntries(answered), unitHosts: notified }),
           );
           return await work(binding, answered);
         } catch (error) {

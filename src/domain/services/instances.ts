@@ -88,9 +88,9 @@ export function createInstances(deps: InstancesDeps): Instances {
     const bindings = await store.bindings({ instance: instance.id });
     const apps = bindings.filter(({ state }) => state === 'bound').map(({ app }) => app);
     const isThere = isAsked && instance.state === 'ready';
-    const told = isThere ? await provider.info(service, instance, callerName(caller)).catch(orNull) : null;
+    const details = isThere ? await provider.info(service, instance, callerName(caller)).catch(orNull) : null;
     const redact = secretsOf(bindings);
-    const info = told?.map(({ label, value }) => ({ label, value: redact(value) })) ?? null;
+    const info = details?.map(({ label, value }) => ({ label, value: redact(value) })) ?? null;
     return { instance, apps: apps.sort(), info };
   }
 

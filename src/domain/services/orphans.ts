@@ -7,7 +7,7 @@ import { isPlatformError } from '../errors.ts';
 import type { Leases } from '../leases.ts';
 import type { Store } from '../store.ts';
 import type { BoundTo, Provider } from './provider.ts';
-import { type Binding, type Instance, toldHosts } from './service.ts';
+import { type Binding, type Instance, notifiedHosts } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 
 export interface Orphan {
@@ -168,7 +168,7 @@ export class Orphans {
     const instance = await store.instanceById(binding.instance);
     const service = instance === null ? null : await store.service(instance.service);
     if (instance !== null && service !== null) {
-      const told = await this.#untell({ service, instance, binding }, toldHosts(binding));
+      const notified = await this.#withdraw({ service, instance, binding }, notifiedHosts(binding));
       const failure = await failureOf(provider.unbind(service, instance, binding));
       if (failure !== null) {
         const { attempts } = binding;
@@ -176,7 +176,7 @@ export class Orphans {
         this.#later(attempts);
         return failure;
       }
-      await this.#untell({ service, instance, binding }, told);
+      await this.#withdraw({ service, instance, binding }, notified);
     }
     const isAnswered = Object.keys(binding.vars).length > 0;
     if (!isAnswered && this.#mayComeLate(binding, options)) {
@@ -187,7 +187,7 @@ export class Orphans {
   }
 
   /** Tells that units have gone, and answers those that the provider may still know. They keep no binding from going away. */
-  async #untell(on: BoundTo, hosts: readonly string[]): Promise<string[]> {
+  async #withdraw(on: BoundTo, hosts: readonly string[]): Promise<string[]> {
     const { store, provider, logger } = this.#deps;
     if (hosts.length === 0) return [];
     const left = new Set(hosts);

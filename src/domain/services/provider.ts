@@ -5,7 +5,7 @@
 import { randomHex } from '../../lib/ids.ts';
 import { createRedactor, withEncoded } from '../../lib/redact.ts';
 import { PlatformError } from '../errors.ts';
-import { type Binding, type Instance, type Service, toldHosts } from './service.ts';
+import { type Binding, type Instance, type Service, notifiedHosts } from './service.ts';
 import {
   type Endpoint,
   type EndpointBinding,
@@ -206,7 +206,7 @@ function instanceFacts(instance: Instance): EndpointInstance {
 
 function bindingFacts(binding: Binding): EndpointBinding {
   const { id, app, appHost } = binding;
-  return { id, app, appHost, unitHosts: toldHosts(binding) };
+  return { id, app, appHost, unitHosts: notifiedHosts(binding) };
 }
 
 function withoutSecrets(thrown: unknown, service: Service, secrets: readonly string[]): EndpointFailure {

@@ -90,11 +90,11 @@ export interface Binding {
 }
 
 /** What is about to be told is recorded first: whatever happens then, it is told again or taken back. */
-export const UNTOLD = '+';
+export const UNCONFIRMED = '+';
 
 /** The addresses among unitHosts that the provider may know. */
-export function toldHosts({ unitHosts }: Pick<Binding, 'unitHosts'>): string[] {
-  return unitHosts.map((host) => (host.startsWith(UNTOLD) ? host.slice(UNTOLD.length) : host));
+export function notifiedHosts({ unitHosts }: Pick<Binding, 'unitHosts'>): string[] {
+  return unitHosts.map((host) => (host.startsWith(UNCONFIRMED) ? host.slice(UNCONFIRMED.length) : host));
 }
 
 const SERVICE_NAME = /^[A-Za-z0-9][-\w.]{0,62}$/;

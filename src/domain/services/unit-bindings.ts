@@ -9,7 +9,7 @@ import type { Journal } from '../logs/journal.ts';
 import type { Store } from '../store.ts';
 import { bindingLease } from './orphans.ts';
 import type { BoundTo, Provider } from './provider.ts';
-import { toldHosts, UNTOLD } from './service.ts';
+import { notifiedHosts, UNCONFIRMED } from './service.ts';
 import { EndpointFailure } from './service-endpoint.ts';
 import { servingHosts, unitHosts } from './unit-hosts.ts';
 
@@ -93,11 +93,11 @@ export class UnitBindings {
     const apps = new Map((await store.apps()).map((app) => [app.name, app]));
     const units = Map.groupBy(await store.allUnits(), (unit) => unit.app);
     let isDone = true;
-    for (const { id, instance, app: name, unitHosts: told } of bound) {
+    for (const { id, instance, app: name, unitHosts: notified } of bound) {
       if (this.#isClosed) return true;
       const app = apps.get(name);
       const hosts = app === undefined ? [] : servingHosts(app, units.get(name) ?? []);
-      if (hosts.join() === told.join()) continue;
+      if (hosts.join() === notified.join()) continue;
       if (!(await this.#tell(id, instance, name))) isDone = false;
     }
     return isDone;
@@ -115,22 +115,22 @@ export class UnitBindings {
         if (binding?.state !== 'bound' || instance === null || service === null) return true;
         const hosts = await unitHosts(store, app);
         const on = { service, instance, binding };
-        const told = new Set(binding.unitHosts.filter((host) => !host.startsWith(UNTOLD)));
-        const unsure = new Set(toldHosts(binding).filter((host) => !told.has(host)));
-        for (const host of hosts) if (!told.has(host)) unsure.add(host);
-        await this.#remember(id, told, unsure);
+        const notified = new Set(binding.unitHosts.filter((host) => !host.startsWith(UNCONFIRMED)));
+        const unsure = new Set(notifiedHosts(binding).filter((host) => !notified.has(host)));
+        for (const host of hosts) if (!notified.has(host)) unsure.add(host);
+        await this.#remember(id, notified, unsure);
         for (const host of hosts.filter((each) => unsure.has(each))) {
           if (!(await this.#one('bindUnit', on, host))) continue;
           unsure.delete(host);
-          told.add(host);
+          notified.add(host);
         }
-        for (const host of [...told, ...unsure].filter((each) => !hosts.includes(each))) {
+        for (const host of [...notified, ...unsure].filter((each) => !hosts.includes(each))) {
           if (!(await this.#one('unbindUnit', on, host))) continue;
           unsure.delete(host);
-          told.delete(host);
+          notified.delete(host);
         }
-        await this.#remember(id, told, unsure);
-        return unsure.size === 0 && told.size === hosts.length;
+        await this.#remember(id, notified, unsure);
+        return unsure.size === 0 && notified.size === hosts.length;
       });
     } catch (error) {
       if (isPlatformError(error, 'app.busy')) return false;
@@ -138,8 +138,8 @@ export class UnitBindings {
     }
   }
 
-  async #remember(id: string, told: ReadonlySet<string>, unsure: ReadonlySet<string>): Promise<void> {
-    const unitHosts = [...told, ...[...unsure].map((host) => UNTOLD + host)];
+  async #remember(id: string, notified: ReadonlySet<string>, unsure: ReadonlySet<string>): Promise<void> {
+    const unitHosts = [...notified, ...[...unsure].map((host) => UNCONFIRMED + host)];
     await this.#deps.store.transact((tx) => tx.updateBinding(id, { unitHosts }));
   }
 
@@ -150,8 +150,8 @@ export class UnitBindings {
       return true;
     } catch (error) {
       if (!(error instanceof EndpointFailure)) throw error;
-      const told = what === 'bindUnit' ? 'a new unit' : 'a unit that has gone';
-      await journal.note(on.binding.app, `${on.instance.name} could not be told of ${told}: ${error.message}`);
+      const change = what === 'bindUnit' ? 'a new unit' : 'a unit that has gone';
+      await journal.note(on.binding.app, `${on.instance.name} could not be told of ${change}: ${error.message}`);
       return false;
     }
   }

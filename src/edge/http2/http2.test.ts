@@ -41,7 +41,7 @@ function session(): ClientHttp2Session {
   return made;
 }
 
-interface Answer {
+interface Http2Answer {
   readonly status: number;
   readonly headers: Record<string, unknown>;
   readonly body: Buffer;
@@ -49,7 +49,7 @@ interface Answer {
   readonly code: number;
 }
 
-async function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
+async function answerOf(stream: ClientHttp2Stream): Promise<Http2Answer> {
   const parts: Buffer[] = [];
   let headers: Record<string, unknown> = {};
   stream.on('response', (given) => (headers = given));
@@ -60,7 +60,7 @@ async function answerOf(stream: ClientHttp2Stream): Promise<Answer> {
   return { status: Number(headers[':status'] ?? 0), headers, body: Buffer.concat(parts), code: stream.rstCode };
 }
 
-function ask(client: ClientHttp2Session, headers: Record<string, string> = {}, body?: Buffer): Promise<Answer> {
+function ask(client: ClientHttp2Session, headers: Record<string, string> = {}, body?: Buffer): Promise<Http2Answer> {
   const stream = client.request(
     { ':authority': 'blog.test', ':path': '/', ...headers },
     { endStream: body === undefined },

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Answer, request } from '../../../test/support/world.ts';
+import { type HttpAnswer, request } from '../../../test/support/world.ts';
 import { type MockProvider, startMockProvider } from './mock.ts';
 import { parseRule, ruleOfText } from './rules.ts';
 
@@ -14,7 +14,7 @@ async function started(): Promise<MockProvider> {
   return mock;
 }
 
-function send({ url, username, password }: MockProvider, method: string, path: string, body = ''): Promise<Answer> {
+function send({ url, username, password }: MockProvider, method: string, path: string, body = ''): Promise<HttpAnswer> {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   return request(url, method, path, { headers: { authorization }, body });
 }

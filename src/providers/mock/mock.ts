@@ -131,8 +131,8 @@ export async function startMockProvider(options: MockOptions = {}): Promise<Mock
 
 /** Without the values of variables. */
 function describe({ operation, instance, fields }: Exchange, rule: Rule | null): string {
-  const told = [...fields].map(([name, values]) => `${name}=${JSON.stringify(values.join(','))}`).join(' ');
-  return [operation, instance, told, rule === null ? '' : `-> ${rule.do}`].filter((part) => part !== '').join(' ');
+  const shown = [...fields].map(([name, values]) => `${name}=${JSON.stringify(values.join(','))}`).join(' ');
+  return [operation, instance, shown, rule === null ? '' : `-> ${rule.do}`].filter((part) => part !== '').join(' ');
 }
 
 function plain({ bindings, ...instance }: MockInstance): object {

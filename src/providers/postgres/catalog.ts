@@ -128,6 +128,6 @@ export async function rememberUndone(query: Query, key: string): Promise<void> {
 }
 
 export async function wasUndone(query: Query, ...keys: readonly string[]): Promise<boolean> {
-  const told = keys.filter((key) => key !== '');
-  return (await query('SELECT 1 FROM public.undone WHERE key = ANY($1)', [told])).length > 0;
+  const given = keys.filter((key) => key !== '');
+  return (await query('SELECT 1 FROM public.undone WHERE key = ANY($1)', [given])).length > 0;
 }

@@ -70,8 +70,8 @@ export function createRecords({ call }: RedisServer, service: string): Records {
       if (key !== '') await call('SET', at(`undone:${key}`), '1', 'EX', String(UNDONE_SECONDS));
     },
     async wasUndone(...keys) {
-      const told = keys.filter((key) => key !== '').map((key) => at(`undone:${key}`));
-      return told.length > 0 && (await call('EXISTS', ...told)) !== 0;
+      const given = keys.filter((key) => key !== '').map((key) => at(`undone:${key}`));
+      return given.length > 0 && (await call('EXISTS', ...given)) !== 0;
     },
   };
 }

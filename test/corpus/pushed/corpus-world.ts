@@ -1,6 +1,6 @@
 /** A platform for pushes of the corpus, and what a person sees of them. */
 import { allowPush, createIdentity, createWorkTree, sshUrl, type WorkTree } from '../../support/git.ts';
-import { type Answer, type Ran, run, startWorld, type World } from '../../support/world.ts';
+import { type HttpAnswer, type Ran, run, startWorld, type World } from '../../support/world.ts';
 import { pathWithRust } from './needs.ts';
 
 export const PUSH_MS = 15 * 60_000;
@@ -17,7 +17,7 @@ export interface CorpusWorld {
   createApp(name: string, platform: string): Promise<void>;
   workTree(files: Readonly<Record<string, string>>): Promise<WorkTree>;
   push(work: WorkTree, app: string): Promise<PushResult>;
-  page(app: string, path: string): Promise<Answer>;
+  page(app: string, path: string): Promise<HttpAnswer>;
   /** In the directory of an app, else in none; throws for a command that fails. */
   tancho(args: readonly string[], work?: WorkTree): Promise<string>;
   /** With other settings, as an operator does. */

@@ -1,4 +1,4 @@
-/** Programs that people have for their lock files, brought once where the machine has none. */
+/** Programs that people have for their lock files, fetched once where the machine has none. */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

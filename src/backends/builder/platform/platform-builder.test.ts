@@ -278,7 +278,7 @@ describe('tools', () => {
     });
   });
 
-  it('of another version are brought once, shared, and come first in PATH', async () => {
+  it('of another version are fetched once, shared, and come first in PATH', async () => {
     const { build, manifest, lines, home } = await world();
     const source = treeOf({ ...APP, 'app.json': '{"wants":{"cp":"^97.0.0"}}' });
     const slug = await manifest(await build({ source }));
@@ -296,9 +296,9 @@ describe('tools', () => {
     expect((await readdir(join(home, 'toolchains'))).sort()).toEqual(['cp']);
   });
 
-  it('that are missing are brought where the platform says how, in the version that is asked for', async () => {
+  it('that are missing are fetched where the platform says how, in the version that is asked for', async () => {
     const { build, manifest, lines, home } = await world();
-    const source = (json: string) => treeOf({ ...APP, 'bring.txt': '', 'app.json': json });
+    const source = (json: string) => treeOf({ ...APP, 'download.txt': '', 'app.json': json });
     const slug = await manifest(await build({ source: source('{}') }));
     expect(slug).toMatchObject({ path: [join(home, 'toolchains/nowhere/97.2.0/tree/bin')] });
     expect(lines).toContainEqual(expect.stringMatching(/, nowhere 97\.2\.0 \(none is installed\)$/));
@@ -310,7 +310,7 @@ describe('tools', () => {
     });
   });
 
-  it('are brought by a shared tool; when that fails it is said what to do', async () => {
+  it('are fetched by a shared tool; when that fails it is said what to do', async () => {
     const { build, lines, manifest } = await world();
     const source = (version: string) => treeOf({ ...APP, 'app.json': JSON.stringify({ wants: { mv: version } }) });
     const artifact = await build({ source: source('95') });
@@ -320,7 +320,7 @@ describe('tools', () => {
     expect((await manifest(artifact)).path).toContainEqual(expect.stringMatching(/mv\/95\.1\.0\/tree\/bin$/));
     await expect(build({ source: source('96') })).rejects.toMatchObject({
       code: 'toolchain_missing',
-      message: expect.stringContaining('Bringing mv 96.0.0') as string,
+      message: expect.stringContaining('Fetching mv 96.0.0') as string,
       hint: 'Set a mirror.',
     });
   });

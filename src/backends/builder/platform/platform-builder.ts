@@ -1,5 +1,5 @@
 /**
- * Builder that follows build plans and makes slugs. Owns the cache and the brought toolchains; what it makes is the artifact store's;
+ * Builder that follows build plans and makes slugs. Owns the cache and the fetched toolchains; what it makes is the artifact store's;
  * knows nothing of releases, units or routes.
  */
 import { mkdir, readdir, rm, stat, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** The tools of a plan on this machine: those that are installed, and versions brought in their place. */
+/** The tools of a plan on this machine: those that are installed, and versions fetched in their place. */
 import { compare, gte, satisfies } from 'semver';
 import type { Tool } from '../../../build-plan/build-plan.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -19,11 +19,11 @@ interface Found {
   readonly tool: Tool;
   /** What is installed and would do, except perhaps for its version; null: nothing. */
   readonly program: Program | null;
-  /** Is to be brought. */
+  /** Is to be fetched. */
   readonly isShort: boolean;
 }
 
-/** Throws Failure `toolchain_missing`, before anything is brought when that can be known from this machine. */
+/** Throws Failure `toolchain_missing`, before anything is fetched when that can be known from this machine. */
 export async function resolveTools(build: Omit<RunningBuild, 'programs' | 'fetched'>): Promise<ResolvedTools> {
   const { context, plan } = build;
   const all: Found[] = [];
@@ -34,7 +34,7 @@ export async function resolveTools(build: Omit<RunningBuild, 'programs' | 'fetch
   const versions: string[] = [];
   for (const { tool, program, isShort } of all) {
     const other = isShort
-      ? await context.toolchains.bring(tool, program?.version ?? null, () => runner.toolContext())
+      ? await context.toolchains.fetch(tool, program?.version ?? null, () => runner.toolContext())
       : null;
     if (other !== null) fetched.push(other);
     const version = other?.version ?? program?.version ?? '';
@@ -45,10 +45,10 @@ export async function resolveTools(build: Omit<RunningBuild, 'programs' | 'fetch
 
 async function find(context: BuilderContext, tool: Tool): Promise<Found> {
   const { programs } = context;
-  const { wanted = null, bring = null } = tool;
+  const { wanted = null, download = null } = tool;
   const installed = await firstInstalled(context, tool);
   if (!installed.found) {
-    if (bring !== null && bring.by === undefined && (bring.otherwise !== null || wanted !== null))
+    if (download !== null && download.by === undefined && (download.otherwise !== null || wanted !== null))
       return { tool, program: null, isShort: true };
     throw new Failure('toolchain_missing', `This server cannot build this app: ${installed.missing}`, {
       hint: 'Ask the operator to install it, then push again.',
@@ -65,7 +65,7 @@ async function find(context: BuilderContext, tool: Tool): Promise<Found> {
     // Under the name that the steps use.
     return { tool, program: { ...other, program: tool.program }, isShort: false };
   }
-  if (bring !== null) return { tool, program: installed, isShort: true };
+  if (download !== null) return { tool, program: installed, isShort: true };
   if (fetchesItself(tool, installed)) return { tool, program: installed, isShort: false };
   throw new Failure(
     'toolchain_missing',

@@ -16,7 +16,7 @@ export interface RunningBuild {
   readonly files: SourceFiles;
   /** Tools found on this machine, in the plan's order. */
   readonly programs: readonly Program[];
-  /** Versions brought in place of them. */
+  /** Versions fetched in place of them. */
   readonly fetched: readonly FetchedTool[];
   readonly output: BuildOutput;
   readonly signal: AbortSignal;

@@ -12,7 +12,7 @@ const HOOK = '#!/bin/sh\nexit 0\n';
 const hasGit = spawnSync('git', ['version']).status === 0;
 if (!hasGit) console.warn('git host bare-repos is skipped: git missing');
 
-interface Place {
+interface Repositories {
   readonly root: string;
   readonly host: BareRepos;
   git(app: string, args: readonly string[], input?: string | Buffer): string;
@@ -22,7 +22,7 @@ interface Place {
   dispose(): Promise<void>;
 }
 
-async function place(limits: { maxTreeEntries?: number; maxTreeBytes?: number } = {}): Promise<Place> {
+async function place(limits: { maxTreeEntries?: number; maxTreeBytes?: number } = {}): Promise<Repositories> {
   const root = await mkdtemp(join(tmpdir(), 'bare-repos-'));
   const host = await createBareRepos({ root: join(root, 'repositories'), preReceive: HOOK, logger: SILENT, ...limits });
   const env = {
@@ -34,7 +34,7 @@ async function place(limits: { maxTreeEntries?: number; maxTreeBytes?: number } 
     GIT_COMMITTER_NAME: 'a',
     GIT_COMMITTER_EMAIL: 'a@b',
   };
-  const git: Place['git'] = (app, args, input = '') =>
+  const git: Repositories['git'] = (app, args, input = '') =>
     execFileSync('git', [`--git-dir=${join(root, 'repositories', `${app}.git`)}`, ...args], {
       env,
       input,
@@ -79,7 +79,7 @@ if (hasGit) {
 }
 
 describe.skipIf(!hasGit)('bare repositories', () => {
-  let here: Place;
+  let here: Repositories;
   beforeAll(async () => {
     here = await place({ maxTreeEntries: 50, maxTreeBytes: 100_000 });
     await here.host.create('shop');

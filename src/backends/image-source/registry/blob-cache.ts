@@ -20,8 +20,8 @@ export class BlobCache {
     this.#maxBytes = maxBytes;
   }
 
-  /** Puts the blob to `path`; `bring` writes it to a file when it is not here, and throws when that is not what the digest says. */
-  async put(digest: string, path: string, bring: (file: string) => Promise<void>): Promise<'kept' | 'fetched'> {
+  /** Puts the blob to `path`; `fetch` writes it to a file when it is not here, and throws when that is not what the digest says. */
+  async put(digest: string, path: string, fetch: (file: string) => Promise<void>): Promise<'kept' | 'fetched'> {
     const own = join(this.#directory, digest.replace(/^sha256:/, ''));
     return this.#queue.run(digest, async () => {
       if (await linked(own, path)) {
@@ -32,7 +32,7 @@ export class BlobCache {
       await mkdir(this.#directory, { recursive: true, mode: 0o700 });
       const fresh = join(this.#directory, `${NEW}${randomHex(12)}`);
       try {
-        await bring(fresh);
+        await fetch(fresh);
         await rename(fresh, own);
       } finally {
         await rm(fresh, { force: true });

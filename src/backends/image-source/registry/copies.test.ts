@@ -114,7 +114,7 @@ describe('an image', () => {
     expect((await pull('2', 'd3')).processes).toEqual({ web: '/app', clock: '/app --clock' });
   });
 
-  it('copies an image as it is for builds, and what is here is not brought again', async () => {
+  it('copies an image as it is for builds, and what is here is not fetched again', async () => {
     const registry = await start();
     const { digest, layers } = registry.addImage('team/app', '1', ONE_FILE);
     const source = createRegistryImages({

@@ -10,13 +10,13 @@ import { mib } from './limits.ts';
 import type { Descriptor } from './manifests.ts';
 import { progressOf } from './progress.ts';
 import { DOWNLOADS } from './pull-image.ts';
-import type { Bringing } from './registry-images.ts';
+import type { Transfer } from './registry-images.ts';
 
 /** Names of the form `dir:` of those programs. */
 export const MANIFEST = 'manifest.json';
 const VERSION = { name: 'version', text: 'Directory Transport Version: 1.1\n' };
 
-export interface Copy extends Bringing, CopyRequest {
+export interface Copy extends Transfer, CopyRequest {
   readonly blobs: BlobCache | null;
 }
 
@@ -30,9 +30,9 @@ export async function copyImage(copy: Copy): Promise<string> {
   const tasks = wanted.map((blob, index) => async () => {
     const path = join(directory, blob.digest.replace(/^sha256:/, ''));
     const name = `${image.full}, part ${index + 1} of ${wanted.length}`;
-    const bring = (file: string): Promise<void> => download(copy, blob, file, name);
-    if (blobs === null) await bring(path);
-    if (blobs === null || (await blobs.put(blob.digest, path, bring)) === 'fetched') fetched += blob.size;
+    const fetch = (file: string): Promise<void> => download(copy, blob, file, name);
+    if (blobs === null) await fetch(path);
+    if (blobs === null || (await blobs.put(blob.digest, path, fetch)) === 'fetched') fetched += blob.size;
   });
   try {
     for await (const _ of ahead(DOWNLOADS, tasks));
@@ -42,7 +42,7 @@ export async function copyImage(copy: Copy): Promise<string> {
   }
   await writeFile(join(directory, VERSION.name), VERSION.text);
   await writeFile(join(directory, MANIFEST), text);
-  line(`${image.full}: ${mib(size)}${fetched === 0 ? ', here already' : `, ${mib(fetched)} of it brought`}`);
+  line(`${image.full}: ${mib(size)}${fetched === 0 ? ', here already' : `, ${mib(fetched)} of it fetched`}`);
   await blobs?.prune();
   return `${image.full}@${digest}`;
 }

@@ -54,10 +54,10 @@ async function manifestOf(
   reference: string,
 ): Promise<Omit<FoundImage, 'manifest'> & { manifest: Manifest }> {
   const answer = await client.get(`manifests/${reference}`, ACCEPT);
-  const { 'content-type': type = '', 'docker-content-digest': told } = answer.headers;
+  const { 'content-type': type = '', 'docker-content-digest': stated } = answer.headers;
   const text = await readAnswer(answer, limits.manifestBytes, signal);
   const digest = `sha256:${createHash('sha256').update(text, 'utf8').digest('hex')}`;
-  const expected = DIGEST.test(reference) ? reference : told;
+  const expected = DIGEST.test(reference) ? reference : stated;
   if (expected !== undefined && DIGEST.test(`${expected}`) && expected !== digest) {
     throw notPulled(`what the registry sends as ${String(expected)} is something else.`);
   }

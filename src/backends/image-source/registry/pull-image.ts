@@ -13,7 +13,7 @@ import { mib } from './limits.ts';
 import type { Descriptor } from './manifests.ts';
 import { prepareRoot } from './prepare-root.ts';
 import { progressOf } from './progress.ts';
-import type { Bringing } from './registry-images.ts';
+import type { Transfer } from './registry-images.ts';
 import { RootTree } from './root-tree.ts';
 import type { SlugImage } from '../../../domain/artifacts/slug.ts';
 
@@ -21,7 +21,7 @@ import type { SlugImage } from '../../../domain/artifacts/slug.ts';
 export const DOWNLOADS = 3;
 const SLOW_MS = 1_000;
 
-export interface Pull extends Bringing {
+export interface Pull extends Transfer {
   readonly request: PullRequest;
   readonly artifacts: ArtifactStore;
 }

@@ -31,7 +31,7 @@ export interface RegistryImagesOptions {
 }
 
 /** One image on its way. */
-export interface Bringing extends Lookup {
+export interface Transfer extends Lookup {
   readonly line: (text: string) => void;
   /** Ends whatever is still on its way. */
   readonly abandon: () => void;
@@ -44,11 +44,11 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
   const blobs = options.blobs === undefined ? null : new BlobCache(resolve(options.blobs));
 
   /** Within the time that it may take, until the caller gives up. */
-  async function bringing<T>(
+  async function transfer<T>(
     { image, logins: own }: { readonly image: ImageName; readonly logins: ReadonlyMap<string, Login> },
     line: (text: string) => void,
     signal: AbortSignal,
-    work: (bringing: Bringing) => Promise<T>,
+    work: (transfer: Transfer) => Promise<T>,
   ): Promise<T> {
     let stopped: Stopped = signal.aborted ? 'cancelled' : null;
     const stop = new AbortController();
@@ -83,11 +83,11 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
   return {
     async pull(request, line, signal) {
       const { pullImage } = await import('./pull-image.ts');
-      return bringing(request, line, signal, (one) => pullImage({ ...one, request, artifacts }));
+      return transfer(request, line, signal, (one) => pullImage({ ...one, request, artifacts }));
     },
     async copy(request, line, signal) {
       const { copyImage } = await import('./copy-image.ts');
-      return bringing(request, line, signal, (one) => copyImage({ ...one, ...request, blobs }));
+      return transfer(request, line, signal, (one) => copyImage({ ...one, ...request, blobs }));
     },
     async unpack(request, line, signal) {
       const { unpackImage } = await import('./unpack-image.ts');

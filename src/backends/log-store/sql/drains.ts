@@ -30,7 +30,7 @@ export function drainCursors(scope: LogScope, read: Read): DrainCursors {
         lastError: row.last_error,
         failures: row.failures,
         lost: row.lost,
-        untold: row.untold,
+        unreported: row.untold,
       };
     },
     async drainLag(id) {
@@ -41,12 +41,12 @@ export function drainCursors(scope: LogScope, read: Read): DrainCursors {
       const row = await find(id);
       return row === undefined ? [] : oldestAfter(scope, read, { place: row, limit });
     },
-    async drainSent(id, { seq, told, at }) {
+    async drainSent(id, { seq, reported, at }) {
       await db
         .updateTable('log_drains')
         .set((row) => ({
           seq: sql<number>`case when seq < ${seq} then ${seq} else seq end`,
-          untold: row('untold', '-', told),
+          untold: row('untold', '-', reported),
           last_success_at: at,
           failures: 0,
         }))

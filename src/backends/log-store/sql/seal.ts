@@ -6,7 +6,7 @@ import type { LogScope } from './schema.ts';
 
 /** Of messages: what one block has at least once it is sealed, unless many small appends come first, and about the most. */
 export const SEALED_BYTES = 256 * 1024;
-/** So many appends are made one block however little they brought: each is a row, and rows cost more than short lines. */
+/** So many appends are made one block however little is in them: each is a row, and rows cost more than short lines. */
 const OPEN_BLOCKS = 400;
 
 export function isToBeSealed(open: { readonly open_blocks: number; readonly open_bytes: number }): boolean {

@@ -3,7 +3,7 @@ import { bounds, entries, entry } from './case.ts';
 import type { LogStoreCases } from './case.ts';
 
 const AT = '2026-03-04T05:06:07.089Z';
-const FRESH = { seq: 0, lastSuccessAt: '', lastErrorAt: '', lastError: '', failures: 0, lost: 0, untold: 0 };
+const FRESH = { seq: 0, lastSuccessAt: '', lastErrorAt: '', lastError: '', failures: 0, lost: 0, unreported: 0 };
 
 export const drainCases: LogStoreCases = {
   'a drain begins with what comes after it, of its app or of all': async (store, { again }) => {
@@ -32,14 +32,14 @@ export const drainCases: LogStoreCases = {
     await store.drainFailed('one', { error: 'still away', at: AT });
     expect(await store.drainCursor('one')).toMatchObject({ failures: 2, lastError: 'still away', lastErrorAt: AT });
     await store.drainFailed('one', { error: 'refused', at: AT, skipTo: first ?? 0 });
-    expect(await store.drainCursor('one')).toMatchObject({ seq: first, lost: 1, untold: 1 });
-    await store.drainSent('one', { seq: last ?? 0, told: 1, at: AT });
-    await store.drainSent('one', { seq: first ?? 0, told: 0, at: AT });
+    expect(await store.drainCursor('one')).toMatchObject({ seq: first, lost: 1, unreported: 1 });
+    await store.drainSent('one', { seq: last ?? 0, reported: 1, at: AT });
+    await store.drainSent('one', { seq: first ?? 0, reported: 0, at: AT });
     const now = { ...FRESH, seq: last, lastSuccessAt: AT, lastErrorAt: AT, lastError: 'refused', lost: 1 };
     expect(await store.drainCursor('one')).toEqual(now);
     expect(await store.drainEntries('one', 10)).toEqual([]);
     await store.forgetDrain('one');
-    await store.drainSent('one', { seq: 9, told: 0, at: AT });
+    await store.drainSent('one', { seq: 9, reported: 0, at: AT });
     expect(await store.drainIds()).toEqual([]);
   },
 
@@ -49,7 +49,7 @@ export const drainCases: LogStoreCases = {
     await store.openDrain('other', 'blog');
     const stored = await store.append(entries(30));
     await store.append(entries(3, { app: 'blog' }));
-    await store.drainSent('one', { seq: stored[4]?.seq ?? 0, told: 0, at: AT });
+    await store.drainSent('one', { seq: stored[4]?.seq ?? 0, reported: 0, at: AT });
     const few = bounds({ entriesPerApp: 10 });
     await store.prune(few);
     await store.prune(few);

@@ -179,7 +179,7 @@ export const sealingCases: LogStoreCases = {
         const page = await store.drainEntries(id, 900);
         if (page.length === 0) break;
         got.push(...page);
-        await store.drainSent(id, { seq: page.at(-1)?.seq ?? 0, told: 0, at: AT });
+        await store.drainSent(id, { seq: page.at(-1)?.seq ?? 0, reported: 0, at: AT });
       }
       expect(got).toEqual(expected);
     }
@@ -188,7 +188,7 @@ export const sealingCases: LogStoreCases = {
   'counts for a drain what is removed of the block it is in': async (store) => {
     await store.openDrain('one', 'shop');
     const stored = await much(store);
-    await store.drainSent('one', { seq: stored[99]?.seq ?? 0, told: 0, at: AT });
+    await store.drainSent('one', { seq: stored[99]?.seq ?? 0, reported: 0, at: AT });
     await store.prune(bounds({ entriesPerApp: stored.length - 150 }));
     expect(await store.drainCursor('one')).toMatchObject({ lost: 50 });
     await store.prune(bounds({ entriesPerApp: 0 }));

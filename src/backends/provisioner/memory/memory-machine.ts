@@ -22,7 +22,7 @@ export interface MemoryEntry {
   deaths: number;
   lastExit: MemoryExit | null;
   /** Deaths that no listener was told of. */
-  untold: Comeback['exits'];
+  unreported: Comeback['exits'];
   /** It is not to run, whatever happens. */
   isStopped: boolean;
   isRemoved: boolean;
@@ -61,7 +61,7 @@ export class MemoryMachine {
     const life = {
       deaths: 0,
       lastExit: null,
-      untold: [],
+      unreported: [],
       isStopped: false,
       isRemoved: false,
       isSilent: false,
@@ -109,7 +109,7 @@ export class MemoryMachine {
     void entry.unit.ended.then((exit) => {
       entry.deaths += 1;
       entry.lastExit = exit;
-      if (!entry.isSilent) entry.untold = [...entry.untold, { ...exit, at: new Date().toISOString() }];
+      if (!entry.isSilent) entry.unreported = [...entry.unreported, { ...exit, at: new Date().toISOString() }];
       entry.output.notice();
       for (const watcher of this.#watchers) watcher(entry);
       if (this.isAtWork(entry)) this.#startAgain(entry);

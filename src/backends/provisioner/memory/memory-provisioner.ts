@@ -148,11 +148,11 @@ class MemoryProvisioner implements Provisioner {
   async recover(handles: ReadonlyMap<string, string>): Promise<Set<string>> {
     for (const entry of this.#machine.entries.values()) {
       const { id } = entry.spec;
-      const { unit, untold } = entry;
-      if (!this.#known.has(id) && unit.exit === null && untold.length > 0) {
+      const { unit, unreported } = entry;
+      if (!this.#known.has(id) && unit.exit === null && unreported.length > 0) {
         const address = unit.port === null ? null : { host: '127.0.0.1', port: unit.port };
-        this.#comebacks.push({ id, exits: untold, address });
-        entry.untold = [];
+        this.#comebacks.push({ id, exits: unreported, address });
+        entry.unreported = [];
       }
       this.#known.add(id);
       this.#report(entry);
@@ -241,9 +241,9 @@ class MemoryProvisioner implements Provisioner {
     const { id } = entry.spec;
     // One that starts again by itself is told of when it is known whether it has done so.
     if (this.#listener === null || (this.supports.restarts === 'engine' && !this.#known.has(id))) return;
-    const { untold } = entry;
-    entry.untold = [];
-    for (const { at: _at, ...exit } of untold) this.#listener({ id, ...exit });
+    const { unreported } = entry;
+    entry.unreported = [];
+    for (const { at: _at, ...exit } of unreported) this.#listener({ id, ...exit });
   }
 
   #forgetIfRead(entry: MemoryEntry): void {

@@ -19,7 +19,7 @@ type Exit = Omit<UnitExited, 'id'>;
 /** How long the sandbox may take to note an exit code after the death it tells of. */
 const NOTE_DEADLINE_MS = 500;
 /** How long the end of our own child may take to be told after all of the unit is gone. */
-const TOLD_DEADLINE_MS = 10_000;
+const REPORT_DEADLINE_MS = 10_000;
 const LOOPBACK = '127.0.0.1';
 /** With every so many looks it is seen whether it is still the same process. */
 const WHOLE_LOOKS = 8;
@@ -189,11 +189,11 @@ export class LiveUnit {
       throw error;
     }
     if (!this.#isParent) await this.reap(null);
-    const told = Date.now() + TOLD_DEADLINE_MS;
+    const reportBy = Date.now() + REPORT_DEADLINE_MS;
     // The timer also keeps this process alive: nothing else of a unit does.
     while (!this.isDead) {
       await Promise.race([this.gone, delay(20)]);
-      if (!this.isDead && Date.now() > told) await this.reap(null);
+      if (!this.isDead && Date.now() > reportBy) await this.reap(null);
     }
     await this.gone;
   }

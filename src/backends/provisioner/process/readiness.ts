@@ -284,9 +284,9 @@ const NO_EXIT = { code: null, signal: null, outOfMemory: false };
 function imageAdvice({ exposed = [], address }: Pick<Candidate, 'exposed' | 'address'>): string | null {
   if (exposed.length === 0) return null;
   const ports = `${exposed.length === 1 ? 'port' : 'ports'} ${exposed.slice(0, 5).join(', ')}`;
-  const told = "make the image's command listen on $PORT, push it and deploy again.";
-  if (address !== null) return `The image exposes ${ports}: listen there, or ${told}`;
-  return `The image exposes ${ports}, but units share the machine's network, so each gets a port of its own in the variable PORT: ${told}`;
+  const advice = "make the image's command listen on $PORT, push it and deploy again.";
+  if (address !== null) return `The image exposes ${ports}: listen there, or ${advice}`;
+  return `The image exposes ${ports}, but units share the machine's network, so each gets a port of its own in the variable PORT: ${advice}`;
 }
 
 interface Ended {

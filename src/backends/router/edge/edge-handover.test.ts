@@ -20,13 +20,13 @@ function changed(options: EdgeRouterOptions, listen: string, round: number): Edg
   return { ...options, listen: { host, port: Number(port) }, limits: { queuePerTarget: 200 + round } };
 }
 
-interface Answer {
+interface ClientAnswer {
   readonly status: number;
   readonly text: string;
   readonly connection: string;
 }
 
-function ask(listen: string, agent: Agent, path = '/'): Promise<Answer> {
+function ask(listen: string, agent: Agent, path = '/'): Promise<ClientAnswer> {
   return new Promise((resolve, reject) => {
     const request = httpGet(`http://${listen}${path}`, { headers: { host: 'blog.test' }, agent }, (response) => {
       resolve(read(response));
@@ -35,7 +35,7 @@ function ask(listen: string, agent: Agent, path = '/'): Promise<Answer> {
   });
 }
 
-async function read(response: IncomingMessage): Promise<Answer> {
+async function read(response: IncomingMessage): Promise<ClientAnswer> {
   let text = '';
   for await (const part of response) text += String(part);
   return { status: response.statusCode ?? 0, text, connection: response.headers.connection ?? '' };

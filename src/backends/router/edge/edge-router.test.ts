@@ -153,7 +153,7 @@ describe('edge router', () => {
       expect(await router.table()).toEqual({ version: 101, routes: changed });
       // Connections are shared out among the workers.
       for (let n = 0; n < 6; n++) expect(await body(router.listen)).toBe('two');
-      // What another one has brought meanwhile is not what the change is of.
+      // What another one has sent meanwhile is not what the change is of.
       const other = await start(options);
       await other.apply({ version: 102, routes: [...changed, ...others.slice(4, 5)] });
       told();

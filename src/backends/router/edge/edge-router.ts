@@ -87,7 +87,7 @@ class EdgeRouter implements AdoptingRouter {
   #tlsPort: number;
   #edge: Promise<Connected>;
   #table: RouteTable | null = null;
-  /** The table that a connection has brought last. */
+  /** The table that was sent last over a connection. */
   #handed: { readonly client: EdgeClient; readonly table: RouteTable } | null = null;
   #certificates: CertificateSet | null = null;
   #letGo = false;
@@ -193,7 +193,7 @@ class EdgeRouter implements AdoptingRouter {
     return new PlatformError('unavailable', message, { cause: error, hint: 'Try again in a moment.' });
   }
 
-  /** What is new only, where this connection has brought the table before. */
+  /** What is new only, where this connection has sent the table before. */
   async #handTable(client: EdgeClient, table: RouteTable): Promise<void> {
     const handed = this.#handed;
     const change = handed?.client === client ? changeBetween(handed.table, table) : null;

@@ -64,13 +64,13 @@ export class KeptEdge {
     await this.#tell();
   }
 
-  /** No request is brought to the unit any more, until it has a place again. */
+  /** No request is routed to the unit any more, until it has a place again. */
   async withdraw({ app, process }: Process, unit: string): Promise<void> {
     this.#places.set(unit, { app, process, target: null });
     await this.#tell();
   }
 
-  /** Where requests for the unit are brought to; null: nowhere, or the edge is away. */
+  /** Where requests for the unit are routed to; null: nowhere, or the edge is away. */
   async addressOf(unit: string): Promise<Pick<Target, 'host' | 'port'> | null> {
     const table = (await this.#client?.ask('table', {}, ASK_MS).catch(() => null)) as RouteTable | null | undefined;
     const target = table?.routes.flatMap(({ targets }) => targets).find((one) => one.unit === unit);
@@ -79,9 +79,9 @@ export class KeptEdge {
 
   /** One at a time: each table is the one before it, changed, and of two with the same version the edge takes the first. */
   async #tell(): Promise<void> {
-    const told = this.#telling.then(() => this.#tellPlaces());
-    this.#telling = told.catch(() => {});
-    return told;
+    const sent = this.#telling.then(() => this.#tellPlaces());
+    this.#telling = sent.catch(() => {});
+    return sent;
   }
 
   async #tellPlaces(): Promise<void> {

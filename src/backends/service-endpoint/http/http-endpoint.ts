@@ -16,7 +16,7 @@ import {
   headerText,
   invalidAnswer,
   jsonOf,
-  type ProviderAnswer,
+  type EndpointAnswer,
   type ProviderRequest,
   refusal,
   type Send,
@@ -198,7 +198,7 @@ export function createHttpEndpoint(send: Send, deadlines: CallTimeouts): Omit<Se
 
 interface Asked {
   readonly request: ProviderRequest;
-  readonly answer: ProviderAnswer;
+  readonly answer: EndpointAnswer;
 }
 
 /** Parameters of DELETE go both ways: some providers read the body of one, some its query only. */
@@ -266,7 +266,7 @@ function bindFields(binding: EndpointBinding, call: EndpointCall, operation: 'bi
   ];
 }
 
-function isSuccess(answer: ProviderAnswer): boolean {
+function isSuccess(answer: EndpointAnswer): boolean {
   return answer.status >= 200 && answer.status < 300;
 }
 

@@ -13,7 +13,7 @@ import {
   headerText,
   invalidAnswer,
   jsonOf,
-  type ProviderAnswer,
+  type EndpointAnswer,
   type ProviderRequest,
   refusal,
   type Send,
@@ -39,7 +39,7 @@ interface Ask {
 
 export interface Asked {
   readonly request: ProviderRequest;
-  readonly answer: ProviderAnswer;
+  readonly answer: EndpointAnswer;
 }
 
 /** What the request that a broker accepted was about. */
@@ -156,7 +156,7 @@ async function askOrWait(
   endpoint: Endpoint,
   call: EndpointCall,
   what: Ask,
-): Promise<{ request: ProviderRequest; answer: ProviderAnswer | null }> {
+): Promise<{ request: ProviderRequest; answer: EndpointAnswer | null }> {
   try {
     return await broker.ask(endpoint, call, what);
   } catch (error) {
@@ -172,7 +172,7 @@ function notFinished(endpoint: Endpoint): EndpointFailure {
 }
 
 /** Retry-After in seconds counts when the broker gives one. */
-function pauseAfter(answer: ProviderAnswer, otherwise: number): number {
+function pauseAfter(answer: EndpointAnswer, otherwise: number): number {
   const seconds = Number(answer.headers['retry-after'] ?? Number.NaN);
   return seconds >= 0 ? Math.min(seconds * 1000, LONGEST_PAUSE_MS) : otherwise;
 }
@@ -209,23 +209,23 @@ function operationOf(endpoint: Endpoint, asked: Asked): string | null {
   throw invalidAnswer(endpoint, asked.request, asked.answer.status, 'something that names no operation');
 }
 
-function stateOf(answer: ProviderAnswer): string | null {
+function stateOf(answer: EndpointAnswer): string | null {
   const body = parsed(answer);
   return isRecord(body) && typeof body.state === 'string' ? body.state : null;
 }
 
 /** For people; the specification's error body has one. */
-function descriptionOf(answer: ProviderAnswer): string {
+function descriptionOf(answer: EndpointAnswer): string {
   const body = parsed(answer);
   return isRecord(body) && typeof body.description === 'string' ? body.description : '';
 }
 
-function errorCode(answer: ProviderAnswer): string {
+function errorCode(answer: EndpointAnswer): string {
   const body = parsed(answer);
   return isRecord(body) && typeof body.error === 'string' ? body.error : '';
 }
 
-function parsed(answer: ProviderAnswer): unknown {
+function parsed(answer: EndpointAnswer): unknown {
   try {
     return JSON.parse(answer.text) as unknown;
   } catch {
@@ -234,7 +234,7 @@ function parsed(answer: ProviderAnswer): unknown {
 }
 
 /** State of the last operation of an instance, as the broker tells it: `in progress`, `succeeded`, `failed`; else null. */
-export function lastState(answer: ProviderAnswer): string | null {
+export function lastState(answer: EndpointAnswer): string | null {
   return answer.status === 200 ? stateOf(answer) : null;
 }
 

@@ -6,7 +6,7 @@ export const DENO: Tool = {
   minimum: '1.40.0',
   runtime: true,
   install: { npm: 'npm install -g deno', brew: 'brew install deno' },
-  bring: {
+  download: {
     otherwise: '2',
     available: ['npm', 'view', 'deno', 'versions', '--json'],
     // The package brings the binary with a script, which newer npm runs only when allowed by name.

@@ -103,7 +103,7 @@ describe('the plan', () => {
     expect(plan.problems).toEqual([]);
   });
 
-  it('knows what cannot be built before anything is brought', async () => {
+  it('knows what cannot be built before anything is fetched', async () => {
     expect(await problemsOf({ Dockerfile: 'RUN x' })).toEqual([expect.stringContaining('has no FROM')]);
     expect(await problemsOf({ Dockerfile: 'FROM a\nRUN <<X\ny\nX\n' })).toEqual([
       expect.stringContaining('Dockerfile line 2 has a here-document (<<X)'),

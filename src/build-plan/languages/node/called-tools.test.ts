@@ -26,14 +26,14 @@ describe('a tool that is called by name', () => {
     ['nothing that runs', { scripts: { ...start, dev: 'yarn start' } }, {}, {}],
     ['nothing: it is an argument', { scripts: { start: 'node server.js yarn' } }, {}, {}],
     ['a package of its own', { scripts: { start: 'bun x.ts' }, dependencies: { bun: '1' } }, {}, {}],
-  ])('of %s is brought', async (_what, packageJson, files, expected) => {
+  ])('of %s is fetched', async (_what, packageJson, files, expected) => {
     const { node, npm, ...others } = toolsOf(await plan(packageJson, files));
     expect([node, npm, others]).toEqual([true, true, expected]);
   });
 
   it('is said, and with its lock file only stays for the units', async () => {
     const called = { Procfile: 'web: yarn start' };
-    expect((await plan({ scripts: start }, called)).notes).toEqual(['yarn is brought, too: "yarn start" calls it']);
+    expect((await plan({ scripts: start }, called)).notes).toEqual(['yarn is fetched, too: "yarn start" calls it']);
     const locked = await plan({ scripts: start }, { ...called, 'yarn.lock': '# yarn lockfile v1\n' });
     expect([toolsOf(locked)['yarn'], locked.notes]).toEqual([true, []]);
     expect(toolsOf(await plan({ scripts: start }, { 'yarn.lock': '# yarn lockfile v1\n' }))['yarn']).toBe(false);

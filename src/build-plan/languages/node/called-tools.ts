@@ -1,4 +1,4 @@
-/** Tools that commands and scripts call by name: other package managers, bun, deno. They are brought, as those of a lock file are. */
+/** Tools that commands and scripts call by name: other package managers, bun, deno. They are fetched, as those of a lock file are. */
 import type { PackageJson } from './package-json.ts';
 import { scriptLines, withCalledScripts } from './script-lines.ts';
 

@@ -14,7 +14,7 @@ export async function nextStandalone(files: SourceFiles): Promise<Runs> {
     // It does not serve what is built so.
     replaces: /^(?:npx\s+)?next\s+start\b/,
     afterBuild: (directory) => {
-      // Below the top of a workspace, as in the source; all of it is brought to where it is without one.
+      // Below the top of a workspace, as in the source; all of it is copied to where it is without one.
       const made = directory === '' ? OUTPUT : `${OUTPUT}/${directory}`;
       const place = directory === '' ? {} : { directory };
       const step = (name: string, ...run: string[]): Step => ({ name, run, ...place });

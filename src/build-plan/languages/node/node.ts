@@ -83,7 +83,7 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
   const called = calledTools(commands, app.packageJson);
   const callNotes = CALLED_TOOLS.flatMap((name) => {
     const line = name === manager.program ? undefined : (called.byUnits.get(name) ?? called.byBuild.get(name));
-    return line === undefined ? [] : [`${name} is brought, too: "${line.slice(0, 80)}" calls it`];
+    return line === undefined ? [] : [`${name} is fetched, too: "${line.slice(0, 80)}" calls it`];
   });
   const stale = installed.isLockStale ? [STALE] : [];
   const kept = stays === null || !needsDevelopment(installed) ? [] : [`Development packages stay: ${stays}`];

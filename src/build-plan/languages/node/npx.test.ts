@@ -30,7 +30,7 @@ it.each<[string, string[]]>([
   if (expected.length > 0) expect(made.environment).toContainEqual(prefix);
 });
 
-it('installs only what no package has brought', async () => {
+it('installs only what no package has', async () => {
   const home = await mkdtemp(join(tmpdir(), 'npx-'));
   try {
     for (const place of ['node_modules/.bin', 'apps/web/node_modules/.bin', 'bin']) {

@@ -1,4 +1,4 @@
-/** What processes run by npx is brought by the build, where no package of the app does. */
+/** What processes run by npx is installed by the build, where no package of the app does. */
 import type { AddedFile, Step, Variable } from '../../build-plan.ts';
 import type { PackageJson } from './package-json.ts';
 import { withCalledScripts } from './script-lines.ts';

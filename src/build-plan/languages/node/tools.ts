@@ -1,5 +1,5 @@
-/** Node and the package managers, and how versions that are not installed are brought from the npm registry. */
-import type { FetchedTool, Tool, WantedVersion } from '../../build-plan.ts';
+/** Node and the package managers, and how versions that are not installed are fetched from the npm registry. */
+import type { ToolDownload, Tool, WantedVersion } from '../../build-plan.ts';
 import { DENO } from '../deno/tool.ts';
 import { CALLED_TOOLS, type CalledTool, type CalledTools } from './called-tools.ts';
 import type { PackageManager } from './package-manager.ts';
@@ -14,7 +14,7 @@ const NODE: Tool = {
     dnf: 'dnf install -y nodejs npm',
     brew: 'brew install node',
   },
-  bring: {
+  download: {
     otherwise: null,
     available: ['npm', 'view', 'node', 'versions', '--json'],
     // The package brings the binary with a script, which newer npm runs only when allowed by name.
@@ -85,12 +85,12 @@ function managerTools(node: WantedVersion | null, { kind, wanted, isPnp }: Packa
 /** Its package brings the program with a script, as that of Node does. */
 function bun(wanted: WantedVersion | null): Tool {
   const tool = manager('bun', 'bun', '1', wanted);
-  const { bring = null } = tool;
+  const { download = null } = tool;
   return {
     ...tool,
     runtime: true,
-    bring: bring && {
-      ...bring,
+    download: download && {
+      ...download,
       files: { 'package.json': '{"private":true,"allowScripts":{"bun":true}}' },
       install: [...fromNpm('--ignore-scripts=false'), 'bun@{version}'],
     },
@@ -98,13 +98,13 @@ function bun(wanted: WantedVersion | null): Tool {
 }
 
 function manager(program: string, name: string, otherwise: string, wanted: WantedVersion | null): Tool {
-  const bring: FetchedTool = {
+  const download: ToolDownload = {
     otherwise,
     available: ['npm', 'view', name, 'versions', '--json'],
     install: [...fromNpm(), `${name}@{version}`],
     bin: 'node_modules/.bin',
   };
-  return { program, install: { npm: `npm install -g ${name}` }, wanted, bring };
+  return { program, install: { npm: `npm install -g ${name}` }, wanted, download };
 }
 
 function fromNpm(...more: readonly string[]): string[] {

@@ -136,7 +136,7 @@ describe('bun', () => {
     expect(made.processes['web']?.command).toBe('bun run start');
     expect(made.tools.find(({ program }) => program === 'bun')).toMatchObject({
       runtime: true,
-      bring: { otherwise: '1' },
+      download: { otherwise: '1' },
     });
   });
 

@@ -316,7 +316,7 @@ describe('what starts an app', () => {
     expect(made.problems.map(({ cause }) => cause)).toEqual(command === undefined ? ['no_process'] : []);
   });
 
-  it('is brought when only the Procfile names it', async () => {
+  it('is installed when only the Procfile names it', async () => {
     const files = {
       'requirements.txt': 'flask',
       'app.py': '',

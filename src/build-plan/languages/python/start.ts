@@ -83,8 +83,8 @@ function serve(required: Required, kind: 'wsgi' | 'asgi', module: string, from: 
 /** An extra of a framework may bring its server. */
 function has(required: Required, server: string): boolean {
   if (required.has(server)) return true;
-  const bringing = ['fastapi[standard]', 'fastapi[all]', 'litestar[standard]', 'uvicorn[standard]', 'fastapi-cli'];
-  return server === 'uvicorn' && required.first(...bringing) !== null;
+  const servers = ['fastapi[standard]', 'fastapi[all]', 'litestar[standard]', 'uvicorn[standard]', 'fastapi-cli'];
+  return server === 'uvicorn' && required.first(...servers) !== null;
 }
 
 async function djangoStart(files: SourceFiles, required: Required, django: DjangoProject): Promise<Found | null> {

@@ -30,7 +30,7 @@ export const PYTHON: Tool = {
     brew: 'brew install python',
   },
   others: ['python3.15', 'python3.14', 'python3.13', 'python3.12', 'python3.11', 'python3.10', 'python3.9'],
-  bring: {
+  download: {
     otherwise: null,
     by: UV,
     available: ['{uv}/bin/python', '-c', AVAILABLE],

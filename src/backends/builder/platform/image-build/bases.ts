@@ -1,4 +1,4 @@
-/** Images that a Dockerfile begins with: brought by the platform, which checks what comes, and named so that nothing else is looked for. */
+/** Images that a Dockerfile begins with: fetched by the platform, which checks what comes, and named so that nothing else is looked for. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Recipe } from '../../../../build-plan/build-plan.ts';
@@ -18,7 +18,7 @@ export interface Base {
   readonly tag: string;
 }
 
-interface Bringing {
+interface CopyBases {
   readonly images: Pick<ImageSource, 'copy'>;
   readonly needed: readonly { readonly image: string; readonly line: number }[];
   readonly logins: CopyRequest['logins'];
@@ -37,13 +37,13 @@ export async function bringBases({
   file,
   output,
   signal,
-}: Bringing): Promise<Base[]> {
+}: CopyBases): Promise<Base[]> {
   const bases: Base[] = [];
   for (const [index, { image, line }] of needed.entries()) {
     const name = nameOf(image, file, line);
     const own = join(directory, `${index}`);
     await mkdir(own, { mode: 0o755 });
-    output.say(`Bringing ${name.full}`);
+    output.say(`Pulling ${name.full}`);
     await images.copy({ image: name, logins, directory: own }, (text) => output.say(text), signal);
     bases.push({ image, name: `${index}`, tag: tagOf(name) });
   }

@@ -1,4 +1,4 @@
-/** One build of an image, from source with a Dockerfile to a finished slug: bases are brought, buildah builds, the result is unpacked. */
+/** One build of an image, from source with a Dockerfile to a finished slug: bases are fetched, buildah builds, the result is unpacked. */
 import { mkdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ImageRecipe } from '../../../../build-plan/build-plan.ts';
@@ -25,7 +25,7 @@ interface ImageBuild {
 
 type BuiltImage = Pick<Artifact, 'processes'> & Pick<UnpackedImage, 'healthCheck' | 'liveness'>;
 
-/** What this machine lacks, told before anything is brought. Throws Failure `toolchain_missing`. */
+/** What this machine lacks, told before anything is fetched. Throws Failure `toolchain_missing`. */
 export function demandImages({ context }: Pick<RunningBuild, 'context'>): Pick<ImageSource, 'copy' | 'unpack'> {
   const { images, sandbox } = context;
   if (images !== null && sandbox.roots && sandbox.manyUsers) return images;

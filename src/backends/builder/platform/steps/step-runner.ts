@@ -90,7 +90,7 @@ export class StepRunner {
     return null;
   }
 
-  /** Programs and settings for the commands that bring tools. */
+  /** Programs and settings for the commands that fetch tools. */
   async toolContext(): Promise<ToolContext> {
     const { output, signal, programs } = this.#build;
     return { programs, settings: await this.#machine(), signal, say: (text) => output.say(text) };

@@ -1,5 +1,5 @@
 /**
- * Programs brought to this machine for builds: `<toolchains>/<name>/<version>/tree`, with `ready` beside it written last.
+ * Programs fetched to this machine for builds: `<toolchains>/<name>/<version>/tree`, with `ready` beside it written last.
  * Made once in a sandbox of their own, shared by every app, writable by none.
  */
 import { mkdir, readdir, stat, utimes, writeFile } from 'node:fs/promises';
@@ -65,12 +65,12 @@ export class Toolchains {
    * The newest version that the tool is wanted in; without a wish, of those that stand in for a missing one.
    * Throws Failure `toolchain_missing` (no such version, or it cannot be fetched).
    */
-  async bring(tool: Tool, installed: string | null, prepare: () => Promise<ToolContext>): Promise<FetchedTool | null> {
-    const { bring = null, wanted = null } = tool;
-    const range = wanted?.range ?? bring?.otherwise ?? null;
-    if (bring === null || range === null) return null;
+  async fetch(tool: Tool, installed: string | null, prepare: () => Promise<ToolContext>): Promise<FetchedTool | null> {
+    const { download = null, wanted = null } = tool;
+    const range = wanted?.range ?? download?.otherwise ?? null;
+    if (download === null || range === null) return null;
     const plain = await prepare();
-    const { by, hint } = bring;
+    const { by, hint } = download;
     const helper = by && { name: by.name, directory: await this.shared(by, installed ?? '', plain) };
     const context = { ...plain, ...(helper && { helper }), ...(hint !== undefined && { hint }) };
     const versions = await this.#available(tool, context).catch(async (error: unknown) => {
@@ -81,7 +81,7 @@ export class Toolchains {
     });
     const version = maxSatisfying(versions, range);
     if (version === null) throw noVersion(tool, range, installed, versions);
-    const { install, companions = [], files: seeds = {}, bin } = bring;
+    const { install, companions = [], files: seeds = {}, bin } = download;
     const extra = companions.filter((one) => satisfies(version, one.for)).map((one) => one.argument);
     const made = { name: join(tool.program, version), what: `${tool.program} ${version}` };
     const tree = await this.#make(made, context, async (directory) => {
@@ -195,12 +195,12 @@ export class Toolchains {
   }
 
   async #available(tool: Tool, context: ToolContext): Promise<string[]> {
-    const key = (tool.bring?.available ?? []).join(' ');
+    const key = (tool.download?.available ?? []).join(' ');
     const known = this.#lists.get(key);
     if (known !== undefined && Date.now() - known.at < LIST_MS) return known.versions;
     const directory = await this.#temporary();
     const text = await this.#run(
-      tool.bring?.available ?? [],
+      tool.download?.available ?? [],
       `the list of versions of ${tool.program}`,
       directory,
       context,
@@ -208,7 +208,7 @@ export class Toolchains {
     const versions = versionList(text);
     if (versions.length === 0) {
       throw new Failure('toolchain_missing', `The list of versions of ${tool.program} could not be read.`, {
-        hint: `Push again; if it stays so, an operator has to look at what "${(tool.bring?.available ?? []).slice(0, 6).join(' ')}" prints on the server.`,
+        hint: `Push again; if it stays so, an operator has to look at what "${(tool.download?.available ?? []).slice(0, 6).join(' ')}" prints on the server.`,
         lines: text.split('\n').slice(-50),
       });
     }
@@ -258,7 +258,7 @@ export class Toolchains {
     if (ended.code !== 0) {
       throw new Failure(
         'toolchain_missing',
-        `Bringing ${what} to this machine failed (${argv.join(' ')}: exit code ${ended.code}).`,
+        `Fetching ${what} to this machine failed (${argv.join(' ')}: exit code ${ended.code}).`,
         {
           hint: context.hint ?? 'Check that the server reaches the package registry, then push again.',
           lines: printed.slice(-50),
