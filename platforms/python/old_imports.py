@@ -29,12 +29,15 @@ def importing(packages, missing):
     """The first file that needs one of the missing modules, and which one."""
     for directory, inside, names in os.walk(packages):
         inside[:] = sorted(name for name in inside if name not in ASIDE)
-        for name in sorted(names):
-            if not name.endswith(".py"):
+        for file_name in sorted(names):
+            if not file_name.endswith(".py"):
                 continue
-            path = os.path.join(directory, name)
+            path = os.path.join(directory, file_name)
             with open(path, "rb") as file:
                 text = file.read()
+            # Most have none, and to look at each line takes long.
+            if not any(name.encode() in text for name in missing):
+                continue
             for found in IMPORTS.finditer(text):
                 if found[1].decode() in missing:
                     return os.path.relpath(path, packages), found[1].decode()

@@ -1,5 +1,6 @@
 """Runs uv with the settings that people give pip: one set of variables serves both."""
 
+import contextlib
 import os
 import sys
 
@@ -26,6 +27,30 @@ def settings(environment):
     return found
 
 
+def link_mode(environment):
+    """Links for the first packages that the cache gets: to write thousands of small files twice is what takes longest. Files that
+    the environment shares with the cache become read-only with it, so later ones are copied."""
+    cache, target = environment.get("UV_CACHE_DIR"), environment.get("UV_PROJECT_ENVIRONMENT")
+    if not cache or not target or os.path.exists(cache):
+        return {}
+    return {"UV_LINK_MODE": "hardlink"} if can_link(os.path.dirname(cache), target) else {}
+
+
+def can_link(source, target):
+    names = [os.path.join(directory, f".link-{os.getpid()}") for directory in (source, target)]
+    try:
+        with open(names[0], "x"):
+            pass
+        os.link(*names)
+        return True
+    except OSError:
+        return False
+    finally:
+        for name in names:
+            with contextlib.suppress(OSError):
+                os.unlink(name)
+
+
 if __name__ == "__main__":
     uv = os.path.join(os.path.dirname(sys.executable), "uv")
-    os.execve(uv, [uv, *sys.argv[1:]], {**os.environ, **settings(os.environ)})
+    os.execve(uv, [uv, *sys.argv[1:]], {**os.environ, **settings(os.environ), **link_mode(os.environ)})

@@ -1,6 +1,6 @@
 /** The scripts that the build of a Python app runs beside uv, run by a real Python. */
 import { execFile } from 'node:child_process';
-import { copyFile, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -80,6 +80,35 @@ describe.skipIf(!hasPython)('setuptools (there is no Python, when this is skippe
   it('fails as what installs it fails', async () => {
     await packages('3.11', { 'a.py': 'import pkg_resources\n' });
     expect(await script('old_imports.py', ['layer', 'sh', '-c', 'exit 3'])).toMatchObject({ code: 3 });
+  });
+});
+
+describe.skipIf(!hasPython)('the way uv fills an environment (there is no Python, when this is skipped)', () => {
+  /** What uv is told, by a stand-in beside a Python of its own. */
+  async function linkMode(cache: string, environment: string): Promise<string> {
+    await mkdir(join(home, 'bin'), { recursive: true });
+    await mkdir(environment, { recursive: true });
+    const { stdout: python } = await run('python3', ['-c', 'import sys; print(sys.executable)']);
+    await symlink(python.trim(), join(home, 'bin/python'));
+    await writeFile(join(home, 'bin/uv'), '#!/bin/sh\necho "$UV_LINK_MODE"\n', { mode: 0o755 });
+    const env = { UV_LINK_MODE: 'copy', UV_CACHE_DIR: cache, UV_PROJECT_ENVIRONMENT: environment };
+    const { stdout } = await run(join(home, 'bin/python'), [join(PLATFORM_FILES, 'python/uv.py'), 'pip'], { env });
+    expect(await readdir(environment)).toEqual([]);
+    return stdout.trim();
+  }
+
+  it('is by links as long as nothing is in its cache', async () => {
+    await mkdir(join(home, 'downloads'));
+    expect(await linkMode(join(home, 'downloads/uv'), join(home, 'layer'))).toBe('hardlink');
+  });
+
+  it('is by copies of what is in its cache', async () => {
+    await mkdir(join(home, 'downloads/uv'), { recursive: true });
+    expect(await linkMode(join(home, 'downloads/uv'), join(home, 'layer'))).toBe('copy');
+  });
+
+  it('is by copies where no file can be linked', async () => {
+    expect(await linkMode(join(home, 'nowhere/uv'), join(home, 'layer'))).toBe('copy');
   });
 });
 

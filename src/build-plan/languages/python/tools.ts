@@ -55,7 +55,7 @@ export const UV_SCRIPT = { from: 'python/uv.py', to: '.tancho/uv.py' };
 
 export const UV_VARIABLES: readonly Variable[] = [
   { name: 'UV_CACHE_DIR', value: '{downloads}/uv', scope: 'build' },
-  // What is installed is made read-only; the cache is not to be.
+  // What is installed is made read-only; the cache is not to be. uv.py says when links do no harm.
   { name: 'UV_LINK_MODE', value: 'copy', scope: 'build' },
   // Units cannot write what they compile.
   { name: 'UV_COMPILE_BYTECODE', value: '1', scope: 'build' },

@@ -168,6 +168,16 @@ describe.skipIf(!IS_ROOT)('with a user per app', () => {
     }
   });
 
+  it('a layer lies in one mount with the downloads while it is made, so that files can be linked', async () => {
+    const { build, home, sandbox } = await world(TENANT);
+    await build({ source: treeOf({ ...APP, 'layer.txt': '' }) });
+    const making = sandbox.requests.filter(({ binds }) => binds.some(({ path }) => path === join(home, 'cache/shop')));
+    expect(making.length).toBeGreaterThan(0);
+    for (const { binds } of making) {
+      expect(binds.filter(({ path }) => path.startsWith(join(home, 'cache/shop/')))).toEqual([]);
+    }
+  });
+
   it('a layer cannot be written by the app once it is made', async () => {
     const { build } = await world(TENANT);
     const source = treeOf({ ...APP, 'layer.txt': '', 'tancho.yaml': 'hooks: { build: ["touch $LAYER/more"] }' });

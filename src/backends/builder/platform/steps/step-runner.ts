@@ -171,14 +171,18 @@ export class StepRunner {
   }
 
   #binds(where: StepPlace, values: Readonly<Record<string, string>>): { path: string; writable: boolean }[] {
-    const { plan, place, programs, fetched } = this.#build;
-    const writable = [place.code, join(this.#temporary, 'home'), join(this.#temporary, 'tmp'), this.#downloads];
+    const { context, request, plan, place, programs, fetched } = this.#build;
+    const own = [join(this.#temporary, 'home'), join(this.#temporary, 'tmp'), this.#downloads];
+    if (where.layer?.writable === true) own.push(where.layer.tree);
+    // One mount, for files are not linked from one to another. Who may write where in it, is said by owners.
+    const isOneMount = where.layer?.writable === true && context.separated;
+    const writable = [place.code, ...(isOneMount ? [join(context.cache, request.app)] : own)];
     const readable = [
       ...programs.flatMap((program) => program.binds),
       ...fetched.map((tool) => tool.directory),
       ...plan.sharedTools.flatMap((tool) => values[tool.name] ?? []),
     ];
-    if (where.layer !== undefined) (where.layer.writable ? writable : readable).push(where.layer.tree);
+    if (where.layer?.writable === false) readable.push(where.layer.tree);
     return [
       ...readable.map((path) => ({ path, writable: false })),
       ...writable.map((path) => ({ path, writable: true })),
