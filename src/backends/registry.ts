@@ -4,6 +4,7 @@ import { apiDomain, type Config, EDGE_DOOR, tlsAddress } from '../config/config.
 import type { Engines } from '../domain/units/engines.ts';
 import type { Router } from '../domain/routes/router.ts';
 import type { ArtifactStore } from '../domain/artifacts/artifact-store.ts';
+import type { ImageRegistry } from '../domain/artifacts/image-registry.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { ImageSource } from '../domain/deploys/image-source.ts';
@@ -37,6 +38,7 @@ import { createHttpHealers } from './external-healer/http/http-healers.ts';
 import { type BareRepos, createBareRepos } from './git-host/bare-repos/bare-repos.ts';
 import { createSqlLogStore } from './log-store/sql/index.ts';
 import { createRegistryImages } from './image-source/registry/registry-images.ts';
+import { createRegistryPushes } from './image-source/registry/registry-pushes.ts';
 import { createOutboxMailer } from './mailer/outbox/outbox-mailer.ts';
 import { createSmtpMailer } from './mailer/smtp/smtp-mailer.ts';
 import { createHomeSurvey } from './disk-survey/home/home-survey.ts';
@@ -67,6 +69,8 @@ export interface Backends {
   readonly mailer: Mailer;
   readonly archiveSource: ArchiveSource;
   readonly artifacts: ArtifactStore;
+  /** Null: artifacts are pushed nowhere. */
+  readonly imageRegistry: ImageRegistry | null;
   readonly imageSource: ImageSource;
   readonly serviceEndpoint: ServiceEndpoint;
   readonly externalHealers: ExternalHealers;
@@ -114,7 +118,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
   };
 
   const artifacts = new LocalArtifacts(home('slugs'));
-  const imageSource = imagesOf(config, addresses, artifacts);
+  const images = imagesOf(config, addresses, artifacts);
   const opened = keep(openSandbox(config, home('sandbox')));
   // Whoever needs it hears of it.
   opened.catch(() => undefined);
@@ -129,10 +133,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const provisioner = createEngines(new Map([[units.name, units]]));
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
-      artifacts,
-      cache: home('cache'),
-      toolchains: home('toolchains'),
-      images: imageSource,
+      ...{ artifacts, cache: home('cache'), toolchains: home('toolchains') },
+      images: images.imageSource,
       sandbox,
       buildTimeoutMs: config.buildTimeoutSeconds * 1000,
       buildMemoryBytes: config.buildMemoryBytes,
@@ -170,7 +172,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);
     const outward = outwardBackends(config, addresses, logger);
-    return { ...stores, ...engine, ...router, ...gitHost, mailer, artifacts, imageSource, ...outward, close };
+    return { ...stores, ...engine, ...router, ...gitHost, mailer, artifacts, ...images, ...outward, close };
   } catch (error) {
     await Promise.allSettled(opening);
     await close('failed start');
@@ -194,16 +196,24 @@ function reposOf(config: Config, { preReceive, logger }: BackendOptions): Promis
   return createBareRepos({ root: path.join(home, 'repos'), preReceive, maxRepositoryBytes, logger });
 }
 
-function imagesOf(config: Config, addresses: AddressGuardOptions, artifacts: ArtifactStore): ImageSource {
-  const { home, registries, insecureRegistries, buildTimeoutSeconds } = config;
-  return createRegistryImages({
-    addresses,
-    artifacts,
-    blobs: path.join(home, 'images'),
-    logins: registries,
-    insecure: insecureRegistries,
-    timeoutMs: buildTimeoutSeconds * 1000,
-  });
+function imagesOf(
+  config: Config,
+  addresses: AddressGuardOptions,
+  artifacts: ArtifactStore,
+): Pick<Backends, 'imageSource' | 'imageRegistry'> {
+  const { home, registries: logins, insecureRegistries: insecure, buildTimeoutSeconds } = config;
+  const timeoutMs = buildTimeoutSeconds * 1000;
+  const directory = path.join(home, 'images');
+  const roots = config.imageRoots;
+  const common = { addresses, artifacts, logins, insecure, timeoutMs, roots };
+  const { imageRegistry: place, imageBases: bases } = config;
+  return {
+    imageSource: createRegistryImages({ ...common, blobs: directory }),
+    imageRegistry:
+      place === null
+        ? null
+        : createRegistryPushes({ ...common, place, bases, directory: path.join(directory, 'pushes') }),
+  };
 }
 
 type Outward = Pick<

@@ -28,6 +28,12 @@ export interface Config {
   readonly providersAllow: readonly string[];
   /** Who we are at registries of images: host -> user and password. */
   readonly registries: ReadonlyMap<string, { readonly user: string; readonly password: string }>;
+  /** Where artifacts are pushed for engines elsewhere, `<host>/<path>`; null: nowhere. */
+  readonly imageRegistry: string | null;
+  /** Platform -> the image that its apps are built on; `*` for all others. */
+  readonly imageBases: ReadonlyMap<string, string>;
+  /** File with PEM of roots by which registries are trusted beside those that everybody trusts; null: none. */
+  readonly imageRoots: string | null;
   /** Hosts of registries that get passwords without TLS. */
   readonly insecureRegistries: readonly string[];
   /** Healers of others: name -> address. */

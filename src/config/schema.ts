@@ -5,6 +5,7 @@
 import type { Config } from './config.ts';
 import { CERTIFICATE_SETTINGS } from './certificate-settings.ts';
 import * as parse from './parsers.ts';
+import { IMAGE_SETTINGS } from './image-settings.ts';
 import { RESOURCE_SETTINGS } from './resource-settings.ts';
 
 export interface Setting<T> {
@@ -162,24 +163,7 @@ export const SETTINGS: Settings = {
       'Providers of services at private addresses that may be called: host names, addresses and CIDR networks with commas between them, for example db.internal, 10.0.0.0/8. None: public addresses only, and loopback while the API itself listens on loopback only. Link-local and metadata addresses and the ports of this server are never called.',
     parse: parse.allowedAddresses,
   },
-  registries: {
-    key: 'registries',
-    variable: 'TANCHO_REGISTRIES',
-    default: '',
-    description:
-      'Users and passwords for registries of images, as host=user:password with commas between them, or in the file one line "host: user:password" each below "registries:". Whoever may deploy an app may pull what they can read. The rules of providers.allow hold for registries, too.',
-    isMap: true,
-    secret: true,
-    parse: parse.registryLogins,
-  },
-  insecureRegistries: {
-    key: 'images.insecure-registries',
-    variable: 'TANCHO_IMAGES_INSECURE_REGISTRIES',
-    default: '',
-    description:
-      'Registries without TLS that are told who we are all the same, as images name them, with commas between them, for example localhost:5000. Their passwords and images can be read and changed by whoever is on the way. Any other one without TLS, which must be at a private address, is asked as nobody in particular.',
-    parse: parse.registryHosts,
-  },
+  ...IMAGE_SETTINGS,
   healers: {
     key: 'healers',
     variable: 'TANCHO_HEALERS',

@@ -154,7 +154,8 @@ interface DomainOptions {
 export function createDomain(config: DomainConfig, backends: DomainBackends, options: DomainOptions): Domain {
   const { logger, now, owner, timing = {} } = options;
   const settings: Settings = { ...options.settings, presents: (host) => certificates.presenter.presents(host) };
-  const { logStore, provisioner, router, artifacts, builder, gitHost, imageSource, volumeHost } = backends;
+  const { logStore, provisioner, router, artifacts, imageRegistry, builder, gitHost, imageSource, volumeHost } =
+    backends;
   const { webhookSender } = backends;
   const counters = new PlatformCounters();
   const { store, audit, auditLog, webhookDeliveries } = openRecord(backends, { counters, logger, now });
@@ -190,18 +191,21 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
   const liveness = new LivenessChecks({ store, provisioner, supervisor, settings, logger, now });
   const lookAfter = (unit: string): void => supervisor.lookAfter(unit);
-  const rollouts = new Rollouts({ store, units, routes, router, settings, logger, now, lookAfter, ...timing.rollouts });
+  const rollouts = new Rollouts({
+    ...{ store, units, routes, router, engines: provisioner, imageRegistry, settings, logger, now, lookAfter },
+    ...timing.rollouts,
+  });
   const queue = new DeployQueue(settings.pushReplaces);
   const slots = new BuildSlots(settings.buildSlots);
   const deliveries = new DrainDeliveries({ store, logStore, journal, sender: backends.drainSender, logger, now });
   const removal = createRemoval({
-    ...{ store, units, routes, router, volumeHost, artifacts, builder, gitHost, logStore },
+    ...{ store, units, routes, router, volumeHost, artifacts, imageRegistry, builder, gitHost, logStore },
     ...{ deliveries, orphans, queue, settings, logger },
   });
   const holders = createDiskHolders({ store, survey: backends.diskSurvey });
   const pipeline = new Pipeline({
-    ...{ probe: backends.probe, holders, provisioner, volumeHost, store, artifacts, builder, imageSource, slots },
-    ...{ queue, rollouts, journal, counters, settings, logger, now },
+    ...{ probe: backends.probe, holders, provisioner, volumeHost, store, builder, imageSource, slots },
+    ...{ artifacts, imageRegistry, queue, rollouts, journal, counters, settings, logger, now },
   });
   const callers = new CallerCache(now);
   const registration = registrationOf(config);
@@ -336,7 +340,18 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       });
     },
     startRetention() {
-      const retention = createRetention({ store, auditLog, artifacts, builder, leases, queue, settings, logger, now });
+      const retention = createRetention({
+        store,
+        auditLog,
+        artifacts,
+        imageRegistry,
+        builder,
+        leases,
+        queue,
+        settings,
+        logger,
+        now,
+      });
       return repeatedly(RETAIN_EVERY_MS, (signal) => retention.run(signal));
     },
     async close(how) {

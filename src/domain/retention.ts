@@ -2,19 +2,19 @@
  * What would grow for ever is kept within bounds: events, the logs of deploys, finished rollouts, releases with their code. In small steps, so that
  * nobody waits for it; an app that somebody works on is left for the next time.
  */
-import { bestEffort, type Logger } from '../lib/logger.ts';
+import { bestEffort } from '../lib/logger.ts';
 import type { AuditLog } from './audit/audit-log.ts';
 import { type Forgotten, FORGET, forgetDetail } from './audit/log-rows.ts';
 import { OWN_EVENT } from './audit/events.ts';
 import { randomHex } from '../lib/ids.ts';
-import type { ArtifactStore } from './artifacts/artifact-store.ts';
 import type { Builder } from './deploys/builder.ts';
 import type { DeployQueue } from './deploys/deploy-queue.ts';
-import { pruneReleases } from './deploys/prune.ts';
+import { removeStrays } from './artifacts/published-artifacts.ts';
+import { type PruneDeps, pruneReleases } from './deploys/prune.ts';
 import { isPlatformError } from './errors.ts';
 import type { Leases } from './leases.ts';
 import type { Settings } from './settings.ts';
-import type { Store, StoreWriter } from './store.ts';
+import type { StoreWriter } from './store.ts';
 
 const EVENTS_AT_ONCE = 500;
 /** Of all events, so that what is refused never takes the place of what was done. */
@@ -25,16 +25,13 @@ const ROLLOUTS_AT_ONCE = 200;
 const KEPT_ROLLOUTS = 20;
 const DAY_MS = 86_400_000;
 
-interface RetentionDeps {
-  readonly store: Store;
+interface RetentionDeps extends PruneDeps {
   /** What is removed is in it before. */
   readonly auditLog: Pick<AuditLog, 'sequence'>;
-  readonly artifacts: Pick<ArtifactStore, 'remove'>;
   readonly builder: Builder;
   readonly leases: Leases;
   readonly queue: Pick<DeployQueue, 'isOtherAtWork'>;
   readonly settings: Settings;
-  readonly logger: Logger;
   readonly now: () => Date;
 }
 
@@ -71,7 +68,10 @@ export function createRetention(deps: RetentionDeps): Retention {
       if (signal.aborted) return;
       // It may be about to use the code of an old release.
       if (queue.isOtherAtWork(name, '')) continue;
-      const work = leases.hold(`app:${name}`, { waitMs: 0, holder: 'retention' }, () => pruneReleases(deps, name));
+      const work = leases.hold(`app:${name}`, { waitMs: 0, holder: 'retention' }, async () => {
+        await pruneReleases(deps, name);
+        await removeStrays(deps, name);
+      });
       await work.catch((error: unknown) => {
         if (!isPlatformError(error, 'app.busy')) throw error;
       });

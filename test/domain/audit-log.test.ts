@@ -90,9 +90,9 @@ it('finds what somebody changes in the database', async () => {
 it('is proven as before when retention has removed what it says of old events', async () => {
   for (let count = 0; count < 15; count += 1) await world.setEnv('shop', { A: String(count) });
   const kept = await newest();
-  const { store, artifacts, builder, settings, now } = world.machine;
+  const { store, artifacts, imageRegistry, builder, settings, now } = world.machine;
   const { leases, queue, auditLog } = world.parts;
-  const deps = { store, artifacts, builder, settings, now, leases, queue, auditLog, logger: SILENT };
+  const deps = { store, artifacts, imageRegistry, builder, settings, now, leases, queue, auditLog, logger: SILENT };
   await createRetention(deps).run(new AbortController().signal);
   expect(await store.events(100)).toHaveLength(11);
   const first = await verdict(kept);

@@ -90,7 +90,8 @@ describe('an image', () => {
   it('is refused before anything is recorded, where units cannot run it', async () => {
     const { store, gitHost, probe, settings } = world.machine;
     const limits = { restarts: 'platform', memoryLimit: true, cpuLimit: true } as const;
-    const supports = { shell: true, images: false, volumes: 'below the code', links: false, ...limits } as const;
+    const few = { images: false, artifacts: 'directories', volumes: 'below the code', links: false } as const;
+    const supports = { shell: true, ...few, ...limits };
     const engine = { name: 'process', description: 'user: one system user per app', poolOptions: {}, supports };
     const uploads = createUploads({
       store,

@@ -20,11 +20,12 @@ describe('retention', () => {
   afterEach(() => world.dispose());
 
   const retention = () => {
-    const { store, artifacts, builder, settings, now } = world.machine;
+    const { store, artifacts, imageRegistry, builder, settings, now } = world.machine;
     return createRetention({
       store,
       auditLog: world.parts.auditLog,
       artifacts,
+      imageRegistry,
       builder,
       leases: world.parts.leases,
       queue: world.parts.queue,
@@ -101,13 +102,14 @@ describe('retention', () => {
   it('goes on with the rest when one part fails, and ends when it is stopped', async () => {
     await world.deploy('shop');
     await setEnv(12);
-    const { store, artifacts, builder, settings, now } = world.machine;
+    const { store, artifacts, imageRegistry, builder, settings, now } = world.machine;
     const broken = { ...store, transact: () => Promise.reject(new Error('away')) };
     const parts = {
       auditLog: world.parts.auditLog,
       leases: world.parts.leases,
       queue: world.parts.queue,
       artifacts,
+      imageRegistry,
       builder,
       settings,
       now,

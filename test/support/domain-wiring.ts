@@ -157,6 +157,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     provisioner: faults.wrap('provisioner', provisioner),
     router: faults.wrap('router', machine.router),
     artifacts: faults.wrap('artifacts', machine.artifacts),
+    imageRegistry: machine.imageRegistry === null ? null : faults.wrap('imageRegistry', machine.imageRegistry),
     builder: faults.wrap('builder', machine.builder),
     imageSource: faults.wrap('imageSource', machine.images),
     volumeHost: faults.wrap('volumeHost', machine.volumes),

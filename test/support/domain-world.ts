@@ -18,6 +18,7 @@ import { MemoryEndpoint } from '../../src/backends/service-endpoint/memory/memor
 import { MemoryVolumes } from '../../src/backends/volume-host/memory/memory-volumes.ts';
 import { createEngines } from '../../src/backends/provisioner/engines.ts';
 import type { Engines } from '../../src/domain/units/engines.ts';
+import { MemoryImageRegistry } from './memory-image-registry.ts';
 import { MemoryArtifacts } from '../../src/backends/artifact-store/memory/memory-artifacts.ts';
 import type { Provisioner, UnitSpec } from '../../src/domain/units/provisioner.ts';
 import { Failure } from '../../src/domain/failure.ts';
@@ -47,6 +48,7 @@ export interface Machine {
   /** Of this machine; what names lead to and how full its disk is can be said by a test. */
   readonly probe: Probe & { lost: Set<string>; space: DiskSpace };
   readonly artifacts: MemoryArtifacts;
+  imageRegistry: MemoryImageRegistry | null;
   readonly builder: MemoryBuilder;
   readonly images: MemoryImages;
   /** Takes every message, unless a test says otherwise. */
@@ -123,6 +125,7 @@ async function createMachine(settings: Partial<Settings>, other: Provisioner | M
     probe: probeOf(directory),
     table,
     artifacts,
+    imageRegistry: new MemoryImageRegistry(artifacts),
     builder: new MemoryBuilder(artifacts),
     images: new MemoryImages(artifacts),
     webhookSender: {

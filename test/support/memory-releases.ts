@@ -26,6 +26,7 @@ function releaseOf(app: string, number: number, deployId: string): Release {
     deployId,
     commit: 'c0ffee',
     image: '',
+    published: '',
     env: [],
     processes: { web: { command: 'node server.js', count: 1 } },
     healthCheck: null,

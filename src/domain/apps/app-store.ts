@@ -2,6 +2,14 @@ import type { App, EnvVar, Release } from './app.ts';
 import type { Rollout } from '../rollouts/rollout.ts';
 import type { Unit } from '../units/unit.ts';
 
+interface NamedArtifact {
+  readonly app: string;
+  readonly release: number;
+  readonly artifact: string;
+  /** As in Release. */
+  readonly published: string;
+}
+
 /** What must be remembered about apps. Readers answer null for what is missing. */
 export interface AppReader {
   app(name: string): Promise<App | null>;
@@ -13,9 +21,7 @@ export interface AppReader {
   /** Newest first. */
   releases(app: string, limit: number): Promise<Release[]>;
   /** The artifact of every release of these apps, in no order. */
-  artifacts(
-    apps: readonly string[],
-  ): Promise<{ readonly app: string; readonly release: number; readonly artifact: string }[]>;
+  artifacts(apps: readonly string[]): Promise<NamedArtifact[]>;
   /** Sorted by index. */
   units(app: string): Promise<Unit[]>;
   /** Sorted by app and index. `teams` undefined: of all apps; otherwise of those that share a team with the list. */

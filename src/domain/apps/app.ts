@@ -149,6 +149,8 @@ export interface Release {
   readonly commit: string;
   /** Name and digest of the image that its units run; '' for built code. */
   readonly image: string;
+  /** Name and digest by which engines on other machines pull the artifact; '' where none has needed it. */
+  readonly published: string;
   readonly env: readonly EnvVar[];
   /** By process name; see units/routed.ts. */
   readonly processes: Readonly<Record<string, ProcessType>>;

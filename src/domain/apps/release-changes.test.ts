@@ -10,6 +10,7 @@ const FIRST: Release = {
   deployId: 'd1',
   commit: 'aaa',
   image: '',
+  published: '',
   env: [
     { name: 'GREETING', value: 'hello', public: true, managedBy: '' },
     { name: 'TOKEN', value: 'sesame', public: false, managedBy: '' },

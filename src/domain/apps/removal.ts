@@ -1,6 +1,8 @@
 /** Takes an app away with everything it left. Begun once, it is carried on after a crash until every trace is gone. */
 import type { Logger } from '../../lib/logger.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
+import type { ImageRegistry } from '../artifacts/image-registry.ts';
+import { withdrawAll } from '../artifacts/published-artifacts.ts';
 import type { Builder } from '../deploys/builder.ts';
 import type { DeployQueue } from '../deploys/deploy-queue.ts';
 import type { GitHost } from '../deploys/git-host.ts';
@@ -29,6 +31,7 @@ interface RemovalDeps {
   readonly router: Router;
   readonly volumeHost: VolumeHost;
   readonly artifacts: ArtifactStore;
+  readonly imageRegistry: ImageRegistry | null;
   readonly builder: Builder;
   readonly gitHost: GitHost;
   readonly logStore: LogStore;
@@ -59,6 +62,7 @@ export function createRemoval(deps: RemovalDeps): Removal {
       await Promise.all(all.map((unit) => units.retire(unit)));
       // Before what the builder keeps: with that the number of the app's user is given back.
       await removeVolumesOf({ store, host: volumeHost }, app);
+      await withdrawAll(deps, app);
       for (const { id } of await artifacts.list(app)) await artifacts.remove(id);
       await builder.removeCache(app);
       await gitHost.remove(app);

@@ -33,10 +33,12 @@ export interface ImageRegistry {
   publish(request: PublishRequest, line: (text: string) => void, signal: AbortSignal): Promise<string>;
   /**
    * Has an image removed, by the name that publish() gave or by that of its artifact. False: the registry removes nothing. Missing: nothing
-   * to do. Throws Failure as publish().
+   * to do. `unless`: names that stay, whatever else they are called there. Throws Failure as publish().
    */
   withdraw(
-    image: { readonly app: string } & ({ readonly published: string } | { readonly artifact: string }),
+    image: { readonly app: string } & (
+      { readonly published: string } | { readonly artifact: string; readonly unless?: readonly string[] }
+    ),
     signal: AbortSignal,
   ): Promise<boolean>;
   /** What is there of an app, for those that no release names. Throws Failure as publish(). */

@@ -22,6 +22,7 @@ import type { Say } from '../say.ts';
 import { type NamedByFile, namedByFile } from '../services/file-names.ts';
 import { appUrl, type Settings } from '../settings.ts';
 import type { StoreWriter } from '../store.ts';
+import type { PublishedDeps } from '../artifacts/published-artifacts.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { Artifact } from './builder.ts';
 import { type Deploy, type DeployState, FINISHED, type NewCode } from './deploy.ts';
@@ -45,7 +46,7 @@ import { demandMountable, releaseMounts } from '../volumes/release-mounts.ts';
 import type { VolumeHost } from '../volumes/volume-host.ts';
 import { Transcript } from './transcript.ts';
 
-interface PipelineDeps extends MakeDeps {
+interface PipelineDeps extends MakeDeps, Pick<PublishedDeps, 'imageRegistry'> {
   readonly artifacts: Pick<ArtifactStore, 'remove'>;
   readonly probe: Pick<Probe, 'disk' | 'request'>;
   readonly queue: DeployQueue;
@@ -211,6 +212,7 @@ export class Pipeline {
       deployId: run.deploy.id,
       commit: run.deploy.commit,
       image,
+      published: '',
       env: [...env, ...newVariables(artifact, app, env)],
       processes: releaseProcesses(artifact, serving, app.settings.counts),
       healthCheck: artifact.healthCheck,

@@ -1,16 +1,18 @@
 /** Which releases are kept, and with them the built code: what serves, what can be gone back to, and the newest. */
+import { type PublishedDeps, withdrawPublished } from '../artifacts/published-artifacts.ts';
 import type { Settings } from '../settings.ts';
-import type { Store } from '../store.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 
 /** Of the same code; they differ in environment, limits or numbers of units. */
 const KEPT_PER_ARTIFACT = 10;
 
+export interface PruneDeps extends Omit<PublishedDeps, 'engines'> {
+  readonly artifacts: Pick<ArtifactStore, 'remove'>;
+  readonly settings: Pick<Settings, 'keptReleases'>;
+}
+
 /** To be called by who holds the app's lease. */
-export async function pruneReleases(
-  deps: { store: Store; artifacts: Pick<ArtifactStore, 'remove'>; settings: Pick<Settings, 'keptReleases'> },
-  appName: string,
-): Promise<void> {
+export async function pruneReleases(deps: PruneDeps, appName: string): Promise<void> {
   const { store, artifacts, settings } = deps;
   const releases = [...(await store.artifacts([appName]))].sort((a, b) => b.release - a.release);
   const serving = (await store.app(appName))?.release ?? null;
@@ -33,5 +35,8 @@ export async function pruneReleases(
   });
   const named = new Set(kept.map(({ artifact }) => artifact));
   const unnamed = new Set(gone.map(({ artifact }) => artifact).filter((artifact) => !named.has(artifact)));
+  const published = new Set(gone.map((release) => release.published));
+  for (const release of [{ published: '' }, ...kept]) published.delete(release.published);
+  await withdrawPublished(deps, appName, published);
   for (const artifact of unnamed) await artifacts.remove(artifact);
 }

@@ -5,12 +5,13 @@
  * it is begun, so a crash leaves a state that resume() finishes or undoes.
  */
 import { randomHex } from '../../lib/ids.ts';
-import { bestEffort, type Logger } from '../../lib/logger.ts';
+import { bestEffort } from '../../lib/logger.ts';
 import { retry } from '../../lib/retry.ts';
+import { publishedFor, type PublishedDeps } from '../artifacts/published-artifacts.ts';
 import { PlatformError } from '../errors.ts';
 import { reserveUnits } from '../quotas/quota.ts';
 import type { Settings } from '../settings.ts';
-import type { Store, StoreReader } from '../store.ts';
+import type { StoreReader } from '../store.ts';
 import { demandVolumes } from '../volumes/release-mounts.ts';
 import type { App } from '../apps/app.ts';
 import { isRouted, namedProcesses } from '../units/routed.ts';
@@ -32,13 +33,11 @@ import { missingCounts, powerWithout, wantedCounts } from '../units/wanted-units
 const PATIENCE_MS = 1_500;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
-interface RolloutsDeps {
-  readonly store: Store;
+interface RolloutsDeps extends PublishedDeps {
   readonly units: Units;
   readonly routes: Routes;
   readonly router: Router;
   readonly settings: Settings;
-  readonly logger: Logger;
   readonly now: () => Date;
   /** Has a serving unit that is dead started again, unless that is seen to already. */
   readonly lookAfter: (unit: string) => void;
@@ -72,9 +71,10 @@ export class Rollouts {
    */
   async roll(given: RolloutPlan): Promise<Rollout> {
     await this.#undoAbandoned(given.app.name);
-    const plan = await this.#numbered(given);
+    const numbered = await this.#numbered(given);
     // Judged again with the units' records; here, so that no command runs for nothing.
-    await this.#demandRoom(this.#deps.store, plan);
+    await this.#demandRoom(this.#deps.store, numbered);
+    const plan = { ...numbered, release: await publishedFor(this.#deps, numbered) };
     await this.#commandsBefore(plan);
     const { rollout, units, staying } = await this.#begin(plan, await this.#failures(plan.app.name));
     const gone: Unit[] = [];

@@ -18,6 +18,8 @@ export interface UnitSpec {
   readonly process: string;
   /** The builder's artifact, see Builder. */
   readonly artifact: string;
+  /** The same as an image, name and digest, for engines that pull it. Absent: it is on this machine only. */
+  readonly image?: string;
   /**
    * Command line of the process type; run by a shell inside the unit's own sandbox, as the app's user. Of an image it is a list
    * of arguments (lib/argv-text.ts), run without a shell.
@@ -219,6 +221,8 @@ export interface Supports {
   readonly shell: boolean;
   /** Units that run an image made elsewhere: they have a root file system of their own. */
   readonly images: boolean;
+  /** As what it takes artifacts: as directories of this machine, or as images that its own machines pull, see UnitSpec.image. */
+  readonly artifacts: 'directories' | 'images';
   /** Where volumes can be mounted. */
   readonly volumes: 'anywhere' | 'below the code' | 'none';
   /** Apps that reach the units of others, see Provisioner.link(). */

@@ -11,6 +11,7 @@ import { BlobCache } from './blob-cache.ts';
 import { asFailure, type Stopped } from './failures.ts';
 import type { Lookup } from './find-image.ts';
 import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
+import { trustedRoots } from './trusted-roots.ts';
 import { type Login, RegistryClient } from './registry-client.ts';
 
 export interface RegistryImagesOptions {
@@ -24,6 +25,8 @@ export interface RegistryImagesOptions {
   readonly logins: ReadonlyMap<string, Login>;
   /** Hosts of registries that get passwords without TLS; absent: none does. */
   readonly insecure?: readonly string[];
+  /** File with PEM of roots, beside those that everybody trusts; null and absent: none. */
+  readonly roots?: string | null;
   readonly timeoutMs: number;
   readonly limits?: Partial<ImageLimits>;
   /** As Node calls it; this machine's by default. */
@@ -38,7 +41,7 @@ export interface Transfer extends Lookup {
 }
 
 export function createRegistryImages(options: RegistryImagesOptions): ImageSource {
-  const { addresses, artifacts, logins, insecure = [], timeoutMs, arch = process.arch } = options;
+  const { addresses, artifacts, logins, insecure = [], roots, timeoutMs, arch = process.arch } = options;
   const limits: ImageLimits = { ...IMAGE_LIMITS, timeoutMs, ...options.limits };
   const guard = createAddressGuard(addresses);
   const blobs = options.blobs === undefined ? null : new BlobCache(resolve(options.blobs));
@@ -68,6 +71,7 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
       login: own.get(host) ?? logins.get(host) ?? null,
       isInsecure: insecure.includes(host),
       signal: stop.signal,
+      ...(roots != null && { roots: await trustedRoots(roots) }),
     });
     const abandon = (): void => stop.abort(new Error('the pull has failed'));
     try {

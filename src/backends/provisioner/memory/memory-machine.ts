@@ -33,6 +33,7 @@ export interface MemoryEntry {
 
 export class MemoryMachine {
   readonly restarts: Supports['restarts'];
+  readonly artifacts: Supports['artifacts'];
   readonly entries = new Map<string, MemoryEntry>();
   /** By id, as far as a test says so: inside one process they cannot be told apart. */
   readonly usage = new Map<string, UnitUsage>();
@@ -45,8 +46,9 @@ export class MemoryMachine {
   readonly #watchers = new Set<(entry: MemoryEntry) => void>();
   readonly #timers = new Set<NodeJS.Timeout>();
 
-  constructor(restarts: Supports['restarts'] = 'platform') {
+  constructor(restarts: Supports['restarts'] = 'platform', artifacts: Supports['artifacts'] = 'directories') {
     this.restarts = restarts;
+    this.artifacts = artifacts;
   }
 
   /** Called for each death until the returned function is. */

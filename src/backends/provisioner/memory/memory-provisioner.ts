@@ -52,8 +52,8 @@ class MemoryProvisioner implements Provisioner {
 
   constructor(machine: MemoryMachine) {
     this.#machine = machine;
-    const { restarts } = machine;
-    this.supports = { shell: true, images: true, volumes: 'anywhere', links: true, restarts, ...LIMITS };
+    const { restarts, artifacts } = machine;
+    this.supports = { shell: true, images: true, artifacts, volumes: 'anywhere', links: true, restarts, ...LIMITS };
     this.#unwatch = machine.watch((entry) => this.#report(entry));
   }
 

@@ -5,7 +5,13 @@ import type { ProcessProvisionerOptions } from './provisioner-options.ts';
 export function processSupports({ sandbox, volumes }: ProcessProvisionerOptions): Supports {
   const { roots: images, limits, links, level } = sandbox;
   const places = level === 'bubblewrap' ? 'anywhere' : 'below the code';
-  const machine = { images, links, cpuLimit: limits.cpu, volumes: volumes === undefined ? 'none' : places } as const;
+  const machine = {
+    images,
+    artifacts: 'directories',
+    links,
+    cpuLimit: limits.cpu,
+    volumes: volumes === undefined ? 'none' : places,
+  } as const;
   const supports: Supports = { ...machine, shell: true, restarts: 'platform', memoryLimit: true };
   return supports;
 }

@@ -32,7 +32,7 @@ export function releaseReader({ db, kind, sealer }: Scope): Pick<AppReader, 'rel
     artifacts: (apps) =>
       db
         .selectFrom('releases')
-        .select(['app', 'number as release', 'artifact'])
+        .select(['app', 'number as release', 'artifact', 'published'])
         .where('app', 'in', listOf(kind, apps))
         .execute(),
   };
@@ -79,6 +79,7 @@ function toRow(release: Release, sealer: Sealer): ReleasesTable {
     deploy_id: release.deployId,
     commit_id: release.commit,
     image: release.image,
+    published: release.published,
     sealed_env: sealer.seal(JSON.stringify(release.env), context(release.app, release.number)),
     processes_json: JSON.stringify(release.processes),
     health_check_json: release.healthCheck && JSON.stringify(release.healthCheck),
@@ -103,6 +104,7 @@ function fromRow(row: ReleasesTable, sealer: Sealer): Release {
     deployId: row.deploy_id,
     commit: row.commit_id,
     image: row.image,
+    published: row.published,
     env: JSON.parse(sealer.open(row.sealed_env, context(row.app, row.number))) as EnvVar[],
     processes: JSON.parse(row.processes_json) as Release['processes'],
     healthCheck: row.health_check_json === null ? null : (JSON.parse(row.health_check_json) as HealthCheck),

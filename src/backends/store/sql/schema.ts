@@ -94,6 +94,7 @@ export interface ReleasesTable {
   number: number;
   artifact: string;
   image: string;
+  published: string;
   deploy_id: string | null;
   commit_id: string;
   /** The whole environment as JSON, sealed. */

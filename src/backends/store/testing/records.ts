@@ -70,6 +70,7 @@ export function release(appName: string, number: number, more: Partial<Release> 
     deployId: null,
     commit: 'c0ffee',
     image: '',
+    published: 'registry.example.com/apps/shop@sha256:5',
     env: [variable('SECRET', 'of the release', { public: true, managedBy: 'db' })],
     processes: { web: { command: 'node "server".js', count: 2 }, worker: { command: 'node worker.js', count: 0 } },
     healthCheck: { path: '/ok', status: 200, timeoutSeconds: 5 },

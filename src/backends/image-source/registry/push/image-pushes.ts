@@ -144,7 +144,8 @@ export function createImagePushes(options: ImagePushesOptions): ImageRegistry {
     withdraw: ({ app, ...image }, given) =>
       inTime(given, (signal) => {
         const reference = 'published' in image ? (image.published.split('@')[1] ?? '') : tagOf(image.artifact);
-        return withdraw(client(host, repositoryOf(app), signal, { purpose: 'push' }), reference, signal);
+        const unless = 'artifact' in image ? (image.unless ?? []).flatMap((name) => name.split('@')[1] ?? []) : [];
+        return withdraw(client(host, repositoryOf(app), signal, { purpose: 'push' }), { reference, unless }, signal);
       }),
     list: (app, given) =>
       inTime(given, async (signal) => {

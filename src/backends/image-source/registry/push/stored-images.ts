@@ -13,11 +13,22 @@ const GONE: ReadonlySet<number> = new Set([200, 202, 204, 404]);
 /** Of registries that are not to remove anything. */
 const NEVER: ReadonlySet<number> = new Set([405, 501]);
 
-/** `reference`: a digest or a tag. False: this registry removes nothing. */
-export async function withdraw(client: RegistryClient, reference: string, signal: AbortSignal): Promise<boolean> {
+interface Withdrawal {
+  /** A digest or a tag. */
+  readonly reference: string;
+  /** Digests that stay, also where the tag is one of their names. */
+  readonly unless: readonly string[];
+}
+
+/** False: this registry removes nothing. */
+export async function withdraw(
+  client: RegistryClient,
+  { reference, unless }: Withdrawal,
+  signal: AbortSignal,
+): Promise<boolean> {
   return patiently({ client, signal }, async () => {
     const digest = DIGEST.test(reference) ? reference : await digestOf(client, reference);
-    if (digest === null) return true;
+    if (digest === null || unless.includes(digest)) return true;
     const answer = await client.send({ method: 'DELETE', to: `manifests/${digest}` });
     const { statusCode = 0 } = answer;
     if (!GONE.has(statusCode) && !NEVER.has(statusCode)) throw refused(client, answer);

@@ -24,6 +24,7 @@ import { routedProcesses } from './0021-routed-processes.ts';
 import { maintenancePage } from './0022-maintenance-page.ts';
 import { placements } from './0023-placements.ts';
 import { deployWarnings } from './0024-deploy-warnings.ts';
+import { publishedImages } from './0025-published-images.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -54,6 +55,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0022_maintenance_page': maintenancePage(kind),
       '0023_placements': placements(),
       '0024_deploy_warnings': deployWarnings(kind),
+      '0025_published_images': publishedImages(kind),
     },
   };
 }
