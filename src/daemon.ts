@@ -5,16 +5,20 @@
 import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
-import { type Backends, openBackends } from './backends/registry.ts';
+import { type Backends, openBackends, openNews } from './backends/registry.ts';
 import type { Config } from './config/config.ts';
 import { fromHere, isLoopback, portOf } from './daemon/addresses.ts';
 import { openCertificates } from './daemon/certificates.ts';
-import { createDomain } from './daemon/domain.ts';
+import { createDomain, type Domain } from './daemon/domain.ts';
 import { type Doors, openDoors } from './daemon/doors.ts';
 import { publicAddress } from './daemon/public-address.ts';
 import { settingsOf } from './daemon/settings.ts';
+import { NO_NEWS } from './domain/controls/news.ts';
+import { Controls } from './domain/controls/controls.ts';
+import { takeControlLease } from './domain/controls/control-lease.ts';
+import { createTakeOver } from './domain/take-over.ts';
+import { Fence } from './domain/fence.ts';
 import { recover } from './domain/recovery.ts';
-import { takeLeaderLock } from './domain/leader-lock.ts';
 import { ensureFirstAdmin } from './domain/users/first-admin.ts';
 import { PRE_RECEIVE } from './git-push/hook.ts';
 import { claimHome } from './lib/home-claim.ts';
@@ -77,23 +81,31 @@ interface ServeOptions {
   readonly ownPorts: Set<number>;
 }
 
-async function serve(config: Config, backends: Backends, options: ServeOptions): Promise<Daemon> {
+async function serve(config: Config, opened: Backends, options: ServeOptions): Promise<Daemon> {
   const { logger } = options;
   const now = (): Date => new Date();
   let isReady = false;
   let doors: Doors | null = null;
   const publicIp = publicAddress(config);
-  const settings = settingsOf(config, backends, {
+  const settings = settingsOf(config, opened, {
     sshPort: () => doors?.ssh.address.port ?? config.sshListen.port,
     publicAddress: publicIp.current,
   });
   const owner = `${hostname()}-${await ownName(path.join(options.runDir, 'control.name'))}`;
-  const leaderLock = await takeLeaderLock(backends.store, { owner, onLost: () => giveUp(logger) });
+  const isOneOfSeveral = mayBeSeveral(config, opened);
+  const onLost = (): void => giveUp(logger);
+  const controlLease = await takeControlLease(opened.store, { owner, isOneOfSeveral, onLost });
+  const fence = new Fence(controlLease.lease);
+  const news = isOneOfSeveral ? await openNews(config, logger) : NO_NEWS;
+  const backends = { ...opened, store: fence.guard(opened.store) };
   const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);
   const outside = { store: backends.store, ownPorts: () => [...options.ownPorts], version: options.version };
   const certificates = await openCertificates(config, outside);
-  const domain = createDomain(config, backends, { settings, logger, now, owner, certificates });
-  const { background, ...recovered } = await recover({ ...backends, ...domain.parts, logger, now });
+  const domain = createDomain(config, backends, {
+    ...{ settings, logger, now, owner, fence, isOneOfSeveral, news, certificates },
+  });
+  const recovery = { ...backends, ...domain.parts, logger, now };
+  const { background, ...recovered } = await recover(recovery);
   logger.info(recovered, 'recovered');
   doors = await openDoors(config, backends, domain.useCases, {
     ...options,
@@ -101,20 +113,18 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
     ready: () => isReady,
   });
   isReady = true;
-  if (backends.router.tlsListen !== null) domain.startCertificates();
   domain.rounds.start();
   domain.parts.liveness.start();
   domain.parts.sampler.start();
   domain.parts.accessLines.start();
-  await domain.parts.deliveries.start();
-  domain.parts.webhookDeliveries.start();
-  domain.parts.auditLog.start();
   domain.parts.diskWatch.start();
-  domain.parts.alertWatch.start();
   domain.parts.volumeWatch.start();
   domain.parts.unitSizes.start();
-  const stopPruning = repeatedly(PRUNE_EVERY_MS, () => domain.pruneLogs());
-  const stopRetention = domain.startRetention();
+  const duties = createDuties(domain, backends);
+  const takeOver = createTakeOver(recovery, owner);
+  const controls = new Controls({ store: opened.store, owner, takeOver, onDuty: duties.start, onLost, logger });
+  if (isOneOfSeveral) controls.start();
+  else await duties.start();
   const { api, ssh, sessions } = doors;
   const { listen, tlsListen } = backends.router;
   const edgePorts = [listen, tlsListen].flatMap((address) => (address === null ? [] : [portOf(address)]));
@@ -130,16 +140,41 @@ async function serve(config: Config, backends: Backends, options: ServeOptions):
     isolation: backends.provisioner.description,
     async stop(how) {
       isReady = false;
-      await Promise.all([stopPruning(), stopRetention(), publicIp.close()]);
+      await Promise.all([controls.stop(), duties.stop(), publicIp.close()]);
       // First, so that pushers are told before their connections end.
       await sessions.close();
       await Promise.all([api.close(), ssh.close()]);
       await background;
       await domain.close(how);
-      await leaderLock.release();
+      await controls.close();
+      await news.close();
+      await controlLease.release();
       await backends.close(how);
       await options.release();
       await options.closeLog();
+    },
+  };
+}
+
+/** Where units run on the machine of a control, or the state is a file there, there is one at a time. */
+function mayBeSeveral({ databaseUrl }: Config, { provisioner }: Backends): boolean {
+  return databaseUrl !== null && provisioner.engines.every(({ supports }) => supports.controls === 'several');
+}
+
+/** What one control does for all of them. */
+function createDuties(domain: Domain, { router }: Backends): { start(): Promise<void>; stop(): Promise<void> } {
+  let stops: (() => Promise<void>)[] = [];
+  return {
+    async start() {
+      if (router.tlsListen !== null) domain.startCertificates();
+      await domain.parts.deliveries.start();
+      domain.parts.webhookDeliveries.start();
+      domain.parts.auditLog.start();
+      domain.parts.alertWatch.start();
+      stops = [repeatedly(PRUNE_EVERY_MS, () => domain.pruneLogs()), domain.startRetention()];
+    },
+    async stop() {
+      await Promise.all(stops.map((stop) => stop()));
     },
   };
 }

@@ -6,6 +6,7 @@ import type { Router } from '../domain/routes/router.ts';
 import type { ArtifactStore } from '../domain/artifacts/artifact-store.ts';
 import type { ImageRegistry } from '../domain/artifacts/image-registry.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
+import { type News, NO_NEWS } from '../domain/controls/news.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { ImageSource } from '../domain/deploys/image-source.ts';
 import type { DrainSender } from '../domain/drains/drain-sender.ts';
@@ -189,6 +190,13 @@ async function openStores(config: Config, logger: Logger, keep: Keep): Promise<S
   const thread = new LogThread(place('logs.db'), logger);
   const logStore = await keep(createSqlLogStore(place('logs.db'), { logger }).then((own) => thread.writing(own)));
   return { store, logStore, outputCarrier: thread };
+}
+
+/** What other controls do; of those that share a PostgreSQL. */
+export async function openNews({ databaseUrl }: Config, logger: Logger): Promise<News> {
+  if (databaseUrl === null) return NO_NEWS;
+  const { createPostgresNews } = await import('./news/postgres/postgres-news.ts');
+  return createPostgresNews({ url: databaseUrl, logger });
 }
 
 function reposOf(config: Config, { preReceive, logger }: BackendOptions): Promise<BareRepos> {

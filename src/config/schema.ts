@@ -91,7 +91,7 @@ export const SETTINGS: Settings = {
     variable: 'TANCHO_DATABASE_URL',
     default: '',
     description:
-      'PostgreSQL address (postgres://...). None: the embedded SQLite in the home. One server at a time works with a database.',
+      'PostgreSQL address (postgres://...). None: the embedded SQLite in the home. One server at a time works with a database, as long as apps run on its machine.',
     secret: true,
     parse: parse.databaseUrlOrNone,
   },

@@ -26,6 +26,7 @@ import { LivenessChecks } from '../domain/units/liveness.ts';
 import { Supervisor } from '../domain/units/supervisor.ts';
 import { Units } from '../domain/units/units.ts';
 import { BuildSlots } from '../domain/deploys/build-slots.ts';
+import { createCancelElsewhere } from '../domain/deploys/cancel-elsewhere.ts';
 import { DeployQueue } from '../domain/deploys/deploy-queue.ts';
 import { createDiagnoses } from '../domain/diagnosis/diagnosis.ts';
 import { createDeploys } from '../domain/deploys/deploys.ts';
@@ -41,6 +42,10 @@ import { createHealth } from '../domain/health/health.ts';
 import { createHealers } from '../domain/healers/healers.ts';
 import { ownHealers } from '../domain/healers/own-healers.ts';
 import { HealerRounds } from '../domain/healers/rounds.ts';
+import type { Fence } from '../domain/fence.ts';
+import { type News, NO_NEWS } from '../domain/controls/news.ts';
+import { Peers } from '../domain/controls/peers.ts';
+import { Ownership } from '../domain/controls/ownership.ts';
 import { Leases } from '../domain/leases.ts';
 import { AccessLines } from '../domain/logs/access-lines.ts';
 import { Collector } from '../domain/logs/collector.ts';
@@ -60,7 +65,7 @@ import { createBindingAttempts } from '../domain/services/binding-attempts.ts';
 import { createBindings } from '../domain/services/bindings.ts';
 import { createInstances } from '../domain/services/instances.ts';
 import { Orphans } from '../domain/services/orphans.ts';
-import { type ProviderTimeouts, Provider } from '../domain/services/provider.ts';
+import { Provider } from '../domain/services/provider.ts';
 import { createRestoreBindings } from '../domain/services/restored-bindings.ts';
 import { createServiceProxy } from '../domain/services/service-proxy.ts';
 import { createServices } from '../domain/services/services.ts';
@@ -77,9 +82,10 @@ import type { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts
 import { createVolumes } from '../domain/volumes/volumes.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
 import { repeatedly } from '../lib/repeatedly.ts';
-import { isLocalName, isLoopback } from './addresses.ts';
 import { type CertificateBackends, createCertificateParts } from './certificates.ts';
 import { openRecord } from './record.ts';
+import { registrationOf } from './registration.ts';
+import type { Timing } from './timing.ts';
 import { createWatches, type Watches } from './watches.ts';
 
 const RETAIN_EVERY_MS = 10 * 60_000;
@@ -92,7 +98,7 @@ export interface Domain {
   /** What works behind the use cases. */
   readonly parts: Pick<
     Parameters<typeof recover>[0],
-    'collector' | 'leases' | 'orphans' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
+    'collector' | 'leases' | 'orphans' | 'ownership' | 'rollouts' | 'removal' | 'routes' | 'supervisor' | 'units'
   > &
     Watches & {
       readonly act: Act;
@@ -131,41 +137,39 @@ export type DomainConfig = Pick<
 
 type DomainBackends = Omit<Backends, 'gitHost' | 'close'> & { readonly gitHost: GitHost };
 
-/** How long parts wait; each has its own answer where nothing is said. */
-interface Timing {
-  readonly deadlines?: ProviderTimeouts;
-  readonly orphans?: Pick<ConstructorParameters<typeof Orphans>[0], 'lateMs' | 'pauses'>;
-  readonly unitBindings?: Pick<ConstructorParameters<typeof UnitBindings>[0], 'gatherMs' | 'retryMs'>;
-  readonly routes?: Pick<ConstructorParameters<typeof Routes>[0], 'giveUpMs'>;
-  readonly rollouts?: Pick<ConstructorParameters<typeof Rollouts>[0], 'patienceMs'>;
-}
-
 interface DomainOptions {
   readonly settings: Settings;
   readonly logger: Logger;
   readonly now: () => Date;
   /** Of leases. The home is claimed, so whoever had the same name before is dead and its leases are ours at once. */
   readonly owner: string;
+  /** The one that guards the store. */
+  readonly fence: Fence;
+  /** It is one of several that share the store; absent: it is alone. */
+  readonly isOneOfSeveral?: boolean;
+  /** Of the others; absent: there are none. */
+  readonly news?: News;
   readonly timing?: Timing;
   /** Null or absent: nothing is issued. */
   readonly certificates?: CertificateBackends | null;
 }
 
 export function createDomain(config: DomainConfig, backends: DomainBackends, options: DomainOptions): Domain {
-  const { logger, now, owner, timing = {} } = options;
+  const { logger, now, owner, timing = {}, news = NO_NEWS } = options;
   const settings: Settings = { ...options.settings, presents: (host) => certificates.presenter.presents(host) };
   const { logStore, provisioner, router, artifacts, imageRegistry, builder, gitHost, imageSource, volumeHost } =
     backends;
   const { webhookSender } = backends;
   const counters = new PlatformCounters();
-  const { store, audit, auditLog, webhookDeliveries } = openRecord(backends, { counters, logger, now });
-  const journal = new Journal({ logStore, now, logger });
+  const { store, audit, auditLog, webhookDeliveries } = openRecord(backends, { counters, logger, news, now });
+  const journal = new Journal({ logStore, news, now, logger });
   const collector = new Collector({
     ...{ provisioner, logStore, journal, logger },
     carrier: backends.outputCarrier,
     isDiskFull: () => isDiskFull(backends),
   });
-  const leases = new Leases(store, owner);
+  const leases = new Leases(store, owner, options.fence);
+  const ownership = new Ownership(store, options.isOneOfSeveral === true ? owner : null);
   const act = createAct({ store, leases, audit, now });
   // Names that a recovery publishes are seen by the first round.
   let isServing = false;
@@ -185,19 +189,22 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     if (isServing) certificates.upkeep.wake();
   };
   const { domain } = settings;
-  const routes = new Routes({ store, router, provisioner, domain, logger, now, onPublished, ...timing.routes });
+  const peers = new Peers({ store, news, owner: ownership.isAlone ? null : owner, logger });
+  const routes = new Routes({ store, router, provisioner, domain, news, logger, now, onPublished, ...timing.routes });
   const units = new Units({ store, provisioner, collector, journal, logStore, settings, logger, now });
   const accessLines = new AccessLines({ store, router, routes, journal, logger });
-  const supervisor = new Supervisor({ store, provisioner, routes, units, journal, logger, now });
-  const liveness = new LivenessChecks({ store, provisioner, supervisor, settings, logger, now });
+  const supervisor = new Supervisor({ store, provisioner, routes, units, ownership, journal, logger, now });
+  const liveness = new LivenessChecks({ store, provisioner, supervisor, ownership, settings, logger, now });
   const lookAfter = (unit: string): void => supervisor.lookAfter(unit);
   const rollouts = new Rollouts({
-    ...{ store, units, routes, router, engines: provisioner, imageRegistry, settings, logger, now, lookAfter },
-    ...timing.rollouts,
+    ...{ store, units, ownership, peers, routes, router, engines: provisioner, imageRegistry, settings, logger, now },
+    ...{ lookAfter, ...timing.rollouts },
   });
+  peers.on('routes', (apps) => routes.publishFor(apps));
+  peers.on('drain', async (ids) => void (await router.drained(ids, settings.drainTimeoutMs)));
   const queue = new DeployQueue(settings.pushReplaces);
   const slots = new BuildSlots(settings.buildSlots);
-  const deliveries = new DrainDeliveries({ store, logStore, journal, sender: backends.drainSender, logger, now });
+  const deliveries = new DrainDeliveries({ store, logStore, journal, sender: backends.drainSender, news, logger, now });
   const removal = createRemoval({
     ...{ store, units, routes, router, volumeHost, artifacts, imageRegistry, builder, gitHost, logStore },
     ...{ deliveries, orphans, queue, settings, logger },
@@ -207,12 +214,13 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     ...{ probe: backends.probe, holders, provisioner, volumeHost, store, builder, imageSource, slots },
     ...{ artifacts, imageRegistry, queue, rollouts, journal, counters, settings, logger, now },
   });
-  const callers = new CallerCache(now);
+  const callers = new CallerCache(now, news);
   const registration = registrationOf(config);
   const attempts = createBindingAttempts({ store, provider, orphans, settings, now });
   const restore = createRestoreBindings({ store, leases, orphans, attempts, journal });
   const deploys = createDeploys({
-    ...{ store, artifacts, gitHost, pipeline, act, leases, queue, restore, logger, now },
+    ...{ store, artifacts, gitHost, pipeline, act, leases, ownership, queue, restore, logger, now },
+    cancelElsewhere: createCancelElsewhere({ store, queue, news }),
   });
   const sampler = new MetricsSampler({ store, provisioner, router, journal, logger, now });
   const { probe, mailer } = backends;
@@ -232,6 +240,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     collector,
     leases,
     orphans,
+    ownership,
     rollouts,
     removal,
     routes,
@@ -314,6 +323,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       act,
       now,
       callers,
+      news,
       mailer,
       ...registration,
       sessionDays: config.sessionDays,
@@ -380,17 +390,4 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
 async function stopUnits(backends: DomainBackends, graceMs: number): Promise<void> {
   const running = (await backends.provisioner.list()).filter(({ state }) => state === 'running');
   await Promise.all(running.map((unit) => backends.provisioner.stop(unit.id, graceMs)));
-}
-
-/** `auto` is for a machine that somebody tries the platform on: whatever lets others reach it closes registration. */
-export function registrationOf(
-  config: Pick<DomainConfig, 'apiListen' | 'domain' | 'proxyProtocol' | 'registration' | 'trustedProxies'>,
-): { registrationOpen: boolean; registrationFromHereOnly: boolean } {
-  const isAuto = config.registration === 'auto';
-  const isLocal = isLoopback(config.apiListen.host) && isLocalName(config.domain);
-  const isBehindProxy = config.trustedProxies.length > 0 || config.proxyProtocol;
-  return {
-    registrationOpen: isAuto ? isLocal && !isBehindProxy : config.registration === 'open',
-    registrationFromHereOnly: isAuto,
-  };
 }

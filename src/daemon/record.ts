@@ -2,6 +2,7 @@
 import { tellingAfterCommit } from '../domain/audit/after-commit.ts';
 import { Audit } from '../domain/audit/audit.ts';
 import { AuditLog } from '../domain/audit/audit-log.ts';
+import { type News, NO_NEWS } from '../domain/controls/news.ts';
 import type { PlatformCounters } from '../domain/metrics/platform-counters.ts';
 import type { Store } from '../domain/store.ts';
 import { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts';
@@ -18,18 +19,28 @@ interface Recording {
 interface RecordOptions {
   readonly counters: Pick<PlatformCounters, 'committed'>;
   readonly logger: Logger;
+  readonly news?: News;
   readonly now: () => Date;
 }
 
 export function openRecord(
   { store: bare, webhookSender: sender }: { readonly store: Store; readonly webhookSender: WebhookSender },
-  { counters, logger, now }: RecordOptions,
+  { counters, logger, news = NO_NEWS, now }: RecordOptions,
 ): Recording {
   const webhookDeliveries = new WebhookDeliveries({ store: bare, sender, logger, now });
   const auditLog = new AuditLog({ store: bare, logger });
-  const logNews = (): void => auditLog.wake();
+  news.on('audit', () => auditLog.wake());
+  news.on('webhooks', () => webhookDeliveries.wake());
+  const logNews = (): void => {
+    auditLog.wake();
+    news.tell('audit', '');
+  };
+  const deliver = (): void => {
+    webhookDeliveries.wake();
+    news.tell('webhooks', '');
+  };
   const telling = tellingAfterCommit(measured(bare, counters), {
-    insertDelivery: () => webhookDeliveries.wake(),
+    insertDelivery: deliver,
     insertEvent: logNews,
     endEvent: logNews,
   });

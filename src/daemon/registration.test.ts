@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { registrationOf } from './domain.ts';
+import { registrationOf } from './registration.ts';
 
 const LOCAL = {
   apiListen: { host: '127.0.0.1', port: 8080 },

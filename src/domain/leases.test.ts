@@ -1,24 +1,34 @@
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { Leases } from './leases.ts';
+import type { Lease } from './store.ts';
 
 afterEach(() => vi.useRealTimers());
 
 /** As the contract says, on a clock that the test moves. */
 class MemoryLeases {
-  readonly held = new Map<string, { owner: string; endsAt: number }>();
+  readonly held = new Map<string, { owner: string; token: number; endsAt: number }>();
   nowMs = 0;
   renewals: Promise<void> = Promise.resolve();
+  #tokens = 0;
 
-  async lease(key: string, owner: string, ttlMs: number): Promise<boolean> {
+  async lease(key: string, owner: string, ttlMs: number): Promise<number | null> {
+    const lease = this.held.get(key);
+    if (lease !== undefined && lease.owner !== owner && lease.endsAt > this.nowMs) return null;
+    this.#tokens += 1;
+    this.held.set(key, { owner, token: this.#tokens, endsAt: this.nowMs + ttlMs });
+    return this.#tokens;
+  }
+
+  async renewLease({ key, token }: Lease, ttlMs: number): Promise<boolean> {
     await this.renewals;
     const lease = this.held.get(key);
-    if (lease !== undefined && lease.owner !== owner && lease.endsAt > this.nowMs) return false;
-    this.held.set(key, { owner, endsAt: this.nowMs + ttlMs });
+    if (lease?.token !== token) return false;
+    this.held.set(key, { ...lease, endsAt: this.nowMs + ttlMs });
     return true;
   }
 
-  async releaseLease(key: string, owner: string): Promise<void> {
-    if (this.held.get(key)?.owner === owner) this.held.delete(key);
+  async releaseLease({ key, token }: Lease): Promise<void> {
+    if (this.held.get(key)?.token === token) this.held.delete(key);
   }
 }
 
@@ -97,12 +107,12 @@ describe('leases', () => {
       return work.opened;
     });
     await begun.opened;
-    store.nowMs = 10_000;
-    await vi.advanceTimersByTimeAsync(5_000);
-    expect(store.held.get('app:shop')).toEqual({ owner: 'here', endsAt: 25_000 });
+    store.nowMs = 6_000;
+    await vi.advanceTimersByTimeAsync(3_000);
+    expect(store.held.get('app:shop')).toMatchObject({ owner: 'here', endsAt: 15_000 });
     const slow = gate();
     store.renewals = slow.opened;
-    await vi.advanceTimersByTimeAsync(5_000);
+    await vi.advanceTimersByTimeAsync(3_000);
     work.open();
     slow.open();
     await holding;

@@ -4,9 +4,11 @@
  */
 import { KeyedQueue } from '../lib/keyed-queue.ts';
 import { PlatformError } from './errors.ts';
-import type { Store } from './store.ts';
+import { Fence } from './fence.ts';
+import type { Lease, Store } from './store.ts';
 
-const TTL_MS = 15_000;
+/** Somebody else goes on with what a dead control had begun after so long. */
+const TTL_MS = 9_000;
 const RETRY_MS = 200;
 
 interface LeaseOptions {
@@ -18,19 +20,23 @@ interface LeaseOptions {
   readonly signal?: AbortSignal;
 }
 
+type LeaseStore = Pick<Store, 'lease' | 'renewLease' | 'releaseLease'>;
+
 export class Leases {
-  readonly #store: Pick<Store, 'lease' | 'releaseLease'>;
+  readonly #store: LeaseStore;
   readonly #owner: string;
+  readonly #fence: Fence;
   readonly #queue = new KeyedQueue();
   readonly #holders = new Map<string, string>();
 
   /**
    * `owner` names this control, unique among all that share the store. After a crash it goes by the same name, so that it need
-   * not wait for its own leases to end.
+   * not wait for its own leases to end. `fence` guards the store that the work writes to.
    */
-  constructor(store: Pick<Store, 'lease' | 'releaseLease'>, owner: string) {
+  constructor(store: LeaseStore, owner: string, fence = new Fence()) {
     this.#store = store;
     this.#owner = owner;
+    this.#fence = fence;
   }
 
   async hold<T>(key: string, options: LeaseOptions, work: () => Promise<T>): Promise<T> {
@@ -42,16 +48,19 @@ export class Leases {
       key,
       async () => {
         clearTimeout(timer);
-        await this.#take(key, deadline, options.signal);
+        const lease = await this.#take(key, deadline, options.signal);
         this.#holders.set(key, options.holder);
-        const stopRenewing = this.#keepRenewing(key);
-        try {
-          return await work();
-        } finally {
-          this.#holders.delete(key);
-          await stopRenewing();
-          await this.#giveBack(key);
-        }
+        const stopRenewing = this.#keepRenewing(lease);
+        return this.#fence.during(lease, async (over) => {
+          try {
+            return await work();
+          } finally {
+            this.#holders.delete(key);
+            await stopRenewing();
+            over();
+            await this.#giveBack(lease);
+          }
+        });
       },
       waiting,
     );
@@ -79,19 +88,21 @@ export class Leases {
     return this.#holders.get(key);
   }
 
-  async #take(key: string, deadline: number, signal?: AbortSignal): Promise<void> {
-    while (!(await this.#store.lease(key, this.#owner, TTL_MS))) {
+  async #take(key: string, deadline: number, signal?: AbortSignal): Promise<Lease> {
+    for (;;) {
+      const token = await this.#store.lease(key, this.#owner, TTL_MS);
+      if (token !== null) return { key, token };
       signal?.throwIfAborted();
       if (Date.now() >= deadline) throw this.#busy(key);
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
     }
   }
 
-  /** The returned function resolves when no renewal is under way any more: it would take back what is given back. */
-  #keepRenewing(key: string): () => Promise<void> {
+  /** The returned function resolves when no renewal is under way any more. */
+  #keepRenewing(lease: Lease): () => Promise<void> {
     let last = Promise.resolve();
     const timer = setInterval(() => {
-      last = last.then(() => this.#renew(key));
+      last = last.then(() => this.#renew(lease));
     }, TTL_MS / 3).unref();
     return () => {
       clearInterval(timer);
@@ -99,17 +110,18 @@ export class Leases {
     };
   }
 
-  async #giveBack(key: string): Promise<void> {
+  async #giveBack(lease: Lease): Promise<void> {
     try {
-      await this.#store.releaseLease(key, this.#owner);
+      await this.#store.releaseLease(lease);
     } catch {
       // What was done stays done; a lease that is not given back ends by itself.
     }
   }
 
-  async #renew(key: string): Promise<void> {
+  async #renew(lease: Lease): Promise<void> {
     try {
-      await this.#store.lease(key, this.#owner, TTL_MS);
+      // Lost, the fence refuses what the work writes from here on.
+      await this.#store.renewLease(lease, TTL_MS);
     } catch {
       // The store is out of reach; the next renewal, a third of the lease later, tries again.
     }

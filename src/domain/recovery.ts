@@ -15,6 +15,8 @@ import type { Units } from './units/units.ts';
 import type { ArtifactStore } from './artifacts/artifact-store.ts';
 import type { GitHost } from './deploys/git-host.ts';
 import { closeInterrupted, isCommitted } from './deploys/interrupted.ts';
+import type { Work } from './controls/control-store.ts';
+import type { Ownership } from './controls/ownership.ts';
 import type { Leases } from './leases.ts';
 import type { Collector } from './logs/collector.ts';
 import type { Orphans } from './services/orphans.ts';
@@ -22,7 +24,7 @@ import type { Store } from './store.ts';
 import { finishRemovals } from './volumes/removal.ts';
 import type { VolumeHost } from './volumes/volume-host.ts';
 
-interface RecoveryDeps {
+export interface RecoveryDeps {
   readonly store: Store;
   readonly provisioner: Provisioner;
   readonly volumeHost: VolumeHost;
@@ -36,6 +38,7 @@ interface RecoveryDeps {
   readonly supervisor: Supervisor;
   readonly units: Units;
   readonly leases: Leases;
+  readonly ownership: Ownership;
   readonly orphans: Orphans;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -57,8 +60,34 @@ const LEASE_WAIT_MS = 60_000;
 
 /** Resolves when the platform may serve. What takes long (removals, strays) goes on after that, in `background`. */
 export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonly background: Promise<void> }> {
-  const { store, rollouts, routes } = deps;
-  const before = await store.allUnits();
+  await finishPushes(deps);
+  const work = await deps.ownership.work();
+  const { leftover, revivals, ...recovered } = await takeUpWork(deps, work);
+  await deps.routes.publish();
+  deps.orphans.wake();
+  // Of several, others may be building what no release names yet: the healer of slugs looks longer before it removes anything.
+  const artifacts = deps.ownership.isAlone ? await deps.artifacts.list() : [];
+  const background = tidy(deps, { leftover, artifacts });
+  await Promise.race([
+    Promise.all(revivals),
+    new Promise((resolve) => setTimeout(resolve, REVIVAL_PATIENCE_MS).unref()),
+  ]);
+  return { ...recovered, revived: revivals.length, background };
+}
+
+interface TakenUp {
+  readonly adopted: number;
+  readonly interrupted: number;
+  /** Units of rollouts that do not serve. */
+  readonly leftover: readonly Unit[];
+  readonly revivals: readonly Promise<void>[];
+}
+
+/** Finds the units of the work again, all of them where it is null, and finishes or undoes what is unfinished. */
+export async function takeUpWork(deps: RecoveryDeps, work: Work | null): Promise<TakenUp> {
+  const { store, rollouts } = deps;
+  const isOurs = ({ rollout }: Pick<Unit, 'rollout'>): boolean => work?.rollouts.has(rollout) ?? true;
+  const before = (await store.allUnits()).filter(isOurs);
   const running = await deps.provisioner.recover(handlesOf(before));
   const comebacks = new Map((await deps.provisioner.comebacks()).map((comeback) => [comeback.id, comeback]));
   for (const unit of before) {
@@ -68,8 +97,9 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
     await takeUp(deps, unit, running.has(unit.id));
     if (comeback !== undefined) await noteComeback(deps, unit.id, comeback);
   }
-  const deploys = await store.unfinishedDeploys();
+  const deploys = (await store.unfinishedDeploys()).filter(({ id }) => work?.deploys.has(id) ?? true);
   for (const rollout of await store.unfinishedRollouts()) {
+    if (!isOurs({ rollout: rollout.id })) continue;
     const deploy = deploys.find(({ app, release }) => app === rollout.app && release === rollout.release);
     // One that cannot be finished now stays as it is for the next start; the other apps are not to wait for it.
     await bestEffort(deps.logger, `finishing a rollout of ${rollout.app}`, () =>
@@ -78,21 +108,14 @@ export async function recover(deps: RecoveryDeps): Promise<Recovered & { readonl
       }),
     );
   }
-  await finishPushes(deps);
   for (const deploy of deploys) await closeInterrupted(deps, deploy);
   const apps = new Map((await store.apps()).map((app) => [app.name, app]));
-  const [serving, leftover] = partition(await store.allUnits(), (unit) => apps.get(unit.app)?.rollout === unit.rollout);
+  const left = (await store.allUnits()).filter(isOurs);
+  const [serving, leftover] = partition(left, (unit) => apps.get(unit.app)?.rollout === unit.rollout);
   const dead = serving.filter((unit) => !(unit.state === 'started' && running.has(unit.id)));
   const revivals = dead.map((unit) => deps.supervisor.revive(unit));
-  await routes.publish();
-  deps.orphans.wake();
-  const background = tidy(deps, { leftover, artifacts: await deps.artifacts.list() });
-  await Promise.race([
-    Promise.all(revivals),
-    new Promise((resolve) => setTimeout(resolve, REVIVAL_PATIENCE_MS).unref()),
-  ]);
   const interrupted = deploys.filter((deploy) => !isCommitted(deploy)).length;
-  return { adopted: running.size, revived: revivals.length, interrupted, background };
+  return { adopted: running.size, interrupted, leftover, revivals };
 }
 
 /** What serves and what the branch names do not part: a push that was cut off after its switch is finished here, any other one forgotten. */

@@ -5,6 +5,7 @@
 import type { AppTokenReader, AppTokenWriter } from './app-tokens/app-token-store.ts';
 import type { AppReader, AppWriter } from './apps/app-store.ts';
 import type { CertificateReader, CertificateWriter } from './certificates/certificate-store.ts';
+import type { ControlReader, ControlWriter } from './controls/control-store.ts';
 import type { DrainReader, DrainWriter } from './drains/drain-store.ts';
 import type { DeployReader, DeployWriter } from './deploys/deploy-store.ts';
 import type { EventReader, EventWriter } from './audit/events.ts';
@@ -33,6 +34,7 @@ export interface StoreReader
     AppReader,
     AppTokenReader,
     CertificateReader,
+    ControlReader,
     DeployReader,
     DrainReader,
     UserReader,
@@ -49,12 +51,23 @@ export interface StoreReader
     AuditLogReader,
     SettingReader {}
 
+export interface Lease {
+  readonly key: string;
+  readonly token: number;
+}
+
+export interface LeaseWriter {
+  /** Those of the leases that somebody else has, or nobody; of the others nobody takes any before this transaction has ended. */
+  lostLeases(leases: readonly Lease[]): Promise<Lease[]>;
+}
+
 export interface StoreWriter
   extends
     StoreReader,
     AppWriter,
     AppTokenWriter,
     CertificateWriter,
+    ControlWriter,
     DeployWriter,
     DrainWriter,
     UserWriter,
@@ -69,7 +82,8 @@ export interface StoreWriter
     WebhookWriter,
     EventWriter,
     AuditLogWriter,
-    SettingWriter {}
+    SettingWriter,
+    LeaseWriter {}
 
 export interface Store extends StoreReader {
   readonly name: string;
@@ -86,11 +100,17 @@ export interface Store extends StoreReader {
    */
   version(): Promise<string>;
   /**
-   * Takes or renews a lease; true when `owner` holds it now. A lease that nobody renews for `ttlMs` is free again.
-   * Never a bare lock: whoever dies loses it.
+   * Takes a lease: its token, or null while another owner has it. An owner has its own at once, with another token. Each token is larger
+   * than all that were given before, of whatever key. A lease that nobody renews for `ttlMs` is free, by the clock of the database.
    */
-  lease(key: string, owner: string, ttlMs: number): Promise<boolean>;
-  /** Gives a lease back; not held: nothing to do. */
-  releaseLease(key: string, owner: string): Promise<void>;
+  lease(key: string, owner: string, ttlMs: number): Promise<number | null>;
+  /** Renews a lease that nobody else has taken since, even late; false when somebody has, or it was given back. */
+  renewLease(lease: Lease, ttlMs: number): Promise<boolean>;
+  /** Gives a lease back; not held any more: nothing to do. */
+  releaseLease(lease: Lease): Promise<void>;
+  /** Gives back every lease of an owner. */
+  releaseLeases(owner: string): Promise<void>;
+  /** Those whose keys begin so, sorted by key. */
+  leases(prefix: string): Promise<{ readonly key: string; readonly isExpired: boolean }[]>;
   close(): Promise<void>;
 }

@@ -15,7 +15,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const STATEMENT_TIMEOUT_MS = 15_000;
 /** Answers that never come, because the network is gone. */
 const QUERY_TIMEOUT_MS = STATEMENT_TIMEOUT_MS + 5_000;
-const IDLE_TRANSACTION_TIMEOUT_MS = 30_000;
+/** A stopped process holds nothing for longer; shorter than its leases, see domain/controls. */
+const IDLE_TRANSACTION_TIMEOUT_MS = 4_000;
 const INT8 = 20;
 
 export async function postgresDialect(options: PostgresOptions, logger: Logger): Promise<Dialect> {

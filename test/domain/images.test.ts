@@ -89,7 +89,7 @@ describe('an image', () => {
 
   it('is refused before anything is recorded, where units cannot run it', async () => {
     const { store, gitHost, probe, settings } = world.machine;
-    const limits = { restarts: 'platform', memoryLimit: true, cpuLimit: true } as const;
+    const limits = { restarts: 'platform', controls: 'several', memoryLimit: true, cpuLimit: true } as const;
     const few = { images: false, artifacts: 'directories', volumes: 'below the code', links: false } as const;
     const supports = { shell: true, ...few, ...limits };
     const engine = { name: 'process', description: 'user: one system user per app', poolOptions: {}, supports };

@@ -3,6 +3,13 @@ import { createHttpArchives } from '../../src/backends/archive-source/http/http-
 import { misbehaving } from '../../src/backends/service-endpoint/memory/faults.ts';
 import { createDomain, type Domain, type DomainConfig } from '../../src/daemon/domain.ts';
 import type { AppView } from '../../src/domain/apps/apps.ts';
+import { takeControlLease } from '../../src/domain/controls/control-lease.ts';
+import { Controls, type ControlsTiming } from '../../src/domain/controls/controls.ts';
+import { type News, NO_NEWS } from '../../src/domain/controls/news.ts';
+import { createTakeOver } from '../../src/domain/take-over.ts';
+import type { Router, RouteTable } from '../../src/domain/routes/router.ts';
+import type { Lease } from '../../src/domain/store.ts';
+import { Fence } from '../../src/domain/fence.ts';
 import type { Engines } from '../../src/domain/units/engines.ts';
 import type { Deploy, NewCode } from '../../src/domain/deploys/deploy.ts';
 import type { GitHost } from '../../src/domain/deploys/git-host.ts';
@@ -20,6 +27,10 @@ export interface DomainWorld {
   readonly useCases: UseCases;
   /** `provisioner` without the border, to be closed at the moment of a crash. */
   readonly parts: Domain['parts'] & { readonly provisioner: Engines };
+  /** That its router took last. */
+  readonly table: () => RouteTable;
+  /** Of one among several. */
+  readonly controls: Controls | null;
   readonly recovered: Recovered;
   /** What the domain logged as a warning or an error. */
   readonly complaints: readonly string[];
@@ -66,8 +77,18 @@ export interface DeployOptions {
 export interface ControlOptions {
   /** Of leases. */
   readonly owner?: string;
+  /** Shares the store with others: has a lease, a router and what it looks after of its own. */
+  readonly several?: SeveralOptions;
   /** Prepares faults before the recovery begins. */
   readonly prepare?: (faults: Faults) => void;
+}
+
+export interface SeveralOptions {
+  readonly news: News;
+  readonly router: Router;
+  /** That the router took last. */
+  readonly table: () => RouteTable;
+  readonly timing: ControlsTiming;
 }
 
 /** Resolves when the recovery is done, or crashed: then a world that is crashed. */
@@ -77,10 +98,14 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
   const complaints: string[] = [];
   // As with a claimed home: a restarted control goes by the name of the one before.
   const logger = loggerInto(complaints);
-  const { useCases, parts, backends } = wire(machine, faults, options.owner ?? 'control', logger);
-  const recovering = recover({ ...parts, ...backends, logger, now: machine.now });
+  const owner = options.owner ?? 'control';
+  const group = options.several === undefined ? null : await join(machine, faults, owner, options.several);
+  const { useCases, parts, backends } = wire(machine, faults, owner, logger, group);
+  const recovery = { ...parts, ...backends, logger, now: machine.now };
+  const recovering = recover(recovery);
   const nothing = { adopted: 0, revived: 0, interrupted: 0, background: Promise.resolve() };
   const { background, ...recovered } = await Promise.race([recovering, faults.crashed.then(() => nothing)]);
+  const controls = group === null ? null : group.begin(createTakeOver(recovery, owner), logger);
   const say = (): void => {};
 
   const world: DomainWorld = {
@@ -88,6 +113,8 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
     faults,
     useCases,
     parts,
+    table: options.several?.table ?? machine.table,
+    controls,
     recovered,
     complaints,
     createApp: (name) => useCases.apps.create(ANN, { name, platform: PLATFORM_NAME }),
@@ -114,6 +141,7 @@ export async function createWorld(machine: Machine, options: ControlOptions): Pr
     },
     crash() {
       faults.crash();
+      void controls?.stop();
       void parts.provisioner.close();
       void parts.rollouts.close();
       void parts.supervisor.close();
@@ -148,14 +176,39 @@ async function pushed(
   return deploy;
 }
 
-function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
+interface Group {
+  readonly news: News;
+  readonly lease: Lease;
+  readonly router: Router;
+  begin(takeOver: (control: string) => Promise<void>, logger: Logger): Controls;
+}
+
+async function join(machine: Machine, faults: Faults, owner: string, several: SeveralOptions): Promise<Group> {
+  const { news, router, timing } = several;
+  const store = faults.wrap('store', machine.store);
+  const onLost = (): void => {};
+  const { lease } = await takeControlLease(store, { owner, isOneOfSeveral: true, onLost, ttlMs: timing.ttlMs });
+  return {
+    news,
+    lease,
+    router,
+    begin(takeOver, logger) {
+      const controls = new Controls({ store, owner, takeOver, onDuty: async () => {}, onLost, logger, timing });
+      controls.start();
+      return controls;
+    },
+  };
+}
+
+function wire(machine: Machine, faults: Faults, owner: string, logger: Logger, group: Group | null) {
   const { settings, now, deadlines, lateMs, pauses } = machine;
   const provisioner = machine.provisioner();
+  const fence = new Fence(group?.lease);
   const backends = {
-    store: faults.wrap('store', machine.store),
+    store: fence.guard(faults.wrap('store', machine.store)),
     logStore: faults.wrap('logStore', machine.logStore),
     provisioner: faults.wrap('provisioner', provisioner),
-    router: faults.wrap('router', machine.router),
+    router: faults.wrap('router', group?.router ?? machine.router),
     artifacts: faults.wrap('artifacts', machine.artifacts),
     imageRegistry: machine.imageRegistry === null ? null : faults.wrap('imageRegistry', machine.imageRegistry),
     builder: faults.wrap('builder', machine.builder),
@@ -191,7 +244,16 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger) {
     routes: { giveUpMs: 400 },
     rollouts: { patienceMs: 300 },
   };
-  const domain = createDomain(CONFIG, backends, { settings, logger, now, owner, timing });
+  const domain = createDomain(CONFIG, backends, {
+    settings,
+    logger,
+    now,
+    owner,
+    fence,
+    isOneOfSeveral: group !== null,
+    news: group?.news ?? NO_NEWS,
+    timing,
+  });
   return { useCases: domain.useCases, parts: { ...domain.parts, provisioner }, backends };
 }
 

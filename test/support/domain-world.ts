@@ -105,11 +105,26 @@ export async function startDomain(
   }
 }
 
-async function createMachine(settings: Partial<Settings>, other: Provisioner | MemoryMachine): Promise<Machine> {
+/** Without a control, with its state in a PostgreSQL that several may share. */
+export async function startMachine(databaseUrl: string): Promise<Machine> {
+  const machine = await createMachine({}, new MemoryMachine(), databaseUrl);
+  await addAnn(machine.store);
+  return machine;
+}
+
+async function createMachine(
+  settings: Partial<Settings>,
+  other: Provisioner | MemoryMachine,
+  databaseUrl: string | null = null,
+): Promise<Machine> {
   const directory = await mkdtemp(join(await fastDirectory(), 'tancho-domain-'));
   const deps = { sealer: new Sealer([newSealKey()]), logger: SILENT };
-  const store = await createSqlStore({ kind: 'sqlite', file: join(directory, 'tancho.db') }, deps);
-  const logStore = await createSqlLogStore({ kind: 'sqlite', file: join(directory, 'logs.db') }, deps);
+  const place = (name: string) =>
+    databaseUrl === null
+      ? ({ kind: 'sqlite', file: join(directory, name) } as const)
+      : ({ kind: 'postgres', url: databaseUrl } as const);
+  const store = await createSqlStore(place('tancho.db'), deps);
+  const logStore = await createSqlLogStore(place('logs.db'), deps);
   const units = new MemoryMachine();
   const elsewhere = other instanceof MemoryMachine ? other : new MemoryMachine();
   const { router, table } = remembering(await createMemoryRouter({ listen: { host: '127.0.0.1', port: 0 } }));
@@ -228,7 +243,8 @@ async function addAnn(store: Store): Promise<void> {
   });
 }
 
-function remembering(router: Router): { router: Router; table: () => RouteTable } {
+/** A router, and the table that it took last. */
+export function remembering(router: Router): { router: Router; table: () => RouteTable } {
   let last: RouteTable = { version: 0, routes: [] };
   const apply = router.apply.bind(router);
   router.apply = async (table) => {

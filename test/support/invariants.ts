@@ -63,7 +63,8 @@ async function violationsOfServing(world: DomainWorld, app: App, serving: Releas
 
 /** Exactly the units of the serving release run, on its engine, by its code and environment, and exactly they are routed. */
 async function violationsOfUnits(world: DomainWorld, app: App, serving: Release | undefined): Promise<string[]> {
-  const { store, units: own, elsewhere, table } = world.machine;
+  const { store, units: own, elsewhere } = world.machine;
+  const { table } = world;
   const machine = (serving?.placement ?? null) === null ? own : elsewhere;
   const wrong: string[] = [];
   const records = await store.units(app.name);
@@ -106,7 +107,8 @@ async function unfinished(world: DomainWorld): Promise<string[]> {
 
 /** Nothing is on the machine that no app needs. */
 async function leftovers(world: DomainWorld, apps: readonly App[]): Promise<string[]> {
-  const { store, artifacts, builder, gitHost, table, units, elsewhere } = world.machine;
+  const { store, artifacts, builder, gitHost, units, elsewhere } = world.machine;
+  const { table } = world;
   const names = apps.map((app) => app.name);
   const wrong: string[] = [];
   const repositories = await gitHost.list();

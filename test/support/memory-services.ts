@@ -82,7 +82,9 @@ export function createMemoryServices({ act, now, teams, apps, putEnv }: MemorySe
     release: async () => null,
     setEnv: async (app: string, vars: readonly EnvVar[]) => putEnv(app, vars),
     unsetEnv: async () => {},
-    lease: async () => true,
+    lease: async () => 1,
+    renewLease: async () => true,
+    lostLeases: async () => [],
     releaseLease: async () => {},
   };
   const store = { ...reads, transact: (work: (tx: unknown) => Promise<unknown>) => work(reads) } as unknown as Store;

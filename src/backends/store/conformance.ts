@@ -6,6 +6,7 @@ import { appCases } from './testing/apps.ts';
 import { auditLogCases } from './testing/audit-log.ts';
 import type { StoreCases, StoreUnderTest } from './testing/case.ts';
 import { certificateCases } from './testing/certificates.ts';
+import { controlCases } from './testing/controls.ts';
 import { deployCases } from './testing/deploys.ts';
 import { drainCases } from './testing/drains.ts';
 import { environmentCases } from './testing/environment.ts';
@@ -48,11 +49,12 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   'events and settings': eventCases,
   'the audit log': auditLogCases,
   leases: leaseCases,
+  'several controls': controlCases,
   transactions: transactionCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 139;
+const CASES = 145;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

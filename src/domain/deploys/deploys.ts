@@ -9,9 +9,10 @@ import { demandApp } from '../demand-app.ts';
 import { demandRelease } from '../apps/demand-release.ts';
 import { type Caller, callerName } from '../caller.ts';
 import { PlatformError } from '../errors.ts';
+import type { Ownership } from '../controls/ownership.ts';
 import type { Leases } from '../leases.ts';
-import { Failure } from '../failure.ts';
 import type { RestoreBindings, RestoredBindings } from '../services/restored-bindings.ts';
+import { cancelledBy, type CancelElsewhere } from './cancel-elsewhere.ts';
 import { type Deploy, FINISHED, type NewCode } from './deploy.ts';
 import type { DeployQueue } from './deploy-queue.ts';
 import type { GitHost } from './git-host.ts';
@@ -79,12 +80,14 @@ interface DeploysDeps extends InterruptedDeps {
   readonly pipeline: Pipeline;
   readonly act: Act;
   readonly leases: Leases;
+  readonly ownership: Ownership;
   readonly queue: DeployQueue;
+  readonly cancelElsewhere: CancelElsewhere;
   readonly restore: RestoreBindings;
 }
 
 export function createDeploys(deps: DeploysDeps): Deploys {
-  const { store, gitHost, pipeline, act, leases, queue, restore, now } = deps;
+  const { store, gitHost, pipeline, act, leases, ownership, queue, restore, now } = deps;
 
   async function visibleApps(caller: Caller, name: string | undefined): Promise<string[] | undefined> {
     if (name !== undefined && name !== '') {
@@ -120,9 +123,11 @@ export function createDeploys(deps: DeploysDeps): Deploys {
     return (await store.unfinishedDeploys()).filter((deploy) => deploy.app === app && !isCommitted(deploy));
   }
 
-  /** One control runs all deploys, so those that are not committed and that it does not know were left behind. */
+  /** This control runs its own deploys, so those of them that are not committed and that it does not know were left behind. */
   async function closeAbandoned(app: string): Promise<void> {
-    for (const deploy of await unfinished(app)) if (!queue.has(deploy.id)) await closeInterrupted(deps, deploy);
+    for (const deploy of await unfinished(app)) {
+      if (!queue.has(deploy.id) && (await ownership.hasDeploy(deploy.id))) await closeInterrupted(deps, deploy);
+    }
   }
 
   /** Refused for an app that is being removed: whoever removes it ends the deploys that there are. */
@@ -130,6 +135,7 @@ export function createDeploys(deps: DeploysDeps): Deploys {
     await store.transact(async (tx) => {
       if ((await demandApp(tx, deploy.app)).createdAt !== createdAt) throw changedMeanwhile(deploy.app);
       await tx.insertDeploy(deploy);
+      await ownership.claimDeploy(tx, deploy.id);
     });
   }
 
@@ -298,7 +304,9 @@ export function createDeploys(deps: DeploysDeps): Deploys {
         const deploy = await cancellable(appName, id.trim());
         if (isCommitted(deploy) || FINISHED.has(deploy.state)) throw deployOver(deploy);
         if (queue.has(deploy.id)) {
-          await queue.cancel(deploy.id, new Failure('cancelled', `Cancelled by ${callerName(caller)}.`));
+          await queue.cancel(deploy.id, cancelledBy(callerName(caller)));
+        } else if (!(await ownership.hasDeploy(deploy.id))) {
+          await deps.cancelElsewhere(deploy.id, callerName(caller));
         } else {
           await closeInterrupted(deps, deploy);
         }

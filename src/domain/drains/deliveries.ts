@@ -8,6 +8,7 @@ import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { LogEntry } from '../logs/entry.ts';
 import type { Journal } from '../logs/journal.ts';
 import type { LogStore } from '../logs/log-store.ts';
+import { type News, NO_NEWS } from '../controls/news.ts';
 import type { Store } from '../store.ts';
 import type { Drain } from './drain.ts';
 import { DeliveryFailure, type DrainSender } from './drain-sender.ts';
@@ -19,6 +20,8 @@ interface DeliveriesDeps {
   readonly sender: DrainSender;
   readonly logger: Logger;
   readonly now: () => Date;
+  /** Of other controls. One of them sends: the one that was started. */
+  readonly news?: News;
   readonly pauses?: DeliveryPauses;
 }
 
@@ -44,19 +47,24 @@ export class DrainDeliveries {
   readonly #pauses: DeliveryPauses;
   readonly #tasks = new Map<string, Task>();
   readonly #changes = new KeyedQueue();
+  readonly #news: News;
+  #isStarted = false;
   #isClosed = false;
 
   constructor(deps: DeliveriesDeps) {
     this.#deps = deps;
     this.#pauses = deps.pauses ?? PAUSES;
+    this.#news = deps.news ?? NO_NEWS;
+    this.#news.on('drains', (id) => void this.#follow(id));
   }
 
   /** Begins with all there are; what a crash left of others is forgotten. */
   async start(): Promise<void> {
     const { store, logStore } = this.#deps;
+    this.#isStarted = true;
     const known = new Set((await store.drains()).map(({ id }) => id));
     for (const id of await logStore.drainIds()) if (!known.has(id)) await logStore.forgetDrain(id);
-    for (const id of known) await this.changed(id);
+    for (const id of known) await this.#change(id);
   }
 
   /**
@@ -64,6 +72,11 @@ export class DrainDeliveries {
    * at all, and its cursor is forgotten.
    */
   async changed(id: string): Promise<void> {
+    this.#news.tell('drains', id);
+    await this.#change(id);
+  }
+
+  async #change(id: string): Promise<void> {
     const { store, logStore, logger } = this.#deps;
     await this.#changes.run(id, async () => {
       await this.#end(id);
@@ -71,7 +84,17 @@ export class DrainDeliveries {
       if (drain === null) return logStore.forgetDrain(id);
       // The record stands: what cannot be begun with it now is tried by its task again.
       await bestEffort(logger, 'opening a drain', () => logStore.openDrain(id, drain.app));
-      if (!this.#isClosed) this.#begin(drain);
+      const isSender = this.#isStarted || this.#news === NO_NEWS;
+      if (isSender && !this.#isClosed) this.#begin(drain);
+    });
+  }
+
+  async #follow(id: string | null): Promise<void> {
+    if (!this.#isStarted || this.#isClosed) return;
+    await bestEffort(this.#deps.logger, 'following a change of a drain', async () => {
+      const changed = id === null ? (await this.#deps.store.drains()).map((drain) => drain.id) : [id];
+      // What goes on already goes on; what another control has changed without a word is seen by its next failure, or start.
+      for (const one of changed) if (id !== null || !this.#tasks.has(one)) await this.#change(one);
     });
   }
 

@@ -4,6 +4,7 @@ import type { Rollouts } from '../rollouts/rollouts.ts';
 import type { ArtifactStore } from '../artifacts/artifact-store.ts';
 import type { DeployQueue } from '../deploys/deploy-queue.ts';
 import { closeInterrupted } from '../deploys/interrupted.ts';
+import type { Ownership } from '../controls/ownership.ts';
 import type { Store } from '../store.ts';
 import type { Logger } from '../../lib/logger.ts';
 import type { Finding, Healer } from './healer.ts';
@@ -12,6 +13,7 @@ export interface OperationsHealerDeps {
   readonly store: Store;
   readonly artifacts: ArtifactStore;
   readonly rollouts: Rollouts;
+  readonly ownership: Ownership;
   readonly removal: Removal;
   readonly queue: Pick<DeployQueue, 'has'>;
   readonly logger: Logger;
@@ -19,16 +21,20 @@ export interface OperationsHealerDeps {
 }
 
 export function createOperationsHealer(deps: OperationsHealerDeps): Healer {
-  const { store, rollouts, removal, queue } = deps;
+  const { store, rollouts, ownership, removal, queue } = deps;
 
   async function openRollouts() {
-    return (await store.unfinishedRollouts()).filter(({ id }) => !rollouts.isEnding(id));
+    const work = await ownership.work();
+    const open = (await store.unfinishedRollouts()).filter(({ id }) => !rollouts.isEnding(id));
+    return open.filter(({ id }) => work?.rollouts.has(id) ?? true);
   }
 
   /** What follows the commit of a deploy is recorded in it by its rollout. */
   async function openDeploys() {
     const ending = (await store.unfinishedRollouts()).filter(({ id }) => rollouts.isEnding(id)).map(({ app }) => app);
-    return (await store.unfinishedDeploys()).filter(({ id, app }) => !ending.includes(app) && !queue.has(id));
+    const work = await ownership.work();
+    const open = (await store.unfinishedDeploys()).filter(({ id, app }) => !ending.includes(app) && !queue.has(id));
+    return open.filter(({ id }) => work?.deploys.has(id) ?? true);
   }
 
   const finding = (target: string, app: string, problem: string): Finding => ({ target, app, problem, graceMs: 0 });

@@ -4,6 +4,7 @@ import type { Provisioner } from '../units/provisioner.ts';
 import type { Routes } from '../routes/routes.ts';
 import type { Supervisor } from '../units/supervisor.ts';
 import { type Unit, unitName } from '../units/unit.ts';
+import type { Ownership } from '../controls/ownership.ts';
 import type { Units } from '../units/units.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
@@ -17,13 +18,14 @@ export interface UnitsHealerDeps {
   readonly provisioner: Provisioner;
   readonly supervisor: Supervisor;
   readonly units: Units;
+  readonly ownership: Ownership;
   readonly routes: Routes;
   readonly liveness: Pick<LivenessChecks, 'problemOf'>;
   readonly now: () => Date;
 }
 
 export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
-  const { store, provisioner, supervisor, units, routes, liveness, now } = deps;
+  const { store, provisioner, supervisor, units, ownership, routes, liveness, now } = deps;
 
   /** What is wrong with a unit of the serving rollout; null: nothing that is not looked after. */
   function problemOf(unit: Unit, running: ReadonlySet<string>): Pick<Finding, 'problem' | 'graceMs'> | null {
@@ -46,11 +48,12 @@ export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
         (await provisioner.list()).filter(({ state }) => state === 'running').map((unit) => unit.id),
       );
       const apps = new Map((await store.apps()).map((app) => [app.name, app]));
+      const work = await ownership.work();
       const findings: Finding[] = [];
       for (const unit of await store.allUnits()) {
         const app = apps.get(unit.app);
         const serves = app !== undefined && !app.removing && app.rollout === unit.rollout;
-        if (!serves) continue;
+        if (!serves || work?.rollouts.has(unit.rollout) === false) continue;
         const problem = problemOf(unit, running);
         if (problem !== null) findings.push({ target: `unit:${unit.id}`, app: unit.app, ...problem });
       }

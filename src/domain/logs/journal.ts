@@ -3,6 +3,7 @@
  * through note(); output of units through the collector.
  */
 import { redactAll, type Redactor } from '../../lib/redact.ts';
+import { type News, NO_NEWS } from '../controls/news.ts';
 import { bestEffort, type Logger } from '../../lib/logger.ts';
 import type { LogEntry } from './entry.ts';
 import type { LogStore, OutputCursor } from './log-store.ts';
@@ -14,10 +15,14 @@ export class Journal {
   #lineCounts = new Map<string, number>();
   readonly #followers = new Map<string, Set<() => void>>();
 
-  constructor(deps: { logStore: LogStore; now: () => Date; logger: Logger }) {
+  readonly #news: News;
+
+  constructor(deps: { logStore: LogStore; news?: News; now: () => Date; logger: Logger }) {
     this.#store = deps.logStore;
     this.#now = deps.now;
     this.#logger = deps.logger;
+    this.#news = deps.news ?? NO_NEWS;
+    this.#news.on('log', (app) => this.#wakeFor(app));
   }
 
   async append(entries: readonly LogEntry[], redact: Redactor, read?: OutputCursor): Promise<void> {
@@ -40,6 +45,7 @@ export class Journal {
   #count(app: string, entries: number): void {
     this.#lineCounts.set(app, (this.#lineCounts.get(app) ?? 0) + entries);
     this.#wake(app);
+    this.#news.tell('log', app);
   }
 
   /** A message of the platform itself (source `tancho`). A log that cannot be written must not fail the operation. */
@@ -73,6 +79,12 @@ export class Journal {
       set.delete(wake);
       if (set.size === 0) this.#followers.delete(app);
     };
+  }
+
+  #wakeFor(app: string | null): void {
+    if (app === null) return void [...this.#followers.keys()].forEach((followed) => this.#wake(followed));
+    this.#wake(app);
+    this.#wake('');
   }
 
   #wake(app: string): void {

@@ -25,16 +25,22 @@ import type { Routes } from '../routes/routes.ts';
 import { makeWay } from './one-writer.ts';
 import { runCommandsBefore } from './release-commands.ts';
 import { startUnits } from './start-units.ts';
+import type { Peers } from '../controls/peers.ts';
+import type { Ownership } from '../controls/ownership.ts';
 import type { Units } from '../units/units.ts';
 import { newUnits } from '../units/new-units.ts';
 import { exchangeUnits, powerOf, stayingUnits, unitsOf } from './partial-rollout.ts';
 import { missingCounts, powerWithout, wantedCounts } from '../units/wanted-units.ts';
 
 const PATIENCE_MS = 1_500;
+/** A control that is alive and does not answer for so long holds up no rollout. */
+const PEERS_MS = 10_000;
 const END_PAUSES = { firstPauseMs: 1_000, longestPauseMs: 30_000 };
 
 interface RolloutsDeps extends PublishedDeps {
   readonly units: Units;
+  readonly ownership: Ownership;
+  readonly peers: Peers;
   readonly routes: Routes;
   readonly router: Router;
   readonly settings: Settings;
@@ -196,6 +202,7 @@ export class Rollouts {
       await this.#demandRoom(tx, plan);
       if (plan.isNewRelease) await tx.insertRelease(plan.release);
       await tx.insertRollout(rollout);
+      await this.#deps.ownership.claimRollout(tx, rollout.id);
       const existing = await tx.units(plan.app.name);
       const stay = stayingUnits(plan, existing);
       const missing = missingCounts(wantedCounts(plan.release, powerOf(plan)), stay);
@@ -273,8 +280,9 @@ export class Rollouts {
   }
 
   async #finish(rollout: Rollout, options: EndOptions): Promise<void> {
-    const { store, router, settings, units, now } = this.#deps;
+    const { store, router, peers, settings, units, now } = this.#deps;
     const { release } = rollout;
+    await peers.all('routes', [rollout.app], PEERS_MS);
     const old = await store.transact(async (tx) => {
       await tx.updateRollout(rollout.id, { state: 'draining' });
       await options.onStep?.(tx, { state: 'draining', release });
@@ -282,10 +290,11 @@ export class Rollouts {
       const keep = new Set([(await tx.app(rollout.app))?.rollout, ...open.map((other) => other.id)]);
       return (await tx.units(rollout.app)).filter((unit) => !keep.has(unit.rollout));
     });
-    await router.drained(
-      old.map((unit) => unit.id),
-      settings.drainTimeoutMs,
-    );
+    const ids = old.map(({ id }) => id);
+    await Promise.all([
+      router.drained(ids, settings.drainTimeoutMs),
+      peers.all('drain', ids, settings.drainTimeoutMs + PEERS_MS),
+    ]);
     await Promise.all(old.map((unit) => units.retire(unit)));
     const failures = await this.#failures(rollout.app);
     await store.transact(async (tx) => {

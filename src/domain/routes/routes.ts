@@ -1,4 +1,5 @@
 /** Keeps the router's table equal to what the store says serves. Owns when a table is published, not how. */
+import { isDeepStrictEqual } from 'node:util';
 import type { Route, Router, Target } from './router.ts';
 import type { App } from '../apps/app.ts';
 import { rulesOf } from '../apps/edge-settings.ts';
@@ -8,6 +9,7 @@ import { type RouteFault, routeFaults } from './route-faults.ts';
 import type { LinkedApp, Provisioner } from '../units/provisioner.ts';
 import { PlatformError } from '../errors.ts';
 import type { Store } from '../store.ts';
+import { type News, NO_NEWS } from '../controls/news.ts';
 import type { Logger } from '../../lib/logger.ts';
 
 const RETRY_MS = 250;
@@ -29,6 +31,7 @@ interface RoutesDeps {
   readonly giveUpMs?: number;
   /** Called with every table that the router has taken. */
   readonly onPublished?: () => void;
+  readonly news?: News;
 }
 
 /** What of the platform is in a route. */
@@ -58,6 +61,7 @@ export class Routes {
   /** Apps whose routes may have changed since they were read. */
   #stale: Set<string> | 'all' = 'all';
   readonly #onPublished: () => void;
+  readonly #news: News;
   #version = 0;
   #reservedTo = 0;
   #running: Promise<void> | null = null;
@@ -72,6 +76,8 @@ export class Routes {
     this.#now = deps.now;
     this.#giveUpMs = deps.giveUpMs ?? GIVE_UP_MS;
     this.#onPublished = deps.onPublished ?? (() => {});
+    this.#news = deps.news ?? NO_NEWS;
+    this.#news.on('routes', (app) => this.#follow(app));
   }
 
   /**
@@ -80,7 +86,29 @@ export class Routes {
    */
   publish(...apps: readonly string[]): Promise<void> {
     this.#markStale(apps.length === 0 ? 'all' : apps);
+    for (const app of apps.length === 0 ? [''] : apps) this.#news.tell('routes', app);
     return this.#publishStale();
+  }
+
+  /** publish() for another control, which has told all of them. */
+  publishFor(apps: readonly string[]): Promise<void> {
+    this.#markStale(apps);
+    return this.#publishStale();
+  }
+
+  /** What another control has changed; where nobody knows what, nothing is published that is known already. */
+  #follow(app: string | null): void {
+    const following = async (): Promise<void> => {
+      if (app !== null && app !== '') return this.publishFor([app]);
+      if (app === '') {
+        this.#markStale('all');
+        return this.#publishStale();
+      }
+      if (!isDeepStrictEqual(await this.#readAll(), this.#published)) return this.republish();
+    };
+    following().catch((error: unknown) => {
+      this.#logger.error({ err: error }, 'the routes that another control has changed are not published');
+    });
   }
 
   #publishStale(): Promise<void> {

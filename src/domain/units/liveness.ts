@@ -8,6 +8,7 @@ import type { Store } from '../store.ts';
 import { askAt, askByCommand, type LivenessCheck, livenessCheckOf, LivenessRow } from './liveness-check.ts';
 import type { Unit } from './unit.ts';
 import type { ProbeResult, Provisioner } from './provisioner.ts';
+import type { Ownership } from '../controls/ownership.ts';
 import type { Supervisor } from './supervisor.ts';
 import { unitSpec } from './unit-spec.ts';
 
@@ -15,6 +16,7 @@ interface LivenessDeps {
   readonly store: Store;
   readonly provisioner: Pick<Provisioner, 'probe' | 'exec'>;
   readonly supervisor: Supervisor;
+  readonly ownership: Ownership;
   readonly settings: Pick<Settings, 'unitLimits'>;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -98,13 +100,15 @@ export class LivenessChecks {
 
   /** Read anew only when anything was committed since. */
   async #serving(): Promise<readonly Unit[]> {
-    const { store } = this.#deps;
+    const { store, ownership } = this.#deps;
     const version = await store.version();
     if (version === this.#version) return this.#units;
     const apps = new Map((await store.apps()).map((app) => [app.name, app]));
+    const work = await ownership.work();
     const units = (await store.allUnits()).filter(({ app: name, rollout, state }) => {
       const app = apps.get(name);
-      return state === 'started' && app !== undefined && !app.removing && app.rollout === rollout;
+      const isOurs = work === null || work.rollouts.has(rollout);
+      return isOurs && state === 'started' && app !== undefined && !app.removing && app.rollout === rollout;
     });
     this.#units = units;
     this.#version = version;

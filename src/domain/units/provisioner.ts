@@ -229,6 +229,8 @@ export interface Supports {
   readonly links: boolean;
   /** Who starts a unit again that has ended without being told to: whoever looks after it, by ensure(), or the engine, when it sees fit. */
   readonly restarts: 'platform' | 'engine';
+  /** How many platform processes may use it at a time: where units are on the machine of one, others would take them for dead. */
+  readonly controls: 'one' | 'several';
   readonly memoryLimit: boolean;
   readonly cpuLimit: boolean;
 }

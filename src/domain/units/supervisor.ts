@@ -12,6 +12,7 @@ import { Failure, type FailureCause } from '../failure.ts';
 import { FORGIVEN_AFTER_MS, restartDelayMs } from './restart-delay.ts';
 import type { Routes } from '../routes/routes.ts';
 import { describeExit, type Unit, type UnitExit, unitName } from './unit.ts';
+import type { Ownership } from '../controls/ownership.ts';
 import type { Units } from './units.ts';
 
 const STORE_PAUSES = { firstPauseMs: 250, longestPauseMs: 10_000 };
@@ -21,6 +22,7 @@ interface SupervisorDeps {
   readonly provisioner: Pick<Engines, 'of' | 'onExit'>;
   readonly routes: Routes;
   readonly units: Units;
+  readonly ownership: Ownership;
   readonly journal: Journal;
   readonly logger: Logger;
   readonly now: () => Date;
@@ -153,6 +155,8 @@ export class Supervisor {
     if (this.#closed.signal.aborted) return;
     const { store, routes, journal, units } = this.#deps;
     const { id } = exited;
+    // An engine that several controls share tells each of them.
+    if (!(await this.#surely('looking up who looks after a unit', () => this.#isOurs(id)))) return;
     const unit = await this.#surely('noting the death of a unit', () => units.died(exited));
     const app = unit === null ? null : await this.#surely('looking up an app', () => store.app(unit.app));
     if (unit === null || app === null || app.removing || app.rollout !== unit.rollout) {
@@ -169,6 +173,13 @@ export class Supervisor {
     const what = `${unit.process} ${unitName(unit)} ${describeExit(exited)}`;
     const next = isOurs ? `starting it again in ${delay} ms` : `the engine ${engine.name} starts it again`;
     await journal.note(unit.app, `${what}; ${next}`);
+  }
+
+  async #isOurs(id: string): Promise<boolean> {
+    const { store, ownership } = this.#deps;
+    if (ownership.isAlone) return true;
+    const unit = await store.unit(id);
+    return unit !== null && (await ownership.hasRollout(unit.rollout));
   }
 
   /** What is not stored is not started again either, so it is tried until it succeeds. */

@@ -10,6 +10,7 @@ import type { CallerCache } from './caller-cache.ts';
 import { normalEmail } from './email.ts';
 import { passwordMatches } from './passwords.ts';
 import { hashToken } from './sessions.ts';
+import type { News } from '../controls/news.ts';
 import { networkOf, Throttle } from './throttle.ts';
 import type { User } from './user.ts';
 
@@ -35,10 +36,11 @@ interface Authentication extends CallerRecognition {
 export function createAuthentication(deps: {
   store: AccountStore;
   callers: CallerCache;
+  news?: News;
   now: () => Date;
 }): Authentication {
-  const { store, callers, now } = deps;
-  const throttle = new Throttle(now);
+  const { store, callers, news, now } = deps;
+  const throttle = new Throttle(now, news);
   const attempts = new KeyedQueue();
 
   async function callerOf(user: User, via: UserCaller['via'], address: string): Promise<UserCaller> {

@@ -1,8 +1,9 @@
 /**
  * Remembers for a few seconds whom a token belongs to, because every request asks. Whatever changes the answer in this
- * process (logout, membership, removal) clears it at once; what is changed in the database past it shows after TTL_MS.
+ * process (logout, membership, removal) clears it at once, and soon in others; what is changed in the database past it shows after TTL_MS.
  */
 import type { UserCaller } from '../caller.ts';
+import { type News, NO_NEWS } from '../controls/news.ts';
 
 export type KnownCaller = Omit<UserCaller, 'address'>;
 
@@ -17,10 +18,13 @@ const MAX_ENTRIES = 10_000;
 export class CallerCache {
   readonly #entries = new Map<string, Entry>();
   readonly #now: () => Date;
+  readonly #news: News;
   #generation = 0;
 
-  constructor(now: () => Date) {
+  constructor(now: () => Date, news: News = NO_NEWS) {
     this.#now = now;
+    this.#news = news;
+    news.on('callers', () => this.#forget());
   }
 
   /** To be read before the store is asked and given to put(): an answer that was overtaken by clear() is not kept. */
@@ -48,6 +52,11 @@ export class CallerCache {
   }
 
   clear(): void {
+    this.#forget();
+    this.#news.tell('callers', '');
+  }
+
+  #forget(): void {
     this.#generation += 1;
     this.#entries.clear();
   }

@@ -12,6 +12,7 @@ import { normalEmail } from './email.ts';
 import type { Mailer } from './mailer.ts';
 import { checkPassword, hashPassword } from './passwords.ts';
 import { hashToken, TOKEN_DIGITS } from './sessions.ts';
+import type { News } from '../controls/news.ts';
 import { Throttle } from './throttle.ts';
 import type { User } from './user.ts';
 
@@ -40,15 +41,16 @@ interface PasswordChangesDeps {
   readonly act: Act;
   readonly now: () => Date;
   readonly callers: CallerCache;
+  readonly news?: News;
   readonly mailer: Mailer;
   /** See createAuthentication. */
   verifyPassword(email: string, password: string, address: string): Promise<User>;
 }
 
 export function createPasswordChanges(deps: PasswordChangesDeps): PasswordChanges {
-  const { store, act, now, callers, mailer, verifyPassword } = deps;
+  const { store, act, now, callers, news, mailer, verifyPassword } = deps;
   // Counts letters, before they are sent, and wrong tokens; a good token is free.
-  const throttle = new Throttle(now, 'Too many requests for new passwords.');
+  const throttle = new Throttle(now, news, 'Too many requests for new passwords.');
 
   async function mailToken(caller: Caller, user: User): Promise<void> {
     const { email } = user;

@@ -97,4 +97,23 @@ describe('networkOf', () => {
   ])('%s stands for %s', (address, network) => {
     expect(networkOf(address)).toBe(network);
   });
+
+  it('counts what other controls tell, of its own kind, and tells them', () => {
+    const time = Date.parse('2024-01-01T00:00:00Z');
+    const listeners: ((subject: string | null) => void)[][] = [[], []];
+    /** Two controls: each is heard by the other one. */
+    const news = [0, 1].map((own) => ({
+      tell: (_: string, subject: string) => (listeners[1 - own] ?? []).forEach((listener) => listener(subject)),
+      on: (_: string, listener: (subject: string | null) => void) => void listeners[own]?.push(listener),
+      close: async () => {},
+    }));
+    const [one, two] = news.map((own) => new Throttle(() => new Date(time), own));
+    const letters = new Throttle(() => new Date(time), news[1], 'Too many letters.');
+    for (let i = 0; i < 5; i += 1) (i % 2 === 0 ? one : two)?.failed('ann', HERE);
+    expect(() => one?.check('ann', HERE)).toThrow('Too many failed attempts');
+    expect(() => two?.check('ann', HERE)).toThrow('Too many failed attempts');
+    expect(() => letters.check('ann', HERE)).not.toThrow();
+    one?.succeeded('ann', HERE);
+    expect(() => two?.check('ann', HERE)).not.toThrow();
+  });
 });

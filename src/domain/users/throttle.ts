@@ -1,8 +1,10 @@
 /**
  * Slows down guessing of passwords without ever locking anybody out for good. Failures are counted three ways: per account
  * from one address, per address, and per account from everywhere. An address from which the account has logged in before is
- * only held to the first, so a stranger cannot keep the owner out, nor one guest everybody behind the same proxy.
+ * only held to the first, so a stranger cannot keep the owner out, nor one guest everybody behind the same proxy. Several controls count
+ * together: each tells the others what it has counted.
  */
+import { type News, NO_NEWS } from '../controls/news.ts';
 import { PlatformError } from '../errors.ts';
 
 interface Rule {
@@ -29,10 +31,21 @@ export class Throttle {
   readonly #known = new Set<string>();
   readonly #now: () => Date;
   readonly #message: string;
+  readonly #news: News;
+  /** Of what is told, for two attempts may be alike. */
+  #told = 0;
 
-  constructor(now: () => Date, message = 'Too many failed attempts to log in.') {
+  constructor(now: () => Date, news: News = NO_NEWS, message = 'Too many failed attempts to log in.') {
     this.#now = now;
     this.#message = message;
+    this.#news = news;
+    // Counters of different kinds have different messages.
+    news.on('throttle', (subject) => {
+      const [what, kind, account = '', address = ''] = subject === null ? [] : (JSON.parse(subject) as string[]);
+      if (kind !== message) return;
+      if (what === 'failed') this.#count(account, address);
+      else this.#forgive(account, address);
+    });
   }
 
   /** Throws `auth.throttled` with details.retryAfterSeconds when this attempt comes too early. */
@@ -52,6 +65,21 @@ export class Throttle {
   }
 
   failed(account: string, address: string): void {
+    this.#count(account, address);
+    this.#tell('failed', account, address);
+  }
+
+  succeeded(account: string, address: string): void {
+    this.#forgive(account, address);
+    this.#tell('succeeded', account, address);
+  }
+
+  #tell(what: 'failed' | 'succeeded', account: string, address: string): void {
+    this.#told += 1;
+    this.#news.tell('throttle', JSON.stringify([what, this.#message, account, address, this.#told]));
+  }
+
+  #count(account: string, address: string): void {
     const now = this.#now().getTime();
     for (const [key, rule] of this.#rules(account, address)) {
       const old = this.#counters.get(key);
@@ -64,7 +92,7 @@ export class Throttle {
     }
   }
 
-  succeeded(account: string, address: string): void {
+  #forgive(account: string, address: string): void {
     const pair = pairKey(account, address);
     this.#counters.delete(pair);
     this.#known.delete(pair);

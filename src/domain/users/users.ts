@@ -7,6 +7,7 @@ import type { AccountStore } from './account-store.ts';
 import { type Accounts, createAccounts } from './accounts.ts';
 import { type ApiKeys, createApiKeys } from './api-keys.ts';
 import { type CallerRecognition, createAuthentication, wrongPassword } from './authentication.ts';
+import type { News } from '../controls/news.ts';
 import type { CallerCache } from './caller-cache.ts';
 import { demandUser } from './demand-user.ts';
 import { checkEmail, normalEmail } from './email.ts';
@@ -52,6 +53,8 @@ interface UsersDeps {
   readonly now: () => Date;
   /** Shared with createTeams, which clears it when memberships change. */
   readonly callers: CallerCache;
+  /** Of other controls. */
+  readonly news?: News;
   readonly mailer: Mailer;
   readonly registrationOpen: boolean;
   /** Registration is open to those only who call the platform by a name of the machine they are on. */

@@ -31,7 +31,7 @@ import { MemoryUnit, offsetOf } from './memory-unit.ts';
 export { MemoryMachine } from './memory-machine.ts';
 
 const POLL_MS = 2;
-const LIMITS = { memoryLimit: true, cpuLimit: true } as const;
+const LIMITS = { controls: 'several', memoryLimit: true, cpuLimit: true } as const;
 
 export function createMemoryProvisioner(machine: MemoryMachine = new MemoryMachine()): Provisioner {
   return new MemoryProvisioner(machine);

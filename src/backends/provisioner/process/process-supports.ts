@@ -12,6 +12,6 @@ export function processSupports({ sandbox, volumes }: ProcessProvisionerOptions)
     cpuLimit: limits.cpu,
     volumes: volumes === undefined ? 'none' : places,
   } as const;
-  const supports: Supports = { ...machine, shell: true, restarts: 'platform', memoryLimit: true };
+  const supports: Supports = { ...machine, shell: true, restarts: 'platform', controls: 'one', memoryLimit: true };
   return supports;
 }

@@ -100,7 +100,7 @@ export function deployWriter({ db, kind }: Scope): DeployWriter {
 }
 
 type Changeable = Omit<Deploy, 'id' | 'app'>;
-type ChangeableColumns = Omit<DeploysTable, 'id' | 'app'>;
+type ChangeableColumns = Omit<DeploysTable, 'id' | 'app' | 'control'>;
 
 function toRow(deploy: Changeable): ChangeableColumns;
 function toRow(change: Partial<Changeable>): { [C in keyof ChangeableColumns]: ChangeableColumns[C] | undefined };
@@ -126,7 +126,7 @@ function toRow(deploy: Partial<Changeable>): { [C in keyof ChangeableColumns]: C
   };
 }
 
-function fromRow(row: DeploysTable): Deploy {
+function fromRow(row: Omit<DeploysTable, 'control'>): Deploy {
   return {
     id: row.id,
     app: row.app,

@@ -17,13 +17,14 @@ import { appReader, appWriter } from './apps.ts';
 import { auditLogReader, auditLogWriter } from './audit-log.ts';
 import { bindingReader, bindingWriter } from './bindings.ts';
 import { certificateReader, certificateWriter } from './certificates.ts';
+import { controlReader, controlWriter } from './controls.ts';
 import { deployReader, deployWriter } from './deploys.ts';
 import { envReader, envWriter } from './env.ts';
 import { drainReader, drainWriter } from './drains.ts';
 import { eventReader, eventWriter } from './events.ts';
 import { translated } from './faults.ts';
 import { instanceReader, instanceWriter } from './instances.ts';
-import { leases } from './leases.ts';
+import { leases, leaseWriter } from './leases.ts';
 import { migrations } from './migrations/index.ts';
 import { planReader, planWriter } from './plans.ts';
 import { platformReader, platformWriter } from './platforms.ts';
@@ -115,6 +116,7 @@ function reader(scope: Scope): StoreReader {
     ...unitReader(scope),
     ...rolloutReader(scope),
     ...deployReader(scope),
+    ...controlReader(scope),
     ...userReader(scope),
     ...sessionReader(scope),
     ...sshKeyReader(scope),
@@ -147,6 +149,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...unitWriter(scope),
     ...rolloutWriter(scope),
     ...deployWriter(scope),
+    ...controlWriter(scope),
     ...userWriter(scope),
     ...sessionWriter(scope),
     ...sshKeyWriter(scope),
@@ -169,5 +172,6 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...eventWriter(scope),
     ...auditLogWriter(scope),
     ...settingWriter(scope),
+    ...leaseWriter(scope),
   };
 }

@@ -6,7 +6,7 @@ import { listOf } from '../../../sql/list-of.ts';
 import { appNotFound, needing } from './faults.ts';
 import type { RolloutsTable, Scope } from './schema.ts';
 
-const UNFINISHED: readonly RolloutState[] = ['starting', 'routing', 'draining'];
+export const UNFINISHED_ROLLOUTS: readonly RolloutState[] = ['starting', 'routing', 'draining'];
 
 export function rolloutReader({ db }: Scope): Pick<AppReader, 'rollout' | 'unfinishedRollouts'> {
   return {
@@ -18,7 +18,7 @@ export function rolloutReader({ db }: Scope): Pick<AppReader, 'rollout' | 'unfin
       const rows = await db
         .selectFrom('rollouts')
         .selectAll()
-        .where('state', 'in', UNFINISHED)
+        .where('state', 'in', UNFINISHED_ROLLOUTS)
         .orderBy('started_at')
         .orderBy('id')
         .execute();
@@ -34,7 +34,7 @@ export function rolloutWriter({
 }: Scope): Pick<AppWriter, 'insertRollout' | 'updateRollout' | 'deleteOldRollouts'> {
   return {
     async insertRollout(rollout) {
-      const row: RolloutsTable = {
+      const row: Omit<RolloutsTable, 'control'> = {
         id: rollout.id,
         app: rollout.app,
         release: rollout.release,
@@ -74,7 +74,7 @@ export function rolloutWriter({
         .innerJoin('apps', 'apps.name', 'ranked.app')
         .select('ranked.id')
         .where('ranked.place', '>', keep)
-        .where('ranked.state', 'not in', UNFINISHED)
+        .where('ranked.state', 'not in', UNFINISHED_ROLLOUTS)
         .where((where) =>
           where.or([where('apps.rollout', 'is', null), where('apps.rollout', '<>', where.ref('ranked.id'))]),
         )
@@ -88,7 +88,7 @@ export function rolloutWriter({
   };
 }
 
-function fromRow(row: RolloutsTable): Rollout {
+function fromRow(row: Omit<RolloutsTable, 'control'>): Rollout {
   return {
     id: row.id,
     app: row.app,

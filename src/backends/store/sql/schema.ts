@@ -42,7 +42,9 @@ export interface Tables {
   audit_rows: AuditRowsTable;
   audit_checkpoints: { size: number | string; note: string; frontier_json: string };
   audit_key: { origin: string; sealed_key: string };
-  leases: { key: string; owner: string; expires_ms: number };
+  leases: { key: string; owner: string; expires_ms: number; token: number };
+  /** SQLite only; a sequence of that name on PostgreSQL. */
+  lease_tokens: { last: number };
   settings: { key: string; value: string };
 }
 
@@ -161,6 +163,7 @@ export interface RolloutsTable {
   finished_at: string | null;
   failures_before: number;
   failed_requests: number | null;
+  control: Generated<string>;
 }
 
 export interface DeploysTable {
@@ -182,6 +185,7 @@ export interface DeploysTable {
   phases_json: string;
   failed_requests: number;
   removed_at: string | null;
+  control: Generated<string>;
 }
 
 export interface ServicesTable {

@@ -111,7 +111,7 @@ export const transactionCases: StoreCases = {
     await expect(failing).rejects.toThrow('undone');
     await Promise.all(around);
     expect(new Set(seen)).toEqual(new Set([0]));
-    expect(await store.lease('key', 'other', 1_000)).toBe(false);
+    expect(await store.lease('key', 'other', 1_000)).toBeNull();
   },
 
   'goes on after a refusal that the work expected': async (store) => {

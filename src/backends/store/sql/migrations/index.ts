@@ -25,6 +25,8 @@ import { maintenancePage } from './0022-maintenance-page.ts';
 import { placements } from './0023-placements.ts';
 import { deployWarnings } from './0024-deploy-warnings.ts';
 import { publishedImages } from './0025-published-images.ts';
+import { leaseTokens } from './0026-lease-tokens.ts';
+import { controls } from './0027-controls.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -56,6 +58,8 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0023_placements': placements(),
       '0024_deploy_warnings': deployWarnings(kind),
       '0025_published_images': publishedImages(kind),
+      '0026_lease_tokens': leaseTokens(kind),
+      '0027_controls': controls(kind),
     },
   };
 }

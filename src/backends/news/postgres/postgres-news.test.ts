@@ -1,0 +1,72 @@
+import pg from 'pg';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { createTestDatabase } from '../../../../test/support/postgres.ts';
+import { until } from '../../../../test/support/until.ts';
+import type { News } from '../../../domain/controls/news.ts';
+import { SILENT } from '../../../lib/logger.ts';
+import { createPostgresNews } from './postgres-news.ts';
+
+const NEVER_MS = 600_000;
+
+// Without PostgreSQL this has printed why.
+const database = await createTestDatabase();
+afterAll(() => database?.dispose());
+
+describe.skipIf(database === null)('news', () => {
+  const url = database?.url ?? '';
+  const open: News[] = [];
+  afterEach(async () => {
+    await Promise.all(open.splice(0).map((news) => news.close()));
+  });
+
+  async function control(lookEveryMs = NEVER_MS): Promise<{ news: News; heard: (string | null)[] }> {
+    const news = await createPostgresNews({ url, logger: SILENT, lookEveryMs });
+    open.push(news);
+    const heard: (string | null)[] = [];
+    news.on('routes', (subject) => heard.push(subject));
+    return { news, heard };
+  }
+
+  it('is heard by all others, once for what is told several times, and not by who tells it', async () => {
+    const [one, two, three] = [await control(), await control(), await control()];
+    for (const app of ['shop', 'shop', 'blog', 'shop']) one.news.tell('routes', app);
+    one.news.tell('log', 'shop');
+    await until(() => two.heard.length >= 2 && three.heard.length >= 2, { what: 'the news' });
+    two.news.tell('routes', 'last');
+    await until(() => one.heard.length > 0 && three.heard.includes('last'), { what: 'more news' });
+    expect([one.heard, two.heard, three.heard]).toEqual([['last'], ['shop', 'blog'], ['shop', 'blog', 'last']]);
+  });
+
+  it('of very much is told in pieces, and of too much as anything', async () => {
+    const [one, two] = [await control(), await control()];
+    const apps = Array.from({ length: 500 }, (_, number) => `an-app-with-a-rather-long-name-${number}`);
+    for (const app of apps) one.news.tell('routes', app);
+    await until(() => two.heard.length >= apps.length, { what: 'all the news' });
+    expect(two.heard).toEqual(apps);
+    for (let number = 0; number < 2_000; number++) one.news.tell('routes', `app-${number}`);
+    await until(() => two.heard.includes(null), { what: 'the word that anything may have happened' });
+  });
+
+  it('that was lost with a connection is made up for by a look, and more is heard on a new connection', async () => {
+    const [one, two] = [await control(), await control()];
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    try {
+      const { rowCount } = await admin.query(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+         where datname = current_database() and application_name = 'tancho news'`,
+      );
+      expect(rowCount).toBe(2);
+    } finally {
+      await admin.end();
+    }
+    await until(() => one.heard.includes(null) && two.heard.includes(null), { what: 'both to look for themselves' });
+    one.news.tell('routes', 'afterwards');
+    await until(() => two.heard.includes('afterwards'), { what: 'the news after the loss' });
+  });
+
+  it('is looked for now and then, whatever is told', async () => {
+    const one = await control(20);
+    await until(() => one.heard.includes(null), { what: 'a look' });
+  });
+});

@@ -1,0 +1,172 @@
+/** News over LISTEN and NOTIFY, on a connection of its own. */
+import type { Client } from 'pg';
+import type { News, NewsListener, Topic } from '../../../domain/controls/news.ts';
+import { randomHex } from '../../../lib/ids.ts';
+import type { Logger } from '../../../lib/logger.ts';
+import { retry } from '../../../lib/retry.ts';
+
+interface PostgresNewsOptions {
+  readonly url: string;
+  readonly logger: Logger;
+  /** Who listens looks for itself so often, whatever it was told; ten seconds when absent. */
+  readonly lookEveryMs?: number;
+}
+
+const CHANNEL = 'tancho_news';
+/** What is told meanwhile goes out together. */
+const GATHER_MS = 20;
+const LOOK_EVERY_MS = 10_000;
+const CONNECT_TIMEOUT_MS = 5_000;
+/** A connection that has been lost without a word is noticed by a question that is not answered. */
+const ANSWER_TIMEOUT_MS = 5_000;
+const PAUSES = { firstPauseMs: 100, longestPauseMs: 2_000 };
+/** PostgreSQL takes less than 8,000 bytes at a time. */
+const MAX_PAYLOAD = 7_000;
+/** Of more than so many, each listener had better look for itself. */
+const MAX_GATHERED = 1_000;
+
+export async function createPostgresNews(options: PostgresNewsOptions): Promise<News> {
+  const news = new PostgresNews(options);
+  await news.open();
+  return news;
+}
+
+type Item = readonly [topic: string, subject: string];
+
+class PostgresNews implements News {
+  readonly #options: PostgresNewsOptions;
+  readonly #own = randomHex(8);
+  readonly #listeners = new Map<string, Set<NewsListener>>();
+  readonly #closed = new AbortController();
+  #client: Client | null = null;
+  #opening: Promise<void> | null = null;
+  #gathered = new Set<string>();
+  #timer: NodeJS.Timeout | null = null;
+  #looking: NodeJS.Timeout | null = null;
+
+  constructor(options: PostgresNewsOptions) {
+    this.#options = options;
+  }
+
+  async open(): Promise<void> {
+    await this.#reopen();
+    this.#looking = setInterval(() => this.#look(), this.#options.lookEveryMs ?? LOOK_EVERY_MS).unref();
+  }
+
+  tell(topic: Topic, subject: string): void {
+    if (this.#closed.signal.aborted) return;
+    this.#gathered.add(JSON.stringify([topic, subject]));
+    this.#timer ??= setTimeout(() => void this.#send(), GATHER_MS).unref();
+  }
+
+  on(topic: Topic, listener: NewsListener): void {
+    const known = this.#listeners.get(topic) ?? new Set();
+    this.#listeners.set(topic, known.add(listener));
+  }
+
+  async close(): Promise<void> {
+    await this.#send();
+    this.#closed.abort();
+    if (this.#looking !== null) clearInterval(this.#looking);
+    await this.#opening?.catch(() => undefined);
+    const client = this.#client;
+    this.#client = null;
+    await client?.end().catch(() => undefined);
+  }
+
+  async #send(): Promise<void> {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    const gathered = [...this.#gathered];
+    this.#gathered = new Set();
+    if (gathered.length === 0 || this.#client === null) return;
+    const payloads = gathered.length > MAX_GATHERED ? [`["${this.#own}"]`] : this.#payloads(gathered);
+    try {
+      const text = 'select pg_notify($1, payload) from unnest($2::text[]) as payload';
+      await this.#client.query({ text, values: [CHANNEL, payloads] });
+    } catch (error) {
+      // The others look for themselves, soon.
+      this.#options.logger.warn({ err: error }, 'the other controls could not be told what happened');
+    }
+  }
+
+  #payloads(gathered: readonly string[]): string[] {
+    const payloads: string[] = [];
+    let items: string[] = [];
+    let bytes = 0;
+    const put = (): void => void payloads.push(`["${this.#own}",${items.join(',')}]`);
+    for (const item of gathered) {
+      const size = Buffer.byteLength(item) + 1;
+      if (bytes + size > MAX_PAYLOAD && items.length > 0) {
+        put();
+        [items, bytes] = [[], 0];
+      }
+      items.push(item);
+      bytes += size;
+    }
+    put();
+    return payloads;
+  }
+
+  #heard(payload: string): void {
+    const [from, ...items] = JSON.parse(payload) as [string, ...Item[]];
+    if (from === this.#own) return;
+    if (items.length === 0) return this.#anything();
+    for (const [topic, subject] of items) {
+      for (const listener of this.#listeners.get(topic) ?? []) listener(subject);
+    }
+  }
+
+  #anything(): void {
+    for (const listeners of this.#listeners.values()) for (const listener of listeners) listener(null);
+  }
+
+  #look(): void {
+    this.#anything();
+    const client = this.#client;
+    client?.query('select 1').catch((error: unknown) => this.#lost(client, error));
+  }
+
+  #lost(client: Client, error: unknown): void {
+    if (this.#client !== client || this.#closed.signal.aborted) return;
+    this.#options.logger.warn({ err: error }, 'the connection for news of the other controls was lost');
+    this.#client = null;
+    client.end().catch(() => undefined);
+    void this.#reopen();
+  }
+
+  #reopen(): Promise<void> {
+    const onError = (err: unknown): void =>
+      this.#options.logger.warn({ err }, 'there is no connection for news of the other controls, trying again');
+    this.#opening ??= retry(() => this.#connect(), { ...PAUSES, signal: this.#closed.signal, onError }).finally(() => {
+      this.#opening = null;
+    });
+    return this.#opening;
+  }
+
+  async #connect(): Promise<void> {
+    const { default: pg } = await import('pg');
+    const client = new pg.Client({
+      connectionString: this.#options.url,
+      connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+      query_timeout: ANSWER_TIMEOUT_MS,
+      keepAlive: true,
+      application_name: 'tancho news',
+    });
+    const onError = (error: Error): void => this.#lost(client, error);
+    client.on('error', onError);
+    client.on('end', () => onError(new Error('The connection has ended.')));
+    client.on('notification', ({ payload = '[]' }) => this.#heard(payload));
+    try {
+      await client.connect();
+      await client.query(`listen ${CHANNEL}`);
+    } catch (error) {
+      await client.end().catch(() => undefined);
+      throw error;
+    }
+    if (this.#closed.signal.aborted) return client.end();
+    this.#client = client;
+    // What was told before is lost.
+    this.#anything();
+  }
+}

@@ -1,0 +1,113 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { until } from '../../../test/support/until.ts';
+import { createSqlStore } from '../../backends/store/sql/index.ts';
+import { SILENT } from '../../lib/logger.ts';
+import { newSealKey, Sealer } from '../../lib/seal.ts';
+import type { Store } from '../store.ts';
+import { Controls } from './controls.ts';
+
+const LONG_MS = 60_000;
+
+let folder = '';
+let store: Store;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'tancho-controls-'));
+  const deps = { sealer: new Sealer([newSealKey()]), logger: SILENT };
+  store = await createSqlStore({ kind: 'sqlite', file: join(folder, 'tancho.db') }, deps);
+});
+afterEach(async () => {
+  await store.close();
+  await rm(folder, { recursive: true });
+});
+
+interface Seen {
+  readonly controls: Controls;
+  readonly told: string[];
+  failing: boolean;
+}
+
+function control(owner: string, suspectMs = 0): Seen {
+  const told: string[] = [];
+  const seen: { failing: boolean } = { failing: false };
+  const controls = new Controls({
+    store,
+    owner,
+    takeOver: async (dead) => {
+      told.push(dead);
+      if (seen.failing) throw new Error('the store is away');
+    },
+    onDuty: async () => void told.push('on duty'),
+    onLost: () => void told.push('lost'),
+    logger: SILENT,
+    timing: { ttlMs: LONG_MS, lookEveryMs: LONG_MS, suspectMs },
+  });
+  return Object.assign(seen, { controls, told });
+}
+
+async function died(owner: string): Promise<number> {
+  const token = await store.lease(`control:${owner}`, owner, 1);
+  if (token === null) throw new Error('refused');
+  await until(async () => (await store.leases(`control:${owner}`)).every(({ isExpired }) => isExpired), {
+    what: 'the lease to expire',
+    everyMs: 1,
+  });
+  return token;
+}
+
+it("the duties are one control's, until it gives them back", async () => {
+  const [one, two] = [control('one'), control('two')];
+  for (const { controls } of [one, two, one, two]) await controls.look();
+  expect([one.told, two.told]).toEqual([['on duty'], []]);
+  await one.controls.close();
+  await two.controls.look();
+  expect(two.told).toEqual(['on duty']);
+});
+
+it('a control whose duties somebody else has is told so once', async () => {
+  const one = control('one');
+  await one.controls.look();
+  await store.releaseLeases('one');
+  await store.lease('duties', 'two', LONG_MS);
+  await one.controls.look();
+  await one.controls.look();
+  expect(one.told).toEqual(['on duty', 'lost']);
+});
+
+it('a dead control is followed once, its leases are free, and it cannot write by its own any more', async () => {
+  const token = await died('dead');
+  await store.lease('app:shop', 'dead', LONG_MS);
+  const [one, two] = [control('one'), control('two')];
+  await Promise.all([one.controls.look(), two.controls.look()]);
+  await Promise.all([one.controls.look(), two.controls.look()]);
+  expect([...one.told, ...two.told].filter((what) => what === 'dead')).toHaveLength(1);
+  expect(await store.lease('app:shop', 'one', LONG_MS)).not.toBeNull();
+  const own = { key: 'control:dead', token };
+  expect(await store.transact((tx) => tx.lostLeases([own]))).toEqual([own]);
+  expect(await store.leases('control:')).toEqual([]);
+});
+
+it('one whose lease has only just ended may still renew it: a database that was away lets all end at once', async () => {
+  const token = await died('late');
+  const one = control('one', LONG_MS);
+  await one.controls.look();
+  await one.controls.look();
+  expect(one.told).toEqual(['on duty']);
+  expect(await store.renewLease({ key: 'control:late', token }, LONG_MS)).toBe(true);
+});
+
+it('one that is not followed to the end is followed again', async () => {
+  await died('dead');
+  const one = control('one');
+  one.failing = true;
+  await expect(one.controls.look()).rejects.toThrow('away');
+  // Still held by who failed, so that it has its time; given back by its own death, or when that is over.
+  expect(await store.leases('control:')).toEqual([{ key: 'control:dead', isExpired: false }]);
+  await store.releaseLeases('one');
+  await died('dead');
+  const two = control('two');
+  await two.controls.look();
+  expect(two.told.filter((what) => what === 'dead')).toEqual(['dead']);
+});

@@ -1,0 +1,108 @@
+/**
+ * This control among others on the same store. Each has a lease that it renews; whoever finds one expired takes it, which ends
+ * everything that the dead one could still write (see fence.ts), and goes on with its work. What is to be done once for all of them is done by
+ * whoever has the lease of the duties.
+ */
+import { bestEffort, type Logger } from '../../lib/logger.ts';
+import { repeatedly } from '../../lib/repeatedly.ts';
+import type { Store } from '../store.ts';
+import { CONTROL_PREFIX, ONE_OF_SEVERAL_TTL_MS } from './control-lease.ts';
+
+const DUTIES = 'duties';
+const LOOK_EVERY_MS = 1_000;
+/** A database that was away lets all leases expire at once: whoever lives renews its own within this time. */
+const SUSPECT_MS = 2_000;
+
+interface ControlsDeps {
+  readonly store: Pick<Store, 'lease' | 'renewLease' | 'releaseLease' | 'releaseLeases' | 'leases'>;
+  readonly owner: string;
+  /** Goes on with what a dead control had begun. */
+  readonly takeOver: (control: string) => Promise<void>;
+  /** Called once, when this control is the one that has the duties. */
+  readonly onDuty: () => Promise<void>;
+  /** Somebody else has the duties now: this control was away. */
+  readonly onLost: () => void;
+  readonly logger: Logger;
+  readonly timing?: ControlsTiming;
+}
+
+export interface ControlsTiming {
+  readonly ttlMs: number;
+  readonly lookEveryMs: number;
+  readonly suspectMs: number;
+}
+
+export class Controls {
+  readonly #deps: ControlsDeps;
+  readonly #timing: ControlsTiming;
+  /** Expired leases by key, and since when that is known. */
+  #suspects = new Map<string, number>();
+  #duties: number | null = null;
+  #stop: (() => Promise<void>) | null = null;
+
+  constructor(deps: ControlsDeps) {
+    this.#deps = deps;
+    const standard = { ttlMs: ONE_OF_SEVERAL_TTL_MS, lookEveryMs: LOOK_EVERY_MS, suspectMs: SUSPECT_MS };
+    this.#timing = deps.timing ?? standard;
+  }
+
+  start(): void {
+    this.#stop = repeatedly(this.#timing.lookEveryMs, () =>
+      bestEffort(this.#deps.logger, 'looking after the other controls', () => this.look()),
+    );
+  }
+
+  /** Looks after nobody any more. */
+  async stop(): Promise<void> {
+    await this.#stop?.();
+  }
+
+  /** To be called when the work of this control has ended: the duties are the next one's. */
+  async close(): Promise<void> {
+    await this.stop();
+    if (this.#duties === null) return;
+    // Not given back, it ends by itself.
+    await this.#deps.store.releaseLease({ key: DUTIES, token: this.#duties }).catch(() => undefined);
+  }
+
+  async look(): Promise<void> {
+    await this.#haveDuties();
+    const own = CONTROL_PREFIX + this.#deps.owner;
+    const at = performance.now();
+    const expired = (await this.#deps.store.leases(CONTROL_PREFIX)).filter(({ isExpired }) => isExpired);
+    const others = expired.map(({ key }) => key).filter((key) => key !== own);
+    this.#suspects = new Map(others.map((key) => [key, this.#suspects.get(key) ?? at]));
+    for (const [key, since] of this.#suspects) if (at - since >= this.#timing.suspectMs) await this.#succeed(key);
+  }
+
+  async #haveDuties(): Promise<void> {
+    const { store, owner, onDuty, onLost } = this.#deps;
+    if (this.#duties === null) {
+      const token = await store.lease(DUTIES, owner, this.#timing.ttlMs);
+      if (token !== null) await onDuty();
+      this.#duties = token;
+    } else if (!(await store.renewLease({ key: DUTIES, token: this.#duties }, this.#timing.ttlMs))) {
+      this.#duties = null;
+      onLost();
+    }
+  }
+
+  async #succeed(key: string): Promise<void> {
+    const { store, owner, takeOver, logger } = this.#deps;
+    const { ttlMs } = this.#timing;
+    const control = key.slice(CONTROL_PREFIX.length);
+    // From here on nothing of the dead one is written any more. Long enough for a takeover; who dies in it is followed by the next.
+    const token = await store.lease(key, owner, ttlMs);
+    if (token === null) return;
+    const lease = { key, token };
+    const renewing = setInterval(() => void store.renewLease(lease, ttlMs).catch(() => false), ttlMs / 3);
+    try {
+      logger.warn({ control }, 'another control has died: going on with its work');
+      await store.releaseLeases(control);
+      await takeOver(control);
+      await store.releaseLease(lease);
+    } finally {
+      clearInterval(renewing);
+    }
+  }
+}

@@ -1,0 +1,30 @@
+/**
+ * Contract: what happens on one control, told to the others that share its store, so that they need not ask again and again. Nothing
+ * depends on it arriving: whoever listens is told now and then, and after each loss of the connection, to look for itself.
+ */
+
+/**
+ * `routes`: what leads to an app, or '' for all, may have changed. `log`: an app's log has new entries. `callers`: who may do what has
+ * changed. `cancel`: a deploy is to end. `audit`, `webhooks`: there is something new for whoever has the duties. `drains`: a drain was changed. `throttle`: what was counted. `ask`,
+ * `done`: see peers.ts.
+ */
+export type Topic =
+  'routes' | 'log' | 'callers' | 'cancel' | 'audit' | 'webhooks' | 'drains' | 'throttle' | 'ask' | 'done';
+
+/** Null: anything may have happened. */
+export type NewsListener = (subject: string | null) => void;
+
+export interface News {
+  /** After the commit of what it is about. Soon, and once for what is told several times meanwhile. Never throws. */
+  tell(topic: Topic, subject: string): void;
+  /** What others tell, not what this one does. */
+  on(topic: Topic, listener: NewsListener): void;
+  close(): Promise<void>;
+}
+
+/** Of a control that is alone. */
+export const NO_NEWS: News = {
+  tell() {},
+  on() {},
+  async close() {},
+};

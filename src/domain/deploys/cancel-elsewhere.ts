@@ -1,0 +1,48 @@
+/** Ends deploys that another control runs, and those of this one for others. */
+import { setTimeout as delay } from 'node:timers/promises';
+import type { News } from '../controls/news.ts';
+import { PlatformError } from '../errors.ts';
+import { Failure } from '../failure.ts';
+import type { Store } from '../store.ts';
+import { FINISHED } from './deploy.ts';
+import type { DeployQueue } from './deploy-queue.ts';
+import { isCommitted } from './interrupted.ts';
+
+const ASK_EVERY_MS = 250;
+const PATIENCE_MS = 30_000;
+
+interface CancelElsewhereDeps {
+  readonly store: Pick<Store, 'deploy'>;
+  readonly queue: Pick<DeployQueue, 'cancel'>;
+  readonly news: News;
+}
+
+/** Resolves when the deploy is over, or serves. Throws PlatformError `timeout` when its control does not answer. */
+export type CancelElsewhere = (id: string, by: string) => Promise<void>;
+
+export function createCancelElsewhere({ store, queue, news }: CancelElsewhereDeps): CancelElsewhere {
+  news.on('cancel', (subject) => {
+    // Whoever asks does so again and again.
+    if (subject === null) return;
+    const [id = '', ...by] = subject.split(' ');
+    void queue.cancel(id, cancelledBy(by.join(' ')));
+  });
+  return async (id, by) => {
+    const deadline = Date.now() + PATIENCE_MS;
+    for (;;) {
+      const deploy = await store.deploy(id);
+      if (deploy === null || isCommitted(deploy) || FINISHED.has(deploy.state)) return;
+      if (Date.now() > deadline) {
+        throw new PlatformError('timeout', `Deploy ${id} goes on on another server, which has not ended it in time.`, {
+          hint: 'Look at it again in a moment: a server that has died is followed by another one, which closes its deploys.',
+        });
+      }
+      news.tell('cancel', `${id} ${by}`);
+      await delay(ASK_EVERY_MS);
+    }
+  };
+}
+
+export function cancelledBy(who: string): Failure {
+  return new Failure('cancelled', `Cancelled by ${who}.`);
+}
