@@ -27,20 +27,25 @@ const RESETS_PER_SECOND = 20;
 /** Frames that break the rules, and streams beyond the limit, that are borne before the connection ends. */
 const MOST_INVALID = 32;
 const MOST_SETTINGS = 32;
-/** The greatest number a stream can have: whatever has been sent by now is still taken. */
-const LAST_STREAM = 2 ** 31 - 1;
+/** Where another edge has taken over, a connection on which nothing is asked for so long is ended. */
+const QUIET_MS = 100;
+/** One that is never quiet is ended all the same after so long. */
+const LEAVE_MS = 2_000;
 
 /** A client's connection that speaks HTTP/2: every stream of it is a request as any other. */
 export class Http2Client implements Client, GatedConnection, Watched {
   deadline = Number.POSITIVE_INFINITY;
   readonly #plane: Plane;
   readonly #session: ServerHttp2Session;
+  readonly #socket: TLSSocket;
   readonly #peer: ClientPeer;
   readonly #requests = new Set<Http2Request>();
-  #isLeaving = false;
+  /** By the clock of Deadlines; null before it is told to leave. */
+  #leavesAt: number | null = null;
 
   constructor(plane: Plane, socket: TLSSocket, peer: ClientPeer) {
     this.#plane = plane;
+    this.#socket = socket;
     this.#peer = peer;
     const { headBytes } = plane.settings.limits;
     this.#session = performServerHandshake(socket, {
@@ -84,13 +89,15 @@ export class Http2Client implements Client, GatedConnection, Watched {
   /** Nothing has been asked for a while, or the client does not leave. */
   expire(): void {
     if (this.#requests.size > 0) return;
-    if (this.#session.closed) this.#session.destroy();
+    if (this.#session.closed) this.#socket.destroy();
     else this.#session.close();
     this.deadline = this.#plane.deadlines.after(this.#plane.settings.timeouts.lingerMs);
   }
 
   #armIdle(): void {
-    this.deadline = this.#plane.deadlines.after(this.#plane.settings.timeouts.idleMs);
+    const { idleMs, lingerMs } = this.#plane.settings.timeouts;
+    const openMs = this.#plane.draining ? QUIET_MS : idleMs;
+    this.deadline = this.#plane.deadlines.after(this.#session.closed ? lingerMs : openMs);
   }
 
   #begin(stream: ServerHttp2Stream, flags: number, raw: readonly string[]): void {
@@ -131,13 +138,14 @@ export class Http2Client implements Client, GatedConnection, Watched {
     if (this.#requests.size === 0) this.#armIdle();
   }
 
-  /** Another edge has taken over: the client is told to make its next requests there, and loses none that are on their way. */
+  /**
+   * Another edge has taken over. Node's HTTP/2 answers no request that comes after its GOAWAY, so that is not sent while the client is
+   * likely to have sent some: once nothing is asked for a moment, or, where that never comes, with a number that tells the client which
+   * of its requests nobody has seen, so that it sends them again (RFC 9113 section 6.8).
+   */
   #leave(): void {
-    if (this.#isLeaving || this.#session.destroyed) return;
-    this.#isLeaving = true;
-    this.#session.goaway(constants.NGHTTP2_NO_ERROR, LAST_STREAM);
-    // What the client sent before it heard has come when it answers.
-    this.#session.ping(() => this.closeWhenIdle());
+    this.#leavesAt ??= this.#plane.deadlines.after(LEAVE_MS);
+    if (performance.now() >= this.#leavesAt) this.closeWhenIdle();
   }
 }
 

@@ -3,6 +3,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EdgeRig, RawClient, type RigSettings } from '../../../test/support/edge-rig.ts';
+import { frame, HEADERS } from '../../../test/support/raw-http2.ts';
 import { testCertificate, type TestCertificate } from '../../../test/support/test-certificates.ts';
 import { until } from '../../../test/support/until.ts';
 import type { RouteRules, Target } from '../../domain/routes/router.ts';
@@ -67,18 +68,6 @@ function ask(client: ClientHttp2Session, headers: Record<string, string> = {}, b
   );
   if (body !== undefined) stream.end(body);
   return answerOf(stream);
-}
-
-/** GET https://blog.test/, packed. */
-const HEADERS = Buffer.concat([Buffer.from([0x82, 0x87, 0x84, 0x41, 9]), Buffer.from('blog.test')]);
-
-function frame(type: number, flags: number, stream: number, payload: Buffer = Buffer.alloc(0)): Buffer {
-  const head = Buffer.alloc(9);
-  head.writeUIntBE(payload.length, 0, 3);
-  head[3] = type;
-  head[4] = flags;
-  head.writeUInt32BE(stream, 5);
-  return Buffer.concat([head, payload]);
 }
 
 describe('what an app has set', () => {
@@ -261,18 +250,6 @@ describe('HTTP/2', () => {
     stream.close(constants.NGHTTP2_CANCEL);
     await until(() => Promise.resolve(wasClosed), { ...how, what: 'the unit to be told' });
     expect((await rig.plane.traffic('blog')).failures).toBe(0);
-  });
-
-  it('asks its clients to leave when another edge has taken over, and finishes what they have sent', async () => {
-    await start();
-    await rig.route(await rig.httpUnit((_request, response) => void setTimeout(() => response.end('ok'), 50)));
-    const client = session();
-    expect((await ask(client)).body.toString()).toBe('ok');
-    const drained = rig.plane.drain(60_000);
-    const last = await Promise.all([ask(client), ask(client), ask(client)]);
-    expect(last.map(({ body }) => body.toString())).toEqual(['ok', 'ok', 'ok']);
-    await drained;
-    expect(client.closed).toBe(true);
   });
 
   it('can be switched off', async () => {
