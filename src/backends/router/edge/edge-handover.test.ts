@@ -164,15 +164,44 @@ describe('an edge', () => {
     const options = await world.home({ programDir });
     const first = await world.start(options);
     const pid = await world.pid(options);
+    const programs = (): Promise<string[]> => readdir(join(options.stateDir, 'programs'));
+    const [ofFirst] = await programs();
     await first.close();
     await writeFile(join(programDir, 'daemon.js'), '// no part of the edge');
     const same = await world.start(options);
     expect(same.adopted).toBe(true);
     await same.close();
     await writeFile(join(programDir, 'lib/host-port.js'), '\n// changed\n', { flag: 'a' });
-    expect((await world.start(options)).adopted).toBe(false);
+    const second = await world.start(options);
+    expect(second.adopted).toBe(false);
     expect(await world.pid(options)).not.toBe(pid);
-    expect(await readdir(join(options.stateDir, 'programs'))).toHaveLength(1);
+    await until(() => !isRunning(pid), { what: 'the end of the first' });
+    await second.close();
+    await writeFile(join(programDir, 'lib/host-port.js'), '\n// changed again\n', { flag: 'a' });
+    await world.start(options);
+    expect(await programs()).not.toContain(ofFirst);
+  });
+
+  it('keeps its program for as long as it finishes something, for it may load some of it only then', async () => {
+    const options = await world.home();
+    const first = await world.start(options);
+    const { server, ...table } = await world.unit('one');
+    new WebSocketServer({ server });
+    await first.apply(table);
+    const socket = new WebSocket(`ws://${first.listen}/`, { headers: { host: 'blog.test' } });
+    world.undo(async () => socket.terminate());
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    const programs = (): Promise<string[]> => readdir(join(options.stateDir, 'programs'));
+    const [own = ''] = await programs();
+    await first.close();
+    const programDir = await mkdtemp(join(tmpdir(), 'edge-build-'));
+    world.undo(() => rm(programDir, { recursive: true, force: true }));
+    await cp(await builtProgram(), programDir, { recursive: true });
+    await writeFile(join(programDir, 'lib/host-port.js'), '\n// changed\n', { flag: 'a' });
+    const listen = changed(options, first.listen, 1).listen;
+    expect((await world.start({ ...options, listen, programDir })).adopted).toBe(false);
+    expect(await programs()).toHaveLength(2);
+    expect(await programs()).toContain(own);
   });
 
   it('leaves nothing when it is stopped, also of those it has taken over from', async () => {

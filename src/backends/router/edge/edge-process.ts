@@ -6,7 +6,7 @@ import { join, sep } from 'node:path';
 import { PlatformError } from '../../../domain/errors.ts';
 import { descriptorOf } from '../../../lib/listening.ts';
 import { keepProgram, readProgram } from '../../../lib/program-files.ts';
-import { isAlive, readProcess } from '../../../lib/processes.ts';
+import { allProcesses, isAlive, readProcess } from '../../../lib/processes.ts';
 import { boundFor, boundPort, doorsOf, type Ports } from './edge-doors.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 
@@ -69,13 +69,23 @@ export async function prepareProgram(options: EdgeRouterOptions): Promise<EdgePr
   return { fingerprint, entry: join(kept, ...ENTRY), keeperEntry: join(kept, ...KEEPER_ENTRY) };
 }
 
-/** Removes the programs of earlier edges; one that finishes its connections has loaded its own long ago. */
+/** Removes the programs of edges that have ended: those that finish their connections may still load what they need for them. */
 export async function removeOtherPrograms(options: EdgeRouterOptions, { entry }: EdgeProgram): Promise<void> {
   const programs = programsOf(options);
-  for (const name of await readdir(programs)) {
-    const path = join(programs, name);
-    if (!entry.startsWith(`${path}${sep}`)) await rm(path, { recursive: true, force: true });
+  const others = (await readdir(programs))
+    .map((name) => join(programs, name))
+    .filter((path) => !entry.startsWith(`${path}${sep}`));
+  if (others.length === 0) return;
+  const commands = await Promise.all(allProcesses().map(({ pid }) => commandLineOf(pid)));
+  for (const path of others) {
+    const isUsed = commands.some((command) => command.includes(`${path}${sep}`));
+    if (!isUsed) await rm(path, { recursive: true, force: true });
   }
+}
+
+/** '' without /proc, or where the process has gone meanwhile. */
+function commandLineOf(pid: number): Promise<string> {
+  return readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
 }
 
 /** All options that an edge goes by, but for where it is. */
@@ -157,9 +167,8 @@ export async function boundLog(path: string): Promise<void> {
 /** True while a process with this pid runs (a zombie does not) and is the edge of this home. */
 export async function isEdgeOf(options: EdgeRouterOptions, pid: number): Promise<boolean> {
   if (readProcess(pid)?.zombie !== false) return false;
-  // Without /proc, or gone meanwhile: only what answers on the socket is known to be the edge.
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '');
-  return command.includes(JSON.stringify(options.stateDir));
+  // Only what answers on the socket is known to be the edge where the system does not say.
+  return (await commandLineOf(pid)).includes(JSON.stringify(options.stateDir));
 }
 
 /** TERM, then KILL after `graceMs`; resolves once the process is gone. */
