@@ -38,14 +38,20 @@ export async function loadedApp(bench: Bench, env: Record<string, string> = {}):
   return { world, port: Number((await world.fetchApp(APP, '/port')).text), token: pusher.token };
 }
 
-/** `tls`: the server name to ask for; absent: plain HTTP. */
+interface LoadOptions {
+  /** The server name to ask for; absent: plain HTTP. */
+  readonly tls?: string;
+  /** Bytes of an answer; smaller ones are left out. */
+  readonly fromBytes?: number;
+}
+
 export async function publishLoadBeside(
   bench: Bench,
   through: Side,
   beside: { readonly what: string; readonly port: number; readonly pid?: number },
-  tls?: string,
+  { tls, fromBytes = 0 }: LoadOptions = {},
 ): Promise<void> {
-  for (const { bytes, name } of SIZES) {
+  for (const { bytes, name } of SIZES.filter((size) => size.bytes >= fromBytes)) {
     const head = [`GET /${bytes} HTTP/1.1`, `Host: ${HOST}`];
     const under = async (side: Partial<Side>, seconds: number): Promise<Sample> => {
       const before = side.pid === undefined ? 0 : await cpuMs(side.pid);

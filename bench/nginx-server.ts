@@ -1,4 +1,4 @@
-/** nginx with one worker before one app: it says to the app what the edge says, and keeps bodies in memory as the edge does. */
+/** nginx with one worker before one app: it says to the app what the edge says. */
 import { spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -27,8 +27,17 @@ export function nginxProgram(): string | undefined {
   return PROGRAMS.find((path) => existsSync(path));
 }
 
-/** `upstream`: a port on loopback. `tls`: it is spoken in place of plain HTTP. */
-export async function startNginx(program: string, upstream: number, tls?: TestCertificate): Promise<Nginx> {
+interface NginxOptions {
+  /** A port on loopback. */
+  readonly upstream: number;
+  /** It is spoken in place of plain HTTP. */
+  readonly tls?: TestCertificate;
+  /** Buffers that hold an answer of 64 KB whole; else those that nginx has by itself. */
+  readonly hasLargeBuffers?: boolean;
+}
+
+export async function startNginx(program: string, options: NginxOptions): Promise<Nginx> {
+  const { upstream, tls, hasLargeBuffers = false } = options;
   const directory = await mkdtemp(join(tmpdir(), 'nginx-'));
   const port = await freePort();
   const file = join(directory, 'nginx.conf');
@@ -36,7 +45,7 @@ export async function startNginx(program: string, upstream: number, tls?: TestCe
     await writeFile(join(directory, 'chain.pem'), tls.chain);
     await writeFile(join(directory, 'key.pem'), tls.key, { mode: 0o600 });
   }
-  await writeFile(file, configuration(directory, { port, upstream, isTls: tls !== undefined }));
+  await writeFile(file, configuration(directory, { port, upstream, isTls: tls !== undefined, hasLargeBuffers }));
   const child = spawn(program, ['-c', file, '-e', join(directory, 'error.log')], { stdio: 'ignore' });
   const ended = new Promise<void>((resolve) => {
     child.once('error', () => resolve());
@@ -78,6 +87,7 @@ interface Served {
   readonly port: number;
   readonly upstream: number;
   readonly isTls: boolean;
+  readonly hasLargeBuffers: boolean;
 }
 
 /** The versions and ciphers that are the edge's own, and tickets, which are on by themselves. */
@@ -88,7 +98,12 @@ const TLS = `
     ssl_session_cache off;
     ssl_session_tickets on;`;
 
-function configuration(directory: string, { port, upstream, isTls }: Served): string {
+const LARGE_BUFFERS = `
+      proxy_buffers 16 16k;
+      proxy_busy_buffers_size 128k;
+      proxy_max_temp_file_size 0;`;
+
+function configuration(directory: string, { port, upstream, isTls, hasLargeBuffers }: Served): string {
   const temporary = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   return `
 daemon off;
@@ -104,10 +119,7 @@ http {
     listen 127.0.0.1:${port}${isTls ? ' ssl' : ''} backlog=1024;${isTls ? TLS : ''}
     location / {
       proxy_pass http://app;
-      proxy_http_version 1.1;
-      proxy_buffers 16 16k;
-      proxy_busy_buffers_size 128k;
-      proxy_max_temp_file_size 0;
+      proxy_http_version 1.1;${hasLargeBuffers ? LARGE_BUFFERS : ''}
       proxy_set_header Connection "";
       proxy_set_header Host $http_host;
       proxy_set_header X-Forwarded-For $remote_addr;

@@ -25,10 +25,13 @@ export const tls: Measure = {
     const { world, port, token } = await loadedApp(bench, env);
     const certificate = await testCertificate(HOST);
     await present(world, token, certificate);
-    const other = { ...bench.keep(await startNginx(program, port, certificate)), what: 'through nginx' };
+    const other = {
+      ...bench.keep(await startNginx(program, { upstream: port, tls: certificate, hasLargeBuffers: true })),
+      what: 'through nginx',
+    };
     const through = { port: tlsPort, pid: await edgePid(world) };
     for (const isResumed of [false, true]) await publishHandshakes(bench, through, other, isResumed);
-    await publishLoadBeside(bench, through, other, HOST);
+    await publishLoadBeside(bench, through, other, { tls: HOST });
   },
 };
 
