@@ -60,6 +60,32 @@ describe('which certificates there are', () => {
     expect((await world.store.certificates()).map(({ app }) => app)).toEqual(['shop', 'shop']);
   });
 
+  it('one for each process with a name of its own, proven at that name, beside the one for all apps', async () => {
+    const world = await start({ dns: DNS });
+    const asked: { readonly names: readonly string[]; readonly challenges: readonly string[] }[] = [];
+    world.authority.fault = ({ names, challenges }) => {
+      asked.push({ names, challenges: [...challenges].sort() });
+      return null;
+    };
+    await world.addApps('shop');
+    const route = (...routedProcesses: string[]) =>
+      world.store.transact((tx) => tx.updateApp('shop', { routedProcesses }));
+    await route('admin');
+    await world.upkeep.round();
+    await route('admin', 'api');
+    await world.upkeep.round();
+    await world.upkeep.round();
+    const single = (name: string) => ({ names: [name], challenges: ['http-01', 'tls-alpn-01'] });
+    expect(asked).toEqual([
+      { names: ['*.apps.example.com'], challenges: ['dns-01', 'dns-persist-01'] },
+      single('admin.shop.apps.example.com'),
+      single('api.shop.apps.example.com'),
+    ]);
+    await route('api');
+    await world.upkeep.round();
+    expect(presented(world)).toEqual(['*.apps.example.com', 'api.shop.apps.example.com']);
+  });
+
   it('a name that goes and comes back has its certificate again, without an order', async () => {
     const world = await start({ wildcard: false });
     await world.addApps('shop');
