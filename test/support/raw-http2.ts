@@ -5,7 +5,9 @@ import { until } from './until.ts';
 
 /** GET https://blog.test/, packed. */
 export const HEADERS = Buffer.concat([Buffer.from([0x82, 0x87, 0x84, 0x41, 9]), Buffer.from('blog.test')]);
-const [SETTINGS, GOAWAY] = [4, 7];
+/** Of a client that takes no body before it says so. */
+export const NO_WINDOW = Buffer.from([0, 4, 0, 0, 0, 0]);
+const [RESET, SETTINGS, GOAWAY] = [3, 4, 7];
 /** As a last stream: any that the client may still have sent. */
 const MOST_STREAMS = 2 ** 31 - 1;
 const ACK = 1;
@@ -25,24 +27,27 @@ export class RawHttp2 {
   /** Numbers of streams. */
   readonly asked: number[] = [];
   readonly answered: number[] = [];
+  /** Given up by the server. */
+  readonly reset: number[] = [];
   /** The last stream that the server says to have seen; Infinity before it says so. */
   lastSeen = Number.POSITIVE_INFINITY;
   isClosed = false;
   #bytes = Buffer.alloc(0);
 
-  private constructor(socket: TLSSocket) {
+  private constructor(socket: TLSSocket, settings: Buffer) {
     this.socket = socket;
     socket.on('error', () => {});
     socket.on('close', () => (this.isClosed = true));
     socket.on('data', (bytes: Buffer) => this.#receive(bytes));
-    socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(SETTINGS, 0, 0)]));
+    socket.write(Buffer.concat([Buffer.from('PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n'), frame(SETTINGS, 0, 0, settings)]));
   }
 
-  static async connect(port: number): Promise<RawHttp2> {
+  /** `settings`: of the client, as they go over the wire. */
+  static async connect(port: number, settings: Buffer = Buffer.alloc(0)): Promise<RawHttp2> {
     const how = { host: '127.0.0.1', port, servername: 'blog.test', rejectUnauthorized: false };
     const socket = connect({ ...how, ALPNProtocols: ['h2'] });
     await once(socket, 'secureConnect');
-    return new RawHttp2(socket);
+    return new RawHttp2(socket, settings);
   }
 
   /** The server takes no more requests, and has said which was the last one. */
@@ -75,6 +80,7 @@ export class RawHttp2 {
   #take(bytes: Buffer): void {
     const [type = 0, flags = 0] = bytes.subarray(3, 5);
     if (type <= 1 && (flags & END_STREAM) !== 0) this.answered.push(bytes.readUInt32BE(5));
+    if (type === RESET) this.reset.push(bytes.readUInt32BE(5));
     if (type === SETTINGS && (flags & ACK) === 0) this.socket.write(frame(SETTINGS, ACK, 0));
     if (type === GOAWAY) this.lastSeen = Math.min(this.lastSeen, bytes.readUInt32BE(9));
   }

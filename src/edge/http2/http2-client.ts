@@ -27,11 +27,6 @@ const RESETS_PER_SECOND = 20;
 /** Frames that break the rules, and streams beyond the limit, that are borne before the connection ends. */
 const MOST_INVALID = 32;
 const MOST_SETTINGS = 32;
-/** Where another edge has taken over, a connection on which nothing is asked for so long is ended. */
-const QUIET_MS = 100;
-/** One that is never quiet is ended all the same after so long. */
-const LEAVE_MS = 2_000;
-
 /** A client's connection that speaks HTTP/2: every stream of it is a request as any other. */
 export class Http2Client implements Client, GatedConnection, Watched {
   deadline = Number.POSITIVE_INFINITY;
@@ -95,8 +90,8 @@ export class Http2Client implements Client, GatedConnection, Watched {
   }
 
   #armIdle(): void {
-    const { idleMs, lingerMs } = this.#plane.settings.timeouts;
-    const openMs = this.#plane.draining ? QUIET_MS : idleMs;
+    const { idleMs, quietMs, lingerMs } = this.#plane.settings.timeouts;
+    const openMs = this.#plane.draining ? quietMs : idleMs;
     this.deadline = this.#plane.deadlines.after(this.#session.closed ? lingerMs : openMs);
   }
 
@@ -144,7 +139,7 @@ export class Http2Client implements Client, GatedConnection, Watched {
    * of its requests nobody has seen, so that it sends them again (RFC 9113 section 6.8).
    */
   #leave(): void {
-    this.#leavesAt ??= this.#plane.deadlines.after(LEAVE_MS);
+    this.#leavesAt ??= this.#plane.deadlines.after(this.#plane.settings.timeouts.leaveMs);
     if (performance.now() >= this.#leavesAt) this.closeWhenIdle();
   }
 }

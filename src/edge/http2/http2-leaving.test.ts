@@ -68,7 +68,7 @@ it('a request sent before the client hears that another edge has taken over is a
 });
 
 it('a client that goes on asking is told at last which of its requests nobody has seen', async () => {
-  await start(0);
+  await start(0, { timeouts: { leaveMs: 200 } });
   const client = await rawClient();
   const drained = rig.plane.drain(LONG_MS);
   while (!client.isLeft) {
@@ -78,7 +78,7 @@ it('a client that goes on asking is told at last which of its requests nobody ha
   client.ask();
   await drained;
   await client.has(({ isClosed }) => isClosed, 'the end of the connection');
-  expect(client.answered.length).toBeGreaterThan(1);
+  expect(client.answered.length).toBeGreaterThan(0);
   expect(client.answered).toEqual(client.asked.filter((number) => number <= client.lastSeen));
   expect(client.asked.at(-1)).toBeGreaterThan(client.lastSeen);
 });

@@ -100,7 +100,8 @@ export class Http2Request implements Requester, Watched {
 
   exchangeDone(): void {
     this.#user = null;
-    this.#plane.deadlines.forget(this);
+    // The client may take no more of it.
+    this.arm(this.#plane.settings.timeouts.stallMs);
     if (this.#isGone || this.#stream.destroyed) return;
     this.#stream.end();
     // Nobody wants the rest of the body.

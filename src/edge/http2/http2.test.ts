@@ -3,7 +3,7 @@ import { type ClientHttp2Session, type ClientHttp2Stream, connect, constants } f
 import { connect as connectTls } from 'node:tls';
 import { afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { EdgeRig, RawClient, type RigSettings } from '../../../test/support/edge-rig.ts';
-import { frame, HEADERS } from '../../../test/support/raw-http2.ts';
+import { frame, HEADERS, NO_WINDOW, RawHttp2 } from '../../../test/support/raw-http2.ts';
 import { testCertificate, type TestCertificate } from '../../../test/support/test-certificates.ts';
 import { until } from '../../../test/support/until.ts';
 import type { RouteRules, Target } from '../../domain/routes/router.ts';
@@ -250,6 +250,14 @@ describe('HTTP/2', () => {
     stream.close(constants.NGHTTP2_CANCEL);
     await until(() => Promise.resolve(wasClosed), { ...how, what: 'the unit to be told' });
     expect((await rig.plane.traffic('blog')).failures).toBe(0);
+  });
+
+  it('gives up a page of its own that its client does not take', async () => {
+    await start({ timeouts: { stallMs: 50 } });
+    const client = await RawHttp2.connect(rig.tlsPort, NO_WINDOW);
+    const number = client.ask();
+    await client.has(({ reset }) => reset.includes(number), 'the end of the request');
+    client.socket.destroy();
   });
 
   it('can be switched off', async () => {

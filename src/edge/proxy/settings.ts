@@ -28,6 +28,10 @@ export interface Timeouts {
   readonly headMs: number;
   /** A client connection without a request. */
   readonly idleMs: number;
+  /** The same for HTTP/2, once another edge has taken over: then the client is told to leave. */
+  readonly quietMs: number;
+  /** A client of HTTP/2 that is never quiet is told to leave after so long. */
+  readonly leaveMs: number;
   readonly connectMs: number;
   /** In the queue of a target. */
   readonly queueMs: number;
@@ -86,6 +90,8 @@ export const DEFAULT_SETTINGS: Settings = {
     firstByteMs: 15_000,
     headMs: 15_000,
     idleMs: 75_000,
+    quietMs: 100,
+    leaveMs: 10_000,
     connectMs: 5_000,
     queueMs: 10_000,
     answerMs: 60_000,

@@ -117,18 +117,16 @@ export class TlsListener {
   }
 
   #secured(socket: TLSSocket): void {
-    const key = keyOf(socket);
-    const greeting = this.#greetings.get(key);
+    const greeting = this.#greetings.get(keyOf(socket));
     if (greeting === undefined) {
       socket.destroy();
       return;
     }
-    this.#greetings.delete(key);
     if (socket.alpnProtocol === 'h2') void this.#beginHttp2(socket, greeting);
     else this.#begin(socket, greeting, new ClientConnection(this.#plane, socket, greeting.peer));
   }
 
-  /** What HTTP/2 needs is loaded when somebody speaks it. */
+  /** What HTTP/2 needs is loaded when somebody speaks it; until then the connection is one that greets. */
   async #beginHttp2(socket: TLSSocket, greeting: Greeting): Promise<void> {
     const { Http2Client } = await import('../http2/http2-client.ts');
     if (!socket.destroyed) this.#begin(socket, greeting, new Http2Client(this.#plane, socket, greeting.peer));
@@ -137,6 +135,7 @@ export class TlsListener {
   #begin(socket: TLSSocket, greeting: Greeting, client: Client & GatedConnection): void {
     greeting.becomes(client);
     this.#onClient(client, socket);
+    this.#greetings.delete(keyOf(socket));
   }
 
   /** Most likely somebody has written `http:` before an address with this port. */
