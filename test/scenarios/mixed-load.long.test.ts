@@ -31,7 +31,7 @@ const CERTIFICATES = 20;
 const SOCKETS = 200;
 /** At the edge whose worker is killed. */
 const LATE_SOCKETS = 20;
-const CONNECTIONS = { https: 32, http2: 4 };
+const CONNECTIONS = { https: 32, once: 16, http2: 4 };
 const [BLOG, CHAT] = ['blog.localhost', 'chat.localhost'];
 
 const chatServer = `const { createHash } = require('node:crypto');
@@ -186,7 +186,11 @@ it(`${DEPLOYS} pushes, ${UPGRADES} upgrades and ${CERTIFICATES} renewals under $
   const echoes = await openEchoes(SOCKETS);
   const https = kept(overHttp1({ port: tls, host: BLOG, isSecure: true, connections: CONNECTIONS.https }));
   const http2 = kept(overHttp2({ port: tls, host: BLOG, connections: CONNECTIONS.http2 }));
-  const load = startOpenLoop(PER_SECOND, [https, http2], (text) => /^blog [0-9]+$/.test(text));
+  const once = kept(overHttp1({ port: tls, host: BLOG, isSecure: true, connections: CONNECTIONS.once, isKept: false }));
+  // One request of six comes by a connection of its own.
+  const load = startOpenLoop(PER_SECOND, [https, http2, https, http2, once, http2], (text) =>
+    /^blog [0-9]+$/.test(text),
+  );
   const edges = new Set([await edgePid(world)]);
   for (let n = 1; n <= DEPLOYS; n++) {
     await push(n);

@@ -1,4 +1,4 @@
-/** Clients of one host that ask for `/` as browsers do, over kept connections. */
+/** Clients of one host that ask for `/` as browsers do. */
 import { Agent as HttpAgent, get as httpGet } from 'node:http';
 import { type ClientHttp2Session, type ClientHttp2Stream, connect as http2Connect, constants } from 'node:http2';
 import { Agent as HttpsAgent, get as httpsGet } from 'node:https';
@@ -20,14 +20,16 @@ export interface HttpClient {
   readonly host: string;
 }
 
-/** `connections`: at most, kept alive. */
-export function overHttp1({
-  port,
-  host,
-  isSecure,
-  connections,
-}: HttpClient & { readonly isSecure: boolean; readonly connections: number }): Asking {
-  const how = { keepAlive: true, maxSockets: connections };
+interface Http1Client extends HttpClient {
+  readonly isSecure: boolean;
+  /** At most. */
+  readonly connections: number;
+  /** False: each request has a connection of its own. */
+  readonly isKept?: boolean;
+}
+
+export function overHttp1({ port, host, isSecure, connections, isKept = true }: Http1Client): Asking {
+  const how = { keepAlive: isKept, maxSockets: connections };
   const agent = isSecure ? new HttpsAgent({ ...how, servername: host, rejectUnauthorized: false }) : new HttpAgent(how);
   const get = isSecure ? httpsGet : httpGet;
   const ask: Ask = () =>

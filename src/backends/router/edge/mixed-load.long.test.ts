@@ -21,7 +21,7 @@ const SOCKETS = 200;
 /** At the edge whose worker is killed; the system shares them out between its two. */
 const LATE_SOCKETS = 60;
 /** Requests at one time, by what they are sent over. */
-const LANES = { http: 8, https: 8, http2: 16 };
+const LANES = { http: 8, https: 8, http2: 16, once: 4 };
 const SESSIONS = 4;
 const PAUSE_MS = 4;
 const NAMES = ['blog.test', 'chat.test'];
@@ -213,6 +213,8 @@ it(`${DEPLOYS} deploys, ${REPLACEMENTS} edges and ${CERTIFICATES} certificates f
   const kept = { host: 'blog.test', connections: LANES.https };
   load.add('HTTP/1.1', LANES.http, asked(overHttp1({ ...kept, port: plain, isSecure: false })));
   load.add('HTTP/1.1 over TLS', LANES.https, asked(overHttp1({ ...kept, port: tls, isSecure: true })));
+  const once = { ...kept, port: tls, isSecure: true, isKept: false };
+  load.add('HTTP/1.1 over TLS, a connection each', LANES.once, asked(overHttp1(once)));
   load.add('HTTP/2', LANES.http2, asked(overHttp2({ ...kept, port: tls, connections: SESSIONS })));
   await load.more(100);
 
