@@ -17,3 +17,8 @@ export function listeners(hasTls: boolean): Listeners {
 export function listenerDescriptors(hasTls: boolean): number[] {
   return hasTls ? [LISTENER_FD, TLS_LISTENER_FD] : [LISTENER_FD];
 }
+
+/** In a worker: of the file that it keeps its live counts in (live-counts.ts). */
+export function countsDescriptor(hasTls: boolean): number {
+  return LISTENER_FD + listenerDescriptors(hasTls).length;
+}

@@ -1,10 +1,11 @@
 import type { AppTraffic } from '../domain/routes/router.ts';
 import { answersTogether, NO_ANSWERS } from '../lib/answer-counts.ts';
+import type { LiveCount } from './live-counts.ts';
 import type { AppCount } from './routing/traffic.ts';
 
 export const NO_TRAFFIC: AppTraffic = { requests: 0, failures: 0, answers: NO_ANSWERS };
 
-/** What workers have reported of their counters, so that nothing of it is lost with them: what was open in one that is gone has failed. */
+/** What workers have counted, so that nothing of it is lost with them: what was open in one that is gone has failed. */
 export class WorkerCounts<W> {
   readonly #reported = new Map<W, Map<string, AppCount>>();
   readonly #ofTheGone = new Map<string, AppTraffic>();
@@ -15,20 +16,22 @@ export class WorkerCounts<W> {
     this.#reported.set(worker, known);
   }
 
-  /** The worker is gone; nothing more will come of it. */
-  gone(worker: W): void {
-    for (const app of this.#reported.get(worker)?.keys() ?? []) {
-      this.#ofTheGone.set(app, sum(this.#ofTheGone.get(app) ?? NO_TRAFFIC, this.asGone(worker, app)));
+  /** The worker is gone; nothing more will come of it. `live`: what it had under way, newer than what it has reported. */
+  gone(worker: W, live: ReadonlyMap<string, LiveCount>): void {
+    for (const app of new Set([...(this.#reported.get(worker)?.keys() ?? []), ...live.keys()])) {
+      this.#ofTheGone.set(app, sum(this.#ofTheGone.get(app) ?? NO_TRAFFIC, this.asGone(worker, app, live)));
     }
     this.#reported.delete(worker);
   }
 
   /** What a worker that does not answer any more has counted. */
-  asGone(worker: W, app: string): AppTraffic {
-    const count = this.#reported.get(worker)?.get(app);
+  asGone(worker: W, app: string, live: ReadonlyMap<string, LiveCount>): AppTraffic {
+    const reported = this.#reported.get(worker)?.get(app);
+    const count = live.get(app) ?? reported;
     if (count === undefined) return NO_TRAFFIC;
-    const { requests, failures, open, answers } = count;
-    return { requests: requests + open, failures: failures + open, answers };
+    const { requests, unanswered, failures, open } = count;
+    const answers = reported?.answers ?? NO_ANSWERS;
+    return { requests: requests + unanswered, failures: failures + open, answers };
   }
 
   /** Of all workers that are gone. */

@@ -8,6 +8,7 @@ import { withChange } from './control/table-change.ts';
 import type { EdgeLog } from './edge-log.ts';
 import { Link, type ProcessRequest } from './link.ts';
 import { listenerDescriptors } from './listener.ts';
+import { lastLiveCounts, liveCounts, openLiveCounts } from './live-counts.ts';
 import type { EdgeOptions } from './options.ts';
 import type { Ports, Serving } from './serving.ts';
 import { LiveCertificates, type Presented } from './tls/live-certificates.ts';
@@ -24,15 +25,21 @@ const STOP_SLACK_MS = 2_000;
 interface Worker {
   readonly process: ChildProcess;
   readonly link: Link;
+  /** Descriptor of its live counts (live-counts.ts). */
+  readonly countsFd: number;
+  /** It accepts, and another one takes its place when it is lost. */
+  isServing: boolean;
 }
 
 /** Several processes that accept from one listener, each with a data plane of its own; lost ones are replaced. */
 export class WorkerGroup implements Serving {
   readonly #count: number;
   readonly #hasTls: boolean;
+  readonly #runDir: string;
   readonly #log: EdgeLog;
   readonly #all = new Set<Worker>();
-  readonly #ready = new Set<Worker>();
+  /** Those that answer; from before they accept, so that no request goes by another table than the one that is said to be in force. */
+  readonly #awake = new Set<Worker>();
   /** Those whose counters are their own yet. */
   readonly #counting = new Set<Worker>();
   readonly #counts = new WorkerCounts<Worker>();
@@ -44,7 +51,8 @@ export class WorkerGroup implements Serving {
   #isEnding = false;
   #restartMs = FIRST_RESTART_MS;
 
-  constructor({ workers, tls }: Pick<EdgeOptions, 'workers' | 'tls'>, log: EdgeLog) {
+  constructor({ workers, tls, runDir }: Pick<EdgeOptions, 'workers' | 'tls' | 'runDir'>, log: EdgeLog) {
+    this.#runDir = runDir;
     this.#count = workers;
     this.#hasTls = tls !== null;
     this.#log = log;
@@ -65,7 +73,7 @@ export class WorkerGroup implements Serving {
     const table = withChange(this.#table, change);
     if (table === null) return false;
     this.#table = table;
-    await Promise.all([...this.#ready].map((worker) => this.#changeOne(worker, change, table)));
+    await Promise.all([...this.#awake].map((worker) => this.#changeOne(worker, change, table)));
     return true;
   }
 
@@ -94,7 +102,8 @@ export class WorkerGroup implements Serving {
     let total = NO_TRAFFIC;
     for (const { worker, answer } of await Promise.all(asked)) {
       // One that has gone meanwhile is counted with those that are gone.
-      if (this.#counting.has(worker)) total = sum(total, answer ?? this.#counts.asGone(worker, app));
+      if (this.#counting.has(worker))
+        total = sum(total, answer ?? this.#counts.asGone(worker, app, liveCounts(worker.countsFd)));
     }
     return sum(total, this.#counts.ofTheGone(app));
   }
@@ -134,18 +143,19 @@ export class WorkerGroup implements Serving {
   /** Resolves once the worker accepts and has the table; rejects when it cannot. */
   async #fork(): Promise<void> {
     const born = performance.now();
+    const countsFd = openLiveCounts(this.#runDir);
     const child = fork(process.argv[1] ?? '', process.argv.slice(2), {
       env: { ...process.env, [WORKER_MARK]: '1' },
-      stdio: ['ignore', 'inherit', 'inherit', ...listenerDescriptors(this.#hasTls), 'ipc'],
+      stdio: ['ignore', 'inherit', 'inherit', ...listenerDescriptors(this.#hasTls), countsFd, 'ipc'],
     });
-    const worker = { process: child, link: new Link(child) };
+    const worker: Worker = { process: child, link: new Link(child), countsFd, isServing: false };
     this.#all.add(worker);
     // A message to a worker that has just died; its 'exit' settles everything.
     child.on('error', () => {});
     child.once('exit', () => this.#lost(worker, performance.now() - born));
     this.#listenTo(worker);
     await worker.link.awake;
-    // Before it accepts, so that it never answers by an empty table; and after, for a table that came meanwhile.
+    if (this.#all.has(worker)) this.#awake.add(worker);
     await this.#inform(worker);
     const ports = this.#isEnding ? null : await worker.link.ask({ op: 'listen' }).catch((error: unknown) => error);
     if (ports instanceof Error || typeof ports !== 'object' || ports === null) {
@@ -153,8 +163,7 @@ export class WorkerGroup implements Serving {
       throw ports instanceof Error ? ports : new Error('a worker died at start');
     }
     this.#ports = ports as Ports;
-    this.#ready.add(worker);
-    await this.#inform(worker);
+    worker.isServing = true;
   }
 
   async #inform({ link }: Worker): Promise<void> {
@@ -163,17 +172,17 @@ export class WorkerGroup implements Serving {
   }
 
   #listenTo(worker: Worker): void {
-    const { process: child, link } = worker;
+    const { process: child, link, countsFd } = worker;
     this.#counting.add(worker);
     child.on('message', (news: Partial<Extract<WorkerNews, { counts: unknown }>>) => {
-      // Whatever it says is a sign of life; before it has been born it has until its start fails.
-      if (this.#ready.has(worker)) this.#heartbeats.beat(child.pid ?? 0);
+      // Whatever it says is a sign of life.
+      if (this.#awake.has(worker)) this.#heartbeats.beat(child.pid ?? 0);
       if (news.counts !== undefined) this.#counts.update(worker, news.counts);
     });
     // Everything that it said has been read.
     void link.ended.then(() => {
       this.#counting.delete(worker);
-      this.#counts.gone(worker);
+      this.#counts.gone(worker, lastLiveCounts(countsFd));
     });
   }
 
@@ -186,8 +195,8 @@ export class WorkerGroup implements Serving {
   #lost(worker: Worker, livedMs: number): void {
     this.#heartbeats.forget(worker.process.pid ?? 0);
     this.#all.delete(worker);
-    const served = this.#ready.delete(worker);
-    if (this.#isEnding || !served) return;
+    this.#awake.delete(worker);
+    if (this.#isEnding || !worker.isServing) return;
     this.#restartMs = livedMs > STEADY_MS ? FIRST_RESTART_MS : Math.min(this.#restartMs * 2, LAST_RESTART_MS);
     this.#log.line(`worker ${worker.process.pid ?? 0} is gone, another one starts`);
     this.#replace();
@@ -207,6 +216,6 @@ export class WorkerGroup implements Serving {
 
   /** A worker that dies meanwhile answers undefined. */
   #askAll(request: ProcessRequest): Promise<unknown[]> {
-    return Promise.all([...this.#ready].map(({ link }) => link.ask(request)));
+    return Promise.all([...this.#awake].map(({ link }) => link.ask(request)));
   }
 }

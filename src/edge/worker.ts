@@ -1,7 +1,8 @@
 import { perform } from './control/operations.ts';
 import type { EdgeLog } from './edge-log.ts';
 import { type ProcessRequest, answerOver } from './link.ts';
-import { listeners } from './listener.ts';
+import { countsDescriptor, listeners } from './listener.ts';
+import { LiveCounts } from './live-counts.ts';
 import type { EdgeOptions } from './options.ts';
 import { DataPlane } from './proxy/data-plane.ts';
 import type { AppCount } from './routing/traffic.ts';
@@ -38,7 +39,7 @@ export function runWorker(options: EdgeOptions, log: EdgeLog): void {
   const tell = (news: WorkerNews): void => {
     if (process.connected) process.send?.(news);
   };
-  plane.reportTraffic((counts) => tell({ counts }));
+  plane.reportTraffic((counts) => tell({ counts }), new LiveCounts(countsDescriptor(options.tls !== null)));
   setInterval(() => tell({ beat: true }), BEAT_MS).unref();
   // Signals are for the first process; a terminal sends them to all.
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => {});

@@ -10,6 +10,7 @@ import { PLATFORM, withPlatform } from '../routing/platform-route.ts';
 import { type LiveRoute, LiveTable } from '../routing/route-table.ts';
 import { TargetPools } from '../routing/target-pools.ts';
 import { type AppCount, Traffic } from '../routing/traffic.ts';
+import type { LiveCounts } from '../live-counts.ts';
 import type { Ports, Serving } from '../serving.ts';
 import { LiveCertificates, type Presented } from '../tls/live-certificates.ts';
 import type { TlsListener } from '../tls/tls-listener.ts';
@@ -173,8 +174,8 @@ export class DataPlane implements Serving {
   }
 
   /** See Traffic. */
-  reportTraffic(report: (counts: readonly AppCount[]) => void): void {
-    this.#traffic.reportTo(report);
+  reportTraffic(report: (counts: readonly AppCount[]) => void, live: LiveCounts | null = null): void {
+    this.#traffic.reportTo(report, live);
   }
 
   /** Idle connections are left to their clients, and to their own time-out: one that is closed may just be in use again. */

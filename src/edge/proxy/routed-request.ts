@@ -31,8 +31,9 @@ export class RoutedRequest {
 
   /** The head of an answer, whoever gives it. */
   answered(status: number): void {
+    const wasWaiting = this.#isOpen && this.#status === 0;
     this.#status = status;
-    this.route.counter.answered(status, performance.now() - this.begunAt);
+    this.route.counter.answered(status, performance.now() - this.begunAt, wasWaiting);
   }
 
   /** Nothing more comes of it. `unit`: who was asked for the answer, '' for nobody. */
@@ -59,6 +60,6 @@ export class RoutedRequest {
   ended(): void {
     if (!this.#isOpen) return;
     this.#isOpen = false;
-    this.route.counter.ended();
+    this.route.counter.ended(this.#status !== 0);
   }
 }

@@ -60,6 +60,24 @@ it('what a worker had counted when it died is not lost, and what it had begun ha
   expect(await ask()).toBe(true);
 });
 
+it('a request is in the record also when its worker is killed the moment the unit sees it, and none that was answered', async () => {
+  await start(2);
+  const victims = await workers();
+  let seen = 0;
+  const table = await world.unit('one', (_request, response) => {
+    if (seen++ === 0) for (const victim of victims) process.kill(victim, 'SIGKILL');
+    response.end('one');
+  });
+  await router.apply(table);
+  const asked = await Promise.all(Array.from({ length: REQUESTS }, () => ask()));
+  const answered = asked.filter(Boolean).length;
+  // The unit has seen those that were answered, too.
+  await expect.poll(async () => (await router.traffic('blog')).failures).toBeGreaterThanOrEqual(seen - answered);
+  const { requests, failures } = await router.traffic('blog');
+  expect(failures).toBeLessThanOrEqual(REQUESTS - answered);
+  expect([seen - answered > 0, requests]).toEqual([true, failures + answered]);
+});
+
 it('the lines of requests come from all workers, and to the last from an edge that is replaced', async () => {
   const options = await world.home({ workers: 2 });
   router = await world.start(options);
