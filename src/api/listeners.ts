@@ -1,7 +1,7 @@
 /** The HTTP listeners of the API: TCP, and a unix socket that only the owner of the machine can open. */
 import { lstat, unlink } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { type AddressInfo, Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { PlatformError } from '../domain/errors.ts';
 import { hostPort } from '../lib/host-port.ts';
@@ -33,13 +33,20 @@ export interface Handlers {
   readonly upgrade: (request: IncomingMessage, socket: Duplex, head: Buffer) => boolean;
 }
 
+interface Patience {
+  /** For the whole head of a request. */
+  readonly headersTimeoutMs?: number;
+  readonly timeoutsCheckMs?: number;
+}
+
 /** Throws PlatformError `config.invalid` when the address cannot be had. */
 export async function listenOnTcp(
   handler: Handlers,
   listen: Listen,
   proxies: TrustedProxies,
+  patience: Patience = {},
 ): Promise<{ server: Server; address: Listen }> {
-  const server = httpServer(handler, proxies);
+  const server = httpServer(handler, proxies, patience);
   await opened(listening(server, { host: listen.host, port: listen.port }), hostPort(listen), 'TANCHO_API_LISTEN');
   const { address, port } = server.address() as AddressInfo;
   return { server, address: { host: address, port } };
@@ -70,11 +77,15 @@ export async function closeServer(server: Server, graceMs: number): Promise<void
 }
 
 /** `proxies`: null where nobody but the owner of the machine can connect. */
-function httpServer(handlers: Handlers, proxies: TrustedProxies | null): Server {
+function httpServer(
+  handlers: Handlers,
+  proxies: TrustedProxies | null,
+  { headersTimeoutMs = HEADERS_TIMEOUT_MS, timeoutsCheckMs = TIMEOUTS_CHECK_MS }: Patience = {},
+): Server {
   const server = createServer({
     keepAliveTimeout: KEEP_ALIVE_MS,
-    headersTimeout: HEADERS_TIMEOUT_MS,
-    connectionsCheckingInterval: TIMEOUTS_CHECK_MS,
+    headersTimeout: headersTimeoutMs,
+    connectionsCheckingInterval: timeoutsCheckMs,
     requestTimeout: 0,
     // An answer may take minutes to begin: nothing in between shall take the connection for dead.
     keepAlive: true,
@@ -86,12 +97,28 @@ function httpServer(handlers: Handlers, proxies: TrustedProxies | null): Server 
   server.on('upgrade', (request, socket, head) => {
     if (!handlers.upgrade(request, socket, head)) server.emit('connection', withoutUpgrade(request, socket, head));
   });
-  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET' || !socket.writable) return socket.destroy();
-    const status = error.code === 'HPE_HEADER_OVERFLOW' ? '431 Request Header Fields Too Large' : '400 Bad Request';
-    socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n${status.slice(4)}\n`);
-  });
+  server.on('clientError', refuseUnreadable);
   return server;
+}
+
+const STATUS_OF_UNREADABLE: Readonly<Record<string, string>> = {
+  HPE_HEADER_OVERFLOW: '431 Request Header Fields Too Large',
+  ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
+};
+
+/**
+ * Browsers open connections ahead. What is said on one that was never used is taken for the answer to the request that comes next: nothing is
+ * said there, and 408 for a request that is late, which they know to send again.
+ */
+function refuseUnreadable({ code = '' }: NodeJS.ErrnoException, socket: Duplex): void {
+  const isLate = code === 'ERR_HTTP_REQUEST_TIMEOUT';
+  const isUnused = isLate && socket instanceof Socket && socket.bytesRead === 0;
+  if (code === 'ECONNRESET' || isUnused || !socket.writable) {
+    socket.destroy();
+    return;
+  }
+  const status = STATUS_OF_UNREADABLE[code] ?? '400 Bad Request';
+  socket.end(`HTTP/1.1 ${status}\r\nConnection: close\r\nContent-Type: text/plain\r\n\r\n${status.slice(4)}\n`);
 }
 
 /** Whoever offers a protocol that is not spoken here is answered in plain HTTP: the request is read again without the offer. */
