@@ -27,7 +27,7 @@ export const passwordOperations: readonly Operation[] = [
     access: 'public',
     params: Type.Object({ email: Type.String() }),
     query: Type.Object({ token: queryText }),
-    body: Type.Object({ password: optionalText, new: optionalText }),
+    body: Type.Object({ token: optionalText, password: optionalText, new: optionalText }),
     isBodyOptional: true,
     errors: [
       'input.invalid_json',
@@ -38,7 +38,7 @@ export const passwordOperations: readonly Operation[] = [
     ],
     handle: ({ useCases, caller, address }, { params, query, body }) => {
       const password = body.password ?? body.new;
-      const token = query.token ?? '';
+      const token = body.token ?? query.token ?? '';
       return useCases.users.resetPassword(caller, { email: params.email, token, password, address });
     },
   }),

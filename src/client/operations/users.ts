@@ -45,7 +45,11 @@ export interface UsersTypes {
   'users.reset_password': {
     readonly params: { readonly email: string };
     readonly query: { readonly token?: string | number | boolean | undefined };
-    readonly body: { readonly password?: string | null | undefined; readonly new?: string | null | undefined };
+    readonly body: {
+      readonly token?: string | null | undefined;
+      readonly password?: string | null | undefined;
+      readonly new?: string | null | undefined;
+    };
     readonly answer: void;
   };
   /** Make an admin a user like others; the last one stays. */

@@ -172,8 +172,9 @@ To choose one:
   tancho user reset ${email} \\
   --token ${token}
 
-or send a POST request to /users/<your e-mail>/password?token=<the token
-above>; without a body, a random password is set and mailed to you.
+or open the dashboard, where "I have a token" asks for it, or send a POST
+request to /users/<your e-mail>/password with the token as "token" of its
+JSON body; without "password" in it, a random one is set and mailed to you.
 
 The token works once, within ${RESET_HOURS} hours. Your old password stays valid until
 then. If you did not ask for this, there is nothing to do.
