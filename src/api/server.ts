@@ -152,7 +152,12 @@ function dashboard(request: IncomingMessage, response: ServerResponse, logger: L
     .catch((error: unknown) => {
       logger.error({ err: error, reqId: id, path: request.url?.split('?', 1)[0] }, 'the dashboard cannot be served');
       if (response.headersSent) response.destroy();
-      else response.writeHead(500, commonHeaders(id)).end();
+      else
+        response
+          .writeHead(500, { ...commonHeaders(id), 'content-type': 'text/plain; charset=utf-8' })
+          .end(
+            `The dashboard cannot be served; the log of the server says why (request ${id}). Load the page again.\n`,
+          );
     });
 }
 

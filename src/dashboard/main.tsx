@@ -1,19 +1,17 @@
-import { effect } from '@preact/signals';
 import { render } from 'preact';
-import { problemOf } from './api/problem.ts';
 import { hasExpired, session } from './api/session.ts';
 import { recognise } from './api/sign-in.ts';
-import { comebacks } from './api/connection.ts';
-import { ProblemNote } from './parts/content.tsx';
+import { useResource } from './data/resource.ts';
+import { ProblemNote, Waiting } from './parts/content.tsx';
 import { followLinks } from './routing/location.ts';
 import { Shell } from './shell.tsx';
 import { SignIn, SignInAgain } from './sign-in.tsx';
 import { followSystemTheme } from './theme.ts';
 
-const root = document.getElementById('app');
+const RECOGNISE_AGAIN_MS = 2_000;
 
 function Dashboard() {
-  if (session.value === 'unknown') return null;
+  if (session.value === 'unknown') return <Recognising />;
   if (session.value === 'none') return <SignIn />;
   return (
     <>
@@ -23,19 +21,22 @@ function Dashboard() {
   );
 }
 
-async function begin(): Promise<void> {
-  if (root === null) return;
-  followSystemTheme();
-  followLinks();
-  try {
-    await recognise();
-  } catch (thrown) {
-    const again = (): void => location.reload();
-    render(<ProblemNote problem={problemOf(thrown)} again={again} />, root);
-    effect(() => void (comebacks.value > 0 && again()));
-    return;
-  }
-  render(<Dashboard />, root);
+/** Whatever is in the way is told, and asked again until it is gone. */
+function Recognising() {
+  const answer = useResource('who', recognise, RECOGNISE_AGAIN_MS);
+  const problem = answer.problem.value;
+  return (
+    <main class="sign-in">
+      <h1 class="unseen">Tancho</h1>
+      {problem === null ? <Waiting /> : <ProblemNote problem={problem} again={() => answer.refresh()} />}
+    </main>
+  );
 }
 
-void begin();
+const root = document.getElementById('app');
+if (root !== null) {
+  followSystemTheme();
+  root.replaceChildren();
+  followLinks();
+  render(<Dashboard />, root);
+}

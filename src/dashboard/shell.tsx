@@ -4,7 +4,7 @@ import { isLost, tryAgain } from './api/connection.ts';
 import { problemOf } from './api/problem.ts';
 import { viewer } from './api/session.ts';
 import { NAVIGATION } from './navigation.ts';
-import { Empty, Head, Note } from './parts/content.tsx';
+import { Empty, Head, Note, Waiting } from './parts/content.tsx';
 import { Confirmation } from './parts/dialog.tsx';
 import { Keys } from './keys.tsx';
 import { isPaletteOpen, listenToKeys, Palette } from './palette.tsx';
@@ -164,7 +164,7 @@ function CurrentScreen() {
   }, [route]);
   if (found === null) return <NotFound />;
   if (failed !== '') return <Outdated />;
-  if (shown === null || shown.of !== route) return null;
+  if (shown === null || shown.of !== route) return <Waiting />;
   const Current = shown.screen;
   return <Current key={JSON.stringify(found.params)} params={found.params} />;
 }

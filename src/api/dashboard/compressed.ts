@@ -34,6 +34,8 @@ export class Compressed {
     if (kept !== undefined) return kept;
     const made = compress(bytes, encoding);
     this.#kept.set(name, made);
+    // Whoever asks next has it made anew; those who wait are told.
+    made.catch(() => this.#kept.delete(name));
     this.#forgetLater();
     const { length } = await made;
     this.#bytes += length;

@@ -2,16 +2,24 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { once } from '../../lib/once.ts';
 import { commonHeaders } from '../answer-headers.ts';
 import { Compressed, encodingFor } from './compressed.ts';
 import { type DashboardFiles, findFiles } from './files.ts';
 import { page, PAGE_HEADERS, policyOf } from './page.ts';
 
 const DIST = fileURLToPath(new URL('../..', import.meta.url));
-const files = once(() => findFiles(join(DIST, 'dashboard'), resolve(DIST, '../node_modules')));
+let found: Promise<DashboardFiles> | null = null;
 const compressed = new Compressed();
 const HASHED = 'public, max-age=31536000, immutable';
+
+/** Once; what could not be read is read again for the next who asks. */
+function files(): Promise<DashboardFiles> {
+  found ??= findFiles(join(DIST, 'dashboard'), resolve(DIST, '../node_modules')).catch((error: unknown) => {
+    found = null;
+    throw error;
+  });
+  return found;
+}
 
 export async function serveDashboard(request: IncomingMessage, response: ServerResponse, id: string): Promise<void> {
   const common = commonHeaders(id);
@@ -19,10 +27,10 @@ export async function serveDashboard(request: IncomingMessage, response: ServerR
     response.writeHead(405, { ...common, allow: 'GET, HEAD' }).end();
     return;
   }
-  const found = await files();
+  const known = await files();
   const path = (request.url ?? '').split('?', 1)[0] ?? '';
   const isFile = path.startsWith('/dashboard/files/');
-  const answer = isFile ? await fileAnswer(found, path) : pageAnswer(found);
+  const answer = isFile ? await fileAnswer(known, path) : pageAnswer(known);
   if (answer === null) {
     response.writeHead(404, { ...common, 'content-type': 'text/plain; charset=utf-8' }).end('There is no such file.\n');
     return;
@@ -46,11 +54,11 @@ interface PageAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-async function fileAnswer(found: DashboardFiles, path: string): Promise<PageAnswer | null> {
+async function fileAnswer(known: DashboardFiles, path: string): Promise<PageAnswer | null> {
   const [hash = '', ...rest] = path.slice('/dashboard/files/'.length).split('/');
   const name = rest.join('/');
   // Files of another build beside those of this one would be two programs at once: the page tells how to go on.
-  const bytes = hash === found.hash ? await found.read(name) : null;
+  const bytes = hash === known.hash ? await known.read(name) : null;
   if (bytes === null) return null;
   const type = name.endsWith('.css') ? 'text/css' : name.endsWith('.svg') ? 'image/svg+xml' : 'text/javascript';
   const headers = {
@@ -61,8 +69,8 @@ async function fileAnswer(found: DashboardFiles, path: string): Promise<PageAnsw
   return { key: name, bytes, headers };
 }
 
-function pageAnswer(found: DashboardFiles): PageAnswer {
-  const html = page(found);
+function pageAnswer(known: DashboardFiles): PageAnswer {
+  const html = page(known);
   return {
     key: '',
     bytes: Buffer.from(html.text),

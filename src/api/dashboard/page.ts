@@ -1,6 +1,6 @@
 /** The one page of the dashboard. Everything else is made in the browser, by its modules. */
 import { createHash } from 'node:crypto';
-import { type DashboardFiles, ENTRY, STYLE } from './files.ts';
+import { BEGIN, type DashboardFiles, ENTRY, STYLE } from './files.ts';
 
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',
@@ -45,10 +45,17 @@ export function page({ hash, imports, first }: DashboardFiles): { text: string; 
 <link rel="stylesheet" href="${at(STYLE)}">
 <script type="importmap">${map}</script>
 ${first.map((name) => `<link rel="modulepreload" href="${at(name)}">`).join('\n')}
+<script type="module" src="${at(BEGIN)}"></script>
 <script type="module" src="${at(ENTRY)}"></script>
 </head>
 <body>
-<div id="app"></div>
+<div id="app">
+<main class="waiting">
+<h1 class="unseen">Tancho</h1>
+<p class="soon">Loading …</p>
+<p class="late">The dashboard does not come. <a href="">Load it again</a></p>
+</main>
+</div>
 <noscript>The dashboard needs JavaScript. The command line does all the same: see <code>tancho --help</code>.</noscript>
 </body>
 </html>

@@ -2,17 +2,41 @@
 import { connectionLost, connectionThere } from './connection.ts';
 import { ndjson } from './lines.ts';
 import type { AnswerOf, AnyInput, Inputs, Line } from './operations.ts';
-import { Problem, problemOf, problemOfAnswer } from './problem.ts';
+import { lost, Problem, problemOf, problemOfAnswer } from './problem.ts';
 import { sessionEnded } from './session.ts';
 
 const BASE = '/dashboard/api';
 
+/** For what is only read, to its last byte. What changes something takes as long as it takes. */
+const READ_MS = 60_000;
+
 /** Throws Problem; an AbortError passes as it is. */
 export async function call<L extends Line>(line: L, ...[input]: Inputs<L>): Promise<AnswerOf<L>> {
-  const response = await ask(line, input as AnyInput | undefined, 'application/json');
-  const text = await response.text();
+  const given: AnyInput = input ?? {};
+  const { response, text } = await answerOf(
+    line,
+    line.startsWith('GET ') ? { ...given, signal: inTime(given) } : given,
+  );
   const isJson = response.headers.get('content-type')?.includes('json') === true;
-  return (text === '' ? undefined : isJson ? JSON.parse(text) : text) as AnswerOf<L>;
+  return (isJson && text !== '' ? JSON.parse(text) : text) as AnswerOf<L>;
+}
+
+function inTime({ signal }: AnyInput): AbortSignal {
+  const late = AbortSignal.timeout(READ_MS);
+  return signal === undefined ? late : AbortSignal.any([signal, late]);
+}
+
+/** A server that takes a request and never answers is as good as away. */
+async function answerOf(line: Line, input: AnyInput): Promise<{ response: Response; text: string }> {
+  try {
+    const response = await ask(line, input, 'application/json');
+    return { response, text: await response.text() };
+  } catch (thrown) {
+    const isCut = thrown instanceof TypeError || (thrown instanceof DOMException && thrown.name === 'TimeoutError');
+    if (!isCut) throw thrown;
+    connectionLost();
+    throw lost();
+  }
 }
 
 /** For operations that tell what they do while they do it: `said` gets every line. Resolves at the end; throws Problem. */

@@ -3,6 +3,7 @@ import { signal } from '@preact/signals';
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
+const ANSWER_MS = 10_000;
 
 export const isLost = signal(false);
 /** Grows when the server answers again after it did not, or the viewer has signed in again: what was read before is read anew. */
@@ -34,7 +35,8 @@ export async function tryAgain(): Promise<void> {
   timer = undefined;
   try {
     // Whatever the status, somebody has answered.
-    await fetch('/dashboard/api/info', { headers: { 'x-tancho-dashboard': '1' }, cache: 'no-store' });
+    const signal = AbortSignal.timeout(ANSWER_MS);
+    await fetch('/dashboard/api/info', { headers: { 'x-tancho-dashboard': '1' }, cache: 'no-store', signal });
     connectionThere();
   } catch {
     wait = Math.min(wait * 2, LONGEST_WAIT_MS);

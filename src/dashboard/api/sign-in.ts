@@ -3,11 +3,15 @@ import { readAgain } from './connection.ts';
 import { Problem } from './problem.ts';
 import { hasExpired, session, viewer } from './session.ts';
 
+const RECOGNISE_MS = 15_000;
+
 /** Asks the server who this is. */
-export async function recognise(): Promise<void> {
+export async function recognise(stop?: AbortSignal): Promise<void> {
+  const late = AbortSignal.timeout(RECOGNISE_MS);
+  const signal = stop === undefined ? late : AbortSignal.any([stop, late]);
   try {
-    const { Email: email, Teams: teams } = await call('GET /users/info');
-    const known = await call('GET /users', { query: { userEmail: email } });
+    const { Email: email, Teams: teams } = await call('GET /users/info', { signal });
+    const known = await call('GET /users', { query: { userEmail: email }, signal });
     session.value = { email, teams, isAdmin: known.some(({ Email, Admin }) => Email === email && Admin) };
   } catch (thrown) {
     if (!(thrown instanceof Problem) || thrown.status !== 401) throw thrown;

@@ -12,6 +12,7 @@ export type LogFilter = Readonly<
 
 const FIRST_LINES = 1_000;
 const OLDER_LINES = 1_000;
+const BEGIN_MS = 30_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
@@ -106,8 +107,12 @@ export class LogStream {
     const after = this.buffer.lastCursor;
     // After a cut everything since the last entry is asked for, however much that is.
     const query = { ...this.#filter, follow: 1, ...(after === '' ? { lines: FIRST_LINES } : { lines: 0, after }) };
-    const input = { params: { app: this.#app }, query, signal: stop };
-    const response = await ask('GET /apps/{app}/log', input, 'text/event-stream, application/json');
+    const begins = new AbortController();
+    const late = setTimeout(() => begins.abort(new DOMException('It does not begin.', 'TimeoutError')), BEGIN_MS);
+    const input = { params: { app: this.#app }, query, signal: AbortSignal.any([stop, begins.signal]) };
+    const response = await ask('GET /apps/{app}/log', input, 'text/event-stream, application/json').finally(() =>
+      clearTimeout(late),
+    );
     this.state.value = 'live';
     this.#wait = FIRST_WAIT_MS;
     for await (const events of eventBatches(response)) {

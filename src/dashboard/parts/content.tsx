@@ -96,18 +96,31 @@ export function ProblemNote({ problem, again }: { problem: Problem; again?: () =
   );
 }
 
+/** Shown at once to those who listen, soon to those who look, and with a way out when it takes long. */
+export function Waiting() {
+  return (
+    <div class="waiting" role="status">
+      <p class="soon">
+        <span class="spinner" aria-hidden="true" />
+        <span class="unseen">Loading</span>
+      </p>
+      <p class="late">
+        This takes longer than it should.{' '}
+        <button type="button" class="button little" onClick={() => location.reload()}>
+          Load the page again
+        </button>
+      </p>
+    </div>
+  );
+}
+
 /** What was read, or why it was not. A later failure leaves what is known on the screen. */
 export function Loaded<T>({ from, children }: { from: Resource<T>; children: (value: T) => ComponentChildren }) {
   const data = from.data.value;
   const problem = from.problem.value;
   if (data === undefined) {
     if (problem !== null) return <ProblemNote problem={problem} again={() => from.refresh()} />;
-    return (
-      <div class="empty" role="status">
-        <span class="spinner" aria-hidden="true" />
-        <span class="unseen">Loading</span>
-      </div>
-    );
+    return <Waiting />;
   }
   return (
     <>

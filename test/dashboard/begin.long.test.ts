@@ -1,0 +1,129 @@
+/** What the page asks for first does not come, or comes late, or is refused: it always ends in a page by itself, and says so meanwhile. */
+import type { Browser, Page, Route } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { startWorld, type World } from '../support/world.ts';
+
+let world: World;
+let browser: Browser;
+
+beforeAll(async () => {
+  if (WITHOUT_BROWSER !== '') return;
+  [world, browser] = await Promise.all([startWorld(), openBrowser()]);
+});
+afterAll(async () => {
+  await browser?.close();
+  await world?.dispose();
+});
+beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+
+const comes = (page: Page): Promise<void> => page.getByRole('heading', { name: 'Sign in' }).waitFor();
+
+/** Opens the page where `fate` is that of the first request for `path`, and the server answers all others. Resolves once it is there. */
+async function openWhere(path: string, fate: (route: Route) => Promise<void>): Promise<void> {
+  const { page, context } = await visit(browser);
+  let isFirst = true;
+  await context.route(
+    (url) => url.pathname === path,
+    (route) => {
+      if (!isFirst) return route.continue();
+      isFirst = false;
+      return fate(route);
+    },
+  );
+  await page.goto(`${world.apiUrl}/dashboard`);
+  await comes(page).catch((error: unknown) => {
+    throw new Error(`without ${path} at first the page does not come`, { cause: error });
+  });
+  expect(isFirst, `${path} is asked for`).toBe(false);
+  await context.close();
+}
+
+it('comes by itself whichever of its first requests is cut', async () => {
+  const { page, context } = await visit(browser);
+  const asked = new Set<string>();
+  page.on('request', (request) => asked.add(new URL(request.url()).pathname));
+  await page.goto(`${world.apiUrl}/dashboard`);
+  await comes(page);
+  await context.close();
+  asked.delete('/dashboard');
+  expect(asked.size).toBeGreaterThan(30);
+  for (const path of asked) await openWhere(path, (route) => route.abort('connectionreset'));
+});
+
+it.each([400, 404, 429, 500, 503])(
+  'comes by itself after an answer of %i to a module, or to who this is',
+  async (status) => {
+    const { page, context } = await visit(browser);
+    await page.goto(`${world.apiUrl}/dashboard`);
+    const main = await page.evaluate<string>(`new URL(document.querySelector('script[src$="main.js"]').src).pathname`);
+    await context.close();
+    for (const path of [main, main.replace('main.js', 'parts/form.js'), '/dashboard/api/users/info']) {
+      await openWhere(path, (route) => route.fulfill({ status, contentType: 'text/plain', body: 'not now' }));
+    }
+  },
+);
+
+it('says that it takes long, with a way to load the page again, while something never comes', async () => {
+  const { page, context } = await visit(browser);
+  const held = Promise.withResolvers<void>();
+  await context.route(/\/parts\/form\.js$/, async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  const opened = page.goto(`${world.apiUrl}/dashboard`, { waitUntil: 'commit' });
+  await page.getByRole('link', { name: 'Load it again' }).waitFor();
+  await opened;
+  held.resolve();
+  await comes(page);
+  await context.close();
+});
+
+it('gives up an answer that never comes, says so, and asks again', async () => {
+  const { page, context } = await visit(browser);
+  let asked = 0;
+  await context.route('**/dashboard/api/users/info', (route) => {
+    asked += 1;
+    // The first is never answered.
+    return asked === 1 ? undefined : route.continue();
+  });
+  await page.goto(`${world.apiUrl}/dashboard`);
+  await comes(page);
+  expect(asked).toBeGreaterThan(1);
+  await context.close();
+});
+
+it('tells what the server says while it refuses to say who this is, and how to ask again', async () => {
+  const { page, context } = await visit(browser);
+  let isWell = false;
+  await context.route('**/dashboard/api/users/info', (route) =>
+    isWell ? route.continue() : route.fulfill({ status: 503, contentType: 'text/plain', body: 'It is being started.' }),
+  );
+  await page.goto(`${world.apiUrl}/dashboard`);
+  await page.getByRole('alert').getByText('It is being started.').waitFor();
+  isWell = true;
+  await page.getByRole('button', { name: 'Try again' }).click();
+  await comes(page);
+  await context.close();
+});
+
+it('loads the module of a screen again after it did not come, and says that it takes long while it does not', async () => {
+  const { page, context } = await visit(browser);
+  await signIn(page, world);
+  const held = Promise.withResolvers<void>();
+  await context.route(/\/screens\/(?:plans|pools)\.js$/, async (route) => {
+    if (route.request().url().endsWith('plans.js')) return route.abort('connectionreset');
+    await held.promise;
+    await route.continue();
+  });
+  await page.getByRole('link', { name: 'Pools' }).click();
+  await page.getByRole('button', { name: 'Load the page again' }).waitFor();
+  held.resolve();
+  await page.getByRole('heading', { name: 'Pools' }).waitFor();
+  await page.getByRole('link', { name: 'Plans' }).click();
+  await page.getByText('The rest of this page could not be loaded').waitFor();
+  await context.unrouteAll();
+  await page.getByRole('button', { name: 'Load again' }).click();
+  await page.getByRole('heading', { name: 'Plans' }).waitFor();
+  await context.close();
+});
