@@ -35,7 +35,7 @@ import { Pipeline } from '../domain/deploys/pipeline.ts';
 import { createUploads } from '../domain/deploys/uploads.ts';
 import { DrainDeliveries } from '../domain/drains/deliveries.ts';
 import { createDrains } from '../domain/drains/drains.ts';
-import { isDiskFull, wantedRoom } from '../domain/disk/disk-room.ts';
+import { explainedFull, hasNoRoom, wantedRoom } from '../domain/disk/disk-room.ts';
 import { createDiskHolders } from '../domain/disk/disk-holders.ts';
 import { createDiskUse } from '../domain/disk/disk-use.ts';
 import { createHealth } from '../domain/health/health.ts';
@@ -166,11 +166,15 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const collector = new Collector({
     ...{ provisioner, logStore, journal, logger },
     carrier: backends.outputCarrier,
-    isDiskFull: () => isDiskFull(backends),
+    isDiskFull: () => hasNoRoom(backends),
   });
   const leases = new Leases(store, owner, options.fence);
   const ownership = new Ownership(store, options.isOneOfSeveral === true ? owner : null);
-  const act = createAct({ store, leases, audit, now });
+  const holders = createDiskHolders({ store, survey: backends.diskSurvey });
+  const act = createAct({
+    ...{ store, leases, audit, now },
+    explained: (thrown) => explainedFull({ probe: backends.probe, holders }, thrown),
+  });
   // Names that a recovery publishes are seen by the first round.
   let isServing = false;
   const provider = new Provider(backends.serviceEndpoint, timing.deadlines);
@@ -209,7 +213,6 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     ...{ store, units, routes, router, volumeHost, artifacts, imageRegistry, builder, gitHost, logStore },
     ...{ deliveries, orphans, queue, settings, logger },
   });
-  const holders = createDiskHolders({ store, survey: backends.diskSurvey });
   const pipeline = new Pipeline({
     ...{ probe: backends.probe, holders, provisioner, volumeHost, store, builder, imageSource, slots },
     ...{ artifacts, imageRegistry, queue, rollouts, journal, counters, settings, logger, now },

@@ -44,6 +44,7 @@ export async function openDoors(
     apps: useCases.apps,
     audit: useCases.audit,
     deploys: useCases.deploys,
+    disk: useCases.diskUse,
     logger,
   });
   const ssh = await createSshDoor({

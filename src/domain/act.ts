@@ -25,8 +25,15 @@ export type Act = <T>(
 
 const LEASE_WAIT_MS = 30_000;
 
-export function createAct(deps: { store: Store; leases: Leases; audit: Audit; now: () => Date }): Act {
-  const { store, leases, audit, now } = deps;
+export function createAct(deps: {
+  readonly store: Store;
+  readonly leases: Leases;
+  readonly audit: Audit;
+  /** What is told in place of what the work has thrown. */
+  readonly explained: (thrown: unknown) => Promise<unknown>;
+  readonly now: () => Date;
+}): Act {
+  const { store, leases, audit, explained, now } = deps;
 
   return async (caller, action, subject, options, work) => {
     const { target, detail = '' } = options;
@@ -39,12 +46,16 @@ export function createAct(deps: { store: Store; leases: Leases; audit: Audit; no
     }
     const holder = `${action} by ${callerName(caller)}`;
     const keys = [options.lease ?? []].flat();
-    return audit.record(attempt, () =>
-      leases.holdAll(keys, { waitMs: LEASE_WAIT_MS, holder }, async () => {
-        if (keys.length > 0) await demandStill({ store, now }, caller, action, subject);
-        return work();
-      }),
-    );
+    return audit.record(attempt, async () => {
+      try {
+        return await leases.holdAll(keys, { waitMs: LEASE_WAIT_MS, holder }, async () => {
+          if (keys.length > 0) await demandStill({ store, now }, caller, action, subject);
+          return work();
+        });
+      } catch (thrown) {
+        throw await explained(thrown);
+      }
+    });
   };
 }
 

@@ -165,10 +165,14 @@ export function toPlatformError(thrown: unknown): PlatformError {
   });
 }
 
-/** As the system tells it: no room, or none for this user. */
+const CAUSES = 8;
+
+/** As the system tells it, to the thrown or to what caused that: no room, or none for this user. */
 export function isDiskFull(thrown: unknown): boolean {
-  const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
-  return code === 'ENOSPC' || code === 'EDQUOT';
+  for (let at = thrown, depth = 0; at instanceof Error && depth < CAUSES; at = at.cause, depth += 1) {
+    if ('code' in at && (at.code === 'ENOSPC' || at.code === 'EDQUOT')) return true;
+  }
+  return false;
 }
 
 export function isPlatformError(thrown: unknown, code?: ErrorCode): thrown is PlatformError {

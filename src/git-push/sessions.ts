@@ -8,6 +8,7 @@ import type { Apps } from '../domain/apps/apps.ts';
 import type { RefusalLog } from '../domain/audit/audit.ts';
 import { type Caller, callerName } from '../domain/caller.ts';
 import type { Deploys } from '../domain/deploys/deploys.ts';
+import type { DiskUse } from '../domain/disk/disk-use.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
 import { atMost } from '../lib/deadline.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -21,6 +22,7 @@ interface GitSessionsOptions {
   readonly apps: Pick<Apps, 'info'>;
   readonly audit: RefusalLog;
   readonly deploys: Pick<Deploys, 'deploy'>;
+  readonly disk: Pick<DiskUse, 'demandSome'>;
   readonly logger: Logger;
   /** Git processes at one time, for all users together and for one. */
   readonly maxSessions?: number;
@@ -66,7 +68,7 @@ const MAX_SESSIONS_PER_USER = 16;
 const IDLE_TIMEOUT_MS = 600_000;
 
 export function createGitSessions(options: GitSessionsOptions): GitSessions {
-  const { repositories, apps, audit, deploys, logger, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
+  const { repositories, apps, audit, deploys, disk, logger, idleTimeoutMs = IDLE_TIMEOUT_MS } = options;
   const { maxSessions = MAX_SESSIONS, maxSessionsPerUser = MAX_SESSIONS_PER_USER } = options;
   const pushes = new Pushes({ repositories, deploys, logger });
   const slots = new Slots(maxSessions, maxSessionsPerUser);
@@ -75,6 +77,7 @@ export function createGitSessions(options: GitSessionsOptions): GitSessions {
     try {
       const view = await apps.info(caller, app);
       demand(caller, service === 'git-receive-pack' ? 'app.push' : 'app.pull', { app: view.app });
+      if (service === 'git-receive-pack') await disk.demandSome();
     } catch (thrown) {
       const error = isPlatformError(thrown, 'app.not_found') ? appNotFound(app) : thrown;
       const attempt = { caller, action: 'app.push', target: `app:${app}`, detail: service };

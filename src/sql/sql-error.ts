@@ -29,6 +29,7 @@ type SqlFault = 'unique' | 'foreign_key' | 'retry' | 'unreachable' | 'unstorable
 
 const SQLITE_FAULTS: Readonly<Record<number, SqlFault>> = { 2067: 'unique', 1555: 'unique', 787: 'foreign_key' };
 const SQLITE_BUSY = 5;
+const SQLITE_FULL = 13;
 /** BUSY, LOCKED, READONLY, IOERR, FULL, CANTOPEN. */
 const SQLITE_UNREACHABLE: ReadonlySet<number> = new Set([SQLITE_BUSY, 6, 8, 10, 13, 14]);
 
@@ -76,6 +77,11 @@ export function asksForRetry(error: unknown): boolean {
 /** True when another connection has the SQLite database; nothing was done and the statement may be tried again. */
 export function isSqliteBusy(error: unknown): boolean {
   return error instanceof Error && ((sqliteNumber(error) ?? 0) & 0xff) === SQLITE_BUSY;
+}
+
+/** True when the disk of the SQLite database has no room; nothing was done. */
+export function isSqliteFull(error: unknown): boolean {
+  return error instanceof Error && ((sqliteNumber(error) ?? 0) & 0xff) === SQLITE_FULL;
 }
 
 /** The extended result code. */

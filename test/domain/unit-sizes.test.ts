@@ -35,8 +35,8 @@ interface Disk {
   readonly freeFiles?: number;
 }
 
-/** `disk`: MiB, as it is at each look; `counted` gets what is counted. */
-async function watch(disk: Disk, counted: string[] = []): Promise<UnitSizes> {
+/** `disk`: MiB, as it is at each look; `counted` gets what is counted; `mute`: units that cannot print while it is low. */
+async function watch(disk: Disk, counted: string[] = [], mute: string[] = []): Promise<UnitSizes> {
   const held = new Map([
     [(await unitOf('shop')).id, () => ({ bytes: disk.shop * MIB, files: disk.files ?? 1 })],
     [(await unitOf('blog')).id, () => ({ bytes: disk.blog * MIB, files: 1 })],
@@ -56,10 +56,14 @@ async function watch(disk: Disk, counted: string[] = []): Promise<UnitSizes> {
       },
     },
     supervisor: world.parts.supervisor,
-    provisioner: world.parts.provisioner,
+    provisioner: {
+      stop: (id, graceMs) => world.parts.provisioner.stop(id, graceMs),
+      holdOutput: async () => mute,
+    },
     journal: world.parts.journal,
     settings: { diskReserveBytes: 512 * MIB, unitDiskBytes: 1_000 * MIB, unitFiles: 5_000 },
     logger: SILENT,
+    now: world.machine.now,
   });
 }
 
@@ -76,6 +80,25 @@ it('are ended and started anew when they hold more than they may, and whoever lo
   expect((await unitOf('blog')).exits).toBe(0);
   await until(async () => (await unitOf('shop')).state === 'started', { what: 'the unit to start again' });
   await expectSound(world);
+});
+
+it('that could not print on a full disk are said to have lost lines, once, as soon as there is room to say so', async () => {
+  const disk = { free: 0, shop: 1, blog: 1 };
+  const { id } = await unitOf('shop');
+  const lost = async (): Promise<string[]> => {
+    const entries = await world.useCases.logs.query(ANN, 'shop', { lines: 20 });
+    return entries.map(({ message }) => message).filter((message) => message.includes('may be missing'));
+  };
+  const sizes = await watch(disk, [], [id]);
+  await sizes.look();
+  expect(sizes.pauseMs).toBeLessThanOrEqual(500);
+  expect(await lost()).toEqual([]);
+  disk.free = 5_000;
+  await sizes.look();
+  await sizes.look();
+  expect(await lost()).toEqual([
+    expect.stringMatching(/^Lines of web shop\/0 may be missing from \S+Z to \S+Z: the disk/),
+  ]);
 });
 
 it('are left alone while there is room', async () => {

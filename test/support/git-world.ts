@@ -70,7 +70,14 @@ export async function createGitWorld(
   const refused: GitWorld['refused'] = [];
   const audit = { refused: (attempt: Attempt) => void refused.push(attempt) };
   const deploys = deploysOf((call) => world.onDeploy(call));
-  const sessions = createGitSessions({ repositories: host, apps: APPS, audit, deploys, logger });
+  const sessions = createGitSessions({
+    repositories: host,
+    apps: APPS,
+    audit,
+    deploys,
+    disk: { demandSome: async () => {} },
+    logger,
+  });
   const hostKeyFile = join(root, 'keys', 'host');
   const listen = { host: '127.0.0.1', port: 0 };
   const timeout = options.authTimeoutMs === undefined ? {} : { authTimeoutMs: options.authTimeoutMs };

@@ -86,6 +86,7 @@ export function createMemoryPlatform(): MemoryPlatform {
           holders,
         };
       },
+      demandSome: async () => {},
     },
     health: {
       async report(caller) {

@@ -64,6 +64,16 @@ export function outputCases(s: Suite): void {
     expect([...next.lines.map(({ text }) => text), ...rest]).toEqual(all.slice(missing.lines ?? 0));
   });
 
+  s.test('takes room for what units print, once and again, without a change of what they have printed', async () => {
+    const unit = s.spec(s.world.commands.printAndStay, { listens: false });
+    await s.provisioner.ensure(unit);
+    await s.provisioner.holdOutput();
+    await s.readUntil(unit.id, 'three');
+    await s.provisioner.holdOutput();
+    await s.provisioner.stop(unit.id, 1_000);
+    expect((await s.readAll(unit.id)).lines).toEqual(['one', 'two', 'three']);
+  });
+
   s.test('follows output as it is written, and stops when told to', async () => {
     const { unit, address } = await s.startServing();
     const stop = new AbortController();

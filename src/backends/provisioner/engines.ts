@@ -152,6 +152,10 @@ class EngineSet implements Engines {
     return given.includes(true);
   }
 
+  async holdOutput(): Promise<string[]> {
+    return (await this.#each((engine) => engine.holdOutput())).flat();
+  }
+
   async lastLines(id: string, count: number): Promise<string[]> {
     return (await Promise.all(this.#holders(id).map((engine) => engine.lastLines(id, count)))).flat();
   }

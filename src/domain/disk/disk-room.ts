@@ -1,7 +1,7 @@
 /** The reserve of the platform: new code is refused before the disk is so full that databases and apps suffer. */
 import { inTime } from '../../lib/deadline.ts';
 import type { DiskSpace, Probe } from '../diagnosis/probe.ts';
-import { PlatformError } from '../errors.ts';
+import { isDiskFull, PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { DiskHolders } from './disk-holders.ts';
 
@@ -30,6 +30,26 @@ export async function demandRoom({ probe, settings, holders }: DiskRoomDeps): Pr
   });
 }
 
+/** Throws `unavailable` where so little is free that not even git could take what is pushed. */
+export async function demandSome({ probe, holders }: Omit<DiskRoomDeps, 'settings'>): Promise<void> {
+  if (await hasNoRoom({ probe })) throw await fullError({ probe, holders });
+}
+
+/** In place of what was thrown for lack of room, which says less: who holds most. */
+export async function explainedFull(deps: Omit<DiskRoomDeps, 'settings'>, thrown: unknown): Promise<unknown> {
+  return isDiskFull(thrown) ? fullError(deps, thrown) : thrown;
+}
+
+async function fullError({ probe, holders }: Omit<DiskRoomDeps, 'settings'>, cause?: unknown): Promise<PlatformError> {
+  const space = await probe.disk();
+  const left = space === null ? '' : `: ${describedSpace(space)}`;
+  const message = `The disk of the server is full${left}.${await largest(holders)}`;
+  return new PlatformError('unavailable', message, {
+    cause,
+    hint: 'Nothing was changed, and what runs goes on. Ask the operator to make room (tancho server disk shows who holds what), then try again.',
+  });
+}
+
 const HOLDERS_MS = 5_000;
 const NAMED = 3;
 
@@ -48,9 +68,12 @@ async function largest(holders: DiskHolders): Promise<string> {
 const FULL_BYTES = 16 * 1024 ** 2;
 
 /** Where nobody can tell how much is free, it is not. */
-export async function isDiskFull({ probe }: Pick<DiskRoomDeps, 'probe'>): Promise<boolean> {
-  const space = await probe.disk();
+export function isFull(space: DiskSpace | null): boolean {
   return space !== null && space.freeBytes < FULL_BYTES;
+}
+
+export async function hasNoRoom({ probe }: Pick<DiskRoomDeps, 'probe'>): Promise<boolean> {
+  return isFull(await probe.disk());
 }
 
 /** Below it the logs make room, up to there: they are what grows by itself. */

@@ -4,6 +4,7 @@ import type { Caller } from '../caller.ts';
 import type { DiskSpace, Probe } from '../diagnosis/probe.ts';
 import type { Settings } from '../settings.ts';
 import type { DiskHolder, DiskHolders } from './disk-holders.ts';
+import { demandSome } from './disk-room.ts';
 
 export interface DiskReport {
   /** Null where it cannot be asked. */
@@ -17,6 +18,8 @@ export interface DiskReport {
 export interface DiskUse {
   /** For admins. Takes seconds where there are many files. */
   report(caller: Caller): Promise<DiskReport>;
+  /** For doors, before what they are sent is written anywhere. Throws `unavailable`. */
+  demandSome(): Promise<void>;
 }
 
 interface DiskUseDeps {
@@ -32,5 +35,6 @@ export function createDiskUse({ probe, holders, settings }: DiskUseDeps): DiskUs
       const [space, all] = await Promise.all([probe.disk(), holders()]);
       return { space, reserveBytes: settings.diskReserveBytes, holders: all };
     },
+    demandSome: () => demandSome({ probe, holders }),
   };
 }

@@ -12,16 +12,17 @@ import type { Provisioner } from '../units/provisioner.ts';
 import type { Supervisor } from '../units/supervisor.ts';
 import { servingUnits, type Unit, unitName } from '../units/unit.ts';
 import { isLow } from './disk-room.ts';
+import { HeldOutput, type HeldOutputDeps } from './held-output.ts';
 import type { DiskSurvey } from './disk-survey.ts';
 import { Glance, type Kind } from './glance.ts';
 import { each, type Room, smallest } from './headroom.ts';
 
-interface UnitSizesDeps {
+interface UnitSizesDeps extends HeldOutputDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits' | 'release'>;
   readonly probe: Pick<Probe, 'disk'>;
   readonly survey: Pick<DiskSurvey, 'units'>;
   readonly supervisor: Pick<Supervisor, 'replaceOutgrown'>;
-  readonly provisioner: Pick<Provisioner, 'stop'>;
+  readonly provisioner: Pick<Provisioner, 'stop' | 'holdOutput'>;
   readonly journal: Pick<Journal, 'note'>;
   readonly settings: Pick<Settings, 'diskReserveBytes' | 'unitDiskBytes' | 'unitFiles'>;
   readonly logger: Logger;
@@ -29,6 +30,7 @@ interface UnitSizesDeps {
 
 const PACE = { everyMs: 30_000, rest: 1, longestRestMs: 2_000 };
 const COUNT_WHEN_LOW_MS = 10_000;
+const LOOK_WHEN_LOW_MS = 500;
 /** To end who holds less than this part of the reserve would help nobody. */
 const WORTH_ENDING = 1 / 4;
 /** Whoever is so much above the limit when it is seen takes as much again while it is asked to end. */
@@ -49,15 +51,19 @@ export class UnitSizes {
   /** Unit's id -> as last counted. */
   #sizes = new Map<string, Room>();
   readonly #glance = new Glance(PACE);
+  #isDiskLow = false;
+  readonly #heldOutput: HeldOutput;
   #stop: (() => Promise<void>) | null = null;
 
   constructor(deps: UnitSizesDeps) {
     this.#deps = deps;
+    this.#heldOutput = new HeldOutput(deps);
   }
 
   /** How soon it is to be looked again. */
   get pauseMs(): number {
-    return this.#glance.pauseMs(this.#deps.settings.diskReserveBytes);
+    const pauseMs = this.#glance.pauseMs(this.#deps.settings.diskReserveBytes);
+    return this.#isDiskLow ? Math.min(pauseMs, LOOK_WHEN_LOW_MS) : pauseMs;
   }
 
   start(): void {
@@ -76,7 +82,8 @@ export class UnitSizes {
     const { probe, settings, logger } = this.#deps;
     try {
       const space = await probe.disk();
-      const isDiskLow = isLow(space, settings);
+      const isDiskLow = (this.#isDiskLow = isLow(space, settings));
+      await this.#heldOutput.look(space, isDiskLow);
       const begun = performance.now();
       const kinds = this.#glance.due(space, begun, isDiskLow ? COUNT_WHEN_LOW_MS : PACE.everyMs);
       if (kinds.length === 0) return;

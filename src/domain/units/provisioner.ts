@@ -312,6 +312,12 @@ export interface Provisioner {
    */
   giveUp(id: string, after: string | null): Promise<boolean>;
 
+  /**
+   * To be called again and again while the disk is nearly full: takes the room now in which units go on printing when nobody else can write any more, for
+   * many programs end when they cannot print. Answers those units that had none left since the last time, or have none now: what they printed may be lost.
+   */
+  holdOutput(): Promise<string[]>;
+
   /** Last lines of the unit's output, oldest first. Missing unit: empty. */
   lastLines(id: string, count: number): Promise<string[]>;
 

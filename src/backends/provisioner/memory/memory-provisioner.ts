@@ -188,6 +188,11 @@ class MemoryProvisioner implements Provisioner {
     return this.#machine.entries.get(id)?.output.giveUp(after) ?? false;
   }
 
+  /** Its output is in memory. */
+  async holdOutput(): Promise<string[]> {
+    return [];
+  }
+
   async lastLines(id: string, count: number): Promise<string[]> {
     return this.#machine.entries.get(id)?.output.last(count) ?? [];
   }

@@ -263,8 +263,22 @@ export function planHole(freed: number, consumed: number, size: number): { offse
   return end - offset >= MIN_HOLE_BYTES ? { offset, length: end - offset } : null;
 }
 
+interface Range {
+  readonly offset: number;
+  readonly length: number;
+}
+
 /** Throws where the file system or the machine cannot do it. */
-export async function punchHole(path: string, hole: { offset: number; length: number }): Promise<void> {
-  const range = ['--offset', `${hole.offset}`, '--length', `${hole.length}`];
-  await run('fallocate', ['--punch-hole', '--keep-size', ...range, '--', path], { timeout: 30_000 });
+export async function punchHole(path: string, hole: Range): Promise<void> {
+  await allocate(path, hole, '--punch-hole');
+}
+
+/** Room behind the end of the file, that nobody else can take. Throws where there is none, and as punchHole. */
+export async function holdRoom(path: string, room: Range): Promise<void> {
+  await allocate(path, room);
+}
+
+async function allocate(path: string, { offset, length }: Range, ...how: string[]): Promise<void> {
+  const range = ['--offset', `${offset}`, '--length', `${length}`];
+  await run('fallocate', [...how, '--keep-size', ...range, '--', path], { timeout: 30_000 });
 }

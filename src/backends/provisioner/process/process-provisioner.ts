@@ -303,8 +303,8 @@ class ProcessProvisioner implements Provisioner {
 
   async giveUp(id: string, after: string | null): Promise<boolean> {
     const unit = this.#units.get(id);
-    if (unit === undefined) return false;
-    return this.#queue.run(`output:${id}`, () => this.#outputs.giveUp(unit, offsetOf(after)));
+    const give = (of: LiveUnit): Promise<boolean> => this.#outputs.giveUp(of, offsetOf(after));
+    return unit !== undefined && this.#queue.run(`output:${id}`, () => give(unit));
   }
 
   async lastLines(id: string, count: number): Promise<string[]> {
@@ -336,6 +336,7 @@ class ProcessProvisioner implements Provisioner {
     if (this.supports.links) await linkApps(this.#sandbox, apps);
   }
 
+  holdOutput = (): Promise<string[]> => this.#outputs.hold(this.#units.values());
   networkFault = (): Promise<string | null> => this.#sandbox.networkFault();
   mendNetworks = (): Promise<void> => this.#sandbox.mendNetworks();
 

@@ -9,6 +9,7 @@ import type { Service } from '../../../networks/networks.ts';
 import { type CodeLayers, type CodePlace, heldOf } from './code-layers.ts';
 import type { ExitStatus } from './exit-status.ts';
 import { type LinkedNames, linkedNames } from './linked-names.ts';
+import { holdRoom, sizeOf } from './output-file.ts';
 import type { LiveUnit } from './live-unit.ts';
 import type { Slug } from './slug.ts';
 import { surroundings } from './surroundings.ts';
@@ -42,6 +43,9 @@ export function newRecord(spec: UnitSpec, slug: Slug, port: number | null, freed
   };
 }
 
+/** From the start on, behind what a unit has printed. */
+const HELD_BYTES = 256 * 1024;
+
 interface UnitLaunch {
   readonly unit: LiveUnit;
   readonly spec: UnitSpec;
@@ -60,6 +64,8 @@ export async function launchUnit(launch: UnitLaunch): Promise<void> {
   let started: SandboxProcess;
   try {
     const output = openSync(paths.output, 'a', 0o600);
+    // A disk may fill up sooner than anybody sees it, and many programs end when they cannot print. Nobody waits for it.
+    void holdRoom(paths.output, { offset: await sizeOf(paths.output), length: HELD_BYTES }).catch(() => undefined);
     try {
       for (const path of [paths.home, paths.tmp]) await sandbox.own(path, launch.spec.app);
       // The file too: an app may open its own output again, as /dev/stdout.

@@ -2,7 +2,10 @@
 import type { MissingOutput, OutputChunk, OutputFile } from '../../../domain/units/provisioner.ts';
 import type { Logger } from '../../../lib/logger.ts';
 import type { LiveUnit } from './live-unit.ts';
-import { lastLinesOf, planGivingUp, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
+import { holdRoom, lastLinesOf, planGivingUp, planHole, punchHole, sizeOf, tailOutput } from './output-file.ts';
+
+/** Of each unit, on a disk that is nearly full. */
+const HELD_BYTES = 1024 * 1024;
 
 /** A cursor of this engine is the offset of a byte. */
 export function offsetOf(cursor: string | null): number {
@@ -13,6 +16,8 @@ export class UnitOutputs {
   readonly #logger: Logger;
   /** How far each unit's output is stored elsewhere. */
   readonly #consumedTo = new Map<string, number>();
+  /** Up to where there is room for what each unit prints next. */
+  readonly #heldTo = new Map<string, number>();
   #canPunch = true;
 
   constructor(logger: Logger) {
@@ -82,7 +87,29 @@ export class UnitOutputs {
     return true;
   }
 
+  /** Makes sure of room for what each prints next; answers those that had used up what was held, or had none. */
+  async hold(units: Iterable<LiveUnit>): Promise<string[]> {
+    const full: string[] = [];
+    for (const unit of units) if (!(await this.#holdFor(unit))) full.push(unit.id);
+    return full;
+  }
+
+  async #holdFor({ id, isDead, paths }: LiveUnit): Promise<boolean> {
+    if (isDead) return true;
+    const size = await sizeOf(paths.output);
+    const heldTo = this.#heldTo.get(id) ?? 0;
+    if (heldTo - size > HELD_BYTES / 2) return true;
+    try {
+      await holdRoom(paths.output, { offset: size, length: HELD_BYTES });
+      this.#heldTo.set(id, size + HELD_BYTES);
+    } catch {
+      // The next time there may be some.
+    }
+    return size < heldTo || (heldTo === 0 && this.#heldTo.has(id));
+  }
+
   forget(id: string): void {
     this.#consumedTo.delete(id);
+    this.#heldTo.delete(id);
   }
 }

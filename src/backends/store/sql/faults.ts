@@ -1,7 +1,7 @@
 /** The border of this backend: what a database throws becomes the PlatformErrors that the contract names. */
 import { PlatformError } from '../../../domain/errors.ts';
 import { SealError } from '../../../lib/seal.ts';
-import { DatabaseRefused, sqlFault } from '../../../sql/sql-error.ts';
+import { DatabaseRefused, isSqliteFull, sqlFault } from '../../../sql/sql-error.ts';
 
 /** Runs `write`; a reference to a row that is not there becomes `error`. */
 export async function needing<T>(error: () => PlatformError, write: Promise<T>): Promise<T> {
@@ -22,6 +22,13 @@ export function translated(thrown: unknown, where: string): unknown {
     });
   }
   if (thrown instanceof DatabaseRefused) return new PlatformError('unavailable', thrown.message, { cause: thrown });
+  if (isSqliteFull(thrown)) {
+    return new PlatformError('unavailable', `The disk of the database ${where} is full.`, {
+      hint: 'Ask the operator to make room, then try again.',
+      // As the system tells it.
+      cause: Object.assign(new Error('no room', { cause: thrown }), { code: 'ENOSPC' }),
+    });
+  }
   const fault = sqlFault(thrown);
   if (fault === 'unreachable') {
     return new PlatformError('unavailable', `The database ${where} cannot be used at the moment.`, {
