@@ -6,7 +6,7 @@ import { existsSync, mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'n
 import { dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import type { SandboxRequest } from './sandbox.ts';
-import { groupUsage, type Usage, usageOfProcesses } from './usage.ts';
+import { groupCpuMs, groupMemoryBytes, type SeenUsage, type Usage, usageOfProcesses } from './usage.ts';
 
 export const CONTROLLERS = ['memory', 'cpu', 'pids'] as const;
 export type Controller = (typeof CONTROLLERS)[number];
@@ -104,19 +104,26 @@ export class Cgroups {
 
   pids(id: string): number[] {
     const found = new Set<number>();
-    for (const base of this.#known) {
-      for (const line of readOr(join(groupPath(base, id), 'cgroup.procs')).split('\n')) {
-        if (line !== '') found.add(Number(line));
-      }
-    }
+    for (const base of this.#known) for (const pid of pidsIn(groupPath(base, id))) found.add(pid);
     return [...found];
   }
 
   /** Of version 1, which counts processor time elsewhere, that of the processes that live. */
-  usage(id: string): Usage {
+  usage(id: string, seen: SeenUsage): Usage {
     const own = this.#known.find((base) => base.version === 2 && existsSync(groupPath(base, id)));
-    if (own === undefined) return usageOfProcesses(this.pids(id));
-    return groupUsage(readOr(join(groupPath(own, id), 'cpu.stat')), readOr(join(groupPath(own, id), 'memory.stat')));
+    if (own === undefined) return usageOfProcesses(this.#pidsInOne(id), seen);
+    const path = groupPath(own, id);
+    const cpuMs = groupCpuMs(readOr(join(path, 'cpu.stat')));
+    return seen.of(path, cpuMs, () => groupMemoryBytes(readOr(join(path, 'memory.stat'))));
+  }
+
+  /** Those of the first tree that knows any: all are the same but in the moment of a start. */
+  #pidsInOne(id: string): number[] {
+    for (const base of this.#known) {
+      const pids = pidsIn(groupPath(base, id));
+      if (pids.length > 0) return pids;
+    }
+    return [];
   }
 
   outOfMemory(id: string): boolean {
@@ -143,6 +150,11 @@ export class Cgroups {
       removeGroup(base.path);
     }
   }
+}
+
+function pidsIn(path: string): number[] {
+  const lines = readOr(join(path, 'cgroup.procs')).split('\n');
+  return lines.filter((line) => line !== '').map(Number);
 }
 
 function groupPath(base: CgroupBase, id: string): string {

@@ -7,7 +7,7 @@ import { type Account, accountFiles, machineUserName, TENANT_NAME } from './acco
 import { safeName } from './cgroups.ts';
 import type { Cgroups } from './cgroups.ts';
 import { allProcesses, familyOf } from '../lib/processes.ts';
-import { type Usage, usageOfProcesses } from './usage.ts';
+import { SeenUsage, type Usage, usageOfProcesses } from './usage.ts';
 import { joinAll, launchBubblewrap, launchDirect, type Launched } from './launch.ts';
 import { admit, handOver } from './ownership.ts';
 import { inNetwork, planBubblewrap, planPlain, planUser } from './plan.ts';
@@ -63,6 +63,7 @@ export class LevelSandbox implements Sandbox {
   readonly #isolation: IsolationLevel;
   readonly #networks: Networks | null;
   readonly #cgroups: Cgroups | null;
+  readonly #seenUsage = new SeenUsage();
   /** Of what goes before tenants. */
   readonly #preferred: Cgroups | null;
   readonly #facts: TreeFacts;
@@ -174,9 +175,11 @@ export class LevelSandbox implements Sandbox {
 
   async usage(trees: readonly SandboxTree[]): Promise<Map<string, Usage>> {
     const cgroups = this.#cgroups;
-    if (cgroups !== null) return new Map(trees.map(({ id }) => [id, cgroups.usage(this.#scoped(id))]));
+    const seen = this.#seenUsage;
+    seen.begin();
+    if (cgroups !== null) return new Map(trees.map(({ id }) => [id, cgroups.usage(this.#scoped(id), seen)]));
     const all = allProcesses();
-    return new Map(trees.map(({ id, rootPid }) => [id, usageOfProcesses(familyOf(rootPid, all))]));
+    return new Map(trees.map(({ id, rootPid }) => [id, usageOfProcesses(familyOf(rootPid, all), seen)]));
   }
 
   async outOfMemory(id: string): Promise<boolean> {

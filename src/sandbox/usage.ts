@@ -1,6 +1,6 @@
 /** What processes use, from the kernel's process table. */
 import { readFileSync } from 'node:fs';
-import { unlessGone } from '../lib/processes.ts';
+import { parseStat, unlessGone } from '../lib/processes.ts';
 
 export interface Usage {
   /** Processor time since the beginning. That of processes which ended uncollected is lost where there is no control group. */
@@ -12,14 +12,41 @@ export interface Usage {
 /** Linux tells processor times in hundredths of a second, whatever the machine. */
 const TICK_MS = 10;
 
-export function usageOfProcesses(pids: readonly number[]): Usage {
+/**
+ * What was found at the last round: who has used no processor since then has taken no memory either, so that it need not be read again, which takes
+ * most of the time.
+ */
+export class SeenUsage {
+  #before = new Map<string, Usage>();
+  #now = new Map<string, Usage>();
+
+  /** To be called before each round. What was not asked for in the last one is forgotten. */
+  begin(): void {
+    [this.#before, this.#now] = [this.#now, new Map()];
+  }
+
+  /** `memoryBytes` is asked where the processor time is another one than before. */
+  of(key: string, cpuMs: number, memoryBytes: () => number): Usage {
+    const known = this.#before.get(key);
+    const usage = known?.cpuMs === cpuMs ? known : { cpuMs, memoryBytes: memoryBytes() };
+    this.#now.set(key, usage);
+    return usage;
+  }
+}
+
+export function usageOfProcesses(pids: readonly number[], seen = new SeenUsage()): Usage {
   let cpuMs = 0;
   let memoryBytes = 0;
   for (const pid of pids) {
     const stat = unlessGone(() => readFileSync(`/proc/${pid}/stat`, 'latin1')) ?? '';
-    const status = unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? '';
-    cpuMs += cpuTicks(stat) * TICK_MS;
-    memoryBytes += Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+    // Another process may have the number, so its start is part of the key.
+    const key = `${pid} ${parseStat(stat)?.start ?? ''}`;
+    const usage = seen.of(key, cpuTicks(stat) * TICK_MS, () => {
+      const status = unlessGone(() => readFileSync(`/proc/${pid}/status`, 'latin1')) ?? '';
+      return Number(/^RssAnon:\s+(\d+) kB/m.exec(status)?.[1] ?? 0) * 1024;
+    });
+    cpuMs += usage.cpuMs;
+    memoryBytes += usage.memoryBytes;
   }
   return { cpuMs, memoryBytes };
 }
@@ -33,8 +60,12 @@ export function cpuTicks(stat: string): number {
   return [user, system, childUser, childSystem].reduce((sum, ticks) => sum + Number(ticks ?? 0), 0);
 }
 
-/** Pure: of the files `cpu.stat` and `memory.stat` of a control group, version 2. */
-export function groupUsage(cpuStat: string, memoryStat: string): Usage {
-  const micros = Number(/^usage_usec (\d+)$/m.exec(cpuStat)?.[1] ?? 0);
-  return { cpuMs: micros / 1000, memoryBytes: Number(/^anon (\d+)$/m.exec(memoryStat)?.[1] ?? 0) };
+/** Pure: of the file `cpu.stat` of a control group, version 2, milliseconds. */
+export function groupCpuMs(cpuStat: string): number {
+  return Number(/^usage_usec (\d+)$/m.exec(cpuStat)?.[1] ?? 0) / 1000;
+}
+
+/** Pure: of the file `memory.stat` of a control group, version 2. */
+export function groupMemoryBytes(memoryStat: string): number {
+  return Number(/^anon (\d+)$/m.exec(memoryStat)?.[1] ?? 0);
 }

@@ -21,8 +21,10 @@ const NOTE_DEADLINE_MS = 500;
 /** How long the end of our own child may take to be told after all of the unit is gone. */
 const REPORT_DEADLINE_MS = 10_000;
 const LOOPBACK = '127.0.0.1';
-/** With every so many looks it is seen whether it is still the same process. */
+/** With every so many looks it is seen whether it is still the same process, and no dead one that nobody collects. */
 const WHOLE_LOOKS = 8;
+/** In a namespace of its own whoever is dead is collected at once, and to read what the kernel says of a process takes twenty times as long as to ask whether it is there. */
+const WHOLE_LOOKS_COLLECTED = 40;
 const UNKNOWN = { code: null, signal: null };
 
 interface LiveUnitOptions {
@@ -153,7 +155,8 @@ export class LiveUnit {
   seemsWell(): boolean {
     if (this.record.state !== 'running' || this.#reaping !== null || this.#isParent) return true;
     this.#looks += 1;
-    return this.#looks % WHOLE_LOOKS !== 0 && this.record.mainPid > 0 && isTaken(this.record.mainPid);
+    const every = this.#sandbox.level === 'bubblewrap' ? WHOLE_LOOKS_COLLECTED : WHOLE_LOOKS;
+    return this.#looks % every !== 0 && this.record.mainPid > 0 && isTaken(this.record.mainPid);
   }
 
   async checkMemory(): Promise<void> {
