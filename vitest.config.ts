@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { configDefaults, defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Files that take long, `*.long.test.ts`, run with TANCHO_TEST_SLOW=1 only; scripts/test.mjs says so. */
 const leftOut = process.env['TANCHO_TEST_SLOW'] === '1' ? [] : ['**/*.long.test.ts'];
@@ -12,8 +13,9 @@ export default defineConfig({
     // The files of a worker share its process and load the program once, which is a third of all work: a test leaves
     // environment variables, signal handlers and timers as it found them.
     isolate: false,
+    sequence: { sequencer: LongestFirst },
     // Scenarios mostly wait for processes of their own, so there are more files at once than small machines have processors.
-    maxWorkers: Math.max(3, availableParallelism() - 1),
+    maxWorkers: Math.max(4, availableParallelism()),
     // Bounds against hanging, not measures of speed.
     testTimeout: 240_000,
     // What is waited for comes in milliseconds, unless the machine is busy.

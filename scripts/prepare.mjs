@@ -125,17 +125,17 @@ function matchesInstalled(lock) {
   );
 }
 
-/** `tsc`, when a source is newer or other than what dist was made from. */
-export async function ensureBuilt() {
+/** `tsc`, when a source is newer or other than what dist was made from. `isChecked`: checkTypes() has passed just now. */
+export async function ensureBuilt({ isChecked = false } = {}) {
   const wanted = hash(fingerprint());
   if (read(BUILT) === wanted) return;
-  await buildAll();
+  await buildAll(isChecked ? ['--noCheck'] : []);
   write(BUILT, wanted);
 }
 
-export async function buildAll() {
-  await compile('Building', 'tsconfig.build.json');
-  await compile('Building the dashboard', 'tsconfig.dashboard.json');
+export async function buildAll(flags = []) {
+  await compile('Building', 'tsconfig.build.json', flags);
+  await compile('Building the dashboard', 'tsconfig.dashboard.json', flags);
   cpSync(join(root, 'src/dashboard/style'), join(root, 'dist/dashboard/style'), { recursive: true });
 }
 

@@ -17,7 +17,7 @@ try {
   await alone(async () => {
     await ensureInstalled();
     await checkTypes();
-    await ensureBuilt();
+    await ensureBuilt({ isChecked: true });
   });
 } catch (error) {
   tellAndExit(error);

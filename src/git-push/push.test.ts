@@ -7,6 +7,9 @@ import { createGitWorld, type GitWorld } from '../../test/support/git-world.ts';
 import { gate, missingPrograms } from '../../test/support/programs.ts';
 import { until } from '../../test/support/until.ts';
 import { PlatformError } from '../domain/errors.ts';
+import { SLOW } from '../../test/support/slow.ts';
+
+const MEGABYTES = SLOW ? 20 : 5;
 
 const missing = missingPrograms();
 if (missing.length > 0) console.warn(`git push tests are skipped: ${missing.join(', ')} missing`);
@@ -107,10 +110,10 @@ describe.skipIf(missing.length > 0)('a push', () => {
         expect(again.code).toBe(0);
       });
 
-      it('carries 20 MB, and clone and fetch bring them back', async () => {
+      it(`carries ${MEGABYTES} MB, and clone and fetch bring them back`, async () => {
         world.onDeploy = async ({ say }) => say('ok');
         const work = await world.work();
-        const big = randomBytes(20 * 1024 * 1024);
+        const big = randomBytes(MEGABYTES * 1024 * 1024);
         await world.commit(work, { big });
         const { code } = await world.git(work, ['push', '--force', url('shop'), 'main'], key);
         expect(code).toBe(0);

@@ -13,6 +13,7 @@ import { type NetworkApp, startNetworkApp } from '../../test/support/network-app
 import { CLAIMS } from './range-claims.ts';
 import { runTool } from './run-tool.ts';
 import type { Service } from './networks.ts';
+import { SLOW } from '../../test/support/slow.ts';
 
 const home = mkdtempSync(join(tmpdir(), 'tancho-networks-'));
 chmodSync(home, 0o711);
@@ -136,7 +137,7 @@ describe.runIf(sandbox.networks)('networks of their own', () => {
   });
 
   it('leaves the address of a unit that has died to nobody, whoever listens on its port', async () => {
-    const rounds = process.env['TANCHO_TEST_SLOW'] === '1' ? 10 : 2;
+    const rounds = SLOW ? 10 : 2;
     for (let round = 1; round <= rounds; round += 1) {
       const victim = await start(sandbox, `victim${round}`, 'victim');
       expect(await connects(process.geteuid?.() ?? 0, victim.address, 80)).toBe('reached');

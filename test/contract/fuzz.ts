@@ -8,6 +8,7 @@ import { type Examples, makeExamples } from './examples.ts';
 import { type Attack, type Field, fieldsOf } from './fuzz-fields.ts';
 import { ENORMOUS, nonsense, payloads, pick, RAW_PARTS } from './fuzz-payloads.ts';
 import { type ApiAnswer, ask, login, type Target } from './target.ts';
+import { SLOW } from '../support/slow.ts';
 
 export interface FuzzOptions {
   readonly canary: string;
@@ -17,7 +18,6 @@ export interface FuzzOptions {
   readonly texts: number;
 }
 
-const SLOW = process.env['TANCHO_TEST_SLOW'] === '1';
 const SEED = Number(process.env['TANCHO_TEST_SEED'] ?? Math.floor(Math.random() * 2 ** 31));
 /** Far beyond what a busy machine needs: what takes longer was made to hang by the text. */
 const ANSWER_MS = 60_000;

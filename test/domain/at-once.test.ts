@@ -10,8 +10,8 @@ import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { expectSoundServices } from '../support/service-invariants.ts';
+import { SLOW } from '../support/slow.ts';
 
-const SLOW = process.env['TANCHO_TEST_SLOW'] === '1';
 const RUNS = SLOW ? 300 : 15;
 const MOST = 10;
 const say = (): void => {};

@@ -14,8 +14,8 @@ import { serviceViolations } from '../support/service-invariants.ts';
 import { isRefusal, operate, type Step, step } from '../support/service-steps.ts';
 import { until } from '../support/until.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
+import { SLOW } from '../support/slow.ts';
 
-const SLOW = process.env['TANCHO_TEST_SLOW'] === '1';
 const RUNS = SLOW ? 500 : 25;
 const LONGEST = 8;
 const DEADLINE_MS = 150;

@@ -10,8 +10,8 @@ import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 import { expectSound } from '../support/invariants.ts';
 import { expectSoundServices, unlisted } from '../support/service-invariants.ts';
 import { operate, isRefusal, type Step, step } from '../support/service-steps.ts';
+import { SLOW } from '../support/slow.ts';
 
-const SLOW = process.env['TANCHO_TEST_SLOW'] === '1';
 const RUNS = SLOW ? 500 : 60;
 const LONGEST = 8;
 /** What happens at the same time: the provider's ways of failing, call by call, and whether control is killed. */

@@ -10,8 +10,9 @@ import type { UnitSpec } from '../../src/domain/units/provisioner.ts';
 import type { Target } from '../../src/domain/routes/router.ts';
 import { EdgeRig } from '../support/edge-rig.ts';
 import { until } from '../support/until.ts';
+import { SLOW } from '../support/slow.ts';
 
-const ROUNDS = process.env['TANCHO_TEST_SLOW'] === '1' ? 100 : 2;
+const ROUNDS = SLOW ? 100 : 2;
 const GET = 'GET / HTTP/1.1\r\nHost: blog.test\r\nCookie: secret\r\nConnection: close\r\n\r\n';
 
 /** Takes the port it is told as soon as that is free, and answers and counts whoever sends something there. */

@@ -10,11 +10,12 @@ import {
   type WorkTree,
 } from '../support/git.ts';
 import { createLoad } from '../support/load.ts';
+import { SLOW } from '../support/slow.ts';
 import { until } from '../support/until.ts';
 import { edgePid, run, startWorld, type World } from '../support/world.ts';
 
 /** Every step of every operation is cut off in test/domain/crash-*.test.ts; here it is real processes. */
-const ROUNDS = process.env['TANCHO_TEST_SLOW'] === '1' ? 20 : 2;
+const ROUNDS = SLOW ? 20 : 1;
 
 let world: World;
 let ann: Identity;

@@ -111,7 +111,8 @@ describe('a push that goes wrong is refused, says why, and the old version still
   it.each(cases)('$cause', async ({ name, cause, says, files }) => {
     await createApp(name);
     const work = await createWorkTree(nodeApp('good'), ann);
-    expect((await work.push(sshUrl(world, name))).code).toBe(0);
+    const good = await work.push(sshUrl(world, name));
+    expect(good.code, good.stderr).toBe(0);
     await work.write(files);
     await work.commit();
     const pushed = await work.push(sshUrl(world, name));

@@ -7,9 +7,10 @@ import type { Socket } from 'node:net';
 import { afterEach, expect, it } from 'vitest';
 import type { Target } from '../../domain/routes/router.ts';
 import { EdgeRig } from '../../../test/support/edge-rig.ts';
+import { SLOW } from '../../../test/support/slow.ts';
 import { until } from '../../../test/support/until.ts';
 
-const ROLLOUTS = process.env['TANCHO_TEST_SLOW'] === '1' ? 200 : 20;
+const ROLLOUTS = SLOW ? 200 : 20;
 const UPLOAD = Buffer.alloc(100_000, 'x');
 const HALF_CLOSED_MS = 200;
 

@@ -157,7 +157,7 @@ describe('failures', () => {
   });
 
   it('answers 408 to a head that trickles in and to a body that does not come, and closes idle connections', async () => {
-    const rig = await start({ timeouts: { headMs: 60, stallMs: 60, idleMs: 60 } });
+    const rig = await start({ timeouts: { firstByteMs: 60, headMs: 60, stallMs: 60, idleMs: 60 } });
     await scripted(rig, () => {});
     expect(await rig.exchange('GET / HTTP/1.1\r\nHost: bl')).toMatch(/^HTTP\/1\.1 408/);
     expect(await rig.exchange('POST / HTTP/1.1\r\nHost: blog.test\r\nContent-Length: 9\r\n\r\nhel')).toMatch(

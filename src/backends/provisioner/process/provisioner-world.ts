@@ -11,6 +11,7 @@ import { LocalArtifacts } from '../../artifact-store/local/local-artifacts.ts';
 import type { ProcessProvisionerOptions } from './provisioner-options.ts';
 import { createProcessProvisioner } from './process-provisioner.ts';
 import { loadRecord, unitPaths } from './unit-record.ts';
+import { SLOW } from '../../../../test/support/slow.ts';
 
 const APP = `
 const http = require('node:http');
@@ -64,7 +65,7 @@ export async function levelsToTest(
   for (const name of levels) {
     const level = await openLevel(name);
     opened.push([name, level]);
-    if (process.env['TANCHO_TEST_SLOW'] !== '1' && typeof level !== 'string') break;
+    if (!SLOW && typeof level !== 'string') break;
   }
   return opened;
 }

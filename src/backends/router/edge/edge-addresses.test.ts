@@ -7,6 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { builtProgram } from '../../../../test/support/built.ts';
 import { RawClient } from '../../../../test/support/edge-rig.ts';
 import { freePort } from '../../../../test/support/free-port.ts';
+import { SLOW } from '../../../../test/support/slow.ts';
 import { until } from '../../../../test/support/until.ts';
 import { listening } from '../../../lib/listening.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
@@ -82,7 +83,7 @@ async function earlierProgram(): Promise<string> {
 
 type Change = Partial<EdgeRouterOptions>;
 
-describe.each([1, 2])('an edge of %s worker(s)', (workers) => {
+describe.each(SLOW ? [1, 2] : [1])('an edge of %s worker(s)', (workers) => {
   async function through(options: EdgeRouterOptions, changes: readonly Change[]): Promise<void> {
     let router = await world.start(options);
     const { version, routes } = await world.unit('one');

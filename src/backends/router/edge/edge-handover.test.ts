@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
 import { builtProgram } from '../../../../test/support/built.ts';
+import { SLOW } from '../../../../test/support/slow.ts';
 import { until } from '../../../../test/support/until.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { createEdgeRouter } from './edge-router.ts';
@@ -73,7 +74,7 @@ function load(listen: string, connections: number): { count: () => number; stop:
   };
 }
 
-describe.each([1, 2])('an edge of %s worker(s) that is replaced', (workers) => {
+describe.each(SLOW ? [1, 2] : [2])('an edge of %s worker(s) that is replaced', (workers) => {
   it('fails no request, again and again, and cuts no websocket', async () => {
     const options = await world.home({ workers });
     let router = await world.start(options);
