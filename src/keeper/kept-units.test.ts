@@ -29,7 +29,7 @@ const spec = (id: string, command: string): UnitSpec => ({
 /** The memory machine knows its units by their ids. */
 const ADDRESS = { host: '127.0.0.1', port: 1 };
 /** Long enough that a slow machine does not count as late. */
-const CHECK = { periodMs: 100, timeoutMs: 60_000, failures: 2 };
+const CHECK = { periodMs: 100, calmPeriodMs: 100, timeoutMs: 60_000, failures: 2 };
 
 /** As control has left them. */
 async function run(...specs: UnitSpec[]): Promise<UnitSpec[]> {

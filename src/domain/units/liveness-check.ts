@@ -8,6 +8,8 @@ import type { Address } from './unit.ts';
 
 export type LivenessCheck = {
   readonly periodMs: number;
+  /** Of one that has been well for long. */
+  readonly calmPeriodMs: number;
   readonly timeoutMs: number;
   /** So many in a row, and the unit counts as hung. */
   readonly failures: number;
@@ -18,6 +20,12 @@ export type LivenessCheck = {
 );
 
 const PERIOD_SECONDS = 10;
+/** Looks take most of what an idle unit costs the platform. */
+const CALM_PERIOD_SECONDS = 30;
+/** So many good looks in a row, and it is calm. */
+const CALM_AFTER = 6;
+/** Those that are calm are looked at one by one, not all in one moment. */
+const SPREAD = 0.2;
 const TIMEOUT_SECONDS = 5;
 const FAILURES = 3;
 /** A single-threaded server that works on one request accepts nothing meanwhile, and is well. */
@@ -33,7 +41,9 @@ export function livenessCheckOf(
   const own: Liveness | 'off' = release.processes[process]?.liveness ?? {};
   if (own === 'off') return null;
   const { periodSeconds = PERIOD_SECONDS, timeoutSeconds = TIMEOUT_SECONDS, failures = FAILURES } = own;
-  const times = { periodMs: periodSeconds * 1000, timeoutMs: timeoutSeconds * 1000, failures };
+  const calmSeconds = own.periodSeconds ?? CALM_PERIOD_SECONDS;
+  const periods = { periodMs: periodSeconds * 1000, calmPeriodMs: calmSeconds * 1000 };
+  const times = { ...periods, timeoutMs: timeoutSeconds * 1000, failures };
   if (own.command !== undefined) return { ...times, kind: 'command', command: own.command };
   if (!isRouted(release, process)) return null;
   const healthCheck = healthCheckOf(release, process);
@@ -59,6 +69,7 @@ export class LivenessRow {
   #dueAt: number;
   #since = 0;
   #isUnderWay = false;
+  #wells = 0;
 
   constructor(check: LivenessCheck, at: number) {
     this.check = check;
@@ -77,7 +88,7 @@ export class LivenessRow {
 
   /** Null: it does not count as hung. `isOver`: nobody wants to know any more. */
   async look(at: number, ask: () => Promise<ProbeResult>, isOver: () => boolean): Promise<Hung | null> {
-    const { periodMs, timeoutMs, failures } = this.check;
+    const { periodMs, calmPeriodMs, timeoutMs, failures } = this.check;
     this.#isUnderWay = true;
     // Together with others of the same period: they share readings.
     this.#dueAt = (Math.floor(at / periodMs) + 1) * periodMs;
@@ -92,8 +103,13 @@ export class LivenessRow {
     if (isOver() || result.kind === 'unknown') return null;
     if (result.kind === 'well') {
       this.failures = 0;
+      this.#wells += 1;
+      if (this.#wells >= CALM_AFTER && calmPeriodMs > periodMs) {
+        this.#dueAt = at + calmPeriodMs * (1 - SPREAD + 2 * SPREAD * Math.random());
+      }
       return null;
     }
+    this.#wells = 0;
     if (this.failures === 0) this.#since = at;
     this.failures += 1;
     this.detail = result.detail;
