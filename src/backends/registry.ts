@@ -136,6 +136,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       ...{ artifacts, cache: home('cache'), toolchains: home('toolchains') },
       images: images.imageSource,
+      keepsImages: config.imageRegistry !== null,
+      bases: { names: config.imageBases, directory: home('bases'), home: config.home },
       sandbox,
       buildTimeoutMs: config.buildTimeoutSeconds * 1000,
       buildMemoryBytes: config.buildMemoryBytes,

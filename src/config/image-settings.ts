@@ -35,7 +35,7 @@ export const IMAGE_SETTINGS = {
     variable: 'TANCHO_IMAGES_BASE',
     default: '',
     description:
-      'Images that code of a platform is put on when it is pushed to images.registry, as platform=image with commas between them, or in the file one line "platform: image" each below "base:"; * stands for all platforms that are not named, for example *=docker.io/library/debian:12. None: code runs here only.',
+      'Images that code is built on and runs on, here and elsewhere, as platform=image with commas between them, or in the file one line "platform: image" each below "base:"; * stands for all platforms that are not named, for example *=docker.io/library/debian:12. None: code is built with the programs of this machine, and runs here only.',
     isMap: true,
     parse: imageBases,
   },

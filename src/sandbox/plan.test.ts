@@ -128,6 +128,26 @@ describe('bubblewrap', () => {
     const own = planBubblewrap(request(changes), { programs, system, uid: null, entries, fds });
     expect([own.file, ...own.args].join(' ')).toBe(`/usr/bin/bwrap ${inner((path) => path)}`);
   });
+
+  it('shows a root that is shared read-only, and in place of the home of the platform only what is put there', () => {
+    const root = { directory: '/var/tancho/bases/5/root', uid: 33, gid: 34, isShared: true };
+    const binds = [
+      { path: '/var/tancho/slugs/a/code', writable: true },
+      { path: '/var/tancho', writable: false, isEmpty: true },
+      { path: '/var/tancho/units/u1/tmp', writable: true, at: '/var/tmp', within: true },
+    ];
+    const entries = [{ name: 'var', target: null }];
+    const changes = { root, binds, cwd: '/var/tancho/slugs/a/code', argv: ['/app'] };
+    const text = planBubblewrap(request(changes), { programs, system, uid: 70_001, entries, fds }).args.join(' ');
+    expect(text).toContain('--ro-bind /var/tancho/bases/5/root /.sandbox/root');
+    expect(text).not.toContain('/.sandbox/1 ');
+    expect(text).toContain('--ro-bind /.sandbox/root/var /var');
+    const order = ['--tmpfs /var/tancho ', '--bind /.sandbox/0 /var/tancho/slugs/a/code', '--remount-ro /var/tancho '];
+    const places = order.map((part) => text.indexOf(part));
+    expect(places.every((at) => at > 0)).toBe(true);
+    expect(places).toEqual([...places].sort((a, b) => a - b));
+    expect(text).toContain('--bind /.sandbox/2 /var/tmp');
+  });
 });
 
 describe('user', () => {

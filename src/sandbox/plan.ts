@@ -103,8 +103,10 @@ function planRoot(request: SandboxRequest, root: SandboxRoot, facts: BubblewrapF
   });
   const inner = [required(programs.bwrap), ...rootArguments({ ...request, binds }, near, facts)];
   const moved = [
-    { path: root.directory, writable: true, at: near.directory },
-    ...request.binds.map(({ path, writable }, index) => ({ path, writable, at: binds[index]?.path ?? path })),
+    { path: root.directory, writable: root.isShared !== true, at: near.directory },
+    ...request.binds.flatMap(({ path, writable, isEmpty }, index) =>
+      isEmpty === true ? [] : [{ path, writable, at: binds[index]?.path ?? path }],
+    ),
   ];
   const { argv, env } = asUser({ ...request, argv: inner, env: early }, programs, uid);
   const args = [...systemArguments(facts.system), '--bind', '/proc', '/proc', '--dev-bind', '/dev', '/dev'];
@@ -120,15 +122,23 @@ function rootArguments(
   { fds, system, entries = [] }: BubblewrapFacts,
 ): string[] {
   const args = [...namespaces(request), '--unshare-user', '--uid', `${root.uid}`, '--gid', `${root.gid}`];
-  const covering = request.binds.filter(({ within }) => within !== true);
+  const emptied = request.binds.flatMap(({ path, at = path, isEmpty }) => (isEmpty === true ? [at] : []));
+  const isInside = (at: string): boolean => emptied.some((place) => at === place || at.startsWith(`${place}/`));
+  const covering = request.binds.filter(({ within, path, at = path }) => within !== true && !isInside(at));
   const covered = new Set(['proc', 'dev', ...covering.map(({ path, at = path }) => at.split('/')[1])]);
   for (const { name, target } of entries.filter((entry) => !covered.has(entry.name))) {
-    if (target === null) args.push('--bind', join(root.directory, name), `/${name}`);
+    if (target === null)
+      args.push(root.isShared === true ? '--ro-bind' : '--bind', join(root.directory, name), `/${name}`);
     else args.push('--symlink', target, `/${name}`);
   }
   args.push(...kernelArguments(system));
   args.push('--perms', '1777', '--size', `${TMPFS_BYTES}`, '--tmpfs', '/dev/shm', ...bindArguments(request.binds));
-  args.push('--remount-ro', '/', '--chdir', request.cwd, ...assigned(splitEnvironment(request.env).late));
+  args.push(
+    ...['/', ...emptied].flatMap((place) => ['--remount-ro', place]),
+    '--chdir',
+    request.cwd,
+    ...assigned(splitEnvironment(request.env).late),
+  );
   return [...args, ...descriptors(fds), '--', ...request.argv];
 }
 
@@ -218,14 +228,15 @@ export function splitEnvironment(env: SandboxRequest['env']): {
 export function bindArguments(binds: SandboxRequest['binds']): string[] {
   const args: string[] = [];
   const made = new Set(['/']);
-  const places = binds.map(({ path, writable, at = path }) => ({ path, writable, at }));
-  for (const { path, writable, at } of places.sort((a, b) => (a.at < b.at ? -1 : 1))) {
+  const places = binds.map(({ path, writable, at = path, isEmpty }) => ({ path, writable, at, isEmpty }));
+  for (const { path, writable, at, isEmpty } of places.sort((a, b) => (a.at < b.at ? -1 : 1))) {
     for (const parent of parentsOf(at)) {
       if (made.has(parent)) continue;
       made.add(parent);
       args.push('--perms', '0755', '--dir', parent);
     }
-    args.push(writable ? '--bind' : '--ro-bind', path, at);
+    if (isEmpty === true) args.push('--perms', '0711', '--tmpfs', at);
+    else args.push(writable ? '--bind' : '--ro-bind', path, at);
   }
   return args;
 }

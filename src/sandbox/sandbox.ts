@@ -46,9 +46,11 @@ export interface SandboxBind {
   readonly at?: string;
   /** With a root: it lies within what stands at the root's top, which stays. The directory is there. */
   readonly within?: boolean;
+  /** With a root: a new directory in place of what is there, for what is put below it. The directory is there; `path` is where. */
+  readonly isEmpty?: boolean;
 }
 
-/** A root file system of the process's own; it must belong to the tenant, who may change everything below what stands at its top. */
+/** A root file system of the process's own; it must belong to the tenant, who may change everything below what stands at its top, or be shared. */
 export interface SandboxRoot {
   readonly directory: string;
   /** As which the process sees itself; outside it is the tenant's user all the same. Not 0. */
@@ -56,6 +58,8 @@ export interface SandboxRoot {
   readonly gid: number;
   /** By which the root knows the uid; absent: none that is known. */
   readonly name?: string;
+  /** It is the platform's and everybody's: it is read-only. */
+  readonly isShared?: boolean;
 }
 
 export interface SandboxProcess {

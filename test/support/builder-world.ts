@@ -31,12 +31,21 @@ export interface BuilderWorld {
   dispose(): Promise<void>;
 }
 
+interface BuilderWorldOptions {
+  readonly uid?: number;
+  readonly more?: Partial<PlatformBuilderOptions>;
+  /** Platform -> the image that its apps are built on; absent: none. */
+  readonly bases?: ReadonlyMap<string, string>;
+  /** Where its home is made; absent: where temporary files are. */
+  readonly parent?: string;
+}
+
 /** Without languages, those that come with the program. */
 export async function builderWorld(
   languages: readonly Language[] = LANGUAGES,
-  options: { uid?: number; more?: Partial<PlatformBuilderOptions> } = {},
+  options: BuilderWorldOptions = {},
 ): Promise<BuilderWorld> {
-  const home = await mkdtemp(join(tmpdir(), 'builder-'));
+  const home = await mkdtemp(join(options.parent ?? tmpdir(), 'builder-'));
   await chmod(home, 0o711);
   const sandbox = new PlainSandbox(options.uid === undefined ? {} : { uid: options.uid });
   const artifacts = new LocalArtifacts(join(home, 'slugs'));
@@ -50,6 +59,7 @@ export async function builderWorld(
       sandbox,
       buildTimeoutMs: 120_000,
       logger: SILENT,
+      ...(options.bases !== undefined && { bases: { names: options.bases, directory: join(home, 'bases'), home } }),
       ...options.more,
     });
   const builder = await open().catch(async (error: unknown) => {

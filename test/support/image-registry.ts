@@ -53,6 +53,8 @@ export class ImageRegistry {
   readonly #blobs = new Map<string, Buffer>();
   readonly #manifests = new Map<string, { readonly type: string; readonly body: Buffer }>();
   readonly writes = new RegistryWrites(this.#blobs, this.#manifests);
+  /** Nobody gets an answer. */
+  isAway = false;
   #told = '';
   #release: () => void = () => {};
   #halted: () => void = () => {};
@@ -67,7 +69,8 @@ export class ImageRegistry {
       createServer((request, response) => {
         const { url = '', method = '', headers } = request;
         this.seen.push({ server, method, path: url, authorization: headers.authorization ?? '' });
-        void this.#answer(server, request, response);
+        if (this.isAway) request.socket.destroy();
+        else void this.#answer(server, request, response);
       }),
     );
   }

@@ -14,6 +14,9 @@ export interface ArtifactPlace {
   readonly code: string;
 }
 
+/** Where the image that was built lies in an ArtifactPlace, beside its code, when it is kept. */
+export const PACKED_IMAGE = 'image';
+
 export interface OpenArtifact {
   readonly id: string;
   /** Where its files lie; nobody changes them any more. */

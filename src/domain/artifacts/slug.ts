@@ -20,9 +20,17 @@ export const ORDINARY_USER = 1000;
 /** Where processes of an image find files of the machine; /etc/hosts and /etc/resolv.conf of the image are links to there. */
 export const MACHINE_FILES = '/.tancho';
 
-interface SlugBase {
+export interface SlugBase {
   /** Name with digest. */
   readonly image: string;
+  /** Absolute: its root file system on this machine, which is everybody's. */
+  readonly root: string;
+  /** Absolute: the directory of the platform, in place of which only what the process may see is shown. */
+  readonly home: string;
+  /** As whom processes see themselves, and by which name the root knows them. */
+  readonly uid: number;
+  readonly gid: number;
+  readonly name: string;
 }
 
 export interface SlugImage {

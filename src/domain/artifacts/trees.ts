@@ -6,8 +6,9 @@ import type { TarTree } from '../../lib/tree-tar.ts';
 /** What it shares with others first (programs, dependencies), its own code last. */
 export function treesOf({ code, manifest }: Pick<OpenArtifact, 'code' | 'manifest'>): TarTree[] {
   const shared = [...manifest.binds].sort();
+  const { uid, gid } = manifest.base ?? { uid: ORDINARY_USER, gid: ORDINARY_USER };
   return [
     ...shared.map((path) => ({ directory: path, at: path, uid: 0, gid: 0, isPublic: true })),
-    { directory: code, at: code, uid: ORDINARY_USER, gid: ORDINARY_USER },
+    { directory: code, at: code, uid, gid },
   ];
 }

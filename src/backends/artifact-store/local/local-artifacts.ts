@@ -5,11 +5,12 @@
 import { createHash } from 'node:crypto';
 import { mkdir, readdir, readFile, rename, rm, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import type {
-  ArtifactPlace,
-  ArtifactStore,
-  KeptArtifact,
-  OpenArtifact,
+import {
+  type ArtifactPlace,
+  type ArtifactStore,
+  type KeptArtifact,
+  type OpenArtifact,
+  PACKED_IMAGE,
 } from '../../../domain/artifacts/artifact-store.ts';
 import type { SlugManifest } from '../../../domain/artifacts/slug.ts';
 import { Failure } from '../../../domain/failure.ts';
@@ -21,8 +22,6 @@ const APP = /^[a-z0-9][a-z0-9-]{0,63}$/i;
 const ID = /^[a-z0-9][a-z0-9._-]{0,63}(?:\/[a-z0-9][a-z0-9._-]{0,63})?$/i;
 const MANIFEST = 'slug.json';
 const DIGEST = 'digest';
-/** Put there by whoever makes the artifact. */
-const PACKED = 'image';
 
 export class LocalArtifacts implements ArtifactStore {
   readonly name = 'local';
@@ -139,7 +138,7 @@ async function replaced(file: string, text: string): Promise<void> {
 }
 
 async function packedIn(directory: string): Promise<string | null> {
-  const path = join(directory, PACKED);
+  const path = join(directory, PACKED_IMAGE);
   return (await stat(path).catch(() => null)) === null ? null : path;
 }
 

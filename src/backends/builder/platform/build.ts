@@ -16,6 +16,7 @@ import type { ArtifactPlace } from '../../../domain/artifacts/artifact-store.ts'
 import type { Artifact, BuildRequest, ProcessSettings } from '../../../domain/deploys/builder.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { Failure } from '../../../domain/failure.ts';
+import type { Base } from './base/bases.ts';
 import { prepareDependencies } from './dependencies.ts';
 import { writeManifest } from './finish-slug.ts';
 import { buildImage, demandImages } from './image-build/build-image.ts';
@@ -54,7 +55,8 @@ export async function buildSlug(
   for (const text of plan.warnings) output.say(`Warning: ${text}`);
   demandBuildable(plan);
   const images = plan.image === null ? null : demandImages({ context });
-  const begun = { context, request, plan, place, files, output, signal };
+  const base = plan.image === null ? await baseOf(context, request, plan.platform, output, signal) : null;
+  const begun = { context, request, plan, place, files, output, signal, base };
   const { versions, ...tools } = await resolveTools(begun);
   const title = plan.title === plan.platform ? '' : ` (${plan.title})`;
   output.say(`Building ${app} with ${plan.platform}${title}${versions.length === 0 ? '' : `: ${versions.join(', ')}`}`);
@@ -87,6 +89,29 @@ export async function buildSlug(
     bindingNames: appFiles.config.bindings,
     maintenancePage: appFiles.maintenancePage,
   };
+}
+
+/** What units will run on, too. */
+async function baseOf(
+  { bases: opened, sandbox }: BuilderContext,
+  { registryLogins: logins = new Map() }: BuildRequest,
+  platform: string,
+  output: BuildOutput,
+  signal: AbortSignal,
+): Promise<Base | null> {
+  const bases = await opened();
+  if (bases === null) return null;
+  const base = await bases.of({ platform, logins, line: (text) => output.say(text), signal });
+  if (base === null) return null;
+  output.say(`on ${base.image}`);
+  if (sandbox.roots) return base;
+  throw new Failure(
+    'toolchain_missing',
+    `Code of ${platform} is built on an image here, and this server cannot: it has ${sandbox.description}.`,
+    {
+      hint: 'Ask the operator to install the package "bubblewrap" and to run the server as root, or to take the setting "images.base" away.',
+    },
+  );
 }
 
 /** What the app's files say comes before what an image says. */

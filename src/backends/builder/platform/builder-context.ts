@@ -2,6 +2,7 @@
 import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts';
 import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
+import type { Base, Bases } from './base/bases.ts';
 import type { Layers } from './cache/layers.ts';
 import type { Language } from '../../../build-plan/language.ts';
 import type { StepLimits } from './steps/run-step.ts';
@@ -19,10 +20,16 @@ export interface BuilderContext {
   readonly artifacts: ArtifactStore;
   readonly layers: Layers;
   readonly programs: Programs;
+  /** Those of an image that code is built on. */
+  readonly programsOn: (base: Base) => Programs;
+  /** Null: code is built with what the machine has. Loaded when they are first asked for. */
+  readonly bases: () => Promise<Bases | null>;
   readonly toolchains: Toolchains;
   readonly settings: MachineSettings;
   /** For builds of images; null: there are none. */
   readonly images: Pick<ImageSource, 'copy' | 'unpack'> | null;
+  /** Images that are built stay packed beside what units here run, to be pushed. */
+  readonly keepsImages: boolean;
   readonly sandbox: Sandbox;
   /** Absolute; per app: `layers/` (kept dependencies) and `downloads/` (caches of package managers). */
   readonly cache: string;

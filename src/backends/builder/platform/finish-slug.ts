@@ -3,6 +3,8 @@ import { dirname, join } from 'node:path';
 import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import { directoryReader } from '../../../build-plan/source/directory.ts';
 import { Failure } from '../../../domain/failure.ts';
+import type { SlugBase } from '../../../domain/artifacts/slug.ts';
+import type { Base } from './base/bases.ts';
 import { planVariables } from './environment.ts';
 import type { RunningBuild } from './running-build.ts';
 
@@ -14,7 +16,8 @@ interface Finished {
 }
 
 export async function writeManifest(build: RunningBuild, { layer, options }: Finished): Promise<void> {
-  const { context, plan, place, request, fetched, programs } = build;
+  const { context, plan, place, request, fetched, programs, base } = build;
+  const found = base === null ? context.programs : context.programsOn(base);
   const values: Record<string, string> = { app: request.app, code: place.code };
   if (layer !== null) values['layer'] = layer;
   const own = plan.path.map((directory) => join(place.code, directory));
@@ -23,16 +26,21 @@ export async function writeManifest(build: RunningBuild, { layer, options }: Fin
   for (const program of programs) {
     if (plan.tools.find((tool) => tool.program === program.program)?.runtime !== true) continue;
     binds.push(...program.binds);
-    if (!(await context.programs.isDefault(program))) path.push(dirname(program.path));
+    if (!(await found.isDefault(program))) path.push(dirname(program.path));
   }
   const site = await siteVariables(plan, place.code);
   await context.artifacts.put(place, {
     format: 1,
     platform: plan.platform,
-    path: [...new Set(path)],
-    env: { ...planVariables(plan, 'run', values), ...site, ...options },
+    path: [...new Set([...path, ...(base?.path ?? [])])],
+    env: { ...base?.env, ...planVariables(plan, 'run', values), ...site, ...options },
     binds: [...new Set(binds)],
+    ...(base !== null && { base: slugBase(base) }),
   });
+}
+
+function slugBase({ image, root, home, uid, gid, name }: Base): SlugBase {
+  return { image, root, home, uid, gid, name };
 }
 
 /** Where the files are that the steps have made. Throws Failure when they are nowhere. */

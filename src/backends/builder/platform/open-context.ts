@@ -6,6 +6,8 @@ import type { ArtifactStore } from '../../../domain/artifacts/artifact-store.ts'
 import type { ImageSource } from '../../../domain/deploys/image-source.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
+import type { Base, Bases } from './base/bases.ts';
+import { once } from '../../../lib/once.ts';
 import { Layers } from './cache/layers.ts';
 import type { Language } from '../../../build-plan/language.ts';
 import type { StepLimits } from './steps/run-step.ts';
@@ -13,6 +15,14 @@ import { MachineSettings } from './toolchain/machine-settings.ts';
 import { Programs, TOOLCHAIN_TENANT } from './toolchain/programs.ts';
 import { Toolchains } from './toolchain/toolchains.ts';
 import type { BuilderContext } from './builder-context.ts';
+
+interface BaseSettings {
+  /** Platform -> image; `*` for all others. */
+  readonly names: ReadonlyMap<string, string>;
+  readonly directory: string;
+  /** Of the platform. */
+  readonly home: string;
+}
 
 export interface PlatformBuilderOptions {
   /** Directory with the files that languages put into the code of apps. */
@@ -24,8 +34,12 @@ export interface PlatformBuilderOptions {
   /** Directories owned by this builder; made when missing. */
   readonly cache: string;
   readonly toolchains: string;
+  /** Images that code is built on; absent: none. */
+  readonly bases?: BaseSettings;
   /** Brings and unpacks images for builds from a Dockerfile; absent: there are none. */
   readonly images?: Pick<ImageSource, 'copy' | 'unpack'>;
+  /** Images that are built stay packed beside what units here run, to be pushed; absent: they do not. */
+  readonly keepsImages?: boolean;
   readonly sandbox: Sandbox;
   readonly buildTimeoutMs: number;
   /** Of each step; 0 for no limit. */
@@ -57,9 +71,14 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
     artifacts: options.artifacts,
     layers: new Layers(cache, KEPT_LAYERS),
     programs: new Programs({ sandbox, directory: toolchains, execPath, environment, limits }),
+    programsOn: eachOnce(
+      (base) => new Programs({ sandbox, directory: toolchains, execPath, environment, limits, base }),
+    ),
+    bases: once(() => basesOf(options)),
     toolchains: new Toolchains({ directory: toolchains, sandbox, limits }),
     settings: new MachineSettings(environment),
     images: options.images ?? null,
+    keepsImages: options.keepsImages ?? false,
     sandbox,
     cache,
     limits,
@@ -70,6 +89,22 @@ export async function openContext(options: PlatformBuilderOptions): Promise<Buil
   if (removed > 0) options.logger.info({ removed }, 'removed unfinished slugs of interrupted builds');
   await removeLeftovers(cache);
   return context;
+}
+
+/** Null where none are named. */
+async function basesOf({ bases, images }: PlatformBuilderOptions): Promise<Bases | null> {
+  if (bases === undefined || images === undefined || bases.names.size === 0) return null;
+  const { Bases: Opened } = await import('./base/bases.ts');
+  return new Opened({ ...bases, images });
+}
+
+function eachOnce(make: (base: Base) => Programs): (base: Base) => Programs {
+  const made = new Map<string, Programs>();
+  return (base) => {
+    const programs = made.get(base.root) ?? make(base);
+    made.set(base.root, programs);
+    return programs;
+  };
 }
 
 /** What reads source trees is a good part of the program, and needed by builds alone. */

@@ -91,7 +91,9 @@ class PlatformBuilder implements Builder {
 
   async removeUnused({ since, toolBytes }: UnusedBounds): Promise<string[]> {
     const { toolchains, cache } = this.#context;
+    const bases = await this.#context.bases();
     const removed = await toolchains.removeUnused(await this.#binds(), since, toolBytes);
+    if (bases !== null) removed.push(...(await bases.removeUnused(await this.#roots(), since)));
     for (const app of await readdir(cache).catch(() => [])) {
       await this.#queue.run(app, async () => {
         const own = join(cache, app);
@@ -112,6 +114,13 @@ class PlatformBuilder implements Builder {
     const rest = (await readdir(cache)).filter((name) => !['layers', USED, REMOVED].includes(name));
     for (const name of rest) await removeTree(join(cache, name));
     return rest.length > 0 || (await count()) < before;
+  }
+
+  /** Of the bases that slugs are on. */
+  async #roots(): Promise<Set<string>> {
+    const { artifacts } = this.#context;
+    const opened = await Promise.all((await artifacts.list()).map(({ id }) => artifacts.open(id)));
+    return new Set(opened.flatMap((artifact) => artifact?.manifest.base?.root ?? []));
   }
 
   /** Directories outside their slugs that the slugs of an app, or of all, need. */

@@ -4,12 +4,14 @@ import type { Tool } from '../../../build-plan/build-plan.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { RunningBuild } from './running-build.ts';
 import { StepRunner } from './steps/step-runner.ts';
-import type { NoProgram, Program } from './toolchain/programs.ts';
+import type { Base } from './base/bases.ts';
+import type { NoProgram, Program, Programs } from './toolchain/programs.ts';
 import type { FetchedTool } from './toolchain/toolchains.ts';
 import type { BuilderContext } from './builder-context.ts';
 
 interface ResolvedTools {
   readonly programs: readonly Program[];
+  readonly machinePrograms: readonly Program[];
   readonly fetched: readonly FetchedTool[];
   /** For people, in the plan's order: `node 22.11.0 (engines.node in package.json)`. */
   readonly versions: readonly string[];
@@ -24,34 +26,50 @@ interface Found {
 }
 
 /** Throws Failure `toolchain_missing`, before anything is fetched when that can be known from this machine. */
-export async function resolveTools(build: Omit<RunningBuild, 'programs' | 'fetched'>): Promise<ResolvedTools> {
-  const { context, plan } = build;
+export async function resolveTools(
+  build: Omit<RunningBuild, 'programs' | 'machinePrograms' | 'fetched'>,
+): Promise<ResolvedTools> {
+  const { context, plan, base } = build;
+  const place = base === null ? context.programs : context.programsOn(base);
   const all: Found[] = [];
-  for (const tool of plan.tools) all.push(await find(context, tool));
+  for (const tool of plan.tools) all.push(await find(place, tool, base));
   const programs = all.flatMap(({ program }) => program ?? []);
-  const runner = new StepRunner({ ...build, programs, fetched: [] });
+  const machinePrograms = base === null ? programs : await installed(context, plan.tools);
+  const runner = new StepRunner({ ...build, programs, machinePrograms, fetched: [] });
   const fetched: FetchedTool[] = [];
   const versions: string[] = [];
   for (const { tool, program, isShort } of all) {
     const other = isShort
-      ? await context.toolchains.fetch(tool, program?.version ?? null, () => runner.toolContext())
+      ? await context.toolchains.fetch(tool, base === null ? (program?.version ?? null) : null, () =>
+          runner.toolContext(),
+        )
       : null;
     if (other !== null) fetched.push(other);
     const version = other?.version ?? program?.version ?? '';
     versions.push(`${tool.program} ${version}${reason(tool, program, other)}`);
   }
-  return { programs, fetched, versions };
+  return { programs, machinePrograms, fetched, versions };
 }
 
-async function find(context: BuilderContext, tool: Tool): Promise<Found> {
-  const { programs } = context;
+/** Whatever of these the machine has. */
+async function installed({ programs }: BuilderContext, tools: readonly Tool[]): Promise<Program[]> {
+  const found = [];
+  for (const tool of tools) found.push(await programs.find(tool));
+  return found.filter((program): program is Program => program.found);
+}
+
+async function find(programs: Programs, tool: Tool, base: Base | null): Promise<Found> {
   const { wanted = null, download = null } = tool;
-  const installed = await firstInstalled(context, tool);
+  const installed = await firstInstalled(programs, tool);
   if (!installed.found) {
     if (download !== null && download.by === undefined && (download.otherwise !== null || wanted !== null))
       return { tool, program: null, isShort: true };
-    throw new Failure('toolchain_missing', `This server cannot build this app: ${installed.missing}`, {
-      hint: 'Ask the operator to install it, then push again.',
+    const where = base === null ? 'This server' : `The image ${base.image.split('@')[0]}`;
+    throw new Failure('toolchain_missing', `${where} cannot build this app: ${installed.missing}`, {
+      hint:
+        base === null
+          ? 'Ask the operator to install it, then push again.'
+          : 'Ask the operator to name an image that has it in the setting "images.base", then push again.',
     });
   }
   if (wanted === null || satisfies(installed.version, wanted.range))
@@ -77,7 +95,7 @@ async function find(context: BuilderContext, tool: Tool): Promise<Found> {
 }
 
 /** Where there is none under its own name, one that is called by its version, such as php-fpm8.2. */
-async function firstInstalled({ programs }: BuilderContext, tool: Tool): Promise<Program | NoProgram> {
+async function firstInstalled(programs: Programs, tool: Tool): Promise<Program | NoProgram> {
   const own = await programs.find(tool);
   if (own.found) return own;
   for (const program of tool.others ?? []) {

@@ -3,6 +3,7 @@ import type { BuildPlan } from '../../../build-plan/build-plan.ts';
 import type { SourceFiles } from '../../../build-plan/source/source-files.ts';
 import type { ArtifactPlace } from '../../../domain/artifacts/artifact-store.ts';
 import type { BuildRequest } from '../../../domain/deploys/builder.ts';
+import type { Base } from './base/bases.ts';
 import type { BuildOutput } from './steps/output.ts';
 import type { Program } from './toolchain/programs.ts';
 import type { FetchedTool } from './toolchain/toolchains.ts';
@@ -14,8 +15,12 @@ export interface RunningBuild {
   readonly plan: BuildPlan;
   readonly place: ArtifactPlace;
   readonly files: SourceFiles;
-  /** Tools found on this machine, in the plan's order. */
+  /** What it is built on; null: the directories of the machine. */
+  readonly base: Base | null;
+  /** Tools found there, in the plan's order. */
   readonly programs: readonly Program[];
+  /** Tools found on this machine, by which others are fetched. */
+  readonly machinePrograms: readonly Program[];
   /** Versions fetched in place of them. */
   readonly fetched: readonly FetchedTool[];
   readonly output: BuildOutput;

@@ -54,7 +54,7 @@ async function file(path: string): Promise<Holding> {
 }
 
 function kindOf(name: string): HoldingKind {
-  if (name === 'images') return 'image cache';
+  if (name === 'images' || name === 'bases') return 'image cache';
   if (name === 'backups') return 'backup';
   if (/^logs\.db|^log$/.test(name)) return 'log';
   return name.startsWith('tancho.db') ? 'database' : 'other';

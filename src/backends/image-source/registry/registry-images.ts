@@ -11,7 +11,6 @@ import { BlobCache } from './blob-cache.ts';
 import { asFailure, type Stopped } from './failures.ts';
 import type { Lookup } from './find-image.ts';
 import { IMAGE_LIMITS, type ImageLimits } from './limits.ts';
-import { trustedRoots } from './trusted-roots.ts';
 import { type Login, RegistryClient } from './registry-client.ts';
 
 export interface RegistryImagesOptions {
@@ -71,7 +70,7 @@ export function createRegistryImages(options: RegistryImagesOptions): ImageSourc
       login: own.get(host) ?? logins.get(host) ?? null,
       isInsecure: insecure.includes(host),
       signal: stop.signal,
-      ...(roots != null && { roots: await trustedRoots(roots) }),
+      ...(roots != null && { roots: await (await import('./trusted-roots.ts')).trustedRoots(roots) }),
     });
     const abandon = (): void => stop.abort(new Error('the pull has failed'));
     try {

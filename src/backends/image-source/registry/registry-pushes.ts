@@ -6,7 +6,6 @@ import { type AddressGuardOptions, createAddressGuard } from '../../../lib/guard
 import { once } from '../../../lib/once.ts';
 import { IMAGE_LIMITS } from './limits.ts';
 import type { Login } from './registry-client.ts';
-import { trustedRoots } from './trusted-roots.ts';
 
 interface RegistryPushesOptions {
   /** Which addresses may be called, beside the registry's own. */
@@ -35,7 +34,7 @@ export function createRegistryPushes(options: RegistryPushesOptions): ImageRegis
     // Of a push that was cut off.
     await rm(directory, { recursive: true, force: true });
     const limits = { ...IMAGE_LIMITS, timeoutMs };
-    const more = roots === null ? {} : { roots: await trustedRoots(roots) };
+    const more = roots === null ? {} : { roots: await (await import('./trusted-roots.ts')).trustedRoots(roots) };
     return createImagePushes({ ...pushes, guard, limits, arch: process.arch, ...more });
   });
   return {

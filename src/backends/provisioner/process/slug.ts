@@ -25,7 +25,7 @@ export async function openSlug({ artifacts, artifact, app, sandbox, queue }: Slu
   const slug = await artifacts.open(artifact);
   if (slug === null) throw missing(artifact);
   const { code, manifest } = slug;
-  if (manifest.image !== undefined && !sandbox.roots) throw noRoots();
+  if ((manifest.image ?? manifest.base) !== undefined && !sandbox.roots) throw noRoots();
   // In turn, for a second hand-over during the first would take the tree away from a unit that has just started.
   await queue.run(`slug:${artifact}`, async () => {
     await sandbox.own(code, app);

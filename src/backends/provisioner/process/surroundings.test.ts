@@ -37,3 +37,13 @@ it('of an image is its root, where the machine gives a directory for temporary f
     ...names.map((name) => ({ path: realpathSync(`/etc/${name}`), writable: false, at: `/.tancho/${name}` })),
   ]);
 });
+
+it('of code that was built on an image is that image, with nothing of the platform but what is its own', () => {
+  const base = { image: 'a@sha256:1', root: '/home/bases/1/root', home: '/home', uid: 33, gid: 34, name: 'web' };
+  const found = surroundings({ code: '/slugs/a/code', manifest: { ...manifest, base } }, { ...own, place: shared });
+  expect(found).toMatchObject({ cwd: '/slugs/a/code', home: own.home, tmp: '/tmp' });
+  expect(found.root).toEqual({ directory: '/home/bases/1/root', uid: 33, gid: 34, name: 'web', isShared: true });
+  expect(found.binds).toContainEqual({ path: '/home', writable: false, isEmpty: true });
+  expect(found.binds).toContainEqual({ path: own.tmp, writable: true, at: '/tmp', within: true });
+  expect(found.binds).toContainEqual({ path: '/layers/1', writable: false });
+});

@@ -1,8 +1,7 @@
 /** Pure but for names of this machine: what processes of a slug see and where they begin. One for units, commands and shells. */
-import { existsSync, realpathSync } from 'node:fs';
-import { basename, join } from 'node:path';
 import { MACHINE_FILES, type SlugImage } from '../../../domain/artifacts/slug.ts';
 import type { SandboxBind, SandboxRequest } from '../../../sandbox/sandbox.ts';
+import { nameFiles, onSharedRoot } from '../../../sandbox/shared-root.ts';
 import type { CodePlace } from './code-layers.ts';
 import type { Slug } from './slug.ts';
 
@@ -12,9 +11,7 @@ interface Surroundings extends Pick<SandboxRequest, 'cwd' | 'binds' | 'root'> {
   readonly tmp: string;
 }
 
-/** How names of hosts are found is the machine's, for so is its network. */
 const HOSTS = '/etc/hosts';
-const NAME_FILES = ['/etc/resolv.conf', HOSTS];
 
 /** What is the process's own: its view of the code, and directories. */
 interface Own {
@@ -36,21 +33,19 @@ export function surroundings({ code, manifest }: Slug, own: Own): Surroundings {
     { path: tmp, writable: true },
     ...manifest.binds.map((path) => ({ path, writable: false })),
     ...volumes,
-    ...(hosts === null ? [] : [{ path: hosts, writable: false, at: HOSTS }]),
   ];
-  return { cwd: code, binds, home, tmp };
+  if (manifest.base !== undefined) {
+    const base = onSharedRoot(manifest.base, { temporary: tmp, files: MACHINE_FILES, hosts });
+    return { cwd: code, binds: [...base.binds, ...binds], root: base.root, home, tmp: '/tmp' };
+  }
+  const names = hosts === null ? [] : [{ path: hosts, writable: false, at: HOSTS }];
+  return { cwd: code, binds: [...binds, ...names], home, tmp };
 }
 
 function inImage(image: SlugImage, { place, tmp, volumes = [], hosts = null }: Own): Surroundings {
-  const sources = new Map(NAME_FILES.map((path) => [path, path === HOSTS && hosts !== null ? hosts : path]));
-  const names = [...sources].filter(([, source]) => existsSync(source));
   const binds: SandboxBind[] = [
     { path: tmp, writable: true, at: '/tmp' },
-    ...names.map(([path, source]) => ({
-      path: realpathSync(source),
-      writable: false,
-      at: join(MACHINE_FILES, basename(path)),
-    })),
+    ...nameFiles(MACHINE_FILES, hosts),
     ...volumes,
   ];
   const { uid, gid, name, directory: cwd, home } = image;

@@ -4,12 +4,13 @@ import { join } from 'node:path';
 import type { ImageRecipe } from '../../../../build-plan/build-plan.ts';
 import { neededImages } from '../../../../build-plan/languages/dockerfile/stages.ts';
 import type { Artifact } from '../../../../domain/deploys/builder.ts';
+import { PACKED_IMAGE } from '../../../../domain/artifacts/artifact-store.ts';
 import { imageCommand } from '../../../../domain/deploys/image-command.ts';
 import type { ImageSource, UnpackedImage } from '../../../../domain/deploys/image-source.ts';
 import { Failure } from '../../../../domain/failure.ts';
 import { argvText } from '../../../../lib/argv-text.ts';
 import { removeTree } from '../../../../lib/remove-tree.ts';
-import { isLargerThan } from '../cache/copy-tree.ts';
+import { isLargerThan, seal } from '../cache/copy-tree.ts';
 import type { RunningBuild } from '../running-build.ts';
 import { bringBases, rewritten } from './bases.ts';
 import { Buildah, type ImagePlaces } from './buildah.ts';
@@ -76,6 +77,11 @@ export async function buildImage({ build, image, images }: ImageBuild): Promise<
     const root = join(place.directory, 'root');
     await mkdir(root, { mode: 0o700 });
     const unpacked = await images.unpack({ directory: places.out, root }, (text) => output.say(text), signal);
+    if (context.keepsImages) {
+      // Nobody of the app's writes there any more.
+      await seal(places.out);
+      await rename(places.out, join(place.directory, PACKED_IMAGE));
+    }
     return await finish(build, image, root, unpacked);
   } finally {
     await removeTree(temporary);

@@ -23,6 +23,8 @@ interface Command {
   readonly env: Readonly<Record<string, string>>;
   readonly tenant: string;
   readonly binds: Binds;
+  /** Absent: the system's directories. */
+  readonly root?: SandboxRequest['root'];
   readonly limits: StepLimits;
   readonly signal: AbortSignal;
   /** See SandboxRequest. */
@@ -48,7 +50,8 @@ export async function runStep(sandbox: Sandbox, command: Command): Promise<Ended
   const { argv, cwd, env, tenant, binds } = command;
   const limits = { ...command.limits, cpuShare: LOW_CPU_SHARE };
   const process = await sandbox.spawn({
-    argv: [...behind(), ...argv],
+    // Of the machine: a root of its own does not have them.
+    argv: command.root === undefined ? [...behind(), ...argv] : argv,
     cwd,
     env,
     tenant,
@@ -56,6 +59,7 @@ export async function runStep(sandbox: Sandbox, command: Command): Promise<Ended
     limits,
     stdio: ['ignore', 'pipe', 'pipe'],
     dieWithParent: true,
+    ...(command.root !== undefined && { root: command.root }),
     ...(command.manyUsers === true && { manyUsers: true }),
     id,
   });

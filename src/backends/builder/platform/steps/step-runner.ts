@@ -11,6 +11,9 @@ import type { ToolContext } from '../toolchain/toolchains.ts';
 import type { Inherited } from '../toolchain/machine-settings.ts';
 import type { RunningBuild } from '../running-build.ts';
 import { removeTree } from '../../../../lib/remove-tree.ts';
+import { MACHINE_FILES } from '../../../../domain/artifacts/slug.ts';
+import type { SandboxRequest } from '../../../../sandbox/sandbox.ts';
+import { onSharedRoot } from '../../../../sandbox/shared-root.ts';
 import { runStep } from './run-step.ts';
 
 const MAX_DOWNLOADS = 2 * 1024 ** 3;
@@ -67,7 +70,7 @@ export class StepRunner {
       cwd: join(place.code, directory),
       env: await this.#environment(values, where, env),
       tenant: request.app,
-      binds: this.#binds(where, values),
+      ...this.#surroundings(where, values),
       limits: context.limits,
       signal,
       stdout: print,
@@ -92,7 +95,7 @@ export class StepRunner {
 
   /** Programs and settings for the commands that fetch tools. */
   async toolContext(): Promise<ToolContext> {
-    const { output, signal, programs } = this.#build;
+    const { output, signal, machinePrograms: programs } = this.#build;
     return { programs, settings: await this.#machine(), signal, say: (text) => output.say(text) };
   }
 
@@ -148,9 +151,9 @@ export class StepRunner {
     where: StepPlace,
     step: Readonly<Record<string, string>>,
   ): Promise<Record<string, string>> {
-    const { request, plan, programs, fetched } = this.#build;
+    const { request, plan, programs, fetched, base } = this.#build;
     return buildEnvironment({
-      machine: (await this.#machine()).variables,
+      machine: { ...(await this.#machine()).variables, ...base?.env },
       platform: planVariables(plan, 'build', values),
       step,
       app: request.env,
@@ -158,6 +161,7 @@ export class StepRunner {
         ...(where.layer === undefined ? [] : [join(where.layer.tree, 'bin')]),
         ...fetched.map((tool) => tool.bin),
         ...programs.map((program) => dirname(program.path)),
+        ...(base?.path ?? []),
       ],
       home: join(this.#temporary, 'home'),
       temporary: join(this.#temporary, 'tmp'),
@@ -165,9 +169,18 @@ export class StepRunner {
   }
 
   async #machine(): Promise<Inherited> {
-    const { context, plan, programs } = this.#build;
+    const { context, plan, machinePrograms: programs } = this.#build;
     const find = (name: string): string | null => programs.find((found) => found.program === name)?.path ?? null;
     return context.settings.of(plan, find);
+  }
+
+  /** On the base, where there is one, in place of the machine. */
+  #surroundings(where: StepPlace, values: Readonly<Record<string, string>>): Pick<SandboxRequest, 'binds' | 'root'> {
+    const { base } = this.#build;
+    const binds = this.#binds(where, values);
+    if (base === null) return { binds };
+    const on = onSharedRoot(base, { temporary: join(this.#temporary, 'tmp'), files: MACHINE_FILES });
+    return { root: on.root, binds: [...on.binds, ...binds] };
   }
 
   #binds(where: StepPlace, values: Readonly<Record<string, string>>): { path: string; writable: boolean }[] {

@@ -1,10 +1,12 @@
 /** Finds the programs platforms need, and believes only what a sandbox could really run. */
 import { constants } from 'node:fs';
-import { access, realpath, stat } from 'node:fs/promises';
+import { access, lstat, realpath, stat } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import { basename, delimiter, dirname, join, sep } from 'node:path';
 import { coerce, gte, valid } from 'semver';
 import type { Sandbox } from '../../../../sandbox/sandbox.ts';
+import { onSharedRoot, type SharedRoot } from '../../../../sandbox/shared-root.ts';
+import { MACHINE_FILES } from '../../../../domain/artifacts/slug.ts';
 import type { Tool } from '../../../../build-plan/build-plan.ts';
 import { runStep } from '../steps/run-step.ts';
 import type { StepLimits } from '../steps/run-step.ts';
@@ -42,6 +44,8 @@ interface ProgramsOptions {
   readonly execPath: string;
   readonly environment: Readonly<Record<string, string | undefined>>;
   readonly limits: StepLimits;
+  /** They are looked for on this base; absent: on the machine. */
+  readonly base?: SharedRoot;
 }
 
 export class Programs {
@@ -59,7 +63,8 @@ export class Programs {
     const known = this.#known.get(key);
     if (known !== undefined) {
       const result = await known.result;
-      if (result.found ? known.stamp === (await stamp(result.path)) : Date.now() - known.at < MISSING_MS) return result;
+      const isFresh = Date.now() - known.at < MISSING_MS;
+      if (result.found ? known.stamp === (await stamp(this.#place(result.path))) : isFresh) return result;
     }
     const result = this.#look(tool);
     this.#known.set(key, { result, at: Date.now(), stamp: '' });
@@ -67,12 +72,13 @@ export class Programs {
       this.#known.delete(key);
       throw error;
     });
-    if (program.found) this.#known.set(key, { result, at: Date.now(), stamp: await stamp(program.path) });
+    if (program.found) this.#known.set(key, { result, at: Date.now(), stamp: await stamp(this.#place(program.path)) });
     return program;
   }
 
   /** True when units find this very program without further help. */
   async isDefault(program: Program): Promise<boolean> {
+    if (this.#options.base !== undefined) return SYSTEM_PATH.includes(dirname(program.path));
     for (const directory of SYSTEM_PATH) {
       const path = join(directory, program.program);
       if (await isThere(path)) return (await realpath(path)) === (await realpath(program.path));
@@ -85,8 +91,8 @@ export class Programs {
     let reason = `${tool.program} is not installed`;
     for (const directory of this.#places()) {
       const path = join(directory, tool.program);
-      if (!(await isExecutable(path))) continue;
-      const binds = await bindsOf(path, this.#options.directory);
+      if (!(await this.#isThere(path))) continue;
+      const binds = this.#options.base === undefined ? await bindsOf(path, this.#options.directory) : [];
       const lines = await this.#run([path, ...args], binds);
       const version = lines === null ? null : coerce(lines.join(' '))?.version;
       if (version === undefined || version === null || valid(version) === null) {
@@ -102,14 +108,29 @@ export class Programs {
     return { found: false, missing: `${reason}. ${await installWith(tool)}` };
   }
 
+  /** On this machine. */
+  #place(path: string): string {
+    return join(this.#options.base?.root ?? '/', path);
+  }
+
+  /** Of links in a base only that they are there, for where they lead is to be found there, too. */
+  async #isThere(path: string): Promise<boolean> {
+    if (this.#options.base === undefined) return isExecutable(path);
+    return (await lstat(this.#place(path)).catch(() => null)) !== null;
+  }
+
   #places(): string[] {
-    const { execPath, environment } = this.#options;
+    const { execPath, environment, base } = this.#options;
+    if (base !== undefined) return [...SYSTEM_PATH, ...USUAL_PLACES];
     const path = (environment['PATH'] ?? '').split(delimiter).filter((part) => part.startsWith(sep));
     return [...new Set([dirname(execPath), ...SYSTEM_PATH, ...USUAL_PLACES, ...path])];
   }
 
   /** The lines printed, or null when the command failed. */
-  async #run(argv: readonly string[], binds: readonly string[]): Promise<string[] | null> {
+  async #run(argv: readonly string[], more: readonly string[]): Promise<string[] | null> {
+    const { base, directory } = this.#options;
+    const on = base === undefined ? null : onSharedRoot(base, { temporary: null, files: MACHINE_FILES });
+    const binds = [directory, ...more].map((path) => ({ path, writable: false }));
     const lines: string[] = [];
     const print = (line: string): void => void (lines.length < 20 && lines.push(line));
     const ended = await runStep(this.#options.sandbox, {
@@ -121,7 +142,8 @@ export class Programs {
         LANG: 'C.UTF-8',
       },
       tenant: TOOLCHAIN_TENANT,
-      binds: [this.#options.directory, ...binds].map((bind) => ({ path: bind, writable: false })),
+      binds: [...(on?.binds ?? []), ...binds],
+      ...(on !== null && { root: on.root }),
       limits: this.#options.limits,
       signal: AbortSignal.timeout(PROBE_MS),
       stdout: print,

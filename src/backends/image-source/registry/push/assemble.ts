@@ -26,7 +26,7 @@ interface Parts {
   readonly layers: readonly BuiltLayer[];
   /** Where the code lies. */
   readonly code: string;
-  readonly manifest: Pick<SlugManifest, 'env' | 'path'>;
+  readonly manifest: Pick<SlugManifest, 'env' | 'path' | 'base'>;
   /** Process name -> command line. */
   readonly processes: Readonly<Record<string, string>>;
   readonly processor: Processor;
@@ -87,7 +87,7 @@ function configOf({ app, base, layers, code, manifest, processes, processor }: P
     ...(typeof variant === 'string' && variant !== '' && { variant }),
     os: 'linux',
     config: {
-      User: `${ORDINARY_USER}:${ORDINARY_USER}`,
+      User: `${manifest.base?.uid ?? ORDINARY_USER}:${manifest.base?.gid ?? ORDINARY_USER}`,
       Env: environment(own, manifest),
       WorkingDir: code,
       Entrypoint: shellArgv(processes[ROUTED_PROCESS] ?? 'exec /bin/sh'),
@@ -113,7 +113,7 @@ function environment(base: Readonly<Record<string, unknown>>, { env, path }: Par
   });
   const below = new Map(pairs);
   const all = new Map([...below, ['LANG', 'C.UTF-8'], ['HOME', '/tmp'], ['PORT', PORT], ...Object.entries(env)]);
-  all.set('PATH', [...path, below.get('PATH') ?? STANDARD_PATH].join(':'));
+  all.set('PATH', [...new Set([...path, ...(below.get('PATH') ?? STANDARD_PATH).split(':')])].join(':'));
   return [...all].sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, value]) => `${name}=${value}`);
 }
 

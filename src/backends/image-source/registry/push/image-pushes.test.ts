@@ -26,6 +26,7 @@ import { createImagePushes, type ImagePushesOptions } from './image-pushes.ts';
 
 const NEVER = new AbortController().signal;
 const ADDRESSES = { allow: [], allowLoopback: true, ownPorts: () => [] };
+const SOURCE = { addresses: ADDRESSES, logins: new Map<string, never>(), timeoutMs: 60_000, arch: 'x64' };
 const LOGIN = { user: 'ann', password: 's3cret' };
 if (DOCKER_REGISTRY === null) console.warn('pushes to docker-registry are skipped: it is not installed');
 
@@ -112,14 +113,7 @@ async function pulled(
   more: Partial<Parameters<typeof createRegistryImages>[0]> = {},
 ): Promise<PulledImage> {
   const store = new LocalArtifacts(join(root, 'pulled'));
-  const base = {
-    addresses: ADDRESSES,
-    artifacts: store,
-    logins: new Map<string, never>(),
-    timeoutMs: 60_000,
-    arch: 'x64',
-  };
-  const source: ImageSource = createRegistryImages({ ...base, ...more });
+  const source: ImageSource = createRegistryImages({ ...SOURCE, artifacts: store, ...more });
   const request = { app: 'copy', deployId: 'd1', kept: [], commands: {}, logins: new Map<string, never>() };
   return source.pull({ ...request, image: parseImageName(reference) }, () => {}, NEVER);
 }
@@ -165,6 +159,22 @@ function anyRegistry(host: () => string): void {
     expect(reference).toBe(`${host()}/apps/shop@${digest}`);
     rmSync(join(root, 'pulled'), { recursive: true });
     expect((await pulled(reference)).image).toContain(digest);
+  });
+
+  it('an image that was built here is there as it was built', async () => {
+    const place = await artifacts.begin('shop', 'd1');
+    const directory = join(place.directory, 'image');
+    mkdirSync(directory);
+    const source = createRegistryImages({ ...SOURCE, artifacts });
+    const built = { image: parseImageName(`${bases.host}/team/app:1`), logins: new Map<string, never>(), directory };
+    const digest = (await source.copy(built, () => {}, NEVER)).split('@')[1] ?? '';
+    const image = { digest, directory: '/', home: '/', uid: 1000, gid: 1000, ports: [], programs: [] };
+    await artifacts.put(place, { format: 1, platform: 'dockerfile', path: [], env: {}, binds: [], image });
+    const reference = await publish(pushes(host()));
+    expect(reference).toBe(`${host()}/apps/shop@${digest}`);
+    expect((await pulled(reference)).processes).toEqual({ web: '/app' });
+    rmSync(directory, { recursive: true });
+    await expect(publish(pushes(host()))).rejects.toMatchObject({ code: 'invalid_source' });
   });
 
   it('lists what is there of an app, and removes by digest or by name', async () => {
@@ -243,7 +253,10 @@ describe("an artifact in a registry of the tests' own", () => {
 
   it('is built on the image that it says itself, whatever is named by now', async () => {
     const image = `${bases.host}/base:1`;
-    await put('d1', { platform: 'php', base: { image } });
+    await put('d1', {
+      platform: 'php',
+      base: { image, root: '/nowhere', home: '/nowhere', uid: 1001, gid: 1002, name: 'app' },
+    });
     await publish(pushes(registry.host));
   });
 
