@@ -4,7 +4,8 @@ import type { Link, ProcessRequest } from './link.ts';
 import type { Presented } from './tls/live-certificates.ts';
 import { NO_TRAFFIC } from './worker-counts.ts';
 
-const RETIRE_MS = 10_000;
+/** Both serve meanwhile. */
+const RETIRE_MS = 45_000;
 const ANSWER_MS = 5_000;
 
 /** The edge that this one has taken over from, while it finishes what it had begun: it serves by the same tables. */

@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { descriptorOf, listening } from '../lib/listening.ts';
+import { readProcess } from '../lib/processes.ts';
 import type { HandedListener, HandedListeners, Program } from './control/operations.ts';
 import { type ProcessRequest, answerOver } from './link.ts';
 import { LISTENER_FD, TLS_LISTENER_FD } from './listener.ts';
@@ -39,8 +40,17 @@ export async function startSuccessor(
   await once(child, 'spawn');
   child.unref();
   const ended = new Promise<void>((resolve) => child.once('disconnect', resolve));
-  answerOver(child, act);
+  answerOver(child, async (request) => {
+    // It may have waited in vain, and ended, before this process came to hear of it: then nobody else serves.
+    if (request.op === 'retire' && hasEnded(child.pid)) throw new Error('the edge that was to take over has ended');
+    return act(request);
+  });
   return { pid: child.pid ?? 0, ended };
+}
+
+/** False where the system does not say. */
+function hasEnded(pid = 0): boolean {
+  return readProcess(process.pid) !== null && readProcess(pid)?.zombie !== false;
 }
 
 /** Null: it is this edge's own. */

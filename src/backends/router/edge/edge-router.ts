@@ -33,7 +33,7 @@ import {
   spawnEdge,
 } from './edge-process.ts';
 
-const START_MS = 15_000;
+const START_MS = 60_000;
 const POLL_MS = 10;
 const CONNECT_MS = 2_000;
 const HELLO_MS = 30_000;
