@@ -257,4 +257,4 @@ it(`${DEPLOYS} deploys, ${REPLACEMENTS} edges and ${CERTIFICATES} certificates f
   console.log(
     `${before} answers without a failure; killed worker: ${lost} requests failed, ${failures} counted, ${LATE_SOCKETS - left} of ${LATE_SOCKETS} websockets closed`,
   );
-}, 240_000);
+}, 900_000);
