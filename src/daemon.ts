@@ -125,6 +125,7 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
   const controls = new Controls({ store: opened.store, owner, takeOver, onDuty: duties.start, onLost, logger });
   if (isOneOfSeveral) controls.start();
   else await duties.start();
+  const stopMetricsPush = await domain.startMetricsPush(options.version);
   const { api, ssh, sessions } = doors;
   const { listen, tlsListen } = backends.router;
   const edgePorts = [listen, tlsListen].flatMap((address) => (address === null ? [] : [portOf(address)]));
@@ -140,7 +141,7 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
     isolation: backends.provisioner.description,
     async stop(how) {
       isReady = false;
-      await Promise.all([controls.stop(), duties.stop(), publicIp.close()]);
+      await Promise.all([controls.stop(), duties.stop(), stopMetricsPush(), publicIp.close()]);
       // First, so that pushers are told before their connections end.
       await sessions.close();
       await Promise.all([api.close(), ssh.close()]);

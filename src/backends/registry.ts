@@ -10,6 +10,7 @@ import { type News, NO_NEWS } from '../domain/controls/news.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { ImageSource } from '../domain/deploys/image-source.ts';
 import type { DrainSender } from '../domain/drains/drain-sender.ts';
+import type { MetricsSender } from '../domain/metrics/metrics-sender.ts';
 import type { WebhookSender } from '../domain/webhooks/webhook-sender.ts';
 import type { DiskSurvey } from '../domain/disk/disk-survey.ts';
 import type { Host } from '../domain/health/host.ts';
@@ -77,6 +78,8 @@ export interface Backends {
   readonly externalHealers: ExternalHealers;
   readonly drainSender: DrainSender;
   readonly webhookSender: WebhookSender;
+  /** Null: metrics are sent nowhere. */
+  readonly metricsSender: MetricsSender | null;
   readonly probe: Probe;
   readonly diskSurvey: DiskSurvey;
   readonly host: Host;
@@ -175,7 +178,9 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);
     const outward = outwardBackends(config, addresses, logger);
-    return { ...stores, ...engine, ...router, ...gitHost, mailer, artifacts, ...images, ...outward, close };
+    const metricsSender = await openMetricsSender(config, addresses);
+    const sent = { mailer, metricsSender };
+    return { ...stores, ...engine, ...router, ...gitHost, ...sent, artifacts, ...images, ...outward, close };
   } catch (error) {
     await Promise.allSettled(opening);
     await close('failed start');
@@ -249,6 +254,15 @@ function outwardBackends({ home }: Config, addresses: AddressGuardOptions, logge
     host: createMachineHost({ runDir: path.join(home, 'run') }),
     externalHealers: createHttpHealers({ guard: createAddressGuard(addresses) }),
   };
+}
+
+async function openMetricsSender(
+  { metricsOtlpUrl: url, metricsOtlpHeaders: headers }: Config,
+  addresses: AddressGuardOptions,
+): Promise<MetricsSender | null> {
+  if (url === null) return null;
+  const { createOtlpSender } = await import('./metrics-sender/otlp/otlp-sender.ts');
+  return createOtlpSender({ url, headers, guard: createAddressGuard(addresses) });
 }
 
 type DatabasePlace =

@@ -101,6 +101,9 @@ export interface Config {
   /** `smtp://` or `smtps://`, or null for files in the home. */
   readonly mailUrl: string | null;
   readonly mailFrom: string;
+  /** Where metrics are sent; null: nowhere. */
+  readonly metricsOtlpUrl: string | null;
+  readonly metricsOtlpHeaders: ReadonlyMap<string, string>;
   readonly logDays: number;
   /** Of the lines. */
   readonly logBytesPerApp: number;

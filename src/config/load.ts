@@ -68,6 +68,8 @@ function valuesOf(read: Read): Values {
     unitsPerApp: read(SETTINGS.unitsPerApp),
     mailUrl: read(SETTINGS.mailUrl),
     mailFrom: read(SETTINGS.mailFrom),
+    metricsOtlpUrl: read(SETTINGS.metricsOtlpUrl),
+    metricsOtlpHeaders: read(SETTINGS.metricsOtlpHeaders),
     providersAllow: read(SETTINGS.providersAllow),
     registries: read(SETTINGS.registries),
     insecureRegistries: read(SETTINGS.insecureRegistries),

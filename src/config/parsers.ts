@@ -156,6 +156,33 @@ export const mailUrlOrNone: Parser<string | null> = (text) => {
   return value;
 };
 
+export const httpUrlOrNone: Parser<string | null> = (text) => {
+  const value = text.trim();
+  if (value === '') return null;
+  const url = URL.canParse(value) ? new URL(value) : null;
+  if (url === null || !['http:', 'https:'].includes(url.protocol)) {
+    throw new BadValue('must be an address, for example https://collector.example.com/v1/metrics');
+  }
+  return value;
+};
+
+/** `name=value` with commas between them; a value may hold commas. */
+export const httpHeaders: Parser<ReadonlyMap<string, string>> = (text) => {
+  const headers = new Map<string, string>();
+  const entries = text.split(/,(?=\s*[A-Za-z0-9-]+=)/).map((entry) => entry.trim());
+  if (entries.join('') === '') return headers;
+  for (const entry of entries) {
+    const [, name = '', value = ''] = /^([A-Za-z0-9-]{1,64})\s*=\s*([\x20-\x7e]{1,4096})$/.exec(entry) ?? [];
+    if (name === '' || headers.has(name.toLowerCase())) {
+      throw new BadValue(
+        'must be name=value with commas between them, for example authorization=Bearer abc, each name once',
+      );
+    }
+    headers.set(name.toLowerCase(), value);
+  }
+  return headers;
+};
+
 /** `name=http://...` with commas between them. */
 export const namedUrls: Parser<ReadonlyMap<string, string>> = (text) => {
   const urls = new Map<string, string>();

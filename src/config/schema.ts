@@ -155,6 +155,24 @@ export const SETTINGS: Settings = {
     description: 'The sender of letters.',
     parse: parse.email,
   },
+  metricsOtlpUrl: {
+    key: 'metrics.otlp.url',
+    variable: 'TANCHO_METRICS_OTLP_URL',
+    default: '',
+    description:
+      'Where all that GET /metrics says is sent once a minute, by OTLP over HTTP as JSON: the whole address, for example https://collector.example.com/v1/metrics. The rules of providers.allow hold for it, too. None: nowhere.',
+    parse: parse.httpUrlOrNone,
+  },
+  metricsOtlpHeaders: {
+    key: 'metrics.otlp.headers',
+    variable: 'TANCHO_METRICS_OTLP_HEADERS',
+    default: '',
+    description:
+      'Headers that the receiver of metrics wants, as name=value with commas between them, or in the file one line "name: value" each below "headers:".',
+    isMap: true,
+    secret: true,
+    parse: parse.httpHeaders,
+  },
   providersAllow: {
     key: 'providers.allow',
     variable: 'TANCHO_PROVIDER_ALLOW',

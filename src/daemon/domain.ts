@@ -35,7 +35,7 @@ import { Pipeline } from '../domain/deploys/pipeline.ts';
 import { createUploads } from '../domain/deploys/uploads.ts';
 import { DrainDeliveries } from '../domain/drains/deliveries.ts';
 import { createDrains } from '../domain/drains/drains.ts';
-import { explainedFull, hasNoRoom, wantedRoom } from '../domain/disk/disk-room.ts';
+import { explainsFull, hasNoRoom, wantedRoom } from '../domain/disk/disk-room.ts';
 import { createDiskHolders } from '../domain/disk/disk-holders.ts';
 import { createDiskUse } from '../domain/disk/disk-use.ts';
 import { createHealth } from '../domain/health/health.ts';
@@ -50,9 +50,8 @@ import { Leases } from '../domain/leases.ts';
 import { AccessLines } from '../domain/logs/access-lines.ts';
 import { Collector } from '../domain/logs/collector.ts';
 import { Journal } from '../domain/logs/journal.ts';
-import { createMetrics } from '../domain/metrics/metrics.ts';
 import { PlatformCounters } from '../domain/metrics/platform-counters.ts';
-import { MetricsSampler } from '../domain/metrics/sampler.ts';
+import type { MetricsSampler } from '../domain/metrics/sampler.ts';
 import { createLogs } from '../domain/logs/logs.ts';
 import { logBounds } from './log-bounds.ts';
 import { createPlans } from '../domain/plans/plans.ts';
@@ -87,6 +86,7 @@ import { openRecord } from './record.ts';
 import { registrationOf } from './registration.ts';
 import type { Timing } from './timing.ts';
 import { createWatches, type Watches } from './watches.ts';
+import { createMetricsParts } from './metrics.ts';
 
 const RETAIN_EVERY_MS = 10 * 60_000;
 
@@ -116,6 +116,8 @@ export interface Domain {
   pruneLogs(): Promise<void>;
   /** Removes what is too old, now and then, until the returned function is called and resolves. */
   startRetention(): () => Promise<void>;
+  /** Sends metrics where the settings say, until the function it resolves with is called and resolves. */
+  startMetricsPush(version: string): Promise<() => Promise<void>>;
   close(how: 'all' | 'leave-units'): Promise<void>;
 }
 
@@ -171,10 +173,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const leases = new Leases(store, owner, options.fence);
   const ownership = new Ownership(store, options.isOneOfSeveral === true ? owner : null);
   const holders = createDiskHolders({ store, survey: backends.diskSurvey });
-  const act = createAct({
-    ...{ store, leases, audit, now },
-    explained: (thrown) => explainedFull({ probe: backends.probe, holders }, thrown),
-  });
+  const act = createAct({ store, leases, audit, now, explained: explainsFull({ probe: backends.probe, holders }) });
   // Names that a recovery publishes are seen by the first round.
   let isServing = false;
   const provider = new Provider(backends.serviceEndpoint, timing.deadlines);
@@ -225,8 +224,11 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     ...{ store, artifacts, gitHost, pipeline, act, leases, ownership, queue, restore, logger, now },
     cancelElsewhere: createCancelElsewhere({ store, queue, news }),
   });
-  const sampler = new MetricsSampler({ store, provisioner, router, journal, logger, now });
-  const { probe, mailer } = backends;
+  const { probe, mailer, metricsSender } = backends;
+  const metrics = createMetricsParts({
+    ...{ store, logStore, provisioner, router, journal, counters, probe, settings, metricsSender, logger, now },
+  });
+  const { sampler } = metrics;
   const wake = (): void => webhookDeliveries.wake();
   const watches = createWatches({
     ...backends,
@@ -308,7 +310,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     }),
     registries: createRegistries({ store, act, now }),
     volumes: createVolumes({ store, host: volumeHost, provisioner, rollouts, journal, act, settings, now }),
-    metrics: createMetrics({ store, sampler, counters, probe, settings, now }),
+    metrics: metrics.useCases,
     logs: createLogs({ store, logStore, journal, act, now }),
     drains: createDrains({ store, logStore, deliveries, sender: backends.drainSender, act, now }),
     webhooks: createWebhooks({ store, sender: webhookSender, wake, act, now }),
@@ -367,6 +369,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       });
       return repeatedly(RETAIN_EVERY_MS, (signal) => retention.run(signal));
     },
+    startMetricsPush: (version) => metrics.startPush(version),
     async close(how) {
       provider.close();
       await certificates.upkeep.close();

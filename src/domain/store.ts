@@ -89,6 +89,8 @@ export interface Store extends StoreReader {
   readonly name: string;
   /** What keeps it, and its version: SQLite 3.50.4. */
   product(): Promise<{ readonly name: string; readonly version: string }>;
+  /** What the whole database takes where it lies; where the log is in the same one, with it. */
+  bytes(): Promise<number>;
   /**
    * Runs `work` in one transaction: all of it or nothing. `work` must await nothing but the writer it is given,
    * and may be run again when the database asks for it, so it must have no effect outside.

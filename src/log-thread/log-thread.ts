@@ -53,6 +53,8 @@ export class LogThread implements OutputCarrier {
       drainSent: (...args) => change({ method: 'drainSent', args }, () => store.drainSent(...args)),
       drainFailed: (...args) => change({ method: 'drainFailed', args }, () => store.drainFailed(...args)),
       forgetDrain: (...args) => change({ method: 'forgetDrain', args }, () => store.forgetDrain(...args)),
+      keepMetrics: (...args) => change({ method: 'keepMetrics', args }, () => store.keepMetrics(...args)),
+      forgetMetrics: (...args) => change({ method: 'forgetMetrics', args }, () => store.forgetMetrics(...args)),
       close: async () => {
         await this.end();
         await store.close();

@@ -138,6 +138,10 @@ function written(store: LogStore, { method, args }: WriteRequest): Promise<unkno
       return store.drainFailed(...args);
     case 'forgetDrain':
       return store.forgetDrain(...args);
+    case 'keepMetrics':
+      return store.keepMetrics(...args);
+    case 'forgetMetrics':
+      return store.forgetMetrics(...args);
   }
 }
 

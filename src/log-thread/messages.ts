@@ -6,7 +6,16 @@ import type { MissingOutput } from '../domain/units/provisioner.ts';
 
 /** What changes the store is done where most of it is done, or the two would wait for each other. */
 export type Write =
-  'append' | 'forgetUnit' | 'removeApp' | 'prune' | 'openDrain' | 'drainSent' | 'drainFailed' | 'forgetDrain';
+  | 'append'
+  | 'forgetUnit'
+  | 'removeApp'
+  | 'prune'
+  | 'openDrain'
+  | 'drainSent'
+  | 'drainFailed'
+  | 'forgetDrain'
+  | 'keepMetrics'
+  | 'forgetMetrics';
 
 export type WriteRequest = {
   readonly [M in Write]: { readonly method: M; readonly args: Parameters<LogStore[M]> };

@@ -1,8 +1,14 @@
 /** People are told when something begins to be wrong and when that is over: once each, whatever fails in between. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AlertWatch } from '../../src/domain/alerts/alert-watch.ts';
+import { ALERT_RULES, type AlertRuleName } from '../../src/domain/alerts/alert.ts';
 import type { UserCaller } from '../../src/domain/caller.ts';
+import { newRecord } from '../../src/domain/certificates/certificate.ts';
+import { AppSeries, type Totals } from '../../src/domain/metrics/app-series.ts';
+import type { Sample } from '../../src/domain/metrics/level.ts';
+import type { Unit } from '../../src/domain/units/unit.ts';
 import type { Mail } from '../../src/domain/users/mailer.ts';
+import { NO_ANSWERS } from '../../src/lib/answer-counts.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 
@@ -24,10 +30,11 @@ beforeEach(async () => {
 });
 afterEach(() => world.dispose());
 
-function watch(): AlertWatch {
+/** `series`: what the metrics know of each app. */
+function watch(series: ReadonlyMap<string, AppSeries> = world.parts.sampler.all): AlertWatch {
   const { store, probe } = world.machine;
   return new AlertWatch({
-    ...{ store, probe, sampler: world.parts.sampler, logger: SILENT, wake: () => undefined },
+    ...{ store, probe, sampler: { all: series }, logger: SILENT, wake: () => undefined },
     mailer: {
       description: 'here',
       async send(mail) {
@@ -99,6 +106,88 @@ it('an app none of whose units is started is told of, with the app', async () =>
   await world.machine.store.transact((tx) => tx.updateUnit(unit?.id ?? '', { state: 'error' }));
   await watch().look();
   expect(subjects()).toEqual(['[Tancho] alert: app_down of shop']);
+});
+
+interface Broken {
+  /** Makes it well again. */
+  mend(): Promise<void>;
+  readonly subject: string;
+  readonly words: RegExp;
+}
+
+const SAMPLE: Sample = { cpuMillis: 0, memoryBytes: 0, units: 1, restarts: 0, requests: 0, failures: 0, logLines: 0 };
+const TOTALS: Totals = { cpuMs: 0, restarts: 0, requests: 0, failures: 0, answers: NO_ANSWERS };
+
+/** Each rule: what it takes to break it, with what the metrics know. */
+const BREAKS: Readonly<Record<AlertRuleName, (series: AppSeries) => Promise<Broken>>> = {
+  async app_down() {
+    const { store } = world.machine;
+    const [unit] = await store.units('shop');
+    const put = (state: Unit['state']) => store.transact((tx) => tx.updateUnit(unit?.id ?? '', { state }));
+    await put('error');
+    const mend = async (): Promise<void> => {
+      await put('starting');
+      await put('started');
+    };
+    return { mend, subject: 'shop', words: /^shop is down: 0 of 1 units are started/ };
+  },
+  async restart_loop(series) {
+    series.add(at, { ...SAMPLE, restarts: 5 }, NO_ANSWERS, TOTALS);
+    const mend = async (): Promise<void> => void (at += 11 * MINUTE_MS);
+    return { mend, subject: 'shop', words: /^Units of shop have died 5 times in ten minutes/ };
+  },
+  async error_rate(series) {
+    series.add(at, SAMPLE, { ...NO_ANSWERS, classes: [0, 18, 0, 0, 2], times: NO_ANSWERS.times.with(0, 20) }, TOTALS);
+    const mend = async (): Promise<void> => void (at += 6 * MINUTE_MS);
+    return { mend, subject: 'shop', words: /^shop answered 2 of 20 requests in five minutes with a status of 5xx/ };
+  },
+  async disk_low() {
+    await disk(50);
+    return {
+      mend: () => disk(500),
+      subject: 'the server',
+      words: /less than 10 %. To see who holds what: tancho server disk/,
+    };
+  },
+  async certificate() {
+    const { store } = world.machine;
+    const record = newRecord('c1', ['shop.example.com'], 'shop', new Date(at));
+    const put = (daysLeft: number) =>
+      store.transact((tx) =>
+        tx.putCertificate({
+          ...record,
+          ...{ state: 'issued', chain: 'a chain', problem: 'the name leads elsewhere.' },
+          notAfter: new Date(at + daysLeft * 24 * 60 * MINUTE_MS).toISOString(),
+        }),
+      );
+    await put(6.5);
+    return {
+      mend: () => put(60),
+      subject: 'shop.example.com',
+      words: /^The certificate of shop.example.com ends in 6 days. The last attempt .* the name leads elsewhere/,
+    };
+  },
+};
+
+it.each(ALERT_RULES)('%s: is told once when it begins, and once when it is over', async (rule) => {
+  await world.createApp('shop');
+  await world.deploy('shop');
+  await disk(500);
+  await world.useCases.alerts.change(ADMIN, { mail: [OPS], rules: { [rule]: { minutes: 0 } } });
+  const series = new AppSeries();
+  const looks = watch(new Map([['shop', series]]));
+  await looks.look();
+  expect(letters).toEqual([]);
+  const { mend, subject, words } = await BREAKS[rule](series);
+  await looks.look();
+  await looks.look();
+  expect(subjects()).toEqual([`[Tancho] alert: ${rule} of ${subject}`]);
+  const { alerts } = await world.useCases.alerts.show(ADMIN);
+  expect(alerts).toMatchObject([{ rule, state: 'firing', message: expect.stringMatching(words) as string }]);
+  await mend();
+  await looks.look();
+  await looks.look();
+  expect(subjects()).toEqual([`[Tancho] alert: ${rule} of ${subject}`, `[Tancho] over: ${rule} of ${subject}`]);
 });
 
 it('alerts are for admins, and each change of them is an event', async () => {

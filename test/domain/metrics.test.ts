@@ -1,10 +1,13 @@
 /** What apps used and did: measured step by step, bounded, and for those who may see the app. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import type { UserCaller } from '../../src/domain/caller.ts';
-import { AppSeries, type Sample } from '../../src/domain/metrics/app-series.ts';
+import { AppSeries } from '../../src/domain/metrics/app-series.ts';
+import { COARSE, FINE, LEVELS, type Sample, thinned, YEAR } from '../../src/domain/metrics/level.ts';
+import { MetricsArchive } from '../../src/domain/metrics/metrics-archive.ts';
 import { prometheusText } from '../../src/domain/metrics/prometheus.ts';
 import { Ring } from '../../src/domain/metrics/ring.ts';
 import { type AnswerCounts, NO_ANSWERS } from '../../src/lib/answer-counts.ts';
+import { SILENT } from '../../src/lib/logger.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
 
 const ADMIN: UserCaller = { ...ANN, email: 'root@example.com', isAdmin: true };
@@ -181,6 +184,76 @@ function bucket(at: number, count: number): number[] {
   return NO_ANSWERS.times.with(at, count);
 }
 
+it('outlive a restart, also of a step that one control began and the next one ended', async () => {
+  // A step that was begun before there was the app is that of another one.
+  world.machine.pass(YEAR.stepMs);
+  await sample();
+  await ask(2);
+  world.machine.pass(STEP_MS);
+  await sample();
+  await world.parts.sampler.close();
+  world.crash();
+  world = await world.machine.start();
+  await sample();
+  await ask(3);
+  world.machine.pass(STEP_MS);
+  await sample();
+  const requests = async (since: string): Promise<number> =>
+    (await points(since)).reduce((sum, { values }) => sum + values.requests, 0);
+  expect([await requests('1h'), await requests('3d'), await requests('90d')]).toEqual([5, 5, 5]);
+  // Of an app that had the name before, nothing is told.
+  await world.remove('shop');
+  world.machine.pass(STEP_MS);
+  await world.createApp('shop');
+  expect(await points('90d')).toEqual([]);
+});
+
+it('are kept for hours, days and a year, within a bound for each app', async () => {
+  const archive = new MetricsArchive({ logStore: world.machine.logStore, logger: SILENT });
+  const series = new AppSeries();
+  const all = new Map([['shop', series]]);
+  const begin = Date.parse('2026-03-04T00:00:00Z');
+  const [quarter, day] = [YEAR.stepMs, 96 * YEAR.stepMs];
+  const measureDay = async (from: number): Promise<void> => {
+    for (let at = from; at < from + day; at += quarter) {
+      series.add(at, ROW, FAST, TOTALS);
+      series.add(at + STEP_MS, { ...ROW, cpuMillis: 300 }, NO_ANSWERS, TOTALS);
+      await archive.keep(all, at + STEP_MS);
+    }
+    await archive.keep(all, from + day + quarter);
+  };
+  await measureDay(begin);
+  const year = await archive.read('shop', YEAR, begin, begin + day - 1);
+  expect(year).toHaveLength(96);
+  expect(year[40]?.values).toMatchObject({ cpuMillis: 200, memoryBytes: 10, requests: 12, status2xx: 10, samples: 2 });
+  expect(await archive.read('shop', COARSE, begin, begin + day)).toHaveLength(96);
+  await measureDay(begin + 300 * day);
+  expect(await archive.read('shop', YEAR, begin, begin + 301 * day)).toHaveLength(2 * 96);
+  expect(await archive.read('shop', COARSE, begin, begin + 200 * day)).toEqual([]);
+  expect((await archive.read('shop', FINE, begin, begin + 302 * day)).length).toBeLessThanOrEqual(2 * 4 * 8);
+  await measureDay(begin + 372 * day);
+  expect(await archive.read('shop', YEAR, begin, begin + 200 * day)).toEqual([]);
+  for (const { stepMs, chunkSteps, keptMs } of LEVELS) {
+    const chunks = await world.machine.logStore.metricsChunks('shop', stepMs, 0, begin + 400 * day);
+    expect(chunks.length).toBeLessThanOrEqual(keptMs / (stepMs * chunkSteps) + 2);
+    for (const { data } of chunks) expect(data.length).toBeLessThan(32 * 1024);
+  }
+});
+
+it('are told in so few steps that a page can show them', () => {
+  const point = (atMs: number, n: number) => ({ atMs, values: { ...ROW, ...NONE, requests: n, p99Ms: n, samples: 1 } });
+  const points = Array.from({ length: 10 }, (_, n) => point(n * 10, n));
+  const { stepMs, points: few } = thinned(points, 10, 4);
+  expect(stepMs).toBe(30);
+  expect(few.map(({ atMs, values }) => [atMs, values.requests, values.p99Ms, values.cpuMillis])).toEqual([
+    [0, 3, 2, 100],
+    [30, 12, 5, 100],
+    [60, 21, 8, 100],
+    [90, 9, 9, 100],
+  ]);
+  expect(thinned([], 10, 4)).toEqual({ stepMs: 10, points: [] });
+});
+
 it('are kept in a ring: the newest replaces the oldest', () => {
   const ring = new Ring(['n'], { stepMs: 10, slots: 3 });
   for (const n of [1, 2, 3, 4, 5]) ring.put(n * 10 + 3, { n });
@@ -207,7 +280,7 @@ it('are told by the minute where they reach back far: means of levels, sums of c
   const coarse = series.read(from - 86_400_000, from + 119_000);
   expect(coarse.stepMs).toBe(60_000);
   expect(coarse.points.map(({ values }) => values)).toEqual([
-    { ...ROW, requests: 36, failures: 6, logLines: 12, ...NONE },
+    { ...ROW, requests: 36, failures: 6, logLines: 12, ...NONE, samples: 6 },
     {
       ...ROW,
       cpuMillis: 300,
@@ -215,6 +288,7 @@ it('are told by the minute where they reach back far: means of levels, sums of c
       failures: 6,
       logLines: 12,
       ...NONE,
+      samples: 6,
       status2xx: 60,
       p50Ms: 3.75,
       p95Ms: 4.875,

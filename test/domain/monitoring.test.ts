@@ -24,7 +24,7 @@ function offered(): Set<string> {
   const answers = { ...NO_ANSWERS, times: NO_ANSWERS.times.with(0, 1) };
   const totals = { cpuMs: 0, restarts: 0, requests: 1, failures: 0, answers };
   const space = { freeBytes: 1, totalBytes: 2, freeFiles: 3, totalFiles: 4 };
-  const platform = { disk: space, reserveBytes: 5, unfinished: [], auditRows: 6 };
+  const platform = { disk: space, reserveBytes: 5, unfinished: [], auditRows: 6, storeBytes: 1 };
   const counters = new PlatformCounters();
   counters.apiAnswered('apps.list', 200, 1);
   counters.deployEnded('failed', 'build_failed', { building: 1 });

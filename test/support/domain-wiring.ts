@@ -220,6 +220,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger, g
       machine.remote ?? misbehaving(machine.endpoint, (method) => machine.fault(method)),
     ),
     archiveSource: createHttpArchives(LOOPBACK),
+    metricsSender: null,
     externalHealers: { call: async ({ url }: { url: string }) => `called ${url}` },
     probe: faults.wrap('probe', machine.probe),
     drainSender: { send: async () => 'taken' },

@@ -1,4 +1,4 @@
-import { ANSWER_FIELDS, FIELDS } from '../../domain/metrics/app-series.ts';
+import { ANSWER_FIELDS, FIELDS } from '../../domain/metrics/level.ts';
 import type { AppMetrics } from '../../domain/metrics/metrics.ts';
 import { Type } from '../schema.ts';
 import { shape } from './shape.ts';
@@ -23,7 +23,10 @@ const schema = Type.Object({
 export const appMetrics = shape(schema, ({ app, stepSeconds, points, answerTimes: times }: AppMetrics) => ({
   app,
   stepSeconds,
-  points: points.map(({ atMs, values }) => ({ at: new Date(atMs).toISOString(), ...values })),
+  points: points.map(({ atMs, values: { samples: _samples, ...values } }) => ({
+    at: new Date(atMs).toISOString(),
+    ...values,
+  })),
   answerTimes: { ...times, boundsMs: [...times.boundsMs], counts: [...times.counts] },
 }));
 

@@ -4,6 +4,7 @@ import { boundCases } from './testing/bounds.ts';
 import type { LogStoreCases, LogStoreUnderTest } from './testing/case.ts';
 import { drainCases } from './testing/drains.ts';
 import { entryCases } from './testing/entries.ts';
+import { metricsCases } from './testing/metrics.ts';
 import { queryCases } from './testing/queries.ts';
 import { sealingCases } from './testing/sealing.ts';
 import { searchingCases } from './testing/searching.ts';
@@ -15,10 +16,11 @@ const GROUPS: Readonly<Record<string, LogStoreCases>> = {
   sealing: sealingCases,
   drains: drainCases,
   searching: searchingCases,
+  metrics: metricsCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 47;
+const CASES = 50;
 
 /** `create` answers an empty log store each time. */
 export function logStoreConformance(name: string, create: () => Promise<LogStoreUnderTest>): void {

@@ -36,8 +36,8 @@ export async function demandSome({ probe, holders }: Omit<DiskRoomDeps, 'setting
 }
 
 /** In place of what was thrown for lack of room, which says less: who holds most. */
-export async function explainedFull(deps: Omit<DiskRoomDeps, 'settings'>, thrown: unknown): Promise<unknown> {
-  return isDiskFull(thrown) ? fullError(deps, thrown) : thrown;
+export function explainsFull(deps: Omit<DiskRoomDeps, 'settings'>): (thrown: unknown) => Promise<unknown> {
+  return async (thrown) => (isDiskFull(thrown) ? fullError(deps, thrown) : thrown);
 }
 
 async function fullError({ probe, holders }: Omit<DiskRoomDeps, 'settings'>, cause?: unknown): Promise<PlatformError> {

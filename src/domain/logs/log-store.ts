@@ -3,6 +3,7 @@
  * backends/log-store/conformance.ts.
  */
 import type { DrainCursors } from './drain-cursors.ts';
+import type { KeptMetrics } from '../metrics/kept-metrics.ts';
 import type { LogEntry, LogFilter } from './entry.ts';
 
 export interface LogBounds {
@@ -39,7 +40,7 @@ export interface Searched {
   readonly stoppedAt: number | null;
 }
 
-export interface LogStore extends DrainCursors {
+export interface LogStore extends DrainCursors, KeptMetrics {
   readonly name: string;
   /** Stores entries in order, gives each its seq, and the cursor with them, all or nothing. Resolves when a crash of control loses none. */
   append(entries: readonly LogEntry[], read?: OutputCursor): Promise<LogEntry[]>;

@@ -6,7 +6,8 @@ import { PlatformError } from '../errors.ts';
 import { moment } from '../moment.ts';
 import type { Store } from '../store.ts';
 import { ANSWER_BOUNDS_MS, type AnswerCounts, NO_ANSWERS } from '../../lib/answer-counts.ts';
-import type { SeriesPoint } from './app-series.ts';
+import { LEVELS, type LevelPoint, thinned, YEAR } from './level.ts';
+import { merged, type MetricsArchive } from './metrics-archive.ts';
 import type { Probe } from '../diagnosis/probe.ts';
 import type { Settings } from '../settings.ts';
 import type { PlatformCounters } from './platform-counters.ts';
@@ -18,7 +19,7 @@ export interface AppMetrics {
   readonly app: string;
   readonly stepSeconds: number;
   /** Oldest first; steps in which nothing was measured are missing. */
-  readonly points: readonly SeriesPoint[];
+  readonly points: readonly LevelPoint[];
   /** All answers since the platform began to look. */
   readonly answerTimes: AnswerTimes;
 }
@@ -38,34 +39,54 @@ export interface Metrics {
   prometheus(caller: Caller): Promise<string>;
 }
 
-const DEFAULT_SINCE = '1h';
-
-export function createMetrics(deps: {
-  readonly store: Pick<Store, 'app' | 'auditHead' | 'unfinishedDeploys'>;
+interface TextDeps {
+  readonly store: Pick<Store, 'auditHead' | 'bytes' | 'unfinishedDeploys'>;
   readonly sampler: MetricsSampler;
   readonly counters: PlatformCounters;
   readonly probe: Pick<Probe, 'disk'>;
   readonly settings: Pick<Settings, 'diskReserveBytes'>;
-  readonly now: () => Date;
-}): Metrics {
-  const { store, sampler, counters, probe, settings, now } = deps;
+}
+
+/** All apps and the platform as they are now, in the text format of Prometheus. */
+export async function metricsText({ store, sampler, counters, probe, settings }: TextDeps): Promise<string> {
+  const [disk, unfinished, head] = [await probe.disk(), await store.unfinishedDeploys(), await store.auditHead()];
+  const auditRows = head?.size ?? 0;
+  const now = { disk, unfinished, reserveBytes: settings.diskReserveBytes, auditRows, storeBytes: await store.bytes() };
+  return prometheusText(sampler.all) + platformText(now) + counters.text();
+}
+
+const DEFAULT_SINCE = '1h';
+const MOST_POINTS = 3_000;
+
+export function createMetrics(
+  deps: TextDeps & {
+    readonly store: Pick<Store, 'app'>;
+    readonly archive: MetricsArchive;
+    readonly now: () => Date;
+  },
+): Metrics {
+  const { store, sampler, archive, now } = deps;
   return {
-    async ofApp(caller, name, since = '') {
+    async ofApp(caller, name, asked = '') {
       const app = await demandApp(store, name);
       demand(caller, 'app.metrics', { app });
       const to = now();
-      const from = Date.parse(moment('since', since === '' ? DEFAULT_SINCE : since, to));
+      const from = Date.parse(moment('since', asked === '' ? DEFAULT_SINCE : asked, to));
       if (from > to.getTime()) throw new PlatformError('input.invalid', 'Parameter "since" is in the future.');
-      const series = sampler.of(name);
-      const { stepMs, points } = series?.read(from, to.getTime()) ?? { stepMs: 10_000, points: [] };
+      const known = sampler.of(name);
+      const series = known?.createdAt === app.createdAt ? known : null;
+      const shape = LEVELS.find(({ keptMs }) => to.getTime() - from <= keptMs) ?? YEAR;
+      // Of an app that had the name before, nothing.
+      const since = Date.parse(app.createdAt);
+      const kept = (await archive.read(name, shape, from, to.getTime())).filter(({ atMs }) => atMs >= since);
+      const all = merged(kept, series?.unstored(shape.stepMs, from, to.getTime()) ?? []);
+      const { stepMs, points } = thinned(all, shape.stepMs, MOST_POINTS);
       const answerTimes = answerTimesOf(series?.totals.answers ?? NO_ANSWERS);
       return { app: name, stepSeconds: stepMs / 1000, points, answerTimes };
     },
     async prometheus(caller) {
       demand(caller, 'metrics.all');
-      const [disk, unfinished, head] = [await probe.disk(), await store.unfinishedDeploys(), await store.auditHead()];
-      const now = { disk, unfinished, reserveBytes: settings.diskReserveBytes, auditRows: head?.size ?? 0 };
-      return prometheusText(sampler.all) + platformText(now) + counters.text();
+      return metricsText(deps);
     },
   };
 }

@@ -9,15 +9,17 @@ interface PlatformNow {
   readonly unfinished: readonly Pick<Deploy, 'state'>[];
   /** Rows of the audit log. */
   readonly auditRows: number;
+  readonly storeBytes: number;
 }
 
-export function platformText({ disk, reserveBytes, unfinished, auditRows }: PlatformNow): string {
+export function platformText({ disk, reserveBytes, unfinished, auditRows, storeBytes }: PlatformNow): string {
   const under = DEPLOY_STATES.filter((state) => !FINISHED.has(state)).map(
     (state) => [`{state="${state}"}`, unfinished.filter((deploy) => deploy.state === state).length] as const,
   );
   const gauges: readonly (readonly [name: string, help: string, values: readonly (readonly [string, number])[]])[] = [
     ['tancho_deploys_unfinished', 'Deploys that wait or go on.', under],
     ['tancho_audit_rows', 'Rows of the audit log.', [['', auditRows]]],
+    ['tancho_store_bytes', 'What the database takes.', [['', storeBytes]]],
     ...(disk === null
       ? []
       : ([

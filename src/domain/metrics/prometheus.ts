@@ -1,6 +1,7 @@
 /** Pure: what is known of all apps in the text format of Prometheus (exposition format 0.0.4). */
 import { ANSWER_BOUNDS_MS, answersCounted } from '../../lib/answer-counts.ts';
-import type { AppSeries, Sample, Totals } from './app-series.ts';
+import type { AppSeries, Totals } from './app-series.ts';
+import type { Sample } from './level.ts';
 
 interface Family {
   readonly name: string;

@@ -10,13 +10,16 @@ import type { AppTraffic, Router } from '../routes/router.ts';
 import type { Store } from '../store.ts';
 import type { Provisioner, UnitUsage } from '../units/provisioner.ts';
 import type { Unit } from '../units/unit.ts';
-import { AppSeries, FINE, type Sample, type Totals } from './app-series.ts';
+import { AppSeries, type Totals } from './app-series.ts';
+import { FINE, type Sample } from './level.ts';
+import type { MetricsArchive } from './metrics-archive.ts';
 
 interface SamplerDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits'>;
   readonly provisioner: Pick<Provisioner, 'usage'>;
   readonly router: Pick<Router, 'traffic'>;
   readonly journal: Pick<Journal, 'takeLineCounts'>;
+  readonly archive: MetricsArchive;
   readonly logger: Logger;
   readonly now: () => Date;
 }
@@ -55,6 +58,8 @@ export class MetricsSampler {
 
   async close(): Promise<void> {
     await this.#stop?.();
+    const { archive, now } = this.#deps;
+    await archive.keep(this.#series, now().getTime(), true);
   }
 
   of(app: string): AppSeries | null {
@@ -75,9 +80,10 @@ export class MetricsSampler {
       const sinceMs = this.#lastMs === null ? null : Math.max(1, atMs - this.#lastMs);
       const logLines = journal.takeLineCounts();
       const byApp = Map.groupBy(units, ({ app }) => app);
-      const names = new Set(apps.filter(({ removing }) => !removing).map(({ name }) => name));
-      for (const name of this.#series.keys()) if (!names.has(name)) this.#forget(name);
-      for (const name of names) {
+      const created = new Map(apps.filter(({ removing }) => !removing).map(({ name, createdAt }) => [name, createdAt]));
+      for (const [name, { createdAt }] of this.#series) if (created.get(name) !== createdAt) this.#forget(name);
+      for (const [name, createdAt] of created) {
+        if (!this.#series.has(name)) this.#series.set(name, new AppSeries(createdAt));
         const step = { atMs, sinceMs, logLines: sinceMs === null ? 0 : (logLines.get(name) ?? 0) };
         await this.#sampleApp(name, byApp.get(name) ?? [], usage, step);
       }
@@ -85,6 +91,7 @@ export class MetricsSampler {
         units.map(({ id, exits }) => [id, { exits, cpuMs: usage.get(id)?.cpuMs ?? this.#seen.get(id)?.cpuMs ?? 0 }]),
       );
       this.#lastMs = atMs;
+      await this.#deps.archive.keep(this.#series, atMs);
     } catch (error) {
       logger.warn({ err: error }, 'the apps could not be measured');
     }
@@ -96,8 +103,8 @@ export class MetricsSampler {
     usage: ReadonlyMap<string, UnitUsage>,
     { atMs, sinceMs, logLines }: Step,
   ): Promise<void> {
-    const series = this.#series.get(app) ?? new AppSeries();
-    this.#series.set(app, series);
+    const series = this.#series.get(app);
+    if (series === undefined) return;
     let [cpuMs, memoryBytes, restarts] = [0, 0, 0];
     for (const { id, exits } of units) {
       // One that was not there the last time has done all it did since then; at the first look that is not known.

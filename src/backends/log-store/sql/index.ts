@@ -16,6 +16,7 @@ import { withTranslatedErrors } from '../../../lib/translated-errors.ts';
 import { append } from './append.ts';
 import { drainCursors } from './drains.ts';
 import { freeRoom, prepareToFree } from './freed-room.ts';
+import { keptMetrics } from './metrics.ts';
 import { migrations } from './migrations/index.ts';
 import { prune } from './prune.ts';
 import { query } from './query.ts';
@@ -92,6 +93,7 @@ function logStore(scope: LogScope, name: string, close: () => Promise<void>): Lo
       if (row === undefined || row.removed_entries === 0) return null;
       return { entries: row.removed_entries, seq: row.removed_seq, at: row.removed_at };
     },
+    ...keptMetrics(scope),
     ...drainCursors(scope, (filter) => query(scope, threads, filter)),
     async cursor(unitId) {
       const row = await db

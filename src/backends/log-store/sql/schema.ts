@@ -51,6 +51,7 @@ export interface LogTables {
     lost: number;
     untold: number;
   };
+  metrics: { app: string; step_ms: number; start_ms: number; packed: Uint8Array };
   log_cursors: { unit_id: string; output_cursor: string };
   /** One row. Whoever changes blocks holds it, so that a later seq is never visible before an earlier one. */
   log_counter: { last_seq: number };

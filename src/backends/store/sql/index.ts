@@ -44,7 +44,7 @@ import { teamReader, teamWriter } from './teams.ts';
 import { transactions } from './transaction.ts';
 import { unitReader, unitWriter } from './units.ts';
 import { userReader, userWriter } from './users.ts';
-import { product, versions } from './version.ts';
+import { bytes, product, versions } from './version.ts';
 import { volumeReader, volumeWriter } from './volumes.ts';
 import { webhookReader, webhookWriter } from './webhooks.ts';
 
@@ -81,6 +81,7 @@ export async function createSqlStore(options: SqlStoreOptions, deps: SqlStoreDep
       const store: Store = {
         name: `sql (${database.kind})`,
         product: () => product(scope),
+        bytes: () => bytes(scope),
         ...reader(scope),
         ...leases(scope),
         transact: (work) =>

@@ -19,6 +19,16 @@ export async function product({ db, kind }: Scope): Promise<{ name: string; vers
   return { name: 'SQLite', version: rows[0]?.version ?? '' };
 }
 
+export async function bytes({ db, kind }: Scope): Promise<number> {
+  const { rows } =
+    kind === 'postgres'
+      ? await sql<{ bytes: number }>`select pg_database_size(current_database()) as bytes`.execute(db)
+      : await sql<{
+          bytes: number;
+        }>`select page_count * page_size as bytes from pragma_page_count(), pragma_page_size()`.execute(db);
+  return Number(rows[0]?.bytes ?? 0);
+}
+
 export function versions({ db, kind }: Scope): Versions {
   let own = 0;
   const ask = async (): Promise<string> => {

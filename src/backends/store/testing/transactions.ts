@@ -1,3 +1,4 @@
+import { randomBytes } from 'node:crypto';
 import { expect } from 'vitest';
 import { PlatformError } from '../../../domain/errors.ts';
 import { expectError } from './case.ts';
@@ -9,6 +10,14 @@ export const transactionCases: StoreCases = {
     const { name, version } = await store.product();
     expect(name).toMatch(/^(?:SQLite|PostgreSQL)$/);
     expect(version).toMatch(/^\d+\.\d+/);
+  },
+
+  'says how much it takes, which grows with what is in it': async (store) => {
+    const before = await store.bytes();
+    expect(before).toBeGreaterThan(10_000);
+    await populate(store, 'shop');
+    await store.transact((tx) => tx.setEnv('shop', [variable('A', randomBytes(2_000_000).toString('hex'))]));
+    expect((await store.bytes()) - before).toBeGreaterThan(2_000_000);
   },
 
   'leaves nothing when the work fails': async (store) => {
