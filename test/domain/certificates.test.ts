@@ -77,7 +77,7 @@ describe('which certificates there are', () => {
     await world.upkeep.round();
     const single = (name: string) => ({ names: [name], challenges: ['http-01', 'tls-alpn-01'] });
     expect(asked).toEqual([
-      { names: ['*.apps.example.com'], challenges: ['dns-01', 'dns-persist-01'] },
+      { names: ['*.apps.example.com'], challenges: ['dns-01'] },
       single('admin.shop.apps.example.com'),
       single('api.shop.apps.example.com'),
     ]);
