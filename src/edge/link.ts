@@ -25,7 +25,12 @@ interface Reply {
 /** This process as a child, or a child of it. */
 interface Channel extends NodeJS.EventEmitter {
   readonly connected: boolean;
-  send?(message: object): boolean;
+  send?(message: object, handle: undefined, options: undefined, sent: (error: Error | null) => void): boolean;
+}
+
+/** To a process that has just ended, which 'disconnect' tells; without somebody who hears of it, it would be the end of this one, too. */
+function sendTo(channel: Channel, message: Message | Reply): void {
+  if (channel.connected) channel.send?.(message, undefined, undefined, () => {});
 }
 
 /** The asking side of a channel. */
@@ -64,7 +69,7 @@ export class Link {
     const reply = await new Promise<Reply>((resolve) => {
       const id = this.#nextId++;
       this.#asked.set(id, resolve);
-      this.#channel.send?.({ id, request } satisfies Message);
+      sendTo(this.#channel, { id, request });
     });
     if (reply.error !== undefined) throw new Error(reply.error);
     return reply.result;
@@ -73,14 +78,11 @@ export class Link {
 
 /** The answering side of a channel. */
 export function answerOver(channel: Channel, act: (request: ProcessRequest) => Promise<unknown>): void {
-  const send = (reply: Reply): void => {
-    if (channel.connected) channel.send?.(reply);
-  };
   channel.on('message', ({ id, request }: Message) => {
     act(request).then(
-      (result) => send({ id, result: result ?? null }),
-      (error: Error) => send({ id, error: error.message }),
+      (result) => sendTo(channel, { id, result: result ?? null }),
+      (error: Error) => sendTo(channel, { id, error: error.message }),
     );
   });
-  send({ id: 0 });
+  sendTo(channel, { id: 0 });
 }
