@@ -77,24 +77,26 @@ const DJANGO: Files = {
 const GO_MAIN = `package main
 
 import (
-	"fmt"
 	"net/http"
-	"os"
 
-	"github.com/google/uuid"
+	"github.com/gin-gonic/gin"
 )
 
 func main() {
-	http.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "from Go ", uuid.New()) })
-	panic(http.ListenAndServe(":"+os.Getenv("PORT"), nil))
+	gin.SetMode(gin.ReleaseMode)
+	app := gin.New()
+	app.GET("/", func(c *gin.Context) { c.String(http.StatusOK, "from Go") })
+	panic(app.Run())
 }
 `;
-const RUST_MAIN = `fn main() {
+const RUST_MAIN = `use axum::{routing::get, Router};
+
+#[tokio::main]
+async fn main() {
     let port = std::env::var("PORT").unwrap();
-    let server = tiny_http::Server::http(format!("0.0.0.0:{port}")).unwrap();
-    for request in server.incoming_requests() {
-        let _ = request.respond(tiny_http::Response::from_string("from Rust"));
-    }
+    let listener = tokio::net::TcpListener::bind(format!("0.0.0.0:{port}")).await.unwrap();
+    let app = Router::new().route("/", get(|| async { "from Rust" }));
+    axum::serve(listener, app).await.unwrap();
 }
 `;
 const SPRING_POM = `<project xmlns="http://maven.apache.org/POM/4.0.0">
@@ -135,7 +137,11 @@ const COMPILED: readonly PackageApp[] = [
   {
     name: 'Go',
     needs: ['go'],
-    files: { 'go.mod': 'module example.com/shop\n\ngo 1.21\n', 'main.go': GO_MAIN, '.gitignore': 'bin\n' },
+    files: {
+      'go.mod': 'module example.com/shop\n\ngo 1.21\n\nrequire github.com/gin-gonic/gin v1.10.0\n',
+      'main.go': GO_MAIN,
+      '.gitignore': 'bin\n',
+    },
     page: 'from Go',
     changed: { file: 'main.go', line: '// changed' },
     lock: [['go', 'mod', 'tidy']],
@@ -161,7 +167,7 @@ const COMPILED: readonly PackageApp[] = [
     needs: ['cargo'],
     files: {
       'Cargo.toml':
-        '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n\n[dependencies]\ntiny_http = "0.12"\n',
+        '[package]\nname = "shop"\nversion = "0.1.0"\nedition = "2021"\n\n[dependencies]\naxum = "0.7"\ntokio = { version = "1", features = ["macros", "net", "rt-multi-thread"] }\n',
       'src/main.rs': RUST_MAIN,
       '.gitignore': 'target\n',
     },
