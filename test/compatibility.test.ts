@@ -21,7 +21,7 @@ it('counts its rows, each of which names a repository, a commit and one kind', (
   expect(tried).toBeGreaterThanOrEqual(40);
   expect(count('serves') / tried).toBeGreaterThanOrEqual(0.9);
   const said = text.replace(/\s+/g, ' ');
-  expect(said).toContain(`What became of ${rows.length} public repositories`);
+  expect(said).toContain(`What became of ${rows.length} apps from public repositories`);
   const percent = Math.floor((count('serves') * 100) / tried);
   expect(said).toContain(`Of the ${tried} that run unchanged on Heroku, Render or Railway`);
   expect(said).toContain(`${count('serves')} serve on the first push (${percent} %)`);
