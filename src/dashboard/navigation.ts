@@ -31,6 +31,8 @@ export const NAVIGATION: readonly { readonly title: string; readonly items: read
     title: 'Platform',
     items: [
       { to: '/health', section: 'health', label: 'Health', icon: 'health' },
+      { to: '/alerts', section: 'alerts', label: 'Alerts', icon: 'alerts', forAdmins: true },
+      { to: '/why', section: 'why', label: 'Why', icon: 'why' },
       { to: '/audit', section: 'audit', label: 'Audit', icon: 'audit' },
       { to: '/healers', section: 'healers', label: 'Healers', icon: 'healers' },
       { to: '/certificates', section: 'certificates', label: 'Certificates', icon: 'certificates' },

@@ -1,6 +1,7 @@
 /** What is done in the dashboard by those who look after apps and the platform: each action, and what it says when it is refused. */
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { fill, row, surely } from './by-hand.ts';
 import { openBrowser, picture, signIn, type Visit, visit, WITHOUT_BROWSER } from '../support/browser.ts';
 import { createIdentity, createWorkTree, nodeApp } from '../support/git.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -38,29 +39,6 @@ async function go(page: Page, path: string): Promise<void> {
   await page.goto(`${world.apiUrl}/dashboard${path}`);
   await page.locator('#main h1').waitFor();
 }
-
-/** Opens the form behind a button, fills it in and sends it. */
-async function fill(
-  page: Page,
-  button: string,
-  values: Readonly<Record<string, string>>,
-  action: string,
-): Promise<void> {
-  await page.getByRole('button', { name: button, exact: true }).first().click();
-  const dialog = page.getByRole('dialog');
-  for (const [label, value] of Object.entries(values)) await dialog.getByLabel(label, { exact: true }).fill(value);
-  await dialog.getByRole('button', { name: action, exact: true }).click();
-}
-
-/** Clicks, and says that one is sure. */
-async function surely(page: Page, button: string, action: string, typed = ''): Promise<void> {
-  await page.getByRole('button', { name: button, exact: true }).click();
-  const dialog = page.getByRole('dialog');
-  if (typed !== '') await dialog.getByRole('textbox').fill(typed);
-  await dialog.getByRole('button', { name: action, exact: true }).click();
-}
-
-const row = (page: Page, name: string | RegExp) => page.getByRole('row', { name });
 
 it('an app: volumes, links, domains, tokens, and what that changed in its releases', async () => {
   const { page, context, faults } = await at('/apps/shop/settings');

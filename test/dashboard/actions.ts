@@ -60,10 +60,22 @@ const OF_APPS: readonly Action[] = [
     },
     sure: 'Roll back',
   },
+  {
+    ...{ at: '/apps/shop/deploys', button: 'Deploy an image', sends: 'POST /apps/{app}/deploy' },
+    ...{ fields: { Image: 'typed.example/shop:1' }, sure: 'Deploy' },
+  },
   { at: '/apps/shop/terminal', button: 'Run', sends: 'POST /apps/{app}/run', fields: { Command: 'node -v' } },
   {
     ...{ at: SETTINGS, button: 'Add a domain', sends: 'POST /apps/{app}/cname' },
     ...{ fields: { 'Host name': 'typed.example.com' }, sure: 'Add' },
+  },
+  {
+    ...{ at: SETTINGS, button: 'Exchange addresses', sends: 'PUT /swap' },
+    ...{ choices: { With: 'depot' }, sure: 'Exchange' },
+  },
+  {
+    ...{ at: SETTINGS, button: 'Change the quota', sends: 'PUT /apps/{app}/quota' },
+    ...{ fields: { 'Units that it may have': '7' }, sure: 'Change' },
   },
   { at: SETTINGS, button: 'Remove www.example.com', sends: 'DELETE /apps/{app}/cname', sure: 'Remove' },
   { at: SETTINGS, button: 'Save', sends: 'PUT /apps/{app}', fields: { Description: 'typed' } },
@@ -110,7 +122,33 @@ const OF_APPS: readonly Action[] = [
   { at: SETTINGS, button: 'Remove shop', sends: 'DELETE /apps/{app}', sure: 'Remove the app', typed: 'shop' },
 ];
 
+const SERVICE = '/services/canaries';
+
 const OF_SERVICES: readonly Action[] = [
+  {
+    ...{ at: '/services', button: 'New service', sends: 'POST /services' },
+    ...{ fields: { Manifest: `id: typed\npassword: ${SECRET}` }, sure: 'Add' },
+  },
+  {
+    ...{ at: SERVICE, button: 'Give a team access', sends: 'PUT /services/{service}/{team}' },
+    ...{ fields: { Team: 'typed' }, sure: 'Give access' },
+  },
+  {
+    ...{ at: SERVICE, button: "Take a team's access", sends: 'DELETE /services/{service}/{team}' },
+    ...{ fields: { Team: 'typed' }, sure: 'Take away' },
+  },
+  {
+    ...{ at: SERVICE, button: 'Replace the manifest', sends: 'PUT /services' },
+    ...{ fields: { Manifest: `id: canaries\npassword: ${SECRET}` }, sure: 'Replace' },
+  },
+  {
+    ...{ at: SERVICE, button: 'Change the text', sends: 'PUT /services/{service}/doc' },
+    ...{ fields: { 'How it is used': 'typed' }, sure: 'Change' },
+  },
+  {
+    ...{ at: SERVICE, button: 'Remove the service canaries', sends: 'DELETE /services/{service}' },
+    ...{ sure: 'Remove', typed: 'canaries' },
+  },
   {
     ...{ at: '/services', button: 'New instance', sends: 'POST /services/instances' },
     ...{ fields: { Name: 'typed' }, sure: 'Create' },
@@ -201,7 +239,10 @@ const OF_PEOPLE: readonly Action[] = [
     ...{ at: '/account', button: 'Add a key', sends: 'POST /users/keys' },
     ...{ fields: { 'Public key': 'ssh-ed25519 typed', Name: 'typed' }, sure: 'Add' },
   },
-  { at: '/account', button: 'Remove the key laptop', sends: 'DELETE /users/keys/{name}', sure: 'Remove' },
+  {
+    ...{ at: '/account', button: 'Remove the key laptop', family: /^Remove the key /, sure: 'Remove' },
+    sends: 'DELETE /users/keys/{name}',
+  },
   { at: '/account', button: 'Make a new one', sends: 'POST /users/api-key', sure: 'Make a new one' },
   {
     ...{ at: '/account', button: 'Change the password', sends: 'PUT /users/password' },
@@ -211,6 +252,18 @@ const OF_PEOPLE: readonly Action[] = [
 ];
 
 const OF_THE_PLATFORM: readonly Action[] = [
+  {
+    ...{ at: '/alerts', button: 'Send a test to everybody who is told', sends: 'POST /alerts/test' },
+    answer: { mailed: [], webhooks: 1 },
+  },
+  {
+    ...{ at: '/alerts', button: 'Change the rule app_down', family: /^Change the rule /, sends: 'PUT /alerts' },
+    ...{ fields: { 'Minutes that it has to be wrong': '7' }, sure: 'Change', answer: {} },
+  },
+  {
+    ...{ at: '/alerts', button: 'Change who gets letters', sends: 'PUT /alerts' },
+    ...{ fields: { 'E-mail addresses': 'typed@example.com' }, sure: 'Change', answer: {} },
+  },
   {
     ...{ at: '/certificates', button: 'Upload a certificate', sends: 'POST /certificates' },
     ...{ fields: { Certificate: 'typed', Key: SECRET }, sure: 'Upload', answer: {} },
@@ -261,6 +314,14 @@ const OF_THE_PLATFORM: readonly Action[] = [
     ...{ fields: { 'Team that may use fast': 'typed' }, sure: 'Add' },
   },
   {
+    ...{ at: '/pools', button: 'Take a team away from fast', family: /^Take a team away from / },
+    ...{ sends: 'DELETE /pools/{pool}/team', choices: { Team: 'crew' }, sure: 'Take away' },
+  },
+  {
+    ...{ at: '/pools', button: 'Change the pool fast', family: /^Change the pool /, sends: 'PUT /pools/{pool}' },
+    ...{ fields: { 'Engine that runs its apps': 'typed' }, sure: 'Change' },
+  },
+  {
     at: '/pools',
     button: 'Remove the pool fast',
     family: /^Remove the pool /,
@@ -274,6 +335,10 @@ const OF_THE_PLATFORM: readonly Action[] = [
     ...{ fields: { Name: 'typed', Definition: 'typed: true' }, sure: 'Add' },
   },
   { at: '/platforms', button: 'Disable static', family: /^(?:Disable|Enable) /, sends: 'PUT /platforms/{platform}' },
+  {
+    ...{ at: '/platforms', button: 'Change the platform mine', sends: 'PUT /platforms/{platform}' },
+    ...{ fields: { Definition: 'typed: true' }, sure: 'Change' },
+  },
   { at: '/platforms', button: 'Remove the platform mine', sends: 'DELETE /platforms/{platform}', sure: 'Remove' },
   {
     ...{ at: '/healers', button: /^Run now: /, sends: 'POST /healers/{healer}' },
@@ -287,6 +352,7 @@ export const ACTIONS: readonly Action[] = [...OF_APPS, ...OF_SERVICES, ...OF_PEO
 export const ELSEWHERE: Readonly<Partial<Record<Line, string>>> = {
   'POST /auth/session': 'signing in: first-steps.test.ts',
   'DELETE /auth/session': 'signing out: first-steps.test.ts',
+  'POST /users/{email}/password': 'a forgotten password: first-steps.test.ts',
   'POST /apps/{app}/deploy/cancel': 'a deploy that goes on: actions.long.test.ts',
 };
 
@@ -298,7 +364,7 @@ export const LOOKING: readonly RegExp[] = [
   /^(?:Open a shell|Open another|End)$/,
   /^(?:Cancel|Close|Show all|Newer|Older|Dismiss)$/,
   /^(?:Show|Hide)$/,
-  /^Look now: /,
+  /^Look(?: now: .+)?$/,
   /^What changed/,
   /^Enable /,
   /^(?:Pause|Follow|Now)$/,

@@ -1,4 +1,6 @@
 /** The dashboard in a real browser: what everybody meets first. The rest is in the long files beside it. */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
@@ -61,6 +63,33 @@ describe('the dashboard', () => {
     await context.close();
   });
 
+  it('brings a new password to whoever has forgotten theirs: by a letter, and no secret is in an address', async () => {
+    const { page, context, faults } = await visit(browser);
+    const bea = { email: 'bea@example.com', password: 'battery horse staple' };
+    await world.api('POST', '/users', { token: await world.login(), body: JSON.stringify(bea) });
+    const addresses: string[] = [];
+    page.on('request', (asked) => addresses.push(asked.url()));
+    await page.goto(`${world.apiUrl}/dashboard`);
+    const dialog = page.getByRole('dialog');
+    await page.getByRole('button', { name: 'Forgot the password?' }).click();
+    await dialog.getByLabel('Your e-mail').fill(bea.email);
+    await dialog.getByRole('button', { name: 'Send a letter' }).click();
+    await page.getByText('A letter with a token is on its way.').waitFor();
+    const token = await tokenOfLetter(world);
+    await page.getByRole('button', { name: 'I have a token' }).click();
+    await dialog.getByLabel('Your e-mail').fill(bea.email);
+    await dialog.getByLabel('Token').fill(token);
+    await dialog.getByLabel('New password').fill('another horse staple');
+    await dialog.getByRole('button', { name: 'Set the password' }).click();
+    await page.getByText('Sign in with the new password.').waitFor();
+    expect(addresses.filter((url) => url.includes(token))).toEqual([]);
+    await context.close();
+    const again = await visit(browser);
+    await signIn(again.page, world, '', { ...bea, password: 'another horse staple' });
+    expect([...faults, ...again.faults]).toEqual([]);
+    await again.context.close();
+  });
+
   it('says so when the server is away, and goes on by itself when it is back', async () => {
     const { page, context, faults } = await visit(browser, { width: 360, height: 740, isDark: true });
     await signIn(page, world);
@@ -75,6 +104,15 @@ describe('the dashboard', () => {
     await context.close();
   });
 });
+
+/** Where no mail server is set, letters are files. */
+async function tokenOfLetter(world: World): Promise<string> {
+  const folder = join(world.home, 'mail');
+  const letters = await Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), 'utf8')));
+  const [, token = ''] = /--token ([0-9a-f]+)/.exec(letters.join('\n')) ?? [];
+  expect(token).not.toBe('');
+  return token;
+}
 
 /** As a browser without Brotli gets them. */
 async function compressedBytes(world: World, paths: readonly string[]): Promise<number> {

@@ -1,13 +1,14 @@
 /**
- * A newcomer's path without the command line: open the page, sign in, create an app, give it a folder, watch the deploy, open its URL, see its log,
+ * A newcomer's path without the command line: open the page, sign in, create an app, drop a folder, watch the deploy, open its URL, see its log,
  * break it, see why, roll back. The pictures of the documentation are made on the way with TANCHO_TEST_PICTURES=1.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { Browser, Page } from 'playwright-core';
+import { create } from 'tar';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { openBrowser, picture, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { dropFiles, openBrowser, picture, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -45,8 +46,18 @@ async function code(name: string, server: string): Promise<string> {
 }
 
 /** Chooses a folder on the page of the deploys, and waits until that deploy is over. */
-async function deploy(page: Page, top: string): Promise<void> {
+async function choose(page: Page, top: string): Promise<void> {
   await page.getByLabel('Folder', { exact: true }).setInputFiles(top);
+  await isOver(page);
+}
+
+/** Drops a folder or an archive there, and waits as well. */
+async function drop(page: Page, file: string): Promise<void> {
+  await dropFiles(page, page.getByRole('group', { name: 'Deploy a folder or an archive' }), [file]);
+  await isOver(page);
+}
+
+async function isOver(page: Page): Promise<void> {
   await page.getByRole('heading', { name: /^Deploys \// }).waitFor();
   await page
     .getByText(/serves at|^Failed:/)
@@ -63,7 +74,7 @@ it('goes from nothing to an app that was broken and rolled back', async () => {
   await page.getByText('Waiting for the first push').waitFor();
   await picture(page, 'first-push');
 
-  await deploy(page, await code('one', SERVER('version one')));
+  await drop(page, await code('one', SERVER('version one')));
   await page.getByText('No request failed during the switch').waitFor();
   await expect.poll(() => page.getByRole('log', { name: 'What the deploy said' }).textContent()).toContain('shop');
   await picture(page, 'deploy');
@@ -90,14 +101,19 @@ it('goes from nothing to an app that was broken and rolled back', async () => {
   await picture(page, 'environment');
 
   await screens.getByRole('link', { name: 'Deploys' }).click();
-  await deploy(page, await code('broken', "console.error('no database here'); process.exit(3);"));
+  await choose(page, await code('broken', "console.error('no database here'); process.exit(3);"));
   await expect
     .poll(() => page.getByRole('log', { name: 'What the deploy said' }).textContent())
     .toContain('no database here');
   expect((await world.fetchApp('shop')).text).toBe('version one');
 
   await screens.getByRole('link', { name: 'Deploys' }).click();
-  await deploy(page, await code('two', SERVER('version two')));
+  const archive = path.join(folder, 'two.tar.gz');
+  await create({ gzip: true, file: archive, cwd: await code('two', SERVER('version two')) }, [
+    'package.json',
+    'server.js',
+  ]);
+  await drop(page, archive);
   expect((await world.fetchApp('shop')).text).toBe('version two');
   await screens.getByRole('link', { name: 'Deploys' }).click();
   await page.getByRole('button', { name: 'Roll back to v1', exact: false }).first().click();

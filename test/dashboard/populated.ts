@@ -1,7 +1,10 @@
 /** A platform with one of everything, for tests that look at all of the dashboard. Whatever can be named freely is named by the canary. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { type RunningProvider, serveProvider } from '../../src/providers/serve.ts';
 import { createIdentity, createWorkTree, nodeApp } from '../support/git.ts';
-import { testCertificate } from '../support/test-certificates.ts';
+import { certificateOf } from '../support/test-certificates.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 /** Runs when it is ever taken for HTML; the page tells of every dialog. */
@@ -24,11 +27,11 @@ export interface Populated {
 }
 
 export async function startPopulated(): Promise<Populated> {
-  const provider = await startProvider();
+  const [provider, receiver] = await Promise.all([startProvider(), startReceiver()]);
   const world = await startWorld({ env: { TANCHO_TLS_LISTEN: '127.0.0.1:0', TANCHO_CERTIFICATES_LOOK: 'off' } });
   const dispose = async (): Promise<void> => {
     await world.dispose();
-    await provider.stop();
+    await Promise.all([provider.stop(), receiver.stop()]);
   };
   try {
     const token = await world.login();
@@ -41,7 +44,7 @@ export async function startPopulated(): Promise<Populated> {
     await accounts(api);
     await apps(world, api);
     await services(api, provider.url);
-    await administration(api);
+    await administration(api, receiver.url);
     return { world, token, ids: await idsOf(api), dispose };
   } catch (error) {
     await dispose();
@@ -57,9 +60,11 @@ async function accounts(api: Api): Promise<void> {
   await api('POST', '/teams', { name: 'crew' });
   await api('POST', '/teams', { name: 'bakers' });
   await api('PUT', `/teams/bakers/${BEA.email}`);
-  const identity = await createIdentity();
-  await api('POST', '/users/keys', { key: identity.publicKey, name: 'laptop' });
-  await identity.dispose();
+  for (const name of ['laptop', CANARY]) {
+    const identity = await createIdentity();
+    await api('POST', '/users/keys', { key: identity.publicKey, name });
+    await identity.dispose();
+  }
 }
 
 async function apps(world: World, api: Api): Promise<void> {
@@ -89,7 +94,7 @@ async function apps(world: World, api: Api): Promise<void> {
   await api('PUT', '/apps/shop/links/depot');
   await api('POST', '/tokens', { client: 'shop' });
   await api('PUT', '/apps/shop/edge', { maintenancePage: CANARY });
-  await api('POST', '/certificates', { ...(await testCertificate(OWN_NAME)), app: 'shop' });
+  await api('POST', '/certificates', { ...(await certificateOf(CANARY, [OWN_NAME])), app: 'shop' });
 }
 
 async function deploy(world: World, app: string, directory: string, code: number): Promise<void> {
@@ -105,6 +110,7 @@ async function services(api: Api, url: string): Promise<void> {
     endpoint: { production: url },
   };
   await api('POST', '/services', JSON.stringify(manifest));
+  await api('PUT', '/services/canaries/doc', CANARY);
   const about = { description: CANARY, tags: [CANARY] };
   await api('POST', '/services/instances', {
     name: 'kept',
@@ -122,7 +128,10 @@ function startProvider(): Promise<RunningProvider> {
   return serveProvider({
     ...{ host: '127.0.0.1', port: 0, ...PROVIDER },
     handlers: {
-      plans: async () => [{ name: 'small', description: CANARY }],
+      plans: async () => [
+        { name: 'small', description: CANARY },
+        { name: MARKUP, description: 'named by its provider' },
+      ],
       create: async () => {},
       info: async () => [{ label: CANARY, value: CANARY }],
       status: async () => 'up',
@@ -133,13 +142,34 @@ function startProvider(): Promise<RunningProvider> {
   });
 }
 
-async function administration(api: Api): Promise<void> {
+/** Of drains and webhooks: it takes nothing, and says why. */
+async function startReceiver(): Promise<{ url: string; stop(): Promise<void> }> {
+  const server = createServer((request, response) => {
+    request.resume();
+    response.writeHead(400, { 'content-type': 'text/plain' }).end(CANARY);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}/`,
+    async stop() {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+async function administration(api: Api, receiver: string): Promise<void> {
   await api('POST', '/drains', { app: 'shop', url: 'https://drain.example/', headers: { 'X-Key': CANARY } });
-  const added = await api('POST', '/webhooks', { app: 'shop', url: 'https://hook.example/' });
-  const { id } = JSON.parse(added) as { id: string };
-  await api('POST', `/webhooks/${id}/test`);
+  await api('POST', '/drains', { app: 'depot', url: receiver });
+  for (const url of ['https://hook.example/', receiver]) {
+    const { id } = JSON.parse(await api('POST', '/webhooks', { app: 'shop', url })) as { id: string };
+    await api('POST', `/webhooks/${id}/test`);
+  }
   await api('PUT', '/registries/registry.example', { user: MARKUP, password: 'secret' });
   await api('POST', '/pools', { name: 'fast' });
+  await api('POST', '/pools/fast/team?team=crew');
   await api('POST', '/plans', { name: 'big', memory: 0 });
   await api('POST', '/platforms?name=mine', PLATFORM);
 }
@@ -148,11 +178,11 @@ async function idsOf(api: Api): Promise<Populated['ids']> {
   const read = async <T>(path: string): Promise<T[]> => JSON.parse(await api('GET', path)) as T[];
   const deploys = await read<{ ID: string; State: string }>('/deploys?app=shop');
   const [event] = await read<{ UniqueID: string }>('/events?limit=1');
-  const [webhook] = await read<{ id: string }>('/webhooks');
+  const webhooks = await read<{ id: string; receiver: string }>('/webhooks');
   return {
     deploy: deploys.find(({ State }) => State === 'done')?.ID ?? '',
     failed: deploys.find(({ State }) => State === 'failed')?.ID ?? '',
     event: event?.UniqueID ?? '',
-    webhook: webhook?.id ?? '',
+    webhook: webhooks.find(({ receiver }) => receiver.includes('127.0.0.1'))?.id ?? '',
   };
 }

@@ -29,6 +29,8 @@ const SCREENS: Readonly<Record<string, RegExp>> = {
   '/apps/shop/settings': /Unmount/,
   '/deploys': /v1/,
   '/services': /kept/,
+  '/services/canaries': /Plans/,
+  '/services/nothing': /not found/i,
   '/instances/kept': /Provider says/,
   '/instances/nothing': /not found/i,
   '/teams': /admin@example.com/,
@@ -43,6 +45,9 @@ const SCREENS: Readonly<Record<string, RegExp>> = {
   '/plans': /Memory/,
   '/platforms': /nodejs/,
   '/healers': /Name/,
+  '/alerts': /app_down/,
+  '/why': /host name/,
+  '/why?address=shop.nowhere.example': /From the visitor/,
   '/audit': /app\.create/,
   '/health': /edge/,
   '/no/such/screen': /nothing at this address/,
@@ -53,7 +58,10 @@ const CANARIES: readonly {
   readonly what: string;
   readonly at: string;
   readonly text?: string;
-  readonly open?: string;
+  /** Of a button that has to be clicked first. */
+  readonly open?: string | RegExp;
+  /** Where it is shown; absent: on the screen itself. */
+  readonly place?: string;
 }[] = [
   { what: 'description of an app', at: '/apps/shop' },
   { what: 'value of a variable', at: '/apps/shop/env' },
@@ -63,6 +71,18 @@ const CANARIES: readonly {
   { what: 'search of the log', at: `/apps/shop/log?search=${encodeURIComponent(CANARY)}` },
   { what: 'file name in a failure report', at: '/apps/shop/deploys/:failed', text: FILE_NAME },
   { what: 'what a provider says of itself', at: '/instances/kept' },
+  { what: 'documentation of a service', at: '/services/canaries' },
+  { what: 'name of a plan', at: '/services/canaries', text: MARKUP },
+  { what: 'name of a key', at: '/account' },
+  // Names are shown as RFC 4514 has them, with their < and > escaped.
+  { what: 'issuer of a certificate', at: '/certificates', text: String.raw`\<img src=x onerror=alert(1)` },
+  { what: 'what the receiver of a webhook answers', at: '/webhooks/:webhook' },
+  { what: 'what the receiver of a drain answers', at: '/drains?app=depot', open: /^Test the drain/, place: '.toasts' },
+  { what: 'page of an app under maintenance', at: '/apps/shop/settings' },
+  { what: 'changed code', at: '/apps/shop/deploys/:deploy' },
+  { what: 'what is asked for in an event', at: '/audit' },
+  { what: 'address that is looked into', at: `/why?address=${encodeURIComponent(CANARY)}` },
+  { what: 'name of a service in the address', at: `/services/${encodeURIComponent(CANARY)}` },
   { what: 'user of a registry', at: '/registries', text: MARKUP },
   { what: 'description of a platform', at: '/platforms' },
   { what: 'filter in the address', at: `/audit?app=${encodeURIComponent(CANARY)}` },
@@ -163,20 +183,24 @@ it('no screen breaks the policy of the page', async () => {
   await context.close();
 });
 
-it.each(CANARIES)('$what is text, whatever it holds', async ({ at, text = CANARY, open }) => {
+it.each(CANARIES)('$what is text, whatever it holds', async ({ at, text = CANARY, open, place = '#main' }) => {
   const { page, context, faults } = await visit(browser);
-  await signIn(page, world, at.replace(':failed', populated.ids.failed));
+  await signIn(
+    page,
+    world,
+    at.replace(/:(failed|deploy|webhook)$/, (_, id: keyof Populated['ids']) => populated.ids[id]),
+  );
   if (open !== undefined) await page.getByRole('button', { name: open }).click();
-  await expect.poll(() => shownText(page)).toContain(text);
-  expect(await page.locator('img[src="x"], #main script').count()).toBe(0);
+  await expect.poll(() => shownText(page, place)).toContain(text);
+  expect(await page.locator('img[src="x"], #app script').count()).toBe(0);
   expect(faults).toEqual([]);
   await context.close();
 });
 
 /** With what stands in fields. */
-function shownText(page: Page): Promise<string> {
+function shownText(page: Page, place: string): Promise<string> {
   return page.evaluate<string>(
-    `document.getElementById('main').textContent + [...document.querySelectorAll('#main :is(input, textarea)')].map((one) => one.value).join()`,
+    `document.querySelector('${place}').textContent + [...document.querySelectorAll('#main :is(input, textarea)')].map((one) => one.value).join()`,
   );
 }
 

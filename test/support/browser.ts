@@ -1,7 +1,7 @@
 /** A real Chromium, and pages of the dashboard in it. What a page must never do (break its policy, throw) is noted for every page. */
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
+import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
 import type { World } from './world.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -87,6 +87,20 @@ export async function signIn(
   await page.getByLabel('Password').fill(who?.password ?? world.adminPassword);
   await page.getByRole('button', { name: 'Sign in' }).click();
   await page.locator('#main h1').waitFor();
+}
+
+/** Drags files or folders of this machine onto a part of the page, and drops them there, as a file manager does. */
+export async function dropFiles(page: Page, onto: Locator, files: readonly string[]): Promise<void> {
+  await onto.scrollIntoViewIfNeeded();
+  const box = await onto.boundingBox();
+  if (box === null) throw new Error('There is nothing to drop files on.');
+  const at = { x: box.x + box.width / 2, y: box.y + box.height / 2 };
+  const session = await page.context().newCDPSession(page);
+  for (const type of ['dragEnter', 'dragOver', 'drop'] as const) {
+    const data = { items: [], files: [...files], dragOperationsMask: 1 };
+    await session.send('Input.dispatchDragEvent', { type, ...at, data });
+  }
+  await session.detach();
 }
 
 /** For docs/images, with TANCHO_TEST_PICTURES=1 only: what fades or turns is left to come to rest. */

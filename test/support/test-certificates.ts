@@ -12,13 +12,23 @@ export interface TestCertificate {
   readonly key: string;
 }
 
-export async function testCertificate(...names: string[]): Promise<TestCertificate> {
+export function testCertificate(...names: string[]): Promise<TestCertificate> {
+  return certificateOf(names[0] ?? '', names);
+}
+
+/** Signed by itself, so the one that it is made out to is its issuer, too. */
+export async function certificateOf(owner: string, names: readonly string[]): Promise<TestCertificate> {
   const directory = await mkdtemp(join(tmpdir(), 'certificate-'));
   const [keyFile, chainFile] = [join(directory, 'key'), join(directory, 'chain')];
   try {
     await promisify(execFile)('openssl', [
       ...['req', '-x509', '-nodes', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-days', '30'],
-      ...['-subj', `/CN=${names[0] ?? ''}`, '-addext', `subjectAltName=${names.map((name) => `DNS:${name}`).join()}`],
+      ...[
+        '-subj',
+        `/CN=${owner.replaceAll('/', String.raw`\/`)}`,
+        '-addext',
+        `subjectAltName=${names.map((name) => `DNS:${name}`).join()}`,
+      ],
       ...['-keyout', keyFile, '-out', chainFile],
     ]);
     const [chain, key] = await Promise.all([readFile(chainFile, 'utf8'), readFile(keyFile, 'utf8')]);

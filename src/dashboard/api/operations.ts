@@ -16,7 +16,13 @@ type Params<L extends Line> = Operations[IdOf<L>] extends { readonly params: inf
   ? { readonly params: V }
   : unknown;
 
-type Input<L extends Line> = { readonly signal?: AbortSignal } & Params<L> & Part<L, 'query'> & Part<L, 'body'>;
+/** What may hold a file is sent as a form. */
+type Body<L extends Line> =
+  Operations[IdOf<L>] extends Readonly<Record<'body', infer V>>
+    ? { readonly body?: 'file' extends keyof V ? V | FormData : V }
+    : unknown;
+
+type Input<L extends Line> = { readonly signal?: AbortSignal } & Params<L> & Part<L, 'query'> & Body<L>;
 /** Only operations without anything in their path may be called without input. */
 export type Inputs<L extends Line> = Operations[IdOf<L>] extends { readonly params: unknown }
   ? [input: Input<L>]

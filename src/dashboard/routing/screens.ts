@@ -74,6 +74,12 @@ const ROUTES: readonly ScreenRoute[] = [
     load: () => import('../screens/services.tsx'),
   },
   {
+    pattern: '/services/:service',
+    title: ({ service = '' }) => service,
+    section: 'services',
+    load: () => import('../screens/service.tsx'),
+  },
+  {
     pattern: '/instances/:instance',
     title: ({ instance = '' }) => instance,
     section: 'services',
@@ -123,6 +129,8 @@ const ROUTES: readonly ScreenRoute[] = [
   { pattern: '/healers', title: named('Healers'), section: 'healers', load: () => import('../screens/healers.tsx') },
   { pattern: '/audit/:event', title: named('Event'), section: 'audit', load: () => import('../screens/event.tsx') },
   { pattern: '/audit', title: named('Audit'), section: 'audit', load: () => import('../screens/audit.tsx') },
+  { pattern: '/alerts', title: named('Alerts'), section: 'alerts', load: () => import('../screens/alerts.tsx') },
+  { pattern: '/why', title: named('Why'), section: 'why', load: () => import('../screens/why.tsx') },
   { pattern: '/health', title: named('Health'), section: 'health', load: () => import('../screens/health.tsx') },
 ];
 

@@ -3,6 +3,7 @@ import { call } from '../api/call.ts';
 import { viewer } from '../api/session.ts';
 import { Problem } from '../api/problem.ts';
 import { signOut } from '../api/sign-in.ts';
+import { plural } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Copyable, Head, Loaded } from '../parts/content.tsx';
@@ -140,7 +141,9 @@ function Quota() {
       <Loaded from={quota}>
         {({ limit, inuse }) => (
           <p>
-            You own {inuse} of {limit < 0 ? 'as many apps as you like' : `${limit} apps`}.
+            {limit < 0
+              ? `You own ${plural(inuse, 'app')}; there is no limit.`
+              : `You own ${inuse} of ${plural(limit, 'app')}.`}
           </p>
         )}
       </Loaded>

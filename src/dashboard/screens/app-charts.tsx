@@ -17,7 +17,7 @@ interface ChartOf {
   readonly series: readonly (readonly [string, Series['color'], (point: Point) => number])[];
 }
 
-const digits = (value: number): string => value.toFixed(value < 10 ? 1 : 0);
+const digits = (value: number): string => value.toFixed(value >= 10 || value === 0 ? 0 : value >= 1 ? 1 : 2);
 
 const CHARTS: readonly ChartOf[] = [
   {

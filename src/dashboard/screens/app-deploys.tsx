@@ -1,11 +1,14 @@
-import { call } from '../api/call.ts';
+import { begin, call } from '../api/call.ts';
 import type { Deploy } from '../api/operations.ts';
 import { moodOfDeploy, originOf, outcomeOf } from '../data/deploy-state.ts';
 import { duration } from '../data/format.ts';
 import { OFTEN_MS, useResource } from '../data/resource.ts';
 import { Card, Empty, Loaded, Time } from '../parts/content.tsx';
 import { DropZone } from '../parts/drop-zone.tsx';
+import { Field } from '../parts/form.tsx';
+import { FormDialog } from '../parts/form-dialog.tsx';
 import { Status } from '../parts/status.tsx';
+import { runTask } from '../parts/tasks.tsx';
 import { at, BASE } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
@@ -25,7 +28,7 @@ export default function AppDeploys({ params: { app: name = '' } }: { params: Par
       {() => (
         <>
           <DropZone app={name} />
-          <Card title="Deploys" isPlain>
+          <Card title="Deploys" isPlain actions={<DeployImage app={name} changed={() => void deploys.refresh()} />}>
             <Loaded from={deploys}>
               {(list) =>
                 list.length === 0 ? (
@@ -39,6 +42,27 @@ export default function AppDeploys({ params: { app: name = '' } }: { params: Par
         </>
       )}
     </AppFrame>
+  );
+}
+
+function DeployImage({ app, changed }: { app: string; changed: () => void }) {
+  const deploy = async ({ image = '' }: Record<string, string>): Promise<void> => {
+    const body = new FormData();
+    body.set('image', image.trim());
+    const work = await begin('POST /apps/{app}/deploy', { params: { app }, query: { origin: 'image' }, body });
+    void runTask(`Deploy ${image.trim()} to ${app}`, work).then(changed);
+  };
+  return (
+    <FormDialog title="Deploy an image" action="Deploy" done="" onDone={changed} onSubmit={deploy}>
+      <Field
+        label="Image"
+        name="image"
+        class="mono"
+        required
+        placeholder="registry.example.com/team/shop:1.2"
+        help="From a registry; where it asks for a login, one has to be kept for it."
+      />
+    </FormDialog>
   );
 }
 

@@ -1,15 +1,17 @@
 import { call, perform } from '../api/call.ts';
-import type { App, Deploy, Diagnosis, Unit } from '../api/operations.ts';
+import type { App, Deploy, Unit } from '../api/operations.ts';
 import { appUrl } from '../data/app-url.ts';
+import { originOf } from '../data/deploy-state.ts';
 import { duration, plural } from '../data/format.ts';
 import { type Resource, useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
-import { Card, Copyable, Empty, Loaded, Note, Time } from '../parts/content.tsx';
+import { Card, Empty, Loaded, Time } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
 import { Status } from '../parts/status.tsx';
 import type { Params } from '../routing/screens.ts';
 import { BASE, at } from '../routing/location.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
+import { Broken } from './broken.tsx';
 import { FirstPush } from './first-push.tsx';
 
 export default function AppOverview({ params: { app: name = '' } }: { params: Params }) {
@@ -26,11 +28,11 @@ export default function AppOverview({ params: { app: name = '' } }: { params: Pa
           <>
             {value.State !== 'stopped' && <Why name={name} />}
             <div class="two">
-              <Processes app={value} changed={() => void app.refresh()} />
               <div class="stack loose">
-                <Facts app={value} />
+                <Processes app={value} changed={() => void app.refresh()} />
                 <LastDeploys name={name} from={deploys} />
               </div>
+              <Facts app={value} />
             </div>
           </>
         )
@@ -48,35 +50,6 @@ function Why({ name }: { name: string }) {
   const found = diagnosis.data.value;
   if (found === undefined || found.broken === null || found.well) return null;
   return <Broken diagnosis={found} broken={found.broken} name={name} />;
-}
-
-function Broken({
-  diagnosis,
-  broken,
-  name,
-}: {
-  diagnosis: Diagnosis;
-  broken: NonNullable<Diagnosis['broken']>;
-  name: string;
-}) {
-  return (
-    <Note mood={diagnosis.answers ? 'wait' : 'bad'}>
-      <strong>{diagnosis.answers ? `${name} answers, but something is wrong` : `Why ${name} does not answer`}</strong>
-      <span class="break">{broken.cause}</span>
-      {broken.lines.length > 0 && (
-        <pre class="output" tabIndex={0} aria-label="Its last lines">
-          {broken.lines.join('\n')}
-        </pre>
-      )}
-      {broken.command !== '' && (
-        <>
-          <span>What to do:</span>
-          <Copyable text={broken.command} />
-        </>
-      )}
-      <a href={BASE + at('apps', name, 'log')}>Look at its log</a>
-    </Note>
-  );
 }
 
 function Processes({ app, changed }: { app: App; changed: () => void }) {
@@ -197,7 +170,7 @@ function LastDeploys({ name, from }: { name: string; from: Resource<readonly Dep
               <li key={deploy.ID} class="row between">
                 <span class="stack dense">
                   <a href={BASE + at('apps', name, 'deploys', deploy.ID)}>
-                    {deploy.Release > 0 ? `v${deploy.Release}` : 'Deploy'} · {deploy.Origin}
+                    {deploy.Release > 0 ? `v${deploy.Release}` : 'Deploy'} · {originOf(deploy.Origin)}
                   </a>
                   <span class="muted small">
                     <Time at={deploy.Timestamp} /> by {deploy.User}, {duration(deploy.Duration)}

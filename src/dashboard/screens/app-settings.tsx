@@ -4,17 +4,16 @@ import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Loaded } from '../parts/content.tsx';
 import { Choice, Field, Form } from '../parts/form.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
-import { RemoveButton } from '../parts/remove-button.tsx';
-import { Table } from '../parts/table.tsx';
 import { TeamAccess } from '../parts/team-access.tsx';
 import { runTask } from '../parts/tasks.tsx';
 import { tell } from '../parts/toasts.tsx';
 import { BASE, navigate } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
+import { AppDomains } from './app-domains.tsx';
 import { AppEdge } from './app-edge.tsx';
 import { AppLinks } from './app-links.tsx';
+import { AppQuota } from './app-quota.tsx';
 import { AppVolumes } from './app-volumes.tsx';
 import { AppTokens } from './app-tokens.tsx';
 
@@ -25,7 +24,7 @@ export default function AppSettings({ params: { app: name = '' } }: { params: Pa
     <AppFrame app={app} name={name}>
       {(value) => (
         <>
-          <Domains app={value} changed={changed} />
+          <AppDomains app={value} changed={changed} />
           <About app={value} changed={() => app.refresh()} />
           <TeamAccess
             teams={value.Teams}
@@ -40,60 +39,11 @@ export default function AppSettings({ params: { app: name = '' } }: { params: Pa
           <AppLinks app={value} changed={changed} />
           <AppDrains app={name} />
           <AppTokens app={name} />
+          <AppQuota app={name} />
           <Danger app={value} />
         </>
       )}
     </AppFrame>
-  );
-}
-
-function Domains({ app, changed }: { app: App; changed: () => void }) {
-  const params = { app: app.Name };
-  const own = [...new Set([...(app.cname ?? [])])];
-  return (
-    <Card
-      title="Domains"
-      isPlain
-      actions={
-        <FormDialog
-          title="Add a domain"
-          action="Add"
-          done="The app answers at that name, too."
-          onDone={changed}
-          onSubmit={({ cname = '' }) =>
-            call('POST /apps/{app}/cname', { params, body: { cname: cname.trim() } } as never)
-          }
-        >
-          <Field
-            label="Host name"
-            name="cname"
-            required
-            placeholder="www.example.com"
-            help="Its DNS record has to lead to this platform."
-          />
-        </FormDialog>
-      }
-    >
-      <Table
-        label="Domains"
-        columns={['Name', 'Kind']}
-        rows={[
-          ...own.map((cname) => ({
-            key: cname,
-            cells: [cname, 'your own'],
-            actions: (
-              <RemoveButton
-                what={cname}
-                text="Requests for that name are not answered by this app any more."
-                work={() => call('DELETE /apps/{app}/cname', { params, body: { cname } } as never)}
-                onDone={changed}
-              />
-            ),
-          })),
-          { key: app.Ip, cells: [app.Ip, 'of the platform'] },
-        ]}
-      />
-    </Card>
   );
 }
 

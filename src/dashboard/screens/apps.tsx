@@ -1,6 +1,7 @@
 import { useMemo } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import type { AppSummary, Deploy } from '../api/operations.ts';
+import { originOf } from '../data/deploy-state.ts';
 import { plural } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { Empty, Head, Loaded, Time } from '../parts/content.tsx';
@@ -131,7 +132,7 @@ function LastDeploy({ deploy }: { deploy: Deploy }) {
       <span class={deploy.State === 'failed' ? 'bad-text' : 'muted'}>
         {deploy.State === 'failed'
           ? `failed: ${deploy.Cause.replaceAll('_', ' ')}`
-          : `${deploy.State === 'done' ? deploy.Origin : deploy.State} by ${deploy.User}`}
+          : `${deploy.State === 'done' ? originOf(deploy.Origin) : deploy.State} by ${deploy.User}`}
       </span>
     </span>
   );

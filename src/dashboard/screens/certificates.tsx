@@ -187,6 +187,11 @@ function Upload({ done }: { done: () => void }) {
   );
 }
 
+function issuedBy(name: string, isLocal: boolean): string {
+  if (name === '') return 'Nobody issues certificates here.';
+  return `Certificates are issued by ${isLocal ? 'an authority of this server' : name}.`;
+}
+
 function Authority() {
   const authority = useResource('authority', (signal) => call('GET /certificate-authority', { signal }), 30_000);
   return (
@@ -194,7 +199,7 @@ function Authority() {
       <Loaded from={authority}>
         {({ name, local, root, fingerprint, dnsRecord, dnsValue }) => (
           <div class="stack">
-            <p>{name === '' ? 'Nobody issues certificates here.' : `Certificates are issued by ${name}.`}</p>
+            <p>{issuedBy(name, local)}</p>
             {local && (
               <p class="muted">
                 Browsers trust it once its root is known to the machine: <code>tancho cert trust</code> says how.

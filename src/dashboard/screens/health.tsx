@@ -12,7 +12,7 @@ import { at, BASE } from '../routing/location.ts';
 
 type Report = AnswerOf<'GET /health'>;
 
-const MOST_HOLDERS = 50;
+const MOST_HOLDERS = 12;
 const MOST_APPS = 20;
 /** Of memory and disk; beyond it there may soon be too little. */
 const FULL = 0.85;

@@ -60,26 +60,34 @@ function Add({ done }: { done: () => void }) {
       done="Apps can be made for it now."
       isMain
       onDone={done}
-      onSubmit={({ name = '', definition = '' }) => {
-        const said: string[] = [];
-        const work = perform('POST /platforms', (line) => said.push(line), {
-          query: { name: name.trim() },
-          body: definition,
-        });
-        // What its tools lack on this machine.
-        return work.then(() => said.filter((line) => line.startsWith('!')).forEach(tell));
-      }}
+      onSubmit={({ name = '', definition = '' }) =>
+        tellLacks((said) => perform('POST /platforms', said, { query: { name: name.trim() }, body: definition }))
+      }
     >
       <Field label="Name" name="name" required />
-      <Area
-        label="Definition"
-        name="definition"
-        class="mono"
-        required
-        placeholder="description: …"
-        help="YAML, as docs/platforms.md describes it: how its apps are known, built and started."
-      />
+      <Definition />
     </FormDialog>
+  );
+}
+
+/** What its tools lack on this machine. */
+async function tellLacks(work: (said: (line: string) => void) => Promise<void>): Promise<void> {
+  const said: string[] = [];
+  await work((line) => said.push(line));
+  for (const line of said.filter((one) => one.startsWith('!'))) tell(line);
+}
+
+function Definition() {
+  return (
+    <Area
+      label="Definition"
+      name="definition"
+      class="mono"
+      rows={10}
+      required
+      placeholder="description: …"
+      help="YAML, as docs/platforms.md describes it: how its apps are known, built and started."
+    />
   );
 }
 
@@ -96,6 +104,20 @@ function Actions({ platform, changed }: { platform: Platform; changed: () => voi
       >
         {isDisabled ? 'Enable' : 'Disable'}
       </ActButton>
+      {isAdded && (
+        <FormDialog
+          title="Change"
+          of={`the platform ${name}`}
+          action="Change"
+          done="The next deploys go by the new definition."
+          onDone={changed}
+          onSubmit={({ definition = '' }) =>
+            tellLacks((said) => perform('PUT /platforms/{platform}', said, { params, query: {}, body: definition }))
+          }
+        >
+          <Definition />
+        </FormDialog>
+      )}
       {isAdded && (
         <RemoveButton
           what={`the platform ${name}`}

@@ -5,6 +5,7 @@ import { Choice, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { Table } from '../parts/table.tsx';
 import { at, BASE } from '../routing/location.ts';
+import { Manifest } from './manifest.tsx';
 
 /** Services that the viewer may use, with their instances. */
 export default function Services() {
@@ -12,6 +13,13 @@ export default function Services() {
   return (
     <>
       <Head title="Services">
+        <Manifest
+          title="New service"
+          action="Add"
+          done="The service is in the catalog."
+          onDone={() => services.refresh()}
+          onSubmit={(body) => call('POST /services', { body })}
+        />
         {(services.data.value ?? []).length > 0 && (
           <NewInstance
             services={(services.data.value ?? []).map(({ service }) => service)}
@@ -25,14 +33,19 @@ export default function Services() {
             <div class="card">
               <Empty title="No service yet" icon="services">
                 <p>
-                  A service is offered by a provider: <code>tancho provider postgres</code> runs one for PostgreSQL,{' '}
-                  <code>tancho service create</code> adds it.
+                  A service is offered by a provider: <code>tancho provider postgres</code> runs one for PostgreSQL. Its
+                  manifest brings it into the catalog.
                 </p>
               </Empty>
             </div>
           ) : (
             list.map(({ service, instances, plans }) => (
-              <Card key={service} title={service} isPlain>
+              <Card
+                key={service}
+                title={service}
+                isPlain
+                actions={<a href={BASE + at('services', service)}>About {service}</a>}
+              >
                 {instances.length === 0 ? (
                   <Empty title={`No instance of ${service}`} />
                 ) : (
