@@ -44,6 +44,7 @@ import { ownHealers } from '../domain/healers/own-healers.ts';
 import { HealerRounds } from '../domain/healers/rounds.ts';
 import type { Fence } from '../domain/fence.ts';
 import { type News, NO_NEWS } from '../domain/controls/news.ts';
+import { createAdopt } from '../domain/adopt-units.ts';
 import { Peers } from '../domain/controls/peers.ts';
 import { Ownership } from '../domain/controls/ownership.ts';
 import { Leases } from '../domain/leases.ts';
@@ -165,13 +166,13 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const counters = new PlatformCounters();
   const { store, audit, auditLog, webhookDeliveries } = openRecord(backends, { counters, logger, news, now });
   const journal = new Journal({ logStore, news, now, logger });
+  const ownership = new Ownership(store, options.isOneOfSeveral === true ? owner : null);
   const collector = new Collector({
-    ...{ provisioner, logStore, journal, logger },
+    ...{ provisioner, logStore, journal, ownership, logger },
     carrier: backends.outputCarrier,
     isDiskFull: () => hasNoRoom(backends),
   });
   const leases = new Leases(store, owner, options.fence);
-  const ownership = new Ownership(store, options.isOneOfSeveral === true ? owner : null);
   const holders = createDiskHolders({ store, survey: backends.diskSurvey });
   const act = createAct({ store, leases, audit, now, explained: explainsFull({ probe: backends.probe, holders }) });
   // Names that a recovery publishes are seen by the first round.
@@ -180,12 +181,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const orphans = new Orphans({ store, provider, leases, logger, now, ...timing.orphans });
   const unitBindings = new UnitBindings({ store, provider, leases, journal, logger, ...timing.unitBindings });
   const certificates = createCertificateParts(options.certificates ?? null, {
-    store,
-    router,
-    act,
-    settings,
-    logger,
-    now,
+    ...{ store, router, act, settings, logger, now },
   });
   const onPublished = (): void => {
     unitBindings.changed();
@@ -199,9 +195,10 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   const supervisor = new Supervisor({ store, provisioner, routes, units, ownership, journal, logger, now });
   const liveness = new LivenessChecks({ store, provisioner, supervisor, ownership, settings, logger, now });
   const lookAfter = (unit: string): void => supervisor.lookAfter(unit);
+  const adopt = createAdopt({ store, provisioner, collector, ownership });
   const rollouts = new Rollouts({
     ...{ store, units, ownership, peers, routes, router, engines: provisioner, imageRegistry, settings, logger, now },
-    ...{ lookAfter, ...timing.rollouts },
+    ...{ lookAfter, adopt, ...timing.rollouts },
   });
   peers.on('routes', (apps) => routes.publishFor(apps));
   peers.on('drain', async (ids) => void (await router.drained(ids, settings.drainTimeoutMs)));

@@ -239,4 +239,26 @@ describe.skipIf(available === null)('several controls', () => {
     await until(async () => (await machine.store.units('shop')).length === 1, { what: 'the old unit to be gone' });
     await expectSound(one);
   });
+
+  it('take over the units that stay when they change the number of those of another one', async () => {
+    const [one, two] = [await control('one'), await control('two')];
+    await one.createApp('shop');
+    await one.deploy('shop');
+    await one.settled();
+    const [first] = await machine.store.units('shop');
+    if (first === undefined) throw new Error('There is no unit.');
+    await two.useCases.scale.add(ANN, 'shop', { process: '', units: 1 }, () => {});
+    await two.settled();
+    expect([await workOf('one'), await workOf('two')]).toEqual([
+      { rollouts: 0, deploys: 0 },
+      { rollouts: 1, deploys: 0 },
+    ]);
+    let starts = 0;
+    two.faults.on('provisioner.ensure', () => void (starts += 1));
+    await machine.units.kill(first.id);
+    await until(async () => (await machine.store.unit(first.id))?.exits === 1, { what: 'the death to be noted' });
+    await until(async () => (await machine.store.unit(first.id))?.state === 'started', { what: 'the unit to serve' });
+    expect(starts).toBe(1);
+    await expectSound(two);
+  });
 });

@@ -15,6 +15,7 @@ import type { Journal } from './journal.ts';
 import type { LogStore } from './log-store.ts';
 import type { OutputCarrier } from './output-carrier.ts';
 import { OutputRate } from './output-rate.ts';
+import type { Ownership } from '../controls/ownership.ts';
 import { UnitWriter } from './unit-writer.ts';
 
 const RETRY_MS = 500;
@@ -28,6 +29,8 @@ interface CollectorDeps {
   readonly isDiskFull: () => Promise<boolean>;
   /** Has the units that print much; null: nobody. */
   readonly carrier: OutputCarrier | null;
+  /** Absent: this is the only control. */
+  readonly ownership?: Pick<Ownership, 'hasRollout'>;
 }
 
 interface Task {
@@ -51,6 +54,7 @@ export class Collector {
   readonly #logger: Logger;
   readonly #isDiskFull: () => Promise<boolean>;
   readonly #carrier: OutputCarrier | null;
+  readonly #ownership: CollectorDeps['ownership'];
   readonly #rate = new OutputRate();
   readonly #tasks = new Map<string, Task>();
 
@@ -61,6 +65,7 @@ export class Collector {
     this.#logger = deps.logger;
     this.#isDiskFull = deps.isDiskFull;
     this.#carrier = deps.carrier;
+    this.#ownership = deps.ownership;
   }
 
   /** Starts carrying; for a unit that is attached already, makes sure that its next life is carried too. */
@@ -74,6 +79,11 @@ export class Collector {
     const before = known?.done ?? task.done;
     this.#tasks.set(unit.id, task);
     task.done = before.then(() => this.#carry(unit, release, task));
+  }
+
+  /** Whether the unit is attached, and there may be more to come. */
+  has(unitId: string): boolean {
+    return this.#tasks.has(unitId);
   }
 
   /** Resolves when everything a stopped unit has printed is stored, or after `timeoutMs`. */
@@ -100,18 +110,23 @@ export class Collector {
       try {
         task.goesOn = false;
         after = await this.#logStore.cursor(unit.id);
+        writer.after = after;
         const end = await this.#read(unit, writer, after, signal);
         after = end.cursor;
         if (end.file !== null) await this.#handOver(unit, { forms, writer, file: end.file, signal });
         else if (!task.goesOn) break;
       } catch (error) {
-        if (signal.aborted) break;
+        if (signal.aborted || (isOvertaken(error) && !(await this.#isOurs(unit)))) break;
         this.#logger.warn({ err: error, unit: unit.id }, 'reading the output of a unit failed, trying again');
         if (isUnavailable(error)) await this.#makeRoom(unit, await this.#storedOf(unit, after));
         await delay(RETRY_MS, undefined, { signal, ref: false }).catch(() => undefined);
       }
     }
     if (this.#tasks.get(unit.id) === task) this.#tasks.delete(unit.id);
+  }
+
+  async #isOurs({ rollout }: Unit): Promise<boolean> {
+    return (await this.#ownership?.hasRollout(rollout).catch(() => true)) ?? true;
   }
 
   /** Until its end, or until so much is printed that it is to be read elsewhere: `file` is what is to be read there. */
@@ -153,6 +168,10 @@ export class Collector {
       if (await this.#isDiskFull()) await this.#provisioner.giveUp(unit.id, after);
     });
   }
+}
+
+function isOvertaken(error: unknown): boolean {
+  return error instanceof PlatformError && error.code === 'app.busy';
 }
 
 function isUnavailable(error: unknown): boolean {

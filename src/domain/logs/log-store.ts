@@ -32,6 +32,8 @@ export interface OutputCursor {
   readonly unitId: string;
   /** Of the engine that the output comes from. */
   readonly cursor: string;
+  /** What was stored when it was read, null for nothing. Absent: whatever is. */
+  readonly after?: string | null;
 }
 
 export interface Searched {
@@ -42,7 +44,10 @@ export interface Searched {
 
 export interface LogStore extends DrainCursors, KeptMetrics {
   readonly name: string;
-  /** Stores entries in order, gives each its seq, and the cursor with them, all or nothing. Resolves when a crash of control loses none. */
+  /**
+   * Stores entries in order, gives each its seq, and the cursor with them, all or nothing. Resolves when a crash of control loses none.
+   * Throws PlatformError `app.busy` when somebody else has stored output of the unit since it was read.
+   */
   append(entries: readonly LogEntry[], read?: OutputCursor): Promise<LogEntry[]>;
   /** Oldest first. */
   query(filter: LogFilter): Promise<LogEntry[]>;

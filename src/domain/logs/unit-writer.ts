@@ -13,6 +13,7 @@ export class UnitWriter {
   readonly #redact: Redactor;
   readonly #parts: PartRedactor;
   #stored: string;
+  #after: string | null | undefined;
 
   /** `forms`: see secretForms(); `before`: see PartRedactor. */
   constructor(unit: PrintingUnit, journal: Pick<Journal, 'append'>, forms: readonly string[], before = '') {
@@ -32,12 +33,19 @@ export class UnitWriter {
     this.#stored = before;
   }
 
-  /** Answers how many entries it has become. What fails is stored as a whole or not at all. */
+  /** The cursor that is stored, null where none is; until it is said, or something was written, it may be any. */
+  set after(after: string | null) {
+    this.#after = after;
+  }
+
+  /** Throws `app.busy` when somebody else has stored output of the unit since. Answers how many entries it has become. What fails is stored as a whole or not at all. */
   async write(chunk: OutputChunk): Promise<number> {
     this.#parts.before = this.#stored;
     const lines = chunk.lines.map((line) => ({ ...line, text: this.#parts.redact(line) }));
     const entries = entriesOf(this.#unit, { ...chunk, lines }, new Date());
-    await this.#journal.append(entries, this.#redact, { unitId: this.#unit.id, cursor: chunk.cursor });
+    const after = this.#after === undefined ? {} : { after: this.#after };
+    await this.#journal.append(entries, this.#redact, { unitId: this.#unit.id, cursor: chunk.cursor, ...after });
+    this.#after = chunk.cursor;
     this.#stored = this.#parts.before;
     return entries.length;
   }

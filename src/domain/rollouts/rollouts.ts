@@ -47,6 +47,8 @@ interface RolloutsDeps extends PublishedDeps {
   readonly now: () => Date;
   /** Has a serving unit that is dead started again, unless that is seen to already. */
   readonly lookAfter: (unit: string) => void;
+  /** Has units of the serving rollout collected and watched that another control has started. */
+  readonly adopt: (units: readonly Unit[]) => Promise<void>;
   /** How long a caller waits for the old units to end before the rest goes on in the background; 1.5 s when absent. */
   readonly patienceMs?: number;
 }
@@ -101,7 +103,7 @@ export class Rollouts {
         throw error;
       }
     }
-    await bestEffort(this.#deps.logger, 'looking after units', () => this.#lookAfterDead(plan.app.name));
+    await bestEffort(this.#deps.logger, 'looking after units', () => this.#lookAfterAll(plan.app.name));
     const routed = this.#deps.routes.publish(plan.app.name);
     const ended = this.#end(rollout, routed, given);
     try {
@@ -234,6 +236,8 @@ export class Rollouts {
         });
       }
       const serving = plan.replaced === undefined ? rollout.id : await exchangeUnits(tx, rollout, plan);
+      // Its new units were started here.
+      await this.#deps.ownership.claimRollout(tx, serving);
       const routedProcesses = namedProcesses(plan.release);
       await tx.updateApp(rollout.app, {
         release: rollout.release,
@@ -252,11 +256,13 @@ export class Rollouts {
     return own !== null && own.state !== 'starting' && own.state !== 'failed';
   }
 
-  async #lookAfterDead(name: string): Promise<void> {
-    const { store, lookAfter } = this.#deps;
+  async #lookAfterAll(name: string): Promise<void> {
+    const { store, lookAfter, adopt } = this.#deps;
     const app = await store.app(name);
     if (app === null) return;
-    const dead = servingUnits(app, await store.units(name)).filter(({ state }) => state === 'error');
+    const serving = servingUnits(app, await store.units(name));
+    await adopt(serving);
+    const dead = serving.filter(({ state }) => state === 'error');
     for (const { id } of dead) lookAfter(id);
   }
 

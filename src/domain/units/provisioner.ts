@@ -282,7 +282,8 @@ export interface Provisioner {
   usage(): Promise<ReadonlyMap<string, UnitUsage>>;
 
   /**
-   * Called once at boot with the stored handles: finds the units again. Those found running are watched as if started here;
+   * Called at boot, and where several controls share the engine also for units of others that are to be looked after here, with the
+   * stored handles: finds the units again. Those found running are watched as if started here, those that are already go on;
    * returns the ids that run. Units unknown to the caller are left alone and show up in list().
    */
   recover(handles: ReadonlyMap<string, string>): Promise<Set<string>>;

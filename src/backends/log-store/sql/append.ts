@@ -1,3 +1,4 @@
+import { PlatformError } from '../../../domain/errors.ts';
 import type { LogEntry } from '../../../domain/logs/entry.ts';
 import type { OutputCursor } from '../../../domain/logs/log-store.ts';
 import { insertBlock, type InsertedBlock } from './block-rows.ts';
@@ -11,17 +12,37 @@ export async function append(
   given: readonly LogEntry[],
   read: OutputCursor | undefined,
 ): Promise<LogEntry[]> {
+  // First, so that whoever comes second waits here, and is refused.
+  if (read !== undefined) await moveCursor(scope, read);
   const entries = given.length === 0 ? [] : await numbered(scope, storable(given));
   for (const [app, own] of Map.groupBy(entries, (entry) => entry.app)) await appendTo(scope, app, own);
-  if (read !== undefined) {
-    const row = { unit_id: read.unitId, output_cursor: read.cursor };
-    await scope.db
-      .insertInto('log_cursors')
-      .values(row)
-      .onConflict((conflict) => conflict.column('unit_id').doUpdateSet({ output_cursor: row.output_cursor }))
-      .execute();
-  }
   return entries;
+}
+
+async function moveCursor({ db }: LogScope, { unitId, cursor, after }: OutputCursor): Promise<void> {
+  if (typeof after === 'string') {
+    const row = db.updateTable('log_cursors').set({ output_cursor: cursor }).where('unit_id', '=', unitId);
+    const moved = await row.where('output_cursor', '=', after).executeTakeFirst();
+    if (moved.numUpdatedRows === 0n) throw overtaken();
+    return;
+  }
+  const inserted = await db
+    .insertInto('log_cursors')
+    .values({ unit_id: unitId, output_cursor: cursor })
+    .onConflict((conflict) =>
+      after === null
+        ? conflict.column('unit_id').doNothing()
+        : conflict.column('unit_id').doUpdateSet({ output_cursor: cursor }),
+    )
+    .returning('unit_id')
+    .executeTakeFirst();
+  if (inserted === undefined) throw overtaken();
+}
+
+function overtaken(): PlatformError {
+  return new PlatformError('app.busy', 'Somebody else has stored output of this unit meanwhile.', {
+    hint: 'Read it again from where it is stored.',
+  });
 }
 
 async function numbered({ db }: LogScope, entries: readonly LogEntry[]): Promise<LogEntry[]> {

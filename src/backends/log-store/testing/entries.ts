@@ -73,6 +73,23 @@ export const entryCases: LogStoreCases = {
     expect(await other.cursor('aaaaaaaaaaaa')).toBeNull();
   },
 
+  'stores what was read after what is stored, and nothing of who comes too late': async (store, { again }) => {
+    const [unitId, other] = ['aaaaaaaaaaaa', await again()];
+    await store.append([entry('one')], { unitId, cursor: '5', after: null });
+    const late = { name: 'PlatformError', code: 'app.busy' };
+    await expect(other.append([entry('one')], { unitId, cursor: '5', after: null })).rejects.toMatchObject(late);
+    await other.append([entry('two')], { unitId, cursor: '9', after: '5' });
+    await expect(
+      store.append([entry('two'), entry('three')], { unitId, cursor: '12', after: '5' }),
+    ).rejects.toMatchObject(late);
+    const both = [store, other].map((one) => one.append([entry('three')], { unitId, cursor: '12', after: '9' }));
+    expect((await Promise.allSettled(both)).map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    await store.forgetUnit(unitId);
+    await expect(other.append([entry('four')], { unitId, cursor: '17', after: '12' })).rejects.toMatchObject(late);
+    expect(await messages(store)).toEqual(['one', 'two', 'three']);
+    expect(await store.cursor(unitId)).toBeNull();
+  },
+
   'stores all or nothing': async (store) => {
     const wrong = entry('x', { unit: 'nul\0name' });
     await expect(store.append([entry('y'), wrong], { unitId: 'aaaaaaaaaaaa', cursor: '9' })).rejects.toMatchObject({

@@ -43,7 +43,7 @@ export class MemoryMachine {
   isHolding = false;
   /** As a test says. */
   networkFault: string | null = null;
-  readonly #watchers = new Set<(entry: MemoryEntry) => void>();
+  readonly #watchers = new Set<(entry: MemoryEntry) => boolean>();
   readonly #timers = new Set<NodeJS.Timeout>();
 
   constructor(restarts: Supports['restarts'] = 'platform', artifacts: Supports['artifacts'] = 'directories') {
@@ -51,8 +51,8 @@ export class MemoryMachine {
     this.artifacts = artifacts;
   }
 
-  /** Called for each death until the returned function is. */
-  watch(watcher: (entry: MemoryEntry) => void): () => void {
+  /** Called for each death until the returned function is; every one of several. Answers whether anybody was told of what is unreported. */
+  watch(watcher: (entry: MemoryEntry) => boolean): () => void {
     this.#watchers.add(watcher);
     return () => void this.#watchers.delete(watcher);
   }
@@ -113,7 +113,7 @@ export class MemoryMachine {
       entry.lastExit = exit;
       if (!entry.isSilent) entry.unreported = [...entry.unreported, { ...exit, at: new Date().toISOString() }];
       entry.output.notice();
-      for (const watcher of this.#watchers) watcher(entry);
+      if ([...this.#watchers].map((watcher) => watcher(entry)).includes(true)) entry.unreported = [];
       if (this.isAtWork(entry)) this.#startAgain(entry);
     });
   }

@@ -54,7 +54,7 @@ class MemoryProvisioner implements Provisioner {
     this.#machine = machine;
     const { restarts, artifacts } = machine;
     this.supports = { shell: true, images: true, artifacts, volumes: 'anywhere', links: true, restarts, ...LIMITS };
-    this.#unwatch = machine.watch((entry) => this.#report(entry));
+    this.#unwatch = machine.watch((entry) => this.#tell(entry));
   }
 
   async ensure(spec: UnitSpec): Promise<string> {
@@ -243,12 +243,15 @@ class MemoryProvisioner implements Provisioner {
   }
 
   #report(entry: MemoryEntry): void {
-    const { id } = entry.spec;
+    if (this.#tell(entry)) entry.unreported = [];
+  }
+
+  #tell({ spec, unreported }: MemoryEntry): boolean {
+    const { id } = spec;
     // One that starts again by itself is told of when it is known whether it has done so.
-    if (this.#listener === null || (this.supports.restarts === 'engine' && !this.#known.has(id))) return;
-    const { unreported } = entry;
-    entry.unreported = [];
+    if (this.#listener === null || (this.supports.restarts === 'engine' && !this.#known.has(id))) return false;
     for (const { at: _at, ...exit } of unreported) this.#listener({ id, ...exit });
+    return true;
   }
 
   #forgetIfRead(entry: MemoryEntry): void {
