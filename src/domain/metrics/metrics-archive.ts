@@ -116,8 +116,8 @@ function packed(points: readonly LevelPoint[], startMs: number, { stepMs, chunkS
 }
 
 function opened({ data, startMs, stepMs }: MetricsChunk): LevelPoint[] {
-  // Numbers have to lie at multiples of their size.
-  const values = new Float32Array(data.slice().buffer);
+  // A copy: what a store answers may lie anywhere in a larger piece of memory, and numbers have to lie at multiples of their size.
+  const values = new Float32Array(new Uint8Array(data).buffer);
   const [format, fields = 0, steps = 0] = values;
   if (format !== FORMAT) return [];
   const points: LevelPoint[] = [];
