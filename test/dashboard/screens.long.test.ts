@@ -80,7 +80,6 @@ const CANARIES: readonly {
   { what: 'what the receiver of a drain answers', at: '/drains?app=depot', open: /^Test the drain/, place: '.toasts' },
   { what: 'page of an app under maintenance', at: '/apps/shop/settings' },
   { what: 'changed code', at: '/apps/shop/deploys/:deploy' },
-  { what: 'what is asked for in an event', at: '/audit' },
   { what: 'address that is looked into', at: `/why?address=${encodeURIComponent(CANARY)}` },
   { what: 'name of a service in the address', at: `/services/${encodeURIComponent(CANARY)}` },
   { what: 'user of a registry', at: '/registries', text: MARKUP },
