@@ -1,7 +1,14 @@
 /** Test support: what the cases of the provisioner's suite stand on. */
 import { it } from 'vitest';
 import type { Placement } from '../../domain/pools/placement.ts';
-import type { Provisioner, ReadyCheck, Supports, UnitExited, UnitSpec } from '../../domain/units/provisioner.ts';
+import type {
+  OutputChunk,
+  Provisioner,
+  ReadyCheck,
+  Supports,
+  UnitExited,
+  UnitSpec,
+} from '../../domain/units/provisioner.ts';
 import { Failure } from '../../domain/failure.ts';
 import type { Address } from '../../domain/units/unit.ts';
 import { hostPort } from '../../lib/host-port.ts';
@@ -35,7 +42,11 @@ export interface ConformanceCommands {
 export interface ConformanceWorld {
   readonly provisioner: Provisioner;
   readonly commands: ConformanceCommands;
+  /** The same as they are typed into a shell, where units are given lists of arguments. Absent: as they are. */
+  readonly typed?: Pick<ConformanceCommands, 'printEnvironment' | 'exit3'>;
   readonly artifact: string;
+  /** That the artifact was made of; absent: none. */
+  readonly image?: string;
   /** Of all its units; absent: none. */
   readonly placement?: Placement | null;
   /** A new provisioner over the same units, as after a restart of control; the old one is closed. */
@@ -48,7 +59,14 @@ export interface ConformanceWorld {
 export interface ConformanceOptions {
   readonly create: () => Promise<ConformanceWorld>;
   /** True, or why not. */
-  readonly supports: { readonly memoryLimit: true | string; readonly shell: true | string };
+  readonly supports: {
+    readonly memoryLimit: true | string;
+    readonly shell: true | string;
+    /** What listens can be looked at, not only asked: on other ports, and whether connections are accepted. Absent: true. */
+    readonly listeners?: true | string;
+  };
+  /** What a unit has as TANCHO_UNIT that is to be called `shop/0`. Absent: that. */
+  readonly unitName?: RegExp;
   /** Absent: the platform. */
   readonly restarts?: Supports['restarts'];
 }
@@ -63,6 +81,7 @@ export const STAYS: ReadyCheck = { listens: false, healthCheck: null, timeoutMs:
 export class Suite {
   readonly supports: ConformanceOptions['supports'];
   readonly restarts: Supports['restarts'];
+  readonly unitName: RegExp;
   counted = 0;
   exits: UnitExited[] = [];
   readonly #options: ConformanceOptions;
@@ -73,6 +92,7 @@ export class Suite {
     this.#options = options;
     this.supports = options.supports;
     this.restarts = options.restarts ?? 'platform';
+    this.unitName = options.unitName ?? /^shop\/0$/;
   }
 
   get world(): ConformanceWorld {
@@ -121,7 +141,9 @@ export class Suite {
       app: 'shop',
       name: 'shop/0',
       process: 'web',
+      rollout: 'first',
       artifact: this.world.artifact,
+      image: this.world.image ?? '',
       placement: this.world.placement ?? null,
       command,
       env: {},
@@ -137,6 +159,11 @@ export class Suite {
     const address = await this.provisioner.ready(unit.id, SERVES, NEVER);
     if (address === null) throw new Error('A unit that listens has an address.');
     return { unit, address };
+  }
+
+  async firstChunk(id: string): Promise<OutputChunk> {
+    for await (const chunk of this.provisioner.output(id, null, AbortSignal.timeout(60_000))) return chunk;
+    throw new Error('There is no output.');
   }
 
   async readAll(id: string, after: string | null = null): Promise<Output> {

@@ -16,10 +16,14 @@ export interface UnitSpec {
   /** `<app>/<index>`, given to the unit as TANCHO_UNIT. */
   readonly name: string;
   readonly process: string;
+  /** Units of one process of a rollout are equal but for id and name: an engine may keep them as a number. Absent: of none. */
+  readonly rollout?: string;
   /** The builder's artifact, see Builder. */
   readonly artifact: string;
   /** The same as an image, name and digest, for engines that pull it. Absent: it is on this machine only. */
   readonly image?: string;
+  /** It is code that was built, not an image that was deployed. Absent: false. */
+  readonly isBuilt?: boolean;
   /**
    * Command line of the process type; run by a shell inside the unit's own sandbox, as the app's user. Of an image it is a list
    * of arguments (lib/argv-text.ts), run without a shell.

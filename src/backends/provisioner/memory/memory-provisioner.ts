@@ -112,6 +112,7 @@ class MemoryProvisioner implements Provisioner {
     const entry = this.#machine.entries.get(id);
     if (entry === undefined) return;
     entry.isStopped = !isToComeBack;
+    entry.output.notice();
     const { unit } = entry;
     if (unit.exit !== null) return;
     await unit.signal('SIGTERM');
@@ -174,7 +175,7 @@ class MemoryProvisioner implements Provisioner {
   async *output(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
     const entry = this.#machine.entries.get(id);
     if (entry === undefined) return;
-    yield* entry.output.read(after, () => entry.unit.exit !== null, signal);
+    yield* entry.output.read(after, () => !this.#machine.isAtWork(entry), signal);
   }
 
   async consumed(id: string, cursor: string): Promise<void> {

@@ -23,6 +23,7 @@ export class MemoryUnit {
   /** 0 for no limit. */
   readonly #memoryBytes: number;
   readonly #print: (text: string) => void;
+  readonly #listen: { readonly host: string; readonly port: number };
   readonly #end = new AbortController();
   #resolveEnded: (exit: MemoryExit) => void = () => undefined;
   #server: Server | null = null;
@@ -33,7 +34,10 @@ export class MemoryUnit {
     spec: Pick<UnitSpec, 'command' | 'limits'>,
     environment: Readonly<Record<string, string>>,
     print: (text: string) => void,
+    /** Where `serve` listens. */
+    listen: { readonly host: string; readonly port: number } = { host: '127.0.0.1', port: 0 },
   ) {
+    this.#listen = listen;
     this.#environment = environment;
     this.#memoryBytes = spec.limits.memoryBytes;
     this.#print = print;
@@ -108,7 +112,9 @@ export class MemoryUnit {
   async #serve(): Promise<void> {
     const server = createServer((request, response) => this.#answer(request, response));
     this.#server = server;
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    await new Promise<void>((resolve) =>
+      server.listen(this.isElsewhere ? 0 : this.#listen.port, this.#listen.host, resolve),
+    );
     if (this.exit !== null) {
       server.close();
       return;

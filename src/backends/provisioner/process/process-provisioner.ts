@@ -31,7 +31,7 @@ import { bootId } from '../../../lib/processes.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 import type { Service } from '../../../networks/networks.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
-import { probeHttp } from './http-check.ts';
+import { probeHttp } from '../http-check.ts';
 import { CodeLayers, writtenBeside } from './code-layers.ts';
 import { dropLaunch, keepLaunch } from './kept-launch.ts';
 import { comebackOf, takeComeback } from './comebacks.ts';

@@ -6,7 +6,7 @@ import { Failure } from '../../../domain/failure.ts';
 import type { FailureCause } from '../../../domain/failure.ts';
 import type { Address } from '../../../domain/units/unit.ts';
 import { AcceptCheck } from './accept-check.ts';
-import { checkOnce } from './http-check.ts';
+import { checkOnce } from '../http-check.ts';
 import { answersAt, listenersOf } from '../../../lib/listeners.ts';
 import type { Listener, Listeners } from '../../../lib/listeners.ts';
 import { otherPort, SIDE_PORTS } from './own-ports.ts';

@@ -1,10 +1,10 @@
 /** One health check request, judged. */
 import { createContext, Script } from 'node:vm';
-import type { HealthCheck } from '../../../domain/apps/app.ts';
-import type { Probe, ProbeResult } from '../../../domain/units/provisioner.ts';
-import type { Address } from '../../../domain/units/unit.ts';
-import { withDeadline } from '../../../lib/deadline.ts';
-import { request } from '../../../lib/node-http.ts';
+import type { HealthCheck } from '../../domain/apps/app.ts';
+import type { Probe, ProbeResult } from '../../domain/units/provisioner.ts';
+import type { Address } from '../../domain/units/unit.ts';
+import { withDeadline } from '../../lib/deadline.ts';
+import { request } from '../../lib/node-http.ts';
 
 const MAX_BODY_BYTES = 64 * 1024;
 const MATCH_LIMIT_MS = 100;
