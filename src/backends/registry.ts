@@ -2,6 +2,7 @@
 import path from 'node:path';
 import { apiDomain, type Config, EDGE_DOOR, tlsAddress } from '../config/config.ts';
 import type { Engines } from '../domain/units/engines.ts';
+import type { Provisioner } from '../domain/units/provisioner.ts';
 import type { Router } from '../domain/routes/router.ts';
 import type { ArtifactStore } from '../domain/artifacts/artifact-store.ts';
 import type { ImageRegistry } from '../domain/artifacts/image-registry.ts';
@@ -134,7 +135,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const kept = { units: home('units'), volumes, sealer, quotas };
     const guard = createAddressGuard(addresses);
     const units = await keep(createProcessProvisioner({ sandbox, artifacts, ...kept, logger, guard }));
-    const provisioner = createEngines(new Map([[units.name, units]]));
+    const provisioner = createEngines(new Map([[units.name, units], ...(await openClusters(config, logger, keep))]));
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       ...{ artifacts, cache: home('cache'), toolchains: home('toolchains') },
@@ -189,6 +190,17 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
 }
 
 type Stores = Pick<Backends, 'store' | 'logStore' | 'outputCarrier'>;
+
+/** Most servers have none, and load nothing of it. */
+async function openClusters({ engines }: Config, logger: Logger, keep: Keep): Promise<[string, Provisioner][]> {
+  if (engines.size === 0) return [];
+  const { openKubernetes } = await import('./provisioner/kubernetes/open-kubernetes.ts');
+  const opening = [...engines].map(async ([name, cluster]): Promise<[string, Provisioner]> => [
+    name,
+    await keep(openKubernetes(name, cluster, logger)),
+  ]);
+  return Promise.all(opening);
+}
 
 async function openStores(config: Config, logger: Logger, keep: Keep): Promise<Stores> {
   const sealer = await openSealer(path.join(config.home, 'secret.key'));

@@ -1,4 +1,6 @@
 /** Every setting, typed. Read from $TANCHO_HOME/config.yaml, then the environment (load.ts); documented in schema.ts. */
+import type { EngineSetting } from './engine-settings.ts';
+
 export interface Listen {
   readonly host: string;
   /** 0: any free port. */
@@ -36,6 +38,8 @@ export interface Config {
   readonly imageRoots: string | null;
   /** Hosts of registries that get passwords without TLS. */
   readonly insecureRegistries: readonly string[];
+  /** Beside this machine, by name. */
+  readonly engines: ReadonlyMap<string, EngineSetting>;
   /** Healers of others: name -> address. */
   readonly healers: ReadonlyMap<string, string>;
   /** Seconds between two rounds of the healers; 0: they run on demand only. */

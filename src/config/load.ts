@@ -76,6 +76,7 @@ function valuesOf(read: Read): Values {
     imageRegistry: read(SETTINGS.imageRegistry),
     imageBases: read(SETTINGS.imageBases),
     imageRoots: read(SETTINGS.imageRoots),
+    engines: read(SETTINGS.engines),
     healers: read(SETTINGS.healers),
     healingIntervalSeconds: read(SETTINGS.healingIntervalSeconds),
     edgeWorkers: read(SETTINGS.edgeWorkers),

@@ -4,6 +4,7 @@
  */
 import type { Config } from './config.ts';
 import { CERTIFICATE_SETTINGS } from './certificate-settings.ts';
+import { namedEngines } from './engine-settings.ts';
 import * as parse from './parsers.ts';
 import { IMAGE_SETTINGS } from './image-settings.ts';
 import { RESOURCE_SETTINGS } from './resource-settings.ts';
@@ -182,6 +183,15 @@ export const SETTINGS: Settings = {
     parse: parse.allowedAddresses,
   },
   ...IMAGE_SETTINGS,
+  engines: {
+    key: 'engines',
+    variable: 'TANCHO_ENGINES',
+    default: '',
+    description:
+      'Kubernetes clusters that pools may name as their engine, as name=kubernetes:<kubeconfig>?<options> with commas between them, or in the file one line "name: kubernetes:..." each below "engines:"; in-cluster in place of a file is the cluster that the server runs in. See docs/engines.md.',
+    isMap: true,
+    parse: namedEngines,
+  },
   healers: {
     key: 'healers',
     variable: 'TANCHO_HEALERS',

@@ -389,8 +389,8 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
   };
 }
 
-/** The units' records stay, so the next start brings them back. */
-async function stopUnits(backends: DomainBackends, graceMs: number): Promise<void> {
-  const running = (await backends.provisioner.list()).filter(({ state }) => state === 'running');
-  await Promise.all(running.map((unit) => backends.provisioner.stop(unit.id, graceMs)));
+/** Of this machine: clusters go on. The units' records stay, so the next start brings them back. */
+async function stopUnits({ provisioner: { own } }: DomainBackends, graceMs: number): Promise<void> {
+  const running = (await own.list()).filter(({ state }) => state === 'running');
+  await Promise.all(running.map((unit) => own.stop(unit.id, graceMs)));
 }

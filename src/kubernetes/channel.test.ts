@@ -26,6 +26,7 @@ const echo: Nodes = {
     if (query.get('follow') === 'true') setImmediate(() => response.end('2026-11-25T10:00:02.123456789Z three'));
     else response.end();
   },
+  stats: () => ({}),
   exec(_pod, command, query, socket) {
     asked = { command, query };
     live = socket;

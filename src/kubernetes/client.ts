@@ -9,6 +9,7 @@ import { isStatus, KubernetesError } from './kubernetes-error.ts';
 import { type Kind, KINDS, pathOf } from './kinds.ts';
 import { type LogLine, type LogOptions, readLog } from './logs.ts';
 import type { KubernetesObject } from './objects.ts';
+import { type PodStats, readPodStats } from './pod-stats.ts';
 import { Transport } from './transport.ts';
 import { watchObjects, type WatchEvent } from './watch.ts';
 
@@ -171,6 +172,12 @@ export class KubernetesClient {
   /** Lines of a container's output with the time stamps of the node that it runs on. */
   log(pod: Named, options: LogOptions, signal: AbortSignal): AsyncGenerator<LogLine> {
     return readLog(this.#transport, objectPath(KINDS.pods, pod), options, signal);
+  }
+
+  /** What the kubelet of a node measures of its pods, by their uid; it takes the right to `nodes/proxy`. */
+  async podStats(node: string): Promise<ReadonlyMap<string, PodStats>> {
+    const path = `/api/v1/nodes/${encodeURIComponent(node)}/proxy/stats/summary`;
+    return readPodStats(await this.#transport.ask({ method: 'GET', path }));
   }
 
   /** Runs a program in a container that runs, or joins its first one. */

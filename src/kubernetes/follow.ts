@@ -29,7 +29,7 @@ interface FollowOptions<T extends KubernetesObject> {
   readonly stallMs?: number;
 }
 
-interface Following<T> {
+export interface Following<T> {
   /** By `namespace/name`. */
   readonly objects: ReadonlyMap<string, T>;
   /** When all that was there has been told. Never rejects: it is waited for. */

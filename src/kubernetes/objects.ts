@@ -37,7 +37,7 @@ interface LabelSelector {
   }[];
 }
 
-interface Container {
+export interface Container {
   readonly name: string;
   readonly image: string;
   readonly imagePullPolicy?: 'Always' | 'IfNotPresent' | 'Never';
@@ -63,7 +63,7 @@ interface Container {
   readonly tty?: boolean;
 }
 
-interface ContainerProbe {
+export interface ContainerProbe {
   readonly tcpSocket?: { readonly port: number };
   readonly httpGet?: { readonly port: number; readonly path: string };
   readonly initialDelaySeconds?: number;
@@ -73,7 +73,7 @@ interface ContainerProbe {
   readonly successThreshold?: number;
 }
 
-interface PodSpec {
+export interface PodSpec {
   readonly containers: readonly Container[];
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never';
   readonly terminationGracePeriodSeconds?: number;
@@ -94,7 +94,7 @@ interface PodSpec {
   }[];
 }
 
-interface ContainerState {
+export interface ContainerState {
   readonly waiting?: { readonly reason?: string; readonly message?: string };
   readonly running?: { readonly startedAt?: string };
   readonly terminated?: {
@@ -114,7 +114,7 @@ interface Condition {
   readonly message?: string;
 }
 
-interface PodStatus {
+export interface PodStatus {
   readonly phase?: 'Pending' | 'Running' | 'Succeeded' | 'Failed' | 'Unknown';
   readonly podIP?: string;
   readonly reason?: string;
@@ -225,6 +225,7 @@ export interface ClusterNode extends KubernetesObject {
 
 export interface Job extends KubernetesObject {
   readonly spec: {
+    readonly suspend?: boolean;
     readonly backoffLimit?: number;
     readonly activeDeadlineSeconds?: number;
     readonly ttlSecondsAfterFinished?: number;

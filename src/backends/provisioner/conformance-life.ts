@@ -129,7 +129,7 @@ export function readinessCases(s: Suite): void {
     expect((await s.provisioner.list())[0]?.state).toBe('running');
   });
 
-  const byListener = s.supports.listeners ?? true;
+  const byListener = s.listeners;
   const otherPort = async () => {
     const unit = s.spec(s.world.commands.serveElsewhere);
     await s.provisioner.ensure(unit);
@@ -199,7 +199,7 @@ export function probeCases(s: Suite): void {
     const asked = new AbortController();
     const hanging = fetch(`http://${address.host}:${address.port}/hang`, { signal: asked.signal }).catch(() => null);
     const accepts = () => s.provisioner.probe(unit.id, { kind: 'accept', address, timeoutMs: SHORT_MS }, NEVER);
-    if ((s.supports.listeners ?? true) === true) {
+    if (s.listeners === true) {
       await expect.poll(accepts).toMatchObject({ kind: 'unwell' });
       expect(await accepts()).toMatchObject({ kind: 'unwell' });
     }

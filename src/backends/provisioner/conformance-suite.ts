@@ -59,12 +59,9 @@ export interface ConformanceWorld {
 export interface ConformanceOptions {
   readonly create: () => Promise<ConformanceWorld>;
   /** True, or why not. */
-  readonly supports: {
-    readonly memoryLimit: true | string;
-    readonly shell: true | string;
-    /** What listens can be looked at, not only asked: on other ports, and whether connections are accepted. Absent: true. */
-    readonly listeners?: true | string;
-  };
+  readonly supports: { readonly memoryLimit: true | string; readonly shell: true | string };
+  /** Whether what listens can be looked at, not only asked: on other ports, and whether it accepts. True, or why not; absent: true. */
+  readonly listeners?: true | string;
   /** What a unit has as TANCHO_UNIT that is to be called `shop/0`. Absent: that. */
   readonly unitName?: RegExp;
   /** Absent: the platform. */
@@ -81,6 +78,7 @@ export const STAYS: ReadyCheck = { listens: false, healthCheck: null, timeoutMs:
 export class Suite {
   readonly supports: ConformanceOptions['supports'];
   readonly restarts: Supports['restarts'];
+  readonly listeners: true | string;
   readonly unitName: RegExp;
   counted = 0;
   exits: UnitExited[] = [];
@@ -92,6 +90,7 @@ export class Suite {
     this.#options = options;
     this.supports = options.supports;
     this.restarts = options.restarts ?? 'platform';
+    this.listeners = options.listeners ?? true;
     this.unitName = options.unitName ?? /^shop\/0$/;
   }
 

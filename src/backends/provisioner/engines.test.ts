@@ -61,6 +61,7 @@ it('starts each unit on the engine of its placement, and sees those of all', asy
   await Promise.all([one, two].map(({ id }) => engines.ready(id, SERVES, NEVER)));
   expect([[...here.entries.keys()], [...there.entries.keys()]]).toEqual([[one.id], [two.id]]);
   expect((await engines.list()).map(({ id }) => id)).toEqual([one.id, two.id]);
+  expect((await engines.own.list()).map(({ id }) => id)).toEqual([one.id]);
   expect([...(await engines.usage()).keys()]).toEqual([one.id, two.id]);
 
   const exits: string[] = [];

@@ -48,6 +48,10 @@ class EngineSet implements Engines {
     this.engines = [...all].map(([engine, provisioner]) => factsOf(engine, provisioner));
   }
 
+  get own(): Provisioner {
+    return this.#own;
+  }
+
   get name(): string {
     return this.#own.name;
   }

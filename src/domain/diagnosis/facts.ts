@@ -98,7 +98,8 @@ export async function gatherFacts(deps: FactsDeps, app: App, host?: string): Pro
   const asked = host ?? own;
   const process = names.find(({ name }) => name === asked)?.process ?? ROUTED_PROCESS;
   const path = (release === null ? null : healthCheckOf(release, process))?.path ?? '/';
-  const seen = await deps.provisioner.list();
+  // An engine that is away says nothing of its units, and nothing against the rest.
+  const seen = await deps.provisioner.list().catch(() => []);
   const [unresolved, deafUnits, health, route, answer, page, disk, certificateProblem, drains] = await Promise.all([
     unresolvedOf(probe, host === undefined ? names.map(({ name }) => name) : [host]),
     deafUnitsOf(probe, units),

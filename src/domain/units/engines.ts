@@ -9,6 +9,8 @@ import type { Provisioner } from './provisioner.ts';
 export type EngineFacts = Pick<Provisioner, 'description' | 'poolOptions' | 'supports'> & { readonly name: string };
 
 export interface Engines extends Provisioner {
+  /** This server's own, alone. */
+  readonly own: Pick<Provisioner, 'list' | 'stop'>;
   /** The first is this server's own, where units run whose placement is null. */
   readonly engines: readonly EngineFacts[];
   /** The one that has a unit; the server's own of one that is not known. */

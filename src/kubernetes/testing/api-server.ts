@@ -16,6 +16,8 @@ const ROUTE = /^(?:\/api\/(v1)|\/apis\/([^/]+\/[^/]+))(?:\/namespaces\/([^/]+))?
 
 export interface Nodes {
   log(pod: Stored, query: URLSearchParams, response: ServerResponse): void;
+  /** Of all nodes. */
+  stats(): object;
   exec(pod: Stored, command: readonly string[], query: URLSearchParams, socket: WebSocket): void;
 }
 
@@ -126,6 +128,7 @@ export class ApiServer {
         throw new Refusal(fault.status, 'Asked', 'a fault was asked for');
       }
       this.#letIn(request);
+      if (url.pathname.endsWith('/proxy/stats/summary')) return respond(response, 200, this.#nodes().stats());
       if (url.pathname === '/version') return respond(response, 200, { gitVersion: 'v1.0.0-small' });
       this.#serve(request, targetOf(url.pathname), url.searchParams, body, response);
     } catch (error) {

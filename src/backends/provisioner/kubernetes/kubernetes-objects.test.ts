@@ -1,0 +1,204 @@
+/** What the engine has in a cluster, beyond what every engine does. */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { SILENT } from '../../../lib/logger.ts';
+import { KubernetesClient } from '../../../kubernetes/client.ts';
+import { KINDS } from '../../../kubernetes/kinds.ts';
+import type { Deployment, Pod } from '../../../kubernetes/objects.ts';
+import type { Provisioner, UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
+import { NEVER, SERVES, UNLIMITED } from '../conformance-suite.ts';
+import { createKubernetesProvisioner } from './kubernetes-provisioner.ts';
+import { LABELS } from './labels.ts';
+import { SmallCluster } from './testing/cluster.ts';
+
+const IMAGE = `registry.test/shop@sha256:${'0'.repeat(64)}`;
+const SETTINGS = {
+  installation: 'ours',
+  namespace: 'apps',
+  imagePullSecret: 'registry',
+  user: 1234,
+  reachedFrom: ['10.1.0.0/16'],
+};
+const IDS = ['aaaaaaaaaaaa', 'bbbbbbbbbbbb', 'cccccccccccc'] as const;
+
+let cluster: SmallCluster;
+let opened: { provisioner: Provisioner; exits: UnitExited[] }[];
+
+function control(): { provisioner: Provisioner; exits: UnitExited[] } {
+  const client = new KubernetesClient(cluster.server.access());
+  const provisioner = createKubernetesProvisioner({ name: 'cluster', client, settings: SETTINGS, logger: SILENT });
+  const exits: UnitExited[] = [];
+  provisioner.onExit((exited) => exits.push(exited));
+  opened.push({ provisioner, exits });
+  return { provisioner, exits };
+}
+
+const unit = (id: string, changes: Partial<UnitSpec> = {}): UnitSpec => ({
+  ...{ id, app: 'shop', name: 'shop/0', process: 'web', rollout: 'first', artifact: 'shop/1', image: IMAGE },
+  ...{ command: 'serve', env: { COLOUR: 'red' }, listens: true, limits: UNLIMITED, ...changes },
+});
+const deployments = (): Deployment[] => cluster.server.store.of(KINDS.deployments);
+const pods = (): Pod[] => cluster.server.store.of(KINDS.pods);
+
+beforeEach(async () => {
+  opened = [];
+  cluster = new SmallCluster();
+  await cluster.server.start();
+});
+afterEach(async () => {
+  await Promise.all(opened.map(({ provisioner }) => provisioner.close()));
+  await cluster.close();
+});
+
+it('has one Deployment for equal units of a rollout, as many pods as units, and all goes with the last of them', async () => {
+  const { provisioner } = control();
+  const handles = await Promise.all(IDS.map((id) => provisioner.ensure(unit(id))));
+  for (const id of IDS) await provisioner.ready(id, SERVES, NEVER);
+  expect(new Set(handles).size).toBe(1);
+  expect(deployments().map(({ spec }) => spec.replicas)).toEqual([3]);
+  await provisioner.ensure(unit('dddddddddddd', { env: { COLOUR: 'blue' } }));
+  await provisioner.ensure(unit('eeeeeeeeeeee', { rollout: 'second' }));
+  expect(
+    deployments()
+      .map(({ spec }) => spec.replicas)
+      .sort(),
+  ).toEqual([1, 1, 3]);
+  for (const { id } of await provisioner.list()) {
+    await provisioner.stop(id, 1_000);
+    await provisioner.remove(id);
+  }
+  const left = ['deployments', 'secrets', 'pods', 'networkpolicies', 'poddisruptionbudgets'].map((kind) =>
+    cluster.server.store.all(kind),
+  );
+  await expect.poll(() => pods().length).toBe(0);
+  expect(left.slice(0, 2)).toEqual([[], []]);
+  expect(left.slice(3)).toEqual([[], []]);
+});
+
+it('is as strict with pods as Pod Security "restricted" asks, and keeps the environment in a secret', async () => {
+  const { provisioner } = control();
+  const limits = { memoryBytes: 256 * 1024 ** 2, cpuMillis: 500, processes: 0, diskBytes: 1024 ** 3 };
+  const placement = { engine: 'cluster', options: { 'node-selector': 'disk=ssd,zone=a' } };
+  await provisioner.ensure(unit(IDS[0], { limits, placement, services: [{ host: '10.9.8.7', port: 5432 }] }));
+  const [pod] = pods();
+  const [container] = pod?.spec.containers ?? [];
+  expect(pod?.spec).toMatchObject({
+    automountServiceAccountToken: false,
+    imagePullSecrets: [{ name: 'registry' }],
+    nodeSelector: { disk: 'ssd', zone: 'a' },
+    securityContext: { runAsNonRoot: true, runAsUser: 1234, seccompProfile: { type: 'RuntimeDefault' } },
+  });
+  expect(container).toMatchObject({
+    image: IMAGE,
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    resources: { limits: { memory: '268435456', cpu: '500m', 'ephemeral-storage': '1073741824' } },
+  });
+  expect(JSON.stringify(pod)).not.toContain('red');
+  const [policy] = cluster.server.store.of(KINDS.networkPolicies);
+  expect(policy?.spec.ingress).toEqual([
+    { from: [{ ipBlock: { cidr: '10.1.0.0/16' } }], ports: [{ port: 8080, protocol: 'TCP' }] },
+  ]);
+  expect(JSON.stringify(policy?.spec.egress)).toContain('10.9.8.7/32');
+  expect(cluster.server.store.of(KINDS.disruptionBudgets).map(({ spec }) => spec.maxUnavailable)).toEqual([1]);
+});
+
+it('tells of a pod that is lost, and finds the one that takes its place', async () => {
+  const { provisioner, exits } = control();
+  await provisioner.ensure(unit(IDS[0]));
+  const before = await provisioner.ready(IDS[0], SERVES, NEVER);
+  const [pod] = pods();
+  cluster.server.store.delete(
+    'pods',
+    { name: pod?.metadata.name ?? '', namespace: 'apps' },
+    { propagation: 'Background' },
+  );
+  await expect.poll(() => exits.map(({ id }) => id)).toEqual([IDS[0]]);
+  const after = await provisioner.ready(IDS[0], SERVES, NEVER);
+  expect(after).not.toEqual(before);
+  expect((await provisioner.list()).map(({ id, state }) => [id, state])).toEqual([[IDS[0], 'running']]);
+});
+
+it('lets several controls work at once: no unit is there twice, none is lost', async () => {
+  const [one, other] = [control().provisioner, control().provisioner];
+  await Promise.all(IDS.flatMap((id) => [one.ensure(unit(id)), other.ensure(unit(id))]));
+  const addresses = await Promise.all(IDS.map((id) => one.ready(id, SERVES, NEVER)));
+  expect(await Promise.all(IDS.map((id) => other.ready(id, SERVES, NEVER)))).toEqual(addresses);
+  expect(new Set(addresses.map((address) => address?.host)).size).toBe(3);
+  expect(deployments().map(({ spec }) => spec.replicas)).toEqual([3]);
+  await Promise.all([one.stop(IDS[0], 1_000), other.stop(IDS[1], 1_000)]);
+  await expect.poll(() => pods().map(({ metadata }) => metadata.labels?.[LABELS.unit])).toEqual([IDS[2]]);
+});
+
+it('leaves alone what is not its own', async () => {
+  const client = new KubernetesClient(cluster.server.access());
+  const labels = {
+    ...{ 'app.kubernetes.io/managed-by': 'tancho', [LABELS.installation]: 'theirs', [LABELS.group]: 'web' },
+  };
+  const spec = {
+    replicas: 1,
+    selector: { matchLabels: labels },
+    template: { metadata: { labels }, spec: { containers: [{ name: 'app', image: IMAGE, command: ['stay'] }] } },
+  };
+  await client.create(KINDS.deployments, {
+    metadata: {
+      name: 'web',
+      namespace: 'apps',
+      labels,
+      annotations: { 'tancho.dev/units': '{"ffffffffffff":{"end":null}}' },
+    },
+    spec,
+  });
+  const before = JSON.stringify(deployments());
+  const { provisioner } = control();
+  expect(await provisioner.list()).toEqual([]);
+  await provisioner.stop('ffffffffffff', 0);
+  await provisioner.remove('ffffffffffff');
+  expect(JSON.stringify(deployments())).toBe(before);
+  client.close();
+});
+
+it('takes units for running when the cluster is not reached at the start, and hears of their deaths later', async () => {
+  const first = control();
+  const handle = await first.provisioner.ensure(unit(IDS[0]));
+  await first.provisioner.ready(IDS[0], SERVES, NEVER);
+  await first.provisioner.close();
+  const access = cluster.server.access();
+  let isAway = true;
+  const away = {
+    ...access,
+    login: async () => {
+      if (isAway) throw new Error('away');
+      return access.login();
+    },
+  };
+  const client = new KubernetesClient(away);
+  const provisioner = createKubernetesProvisioner({
+    name: 'cluster',
+    client,
+    settings: SETTINGS,
+    logger: SILENT,
+    reachedMs: 100,
+  });
+  const exits: UnitExited[] = [];
+  provisioner.onExit((exited) => exits.push(exited));
+  opened.push({ provisioner, exits });
+  expect(await provisioner.recover(new Map([[IDS[0], handle]]))).toEqual(new Set([IDS[0]]));
+  await expect(provisioner.list()).rejects.toMatchObject({ code: 'unavailable' });
+  await cluster.kill(pods()[0]?.metadata.name ?? '');
+  isAway = false;
+  await expect.poll(() => exits.map(({ id }) => id)).toEqual([IDS[0]]);
+  expect((await provisioner.ready(IDS[0], SERVES, NEVER))?.port).toBe(8080);
+});
+
+it('says that the cluster is away, or refuses, in words of the platform', async () => {
+  const { provisioner } = control();
+  await provisioner.ensure(unit(IDS[0]));
+  await expect.poll(() => pods()[0]?.metadata.labels?.[LABELS.unit]).toBe(IDS[0]);
+  cluster.server.faults.push({ status: 403 });
+  await expect(provisioner.ensure(unit(IDS[1]))).rejects.toMatchObject({
+    code: 'unavailable',
+    hint: expect.stringContaining('docs/engines.md') as string,
+  });
+  cluster.server.faults.push({ status: 422 });
+  await expect(provisioner.ensure(unit(IDS[1]))).rejects.toMatchObject({ code: 'internal' });
+  await expect(provisioner.ensure(unit(IDS[1], { image: '' }))).rejects.toMatchObject({ code: 'invalid_config' });
+});

@@ -1,0 +1,83 @@
+/** Pure: what the status of a pod says of the unit that it runs. */
+import { constants } from 'node:os';
+import type { ContainerState, Pod } from '../../../kubernetes/objects.ts';
+import { CONTAINER } from './desired.ts';
+import type { UnitEnd } from './unit-book.ts';
+
+const SIGNAL_NAMES = new Map(Object.entries(constants.signals).map(([name, number]) => [number, name]));
+const KILLED: UnitEnd = { code: null, signal: 'SIGKILL', outOfMemory: false };
+/** Why a container waits, where its reason is no word for people. */
+const WAITING: Readonly<Record<string, string>> = {
+  ErrImagePull: 'its image cannot be pulled',
+  ImagePullBackOff: 'its image cannot be pulled',
+  InvalidImageName: 'the name of its image is not valid',
+  CreateContainerConfigError: 'it cannot be started',
+  CreateContainerError: 'it cannot be started',
+  ContainerCreating: 'it is being started',
+  PodInitializing: 'it is being started',
+};
+/** Nothing that waiting would mend. */
+const HOPELESS = new Set([
+  'ErrImagePull',
+  'ImagePullBackOff',
+  'InvalidImageName',
+  'CreateContainerConfigError',
+  'CreateContainerError',
+]);
+
+export interface PodLife {
+  /** Ends of its container so far. */
+  readonly deaths: number;
+  /** Of the last one; null: there was none. */
+  readonly lastEnd: (UnitEnd & { readonly at: string }) | null;
+  readonly isRunning: boolean;
+  /** Half a sentence: why it does not run (yet). */
+  readonly reason: string;
+  /** It does not come to run by waiting. */
+  readonly isHopeless: boolean;
+}
+
+export function lifeOf(pod: Pod): PodLife {
+  const { status } = pod;
+  const seen = status?.containerStatuses?.find(({ name }) => name === CONTAINER);
+  const last = seen?.state?.terminated ?? seen?.lastState?.terminated;
+  const isBetween = seen?.state?.running === undefined && last !== undefined;
+  const waiting = seen?.state?.waiting;
+  return {
+    deaths: (seen?.restartCount ?? 0) + (isBetween ? 1 : 0),
+    lastEnd: last === undefined ? null : { ...endOf(last), at: last.finishedAt ?? new Date(0).toISOString() },
+    isRunning: seen?.state?.running !== undefined,
+    reason: reasonOf(pod, waiting),
+    isHopeless: HOPELESS.has(waiting?.reason ?? '') && last === undefined,
+  };
+}
+
+/** How a unit ended whose pod is gone: what was last seen of it, or nobody knows. */
+export function lastEndOf(pod: Pod): UnitEnd {
+  const { lastEnd, isRunning } = lifeOf(pod);
+  if (lastEnd === null || isRunning) return KILLED;
+  const { at: _at, ...end } = lastEnd;
+  return end;
+}
+
+export function isOver({ metadata, status }: Pod): boolean {
+  return metadata.deletionTimestamp !== undefined || status?.phase === 'Succeeded' || status?.phase === 'Failed';
+}
+
+function endOf({ exitCode, signal, reason }: NonNullable<ContainerState['terminated']>): UnitEnd {
+  const number = signal !== undefined && signal > 0 ? signal : exitCode > 128 ? exitCode - 128 : null;
+  const name = number === null ? undefined : SIGNAL_NAMES.get(number);
+  return name === undefined
+    ? { code: exitCode, signal: null, outOfMemory: reason === 'OOMKilled' }
+    : { code: null, signal: name, outOfMemory: reason === 'OOMKilled' };
+}
+
+function reasonOf({ status }: Pod, waiting: ContainerState['waiting']): string {
+  if (waiting?.reason !== undefined && waiting.reason !== 'CrashLoopBackOff') {
+    const words = WAITING[waiting.reason] ?? waiting.reason;
+    return waiting.message === undefined ? words : `${words}: ${waiting.message.slice(0, 300)}`;
+  }
+  const unplaced = status?.conditions?.find(({ type, status: value }) => type === 'PodScheduled' && value === 'False');
+  if (unplaced !== undefined) return `no node takes it: ${(unplaced.message ?? unplaced.reason ?? '').slice(0, 300)}`;
+  return status?.message ?? '';
+}

@@ -1,0 +1,198 @@
+/**
+ * What units print, read from the nodes. A cursor is the time stamp of the last line and how many lines of that moment were read, so it is
+ * good for every later container and pod of the unit. Nodes forget the output of a pod with it: what is printed last is kept here.
+ */
+import type { KubernetesClient } from '../../../kubernetes/client.ts';
+import { KubernetesError } from '../../../kubernetes/kubernetes-error.ts';
+import type { LogLine } from '../../../kubernetes/logs.ts';
+import type { Pod } from '../../../kubernetes/objects.ts';
+import type { OutputChunk, OutputLine } from '../../../domain/units/provisioner.ts';
+import { CONTAINER } from './desired.ts';
+import { lifeOf } from './pod-state.ts';
+
+const CHUNK_LINES = 500;
+/** What is kept of a unit that has ended, until somebody has read it. */
+const MAX_LAST_BYTES = 4 * 1024 * 1024;
+const START = '0001-01-01T00:00:00.000000000Z';
+
+interface Position {
+  readonly at: string;
+  /** Lines of that very moment that were read. */
+  readonly count: number;
+}
+
+/** The lines after a position, of a list or stream that may begin before it. */
+export class After {
+  #at: string;
+  #count: number;
+  /** Lines of the moment `#at` that went by in what is read now. */
+  #passed = 0;
+
+  constructor(cursor: string | null) {
+    const { at, count } = positionOf(cursor);
+    this.#at = at;
+    this.#count = count;
+  }
+
+  get cursor(): string {
+    return `${this.#at} ${this.#count}`;
+  }
+
+  /** Null: from the beginning. */
+  get since(): string | null {
+    return this.#at === START ? null : this.#at;
+  }
+
+  /** To be called before what is read begins anew. */
+  rewind(): void {
+    this.#passed = 0;
+  }
+
+  /** Null where it was read before. */
+  take({ at, text }: LogLine): OutputLine | null {
+    const stamp = at === '' ? this.#at : at;
+    if (stamp < this.#at) return null;
+    if (stamp > this.#at) {
+      [this.#at, this.#count, this.#passed] = [stamp, 1, 1];
+      return { at: milliseconds(stamp), text };
+    }
+    this.#passed += 1;
+    if (this.#passed <= this.#count) return null;
+    this.#count = this.#passed;
+    return { at: milliseconds(stamp), text };
+  }
+}
+
+function positionOf(cursor: string | null): Position {
+  const [at = START, count = '0'] = (cursor ?? '').split(' ');
+  return /^\d{4}-/.test(at) && /^\d+$/.test(count) ? { at, count: Number(count) } : { at: START, count: 0 };
+}
+
+function milliseconds(stamp: string): string {
+  return `${stamp.slice(0, 23)}Z`;
+}
+
+interface PodLogOptions {
+  readonly since: string | null;
+  readonly follow: boolean;
+  readonly signal: AbortSignal;
+  /** Called before each part: one may begin with what the one before had. */
+  readonly onPart?: () => void;
+}
+
+/** All that a pod has printed since about then, of the container before, too, where there was one. Goes on while it runs, if it is to. */
+export async function* podLog(
+  client: KubernetesClient,
+  pod: Pod,
+  { since, follow, signal, onPart }: PodLogOptions,
+): AsyncGenerator<LogLine> {
+  const { name, namespace = '' } = pod.metadata;
+  const range = { container: CONTAINER, ...(since !== null && { since }) };
+  if (hadOther(pod)) {
+    onPart?.();
+    try {
+      yield* client.log({ name, namespace }, { ...range, isPrevious: true }, signal);
+    } catch (error) {
+      // The node has forgotten it.
+      if (!(error instanceof KubernetesError) || error.status === 0) throw error;
+    }
+  }
+  onPart?.();
+  yield* client.log({ name, namespace }, { ...range, follow }, signal);
+}
+
+function hadOther(pod: Pod): boolean {
+  const { deaths, isRunning } = lifeOf(pod);
+  return deaths > (isRunning ? 0 : 1);
+}
+
+/** Lines in pieces that can be stored at once, each as soon as no more are there. */
+export async function* chunksOf(lines: AsyncIterable<OutputLine>, after: After): AsyncGenerator<OutputChunk> {
+  const reader = lines[Symbol.asyncIterator]();
+  let next = reader.next();
+  try {
+    for (;;) {
+      const first = await next;
+      if (first.done === true) return;
+      const gathered = [first.value];
+      let cursor = after.cursor;
+      next = reader.next();
+      while (gathered.length < CHUNK_LINES) {
+        const one = await Promise.race([next, soon()]);
+        if (one === null || one.done === true) break;
+        gathered.push(one.value);
+        cursor = after.cursor;
+        next = reader.next();
+      }
+      yield { lines: gathered, cursor };
+    }
+  } finally {
+    next.catch(() => undefined);
+    void reader.return?.();
+  }
+}
+
+function soon(): Promise<null> {
+  return new Promise((resolve) => setImmediate(() => resolve(null)));
+}
+
+/** The output of a unit whose pod goes, or is gone. */
+export class LastWords {
+  #lines: LogLine[] = [];
+  #bytes = 0;
+  isComplete = false;
+  readonly #waiting = new Set<() => void>();
+
+  add(line: LogLine): void {
+    this.#lines.push(line);
+    this.#bytes += line.text.length;
+    while (this.#bytes > MAX_LAST_BYTES) this.#bytes -= this.#lines.shift()?.text.length ?? 0;
+    this.#wake();
+  }
+
+  complete(): void {
+    this.isComplete = true;
+    this.#wake();
+  }
+
+  /** True when nothing is left that nobody has read. */
+  consumed(cursor: string): boolean {
+    const after = new After(cursor);
+    this.#lines = this.#lines.filter((line) => after.take(line) !== null);
+    this.#bytes = this.#lines.reduce((sum, { text }) => sum + text.length, 0);
+    return this.#lines.length === 0;
+  }
+
+  last(count: number): string[] {
+    return this.#lines.slice(-count).map(({ text }) => text);
+  }
+
+  async *read(after: After, signal: AbortSignal): AsyncGenerator<OutputLine> {
+    while (!signal.aborted) {
+      after.rewind();
+      const isLast = this.isComplete;
+      for (const line of [...this.#lines]) {
+        const fresh = after.take(line);
+        if (fresh !== null) yield fresh;
+      }
+      if (isLast) return;
+      if (!this.isComplete) await this.#more(signal);
+    }
+  }
+
+  #more(signal: AbortSignal): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        this.#waiting.delete(wake);
+        signal.removeEventListener('abort', wake);
+        resolve();
+      };
+      this.#waiting.add(wake);
+      signal.addEventListener('abort', wake, { once: true });
+    });
+  }
+
+  #wake(): void {
+    for (const wake of [...this.#waiting]) wake();
+  }
+}

@@ -1,0 +1,303 @@
+/** Which pod runs which unit, and when a unit has died. */
+import type { Logger } from '../../../lib/logger.ts';
+import type { KubernetesClient } from '../../../kubernetes/client.ts';
+import { KINDS } from '../../../kubernetes/kinds.ts';
+import { isStatus } from '../../../kubernetes/kubernetes-error.ts';
+import type { Deployment, Pod } from '../../../kubernetes/objects.ts';
+import type { Comeback, UnitExited } from '../../../domain/units/provisioner.ts';
+import { PlatformError } from '../../../domain/errors.ts';
+import { inTime } from '../../../lib/deadline.ts';
+import type { GroupName, Groups } from './groups.ts';
+import { ANNOTATIONS, LABELS, ownSelector } from './labels.ts';
+import { NamespaceView } from './namespace-view.ts';
+import { isOver, lastEndOf, lifeOf } from './pod-state.ts';
+import { type BookedUnit, bookOf, runningIds, type UnitBook, type UnitEnd } from './unit-book.ts';
+
+const REACHED_MS = 20_000;
+const MISSING_MS = 1_000;
+const UNKNOWN_END: UnitEnd = { code: null, signal: null, outOfMemory: false };
+/** Ends of one unit that are told of one by one. */
+const MAX_TOLD = 20;
+
+interface UnitPodsOptions {
+  readonly client: KubernetesClient;
+  readonly groups: Groups;
+  readonly installation: string;
+  readonly logger: Logger;
+  readonly onExit: (exited: UnitExited) => void;
+  /** How long the cluster is waited for. */
+  readonly reachedMs?: number;
+}
+
+export class UnitPods {
+  readonly #options: UnitPodsOptions;
+  readonly #views = new Map<string, NamespaceView>();
+  readonly #groups = new Map<string, GroupName>();
+  /** Name of the pod that a unit had when its Deployment was last looked at. */
+  readonly #pods = new Map<string, string>();
+  /** Pods whose loss was told. */
+  readonly #lost = new Set<string>();
+  /** Pods of units that are not to be seen, and since when: they may be new, or gone. */
+  readonly #missing = new Map<string, number>();
+  /** Deployments whose pods are being given to units; true: to be looked at once more. */
+  readonly #settling = new Map<string, boolean>();
+  readonly #settle: Groups;
+  #isClosed = false;
+  /** As it was when it went, by unit, for who asks afterwards. */
+  readonly #lastSeen = new Map<string, Pod>();
+  /** By uid of the pod. */
+  readonly #told = new Map<string, number>();
+  /** Whose deaths are told; of the others it is not known yet who asks. */
+  readonly #known = new Set<string>();
+
+  constructor(options: UnitPodsOptions) {
+    this.#options = options;
+    this.#settle = options.groups;
+  }
+
+  /** Resolves when everything that is there is known. Throws PlatformError `unavailable` when that takes too long; it is tried on. */
+  async view(namespace: string): Promise<NamespaceView> {
+    const known = this.#views.get(namespace);
+    const { client, installation, logger, reachedMs = REACHED_MS } = this.#options;
+    const view =
+      known ??
+      new NamespaceView({
+        client,
+        namespace,
+        selector: ownSelector(installation),
+        onPod: ({ now, before }) => this.#podChanged(namespace, now, before),
+        onDeployment: ({ now, before }) => this.#groupChanged(namespace, now, before),
+        onError: (error) => logger.warn({ err: error, namespace }, 'following Kubernetes was interrupted'),
+      });
+    this.#views.set(namespace, view);
+    await inTime(reachedMs, view.synced, () => unreached(client.description));
+    return view;
+  }
+
+  groupOf(id: string): GroupName | null {
+    return this.#groups.get(id) ?? null;
+  }
+
+  viewOf(id: string): NamespaceView | null {
+    return this.#views.get(this.#groups.get(id)?.namespace ?? '') ?? null;
+  }
+
+  /** The one that runs it now; null: none yet, or none any more. */
+  podOf(id: string): Pod | null {
+    const name = this.bookOf(id)?.pod ?? '';
+    return name === '' ? null : (this.viewOf(id)?.pod(name) ?? null);
+  }
+
+  lastPodOf(id: string): Pod | null {
+    return this.podOf(id) ?? this.#lastSeen.get(id) ?? null;
+  }
+
+  /** As its Deployment has it; undefined: it is not in it. */
+  bookOf(id: string): BookedUnit | undefined {
+    const group = this.#groups.get(id);
+    const deployment = group === undefined ? null : (this.viewOf(id)?.deployment(group.name) ?? null);
+    return deployment === null ? undefined : bookOf(deployment).get(id);
+  }
+
+  deployments(): Deployment[] {
+    return [...this.#views.values()].flatMap((view) => view.deployments());
+  }
+
+  /** Its deaths are told from now on. */
+  adopt(id: string, group: GroupName): void {
+    this.#known.add(id);
+    this.#groups.set(id, group);
+  }
+
+  forget(id: string): void {
+    this.#known.delete(id);
+    this.#groups.delete(id);
+    this.#lost.delete(this.#pods.get(id) ?? '');
+    this.#pods.delete(id);
+    this.#lastSeen.delete(id);
+  }
+
+  /** What has died while nobody listened: told as exits where it does not run, else given back. */
+  catchUp(id: string): Comeback | null {
+    const pod = this.podOf(id);
+    if (pod === null) return null;
+    const life = lifeOf(pod);
+    const untold = life.deaths - this.#toldOf(pod);
+    if (untold <= 0) return null;
+    if (!life.isRunning) {
+      this.#tellDeaths(id, pod);
+      return null;
+    }
+    this.#note(pod, life.deaths);
+    const at = life.lastEnd?.at ?? new Date().toISOString();
+    const last = { ...(life.lastEnd ?? lastEndOf(pod)), at: new Date(at).toISOString() };
+    const unseen = Array.from({ length: Math.min(untold, MAX_TOLD) - 1 }, () => ({
+      code: null,
+      signal: null,
+      outOfMemory: false,
+      at: last.at,
+    }));
+    return { id, exits: [...unseen, last], address: null };
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await Promise.all([...this.#views.values()].map((view) => view.close()));
+  }
+
+  #groupChanged(namespace: string, now: Deployment | null, before: Deployment | null): void {
+    const group = now ?? before;
+    if (group === null) return;
+    const { name } = group.metadata;
+    for (const [id, { pod }] of bookOf(group)) {
+      if (!this.#groups.has(id)) this.#groups.set(id, { namespace, name });
+      const had = this.#pods.get(id) ?? '';
+      this.#pods.set(id, pod);
+      if (had !== pod && had !== '') {
+        if (pod !== '') this.#tellLost(id, had);
+        if ((this.#views.get(namespace)?.pod(had) ?? null) === null) this.#lost.delete(had);
+      }
+      // What came before the book said whose it is.
+      const seen = this.#views.get(namespace)?.pod(pod) ?? null;
+      if (had !== pod && seen !== null && this.#known.has(id)) this.#tellDeaths(id, seen);
+    }
+    if (now !== null) this.#assign(namespace, name);
+  }
+
+  #podChanged(namespace: string, now: Pod | null, before: Pod | null): void {
+    const pod = now ?? before;
+    if (pod === null) return;
+    this.#missing.delete(pod.metadata.name);
+    const group = this.#views.get(namespace)?.deployment(pod.metadata.labels?.[LABELS.group] ?? '') ?? null;
+    if (group === null) return;
+    const found = [...bookOf(group)].find(([, unit]) => unit.pod === pod.metadata.name);
+    if (found !== undefined) {
+      const [id] = found;
+      if (now === null) this.#lastSeen.set(id, pod);
+      if (now !== null && this.#known.has(id)) this.#tellDeaths(id, now);
+      if (now === null) this.#tellLost(id, pod.metadata.name);
+    } else if (now === null) this.#lost.delete(pod.metadata.name);
+    if (now === null) this.#told.delete(pod.metadata.uid ?? '');
+    this.#assign(namespace, group.metadata.name);
+  }
+
+  /** Pods that no unit has, to units that have no pod. Asked for while it is done, it is done once more. */
+  #assign(namespace: string, name: string): void {
+    const key = `${namespace}/${name}`;
+    if (this.#isClosed || this.#settling.has(key)) {
+      this.#settling.set(key, true);
+      return;
+    }
+    const view = this.#views.get(namespace);
+    const group = view?.deployment(name) ?? null;
+    if (view === undefined || group === null || this.#paired(view, name, bookOf(group)) === null) return;
+    this.#settling.set(key, false);
+    void this.#settleGroup(view, name).finally(() => {
+      const isToRepeat = this.#settling.get(key) === true;
+      this.#settling.delete(key);
+      if (isToRepeat) this.#assign(namespace, name);
+    });
+  }
+
+  async #settleGroup(view: NamespaceView, name: string): Promise<void> {
+    const { namespace } = view;
+    try {
+      let pairs = new Map<string, string>();
+      await this.#settle.settle({ namespace, name }, (book) => {
+        pairs = this.#paired(view, name, book) ?? new Map<string, string>();
+        if (pairs.size === 0) return null;
+        return new Map([...book].map(([id, unit]) => [id, { ...unit, pod: pairs.get(id) ?? unit.pod }]));
+      });
+      // For people who look for it there.
+      const label = ([id, pod]: [string, string]): Promise<unknown> =>
+        this.#options.client.patch(
+          KINDS.pods,
+          { name: pod, namespace },
+          { metadata: { labels: { [LABELS.unit]: id } } },
+        );
+      await Promise.all([...pairs].map(label));
+    } catch (error) {
+      if (!isStatus(error, 404))
+        this.#options.logger.warn({ err: error, namespace, name }, 'pods could not be given to units');
+    }
+  }
+
+  /** Unit -> pod; null: there is nothing to settle. */
+  #paired(view: NamespaceView, name: string, book: UnitBook): Map<string, string> | null {
+    const taken = new Set([...book.values()].map(({ pod }) => pod));
+    const free = view
+      .pods(name)
+      .filter((pod) => !isOver(pod) && !taken.has(pod.metadata.name))
+      .map(({ metadata }) => metadata.name)
+      .sort();
+    const wanting = runningIds(book).filter((id) => this.#isWithoutPod(view, name, book.get(id)?.pod ?? ''));
+    const pairs = wanting.flatMap((id, at): [string, string][] => {
+      const pod = free[at];
+      return pod === undefined ? [] : [[id, pod]];
+    });
+    return pairs.length === 0 ? null : new Map(pairs);
+  }
+
+  /** One that was never seen may be newer than what is known, for a moment. */
+  #isWithoutPod(view: NamespaceView, group: string, name: string): boolean {
+    if (name === '') return true;
+    const pod = view.pod(name);
+    if (pod !== null) {
+      this.#missing.delete(name);
+      return isOver(pod);
+    }
+    if ([...this.#lastSeen.values()].some(({ metadata }) => metadata.name === name)) return true;
+    const since = this.#missing.get(name);
+    if (since === undefined) {
+      this.#missing.set(name, Date.now());
+      setTimeout(() => this.#assign(view.namespace, group), MISSING_MS).unref();
+      return false;
+    }
+    return Date.now() - since >= MISSING_MS;
+  }
+
+  #toldOf({ metadata: { uid = '', annotations } }: Pod): number {
+    return Math.max(this.#told.get(uid) ?? 0, Number(annotations?.[ANNOTATIONS.told] ?? 0));
+  }
+
+  #tellDeaths(id: string, pod: Pod): void {
+    const { deaths, lastEnd } = lifeOf(pod);
+    const told = this.#toldOf(pod);
+    if (deaths <= told || lastEnd === null) return;
+    this.#note(pod, deaths);
+    for (let missed = told + 1; missed < Math.min(deaths, told + MAX_TOLD); missed++) {
+      this.#options.onExit({ id, ...UNKNOWN_END });
+    }
+    const { at: _at, ...end } = lastEnd;
+    this.#options.onExit({ id, ...end });
+  }
+
+  /** Its pod is gone, or goes and another one has taken its place. */
+  #tellLost(id: string, name: string): void {
+    const pod = this.viewOf(id)?.pod(name) ?? this.#lastSeen.get(id) ?? null;
+    if (!this.#known.has(id) || this.#lost.has(name)) return;
+    this.#lost.add(name);
+    if (pod !== null && pod.metadata.name === name) {
+      const { deaths, isRunning } = lifeOf(pod);
+      if (!isRunning && deaths > 0 && deaths <= this.#toldOf(pod)) return;
+      if (!isRunning || isOver(pod)) return this.#options.onExit({ id, ...lastEndOf(pod) });
+    }
+    this.#options.onExit({ id, ...UNKNOWN_END });
+  }
+
+  /** So that no later control tells it again. */
+  #note({ metadata: { name, namespace = '', uid = '' } }: Pod, deaths: number): void {
+    this.#told.set(uid, deaths);
+    const patch = { metadata: { annotations: { [ANNOTATIONS.told]: String(deaths) } } };
+    this.#options.client.patch(KINDS.pods, { name, namespace }, patch).catch((error: unknown) => {
+      if (!isStatus(error, 404))
+        this.#options.logger.warn({ err: error, pod: name }, 'the end of a unit could not be noted');
+    });
+  }
+}
+
+function unreached(description: string): PlatformError {
+  return new PlatformError('unavailable', `Kubernetes is not reached (${description}).`, {
+    hint: 'Ask an operator whether the API server of the cluster answers; what runs there goes on meanwhile.',
+  });
+}

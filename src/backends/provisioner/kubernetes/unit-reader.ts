@@ -1,0 +1,140 @@
+/** Reads what units print, whichever pod or container has them at the time. */
+import type { KubernetesClient } from '../../../kubernetes/client.ts';
+import { KubernetesError } from '../../../kubernetes/kubernetes-error.ts';
+import type { Pod } from '../../../kubernetes/objects.ts';
+import type { OutputChunk, OutputLine } from '../../../domain/units/provisioner.ts';
+import { deadline } from '../../../lib/deadline.ts';
+import { CONTAINER } from './desired.ts';
+import { lifeOf } from './pod-state.ts';
+import { After, chunksOf, LastWords, podLog } from './unit-output.ts';
+import type { UnitPods } from './unit-pods.ts';
+
+/** A stream that broke off is opened again after it at the latest. */
+const LOOK_MS = 2_000;
+/** Units whose last output waits to be read. */
+const MAX_KEPT = 200;
+const LAST_WORDS_MS = 120_000;
+
+export class UnitReader {
+  readonly #client: KubernetesClient;
+  readonly #pods: UnitPods;
+  readonly #words = new Map<string, LastWords>();
+  readonly #closed = new AbortController();
+
+  constructor(client: KubernetesClient, pods: UnitPods) {
+    this.#client = client;
+    this.#pods = pods;
+  }
+
+  async *read(id: string, after: string | null, signal: AbortSignal): AsyncGenerator<OutputChunk> {
+    const position = new After(after);
+    const stop = new AbortController();
+    const leave = (): void => stop.abort();
+    signal.addEventListener('abort', leave, { once: true });
+    if (signal.aborted) leave();
+    try {
+      yield* chunksOf(this.#lines(id, position, stop.signal), position);
+    } finally {
+      signal.removeEventListener('abort', leave);
+      leave();
+    }
+  }
+
+  consumed(id: string, cursor: string): void {
+    if (this.#words.get(id)?.consumed(cursor) === true) this.#words.delete(id);
+  }
+
+  async lastLines(id: string, count: number): Promise<string[]> {
+    const words = this.#words.get(id);
+    if (words !== undefined) return words.last(count);
+    const pod = this.#pods.podOf(id);
+    if (pod === null) return [];
+    const { name, namespace = '' } = pod.metadata;
+    const lines: string[] = [];
+    for (const isPrevious of [true, false]) {
+      const options = { container: CONTAINER, lines: count, isPrevious };
+      if (isPrevious && lifeOf(pod).deaths === 0) continue;
+      try {
+        for await (const { text } of this.#client.log({ name, namespace }, options, this.#closed.signal))
+          lines.push(text);
+      } catch (error) {
+        if (!(error instanceof KubernetesError)) throw error;
+      }
+    }
+    return lines.slice(-count);
+  }
+
+  /** From now on what the pod prints is kept, for with the pod it is gone. Resolves when what is there is. */
+  async keepLastWords(id: string, pod: Pod): Promise<void> {
+    if (this.#words.get(id)?.isComplete === false) return;
+    const words = new LastWords();
+    this.#words.set(id, words);
+    for (const oldest of [...this.#words.keys()].slice(0, Math.max(0, this.#words.size - MAX_KEPT)))
+      this.#words.delete(oldest);
+    const seen = new After(null);
+    const gather = async (follow: boolean): Promise<void> => {
+      const limited = deadline(LAST_WORDS_MS, this.#closed.signal);
+      try {
+        const onPart = (): void => seen.rewind();
+        for await (const line of podLog(this.#client, pod, {
+          since: seen.since,
+          follow,
+          signal: limited.signal,
+          onPart,
+        })) {
+          if (seen.take(line) !== null) words.add(line);
+        }
+      } catch (error) {
+        if (!(error instanceof KubernetesError)) throw error;
+      } finally {
+        limited.clear();
+      }
+    };
+    await gather(false);
+    void gather(true).finally(() => words.complete());
+  }
+
+  close(): void {
+    this.#closed.abort();
+  }
+
+  async *#lines(id: string, position: After, signal: AbortSignal): AsyncGenerator<OutputLine> {
+    while (!signal.aborted) {
+      const words = this.#words.get(id);
+      if (words !== undefined) {
+        yield* words.read(position, signal);
+        if (this.#hasEnded(id) || signal.aborted) return;
+        // It has been started again.
+        this.#words.delete(id);
+      }
+      const view = this.#pods.viewOf(id);
+      const pod = this.#pods.podOf(id);
+      if (view === null || (pod === null && this.#hasEnded(id))) return;
+      const before = pod === null ? null : lifeOf(pod);
+      if (pod !== null && before !== null && (before.isRunning || before.deaths > 0))
+        yield* this.#podLines(pod, position, signal);
+      const now = this.#pods.podOf(id);
+      // What has happened meanwhile is looked at without a pause.
+      if (now !== pod || this.#words.has(id)) continue;
+      const pause = deadline(LOOK_MS, signal);
+      await view.changed(pause.signal);
+      pause.clear();
+    }
+  }
+
+  async *#podLines(pod: Pod, position: After, signal: AbortSignal): AsyncGenerator<OutputLine> {
+    const onPart = (): void => position.rewind();
+    try {
+      for await (const line of podLog(this.#client, pod, { since: position.since, follow: true, signal, onPart })) {
+        const fresh = position.take(line);
+        if (fresh !== null) yield fresh;
+      }
+    } catch (error) {
+      if (!(error instanceof KubernetesError)) throw error;
+    }
+  }
+
+  #hasEnded(id: string): boolean {
+    return this.#pods.bookOf(id)?.end !== null;
+  }
+}
