@@ -1,4 +1,7 @@
-/** Brings a database to the newest schema, once, whoever else is trying; refuses one that a newer program made. */
+/**
+ * Brings a database to the newest schema, once, whoever else is trying; refuses one that a newer program made, unless that has said that
+ * this one can go on with it.
+ */
 import { Migrator, sql } from 'kysely';
 import type { Kysely, Migration } from 'kysely';
 import type { Database } from './database.ts';
@@ -9,6 +12,11 @@ export interface MigrationSet {
   readonly table: string;
   /** By name, `0001_...`; immutable once released. */
   readonly migrations: Readonly<Record<string, Migration>>;
+  /**
+   * A program whose newest migration is this one, or a later one, works beside this program on what the newest one leaves: all that came
+   * since only adds, and what is written since it reads. Absent: only a program that knows the newest.
+   */
+  readonly readableFrom?: string;
 }
 
 /** `beforeChange` runs before a schema that holds something is changed; what it throws leaves all as it was. */
@@ -20,7 +28,7 @@ export async function migrate<Schema>(
   const db = database.db as unknown as Kysely<unknown>;
   const known = Object.keys(set.migrations).sort();
   const done = await doneMigrations(db, set.table);
-  refuseNewer(database.where, known, done);
+  if (await isNewer(database, set, { known, done })) return;
   // The Migrator inspects the whole catalogue each time; a start with nothing to do must not pay for that.
   if (done.length === known.length) return;
   if (done.length > 0) await beforeChange();
@@ -31,9 +39,29 @@ export async function migrate<Schema>(
     migrationLockTableName: `${set.table}_lock`,
   });
   const { error } = await migrator.migrateToLatest();
-  if (error === undefined) return;
-  refuseNewer(database.where, known, await doneMigrations(db, set.table));
+  if (error === undefined) {
+    const tell = (): Promise<void> => tellReaders(db, set, known.at(-1) ?? '');
+    // Two that make a table of one name on PostgreSQL at the same moment: one of them is told so.
+    return tell().catch(tell);
+  }
+  if (await isNewer(database, set, { known, done: await doneMigrations(db, set.table) })) return;
   throw error;
+}
+
+/** Where it says from which program on it can be read. */
+function readersOf({ table }: MigrationSet): string {
+  return `${table}_readers`;
+}
+
+async function tellReaders(db: Kysely<unknown>, set: MigrationSet, newest: string): Promise<void> {
+  const table = sql.table(readersOf(set));
+  await db.transaction().execute(async (tx) => {
+    await sql`create table if not exists ${table} (readable_from text not null, newest text not null primary key)`.execute(
+      tx,
+    );
+    await sql`insert into ${table} (readable_from, newest) values (${set.readableFrom ?? newest}, ${newest})
+      on conflict (newest) do nothing`.execute(tx);
+  });
 }
 
 async function doneMigrations(db: Kysely<unknown>, table: string): Promise<string[]> {
@@ -51,11 +79,32 @@ function isMissingTable(error: unknown): boolean {
   return error.message.includes('no such table') || ('code' in error && error.code === '42P01');
 }
 
-function refuseNewer(where: string, known: readonly string[], done: readonly string[]): void {
+interface Schemas {
+  readonly known: readonly string[];
+  readonly done: readonly string[];
+}
+
+/** True when a newer program has made it that works beside this one; throws when that does not. */
+async function isNewer<Schema>(
+  { db, where }: Database<Schema>,
+  set: MigrationSet,
+  { known, done }: Schemas,
+): Promise<boolean> {
   const unknown = done.filter((name) => !known.includes(name));
-  if (unknown.length === 0) return;
+  const newest = unknown.at(-1);
+  if (newest === undefined) return false;
+  const own = known.at(-1) ?? '';
+  const table = sql.table(readersOf(set));
+  const told = await sql<{ readable_from: string }>`select readable_from from ${table} where newest = ${newest}`
+    .execute(db)
+    .catch((error: unknown) => {
+      if (isMissingTable(error)) return null;
+      throw error;
+    });
+  const readableFrom = told?.rows[0]?.readable_from;
+  if (readableFrom !== undefined && own >= readableFrom) return true;
   throw new DatabaseRefused(
-    `The database ${where} was made by a newer version of Tancho (schema ${unknown.at(-1)}, this one knows up to ` +
-      `${known.at(-1)}); start that version, or restore a backup made by this one.`,
+    `The database ${where} was made by a newer version of Tancho (schema ${newest}, this one knows up to ` +
+      `${own}); start that version, or restore a backup made by this one.`,
   );
 }
