@@ -63,10 +63,33 @@ describe.skipIf(database === null)('news', () => {
     await until(() => one.heard.includes(null) && two.heard.includes(null), { what: 'both to look for themselves' });
     one.news.tell('routes', 'afterwards');
     await until(() => two.heard.includes('afterwards'), { what: 'the news after the loss' });
+    expect(one.heard).not.toContain('afterwards');
   });
 
   it('is looked for now and then, whatever is told', async () => {
     const one = await control(20);
     await until(() => one.heard.includes(null), { what: 'a look' });
+  });
+
+  it('that could not be told is made up for: the others look for themselves once there is a connection again', async () => {
+    const [one, two] = [await control(), await control()];
+    const admin = new pg.Client({ connectionString: url });
+    await admin.connect();
+    try {
+      const { rows } = await admin.query<{ pid: number }>(
+        `select pid from pg_stat_activity where datname = current_database() and application_name = 'tancho news'
+         order by backend_start limit 1`,
+      );
+      // In the moment in which nobody knows yet that the connection is lost, or while there is none.
+      const ending = admin.query('select pg_terminate_backend($1)', [rows[0]?.pid]);
+      while (!one.heard.includes(null)) {
+        one.news.tell('routes', 'unheard');
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+      await ending;
+    } finally {
+      await admin.end();
+    }
+    await until(() => two.heard.includes(null) || two.heard.at(-1) === 'unheard', { what: 'the others to know' });
   });
 });

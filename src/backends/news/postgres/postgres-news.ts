@@ -39,6 +39,8 @@ class PostgresNews implements News {
   readonly #listeners = new Map<string, Set<NewsListener>>();
   readonly #closed = new AbortController();
   #client: Client | null = null;
+  /** What was told while there was no connection. */
+  #hasLost = false;
   #opening: Promise<void> | null = null;
   #gathered = new Set<string>();
   #timer: NodeJS.Timeout | null = null;
@@ -79,15 +81,21 @@ class PostgresNews implements News {
     this.#timer = null;
     const gathered = [...this.#gathered];
     this.#gathered = new Set();
-    if (gathered.length === 0 || this.#client === null) return;
-    const payloads = gathered.length > MAX_GATHERED ? [`["${this.#own}"]`] : this.#payloads(gathered);
+    if (gathered.length === 0) return;
+    if (this.#client === null) return void (this.#hasLost = true);
+    const payloads = gathered.length > MAX_GATHERED ? [this.#anyNews] : this.#payloads(gathered);
     try {
       const text = 'select pg_notify($1, payload) from unnest($2::text[]) as payload';
       await this.#client.query({ text, values: [CHANNEL, payloads] });
     } catch (error) {
-      // The others look for themselves, soon.
+      this.#hasLost = true;
       this.#options.logger.warn({ err: error }, 'the other controls could not be told what happened');
     }
+  }
+
+  /** That anything may have happened. */
+  get #anyNews(): string {
+    return `["${this.#own}"]`;
   }
 
   #payloads(gathered: readonly string[]): string[] {
@@ -160,6 +168,8 @@ class PostgresNews implements News {
     try {
       await client.connect();
       await client.query(`listen ${CHANNEL}`);
+      if (this.#hasLost) await client.query({ text: 'select pg_notify($1, $2)', values: [CHANNEL, this.#anyNews] });
+      this.#hasLost = false;
     } catch (error) {
       await client.end().catch(() => undefined);
       throw error;
