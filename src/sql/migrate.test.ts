@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Kysely, type Migration, sql } from 'kysely';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { createTestDatabase } from '../../test/support/postgres.ts';
 import { SILENT } from '../lib/logger.ts';
 import { openDatabase } from './database.ts';
@@ -25,10 +25,7 @@ const version = (table: string, migrations: MigrationSet['migrations'], readable
   ...(readableFrom !== undefined && { readableFrom }),
 });
 
-let folder = '';
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'tancho-versions-'));
-});
+const folder = await mkdtemp(join(tmpdir(), 'tancho-versions-'));
 const postgres = await createTestDatabase();
 afterAll(async () => {
   await postgres?.dispose();
