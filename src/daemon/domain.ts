@@ -380,7 +380,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       ]);
       await supervisor.close();
       await rollouts.close();
-      if (how === 'all') await stopUnits(backends, settings.stopGraceMs);
+      if (how === 'all') await stopUnits(backends, units, settings.stopGraceMs);
       await collector.close();
       await deliveries.close();
       await audit.close();
@@ -390,7 +390,8 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
 }
 
 /** Of this machine: clusters go on. The units' records stay, so the next start brings them back. */
-async function stopUnits({ provisioner: { own } }: DomainBackends, graceMs: number): Promise<void> {
-  const running = (await own.list()).filter(({ state }) => state === 'running');
-  await Promise.all(running.map((unit) => own.stop(unit.id, graceMs)));
+async function stopUnits({ provisioner: { own } }: DomainBackends, units: Units, graceMs: number): Promise<void> {
+  await units.close();
+  const left = (await own.list()).filter(({ state }) => state !== 'ended');
+  await Promise.all(left.map((unit) => own.stop(unit.id, graceMs)));
 }

@@ -59,6 +59,7 @@ export class Units {
   readonly #retiring = new Set<string>();
   /** Those that are not to run until they come back. */
   readonly #madeWay = new Set<string>();
+  #isClosed = false;
 
   constructor(deps: UnitsDeps) {
     this.#deps = deps;
@@ -89,6 +90,14 @@ export class Units {
         this.#starting.delete(unit.id);
       }
     });
+  }
+
+  /** Nothing is started any more; resolves when what was being started has been given up. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    const starting = [...this.#starting];
+    for (const [, { abort }] of starting) abort.abort();
+    await Promise.all(starting.map(([id]) => this.#serial.run(id, async () => undefined)));
   }
 
   /**
@@ -196,6 +205,7 @@ export class Units {
   async #bringUp(unit: Unit, release: Release, signal: AbortSignal, options: StartOptions): Promise<Unit> {
     const { store, provisioner, collector, settings } = this.#deps;
     const unwanted = new Failure('cancelled', 'The start was cancelled.');
+    if (this.#isClosed) throw new Failure('interrupted', 'The platform is being stopped.');
     if (signal.aborted || this.#isUnwanted(unit.id)) throw unwanted;
     const known = await store.transact(async (tx) => {
       const found = await tx.unit(unit.id);
