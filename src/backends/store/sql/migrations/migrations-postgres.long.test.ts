@@ -10,7 +10,7 @@ import { migrations } from './index.ts';
 
 /** What was kept in one table is kept in another one. */
 const MOVED: Readonly<Record<string, string>> = { log_entries: 'log_blocks', log_offsets: 'log_cursors' };
-const OWN = /^(?:migrations|log_migrations|.*_lock)$/;
+const OWN = /^(?:migrations|log_migrations|.*_lock|.*_readers)$/;
 const SETS: [string, MigrationSet][] = [
   ['what is stored', migrations('postgres')],
   ['logs', logMigrations('postgres')],
