@@ -38,7 +38,7 @@ it('waits for a unit that an engine is just starting, and lets nothing start aft
     await closing;
     expect(await deployed).not.toBe('done');
     await next.createApp('other');
-    await expect(next.deploy('other')).rejects.toMatchObject({ code: 'interrupted' });
+    await expect(next.deploy('other')).rejects.toMatchObject({ details: { cause: 'interrupted' } });
     expect(begun).toBe(1);
   } finally {
     release();

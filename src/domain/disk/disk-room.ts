@@ -1,7 +1,7 @@
 /** The reserve of the platform: new code is refused before the disk is so full that databases and apps suffer. */
 import { inTime } from '../../lib/deadline.ts';
 import type { DiskSpace, Probe } from '../diagnosis/probe.ts';
-import { isDiskFull, PlatformError } from '../errors.ts';
+import { isDiskFull, isPlatformError, PlatformError } from '../errors.ts';
 import type { Settings } from '../settings.ts';
 import type { DiskHolders } from './disk-holders.ts';
 
@@ -35,9 +35,10 @@ export async function demandSome({ probe, holders }: Omit<DiskRoomDeps, 'setting
   if (await hasNoRoom({ probe })) throw await fullError({ probe, holders });
 }
 
-/** In place of what was thrown for lack of room, which says less: who holds most. */
+/** In place of what was thrown for lack of room, which says less: who holds most. The failure of a deploy says its cause itself. */
 export function explainsFull(deps: Omit<DiskRoomDeps, 'settings'>): (thrown: unknown) => Promise<unknown> {
-  return async (thrown) => (isDiskFull(thrown) ? fullError(deps, thrown) : thrown);
+  return async (thrown) =>
+    isDiskFull(thrown) && !isPlatformError(thrown, 'deploy.failed') ? fullError(deps, thrown) : thrown;
 }
 
 async function fullError({ probe, holders }: Omit<DiskRoomDeps, 'settings'>, cause?: unknown): Promise<PlatformError> {
