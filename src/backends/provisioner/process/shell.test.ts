@@ -62,6 +62,14 @@ for (const [name, level] of await levelsToTest(LEVELS)) {
       expect(await shell.ended).toEqual({ code: 0, signal: null });
     });
 
+    it('ends when nothing more is typed, also when that is said before it reads', async () => {
+      const { shell, type, shows } = await open();
+      await type('echo "beg"un; sleep 0.3\r');
+      await shows('begun');
+      shell.endInput();
+      expect(await shell.ended).toEqual({ code: 0, signal: null });
+    });
+
     it('hands control keys on to what runs in it', async () => {
       const { shell, type, shows } = await open();
       // Printed by what has the terminal by then.

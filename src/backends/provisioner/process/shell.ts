@@ -23,6 +23,8 @@ const SH = '/bin/sh';
 /** Gives a session a terminal to control; part of the standard system tools. */
 const SETSID = '/usr/bin/setsid';
 
+const END_AGAIN_MS = 250;
+
 /** Throws Failure `cancelled`; `internal` when it cannot be started. */
 export async function openShell(options: ShellOptions): Promise<Shell> {
   if (options.request.signal.aborted) throw cancelled();
@@ -116,11 +118,16 @@ function noShell(): Failure {
 function overTerminal(terminal: OpenTerminal, request: ShellRequest): Omit<Shell, 'ended'> {
   const { input, output } = terminal;
   output.on('data', request.output);
+  // How a terminal says that nothing more is typed. A shell that edits its lines sees none that was typed before its prompt.
+  const endInput = (): void => void written(input, Buffer.from('\u0004'));
   return {
     isTerminal: true,
     write: (bytes) => written(input, bytes),
-    // How a terminal says that nothing more is typed.
-    endInput: () => void written(input, Buffer.from('\u0004')),
+    endInput() {
+      endInput();
+      const again = setInterval(endInput, END_AGAIN_MS);
+      void terminal.closed.then(() => clearInterval(again));
+    },
     resize: (size) => terminal.resize(size),
     hold: (isHeld) => void (isHeld ? output.pause() : output.resume()),
   };
