@@ -119,14 +119,16 @@ function overTerminal(terminal: OpenTerminal, request: ShellRequest): Omit<Shell
   const { input, output } = terminal;
   output.on('data', request.output);
   // How a terminal says that nothing more is typed. A shell that edits its lines sees none that was typed before its prompt.
-  const endInput = (): void => void written(input, Buffer.from('\u0004'));
+  const endInput = (): void => void (input.writableNeedDrain || input.write('\u0004'));
+  let again: NodeJS.Timeout | null = null;
   return {
     isTerminal: true,
     write: (bytes) => written(input, bytes),
     endInput() {
+      if (again !== null) return;
       endInput();
-      const again = setInterval(endInput, END_AGAIN_MS);
-      void terminal.closed.then(() => clearInterval(again));
+      const timer = (again = setInterval(endInput, END_AGAIN_MS));
+      void terminal.closed.then(() => clearInterval(timer));
     },
     resize: (size) => terminal.resize(size),
     hold: (isHeld) => void (isHeld ? output.pause() : output.resume()),
