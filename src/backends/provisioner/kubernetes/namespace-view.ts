@@ -3,6 +3,7 @@ import type { KubernetesClient } from '../../../kubernetes/client.ts';
 import { type Following, follow } from '../../../kubernetes/follow.ts';
 import { KINDS } from '../../../kubernetes/kinds.ts';
 import type { Deployment, Pod } from '../../../kubernetes/objects.ts';
+import { Waiters } from '../../../lib/waiters.ts';
 import { LABELS } from './labels.ts';
 
 interface ViewOptions {
@@ -19,7 +20,7 @@ export class NamespaceView {
   readonly namespace: string;
   readonly #pods: Following<Pod>;
   readonly #deployments: Following<Deployment>;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiters = new Waiters();
 
   constructor({ client, namespace, selector, onPod, onDeployment, onError }: ViewOptions) {
     this.namespace = namespace;
@@ -62,20 +63,11 @@ export class NamespaceView {
 
   /** Resolves with the next change of anything, and when the signal fires. */
   changed(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.#waiting.delete(wake);
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      this.#waiting.add(wake);
-      signal.addEventListener('abort', wake, { once: true });
-      if (signal.aborted) wake();
-    });
+    return this.#waiters.next(signal);
   }
 
   wake(): void {
-    for (const wake of [...this.#waiting]) wake();
+    this.#waiters.wake();
   }
 
   async close(): Promise<void> {

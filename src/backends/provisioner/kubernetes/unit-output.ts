@@ -7,6 +7,7 @@ import { KubernetesError } from '../../../kubernetes/kubernetes-error.ts';
 import type { LogLine } from '../../../kubernetes/logs.ts';
 import type { Pod } from '../../../kubernetes/objects.ts';
 import type { OutputChunk, OutputLine } from '../../../domain/units/provisioner.ts';
+import { Waiters } from '../../../lib/waiters.ts';
 import { CONTAINER } from './desired.ts';
 import { lifeOf } from './pod-state.ts';
 
@@ -141,18 +142,18 @@ export class LastWords {
   #lines: LogLine[] = [];
   #bytes = 0;
   isComplete = false;
-  readonly #waiting = new Set<() => void>();
+  readonly #waiters = new Waiters();
 
   add(line: LogLine): void {
     this.#lines.push(line);
     this.#bytes += line.text.length;
     while (this.#bytes > MAX_LAST_BYTES) this.#bytes -= this.#lines.shift()?.text.length ?? 0;
-    this.#wake();
+    this.#waiters.wake();
   }
 
   complete(): void {
     this.isComplete = true;
-    this.#wake();
+    this.#waiters.wake();
   }
 
   /** True when nothing is left that nobody has read. */
@@ -176,23 +177,7 @@ export class LastWords {
         if (fresh !== null) yield fresh;
       }
       if (isLast) return;
-      if (!this.isComplete) await this.#more(signal);
+      if (!this.isComplete) await this.#waiters.next(signal);
     }
-  }
-
-  #more(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        this.#waiting.delete(wake);
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      this.#waiting.add(wake);
-      signal.addEventListener('abort', wake, { once: true });
-    });
-  }
-
-  #wake(): void {
-    for (const wake of [...this.#waiting]) wake();
   }
 }
