@@ -66,13 +66,13 @@ async function startOnTls(ports: { http: number; tls: number }, env: Record<stri
   return world;
 }
 
-async function pushApp(world: World, name: string): Promise<string> {
+async function pushApp(world: World, name: string, more: Record<string, string> = {}): Promise<string> {
   const ann = await createIdentity();
   closers.push(() => ann.dispose());
   const token = await allowPush(world, ann);
   const body = JSON.stringify({ name, platform: 'nodejs' });
   expect((await world.api('POST', '/apps', { token, body })).status).toBe(200);
-  const work = await createWorkTree(nodeApp('over TLS'), ann);
+  const work = await createWorkTree({ ...nodeApp('over TLS'), ...more }, ann);
   closers.push(() => work.dispose());
   const pushed = await work.push(sshUrl(world, name));
   expect(pushed.code, pushed.stderr).toBe(0);
@@ -197,6 +197,18 @@ describe.skipIf(WITHOUT_PEBBLE !== '')(
       const { failed } = await under(ports.tls, `shop.${DOMAIN}`, () => world.cli(['cert', 'renew', `shop.${DOMAIN}`]));
       expect(failed).toEqual([]);
       expect((await fetchTls(ports.tls, `shop.${DOMAIN}`)).serial).not.toBe(before.serial);
+    });
+
+    it('the name of a process of its own has a certificate of its own', async () => {
+      const { ports, world, pebble } = await withPebble();
+      await pushApp(world, 'shop', {
+        Procfile: 'web: node server.js\nadmin: node server.js\n',
+        'tancho.yaml': 'processes:\n  admin:\n    routed: true\n',
+      });
+      const host = `admin.shop.${DOMAIN}`;
+      const shown = await firstAnswer(world, ports.tls, host);
+      expect(shown, pebble.output()).toMatchObject({ text: 'over TLS', names: `DNS:${host}` });
+      expect(await firstAnswer(world, ports.tls, `shop.${DOMAIN}`)).toMatchObject({ names: `DNS:shop.${DOMAIN}` });
     });
 
     it(`one wildcard is issued by a record that stays, and no order more for ${APPS} apps`, async () => {
