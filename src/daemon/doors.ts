@@ -51,6 +51,7 @@ export async function openDoors(
     listen: config.sshListen,
     hostKeyFile: path.join(config.home, 'ssh_host_ed25519_key'),
     users: useCases.users,
+    audit: useCases.audit,
     sessions,
     logger,
   });

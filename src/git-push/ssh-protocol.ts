@@ -1,8 +1,10 @@
 /** What is said over an SSH connection: who is there, by a key, and which git command is wanted. */
 import ssh2, { type AuthContext, type Connection, type ServerChannel, type Session } from 'ssh2';
+import type { RefusalLog } from '../domain/audit/audit.ts';
 import type { UserCaller } from '../domain/caller.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
 import type { Users } from '../domain/users/users.ts';
+import { keyFingerprint } from '../lib/key-fingerprint.ts';
 import type { Logger } from '../lib/logger.ts';
 import { packetLine } from './packet-line.ts';
 import { appOfPath, refusalText } from './refusal.ts';
@@ -13,6 +15,7 @@ import { keyOwner, type KeyOwner } from './ssh-keys.ts';
 export interface SshProtocolOptions {
   readonly hostKey: string;
   readonly users: Pick<Users, 'bySshKey'>;
+  readonly audit: RefusalLog;
   readonly sessions: GitSessions;
   readonly logger: Logger;
   /** Between signs of life. */
@@ -64,6 +67,8 @@ class Visit {
   /** Null: whether the key is known could not be told. Such a visitor gets no further than to hear that. */
   #owner: KeyOwner | null = null;
   #attempts = 0;
+  /** What was shown last that nobody is known by. */
+  #refused: string | null = null;
   #sessions = 0;
   #idle: NodeJS.Timeout | undefined;
 
@@ -71,8 +76,15 @@ class Visit {
     this.#connection = connection;
     this.#address = address;
     this.#options = options;
-    connection.once('ready', () => this.#endWhenIdle());
-    connection.once('close', () => clearTimeout(this.#idle));
+    connection.once('ready', () => {
+      // Agents offer one key after the other: those before the right one are no attempts of somebody else.
+      this.#refused = null;
+      this.#endWhenIdle();
+    });
+    connection.once('close', () => {
+      clearTimeout(this.#idle);
+      if (this.#refused !== null) this.#noteRefusal(this.#refused, notKnown('Nothing that was shown is known here.'));
+    });
     connection.on('error', (error: Error) => options.logger.debug({ err: error, address }, 'ssh connection'));
     connection.on('authentication', (context) => {
       void this.#authenticate(context);
@@ -93,6 +105,8 @@ class Visit {
     try {
       const owner = await keyOwner(context, { users, logger, address: this.#address });
       if (owner === null) {
+        // Every client begins with `none`, to hear what there is.
+        if (context.method !== 'none') this.#refused = shownBy(context);
         context.reject(['publickey']);
         return;
       }
@@ -155,9 +169,15 @@ class Visit {
   async #callerNow({ fingerprint }: KeyOwner): Promise<UserCaller> {
     const caller = await this.#options.users.bySshKey(fingerprint, this.#address);
     if (caller !== null) return caller;
-    throw new PlatformError('auth.required', 'Your key is no longer known here.', {
-      hint: 'Connect again with another.',
-    });
+    const gone = notKnown('Your key is no longer known here.');
+    this.#noteRefusal(`the key ${fingerprint}`, gone);
+    throw gone;
+  }
+
+  /** Of somebody who gets no further: nobody else sees this connection. */
+  #noteRefusal(shown: string, thrown: PlatformError): void {
+    const caller = { kind: 'anonymous', address: this.#address } as const;
+    this.#options.audit.refused({ caller, action: 'user.login', target: '', detail: `git over SSH, ${shown}` }, thrown);
   }
 
   async #run(channel: ServerChannel, text: string, protocol: string): Promise<void> {
@@ -192,6 +212,15 @@ class Visit {
       refuse(channel, refusalText(error, this.#options.logger));
     }
   }
+}
+
+function notKnown(message: string): PlatformError {
+  return new PlatformError('auth.required', message, { hint: 'Connect again with another key.' });
+}
+
+/** Nothing of a password. */
+function shownBy(context: AuthContext): string {
+  return context.method === 'publickey' ? `the key ${keyFingerprint(context.key.data)}` : `by ${context.method}`;
 }
 
 /** What git shows as `fatal: remote error: ...`, instead of guessing about access rights. */

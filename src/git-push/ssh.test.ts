@@ -76,6 +76,20 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     expect(entry?.fields).toMatchObject({ fingerprint: expect.stringMatching(/^SHA256:.{43}$/), address: '127.0.0.1' });
   });
 
+  it('has it recorded when somebody gets no further, once for each connection, and not which keys come before the right one', async () => {
+    const [one, other] = [world.key('ed25519'), world.key('ecdsa')];
+    world.refused.length = 0;
+    expect((await ssh(one, ['-i', ann])).stderr).toContain('Hi ann@example.com!');
+    expect((await ssh(one, ['-i', other])).code).toBe(255);
+    await expect.poll(() => world.refused).toHaveLength(1);
+    expect(world.refused[0]).toMatchObject({
+      caller: { kind: 'anonymous', address: '127.0.0.1' },
+      action: 'user.login',
+      detail: expect.stringMatching(/^git over SSH, the key SHA256:.{43}$/),
+    });
+    expect(world.refused).toHaveLength(1);
+  });
+
   it('tells the owner of a good key that it cannot be looked up, and does nothing else', async () => {
     world.onLookup = () => Promise.reject(new PlatformError('unavailable', 'db.internal is away'));
     const work = await world.work({ lookup: 'x' });
@@ -89,6 +103,7 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
   });
 
   it('denies passwords, and a known key whose signature is not its own', async () => {
+    world.refused.length = 0;
     const attempt = (config: ssh2.ConnectConfig): Promise<string> =>
       new Promise((resolve) => {
         const client = new ssh2.Client();
@@ -114,6 +129,11 @@ describe.skipIf(missing.length > 0)('the ssh door', () => {
     }
     expect(await attempt({ agent: new Thief() })).toContain('authentication methods failed');
     expect(world.logs.some(({ message }) => message === 'ssh key with a wrong signature')).toBe(true);
+    await expect.poll(() => world.refused).toHaveLength(2);
+    expect(world.refused.map(({ detail }) => detail)).toEqual([
+      'git over SSH, by password',
+      expect.stringContaining('the key SHA256:'),
+    ]);
   });
 
   it('greets people, under any user name, and does nothing else for them', async () => {

@@ -4,6 +4,7 @@
  */
 import { createServer, type AddressInfo, type Socket } from 'node:net';
 import type { Server } from 'ssh2';
+import type { RefusalLog } from '../domain/audit/audit.ts';
 import type { Users } from '../domain/users/users.ts';
 import { listening } from '../lib/listening.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -18,6 +19,8 @@ interface SshDoorOptions {
   /** Made at the first start. */
   readonly hostKeyFile: string;
   readonly users: Pick<Users, 'bySshKey'>;
+  /** Told of connections that end without a login. */
+  readonly audit: RefusalLog;
   readonly sessions: GitSessions;
   readonly logger: Logger;
   /** Milliseconds a connection may take to show a known key. */
@@ -35,7 +38,7 @@ const KEEPALIVE_MS = 15_000;
 const SILENCE_MS = 4 * KEEPALIVE_MS;
 
 export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
-  const { listen, users, sessions, logger } = options;
+  const { listen, users, audit, sessions, logger } = options;
   const hostKey = await loadHostKey(options.hostKeyFile);
   const sockets = new Set<Socket>();
   const visitors = new Visitors(options);
@@ -46,7 +49,7 @@ export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
     // With the first connection: until then its memory would be for nothing.
     const { createSshProtocol } = await import('./ssh-protocol.ts');
     protocol ??= createSshProtocol({
-      ...{ hostKey, users, sessions, logger, keepaliveMs: KEEPALIVE_MS },
+      ...{ hostKey, users, audit, sessions, logger, keepaliveMs: KEEPALIVE_MS },
       loggedIn: (address, port) => visitors.loggedIn(address, port),
       track(work) {
         running.add(work);

@@ -81,7 +81,7 @@ export async function createGitWorld(
   const hostKeyFile = join(root, 'keys', 'host');
   const listen = { host: '127.0.0.1', port: 0 };
   const timeout = options.authTimeoutMs === undefined ? {} : { authTimeoutMs: options.authTimeoutMs };
-  const ssh = await createSshDoor({ listen, hostKeyFile, users, sessions, logger, ...timeout });
+  const ssh = await createSshDoor({ listen, hostKeyFile, users, audit, sessions, logger, ...timeout });
   const server = await listenFor(createGitHttp({ users, audit, sessions, logger }));
   const httpPort = (server.address() as AddressInfo).port;
 
