@@ -31,7 +31,7 @@ interface Printing {
   readonly path: string;
   readonly stop: AbortController;
   readonly die: () => void;
-  readonly told: { entries: number; cursors: string[] };
+  readonly reported: { entries: number; cursors: string[] };
   readonly carried: Promise<Carried>;
 }
 
@@ -40,20 +40,20 @@ function printing(app: string, { secrets = [] as string[], text = '', from = 0, 
   writeFileSync(path, text, { flag: 'a' });
   const stop = new AbortController();
   const { promise: gone, resolve: die } = Promise.withResolvers<void>();
-  const told: Printing['told'] = { entries: 0, cursors: [] };
+  const reported: Printing['reported'] = { entries: 0, cursors: [] };
   const carried = thread.carry({
     unit: { id: index === 0 ? `unit-of-${app}` : `unit-${index}-of-${app}`, app, index, process: 'web', release: 1 },
     forms: secretForms(secrets),
     before: '',
     file: { path, from, gone },
     onStored: async (entries, cursor) => {
-      told.entries += entries;
-      told.cursors.push(cursor);
+      reported.entries += entries;
+      reported.cursors.push(cursor);
     },
     signal: stop.signal,
   });
   carried.catch(() => undefined);
-  return { path, stop, die, told, carried };
+  return { path, stop, die, reported, carried };
 }
 
 const messages = async (app: string): Promise<string[]> =>
@@ -68,8 +68,8 @@ it('carries what a unit prints until it is gone, and tells of all of it', async 
   expect(await messages('shop')).toEqual(['one', 'two', 'three', 'and a half']);
   const [entry] = await store.query({ app: 'shop', lines: 1 });
   expect(entry).toMatchObject({ unit: 'shop/0', unitId: 'unit-of-shop', source: 'web', release: 1 });
-  expect(unit.told.entries).toBe(4);
-  expect(unit.told.cursors.at(-1)).toBe(await store.cursor('unit-of-shop'));
+  expect(unit.reported.entries).toBe(4);
+  expect(unit.reported.cursors.at(-1)).toBe(await store.cursor('unit-of-shop'));
 });
 
 it('replaces private values, across the pieces of a line, too', async () => {
@@ -81,7 +81,7 @@ it('replaces private values, across the pieces of a line, too', async () => {
   expect(await messages('shop')).toEqual(['it is ***', 'second half of ***', '***, and more']);
 });
 
-it('stops where it is told to, and what comes next goes on from there', async () => {
+it('stops where it is asked to, and what comes next goes on from there', async () => {
   const first = printing('shop', { text: 'one\n' });
   await until(async () => (await messages('shop')).length === 1, { what: 'the first line' });
   first.stop.abort();
@@ -134,7 +134,7 @@ it('gives each app its turn, however many units of another one print', async () 
   await Promise.all(loud.map((unit) => unit.carried));
 });
 
-it('that is lost loses nothing: who was carried is told, and the store says where to go on', async () => {
+it('that is lost loses nothing: whoever was carried hears of it, and the store says where to go on', async () => {
   const lines = Array.from({ length: 50_000 }, (_, n) => `line ${n}`);
   const unit = printing('shop', { text: `${lines.join('\n')}\n` });
   await until(async () => (await store.cursor('unit-of-shop')) !== null, { what: 'some of it' });

@@ -12,12 +12,12 @@ import type { LogStore } from '../domain/logs/log-store.ts';
 import { UnitWriter } from '../domain/logs/unit-writer.ts';
 import { KeyedQueue } from '../lib/keyed-queue.ts';
 import { SILENT } from '../lib/logger.ts';
-import { type Answer, type CarriedFile, type Order, type Stored, textOf, type WriteRequest } from './messages.ts';
+import { type CarriedFile, type Command, type Reply, type Stored, textOf, type WriteRequest } from './messages.ts';
 
 /** Whoever has printed nothing for so long is no longer read here. */
 const QUIET_MS = 10_000;
-/** Between two tellings of what is stored: each has files looked at. */
-const TELL_MS = 50;
+/** Between two reports of what is stored: each has files looked at. */
+const REPORT_MS = 50;
 /** Below control and apps, above what has no hurry: on Linux this is of the calling thread only. */
 const NICENESS = 5;
 const STEPS_OF_A_READ = 2;
@@ -30,30 +30,30 @@ interface Carried {
 class LogThread {
   readonly #store: LogStore;
   readonly #journal: Pick<Journal, 'append'>;
-  readonly #answer: (answer: Answer) => void;
+  readonly #reply: (reply: Reply) => void;
   readonly #carried = new Map<number, Carried>();
   /** One at a time for each app. */
   readonly #turns = new KeyedQueue();
-  readonly #untold = new Map<number, Stored>();
-  #isHeard = true;
+  readonly #unreported = new Map<number, Stored>();
+  #isAcknowledged = true;
   readonly #works = new Set<Promise<void>>();
 
-  constructor(store: LogStore, answer: (answer: Answer) => void) {
+  constructor(store: LogStore, reply: (reply: Reply) => void) {
     this.#store = store;
     this.#journal = new Journal({ logStore: store, now: () => new Date(), logger: SILENT });
-    this.#answer = answer;
+    this.#reply = reply;
   }
 
-  take(order: Order): void {
-    if (order.kind === 'carry') return this.#begin(this.#carry(order.id, order.file));
-    if (order.kind === 'write') return this.#begin(this.#write(order.id, order.write));
-    if (order.kind === 'gone') return this.#carried.get(order.id)?.gone();
-    if (order.kind === 'stop') return this.#carried.get(order.id)?.stop.abort();
-    if (order.kind === 'close') return void this.#close();
+  take(command: Command): void {
+    if (command.kind === 'carry') return this.#begin(this.#carry(command.id, command.file));
+    if (command.kind === 'write') return this.#begin(this.#write(command.id, command.write));
+    if (command.kind === 'gone') return this.#carried.get(command.id)?.gone();
+    if (command.kind === 'stop') return this.#carried.get(command.id)?.stop.abort();
+    if (command.kind === 'close') return void this.#close();
     setTimeout(() => {
-      this.#isHeard = true;
-      this.#tell();
-    }, TELL_MS);
+      this.#isAcknowledged = true;
+      this.#report();
+    }, REPORT_MS);
   }
 
   /** Never rejects. */
@@ -86,29 +86,29 @@ class LogThread {
     }
     clearTimeout(quiet);
     this.#carried.delete(id);
-    const last = this.#untold.get(id) ?? null;
-    this.#untold.delete(id);
+    const last = this.#unreported.get(id) ?? null;
+    this.#unreported.delete(id);
     const { before: next } = writer;
-    this.#answer({ kind: 'carried', id, last, before: next, failure: failure === null ? null : textOf(failure) });
+    this.#reply({ kind: 'carried', id, last, before: next, failure: failure === null ? null : textOf(failure) });
   }
 
   #note({ id, entries, cursor }: Stored): void {
-    this.#untold.set(id, { id, entries: entries + (this.#untold.get(id)?.entries ?? 0), cursor });
-    this.#tell();
+    this.#unreported.set(id, { id, entries: entries + (this.#unreported.get(id)?.entries ?? 0), cursor });
+    this.#report();
   }
 
-  #tell(): void {
-    if (!this.#isHeard || this.#untold.size === 0) return;
-    this.#isHeard = false;
-    this.#answer({ kind: 'stored', stored: [...this.#untold.values()] });
-    this.#untold.clear();
+  #report(): void {
+    if (!this.#isAcknowledged || this.#unreported.size === 0) return;
+    this.#isAcknowledged = false;
+    this.#reply({ kind: 'stored', stored: [...this.#unreported.values()] });
+    this.#unreported.clear();
   }
 
   async #write(id: number, write: WriteRequest): Promise<void> {
     try {
-      this.#answer({ kind: 'written', id, value: await written(this.#store, write) });
+      this.#reply({ kind: 'written', id, value: await written(this.#store, write) });
     } catch (error) {
-      this.#answer({ kind: 'failed', id, error: textOf(error) });
+      this.#reply({ kind: 'failed', id, error: textOf(error) });
     }
   }
 
@@ -150,9 +150,9 @@ async function run(): Promise<void> {
   if (port === null) throw new Error('This is the program of a thread.');
   setPriority(0, NICENESS);
   const store = await createSqlLogStore(workerData as SqlLogStoreOptions, { logger: SILENT });
-  const thread = new LogThread(store, (answer) => port.postMessage(answer));
-  // What was asked meanwhile waits in the port.
-  port.on('message', (order: Order) => thread.take(order));
+  const thread = new LogThread(store, (reply) => port.postMessage(reply));
+  // Commands that came meanwhile wait in the port.
+  port.on('message', (command: Command) => thread.take(command));
 }
 
 await run();

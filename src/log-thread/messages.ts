@@ -1,4 +1,4 @@
-/** What control and the thread of the log say to each other. */
+/** The protocol between control and the thread of the log: commands one way, replies the other. */
 import type { LogStore } from '../domain/logs/log-store.ts';
 import type { PrintingUnit } from '../domain/logs/output-carrier.ts';
 import { ERROR_CODES, type ErrorCode, PlatformError } from '../domain/errors.ts';
@@ -30,15 +30,15 @@ export interface CarriedFile {
   readonly missing?: MissingOutput;
 }
 
-/** `id`: of what was asked. */
-export type Order =
+/** `id`: of the request that it is, or is about. */
+export type Command =
   | { readonly kind: 'carry'; readonly id: number; readonly file: CarriedFile }
   /** Nothing more is written to its file. */
   | { readonly kind: 'gone'; readonly id: number }
   | { readonly kind: 'stop'; readonly id: number }
   | { readonly kind: 'write'; readonly id: number; readonly write: WriteRequest }
-  /** What was told has been dealt with: the next may come. */
-  | { readonly kind: 'heard' }
+  /** Acknowledges a `stored`: the next one may come. */
+  | { readonly kind: 'ack' }
   /** Nothing more is asked: it ends when it has closed the store. */
   | { readonly kind: 'close' };
 
@@ -49,9 +49,9 @@ export interface Stored {
   readonly cursor: string;
 }
 
-export type Answer =
+export type Reply =
   | { readonly kind: 'stored'; readonly stored: readonly Stored[] }
-  /** `last`: what was stored and not told yet. */
+  /** `last`: what was stored since the last `stored`. */
   | {
       readonly kind: 'carried';
       readonly id: number;

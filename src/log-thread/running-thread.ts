@@ -1,34 +1,34 @@
-/** One life of the thread of the log: what is asked of it, and that nothing asked is left without an answer. */
+/** One life of the thread of the log: requests to it, and that none is left without a reply. */
 import { extname } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import type { SqlLogStoreOptions } from '../backends/log-store/sql/index.ts';
 import { PlatformError } from '../domain/errors.ts';
 import type { Carried, CarryRequest } from '../domain/logs/output-carrier.ts';
 import { bestEffort, type Logger } from '../lib/logger.ts';
-import { type Answer, errorOf, type Order, type Stored, type WriteRequest } from './messages.ts';
+import { type Command, errorOf, type Reply, type Stored, type WriteRequest } from './messages.ts';
 
 /** Of its heap: some pieces of output, and a block that is sealed. */
 const HEAP_MB = 96;
 const YOUNG_HEAP_MB = 8;
 
-interface Asked {
+interface Pending {
   readonly onStored: CarryRequest['onStored'] | null;
-  readonly answer: (value: unknown) => void;
-  readonly fail: (error: Error) => void;
+  readonly resolve: (value: unknown) => void;
+  readonly reject: (error: Error) => void;
 }
 
 interface Events {
-  /** Nobody waits for an answer any more. */
+  /** No request is pending any more. */
   readonly onIdle: () => void;
   readonly onEnd: () => void;
 }
 
 export class RunningThread {
-  /** Never rejects; null: it could not be begun, and what was asked has failed. */
+  /** Never rejects; null: it could not be begun, and what was pending has failed. */
   readonly #worker: Promise<Worker | null>;
   readonly #logger: Logger;
   readonly #events: Events;
-  readonly #asked = new Map<number, Asked>();
+  readonly #pending = new Map<number, Pending>();
   readonly #ended = Promise.withResolvers<void>();
   #last = 0;
 
@@ -42,7 +42,7 @@ export class RunningThread {
   }
 
   get isIdle(): boolean {
-    return this.#asked.size === 0;
+    return this.#pending.size === 0;
   }
 
   async carry({ unit, forms, before, file, onStored, signal }: CarryRequest): Promise<Carried> {
@@ -50,27 +50,27 @@ export class RunningThread {
     const { path, from, missing } = file;
     const carried = { unit: { id: unitId, app, index, process, release }, forms, before, path, from };
     const id = ++this.#last;
-    const stop = (): void => this.#tell({ kind: 'stop', id });
+    const stop = (): void => this.#send({ kind: 'stop', id });
     signal.addEventListener('abort', stop);
     try {
-      const order = { kind: 'carry', id, file: missing === undefined ? carried : { ...carried, missing } } as const;
-      const answer = this.#ask(order, onStored);
-      void file.gone.then(() => this.#tell({ kind: 'gone', id }));
-      return (await answer) as Carried;
+      const command = { kind: 'carry', id, file: missing === undefined ? carried : { ...carried, missing } } as const;
+      const reply = this.#request(command, onStored);
+      void file.gone.then(() => this.#send({ kind: 'gone', id }));
+      return (await reply) as Carried;
     } finally {
       signal.removeEventListener('abort', stop);
     }
   }
 
   write(write: WriteRequest): Promise<unknown> {
-    return this.#ask({ kind: 'write', id: ++this.#last, write }, null);
+    return this.#request({ kind: 'write', id: ++this.#last, write }, null);
   }
 
-  /** Resolves when it has ended; nothing is to be asked any more. */
+  /** Resolves when it has ended; no request may follow. */
   async close(): Promise<void> {
     // Whoever waits for it keeps this process alive.
     (await this.#worker)?.ref();
-    this.#tell({ kind: 'close' });
+    this.#send({ kind: 'close' });
     await this.#ended.promise;
   }
 
@@ -81,7 +81,7 @@ export class RunningThread {
     const worker = new threads.Worker(program, { workerData: options, resourceLimits });
     worker.unref();
     let reason: unknown = new Error('it has ended');
-    worker.on('message', (answer: Answer) => this.#take(answer));
+    worker.on('message', (reply: Reply) => this.#take(reply));
     worker.on('error', (error) => {
       reason = error;
     });
@@ -89,48 +89,48 @@ export class RunningThread {
     return worker;
   }
 
-  #ask(order: Extract<Order, { kind: 'carry' | 'write' }>, onStored: Asked['onStored']): Promise<unknown> {
-    return new Promise((answer, fail) => {
-      this.#asked.set(order.id, { onStored, answer, fail });
-      this.#tell(order);
+  #request(command: Extract<Command, { kind: 'carry' | 'write' }>, onStored: Pending['onStored']): Promise<unknown> {
+    return new Promise((resolve, reject) => {
+      this.#pending.set(command.id, { onStored, resolve, reject });
+      this.#send(command);
     });
   }
 
-  #tell(order: Order): void {
-    void this.#worker.then((worker) => worker?.postMessage(order));
+  #send(command: Command): void {
+    void this.#worker.then((worker) => worker?.postMessage(command));
   }
 
-  #take(answer: Answer): void {
-    if (answer.kind === 'stored') {
-      void Promise.all(answer.stored.map((stored) => this.#note(stored))).then(() => this.#tell({ kind: 'heard' }));
+  #take(reply: Reply): void {
+    if (reply.kind === 'stored') {
+      void Promise.all(reply.stored.map((stored) => this.#note(stored))).then(() => this.#send({ kind: 'ack' }));
       return;
     }
-    if (answer.kind === 'carried') {
-      const { id, last, before, failure } = answer;
+    if (reply.kind === 'carried') {
+      const { id, last, before, failure } = reply;
       const carried: Carried = { before, failure: failure === null ? null : errorOf(failure) };
       const noted = last === null ? Promise.resolve() : this.#note(last);
-      void noted.then(() => this.#over(id, (asked) => asked.answer(carried)));
-    } else if (answer.kind === 'written') this.#over(answer.id, (asked) => asked.answer(answer.value));
-    else this.#over(answer.id, (asked) => asked.fail(errorOf(answer.error)));
+      void noted.then(() => this.#settle(id, (pending) => pending.resolve(carried)));
+    } else if (reply.kind === 'written') this.#settle(reply.id, (pending) => pending.resolve(reply.value));
+    else this.#settle(reply.id, (pending) => pending.reject(errorOf(reply.error)));
   }
 
   #note({ id, entries, cursor }: Stored): Promise<void> {
-    const asked = this.#asked.get(id);
+    const pending = this.#pending.get(id);
     return bestEffort(this.#logger, 'giving back the room of what is in the log', async () =>
-      asked?.onStored?.(entries, cursor),
+      pending?.onStored?.(entries, cursor),
     );
   }
 
-  #over(id: number, tell: (asked: Asked) => void): void {
-    const asked = this.#asked.get(id);
-    this.#asked.delete(id);
-    if (asked !== undefined) tell(asked);
+  #settle(id: number, how: (pending: Pending) => void): void {
+    const pending = this.#pending.get(id);
+    this.#pending.delete(id);
+    if (pending !== undefined) how(pending);
     if (this.isIdle) this.#events.onIdle();
   }
 
   #end(reason: unknown): void {
-    const left = [...this.#asked.values()];
-    this.#asked.clear();
+    const left = [...this.#pending.values()];
+    this.#pending.clear();
     this.#events.onEnd();
     this.#ended.resolve();
     if (left.length === 0) return;
@@ -138,6 +138,6 @@ export class RunningThread {
     const error = new PlatformError('unavailable', 'The thread that writes the log has ended.', {
       hint: 'Another one begins when it is needed: try again.',
     });
-    for (const { fail } of left) fail(error);
+    for (const { reject } of left) reject(error);
   }
 }

@@ -22,7 +22,7 @@ export async function prepareDependencies(
   const { steps } = dependencies;
   if (steps.length === 0) return null;
   const versions = Object.fromEntries(build.programs.map((program) => [program.program, program.version]));
-  for (const [index, fetched] of build.fetched.entries()) versions[`brought-${index}`] = fetched.version;
+  for (const [index, fetched] of build.fetched.entries()) versions[`fetched-${index}`] = fetched.version;
   if (build.base !== null) versions['base'] = build.base.image.split('@')[1] ?? '';
   const plain = steps.map((step) => step.run);
   const neverKept = typeof dependencies.neverKept === 'string';
