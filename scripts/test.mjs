@@ -35,7 +35,13 @@ async function runTests(args) {
   rmSync(resultFile, { force: true });
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
     cwd: root,
-    env: { ...process.env, TANCHO_TEST_RESULT: resultFile, TANCHO_TEST_DIST: join(root, 'dist') },
+    // TANCHO_TEST_RUN: where what several files need is kept until the end.
+    env: {
+      ...process.env,
+      TANCHO_TEST_RESULT: resultFile,
+      TANCHO_TEST_DIST: join(root, 'dist'),
+      TANCHO_TEST_RUN: folder,
+    },
     stdio: 'inherit',
   });
   const exitCode = await new Promise((resolve) => {

@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { QUICK_NETWORK } from '../../test/support/slow.ts';
 import { childEnd } from './child-end.ts';
 import { probeSandbox } from './probe.ts';
 import { REFUSED_CALLS } from './seccomp/system-calls.ts';
@@ -11,7 +12,12 @@ const home = mkdtempSync(join(tmpdir(), 'tancho-docker-'));
 chmodSync(home, 0o711);
 const code = join(home, 'code');
 mkdirSync(code);
-const sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'bubblewrap' }).catch(String);
+const sandbox = await probeSandbox({
+  stateDir: join(home, 'state'),
+  home,
+  level: 'bubblewrap',
+  network: { mode: QUICK_NETWORK, allowed: [] },
+}).catch(String);
 if (typeof sandbox === 'string') console.warn(`the sandbox is not compared: ${sandbox}`);
 
 afterAll(async () => {

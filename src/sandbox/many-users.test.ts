@@ -3,6 +3,7 @@ import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync } fro
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { QUICK_NETWORK } from '../../test/support/slow.ts';
 import { childEnd } from './child-end.ts';
 import { hasUserRange, userMap } from './plan-many-users.ts';
 import { probeSandbox } from './probe.ts';
@@ -12,7 +13,12 @@ const home = mkdtempSync(join(tmpdir(), 'tancho-users-'));
 let sandbox: Sandbox;
 beforeAll(async () => {
   chmodSync(home, 0o700);
-  sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'auto' });
+  sandbox = await probeSandbox({
+    stateDir: join(home, 'state'),
+    home,
+    level: 'auto',
+    network: { mode: QUICK_NETWORK, allowed: [] },
+  });
 });
 afterAll(async () => {
   await sandbox.close();

@@ -16,11 +16,12 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SLOW } from '../../test/support/slow.ts';
+import { QUICK_NETWORK, SLOW } from '../../test/support/slow.ts';
 import { probeSandbox } from './probe.ts';
 import type { Sandbox, SandboxLevel, SandboxProcess, SandboxRequest } from './sandbox.ts';
 
 const isRoot = process.getuid?.() === 0;
+const NETWORK = { mode: QUICK_NETWORK, allowed: [] } as const;
 const NO_LIMITS = { memoryBytes: 0, cpuMillis: 0, processes: 0 };
 
 /** A home other users can enter, unlike a bare mkdtemp. */
@@ -33,7 +34,7 @@ function makeHome(mode = 0o711): string {
 async function available(level: SandboxLevel): Promise<string | null> {
   const home = makeHome();
   try {
-    await (await probeSandbox({ stateDir: join(home, 'state'), home, level })).close();
+    await (await probeSandbox({ stateDir: join(home, 'state'), home, level, network: NETWORK })).close();
     return null;
   } catch (error) {
     return (error as Error).message;
@@ -60,7 +61,7 @@ for (const level of tested) {
     let count = 0;
 
     beforeAll(async () => {
-      sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level });
+      sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level, network: NETWORK });
     });
     afterAll(async () => {
       await sandbox.close();
@@ -180,10 +181,10 @@ for (const level of tested) {
 
     it('clears up after commands of a platform that was killed', async () => {
       const started = await start('sleep 1000');
-      await (await probeSandbox({ stateDir: join(home, 'state'), home, level })).close();
+      await (await probeSandbox({ stateDir: join(home, 'state'), home, level, network: NETWORK })).close();
       expect(await sandbox.alive(started)).toBe(true);
       writeFileSync(join(home, 'state', 'bound', started.id), '1 0');
-      await (await probeSandbox({ stateDir: join(home, 'state'), home, level })).close();
+      await (await probeSandbox({ stateDir: join(home, 'state'), home, level, network: NETWORK })).close();
       expect(await sandbox.alive(started)).toBe(false);
       expect(readdirSync(join(home, 'state', 'bound'))).toEqual([]);
       expect(readdirSync(join(home, 'state', 'status'))).toEqual([]);
@@ -262,7 +263,7 @@ describe('probe', () => {
     skip(!isRoot, 'only root may become other users');
     skip(missing.get('user') !== null, missing.get('user') ?? '');
     const home = makeHome(0o700);
-    const options = { stateDir: join(home, 'state'), home };
+    const options = { stateDir: join(home, 'state'), home, network: NETWORK };
     try {
       await expect(probeSandbox({ ...options, level: 'user' })).rejects.toThrow(/other users cannot enter/);
       const found = await probeSandbox({ ...options, level: 'auto' });
@@ -277,7 +278,7 @@ describe('probe', () => {
     const home = makeHome();
     mkdirSync(join(home, 'state'));
     writeFileSync(join(home, 'state', 'cgroups.json'), '[{"version');
-    const sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'auto' });
+    const sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'auto', network: NETWORK });
     expect(sandbox.description).not.toBe('');
     await sandbox.close();
     rmSync(home, { recursive: true, force: true });

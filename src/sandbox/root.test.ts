@@ -13,6 +13,7 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { QUICK_NETWORK } from '../../test/support/slow.ts';
 import { probeSandbox } from './probe.ts';
 import type { Sandbox, SandboxRequest } from './sandbox.ts';
 
@@ -26,7 +27,12 @@ let count = 0;
 beforeAll(async () => {
   // As below a home of root, which nobody else may enter.
   chmodSync(home, 0o700);
-  sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'auto' });
+  sandbox = await probeSandbox({
+    stateDir: join(home, 'state'),
+    home,
+    level: 'auto',
+    network: { mode: QUICK_NETWORK, allowed: [] },
+  });
 });
 afterAll(async () => {
   await sandbox.close();

@@ -350,9 +350,9 @@ export const ACTIONS: readonly Action[] = [...OF_APPS, ...OF_SERVICES, ...OF_PEO
 
 /** What is sent by no button of a screen, and tested where the sending is. */
 export const ELSEWHERE: Readonly<Partial<Record<Line, string>>> = {
-  'POST /auth/session': 'signing in: first-steps.test.ts',
-  'DELETE /auth/session': 'signing out: first-steps.test.ts',
-  'POST /users/{email}/password': 'a forgotten password: first-steps.test.ts',
+  'POST /auth/session': 'signing in: first-steps.long.test.ts',
+  'DELETE /auth/session': 'signing out: first-steps.long.test.ts',
+  'POST /users/{email}/password': 'a forgotten password: first-steps.long.test.ts',
   'POST /apps/{app}/deploy/cancel': 'a deploy that goes on: actions.long.test.ts',
 };
 

@@ -1,5 +1,6 @@
 /** A steady stream of requests to an app through the edge, over keep-alive connections, that remembers every failure. */
 import http from 'node:http';
+import { SLOW } from './slow.ts';
 import { until } from './until.ts';
 import type { World } from './world.ts';
 
@@ -13,7 +14,8 @@ export interface Load {
   }>;
 }
 
-const PAUSE_MS = 2;
+/** Of each connection between two requests. Generator, edge and app would take a whole processor from what is tested. */
+const PAUSE_MS = SLOW ? 2 : 10;
 
 export function createLoad(world: World, app: string, connections: number): Load {
   const [host = '', port = ''] = world.edge.split(':');

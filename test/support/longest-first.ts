@@ -1,13 +1,29 @@
 /**
- * The order of test files. First those that start many programs: a fork copies the tables of the memory of its worker, which grows with
- * every file that has run in it (0.7 ms with 50 MB, 11 ms with 350 MB). Then what takes long, so that nothing long is left at the end, and
- * what is short by its size.
+ * The order of test files. First what takes minutes, for what is begun last ends last, and then one processor waits for it. Then those that
+ * start many programs: a fork copies the tables of the memory of its worker, which grows with every file that has run in it (0.7 ms with
+ * 50 MB, 11 ms with 350 MB). Then what else takes long, and what is short by its size.
  */
 import { existsSync } from 'node:fs';
 import { relative } from 'node:path';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const FIRST = [
+/** Run with TANCHO_TEST_SLOW=1 only. */
+const MINUTES = [
+  'test/dashboard/screens.long.test.ts',
+  'test/dashboard/error-states.long.test.ts',
+  'test/corpus/hints-quick.long.test.ts',
+  'test/corpus/pushed-others.long.test.ts',
+  'test/corpus/hints-languages.long.test.ts',
+  'test/corpus/pushed-python.long.test.ts',
+  'test/corpus/pushed-node.long.test.ts',
+  'test/neighbours/greedy.long.test.ts',
+  'test/scenarios/mixed-load.long.test.ts',
+  'test/neighbours/fast-writer.long.test.ts',
+  'test/neighbours/pairs.long.test.ts',
+  'test/scenarios/upgrade.long.test.ts',
+];
+
+const HEAVY = [
   'src/backends/provisioner/process/process-provisioner.test.ts',
   'test/corpus/pushed.test.ts',
   'src/git-push/push.test.ts',
@@ -36,15 +52,12 @@ const FIRST = [
   'test/scenarios/crash.test.ts',
   'test/scenarios/no-failed-request.test.ts',
   'test/scenarios/welcome.test.ts',
-  'test/dashboard/first-steps.test.ts',
   'test/platforms/python-scripts.test.ts',
   'src/backends/router/edge/edge-addresses.test.ts',
   'src/backends/router/edge/edge-handover.test.ts',
   'src/backends/router/edge/edge-router.test.ts',
   'src/backends/router/edge/edge-workers.test.ts',
   'src/backends/router/edge/edge-tls.test.ts',
-  'src/providers/check/check.test.ts',
-  'src/cli/provider/provider.test.ts',
   'src/lib/remove-tree.test.ts',
   'src/backends/log-store/sql/sql-log-store.test.ts',
   'test/contract/contract.test.ts',
@@ -57,6 +70,8 @@ const FIRST = [
   'test/domain/service-sequences.test.ts',
 ];
 
+const FIRST = [...MINUTES, ...HEAVY];
+
 export class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const { root } = this.ctx.config;
@@ -64,7 +79,8 @@ export class LongestFirst extends BaseSequencer {
     if (gone.length > 0)
       throw new Error(`test/support/longest-first.ts names files that are not there: ${gone.join(', ')}`);
     const places = new Map(FIRST.map((name, place) => [name, place]));
-    const placeOf = ({ moduleId }: TestSpecification): number => places.get(relative(root, moduleId)) ?? FIRST.length;
+    const placeOf = ({ moduleId }: TestSpecification): number =>
+      places.get(relative(root, moduleId)) ?? FIRST.length + (moduleId.endsWith('.long.test.ts') ? 0 : 1);
     // Sorting is stable: among others it stays as it is by default.
     return (await super.sort(files)).sort((a, b) => placeOf(a) - placeOf(b));
   }

@@ -1,19 +1,11 @@
 import { readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { CliWorld, type Ran } from '../../../test/support/cli-world.ts';
-import { createTestDatabase } from '../../../test/support/postgres.ts';
-import { startRedis } from '../../../test/support/redis.ts';
 import { request } from '../../../test/support/world.ts';
 import { type MockProvider, startMockProvider } from '../../providers/mock/mock.ts';
-
-const database = await createTestDatabase();
-const redis = await startRedis();
-afterAll(async () => {
-  await database?.dispose();
-  await redis?.dispose();
-});
+import { checkedProvider, said, servedDuring } from './provider-world.ts';
 
 let world: CliWorld;
 let mock: MockProvider | null = null;
@@ -26,54 +18,9 @@ afterEach(async () => {
   mock = null;
 });
 
-interface Served extends Ran {
-  readonly seen: string;
-}
-
-/** Runs a provider until it has said that it is ready and `work` is done, then ends it as Ctrl-C does. */
-async function during(
-  argv: readonly string[],
-  work: (out: string) => Promise<void>,
-  env: Record<string, string> = {},
-): Promise<Served> {
-  const stopping = new AbortController();
-  let out = '';
-  let failure: unknown = null;
-  const ran = await world.run(['provider', ...argv, '--listen', '127.0.0.1:0'], {
-    env,
-    signal: stopping.signal,
-    onOut: (text) => {
-      const wasReady = isReady(out);
-      out += text;
-      if (wasReady || !isReady(out)) return;
-      work(out)
-        .catch((error: unknown) => (failure = error))
-        .finally(() => stopping.abort());
-    },
-  });
-  if (failure !== null) throw failure;
-  return { ...ran, seen: out };
-}
-
-function isReady(out: string): boolean {
-  return out.includes('Ctrl-C stops') || out.trimEnd().endsWith('}');
-}
-
-function said(out: string, label: string): string {
-  return new RegExp(`^${label}: +(\\S+)`, 'm').exec(out)?.[1] ?? '';
-}
-
-/** Checks the provider that says this with the command that the guide names. */
-async function checked(out: string): Promise<void> {
-  const argv = ['provider', 'check', said(out, 'Address'), '--username', said(out, 'Username')];
-  const ran = await world.run(argv, { env: { TANCHO_PROVIDER_PASSWORD: said(out, 'Password') } });
-  expect(ran.out).toContain('The contract holds: ');
-  expect({ code: ran.code, err: ran.err }).toEqual({ code: 0, err: '' });
-}
-
 describe('what a provider prints', () => {
   it('is an address, new credentials, and a manifest that has both', async () => {
-    const { code, out } = await during(['mock', '--name', 'fake'], checked);
+    const { code, out } = await servedDuring(world, ['mock', '--name', 'fake'], (out) => checkedProvider(world, out));
     expect(code).toBe(0);
     const manifest = parse(out.slice(out.indexOf('id: '), out.indexOf('Ctrl-C')).trim()) as unknown;
     expect(manifest).toEqual({
@@ -90,26 +37,26 @@ describe('what a provider prints', () => {
     const env = { TANCHO_PROVIDER_PASSWORD: 'given-secret' };
     await writeFile(join(world.work, 'mock.yaml'), 'an older one', { mode: 0o644 });
     const argv = ['mock', '--manifest', 'mock.yaml', '--public-url', 'https://mock.example.com/'];
-    const { out, err } = await during(argv, async () => {}, env);
+    const { out, err } = await servedDuring(world, argv, async () => {}, env);
     expect(out + err).not.toContain('given-secret');
     const file = join(world.work, 'mock.yaml');
     const production = 'https://mock.example.com';
     const expected = { id: 'mock', username: 'mock', password: 'given-secret', endpoint: { production } };
     expect(parse(await readFile(file, 'utf8'))).toEqual(expected);
     expect((await stat(file)).mode & 0o777).toBe(0o600);
-    expect((await during(['mock'], async () => {}, env)).out).not.toContain('given-secret');
+    expect((await servedDuring(world, ['mock'], async () => {}, env)).out).not.toContain('given-secret');
   });
 
   it('warns of a password on the command line, and of open ways', async () => {
     const argv = ['mock', '--password', 'on-the-line', '--public-url', 'http://mock.example.com'];
-    const { out, err } = await during(argv, async () => {});
+    const { out, err } = await servedDuring(world, argv, async () => {});
     expect(err).toMatch(/^Warning: --password can be read by everybody/m);
     expect(err).toMatch(/^Warning: http:\/\/mock\.example\.com is not encrypted/m);
     expect(out + err).not.toContain('on-the-line');
   });
 
   it('is JSON for programs', async () => {
-    const { seen } = await during(['mock', '--json'], async () => {});
+    const { seen } = await servedDuring(world, ['mock', '--json'], async () => {});
     expect(JSON.parse(seen)).toEqual({
       service: 'mock',
       url: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
@@ -122,7 +69,8 @@ describe('what a provider prints', () => {
 
 describe('the mock', () => {
   it('misbehaves as its flags say, and prints what it was asked', async () => {
-    const { err } = await during(
+    const { err } = await servedDuring(
+      world,
       ['mock', '--misbehave', 'create=fail:503', '--misbehave', 'plans=lie'],
       async (out) => {
         const basic = Buffer.from(`${said(out, 'Username')}:${said(out, 'Password')}`).toString('base64');
@@ -140,23 +88,8 @@ describe('the mock', () => {
   });
 });
 
-describe('real servers', () => {
-  it.skipIf(database === null)('postgres', async () => {
-    const env = { TANCHO_PROVIDER_URL: database?.url ?? '' };
-    const { code, err } = await during(['postgres', '--name', 'pg-cli'], checked, env);
-    expect(code).toBe(0);
-    expect(err).toMatch(/^Warning: Every role of the server.* may connect to: .*postgres/m);
-    expect(err).toMatch(/^POST \/resources 201 \d+ ms$/m);
-    expect(err).not.toContain(new URL(database?.url ?? '').password);
-  });
-
-  it.skipIf(redis === null)('redis', async () => {
-    const { code, err } = await during(['redis', '--url', redis?.url ?? ''], checked);
-    expect(code).toBe(0);
-    expect(err).toMatch(/^Warning: the password in --url can be read by everybody/m);
-    expect(err).toMatch(/^Warning: Redis has no aclfile/m);
-  });
-
+/** With real ones: provider-servers.long.test.ts. */
+describe('servers', () => {
   it.each([
     [['postgres'], 2, /--url is missing/],
     [['postgres', '--url', 'redis://x'], 2, /--url is not the address of such a server/],

@@ -1,23 +1,10 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { createTestDatabase } from '../../../test/support/postgres.ts';
-import { startRedis } from '../../../test/support/redis.ts';
-import type { ProviderHandlers } from '../contract.ts';
+import { afterEach, describe, expect, it } from 'vitest';
 import { type MockProvider, startMockProvider } from '../mock/mock.ts';
 import { type Rule } from '../mock/rules.ts';
-import { createPostgresProvider } from '../postgres/postgres.ts';
-import { createRedisProvider } from '../redis/redis.ts';
-import { serveProvider } from '../serve.ts';
 import { checkProvider, type CheckReport } from './check.ts';
-
-const database = await createTestDatabase();
-const redis = await startRedis();
-afterAll(async () => {
-  await database?.dispose();
-  await redis?.dispose();
-});
 
 const cleanups: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
@@ -35,33 +22,14 @@ function named(report: CheckReport, result: string): string[] {
   return report.checks.filter((one) => one.result === result).map(({ name, reason }) => `${name}: ${reason}`);
 }
 
-async function served(handlers: ProviderHandlers): Promise<string> {
-  const server = await serveProvider({ host: '127.0.0.1', port: 0, handlers, ...CREDENTIALS });
-  cleanups.push(() => server.stop());
-  return server.url;
-}
-
 describe('everything holds', () => {
+  // For real servers: check-servers.long.test.ts.
   it('for the mock', async () => {
     const mock = await startMockProvider(CREDENTIALS);
     cleanups.push(() => mock.stop());
     const report = await check(mock.url);
     expect([named(report, 'fails'), named(report, 'skipped'), report.holds]).toEqual([[], [], true]);
     expect([...mock.instances.keys()]).toEqual([]);
-  });
-
-  it.skipIf(database === null)('for PostgreSQL', async () => {
-    const provider = await createPostgresProvider({ url: database?.url ?? '', service: 'checked' });
-    cleanups.push(() => provider.close());
-    const report = await check(await served(provider));
-    expect([named(report, 'fails'), named(report, 'skipped'), report.holds]).toEqual([[], [], true]);
-  });
-
-  it.skipIf(redis === null)('for Redis', async () => {
-    const provider = await createRedisProvider({ url: redis?.url ?? '', service: 'checked' });
-    cleanups.push(async () => provider.close());
-    const report = await check(await served(provider));
-    expect([named(report, 'fails'), named(report, 'skipped'), report.holds]).toEqual([[], [], true]);
   });
 });
 

@@ -4,6 +4,7 @@ import { chmodSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, it } from 'vitest';
+import { QUICK_NETWORK } from '../../../test/support/slow.ts';
 import { findProgram } from '../../lib/find-program.ts';
 import { probeSandbox } from '../probe.ts';
 import type { Sandbox } from '../sandbox.ts';
@@ -15,7 +16,12 @@ const home = mkdtempSync(join(tmpdir(), 'tancho-seccomp-'));
 chmodSync(home, 0o711);
 const code = join(home, 'code');
 mkdirSync(code);
-const sandbox = await probeSandbox({ stateDir: join(home, 'state'), home, level: 'bubblewrap' }).catch(String);
+const sandbox = await probeSandbox({
+  stateDir: join(home, 'state'),
+  home,
+  level: 'bubblewrap',
+  network: { mode: QUICK_NETWORK, allowed: [] },
+}).catch(String);
 const why = typeof sandbox === 'string' ? sandbox : python === null ? 'there is no python3' : null;
 if (why !== null) console.warn(`the filter of system calls is not tested with real processes: ${why}`);
 

@@ -1,17 +1,15 @@
-import { execFileSync, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { builtProgram } from '../../../../test/support/built.ts';
 import type { Provisioner, UnitExited, UnitSpec } from '../../../domain/units/provisioner.ts';
 import { probeSandbox } from '../../../sandbox/probe.ts';
 import { allProcesses } from '../../../lib/processes.ts';
 import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
 import { createProcessWorld, levelsToTest } from './provisioner-world.ts';
 import type { Level, ProcessWorld } from './provisioner-world.ts';
-
-const ROOT = fileURLToPath(new URL('../../../../', import.meta.url));
 
 /** A control of its own: starts one unit, reports its address, waits to be killed. */
 const CONTROL = `
@@ -36,16 +34,14 @@ setInterval(() => undefined, 1000);
 `;
 
 const LEVELS: readonly SandboxLevel[] = ['bubblewrap', 'user', 'plain'];
-let built: string;
+let folder: string;
 
-beforeAll(() => {
-  built = mkdtempSync(join(tmpdir(), 'tancho-built-'));
-  const options = ['--outDir', built, '--incremental', 'false', '--tsBuildInfoFile', 'null', '--noCheck'];
-  execFileSync(join(ROOT, 'node_modules/.bin/tsc'), ['-p', join(ROOT, 'tsconfig.build.json'), ...options]);
-  writeFileSync(join(built, 'package.json'), '{"type":"module"}');
-  writeFileSync(join(built, 'control.js'), CONTROL.replaceAll('import.meta.dirname', JSON.stringify(built)));
+beforeAll(async () => {
+  const program = JSON.stringify(await builtProgram());
+  folder = mkdtempSync(join(tmpdir(), 'tancho-adoption-'));
+  writeFileSync(join(folder, 'control.mjs'), CONTROL.replaceAll('import.meta.dirname', program));
 });
-afterAll(() => rmSync(built, { recursive: true, force: true }));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 for (const [name, level] of await levelsToTest(LEVELS)) {
   if (typeof level === 'string') {
@@ -150,7 +146,7 @@ async function controlKilledAfterStart(
   until = '',
 ): Promise<Started> {
   const args = [level.home, join(world.home, 'slugs'), world.units, level.sandbox.level, JSON.stringify(unit)];
-  const control = spawn(process.execPath, [join(built, 'control.js'), ...args], {
+  const control = spawn(process.execPath, [join(folder, 'control.mjs'), ...args], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const gone = new Promise((resolve) => control.once('exit', resolve));

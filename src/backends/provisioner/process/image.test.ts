@@ -2,6 +2,7 @@
 import { copyFileSync, existsSync, mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { QUICK_NETWORK } from '../../../../test/support/slow.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { createProcessWorld, openLevel, type ProcessWorld } from './provisioner-world.ts';
@@ -12,7 +13,7 @@ const NEVER = new AbortController().signal;
 const terminal = await openTerminal({ columns: 80, rows: 24 });
 terminal?.close();
 
-const level = await openLevel('bubblewrap');
+const level = await openLevel('bubblewrap', QUICK_NETWORK);
 const why = typeof level === 'string' ? level : level.sandbox.roots ? '' : level.sandbox.description;
 const skipped = BUSYBOX === undefined ? 'there is no /bin/busybox (install the package busybox-static)' : why;
 if (skipped !== '') console.warn(`units of images are skipped: ${skipped}`);

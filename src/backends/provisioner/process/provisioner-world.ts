@@ -60,10 +60,11 @@ export interface Level {
 /** What is tested at each isolation level: with TANCHO_TEST_SLOW=1 at all of them, else at the strongest of this machine. */
 export async function levelsToTest(
   levels: readonly SandboxLevel[],
+  network: 'auto' | 'shared' = 'auto',
 ): Promise<(readonly [SandboxLevel, Level | string])[]> {
   const opened: (readonly [SandboxLevel, Level | string])[] = [];
   for (const name of levels) {
-    const level = await openLevel(name);
+    const level = await openLevel(name, network);
     opened.push([name, level]);
     if (!SLOW && typeof level !== 'string') break;
   }

@@ -11,6 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { QUICK_NETWORK } from '../../../../test/support/slow.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
 import type { SandboxLevel } from '../../../sandbox/sandbox.ts';
@@ -21,7 +22,7 @@ const NEVER = new AbortController().signal;
 const BUSYBOX = ['/bin/busybox', '/usr/bin/busybox'].find((file) => existsSync(file));
 const isRoot = process.getuid?.() === 0;
 
-for (const [name, level] of await levelsToTest(LEVELS)) {
+for (const [name, level] of await levelsToTest(LEVELS, QUICK_NETWORK)) {
   if (typeof level === 'string') {
     it(`volumes at level ${name}`, ({ skip }) => skip(level));
     continue;

@@ -19,6 +19,8 @@ const REQUEST = 'GET / HTTP/1.1\r\nHost: blog.test\r\nConnection: close\r\n\r\n'
 /** No redirect is followed: any whole answer of the edge will do. */
 const ANSWER = /^HTTP\/1\.1 (?:200|308) /;
 const CLIENTS = 4;
+/** Between two connections of a client. At full speed they take the processor from the edge that starts. */
+const PAUSE_MS = SLOW ? 0 : 2;
 
 const world = new EdgeWorld();
 afterEach(() => world.dispose());
@@ -42,6 +44,8 @@ interface Asking {
   readonly stop: () => Promise<string[]>;
 }
 
+const pause = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
+
 /** Asks all the time, each time over a new connection; resolves with what failed. */
 function askAllTheTime(port: number): Asking {
   const failures: string[] = [];
@@ -52,6 +56,7 @@ function askAllTheTime(port: number): Asking {
       const text = await asked(port).catch((error: Error) => error.message);
       if (!ANSWER.test(text)) failures.push(text);
       count += 1;
+      if (PAUSE_MS > 0) await pause();
     }
   };
   const all = Array.from({ length: CLIENTS }, one);
@@ -139,7 +144,10 @@ describe.each(SLOW ? [1, 2] : [1])('an edge of %s worker(s)', (workers) => {
     let refused = 0;
     let isRunning = true;
     const knocking = (async () => {
-      while (isRunning) await connected(tls).catch(() => (refused += 1));
+      while (isRunning) {
+        await connected(tls).catch(() => (refused += 1));
+        if (PAUSE_MS > 0) await pause();
+      }
     })();
     await world.start({ ...options, listen: at(other) });
     isRunning = false;
