@@ -6,6 +6,7 @@ import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import path from 'node:path';
 import { type Backends, openBackends, openNews } from './backends/registry.ts';
+import { KeeperWaiter } from './backends/router/edge/keeper-waiter.ts';
 import type { Config } from './config/config.ts';
 import { fromHere, isLoopback, portOf } from './daemon/addresses.ts';
 import { openCertificates } from './daemon/certificates.ts';
@@ -48,6 +49,7 @@ export async function startDaemon(config: Config, options: { version: string }):
   const files = { control: path.join(runDir, 'control.pid'), keeper: path.join(runDir, 'keeper.pid') };
   const release = await claimHome(files.control);
   try {
+    const keeper = await KeeperWaiter.open({ stateDir: path.join(config.home, 'edge'), runDir });
     await endKeeper(files);
     const log = await openServerLog(path.join(config.home, 'log'));
     const ownPorts = new Set([config.apiListen, config.edgeListen, config.sshListen].map((listen) => listen.port));
@@ -56,6 +58,7 @@ export async function startDaemon(config: Config, options: { version: string }):
       preReceive: PRE_RECEIVE,
       allowLoopback: isLoopback(config.apiListen.host),
       ownPorts: () => [...ownPorts],
+      keeper,
       programDir: import.meta.dirname,
     });
     try {

@@ -2,6 +2,7 @@
  * Serves the operations over HTTP. What is served is in operations.ts and variants.ts; what an error becomes in status.ts and
  * error-body.ts; the sockets are in listeners.ts; the way of a request to its operation is in http/.
  */
+import { chown } from 'node:fs/promises';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { UseCases } from '../domain/use-cases.ts';
 import type { Logger } from '../lib/logger.ts';
@@ -26,6 +27,8 @@ export interface ApiServerOptions {
   readonly socketPath: string | null;
   /** Unix socket where the edge brings requests, and says whose they are; null or absent for none. */
   readonly edgeDoor?: string | null;
+  /** Whose that socket is; null and absent: of the user of this process. */
+  readonly edgeUser?: number | null;
   readonly version: string;
   readonly logger: Logger;
   /** Believed for whom they speak; nobody when absent. */
@@ -96,8 +99,9 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const servers = [server];
   try {
     if (options.socketPath !== null) servers.push(await listenOnSocket(local, options.socketPath));
-    const { edgeDoor = null } = options;
+    const { edgeDoor = null, edgeUser = null } = options;
     if (edgeDoor !== null) servers.push(await listenOnSocket(throughEdge, edgeDoor));
+    if (edgeDoor !== null && edgeUser !== null) await chown(edgeDoor, edgeUser, edgeUser);
   } catch (error) {
     await Promise.all(servers.map((each) => closeServer(each, 0)));
     throw error;

@@ -51,6 +51,8 @@ import { createEngines } from './provisioner/engines.ts';
 import { createProcessProvisioner } from './provisioner/process/process-provisioner.ts';
 import type { EdgeRouterOptions } from './router/edge/edge-options.ts';
 import { edgePrecedence } from './router/edge/edge-precedence.ts';
+import type { KeeperWaiter } from './router/edge/keeper-waiter.ts';
+import { edgeUser } from './router/edge/edge-user.ts';
 import { createEdgeRouter } from './router/edge/edge-router.ts';
 import { createServiceEndpoints } from './service-endpoint/index.ts';
 import { createSqlStore } from './store/sql/index.ts';
@@ -67,6 +69,8 @@ export interface Backends {
   /** Users of apps that share the network of the machine; null: there are none. */
   readonly appUsers: Sandbox['users'];
   readonly router: Router;
+  /** Who the edge is, where it is not who the server is. */
+  readonly edgeUser: number | null;
   readonly builder: Builder;
   readonly gitHost: BareRepos;
   readonly mailer: Mailer;
@@ -100,6 +104,8 @@ interface BackendOptions {
   readonly allowLoopback: boolean;
   /** Ports that this program listens on; never called for users. */
   readonly ownPorts: () => readonly number[];
+  /** Has somebody stand in for control once it is not there. */
+  readonly keeper: KeeperWaiter;
   /** Directory of the program, with `edge/main.js` and `../platforms`. */
   readonly programDir: string;
 }
@@ -124,7 +130,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
 
   const artifacts = new LocalArtifacts(home('slugs'));
   const images = imagesOf(config, addresses, artifacts);
-  const opened = keep(openSandbox(config, home('sandbox')));
+  const user = await userOfEdge(config, logger);
+  const opened = keep(openSandbox(config, home('sandbox'), user));
   // Whoever needs it hears of it.
   opened.catch(() => undefined);
 
@@ -151,30 +158,16 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     return { provisioner, appUsers: sandbox.networks ? null : sandbox.users, builder, volumeHost };
   };
 
-  const openRouter = async (): Promise<Pick<Backends, 'router'>> => {
-    const precedence = edgePrecedence(opened, logger);
-    const router = await createEdgeRouter({
-      ...{ stateDir: home('edge'), runDir: home('run') },
-      ...edgeSettings(config, allowLoopback),
-      platform: { hosts: [apiDomain(config)], socket: path.join(home('run'), EDGE_DOOR) },
-      programDir: options.programDir,
-      onServing: precedence.onServing,
-      logger,
-    });
-    const isToServe = (how: Closing): boolean => how === 'leave-units' || (how === 'failed start' && router.adopted);
-    closers.push(async (how) => {
-      if (isToServe(how)) return router.close();
-      await router.stop();
-      await precedence.clear();
-    });
-    return { router };
-  };
-
   const openGitHost = async (): Promise<Pick<Backends, 'gitHost'>> => ({
     gitHost: await keep(reposOf(config, options)),
   });
 
-  const opening = [openStores(config, logger, keep), openEngine(), openRouter(), openGitHost()] as const;
+  const opening = [
+    openStores(config, logger, keep),
+    openEngine(),
+    openRouter(config, options, { opened, user, closers }),
+    openGitHost(),
+  ] as const;
   try {
     const [stores, engine, router, gitHost] = await Promise.all(opening);
     const mailer = openMailer(config, home('mail'), logger);
@@ -187,6 +180,46 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     await close('failed start');
     throw error;
   }
+}
+
+async function userOfEdge({ home, isolation }: Config, logger: Logger): Promise<number | null> {
+  const { uid, why } = await edgeUser({ home, execPath: process.execPath, isolation });
+  if (uid === null) logger.info({ why }, 'the edge has no user of its own');
+  else logger.info({ uid }, 'the edge has a user of its own');
+  return uid;
+}
+
+interface RouterParts {
+  readonly opened: Promise<Sandbox>;
+  readonly user: number | null;
+  readonly closers: Backends['close'][];
+}
+
+async function openRouter(
+  config: Config,
+  { logger, allowLoopback, programDir, keeper }: BackendOptions,
+  { opened, user, closers }: RouterParts,
+): Promise<Pick<Backends, 'router' | 'edgeUser'>> {
+  const home = (name: string): string => path.join(config.home, name);
+  const precedence = edgePrecedence(opened, logger);
+  // What keeps units apart lets that user through.
+  const admitted = opened.catch(() => undefined);
+  const router = await createEdgeRouter({
+    ...{ stateDir: home('edge'), runDir: home('run'), user, admitted, programDir, logger },
+    ...edgeSettings(config, allowLoopback),
+    platform: { hosts: [apiDomain(config)], socket: path.join(home('run'), EDGE_DOOR) },
+    onServing: precedence.onServing,
+  });
+  const isToServe = (how: Closing): boolean => how === 'leave-units' || (how === 'failed start' && router.adopted);
+  if (router.keeperCommand !== null && !(await keeper.wait(router.keeperCommand)))
+    logger.warn({}, 'xargs is missing: while this server is away, nobody starts units again that die');
+  closers.push(async (how) => {
+    if (isToServe(how)) return router.close();
+    await keeper.cancel();
+    await router.stop();
+    await precedence.clear();
+  });
+  return { router, edgeUser: user };
 }
 
 type Stores = Pick<Backends, 'store' | 'logStore' | 'outputCarrier'>;
@@ -288,9 +321,9 @@ function databasePlaces({ home, databaseUrl: url }: Config): (name: string) => D
     url === null ? { kind: 'sqlite', file: path.join(home, name), backups } : { kind: 'postgres', url };
 }
 
-async function openSandbox(config: Config, stateDir: string): Promise<Sandbox> {
+async function openSandbox(config: Config, stateDir: string, user: number | null): Promise<Sandbox> {
   const { home, isolation: level, network: mode, networkAllow: allowed } = config;
-  const sandbox = await probeSandbox({ stateDir, home, level, network: { mode, allowed } });
+  const sandbox = await probeSandbox({ stateDir, home, level, network: { mode, allowed, edgeUser: user } });
   if (sandbox.level !== 'plain' || config.registration !== 'open') return sandbox;
   await sandbox.close();
   throw new IsolationUnavailable(

@@ -138,7 +138,7 @@ export type DomainConfig = Pick<
   | 'trustedProxies'
 >;
 
-type DomainBackends = Omit<Backends, 'gitHost' | 'close'> & { readonly gitHost: GitHost };
+type DomainBackends = Omit<Backends, 'gitHost' | 'edgeUser' | 'close'> & { readonly gitHost: GitHost };
 
 interface DomainOptions {
   readonly settings: Settings;

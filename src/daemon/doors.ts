@@ -61,6 +61,7 @@ export async function openDoors(
       listen: config.apiListen,
       socketPath: path.join(options.runDir, 'api.sock'),
       edgeDoor: path.join(options.runDir, EDGE_DOOR),
+      edgeUser: backends.edgeUser,
       version: options.version,
       logger,
       trustedProxies,

@@ -12,8 +12,6 @@ import { StateFile } from './control/state-file.ts';
 import { withChange } from './control/table-change.ts';
 import type { EdgeLog } from './edge-log.ts';
 import type { ProcessRequest } from './link.ts';
-import { KeeperStarter } from './keeper-starter.ts';
-import { isControlThere } from '../lib/keeper-claim.ts';
 import { listeners } from './listener.ts';
 import type { EdgeOptions } from './options.ts';
 import type { Predecessor } from './predecessor.ts';
@@ -46,7 +44,6 @@ export class Edge {
   readonly #certificates: KeptState<CertificateSet>;
   readonly #tickets: TicketKeys;
   readonly #control: ControlServer;
-  readonly #keeper: KeeperStarter | null;
   readonly #pidPath: string;
   #bound = '';
   #tlsBound: string | null = null;
@@ -69,19 +66,7 @@ export class Edge {
     this.#table = new KeptState('table', { file: tableFile, initial: { version: 0, routes: [] }, log });
     this.#certificates = new KeptState('certificates', { file: setFile, initial: NO_CERTIFICATES, log });
     this.#tickets = new TicketKeys(stateDir, log);
-    const { keeper } = options;
-    this.#keeper =
-      keeper === null
-        ? null
-        : new KeeperStarter(
-            [keeper.entry, keeper.argument, ...process.argv.slice(1)],
-            () => isControlThere({ control: join(options.runDir, 'control.pid') }),
-            log,
-          );
-    this.#control = new ControlServer(
-      (request) => this.#answer(request),
-      (isAnybody) => this.#keeper?.connected(isAnybody),
-    );
+    this.#control = new ControlServer((request) => this.#answer(request));
     this.#pidPath = join(options.runDir, 'edge.pid');
     this.retired = new Promise((resolve) => {
       this.#resolveRetired = resolve;
@@ -101,7 +86,6 @@ export class Edge {
     const reachable = this.#control.listen(join(this.#options.runDir, 'edge.sock'));
     this.#announced = reachable.then(() => writeFile(this.#pidPath, `${process.pid}\n`, { mode: 0o600 }));
     await this.#announced;
-    this.#keeper?.connected(false);
     this.#log.line(`serving on ${this.#bound}, table ${this.#table.value.version}`);
     return this.#bound;
   }
@@ -119,7 +103,6 @@ export class Edge {
   async stop(): Promise<void> {
     if (this.#ticketTimer !== null) clearInterval(this.#ticketTimer);
     const { stopGraceMs } = this.#options;
-    this.#keeper?.close();
     // First what others find us by, so that a successor may take both.
     await this.#control.close();
     // Once retired, both are the successor's, which may be writing the file just now.
@@ -206,7 +189,6 @@ export class Edge {
   /** Leaves the control socket to the successor, and the listener; resolves then. What is begun is finished here. */
   async #retire(): Promise<void> {
     this.#isRetired = true;
-    this.#keeper?.close();
     await this.#control.close();
     this.#log.line('another edge has taken over');
     void Promise.all([this.#serving.drain(this.#options.handoverMs), this.#predecessor?.ended])

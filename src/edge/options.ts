@@ -1,4 +1,5 @@
 import { isAbsolute } from 'node:path';
+import type { OwnView } from '../lib/own-view.ts';
 import type { Settings } from './proxy/settings.ts';
 import { DEFAULT_SETTINGS } from './proxy/settings.ts';
 
@@ -11,6 +12,10 @@ export interface EdgeOptions {
   readonly port: number;
   /** Where TLS is spoken; null: nowhere. */
   readonly tls: { readonly host: string; readonly port: number } | null;
+  /** Whom the process becomes once it has its listeners; null: it stays who it is. */
+  readonly user: number | null;
+  /** Null: as the one that has started it. */
+  readonly view: OwnView | null;
   readonly workers: number;
   /** What control calls this build of the program and its options; told back by `hello`. */
   readonly fingerprint: string;
@@ -18,8 +23,6 @@ export interface EdgeOptions {
   readonly stopGraceMs: number;
   /** For connections of the edge before, which has left the listener to this one. */
   readonly handoverMs: number;
-  /** Program that looks after the units while control is away, with its first argument; null: nobody does. */
-  readonly keeper: { readonly entry: string; readonly argument: string } | null;
   readonly settings: Settings;
 }
 
@@ -33,10 +36,11 @@ export function parseOptions(argument: string | undefined): EdgeOptions {
     host: text(options.host, 'host'),
     port: number(options.port, 'port', 65_535),
     tls: address(options.tls ?? null),
+    user: options.user === undefined || options.user === null ? null : number(options.user, 'user', 0xfffffffe),
+    view: view(options.view ?? null),
     workers: workersOf(options),
     fingerprint: text(options.fingerprint ?? '', 'fingerprint'),
     stopGraceMs: number(options.stopGraceMs ?? 10_000, 'stopGraceMs'),
-    keeper: keeper(options.keeper ?? null),
     handoverMs: number(options.handoverMs ?? 600_000, 'handoverMs'),
     settings: {
       trustedProxies: texts(options.trustedProxies ?? [], 'trustedProxies'),
@@ -55,10 +59,10 @@ function workersOf(options: Record<string, unknown>): number {
   return Math.max(1, number(options.workers ?? 1, 'workers', 256));
 }
 
-function keeper(value: unknown): EdgeOptions['keeper'] {
+function view(value: unknown): OwnView | null {
   if (value === null) return null;
-  const { entry, argument } = object(value, 'keeper');
-  return { entry: absolute(entry, 'keeper.entry'), argument: text(argument, 'keeper.argument') };
+  const { closed, shown } = object(value, 'view');
+  return { closed: texts(closed, 'view.closed'), shown: texts(shown, 'view.shown') };
 }
 
 function address(value: unknown): EdgeOptions['tls'] {

@@ -7,6 +7,7 @@ import { parseOptions } from './options.ts';
 import { Predecessor } from './predecessor.ts';
 import { DataPlane } from './proxy/data-plane.ts';
 import type { Serving } from './serving.ts';
+import { becomeUser } from '../lib/become-user.ts';
 import { WORKER_MARK, runWorker } from './worker.ts';
 
 async function serving(options: EdgeOptions, log: EdgeLog): Promise<Serving> {
@@ -43,7 +44,14 @@ function fatal(error: NodeJS.ErrnoException): never {
 export function startEdge(argument: string | undefined): void {
   process.on('uncaughtException', fatal);
   const options = parseOptions(argument);
+  begin(options).catch(fatal);
+}
+
+async function begin(options: EdgeOptions): Promise<void> {
+  const { view, user } = options;
+  if (view !== null && process.geteuid?.() === 0) (await import('../lib/own-view.ts')).showOnly(view);
+  becomeUser(user);
   const log = new EdgeLog();
-  if (process.env[WORKER_MARK] === undefined) run(options, log).catch(fatal);
+  if (process.env[WORKER_MARK] === undefined) await run(options, log);
   else runWorker(options, log);
 }

@@ -1,115 +1,34 @@
 /**
- * The keeper: looks after the units and the edge while control is away. Started by the edge when nobody is connected to it any more,
- * as `node main.js '<settings as JSON>' <program of the edge> '<options of the edge as JSON>'`; ends when control is back.
+ * The keeper: looks after the units and the edge while control is away. Started when control ends (lib/upon-end.ts), as
+ * `node main.js '<settings as JSON>' <program of the edge> '<options of the edge as JSON>' [<how many have died before it>]`; ends when control is back.
+ * A control that comes back at once has the machine for itself: until it is sure that none does, next to nothing is loaded here.
  */
 import { join } from 'node:path';
-import { LocalArtifacts } from '../backends/artifact-store/local/local-artifacts.ts';
-import { createProcessProvisioner } from '../backends/provisioner/process/process-provisioner.ts';
-import { keptLaunch } from '../backends/provisioner/process/kept-launch.ts';
-import { unitPaths } from '../backends/provisioner/process/unit-record.ts';
-import type { EdgeRouterOptions } from '../backends/router/edge/edge-options.ts';
-import { edgePrecedence } from '../backends/router/edge/edge-precedence.ts';
-import { KeptEdge } from '../backends/router/edge/kept-edge.ts';
-import { createAddressGuard } from '../lib/guarded/address-guard.ts';
-import { becomeKeeper, isControlThere, leaveKeeper } from '../lib/keeper-claim.ts';
-import { bestEffort, type Logger } from '../lib/logger.ts';
-import { readPidFile } from '../lib/pid-file.ts';
-import { probeSandbox } from '../sandbox/probe.ts';
-import { openProjectQuotas } from '../lib/project-quotas.ts';
-import { openSealer } from '../lib/seal.ts';
+import { setTimeout as delay } from 'node:timers/promises';
+import { isControlThere } from '../lib/keeper-claim.ts';
+import { uponEnd } from '../lib/upon-end.ts';
 import { parseSettings } from './keeper-settings.ts';
-import { KeptUnits } from './kept-units.ts';
 
-const LOOK_MS = 200;
-const EDGE_GRACE_MS = 13_000;
+/** Of the command: Node, program, settings, program of the edge, its options. */
+const COMMAND_WORDS = 5;
+const ALONE_MS = 250;
+const LOOK_MS = 25;
+/** For each that has died before it twice as long. */
+const LONGEST_MS = 10_000;
 
-const settings = parseSettings(process.argv[2]);
-const { home } = settings;
-const files = { control: join(home, 'run', 'control.pid'), keeper: join(home, 'run', 'keeper.pid') };
-
-type End = 'leave' | 'all';
-const asked = new Promise<End>((resolve) => {
-  process.on('SIGTERM', () => resolve('leave'));
-  process.on('SIGINT', () => resolve('all'));
-  process.on('SIGHUP', () => {});
-});
-
-const line = (fields: object, message: string): void => {
-  const { err, ...rest } = fields as { err?: unknown };
-  const what = [message, ...(err instanceof Error ? [err.message] : []), JSON.stringify(rest)].join(' ');
-  process.stderr.write(`${new Date().toISOString()} keeper: ${what}\n`);
-};
-const logger: Logger = { debug() {}, info: line, warn: line, error: line };
-
-function openEdge(): KeptEdge {
-  const [, , , entry = '', argument = '{}'] = process.argv;
-  const edge = JSON.parse(argument) as EdgeRouterOptions & { host: string; port: number; fingerprint: string };
-  const { host, port, fingerprint } = edge;
-  const keeper = process.argv[2] ?? '';
-  const options = { ...edge, listen: { host, port }, keeper, logger };
-  return new KeptEdge(options, { fingerprint, entry, keeperEntry: process.argv[1] ?? '' });
+const control = join(parseSettings(process.argv[2]).home, 'run', 'control.pid');
+const died = Number(process.argv[COMMAND_WORDS]) || 0;
+// This one may be killed, too.
+const next = await uponEnd([...process.argv.slice(0, COMMAND_WORDS), `${died + 1}`], process.stderr.fd);
+const end = performance.now() + Math.min(ALONE_MS * 2 ** died, LONGEST_MS);
+let isAlone = !(await isControlThere({ control }));
+while (isAlone && performance.now() < end) {
+  await delay(LOOK_MS);
+  isAlone = !(await isControlThere({ control }));
 }
-
-async function run(): Promise<void> {
-  if (settings.path !== '') process.env['PATH'] = settings.path;
-  const sealer = await openSealer(join(home, 'secret.key'));
-  const units = join(home, 'units');
-  const { isolation: level, network: mode, networkAllow: allowed, providersAllow: allow, allowLoopback } = settings;
-  const network = { mode, allowed };
-  const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network, asBefore: true });
-  const guard = createAddressGuard({ allow, allowLoopback, ownPorts: () => settings.ownPorts });
-  const artifacts = new LocalArtifacts(join(home, 'slugs'));
-  const quotas = await openProjectQuotas(home);
-  const places = { artifacts, units, volumes: join(home, 'volumes'), quotas };
-  const provisioner = await createProcessProvisioner({ sandbox, ...places, logger, sealer, guard, isKeeper: true });
-  const edge = openEdge();
-  const kept = new KeptUnits({
-    provisioner,
-    onDeath: (spec) => edge.withdraw(spec, spec.id),
-    addressOf: (id) => edge.addressOf(id),
-    stopGraceMs: settings.stopGraceMs,
-    specOf: (id) => keptLaunch(unitPaths(units, id), id, sealer),
-    onReady: async (spec, address) => {
-      const { id } = spec;
-      const process = provisioner.processOf(id);
-      if (address !== null) await edge.place(spec, { unit: id, ...address, ...(process !== null && { process }) });
-    },
-    logger,
-  });
-  const starting = kept.start();
-  const working = Promise.all([edge.keep(), starting]).then(() => {
-    line({}, 'looks after the units while control is away');
-    return new Promise<never>(() => {});
-  });
-  // Also when the edge cannot be had: control does not wait for that.
-  const end = await Promise.race([asked, untilControlIsThere(), working]);
-  await starting;
-  await kept.close();
-  if (end === 'all') {
-    await edge.end(EDGE_GRACE_MS);
-    await edgePrecedence(Promise.resolve(sandbox), logger).clear();
-    const running = (await provisioner.list()).filter(({ state }) => state === 'running');
-    const stop = (id: string): Promise<void> => provisioner.stop(id, settings.stopGraceMs);
-    await Promise.all(running.map(({ id }) => bestEffort(logger, `stopping unit ${id}`, () => stop(id))));
-  }
-  edge.close();
-  await provisioner.close();
-  await sandbox.close();
+if (isAlone) {
+  const { runKeeper } = await import('./run.ts');
+  await runKeeper();
 }
-
-/** Or somebody has removed the home, or taken this one's place. */
-async function untilControlIsThere(): Promise<End> {
-  while (!(await isControlThere(files)) && (await readPidFile(files.keeper))?.pid === process.pid) {
-    await new Promise((resolve) => setTimeout(resolve, LOOK_MS));
-  }
-  return 'leave';
-}
-
-if (await becomeKeeper(files)) {
-  try {
-    await run();
-  } finally {
-    await leaveKeeper(files);
-  }
-}
+next?.cancel();
 process.exit(0);

@@ -3,7 +3,7 @@
  * and makes a copy that later builds in the same place do not touch.
  */
 import { createHash } from 'node:crypto';
-import { mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, relative, resolve } from 'node:path';
 
 interface ProgramFiles {
@@ -39,13 +39,15 @@ export async function readProgram(root: string, entries: readonly string[]): Pro
 export async function keepProgram(program: ProgramFiles, directory: string): Promise<string> {
   const target = join(directory, program.hash);
   if (await isThere(target)) return target;
-  await mkdir(directory, { recursive: true, mode: 0o700 });
+  await readable(directory);
   const draft = await mkdtemp(`${target}.`);
   try {
-    await writeFile(join(draft, 'package.json'), '{ "type": "module" }\n');
-    for (const [name, bytes] of program.files) {
-      await mkdir(dirname(join(draft, name)), { recursive: true });
+    await readable(draft);
+    const all = new Map([['package.json', Buffer.from('{ "type": "module" }\n')], ...program.files]);
+    for (const [name, bytes] of all) {
+      for (const above of foldersOf(name)) await readable(join(draft, above));
       await writeFile(join(draft, name), bytes);
+      await chmod(join(draft, name), 0o644);
     }
     await rename(draft, target);
   } catch (error) {
@@ -53,6 +55,18 @@ export async function keepProgram(program: ProgramFiles, directory: string): Pro
     if (!(await isThere(target))) throw error;
   }
   return target;
+}
+
+/** By everybody, whatever the mask of this process says: who runs it may be another user. */
+async function readable(directory: string): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await chmod(directory, 0o755);
+}
+
+/** `a/b/c.js` -> `a`, `a/b`. */
+function foldersOf(name: string): string[] {
+  const parent = dirname(name);
+  return parent === '.' ? [] : [...foldersOf(parent), parent];
 }
 
 function isThere(path: string): Promise<boolean> {

@@ -41,6 +41,8 @@ export interface NetworksOptions {
   readonly scope: string;
   /** CIDR networks that are open although they are private. */
   readonly allowed: readonly string[];
+  /** Reaches units as the user of this process does; null: nobody else does. */
+  readonly edgeUser: number | null;
 }
 
 const RESOLV_CONF = '/etc/resolv.conf';
@@ -256,10 +258,15 @@ export class Networks {
   }
 
   async #applyRules(): Promise<void> {
+    const { allowed, edgeUser } = this.#options;
     const rules = homeRules(
       this.#plan,
       { notes: this.#notes.all(), links: this.#links.all() },
-      { allowed: this.#options.allowed, resolvers: this.#resolvers().others, uid: process.geteuid?.() ?? 0 },
+      {
+        allowed,
+        resolvers: this.#resolvers().others,
+        uids: [process.geteuid?.() ?? 0, ...(edgeUser === null ? [] : [edgeUser])],
+      },
     );
     const machine = machineRules(this.#plan, rules);
     await Promise.all([

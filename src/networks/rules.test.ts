@@ -10,7 +10,7 @@ const NONE: HomeRules = {
   resolvers: [],
   standIns: new Map(),
   local: [],
-  uid: 0,
+  uids: [0],
 };
 
 function unit(index: number, tenant: string) {
@@ -94,13 +94,18 @@ it('opens to a unit what it alone is bound to, and name servers to all', () => {
 
 it('translates on the machine what stands for its loopback, and takes nothing else from units', () => {
   const local = [{ address: '127.0.0.53', protocol: 'udp', port: 53 } as const];
-  const rules = machineRules(PLAN, { ...NONE, standIns: new Map([['100.64.16.3', '127.0.0.53']]), local, uid: 7 });
+  const rules = machineRules(PLAN, {
+    ...NONE,
+    standIns: new Map([['100.64.16.3', '127.0.0.53']]),
+    local,
+    uids: [7, 91_234],
+  });
   expect(part(rules, 'chain prerouting')).toContain('iifname "tnc-0a1b2c3d" ip daddr 100.64.16.3 dnat to 127.0.0.53');
   expect(part(rules, 'chain input').slice(-2)).toEqual([
     'ip daddr . meta l4proto . th dport @local accept',
     'reject with icmp type admin-prohibited',
   ]);
-  expect(part(rules, 'chain output').at(-1)).toContain('meta skuid != 7 reject');
+  expect(part(rules, 'chain output').at(-1)).toContain('meta skuid != { 7, 91234 } reject');
 });
 
 it('leads a unit to the loopback of the machine for what is forwarded only', () => {

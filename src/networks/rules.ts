@@ -41,8 +41,8 @@ export interface HomeRules {
   readonly standIns: ReadonlyMap<string, string>;
   /** Endpoints on the machine itself, as its own processes know them. */
   readonly local: readonly Endpoint[];
-  /** User on the machine whose processes reach units. */
-  readonly uid: number;
+  /** Users on the machine whose processes reach units. */
+  readonly uids: readonly number[];
 }
 
 /** Never reached, whatever is allowed: this machine and network, link-local with metadata, multicast and reserved. */
@@ -233,7 +233,7 @@ export function machineRules(plan: AddressPlan, home: HomeRules): string {
     ]),
     chain('output', [
       'type filter hook output priority filter',
-      `oifname "${link}" ct state new meta skuid != ${home.uid} ${REFUSED}`,
+      `oifname "${link}" ct state new meta skuid != { ${home.uids.join(', ')} } ${REFUSED}`,
     ]),
   ]);
 }

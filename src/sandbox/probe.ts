@@ -40,6 +40,8 @@ interface NetworkChoice {
   readonly mode: 'auto' | 'own' | 'shared';
   /** CIDR networks that are open to apps although they are private. */
   readonly allowed: readonly string[];
+  /** Reaches units beside the user of this process; null and absent: nobody does. */
+  readonly edgeUser?: number | null;
 }
 
 /** Tenant of the trial runs. It keeps its uid, so that a restart allots none anew. */
@@ -195,13 +197,13 @@ async function attemptRoot(
 
 /** The networks, or why there are none. */
 async function attemptNetworks(isolation: IsolationLevel, options: ProbeOptions): Promise<Networks | string> {
-  const { mode, allowed } = options.network ?? { mode: 'auto', allowed: [] };
+  const { mode, allowed, edgeUser = null } = options.network ?? { mode: 'auto', allowed: [] };
   if (mode === 'shared') return 'it is set so';
   const { stateDir } = options;
   const found =
     isolation.level === 'plain'
       ? 'the level plain isolates nothing'
-      : await probeNetworks({ stateDir, scope: scopeOf(stateDir), allowed });
+      : await probeNetworks({ stateDir, scope: scopeOf(stateDir), allowed, edgeUser });
   if (typeof found !== 'string' || mode === 'auto') return found;
   throw new IsolationUnavailable(
     `Networks of their own were asked for, but ${found}.`,

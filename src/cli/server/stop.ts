@@ -54,7 +54,7 @@ export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Pr
   });
 }
 
-/** The edge starts it a moment after control has gone; without an edge nobody does. */
+/** It is there a moment after control has gone; without an edge there is nothing for it to do. */
 async function findKeeper(context: CliContext, deadlineMs: number): Promise<PidRecord | null> {
   const deadline = Date.now() + Math.min(deadlineMs, KEEPER_START_MS);
   while (true) {

@@ -14,15 +14,10 @@ export class ControlServer {
   readonly #server: Server;
   readonly #peers = new Set<Socket>();
 
-  /** `onPeers` hears whether anybody is connected whenever that may have changed. */
-  constructor(answer: (request: EdgeRequest) => Promise<unknown>, onPeers: (isAnybody: boolean) => void) {
+  constructor(answer: (request: EdgeRequest) => Promise<unknown>) {
     this.#server = createServer((socket) => {
       this.#peers.add(socket);
-      onPeers(true);
-      socket.on('close', () => {
-        this.#peers.delete(socket);
-        onPeers(this.#peers.size > 0);
-      });
+      socket.on('close', () => this.#peers.delete(socket));
       // The peer is gone; it will connect again if it still cares.
       socket.on('error', () => {});
       readLines(socket, (line) => void this.#answer(socket, line, answer));

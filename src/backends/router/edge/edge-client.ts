@@ -56,6 +56,15 @@ export class EdgeClient {
     });
   }
 
+  /** At the first of the paths where somebody answers. */
+  static async connectAny(paths: readonly string[], timeoutMs: number, onLost: () => void): Promise<EdgeClient | null> {
+    for (const path of paths) {
+      const client = await EdgeClient.connect(path, timeoutMs, onLost);
+      if (client !== null) return client;
+    }
+    return null;
+  }
+
   /** Rejects with EdgeLost, or with PlatformError `timeout` or `unavailable`. */
   ask(op: string, fields: object, timeoutMs: number): Promise<unknown> {
     if (this.#closed) return Promise.reject(new EdgeLost('the edge is gone'));

@@ -9,6 +9,10 @@ export interface EdgeRouterOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** Where TLS is spoken; absent or null: nowhere. */
   readonly tls?: { readonly host: string; readonly port: number } | null;
+  /** The user that the edge becomes once it has its listeners, and the group; null and absent: it stays who has started it. */
+  readonly user?: number | null;
+  /** Resolves when that user may reach units: an edge that is another one serves until then. */
+  readonly admitted?: Promise<unknown>;
   readonly workers: number;
   /** Absolute path of the built program, in which edge/main.js is the edge. It is copied, so later builds leave a running edge alone. */
   readonly programDir: string;
@@ -29,10 +33,7 @@ export interface EdgeRouterOptions {
   readonly platform?: { readonly hosts: readonly string[]; readonly socket: string };
   /** Milliseconds for connections of an edge that another one has taken over from. Default 600 000. */
   readonly handoverMs?: number;
-  /**
-   * Argument of keeper/main.js, which the edge starts while nobody is connected to it; absent: units that die while control is away
-   * stay dead.
-   */
+  /** Argument of keeper/main.js, which runs while control is away; absent: units that die meanwhile stay dead. */
   readonly keeper?: string;
   /** Told of each process of the edge that serves from now on. */
   readonly onServing?: (pid: number) => void;

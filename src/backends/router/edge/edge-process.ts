@@ -1,14 +1,19 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { statSync } from 'node:fs';
 import { type FileHandle, mkdir, open, readFile, readdir, rm, stat, truncate } from 'node:fs/promises';
 import type { Server } from 'node:net';
 import { join, sep } from 'node:path';
 import { PlatformError } from '../../../domain/errors.ts';
 import { descriptorOf } from '../../../lib/listening.ts';
+import { findProgram } from '../../../lib/find-program.ts';
 import { keepProgram, readProgram } from '../../../lib/program-files.ts';
 import { allProcesses, isAlive, readProcess } from '../../../lib/processes.ts';
+import { everyRunDir, giveOwnPlaces, ownStateDirs, placesOf } from './edge-places.ts';
 import { boundFor, boundPort, doorsOf, type Ports } from './edge-doors.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
+import type { OwnView } from '../../../lib/own-view.ts';
+import { apart, viewOf } from './edge-view.ts';
 
 const MAX_LOG_BYTES = 1_048_576;
 const POLL_MS = 10;
@@ -27,11 +32,8 @@ interface Paths {
 }
 
 export function pathsOf(options: EdgeRouterOptions): Paths {
-  return {
-    socket: join(options.runDir, 'edge.sock'),
-    pid: join(options.runDir, 'edge.pid'),
-    log: join(options.stateDir, 'edge.log'),
-  };
+  const { runDir } = placesOf(options);
+  return { socket: join(runDir, 'edge.sock'), pid: join(runDir, 'edge.pid'), log: join(options.stateDir, 'edge.log') };
 }
 
 /** Makes the directories; throws `config.invalid` when the control socket's path would be too long for the system. */
@@ -44,6 +46,7 @@ export async function prepareDirectories(options: EdgeRouterOptions): Promise<vo
   }
   await mkdir(options.stateDir, { recursive: true, mode: 0o700 });
   await mkdir(options.runDir, { recursive: true, mode: 0o700 });
+  await giveOwnPlaces(options);
 }
 
 /** The program of an edge, and what tells it from others. */
@@ -90,9 +93,9 @@ function commandLineOf(pid: number): Promise<string> {
 
 /** All options that an edge goes by, but for where it is. */
 function behaviourOf(options: EdgeRouterOptions): object {
-  const { workers, stopGraceMs, handoverMs, limits, timeouts, keeper } = options;
+  const { workers, stopGraceMs, handoverMs, limits, timeouts } = options;
   const { trustedProxies, proxyProtocol, hstsSeconds, http2, platform } = options;
-  const how = { workers, stopGraceMs, handoverMs, limits, timeouts, keeper };
+  const how = { user: options.user ?? null, workers, stopGraceMs, handoverMs, limits, timeouts };
   return { ...how, trustedProxies, proxyProtocol, hstsSeconds, http2, platform };
 }
 
@@ -101,15 +104,51 @@ interface EdgeCommand {
   readonly args: readonly string[];
 }
 
-export function commandOf(options: EdgeRouterOptions, program: EdgeProgram, ports: Ports): EdgeCommand {
-  const { stateDir, runDir, listen } = options;
+/** `starter`: process of the one that starts it. What root starts can be shown what others cannot enter; what that starts sees it, too. */
+export function commandOf(
+  options: EdgeRouterOptions,
+  program: EdgeProgram,
+  { ports, starter }: { ports: Ports; starter: number },
+): EdgeCommand {
+  const needed = [options.stateDir, options.runDir, execPathOf(options)];
+  const view = typeof options.user === 'number' && (ownerOf(starter) ?? 0) === 0 ? viewOf(needed) : null;
+  const words = [execPathOf(options), ...argumentsOf(options, program, { ports, view })];
+  const [execPath = '', ...args] = [...(view === null ? [] : (apart() ?? [])), ...gainingNothing(options), ...words];
+  return { execPath, args };
+}
+
+/** What it starts gains nothing by programs that make themselves root. */
+function gainingNothing({ user }: EdgeRouterOptions): readonly string[] {
+  const setpriv = typeof user === 'number' ? findProgram('setpriv') : null;
+  return setpriv === null ? [] : [setpriv, '--no-new-privs', '--'];
+}
+
+function argumentsOf(
+  options: EdgeRouterOptions,
+  program: EdgeProgram,
+  { ports, view }: { ports: Ports; view: OwnView | null },
+): readonly string[] {
   const { port, tlsPort } = ports;
+  const { host } = options.listen;
   const tls = options.tls ? { host: options.tls.host, port: tlsPort } : null;
-  const { fingerprint, entry, keeperEntry } = program;
-  const keeper = options.keeper === undefined ? null : { entry: keeperEntry, argument: options.keeper };
-  const own = { stateDir, runDir, host: listen.host, port, tls, fingerprint, ...behaviourOf(options), keeper };
-  const argument = JSON.stringify(own);
-  return { execPath: execPathOf(options), args: [entry, argument] };
+  const { fingerprint, entry } = program;
+  const own = { ...placesOf(options), host, port, tls, fingerprint, ...behaviourOf(options), view };
+  return [entry, JSON.stringify(own)];
+}
+
+/** Of the program that runs while control is away, with all it needs to start this edge; null: none does. */
+export function keeperCommandOf(
+  options: EdgeRouterOptions,
+  program: EdgeProgram,
+  ports: Ports,
+): readonly string[] | null {
+  if (options.keeper === undefined) return null;
+  return [
+    execPathOf(options),
+    program.keeperEntry,
+    options.keeper,
+    ...argumentsOf(options, program, { ports, view: null }),
+  ];
 }
 
 /**
@@ -124,7 +163,7 @@ export async function spawnEdge(options: EdgeRouterOptions, program: EdgeProgram
     servers = await boundFor(tls === null ? [plain] : [plain, tls], (await wasKilled(options)) ? RELEASE_MS : 0);
     // In the same turn of the event loop as the binding: nothing is accepted here.
     const [port = 0, tlsPort = 0] = servers.map(boundPort);
-    const { execPath, args } = commandOf(options, program, { port, tlsPort });
+    const { execPath, args } = commandOf(options, program, { ports: { port, tlsPort }, starter: process.pid });
     const child = spawn(execPath, args, {
       detached: true,
       cwd: options.stateDir,
@@ -144,10 +183,8 @@ export async function spawnEdge(options: EdgeRouterOptions, program: EdgeProgram
 }
 
 async function wasKilled(options: EdgeRouterOptions): Promise<boolean> {
-  return stat(pathsOf(options).pid).then(
-    () => true,
-    () => false,
-  );
+  const left = everyRunDir(options).map((directory) => stat(join(directory, 'edge.pid')));
+  return (await Promise.allSettled(left)).some(({ status }) => status === 'fulfilled');
 }
 
 async function openLog(path: string): Promise<FileHandle> {
@@ -168,7 +205,39 @@ export async function boundLog(path: string): Promise<void> {
 export async function isEdgeOf(options: EdgeRouterOptions, pid: number): Promise<boolean> {
   if (readProcess(pid)?.zombie !== false) return false;
   // Only what answers on the socket is known to be the edge where the system does not say.
-  return (await commandLineOf(pid)).includes(JSON.stringify(options.stateDir));
+  const command = await commandLineOf(pid);
+  return ownStateDirs(options).some((directory) => command.includes(JSON.stringify(directory)));
+}
+
+/** The same pid, or null where that is no edge of this home. */
+export async function ifEdge(options: EdgeRouterOptions, pid = 0): Promise<number | null> {
+  return Number.isInteger(pid) && pid > 1 && (await isEdgeOf(options, pid)) ? pid : null;
+}
+
+/** The one that has noted itself. */
+export async function edgeFromFile(options: EdgeRouterOptions): Promise<number | null> {
+  for (const directory of everyRunDir(options)) {
+    const text = await readFile(join(directory, 'edge.pid'), 'utf8').catch(() => '');
+    const pid = await ifEdge(options, Number(text.trim()));
+    if (pid !== null) return pid;
+  }
+  return null;
+}
+
+/** Whether what this edge starts can be the user that is wanted: root becomes whoever it likes, others nobody else. */
+export function canStartAs(options: EdgeRouterOptions, pid: number): boolean {
+  return ownerOf(pid) === 0 || isUserOf(options, pid);
+}
+
+/** Whether it is the user that is wanted already; of a system that does not say it is. */
+export function isUserOf({ user = null }: EdgeRouterOptions, pid: number): boolean {
+  const owner = ownerOf(pid);
+  return owner === undefined || owner === (user ?? process.geteuid?.());
+}
+
+/** Undefined where the system does not say. */
+function ownerOf(pid: number): number | undefined {
+  return statSync(`/proc/${pid}`, { throwIfNoEntry: false })?.uid;
 }
 
 /** TERM, then KILL after `graceMs`; resolves once the process is gone. */

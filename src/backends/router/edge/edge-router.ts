@@ -2,7 +2,6 @@
  * The router of the platform's own edge: finds or starts the edge process, hands it tables, starts it again when it
  * dies. Knows nothing of how requests are forwarded (src/edge) and nothing of apps.
  */
-import { readFile } from 'node:fs/promises';
 import type {
   AccessEntry,
   AppTraffic,
@@ -15,17 +14,24 @@ import { changeBetween } from '../../../domain/routes/table-change.ts';
 import { PlatformError, isPlatformError, toPlatformError } from '../../../domain/errors.ts';
 import { Heartbeats } from '../../../lib/heartbeats.ts';
 import { bestEffort } from '../../../lib/logger.ts';
+import { readProcess } from '../../../lib/processes.ts';
 import { EdgeClient, EdgeLost } from './edge-client.ts';
 import { type Bound, type Doors, doorsOf, portOf, standing } from './edge-doors.ts';
 import { handedBy, sameAddresses } from './handed-listeners.ts';
+import { leadToOwnPlaces, socketsOf } from './edge-places.ts';
 import { EdgeWatch } from './edge-watch.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import {
   boundLog,
+  canStartAs,
   commandOf,
   type EdgeProgram,
+  edgeFromFile,
   endEdge,
+  ifEdge,
+  isUserOf,
   isEdgeOf,
+  keeperCommandOf,
   pathsOf,
   prepareDirectories,
   prepareProgram,
@@ -74,6 +80,8 @@ export async function createEdgeRouter(options: EdgeRouterOptions): Promise<Adop
 export interface AdoptingRouter extends Router {
   /** The edge ran before this router was made. */
   readonly adopted: boolean;
+  /** What is to run while control is away, with its arguments; null: nothing. */
+  readonly keeperCommand: readonly string[] | null;
 }
 
 class EdgeRouter implements AdoptingRouter {
@@ -112,6 +120,10 @@ class EdgeRouter implements AdoptingRouter {
     this.#port = portOf(this.listen);
     this.tlsListen = connected.hello.tlsBound ?? null;
     this.#tlsPort = this.tlsListen === null ? 0 : portOf(this.tlsListen);
+  }
+
+  get keeperCommand(): readonly string[] | null {
+    return keeperCommandOf(this.#options, this.#program, { port: this.#port, tlsPort: this.#tlsPort });
   }
 
   async apply(table: RouteTable): Promise<void> {
@@ -167,9 +179,10 @@ class EdgeRouter implements AdoptingRouter {
     const connected = await this.#edge.catch(() => null);
     const found = await this.#find();
     // Its socket and its pid file may have been removed by somebody; it would keep the port for good.
-    const pid = found?.hello.pid ?? (await this.#pidFromFile()) ?? (await this.#ifEdge(connected?.hello.pid));
+    const pid =
+      found?.hello.pid ?? (await edgeFromFile(this.#options)) ?? (await ifEdge(this.#options, connected?.hello.pid));
     if (pid !== null) await endEdge(pid, this.#graceMs);
-    // Connected until its end: an edge that is left alone starts a keeper.
+    // Connected until its end: one of an earlier version starts a keeper when it is left alone.
     for (const { client } of [connected, found].filter((one) => one !== null)) client.close();
   }
 
@@ -243,9 +256,9 @@ class EdgeRouter implements AdoptingRouter {
   async #find(): Promise<Connected | null> {
     let connected: Connected | null = null;
     const onLost = (): void => this.#lost(connected);
-    const client = await EdgeClient.connect(pathsOf(this.#options).socket, CONNECT_MS, onLost);
+    const client = await EdgeClient.connectAny(socketsOf(this.#options), CONNECT_MS, onLost);
     if (client === null) return null;
-    const pid = await this.#pidFromFile();
+    const pid = await edgeFromFile(this.#options);
     // On a machine that has too much to do it may be long before it answers, and it serves meanwhile.
     const heartbeats = new Heartbeats({ onStuck: (stuck) => void this.#endStuck(stuck) });
     if (pid !== null) heartbeats.beat(pid);
@@ -262,17 +275,9 @@ class EdgeRouter implements AdoptingRouter {
     }
   }
 
-  async #pidFromFile(): Promise<number | null> {
-    const text = await readFile(pathsOf(this.#options).pid, 'utf8').catch(() => '');
-    return this.#ifEdge(Number(text.trim()));
-  }
-
-  async #ifEdge(pid = 0): Promise<number | null> {
-    return Number.isInteger(pid) && pid > 1 && (await isEdgeOf(this.#options, pid)) ? pid : null;
-  }
-
   async #launch(found: Connected | null): Promise<Connected> {
     if (found === null) return this.#started(await this.#spawn());
+    if (!isUserOf(this.#options, found.hello.pid)) await this.#options.admitted;
     const is = standing(this.#doors, found.hello);
     // One that hands on only what it has gives way to one at the same addresses first, which then can.
     const able = (is.plain && is.tls) || found.hello.binds === true ? found : await this.#replaced(found, null);
@@ -285,10 +290,12 @@ class EdgeRouter implements AdoptingRouter {
 
   async #started(pid: number): Promise<Connected> {
     const deadline = performance.now() + START_MS;
-    while ((await this.#ifEdge(pid)) !== null) {
+    // It may have another command line for a moment, or none: what has started it makes it the edge.
+    while (readProcess(pid)?.zombie === false) {
       const started = await this.#find();
       if (started?.hello.pid === pid && started !== null) {
         await removeOtherPrograms(this.#options, this.#program);
+        await leadToOwnPlaces(this.#options);
         return started;
       }
       started?.client.close();
@@ -308,16 +315,17 @@ class EdgeRouter implements AdoptingRouter {
   /**
    * Has the edge that serves start the new one with the listeners that stay, and with new ones where another address is wanted, so that
    * nobody is turned away meanwhile; without `doors` at the addresses it has. Null when it cannot be done: a new address cannot be had
-   * beside its own, or it is too old to know how. It is ended then. Throws `config.invalid` when an address is another program's.
+   * beside its own, it is too old to know how, or it is a user that cannot become the one that is wanted. It is ended then. Throws `config.invalid` when an address is another program's.
    */
   async #succeed({ client, hello }: Connected, doors: Doors | null): Promise<number | null> {
     try {
+      const isAble = canStartAs(this.#options, hello.pid);
       const handed = doors === null ? sameAddresses(hello) : await handedBy(hello, doors);
-      if (handed !== null) {
+      if (handed !== null && isAble) {
         await boundLog(pathsOf(this.#options).log);
         const { host, tls, ports } = handed;
         const options = { ...this.#options, listen: { ...this.#options.listen, host }, tls };
-        const program = commandOf(options, this.#program, ports);
+        const program = commandOf(options, this.#program, { ports, starter: hello.pid });
         const request = { program, listeners: handed.listeners };
         return ((await client.ask('succeed', request, START_MS)) as { pid: number }).pid;
       }

@@ -114,7 +114,7 @@ export class KeptEdge {
     const hello = (await this.#client?.ask('hello', {}, CONNECT_MS).catch(() => null)) as { pid: number } | null;
     this.#isClosed = true;
     if (hello !== null && hello !== undefined) await endEdge(hello.pid, graceMs);
-    // Connected until its end: an edge that is left alone starts a keeper.
+    // Connected until its end: one of an earlier version starts a keeper when it is left alone.
     this.close();
   }
 
