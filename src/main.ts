@@ -11,6 +11,10 @@ import { homeOf } from './config/home.ts';
 import { hostPort } from './lib/host-port.ts';
 import { speedUp, staySmall } from './lib/small-start.ts';
 
+// Before anything is opened or begun.
+if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? ''))
+  (await import('./lib/fewer-rights.ts')).giveUpNeedless();
+
 /** After the start, when the first healing rounds are over. */
 const SETTLED_MS = 10_000;
 
