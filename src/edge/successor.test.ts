@@ -4,8 +4,8 @@ import { startSuccessor } from './successor.ts';
 
 /** Asks to take over, and ends. */
 const HASTY = 'process.send({ id: 1, request: { op: "retire" } }, () => process.exit())';
-/** Asks to take over, and waits for the answer. */
-const PATIENT = `${HASTY.replace(', () => process.exit()', '')}; process.on('message', () => process.exit())`;
+/** Asks to take over, and waits for the answer; what it is told before that is that it is heard. */
+const PATIENT = `${HASTY.replace(', () => process.exit()', '')}; process.on('message', ({ id }) => id === 1 && process.exit())`;
 
 async function started(
   code: string,
