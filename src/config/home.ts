@@ -1,6 +1,7 @@
 /** Where the one directory with all state is. */
 import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { EDGE_DOOR } from './config.ts';
 import { ConfigError } from './config-error.ts';
 
 /** Longest path a unix socket can have on every system we run on, less the final NUL. */
@@ -15,9 +16,9 @@ export function homeOf(env: NodeJS.ProcessEnv, cwd: string = process.cwd()): str
   return resolve(cwd, given);
 }
 
-/** The server's sockets lie below the home, and the system bounds their paths. */
+/** The server's sockets lie below the home, and the system bounds their paths: none is longer than that of this one. */
 export function checkHomeLength(home: string): void {
-  const spare = LONGEST_SOCKET_PATH - Buffer.byteLength(join(home, 'run', 'api.sock'));
+  const spare = LONGEST_SOCKET_PATH - Buffer.byteLength(join(home, 'run', EDGE_DOOR));
   if (spare >= 0) return;
   throw new ConfigError(
     `TANCHO_HOME: the path ${home} is ${-spare} bytes too long for the sockets in it.`,
