@@ -16,7 +16,7 @@ import { until } from '../support/until.ts';
 import { parseManifest } from '../../src/domain/services/manifest.ts';
 import { SLOW } from '../support/slow.ts';
 
-const RUNS = SLOW ? 500 : 25;
+const RUNS = SLOW ? 500 : 10;
 const LONGEST = 8;
 const DEADLINE_MS = 150;
 /** Longer than anybody waits, and shorter than a test. */

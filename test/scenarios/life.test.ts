@@ -128,10 +128,10 @@ describe('an app', () => {
     await mortal.dispose();
   });
 
-  it('survives SIGTERM of the platform and is adopted', async () => {
+  it.each(['SIGTERM', 'SIGKILL'] as const)('survives %s of the platform and is adopted', async (signal) => {
     const pid = async (): Promise<string> => (await world.fetchApp('mortal')).text;
     const before = await pid();
-    await world.end('SIGTERM');
+    await world.end(signal);
     await world.startAgain();
     expect(await pid()).toBe(before);
   });

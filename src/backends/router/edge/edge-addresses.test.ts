@@ -1,7 +1,6 @@
 /** An edge that is replaced by one at other addresses: what stays is handed on, also from an edge that knows no other addresses. */
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { builtProgram } from '../../../../test/support/built.ts';
@@ -72,9 +71,7 @@ function askAllTheTime(port: number): Asking {
 
 /** A program whose edge hands on what it has and nothing else, as those did that knew of no other addresses. */
 async function earlierProgram(): Promise<string> {
-  const dist = await mkdtemp(join(tmpdir(), 'edge-earlier-'));
-  world.undo(() => rm(dist, { recursive: true, force: true }));
-  await cp(await builtProgram(), dist, { recursive: true });
+  const dist = await world.program();
   const change = async (file: string, from: string, to: string): Promise<void> => {
     const path = join(dist, 'edge', file);
     const text = await readFile(path, 'utf8');

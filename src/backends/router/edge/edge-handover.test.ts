@@ -1,11 +1,9 @@
 /** One edge takes over from another: what is open goes on, what waits is accepted, nobody is turned away. */
-import { cp, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { readdir, writeFile } from 'node:fs/promises';
 import { Agent, get as httpGet, type IncomingMessage } from 'node:http';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { WebSocket, WebSocketServer } from 'ws';
-import { builtProgram } from '../../../../test/support/built.ts';
 import { SLOW } from '../../../../test/support/slow.ts';
 import { until } from '../../../../test/support/until.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
@@ -153,9 +151,7 @@ describe('an edge', () => {
     await first.apply(table);
     const pid = await world.pid(options);
     await first.close();
-    const broken = await mkdtemp(join(tmpdir(), 'edge-broken-'));
-    world.undo(() => rm(broken, { recursive: true }));
-    await cp(await builtProgram(), broken, { recursive: true });
+    const broken = await world.program();
     await writeFile(join(broken, 'edge/main.js'), 'process.exit(3);\n');
     await expect(createEdgeRouter({ ...options, programDir: broken })).rejects.toMatchObject({ code: 'unavailable' });
     expect(await ask(first.listen, keepAlive(1))).toMatchObject({ status: 200, text: 'one' });
@@ -163,9 +159,7 @@ describe('an edge', () => {
   });
 
   it('is another one when a file it imports from outside its folder has changed, and runs from a copy of its own', async () => {
-    const programDir = await mkdtemp(join(tmpdir(), 'edge-build-'));
-    world.undo(() => rm(programDir, { recursive: true, force: true }));
-    await cp(await builtProgram(), programDir, { recursive: true });
+    const programDir = await world.program();
     const options = await world.home({ programDir });
     const first = await world.start(options);
     const pid = await world.pid(options);
@@ -199,9 +193,7 @@ describe('an edge', () => {
     const programs = (): Promise<string[]> => readdir(join(options.stateDir, 'programs'));
     const [own = ''] = await programs();
     await first.close();
-    const programDir = await mkdtemp(join(tmpdir(), 'edge-build-'));
-    world.undo(() => rm(programDir, { recursive: true, force: true }));
-    await cp(await builtProgram(), programDir, { recursive: true });
+    const programDir = await world.program();
     await writeFile(join(programDir, 'lib/host-port.js'), '\n// changed\n', { flag: 'a' });
     const listen = changed(options, first.listen, 1).listen;
     expect((await world.start({ ...options, listen, programDir })).adopted).toBe(false);

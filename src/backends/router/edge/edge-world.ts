@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { builtProgram } from '../../../../test/support/built.ts';
 import type { Route, RouteTable } from '../../../domain/routes/router.ts';
 import { SILENT } from '../../../lib/logger.ts';
+import { keepProgram, readProgram } from '../../../lib/program-files.ts';
 import type { EdgeRouterOptions } from './edge-options.ts';
 import { type AdoptingRouter, createEdgeRouter } from './edge-router.ts';
 
@@ -45,6 +46,14 @@ export class EdgeWorld {
     const router = await createEdgeRouter(options);
     this.undo(() => router.stop());
     return router;
+  }
+
+  /** A program of its own: what an edge is made of, copied. */
+  async program(): Promise<string> {
+    const folder = await mkdtemp(join(tmpdir(), 'edge-program-'));
+    this.undo(() => rm(folder, { recursive: true, force: true }));
+    const built = await builtProgram();
+    return keepProgram(await readProgram(built, [join(built, 'edge', 'main.js')]), folder);
   }
 
   async pid(options: EdgeRouterOptions): Promise<number> {

@@ -10,12 +10,11 @@ import {
   type WorkTree,
 } from '../support/git.ts';
 import { createLoad } from '../support/load.ts';
-import { SLOW } from '../support/slow.ts';
 import { until } from '../support/until.ts';
 import { edgePid, run, startWorld, type World } from '../support/world.ts';
 
 /** Every step of every operation is cut off in test/domain/crash-*.test.ts; here it is real processes. */
-const ROUNDS = SLOW ? 20 : 1;
+const ROUNDS = 20;
 
 let world: World;
 let ann: Identity;

@@ -10,11 +10,10 @@ import {
   type WorkTree,
 } from '../support/git.ts';
 import { createLoad } from '../support/load.ts';
-import { SLOW } from '../support/slow.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
 
-const PUSHES = SLOW ? 10 : 4;
+const PUSHES = 10;
 const CHANGES = PUSHES / 2;
 
 let world: World;
