@@ -127,11 +127,14 @@ describe('env', () => {
   const vars = json([
     { name: 'A', value: '1', public: true },
     { name: 'B', value: 'hush', public: false },
+    { name: 'C', value: 'hush', public: false, managedBy: 'shop-db' },
   ]);
 
   it('get hides private values until asked', async () => {
     const replies = { 'GET /apps/shop/env': vars };
-    expect((await cli.against(replies, ['env', 'get', '-a', 'shop'])).out).toBe('A=1\nB=***  (private)\n');
+    expect((await cli.against(replies, ['env', 'get', '-a', 'shop'])).out).toBe(
+      'A=1\nB=***  (private)\nC=***  (private, set by shop-db)\n',
+    );
     expect((await cli.against(replies, ['env', 'get', '-a', 'shop', '--json'])).out).not.toContain('hush');
     const revealed = await cli.against(replies, ['env', 'get', '-a', 'shop', '--reveal', 'A', 'B']);
     expect(revealed.out).toContain('B=hush');

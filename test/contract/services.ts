@@ -198,7 +198,7 @@ export function servicesContract(getTarget: () => Target): void {
       expect(Object.keys(vars)).toHaveLength(2);
       const env = (await as(ann, 'GET', `/apps/${ann.app}/env`)).json as { name: string }[];
       for (const [key, value] of Object.entries(vars)) {
-        expect(env).toContainEqual(expect.objectContaining({ name: key, value, public: false }));
+        expect(env).toContainEqual(expect.objectContaining({ name: key, value, public: false, managedBy: name }));
       }
       expect(env.map((variable) => variable.name)).toContain('TSURU_SERVICES');
       const listed = (await as(ann, 'GET', `/services/instances?app=${ann.app}`)).json as { instances: string[] }[];

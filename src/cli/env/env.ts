@@ -60,9 +60,12 @@ async function get(cli: Cli, names: readonly string[], options: { app?: string; 
   }
   cli.show(shown, () => {
     if (shown.length === 0) return `${name} has no variables.`;
-    const hidden = (one: { public: boolean }): boolean => !one.public && options.reveal !== true;
+    // What is revealed can be given to `env set --file`: no note stands beside it.
+    const isHidden = (one: { public: boolean }): boolean => !one.public && options.reveal !== true;
+    const note = ({ managedBy }: { managedBy?: string }): string =>
+      managedBy === undefined ? '  (private)' : `  (private, set by ${managedBy})`;
     return shown
-      .map((one) => `${one.name}=${printable(envFileValue(one.value))}${hidden(one) ? '  (private)' : ''}`)
+      .map((one) => `${one.name}=${printable(envFileValue(one.value))}${isHidden(one) ? note(one) : ''}`)
       .join('\n');
   });
 }

@@ -4,7 +4,12 @@ export interface EnvTypes {
   'env.get': {
     readonly params: { readonly app: string };
     readonly query: { readonly env?: string | number | boolean | readonly string[] | undefined };
-    readonly answer: readonly { readonly name: string; readonly value: string; readonly public: boolean }[];
+    readonly answer: readonly {
+      readonly name: string;
+      readonly value: string;
+      readonly public: boolean;
+      readonly managedBy?: string;
+    }[];
   };
   /** Set environment variables and restart, all or nothing. */
   'env.set': {

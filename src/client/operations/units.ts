@@ -23,7 +23,12 @@ export interface UnitsTypes {
       readonly customdata?: string | number | boolean | undefined;
     };
     readonly body: Readonly<Record<string, string>>;
-    readonly answer: readonly { readonly name: string; readonly value: string; readonly public: boolean }[];
+    readonly answer: readonly {
+      readonly name: string;
+      readonly value: string;
+      readonly public: boolean;
+      readonly managedBy?: string;
+    }[];
   };
   /** Remove units of a process; those that stay are not touched. */
   'units.remove': {

@@ -6,6 +6,7 @@ import { restartText } from '../data/restart-text.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Loaded } from '../parts/content.tsx';
 import { Icon } from '../parts/icon.tsx';
+import { at, BASE } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
 import { AppFrame, useApp } from './app-frame.tsx';
 import { ChangeEnv } from './change-env.tsx';
@@ -141,27 +142,49 @@ function Variable({ app, one, onEdit, changed }: VariableProps) {
         )}
       </td>
       <td class="right">
-        <span class="row tight end">
-          <button type="button" class="button little" onClick={onEdit}>
-            Change <span class="unseen">{one.name}</span>
-          </button>
-          <ActButton
-            task={`Remove ${one.name}`}
-            work={(said) => perform('DELETE /apps/{app}/env', said, { params: { app: app.Name }, body: [one.name] })}
-            label={`Remove ${one.name}`}
-            look="little"
-            question={{
-              title: `Remove ${one.name}?`,
-              text: restartText(app),
-              action: 'Remove',
-              isDangerous: true,
-            }}
-            onDone={changed}
-          >
-            <Icon name="trash" />
-          </ActButton>
-        </span>
+        {one.managedBy === undefined ? (
+          <Changes app={app} name={one.name} onEdit={onEdit} changed={changed} />
+        ) : (
+          <Manager name={one.managedBy} />
+        )}
       </td>
     </tr>
+  );
+}
+
+interface ChangesProps {
+  readonly app: App;
+  readonly name: string;
+  readonly onEdit: () => void;
+  readonly changed: () => void;
+}
+
+function Changes({ app, name, onEdit, changed }: ChangesProps) {
+  return (
+    <span class="row tight end">
+      <button type="button" class="button little" onClick={onEdit}>
+        Change <span class="unseen">{name}</span>
+      </button>
+      <ActButton
+        task={`Remove ${name}`}
+        work={(said) => perform('DELETE /apps/{app}/env', said, { params: { app: app.Name }, body: [name] })}
+        label={`Remove ${name}`}
+        look="little"
+        question={{ title: `Remove ${name}?`, text: restartText(app), action: 'Remove', isDangerous: true }}
+        onDone={changed}
+      >
+        <Icon name="trash" />
+      </ActButton>
+    </span>
+  );
+}
+
+/** What a binding has set comes and goes with it. What lists all bindings is of none of them. */
+function Manager({ name }: { name: string }) {
+  if (name.includes(':')) return <span class="muted small">of all bindings</span>;
+  return (
+    <span class="small">
+      set by <a href={BASE + at('instances', name)}>{name}</a>
+    </span>
   );
 }
