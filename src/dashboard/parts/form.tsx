@@ -51,6 +51,11 @@ export function Field({ label, name, help, ...rest }: InputProps) {
   );
 }
 
+/** A whole number from 0 on. */
+export function Count({ value, ...rest }: Named & { value: number }) {
+  return <Field type="number" min={0} required value={String(value)} {...rest} />;
+}
+
 interface AreaProps extends Named {
   readonly placeholder?: string;
   readonly required?: boolean;

@@ -1,9 +1,8 @@
 /** Which teams have access to something; one more, one less. */
 import { ActButton } from './act-button.tsx';
 import { Card } from './content.tsx';
-import { Field } from './form.tsx';
-import { FormDialog } from './form-dialog.tsx';
 import { Table } from './table.tsx';
+import { GiveTeam } from './team-forms.tsx';
 
 interface TeamAccessProps {
   readonly teams: readonly string[];
@@ -20,17 +19,7 @@ export function TeamAccess({ teams, owner, loss, give, take, changed }: TeamAcce
     <Card
       title="Teams with access"
       isPlain
-      actions={
-        <FormDialog
-          title="Give a team access"
-          action="Give access"
-          done="That team has access now."
-          onDone={changed}
-          onSubmit={({ team = '' }) => give(team.trim())}
-        >
-          <Field label="Team" name="team" required />
-        </FormDialog>
-      }
+      actions={<GiveTeam done="That team has access now." change={give} changed={changed} />}
     >
       <Table
         label="Teams with access"

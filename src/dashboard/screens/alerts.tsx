@@ -4,7 +4,7 @@ import { plural } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { ActButton } from '../parts/act-button.tsx';
 import { Card, Empty, Head, Loaded, Time } from '../parts/content.tsx';
-import { Area, Check, Field } from '../parts/form.tsx';
+import { Area, Check, Count } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { type Mood, Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
@@ -119,21 +119,11 @@ function ChangeRule({ rule: { name, on, minutes, threshold, unit }, changed }: {
         })
       }
     >
-      <Field
-        label={unit === '' ? 'Threshold' : `Threshold (${unit})`}
-        name="threshold"
-        type="number"
-        min={0}
-        required
-        value={String(threshold)}
-      />
-      <Field
+      <Count label={unit === '' ? 'Threshold' : `Threshold (${unit})`} name="threshold" value={threshold} />
+      <Count
         label="Minutes that it has to be wrong"
         name="minutes"
-        type="number"
-        min={0}
-        required
-        value={String(minutes)}
+        value={minutes}
         help="And well for as long, before it counts as over."
       />
       <Check label="Somebody is told" name="on" checked={on} />

@@ -3,11 +3,9 @@ import { viewer } from '../api/session.ts';
 import { plural } from '../data/format.ts';
 import { useResource } from '../data/resource.ts';
 import { Card, Loaded } from '../parts/content.tsx';
-import { Field } from '../parts/form.tsx';
-import { FormDialog } from '../parts/form-dialog.tsx';
+import { QuotaForm, WITHOUT_LIMIT } from '../parts/quota-form.tsx';
 
 const SOMETIMES_MS = 15_000;
-const WITHOUT_LIMIT = -1;
 
 /** How many units it may have. */
 export function AppQuota({ app }: { app: string }) {
@@ -23,24 +21,13 @@ export function AppQuota({ app }: { app: string }) {
       title="Quota"
       actions={
         viewer().isAdmin && (
-          <FormDialog
+          <QuotaForm
             title="Change the quota"
-            action="Change"
-            done="The quota is changed."
-            onDone={() => quota.refresh()}
-            onSubmit={({ limit: wanted = '' }) =>
-              call('PUT /apps/{app}/quota', { params, body: { limit: wanted === '' ? WITHOUT_LIMIT : Number(wanted) } })
-            }
-          >
-            <Field
-              label="Units that it may have"
-              name="limit"
-              type="number"
-              min={0}
-              value={limit < 0 ? '' : String(limit)}
-              help="Empty for no limit."
-            />
-          </FormDialog>
+            label="Units that it may have"
+            limit={limit}
+            set={(wanted) => call('PUT /apps/{app}/quota', { params, body: { limit: wanted } })}
+            changed={() => quota.refresh()}
+          />
         )
       }
     >

@@ -3,10 +3,11 @@ import type { AnswerOf } from '../api/operations.ts';
 import { viewer } from '../api/session.ts';
 import { useResource } from '../data/resource.ts';
 import { Card, Head, Loaded } from '../parts/content.tsx';
-import { Check, Choice, Field } from '../parts/form.tsx';
+import { Check, Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
+import { GiveTeam, TakeTeam } from '../parts/team-forms.tsx';
 
 type Pool = AnswerOf<'GET /1.0/pools'>[number];
 
@@ -29,8 +30,7 @@ export default function Pools() {
             }
           >
             <Field label="Name" name="name" required />
-            <Field label="Engine that runs its apps (empty: this server's own)" name="engine" />
-            <Check label="Every team may use it" name="isPublic" />
+            <PoolFields help="Empty: this server's own." />
           </FormDialog>
         )}
       </Head>
@@ -57,6 +57,20 @@ export default function Pools() {
   );
 }
 
+function PoolFields({ engine, isPublic, help }: { engine?: string; isPublic?: boolean; help: string }) {
+  return (
+    <>
+      <Field
+        label="Engine that runs its apps"
+        name="engine"
+        help={help}
+        {...(engine !== undefined && { value: engine })}
+      />
+      <Check label="Every team may use it" name="isPublic" {...(isPublic !== undefined && { checked: isPublic })} />
+    </>
+  );
+}
+
 function Actions({
   pool: { Name: pool, Teams, Public, Default, Engine },
   changed,
@@ -67,29 +81,20 @@ function Actions({
   const params = { pool };
   return (
     <>
-      <FormDialog
-        title="Add a team"
-        of={`to ${pool}`}
-        action="Add"
+      <GiveTeam
+        of={pool}
         done="That team may use it."
-        onDone={changed}
-        onSubmit={({ team = '' }) =>
-          call('POST /pools/{pool}/team', { params, query: { team: team.trim() }, body: {} })
-        }
-      >
-        <Field label={`Team that may use ${pool}`} name="team" required />
-      </FormDialog>
+        change={(team) => call('POST /pools/{pool}/team', { params, query: { team }, body: {} })}
+        changed={changed}
+      />
       {Teams.length > 0 && (
-        <FormDialog
-          title="Take a team away"
-          of={`from ${pool}`}
-          action="Take away"
+        <TakeTeam
+          of={pool}
           done="That team may not use it any more. Its apps there stay."
-          onDone={changed}
-          onSubmit={({ team = '' }) => call('DELETE /pools/{pool}/team', { params, query: { team }, body: {} })}
-        >
-          <Choice label="Team" name="team" options={Teams.map((value) => ({ value, label: value }))} />
-        </FormDialog>
+          teams={Teams}
+          change={(team) => call('DELETE /pools/{pool}/team', { params, query: { team }, body: {} })}
+          changed={changed}
+        />
       )}
       <FormDialog
         title="Change"
@@ -104,13 +109,7 @@ function Actions({
           })
         }
       >
-        <Field
-          label="Engine that runs its apps"
-          name="engine"
-          value={Engine}
-          help="Another one only while there is no app in it."
-        />
-        <Check label="Every team may use it" name="isPublic" checked={Public} />
+        <PoolFields engine={Engine} isPublic={Public} help="Another one only while there is no app in it." />
       </FormDialog>
       {!Default && (
         <RemoveButton

@@ -1,10 +1,11 @@
 import { call } from '../api/call.ts';
 import { useResource } from '../data/resource.ts';
 import { Card, Empty, Head, Loaded } from '../parts/content.tsx';
-import { Area, Field } from '../parts/form.tsx';
+import { Area } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Table } from '../parts/table.tsx';
+import { GiveTeam, TakeTeam } from '../parts/team-forms.tsx';
 import { at, BASE, navigate } from '../routing/location.ts';
 import type { Params } from '../routing/screens.ts';
 import { Manifest } from './manifest.tsx';
@@ -59,34 +60,20 @@ export default function Service({ params: { service: name = '' } }: { params: Pa
 }
 
 function OwnersActions({ name, changed }: { name: string; changed: () => unknown }) {
-  const team = (values: Record<string, string>): string => (values['team'] ?? '').trim();
+  const of = (team: string) => ({ params: { service: name, team } });
   return (
     <>
-      <FormDialog
-        title="Give a team access"
-        action="Give access"
+      <GiveTeam
         done="That team may use it."
-        onDone={changed}
-        onSubmit={(values) => call('PUT /services/{service}/{team}', { params: { service: name, team: team(values) } })}
-      >
-        <Field
-          label="Team"
-          name="team"
-          required
-          help="Counts where the manifest says that the service is restricted."
-        />
-      </FormDialog>
-      <FormDialog
-        title="Take a team's access"
-        action="Take away"
+        help="Counts where the manifest says that the service is restricted."
+        change={(team) => call('PUT /services/{service}/{team}', of(team))}
+        changed={changed}
+      />
+      <TakeTeam
         done="That team may not use it any more. What it has stays."
-        onDone={changed}
-        onSubmit={(values) =>
-          call('DELETE /services/{service}/{team}', { params: { service: name, team: team(values) } })
-        }
-      >
-        <Field label="Team" name="team" required />
-      </FormDialog>
+        change={(team) => call('DELETE /services/{service}/{team}', of(team))}
+        changed={changed}
+      />
       <Manifest
         title="Replace the manifest"
         action="Replace"

@@ -5,6 +5,7 @@ import { ActButton } from '../parts/act-button.tsx';
 import { Card, Head, Loaded } from '../parts/content.tsx';
 import { Field } from '../parts/form.tsx';
 import { FormDialog } from '../parts/form-dialog.tsx';
+import { QuotaForm } from '../parts/quota-form.tsx';
 import { RemoveButton } from '../parts/remove-button.tsx';
 import { Status } from '../parts/status.tsx';
 import { Table } from '../parts/table.tsx';
@@ -78,18 +79,13 @@ function UserActions({ email, isAdmin, changed }: { email: string; isAdmin: bool
       >
         {isAdmin ? 'Make a user' : 'Make an admin'}
       </ActButton>
-      <FormDialog
+      <QuotaForm
         title="Quota"
         of={`of ${email}`}
-        action="Set"
-        done="The quota is set."
-        onDone={changed}
-        onSubmit={({ limit = '' }) =>
-          call('PUT /users/{email}/quota', { params, body: { limit: limit === '' ? -1 : Number(limit) } })
-        }
-      >
-        <Field label={`Apps that ${email} may own`} name="limit" type="number" min={0} help="Empty for no limit." />
-      </FormDialog>
+        label={`Apps that ${email} may own`}
+        set={(limit) => call('PUT /users/{email}/quota', { params, body: { limit } })}
+        changed={changed}
+      />
       <RemoveButton
         what={email}
         text="Their sessions and keys end."
