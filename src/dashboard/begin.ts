@@ -1,29 +1,53 @@
 /**
- * Runs before everything else of the page, and imports nothing: a part of the page that does not come (the server is started again, or another
- * version of it is there) would leave it empty for good. The page is loaded again as soon as the server answers.
+ * Runs as soon as it is there, and imports nothing: a part of the page that does not come (the server is started again, or another version of
+ * it is there) would leave it empty for good. The page is loaded again as soon as the server answers.
  */
 export {};
 
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 const ANSWER_MS = 10_000;
+const LOOK_MS = 5_000;
+/** A busy server takes its time for the page, too; another attempt would begin from the beginning. */
+const RELOAD_MS = 30_000;
+/** Nothing has come for so long that nothing will: a slow connection brings something all the time. */
+const SILENT_MS = 20_000;
 
+/** What stands in the page until the program begins. */
+const placeholder = (): Element | null => document.querySelector('#app > .waiting');
 /** A page that was loaded again and still lacks something is not loaded in a hurry. */
 const [visit] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
 let waitMs = visit?.type === 'reload' ? LONGEST_WAIT_MS : FIRST_WAIT_MS;
 let isMissing = false;
+let came = 0;
+let lastCameAt = performance.now();
 
 /** Errors of elements do not bubble. */
-addEventListener(
-  'error',
-  ({ target }) => {
-    if (!(target instanceof HTMLScriptElement) || isMissing) return;
-    isMissing = true;
-    document.querySelector('.waiting')?.classList.add('missing');
-    later();
-  },
-  true,
-);
+addEventListener('error', ({ target }) => target instanceof HTMLScriptElement && missing(), true);
+/** What failed before this ran. */
+if (document.readyState === 'complete') missing();
+else addEventListener('load', missing);
+
+/** A request that is never answered is no error. */
+const watch = setInterval(() => {
+  const now = performance.now();
+  const { length } = performance.getEntriesByType('resource');
+  if (length !== came) [came, lastCameAt] = [length, now];
+  if (document.readyState === 'loading') return;
+  if (placeholder() === null || isMissing) clearInterval(watch);
+  else if (now - lastCameAt >= SILENT_MS) {
+    // What it waits for holds connections that the next attempt needs.
+    stop();
+    missing();
+  }
+}, LOOK_MS);
+
+function missing(): void {
+  if (isMissing || placeholder() === null) return;
+  isMissing = true;
+  placeholder()?.classList.add('missing');
+  later();
+}
 
 function later(): void {
   setTimeout(() => void look(), waitMs);
@@ -33,7 +57,10 @@ function later(): void {
 async function look(): Promise<void> {
   try {
     const { ok } = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(ANSWER_MS) });
-    if (ok) location.reload();
+    if (ok) {
+      location.reload();
+      waitMs = RELOAD_MS;
+    }
   } catch {
     // Still away.
   }

@@ -1,7 +1,7 @@
 /** The frame around every screen: navigation, the screen itself, and what concerns all of them. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import type { ComponentChildren } from 'preact';
+import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { isLost, tryAgain } from './api/connection.ts';
-import { problemOf } from './api/problem.ts';
 import { viewer } from './api/session.ts';
 import { NAVIGATION } from './navigation.ts';
 import { Empty, Head, Note, Waiting } from './parts/content.tsx';
@@ -15,6 +15,9 @@ import { BASE, path } from './routing/location.ts';
 import { routeAt, type Screen } from './routing/screens.ts';
 import { isDark, switchTheme } from './theme.ts';
 import { askSignOut } from './sign-out.tsx';
+
+/** For the module of a screen. */
+const LOAD_MS = 30_000;
 
 export function Shell() {
   const [isOpen, setOpen] = useState(false);
@@ -140,7 +143,7 @@ function Connection() {
 function CurrentScreen() {
   const found = routeAt(path.value);
   const [shown, setShown] = useState<{ screen: Screen; of: object } | null>(null);
-  const [failed, setFailed] = useState('');
+  const [hasFailed, setFailed] = useState(false);
   const isFirst = useRef(true);
   const route = found?.route;
   const title = found === null ? 'Not found' : found.route.title(found.params);
@@ -153,20 +156,53 @@ function CurrentScreen() {
   useEffect(() => {
     if (route === undefined) return;
     let isCurrent = true;
-    setFailed('');
+    setFailed(false);
+    // It may still come.
+    const late = setTimeout(() => setFailed(true), LOAD_MS);
     route.load().then(
-      ({ default: screen }) => isCurrent && setShown({ screen, of: route }),
-      (thrown: unknown) => isCurrent && setFailed(problemOf(thrown).message),
+      ({ default: screen }) => {
+        if (!isCurrent) return;
+        clearTimeout(late);
+        setFailed(false);
+        setShown({ screen, of: route });
+      },
+      () => isCurrent && setFailed(true),
     );
     return () => {
       isCurrent = false;
+      clearTimeout(late);
     };
   }, [route]);
   if (found === null) return <NotFound />;
-  if (failed !== '') return <Outdated />;
+  if (hasFailed) return <Outdated />;
   if (shown === null || shown.of !== route) return <Waiting />;
   const Current = shown.screen;
-  return <Current key={JSON.stringify(found.params)} params={found.params} />;
+  return (
+    <Guarded key={path.value}>
+      <Current params={found.params} />
+    </Guarded>
+  );
+}
+
+/** A screen that cannot be drawn leaves the frame around it as it is. */
+function Guarded({ children }: { children: ComponentChildren }) {
+  const [thrown] = useErrorBoundary((error: unknown) => reportError(error));
+  if (thrown === undefined) return <>{children}</>;
+  return (
+    <>
+      <Head title="This screen cannot be shown" />
+      <Note mood="bad">
+        <span>
+          The server said something that this page does not know. It may be of another version than the server.
+        </span>
+        <span>
+          <button type="button" class="button" onClick={() => location.reload()}>
+            Load again
+          </button>
+        </span>
+      </Note>
+    </>
+  );
 }
 
 function NotFound() {

@@ -21,7 +21,7 @@ const PACKAGE_STYLES = ['uplot/dist/uPlot.min.css', '@xterm/xterm/css/xterm.css'
 const PACKAGE_FOLDER = 'packages';
 /** What the page loads; everything that it imports, however indirectly, is fetched at once. */
 export const ENTRY = 'main.js';
-/** Runs before it, and looks after what does not come. */
+/** Waits for nothing else, and looks after what does not come. */
 export const BEGIN = 'begin.js';
 export const STYLE = 'style/dashboard.css';
 

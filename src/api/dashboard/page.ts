@@ -44,8 +44,8 @@ export function page({ hash, imports, first }: DashboardFiles): { text: string; 
 <link rel="icon" href="${at('style/icon.svg')}">
 <link rel="stylesheet" href="${at(STYLE)}">
 <script type="importmap">${map}</script>
+<script type="module" async src="${at(BEGIN)}"></script>
 ${first.map((name) => `<link rel="modulepreload" href="${at(name)}">`).join('\n')}
-<script type="module" src="${at(BEGIN)}"></script>
 <script type="module" src="${at(ENTRY)}"></script>
 </head>
 <body>

@@ -2,7 +2,7 @@
 import { connectionLost, connectionThere } from './connection.ts';
 import { ndjson } from './lines.ts';
 import type { AnswerOf, AnyInput, Inputs, Line } from './operations.ts';
-import { lost, Problem, problemOf, problemOfAnswer } from './problem.ts';
+import { lost, Problem, problemOf, problemOfAnswer, strange } from './problem.ts';
 import { sessionEnded } from './session.ts';
 
 const BASE = '/dashboard/api';
@@ -97,6 +97,8 @@ async function send(path: string, request: RequestInit & { headers: Record<strin
     throw problemOf(thrown);
   }
   connectionThere();
+  const isPage = response.headers.get('content-type')?.startsWith('text/html') === true;
+  if (response.ok && isPage) throw strange(response.status, '');
   if (response.ok) return response;
   const problem = await problemOfAnswer(response);
   if (problem.code === 'auth.required') sessionEnded();

@@ -51,8 +51,8 @@ export function problemOf(thrown: unknown): Problem {
 
 /** RFC 9457, as docs/errors.md has it. */
 interface ProblemDocument {
-  readonly detail: string;
-  readonly code: string;
+  readonly detail?: string;
+  readonly code?: string;
   readonly hint?: string;
   readonly details?: { readonly field?: string };
 }
@@ -63,12 +63,30 @@ export async function problemOfAnswer(response: Response): Promise<Problem> {
 
 /** Of the body of an answer: the document of a problem, or text. */
 export function problemOfText(text: string, status: number, requestId: string): Problem {
-  try {
-    const { detail, code, hint = '', details = {} } = JSON.parse(text) as ProblemDocument;
+  const { detail, code, hint = '', details = {} } = documentOf(text);
+  if (detail !== undefined && code !== undefined) {
     const { field } = details;
     return new Problem(detail, { code, status, hint, requestId, ...(field !== undefined && { field }) });
+  }
+  const said = text.trim();
+  // A page, or a document of somebody else's.
+  if (said === '' || /^[<{]/.test(said)) return strange(status, requestId);
+  return new Problem(said.slice(0, 500), { code: 'answer', status, requestId });
+}
+
+/** What the server itself does not answer. */
+export function strange(status: number, requestId: string): Problem {
+  return new Problem(`Something between this page and the server answered in its place (${status}).`, {
+    ...{ code: 'answer', status, requestId },
+    hint: 'Try again. If that stays so, look at the proxy in front of the server.',
+  });
+}
+
+function documentOf(text: string): ProblemDocument {
+  try {
+    const document = JSON.parse(text) as ProblemDocument | null;
+    return document ?? {};
   } catch {
-    const message = text.trim().slice(0, 500) || `The server answered ${status}.`;
-    return new Problem(message, { code: 'answer', status, requestId });
+    return {};
   }
 }

@@ -5,6 +5,7 @@ import { comebacks } from '../api/connection.ts';
 import { eventBatches } from '../api/lines.ts';
 import { type Problem, problemOf } from '../api/problem.ts';
 import { LogBuffer } from './log-buffer.ts';
+import { StreamSeat } from './streams.ts';
 
 export type LogFilter = Readonly<
   Partial<Record<'unit' | 'process' | 'source' | 'deploy' | 'search' | 'regexp' | 'since' | 'until', string>>
@@ -13,6 +14,8 @@ export type LogFilter = Readonly<
 const FIRST_LINES = 1_000;
 const OLDER_LINES = 1_000;
 const BEGIN_MS = 30_000;
+/** Where too many pages follow something for all to have it streamed. */
+const ASK_AGAIN_MS = 1_000;
 const FIRST_WAIT_MS = 500;
 const LONGEST_WAIT_MS = 10_000;
 
@@ -82,7 +85,7 @@ export class LogStream {
     this.problem.value = null;
     const reading = new AbortController();
     this.#reading = reading;
-    void this.#read(reading.signal).then(
+    void this.#readOn(reading.signal).then(
       () => this.#again(reading, null),
       (thrown: unknown) => this.#again(reading, problemOf(thrown)),
     );
@@ -102,8 +105,46 @@ export class LogStream {
     this.#wait = Math.min(this.#wait * 2, LONGEST_WAIT_MS);
   }
 
-  async #read(stop: AbortSignal): Promise<void> {
+  /** Streamed where there is room for that, asked for again and again otherwise. */
+  async #readOn(stop: AbortSignal): Promise<void> {
     if (this.#filter.until !== undefined) return this.#readPast(stop);
+    let streaming = new AbortController();
+    const seat = new StreamSeat(() => streaming.abort());
+    try {
+      while (!stop.aborted) {
+        if (seat.isFree) {
+          streaming = new AbortController();
+          await this.#stream(AbortSignal.any([stop, streaming.signal])).catch((thrown: unknown) => {
+            if (!streaming.signal.aborted) throw thrown;
+          });
+          if (!streaming.signal.aborted) return;
+        } else {
+          await this.#readNew(stop);
+          seat.askAgain();
+          await pause(ASK_AGAIN_MS, stop);
+        }
+      }
+    } finally {
+      seat.leave();
+    }
+  }
+
+  /** What there is since the last entry. */
+  async #readNew(stop: AbortSignal): Promise<void> {
+    let found: number;
+    do {
+      const after = this.buffer.lastCursor;
+      const query = { ...this.#filter, lines: FIRST_LINES, ...(after !== '' && { after }) };
+      const entries = await call('GET /apps/{app}/log', { params: { app: this.#app }, query, signal: stop });
+      this.state.value = 'live';
+      this.#wait = FIRST_WAIT_MS;
+      this.buffer.append(entries);
+      if (entries.length > 0) this.#changed();
+      found = after === '' ? 0 : entries.length;
+    } while (found === FIRST_LINES);
+  }
+
+  async #stream(stop: AbortSignal): Promise<void> {
     const after = this.buffer.lastCursor;
     // After a cut everything since the last entry is asked for, however much that is.
     const query = { ...this.#filter, follow: 1, ...(after === '' ? { lines: FIRST_LINES } : { lines: 0, after }) };
@@ -138,4 +179,16 @@ export class LogStream {
       this.version.value += 1;
     });
   }
+}
+
+function pause(ms: number, stop: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const over = (): void => {
+      clearTimeout(timer);
+      stop.removeEventListener('abort', over);
+      resolve();
+    };
+    const timer = setTimeout(over, ms);
+    stop.addEventListener('abort', over);
+  });
 }

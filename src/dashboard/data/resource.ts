@@ -47,7 +47,10 @@ class Poller<T> implements Resource<T> {
 
   start(): () => void {
     this.#isStopped = false;
-    const look = (): void => void (document.visibilityState === 'visible' && this.refresh());
+    const look = (): void => {
+      if (document.visibilityState === 'visible') void this.refresh();
+      else this.#later();
+    };
     document.addEventListener('visibilitychange', look);
     const unsubscribe = comebacks.subscribe(look);
     return () => {
@@ -85,6 +88,7 @@ class Poller<T> implements Resource<T> {
   }
 
   #later(): void {
+    clearTimeout(this.#timer);
     if (this.#isStopped || hasExpired.value) return;
     this.#timer = setTimeout(() => {
       if (document.visibilityState === 'visible') void this.refresh();

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { call } from '../api/call.ts';
 import type { App, DeployDetail } from '../api/operations.ts';
 import { appUrl } from '../data/app-url.ts';
@@ -29,6 +29,11 @@ export default function AppDeploy({ params: { app: name = '', deploy: id = '' } 
     },
     everyMs,
   );
+  // What the deploy has made of the app is shown with it.
+  const state = deploy.data.value?.State;
+  useEffect(() => {
+    if (state !== undefined && isOver(state)) void app.refresh();
+  }, [state]);
   return (
     <AppFrame app={app} name={name}>
       {(value) => (
