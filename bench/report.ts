@@ -1,7 +1,7 @@
 /** Rows of figures, as an aligned table for people and as JSON. */
 import { type Summary, summary } from './statistics.ts';
 
-export type Unit = 'ms' | 'MB' | 'us' | 'req/s' | '/s' | 'frames/s' | 'lines' | 'lines/s' | '%';
+export type Unit = 'ms' | 'KB' | 'MB' | 'us' | 'req/s' | '/s' | 'frames/s' | 'lines' | 'lines/s' | '%';
 
 export interface Figure {
   readonly what: string;

@@ -1,8 +1,9 @@
 /** What is done in the dashboard by those who look after apps and the platform: each action, and what it says when it is refused. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fill, row, surely } from './by-hand.ts';
 import { openBrowser, picture, signIn, type Visit, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { needsBrowser } from '../support/needs-browser.ts';
 import { createIdentity, createWorkTree, nodeApp } from '../support/git.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -27,7 +28,7 @@ afterAll(async () => {
   await browser?.close();
   await world?.dispose();
 });
-beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+needsBrowser(() => world);
 
 async function at(path: string): Promise<Visit> {
   const visited = await visit(browser);

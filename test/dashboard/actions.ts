@@ -22,6 +22,8 @@ export interface Action {
   readonly after?: Line;
   /** What a server answers that has done it. */
   readonly answer?: object;
+  /** Nothing of the page is left afterwards. */
+  readonly reloads?: boolean;
 }
 
 /** Stands in no address, whatever is done with it. */
@@ -225,7 +227,7 @@ const OF_PEOPLE: readonly Action[] = [
   },
   {
     ...{ at: '/users', button: 'Quota of admin@example.com', family: /^Quota of /, sends: 'PUT /users/{email}/quota' },
-    ...{ fields: { 'Apps that admin@example.com may own': '3' }, sure: 'Set' },
+    ...{ fields: { 'Apps that admin@example.com may own': '3' }, sure: 'Change' },
   },
   {
     at: '/users',
@@ -248,7 +250,10 @@ const OF_PEOPLE: readonly Action[] = [
     ...{ at: '/account', button: 'Change the password', sends: 'PUT /users/password' },
     fields: { 'Old password': SECRET, 'New password': `${SECRET} new`, 'New password, again': `${SECRET} new` },
   },
-  { at: '/account', button: 'Sign out everywhere', sends: 'DELETE /users/sessions', sure: 'Sign out everywhere' },
+  {
+    ...{ at: '/account', button: 'Sign out everywhere', sends: 'DELETE /users/sessions', reloads: true },
+    sure: 'Sign out everywhere',
+  },
 ];
 
 const OF_THE_PLATFORM: readonly Action[] = [
@@ -310,11 +315,11 @@ const OF_THE_PLATFORM: readonly Action[] = [
   { at: '/registries', button: /^Forget the login/, sends: 'DELETE /registries/{host}', sure: 'Forget' },
   { at: '/pools', button: 'New pool', sends: 'POST /pools', fields: { Name: 'typed' }, sure: 'Create' },
   {
-    ...{ at: '/pools', button: 'Add a team to fast', family: /^Add a team to /, sends: 'POST /pools/{pool}/team' },
-    ...{ fields: { 'Team that may use fast': 'typed' }, sure: 'Add' },
+    ...{ at: '/pools', button: 'Give a team access to fast', family: /^Give a team access to / },
+    ...{ sends: 'POST /pools/{pool}/team', fields: { Team: 'typed' }, sure: 'Give access' },
   },
   {
-    ...{ at: '/pools', button: 'Take a team away from fast', family: /^Take a team away from / },
+    ...{ at: '/pools', button: "Take a team's access to fast", family: /^Take a team's access to / },
     ...{ sends: 'DELETE /pools/{pool}/team', choices: { Team: 'crew' }, sure: 'Take away' },
   },
   {

@@ -1,8 +1,9 @@
 /** What the owners of services and the admins of a platform do in the dashboard, against a real server, each to its end. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type RunningProvider, serveProvider } from '../../src/providers/serve.ts';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { needsBrowser } from '../support/needs-browser.ts';
 import { testCertificate } from '../support/test-certificates.ts';
 import { startWorld, type World } from '../support/world.ts';
 import { fill, row, surely } from './by-hand.ts';
@@ -33,7 +34,7 @@ afterAll(async () => {
   await world?.dispose();
   await provider?.stop();
 });
-beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+needsBrowser(() => world);
 
 function startProvider(): Promise<RunningProvider> {
   return serveProvider({
@@ -84,6 +85,19 @@ it('a service: its manifest, text, plans, teams, an instance that is bound, and 
   await page.getByRole('dialog').getByLabel('App', { exact: true }).selectOption('shop');
   await page.getByRole('dialog').getByRole('button', { name: 'Bind', exact: true }).click();
   await row(page, /^shop/).waitFor();
+  await go(page, '/apps/shop/env');
+  // It comes and goes with the binding: there is nothing to change about it, and the way to what set it.
+  await row(page, /^DB_URL /).waitFor();
+  expect(
+    await row(page, /^DB_URL /)
+      .getByRole('button')
+      .allTextContents(),
+  ).toEqual(['']);
+  await row(page, /^TANCHO_SERVICES .* of all bindings$/).waitFor();
+  await row(page, /^DB_URL /)
+    .getByRole('link', { name: 'shop-db' })
+    .click();
+  await row(page, /^shop/).waitFor();
   await go(page, '/services/db');
   await row(page, /shop-db .* small shop/).waitFor();
   await go(page, '/instances/shop-db');
@@ -131,9 +145,9 @@ it('the platform: alerts, a pool and its teams, a platform and its definition, a
 
   await go(page, '/pools');
   await fill(page, 'New pool', { Name: 'fast' }, 'Create');
-  await fill(page, 'Add a team to fast', { 'Team that may use fast': 'bakers' }, 'Add');
+  await fill(page, 'Give a team access to fast', { Team: 'bakers' }, 'Give access');
   await row(page, /fast bakers/).waitFor();
-  await page.getByRole('button', { name: 'Take a team away from fast' }).click();
+  await page.getByRole('button', { name: "Take a team's access to fast" }).click();
   await page.getByRole('dialog').getByRole('button', { name: 'Take away' }).click();
   await row(page, /fast no team/).waitFor();
   await page.getByRole('button', { name: 'Change the pool fast' }).click();

@@ -1,7 +1,8 @@
 /** What the page asks for first does not come, or comes late, or is refused: it always ends in a page by itself, and says so meanwhile. */
 import type { Browser, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { needsBrowser } from '../support/needs-browser.ts';
 import { startWorld, type World } from '../support/world.ts';
 
 let world: World;
@@ -15,7 +16,9 @@ afterAll(async () => {
   await browser?.close();
   await world?.dispose();
 });
-beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+needsBrowser(() => world);
+
+const STYLED = `[...document.styleSheets].some(({ cssRules }) => [...cssRules].every(({ styleSheet }) => styleSheet))`;
 
 const comes = (page: Page): Promise<void> => page.getByRole('heading', { name: 'Sign in' }).waitFor();
 
@@ -72,9 +75,43 @@ it('says that it takes long, with a way to load the page again, while something 
     await route.continue();
   });
   const opened = page.goto(`${world.apiUrl}/dashboard`, { waitUntil: 'commit' });
+  // Before there are styles everything is seen.
+  await expect.poll(() => page.evaluate(STYLED)).toBe(true);
   await page.getByRole('link', { name: 'Load it again' }).waitFor();
   await opened;
   held.resolve();
+  await comes(page);
+  await context.close();
+});
+
+it.each(['begin.js', 'main.js', 'parts/form.js', 'style/base.css'])(
+  'comes by itself where %s is asked for and never answered',
+  async (name) => {
+    const { page, context } = await visit(browser);
+    let asked = 0;
+    await context.route(new RegExp(`/${name}$`), (route) => {
+      asked += 1;
+      return asked === 1 ? undefined : route.continue();
+    });
+    await page.goto(`${world.apiUrl}/dashboard`, { waitUntil: 'commit' });
+    await comes(page);
+    expect(asked).toBeGreaterThan(0);
+    await context.close();
+  },
+);
+
+it('comes by itself when the server stands still while it loads, and goes on later', async () => {
+  const { page, context } = await visit(browser);
+  page.on('request', (request) => {
+    if (request.url().endsWith('/main.js')) process.kill(world.pid, 'SIGSTOP');
+  });
+  try {
+    await page.goto(`${world.apiUrl}/dashboard`, { waitUntil: 'commit' });
+    await page.getByRole('link', { name: 'Load it again' }).waitFor();
+  } finally {
+    page.removeAllListeners('request');
+    process.kill(world.pid, 'SIGCONT');
+  }
   await comes(page);
   await context.close();
 });

@@ -3,8 +3,9 @@
  * done again; and nothing is sent twice. What the server would do is the subject of other tests: here it refuses.
  */
 import type { Browser, Locator, Page, Route } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { needsBrowser } from '../support/needs-browser.ts';
 import { type Action, ACTIONS, LOOKING, SECRET } from './actions.ts';
 import { type Populated, startPopulated } from './populated.ts';
 
@@ -30,6 +31,9 @@ let populated: Populated;
 let browser: Browser;
 let page: Page;
 let faults: readonly string[];
+/** What is done now, and what it gets. */
+let current: Action | undefined;
+let server: Answering = { sent: [], respond: (route) => route.abort() };
 /** Of all that was asked for. */
 const addresses: string[] = [];
 
@@ -39,12 +43,13 @@ beforeAll(async () => {
   ({ page, faults } = await visit(browser));
   page.on('request', (request) => addresses.push(decodeURIComponent(request.url())));
   await signIn(page, populated.world);
+  await page.route('**/dashboard/api/**', answer);
 });
 afterAll(async () => {
   await browser?.close();
   await populated?.dispose();
 });
-beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+needsBrowser(() => populated?.world);
 
 it('every button of every screen is in the table of actions, or changes nothing', async () => {
   const unknown: string[] = [];
@@ -64,7 +69,8 @@ it('every button of every screen is in the table of actions, or changes nothing'
 it.each(ACTIONS.map((action) => [`${action.at} ${String(action.button)} (${action.sends})`, action] as const))(
   '%s: refused, lost, expired, slow',
   async (_name, action) => {
-    const server = await answering(action);
+    current = action;
+    server = { sent: [], respond: (route) => route.abort() };
     await open(action.at);
     const doing = new Doing(action);
     await doing.begin();
@@ -115,12 +121,13 @@ it.each(ACTIONS.map((action) => [`${action.at} ${String(action.button)} (${actio
     expect(await doing.button().getAttribute('aria-busy')).toBe('true');
     // A click that waits for the button to be ready would prove nothing.
     for (let n = 0; n < 3; n += 1) await doing.button().dispatchEvent('click');
+    const reloaded = action.reloads === true ? page.waitForEvent('load') : undefined;
     held.resolve();
     await doing.expectDone();
+    await reloaded;
     expect(server.sent.filter((line) => line === action.sends)).toEqual([action.sends]);
     expect(addresses.filter((url) => url.includes(SECRET))).toEqual([]);
     expect(faults).toEqual([]);
-    await page.unrouteAll({ behavior: 'wait' });
   },
 );
 
@@ -130,24 +137,21 @@ interface Answering {
   respond: (route: Route) => Promise<void>;
 }
 
+/** `/services/{service}/doc` before `/services/{service}/{team}`. */
+const LINES = [...new Set(ACTIONS.flatMap(({ sends, after = sends }) => [sends, after]))].sort(
+  (one, other) => one.split('{').length - other.split('{').length,
+);
+
 /** What changes something never reaches the server. */
-async function answering(action: Action): Promise<Answering> {
-  const server: Answering = { sent: [], respond: (route) => route.abort() };
-  // `/services/{service}/doc` before `/services/{service}/{team}`.
-  const lines = [...new Set(ACTIONS.flatMap(({ sends, after = sends }) => [sends, after]))].sort(
-    (one, other) => one.split('{').length - other.split('{').length,
-  );
-  await page.route('**/dashboard/api/**', async (route) => {
-    const request = route.request();
-    const path = new URL(request.url()).pathname.slice('/dashboard/api'.length);
-    if (request.method() === 'GET') return route.fallback();
-    if (path === '/auth/session') return route.fulfill({ status: 200, body: '' });
-    const line = lines.find((one) => isOf(one, request.method(), path)) ?? `${request.method()} ${path}`;
-    if (line === action.after) return route.fulfill({ status: 200, body: '' });
-    server.sent.push(line);
-    return server.respond(route);
-  });
-  return server;
+async function answer(route: Route): Promise<void> {
+  const request = route.request();
+  const path = new URL(request.url()).pathname.slice('/dashboard/api'.length);
+  if (request.method() === 'GET') return route.fallback();
+  if (path === '/auth/session') return route.fulfill({ status: 200, body: '' });
+  const line = LINES.find((one) => isOf(one, request.method(), path)) ?? `${request.method()} ${path}`;
+  if (line === current?.after) return route.fulfill({ status: 200, body: '' });
+  server.sent.push(line);
+  return server.respond(route);
 }
 
 function isOf(line: string, method: string, path: string): boolean {
@@ -245,9 +249,22 @@ class Doing {
   }
 }
 
+/** As a link does: the page stays, and the screen is drawn anew, without what was on it. What a failed test has left goes with the page. */
 async function open(at: string): Promise<void> {
-  await page.goto(`${populated.world.apiUrl}/dashboard${at.replace(':webhook', populated.ids.webhook)}`);
+  const path = `/dashboard${at.replace(':webhook', populated.ids.webhook)}`;
+  if ((await page.getByRole('dialog').count()) > 0) await page.goto(`${populated.world.apiUrl}/dashboard`);
   await page.locator('#main h1').waitFor();
+  await show('/dashboard/no/such/screen');
+  await page.getByText('There is nothing at this address').waitFor();
+  await show(path);
+  await page.getByText('There is nothing at this address').waitFor({ state: 'detached' });
+  await page.locator('#main h1').waitFor();
+}
+
+function show(path: string): Promise<void> {
+  return page.evaluate(
+    `history.pushState(null, '', ${JSON.stringify(path)}); dispatchEvent(new PopStateEvent('popstate'));`,
+  );
 }
 
 function named(around: Locator, name: string | RegExp): Locator {

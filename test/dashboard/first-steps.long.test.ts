@@ -2,8 +2,10 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { compressedBytes } from '../support/compressed-bytes.ts';
+import { needsBrowser } from '../support/needs-browser.ts';
 import { request, startWorld, type World } from '../support/world.ts';
 
 const MOST_BYTES = 100 * 1024;
@@ -16,7 +18,7 @@ describe('the dashboard', () => {
     if (WITHOUT_BROWSER !== '') return;
     [world, browser] = await Promise.all([startWorld(), openBrowser()]);
   });
-  beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+  needsBrowser(() => world);
   afterAll(async () => {
     await browser?.close();
     await world?.dispose();
@@ -39,7 +41,7 @@ describe('the dashboard', () => {
     await page.getByRole('link', { name: 'Create your first app' }).click();
     const files = received.filter((path) => path === '/dashboard' || path.startsWith('/dashboard/files/'));
     expect(files.length).toBeGreaterThan(20);
-    expect(await compressedBytes(world, [...new Set(files)])).toBeLessThanOrEqual(MOST_BYTES);
+    expect(await compressedBytes(world.apiUrl, new Set(files))).toBeLessThanOrEqual(MOST_BYTES);
 
     await page.getByLabel('Name', { exact: true }).fill('shop');
     await page.getByRole('button', { name: 'Create app' }).click();
@@ -112,15 +114,4 @@ async function tokenOfLetter(world: World): Promise<string> {
   const [, token = ''] = /--token ([0-9a-f]+)/.exec(letters.join('\n')) ?? [];
   expect(token).not.toBe('');
   return token;
-}
-
-/** As a browser without Brotli gets them. */
-async function compressedBytes(world: World, paths: readonly string[]): Promise<number> {
-  let sum = 0;
-  for (const path of paths) {
-    const { headers } = await request(world.apiUrl, 'GET', path, { headers: { 'accept-encoding': 'gzip' } });
-    expect(headers['content-encoding'], path).toBe('gzip');
-    sum += Number(headers['content-length']);
-  }
-  return sum;
 }

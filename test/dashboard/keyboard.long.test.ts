@@ -1,7 +1,8 @@
 /** Everything by keyboard: on every screen with an action, all that can be done is reached by Tab, and an action is done without a pointer. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBrowser, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { needsBrowser } from '../support/needs-browser.ts';
 import { ACTIONS } from './actions.ts';
 import { type Populated, startPopulated } from './populated.ts';
 
@@ -20,7 +21,7 @@ afterAll(async () => {
   await browser?.close();
   await populated?.dispose();
 });
-beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+needsBrowser(() => populated?.world);
 
 const FOCUSED = `(() => {
   const one = document.activeElement;

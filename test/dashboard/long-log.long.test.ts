@@ -1,7 +1,8 @@
 /** Ten million lines go through the live log of one tab: it holds a bounded number of them, its memory does not grow with them, and it still does what is asked. */
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBrowser, signIn, tabMemory, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { needsBrowser } from '../support/needs-browser.ts';
 import { type World, startWorld } from '../support/world.ts';
 
 const LINES = 10_000_000;
@@ -55,7 +56,7 @@ afterAll(async () => {
   await browser?.close();
   await world?.dispose();
 });
-beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+needsBrowser(() => world);
 
 it(
   'ten million lines leave a tab that holds the newest, and no more memory than the first of them',

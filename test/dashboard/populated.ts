@@ -41,6 +41,8 @@ export async function startPopulated(): Promise<Populated> {
       if (answer.status !== 200) throw new Error(`${method} ${path}: ${answer.status} ${answer.text}`);
       return answer.text;
     };
+    // Refused, and noted with what was asked.
+    await world.api('POST', `/users/${encodeURIComponent(CANARY)}/tokens`, { body: '{"password":"x"}' });
     await accounts(api);
     await apps(world, api);
     await services(api, provider.url);

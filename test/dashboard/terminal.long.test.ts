@@ -1,7 +1,8 @@
 /** A shell and commands in the terminal of the page, within its policy. */
 import type { Browser, Page } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 import { openBrowser, picture, signIn, visit, WITHOUT_BROWSER } from '../support/browser.ts';
+import { needsBrowser } from '../support/needs-browser.ts';
 import { createWorkTree, nodeApp } from '../support/git.ts';
 import { startWorld, type World } from '../support/world.ts';
 
@@ -22,7 +23,7 @@ afterAll(async () => {
   await browser?.close();
   await world?.dispose();
 });
-beforeEach((context) => context.skip(WITHOUT_BROWSER !== '', WITHOUT_BROWSER));
+needsBrowser(() => world);
 
 const shown = (page: Page, name: string) => page.getByRole('group', { name, exact: true }).locator('.xterm-rows');
 const SHELL = 'Shell in shop';

@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { type Browser, type BrowserContext, chromium, type Locator, type Page } from 'playwright-core';
+import { watchPage } from './page-state.ts';
 import type { World } from './world.ts';
 
 const CHROMIUM = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
@@ -44,6 +45,7 @@ export async function visit(browser: Browser, options: VisitOptions = {}): Promi
     bypassCSP: withoutPolicy,
   });
   context.setDefaultTimeout(WAIT_MS);
+  context.on('page', watchPage);
   const page = await context.newPage();
   const faults: string[] = [];
   page.on('pageerror', (error) => faults.push(`thrown: ${error.message}`));
@@ -103,9 +105,13 @@ export async function dropFiles(page: Page, onto: Locator, files: readonly strin
   await session.detach();
 }
 
-/** For docs/images, with TANCHO_TEST_PICTURES=1 only: what fades or turns is left to come to rest. */
+/** Pictures for docs/images are made. */
+export const MAKES_PICTURES = process.env['TANCHO_TEST_PICTURES'] === '1';
+
+/** What fades or turns is left to come to rest, and news of what was done before to go. */
 export async function picture(page: Page, name: string): Promise<void> {
-  if (process.env['TANCHO_TEST_PICTURES'] !== '1') return;
+  if (!MAKES_PICTURES) return;
+  await page.locator('.toast').first().waitFor({ state: 'detached' });
   const file = fileURLToPath(new URL(`../../docs/images/${name}.png`, import.meta.url));
   await page.screenshot({ path: file, animations: 'disabled', scale: 'css' });
 }
