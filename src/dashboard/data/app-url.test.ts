@@ -15,3 +15,7 @@ it('has the port of the app where that is not the usual one', () => {
 it('is the address with its port where it is not', () => {
   expect(appUrl({ Ip: 'shop.localhost:8000' })).toBe('http://shop.localhost:8000');
 });
+
+it('never runs anything', () => {
+  expect(appUrl({ Ip: 'shop.localhost:8000', url: 'javascript:alert(1)' })).toBe('http://shop.localhost:8000');
+});

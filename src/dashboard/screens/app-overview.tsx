@@ -1,6 +1,6 @@
 import { call, perform } from '../api/call.ts';
 import type { App, Deploy, Unit } from '../api/operations.ts';
-import { appUrl } from '../data/app-url.ts';
+import { appUrl, isWebUrl } from '../data/app-url.ts';
 import { originOf } from '../data/deploy-state.ts';
 import { duration, plural } from '../data/format.ts';
 import { type Resource, useResource } from '../data/resource.ts';
@@ -127,11 +127,13 @@ function Facts({ app }: { app: App }) {
               {address}
             </a>
           ))}
-          {Object.entries(app.processUrls ?? {}).map(([process, url]) => (
-            <a key={process} href={url} target="_blank" rel="noreferrer">
-              {url.replace(/^https?:\/\//, '')}
-            </a>
-          ))}
+          {Object.entries(app.processUrls ?? {})
+            .filter(([, url]) => isWebUrl(url))
+            .map(([process, url]) => (
+              <a key={process} href={url} target="_blank" rel="noreferrer">
+                {url.replace(/^https?:\/\//, '')}
+              </a>
+            ))}
         </dd>
         {app.description !== '' && (
           <>
