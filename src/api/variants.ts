@@ -6,7 +6,7 @@ import * as app from './shapes/app.ts';
 import { appToken, appTokens } from './shapes/app-token.ts';
 import * as deploy from './shapes/deploy.ts';
 import { diagnosis } from './shapes/diagnosis.ts';
-import { envVars } from './shapes/env-var.ts';
+import { envVars, envVarsUnion } from './shapes/env-var.ts';
 import { knownUnits } from './shapes/known-unit.ts';
 import { auditLog, eventInfo, events } from './shapes/event.ts';
 import { logEntries, logEntriesUnion } from './shapes/log-entry.ts';
@@ -44,7 +44,6 @@ const SAME = {
   appMetrics,
   releaseComparison,
   releases,
-  envVars,
   auditLog,
   eventInfo,
   events,
@@ -86,6 +85,7 @@ const SAME = {
 };
 const PUBLISHED = {
   ...SAME,
+  envVars,
   logEntries,
   appSummaries: app.appSummaries,
   appCreated: app.appCreated,
@@ -99,6 +99,7 @@ const PUBLISHED = {
 const SHAPES = {
   union: {
     ...SAME,
+    envVars: envVarsUnion,
     logEntries: logEntriesUnion,
     app: app.appUnion,
     appSummaries: app.appSummariesUnion,
