@@ -41,11 +41,13 @@ export function Table({
               <th scope="row" class="break">
                 {first}
               </th>
-              {rest.map((cell) => (
-                <td class="break">{cell}</td>
+              {rest.map((cell, index) => (
+                <td class="break" data-column={columns[index + 1] ?? ''}>
+                  {cell}
+                </td>
               ))}
               {hasActions && (
-                <td>
+                <td class="actions">
                   <span class="row tight end">{actions}</span>
                 </td>
               )}

@@ -117,7 +117,7 @@ export function DeployTable({ deploys, withApp = false, changed }: DeployTablePr
               <td class="break">{deploy.User}</td>
               <td>{originOf(deploy.Origin)}</td>
               <td>{duration(deploy.Duration)}</td>
-              <td class="right">
+              <td class="right actions">
                 <RollBack deploy={deploy} done={changed} />
               </td>
             </tr>

@@ -141,7 +141,7 @@ function Variable({ app, one, onEdit, changed }: VariableProps) {
           </span>
         )}
       </td>
-      <td class="right">
+      <td class="right actions">
         {one.managedBy === undefined ? (
           <Changes app={app} name={one.name} onEdit={onEdit} changed={changed} />
         ) : (

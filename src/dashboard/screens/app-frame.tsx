@@ -1,5 +1,6 @@
 /** What all screens of one app have in common: its name and state, what can be done with it, the ways to its other screens. */
 import type { ComponentChildren } from 'preact';
+import { useEffect, useRef } from 'preact/hooks';
 import { call, perform } from '../api/call.ts';
 import type { App } from '../api/operations.ts';
 import { appUrl } from '../data/app-url.ts';
@@ -33,6 +34,12 @@ interface AppFrameProps {
 
 export function AppFrame({ app, name, children }: AppFrameProps) {
   const known = app.data.value;
+  const tabs = useRef<HTMLElement>(null);
+  // Where there is no room for all of them, the one that is open is seen.
+  useEffect(() => {
+    const open = tabs.current?.querySelector<HTMLElement>('[aria-current]');
+    if (open) tabs.current?.scrollTo({ left: open.offsetLeft - (tabs.current.clientWidth - open.offsetWidth) / 2 });
+  }, [path.value]);
   return (
     <>
       <Head
@@ -42,7 +49,7 @@ export function AppFrame({ app, name, children }: AppFrameProps) {
       >
         {known !== undefined && <Actions app={known} changed={() => void app.refresh()} />}
       </Head>
-      <nav class="tabs" aria-label={`Screens of ${name}`}>
+      <nav class="tabs" ref={tabs} aria-label={`Screens of ${name}`}>
         {TABS.map(({ part, label }) => {
           const to = part === '' ? at('apps', name) : at('apps', name, part);
           const isHere = path.value === to || (part !== '' && path.value.startsWith(`${to}/`));
