@@ -78,6 +78,18 @@ export function createRetention(deps: RetentionDeps): Retention {
     }
   }
 
+  /** Of pushes that were cut off; one takes less than a day. */
+  async function pruneStrayPacks(signal: AbortSignal): Promise<void> {
+    const before = new Date(now().getTime() - DAY_MS).toISOString();
+    for (const { app, pack } of await store.strayPacks(before)) {
+      if (signal.aborted) return;
+      await store.transact(async (tx) => {
+        const record = await tx.repository(app);
+        if (record?.packs.some(({ id }) => id === pack) !== true) await tx.deletePack(app, pack);
+      });
+    }
+  }
+
   return {
     async run(signal) {
       const before = new Date(now().getTime() - eventDays * DAY_MS).toISOString();
@@ -99,6 +111,7 @@ export function createRetention(deps: RetentionDeps): Retention {
         inBatches(ROLLOUTS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldRollouts(oldRollouts))),
       );
       await bestEffort(logger, 'removing old releases', () => pruneApps(signal));
+      await bestEffort(logger, 'removing packs of no repository', () => pruneStrayPacks(signal));
       const oldDeploys = { keep: deploysPerApp, batch: LOGS_AT_ONCE };
       await bestEffort(logger, 'removing old deploys', () =>
         inBatches(LOGS_AT_ONCE, signal, () => store.transact((tx) => tx.deleteOldDeploys(oldDeploys))),

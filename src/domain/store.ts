@@ -17,6 +17,7 @@ import type { QuotaReader, QuotaWriter } from './quotas/quota-store.ts';
 import type { ServiceReader, ServiceWriter } from './services/service-store.ts';
 import type { TeamReader, TeamWriter } from './teams/team-store.ts';
 import type { RegistryReader, RegistryWriter } from './registries/registry-store.ts';
+import type { RepositoryReader, RepositoryWriter } from './deploys/repository-store.ts';
 import type { UserReader, UserWriter } from './users/user-store.ts';
 import type { VolumeReader, VolumeWriter } from './volumes/volume-store.ts';
 import type { WebhookReader, WebhookWriter } from './webhooks/webhook-store.ts';
@@ -45,6 +46,7 @@ export interface StoreReader
     QuotaReader,
     ServiceReader,
     RegistryReader,
+    RepositoryReader,
     VolumeReader,
     WebhookReader,
     EventReader,
@@ -78,6 +80,7 @@ export interface StoreWriter
     QuotaWriter,
     ServiceWriter,
     RegistryWriter,
+    RepositoryWriter,
     VolumeWriter,
     WebhookWriter,
     EventWriter,

@@ -6,6 +6,7 @@
  * moves the reference (GitHost.finishPush).
  */
 import type { Readable } from 'node:stream';
+import type { RefUpdate } from '../domain/deploys/kept-push.ts';
 
 export const PRE_RECEIVE = `#!/bin/sh
 # Written by the platform at every start; a change made here does not last.
@@ -21,14 +22,6 @@ read -r judgement <&3 || echo 'The platform stopped before it could tell whether
 
 export const ACCEPTED = 'accepted\n';
 export const REFUSED = 'refused\n';
-
-export interface RefUpdate {
-  /** All zeros: the reference is new. */
-  readonly from: string;
-  /** All zeros: the reference is deleted. */
-  readonly to: string;
-  readonly ref: string;
-}
 
 export interface HookRequest {
   readonly quarantine: string;

@@ -5,12 +5,14 @@
  */
 import type { Caller } from '../domain/caller.ts';
 import type { Deploys } from '../domain/deploys/deploys.ts';
+import type { RepositoryTx } from '../domain/deploys/repository-store.ts';
 import { isPlatformError, PlatformError } from '../domain/errors.ts';
 import type { Say } from '../domain/say.ts';
-import type { Logger } from '../lib/logger.ts';
-import { ACCEPTED, type HookRequest, readHookRequest, REFUSED, type RefUpdate } from './hook.ts';
+import { bestEffort, type Logger } from '../lib/logger.ts';
+import { isNone, type KeptPush, type RefUpdate } from '../domain/deploys/kept-push.ts';
+import { ACCEPTED, type HookRequest, readHookRequest, REFUSED } from './hook.ts';
 import { printableLines } from './printable.ts';
-import { isNone, planPush, shortName } from './ref-updates.ts';
+import { planPush, shortName } from './ref-updates.ts';
 import { refusalText } from './refusal.ts';
 import type { GitServiceProcess, Repositories } from './repositories.ts';
 
@@ -72,40 +74,64 @@ export class Pushes {
       git.judge(false);
       return;
     }
-    if (request.quarantine !== '') await this.#options.repositories.demandRoom(push.app);
+    const { repositories } = this.#options;
+    if (request.quarantine !== '') await repositories.demandRoom(push.app);
     for (const notice of plan.notices) git.say(notice);
     const { deploy } = plan;
-    if (deploy === null) {
-      git.judge(true);
-      return;
-    }
+    // While it is built: who deploys it waits for the end before its code may serve.
+    const kept = repositories.keepPush(push.app, { ...request, branch: deploy?.ref ?? null });
+    kept.catch(() => {});
+    if (deploy === null) return this.#store(kept, git);
     let over = (): void => {};
     const held: Held = { is: false, over: new Promise<void>((resolve) => (over = resolve)) };
+    let [accepted, code] = [false, -1];
     try {
-      const accepted = await this.#deploy(deploy, request.quarantine, push, { say: git.say, held });
+      accepted = await this.#deploy(deploy, { ...push, quarantine: request.quarantine, kept }, { say: git.say, held });
       git.judge(accepted);
-      const code = await git.end;
+      code = await git.end;
       if (accepted) await this.#settle(push.app, deploy, code);
-      else if (held.is) await this.#options.repositories.finishPush(push.app, 'forget');
+      else if (held.is) await repositories.finishPush(push.app, 'forget');
     } finally {
+      await this.#leave(kept, accepted ? code : null);
       over();
     }
+  }
+
+  /** What is not deployed. */
+  async #store(kept: Promise<KeptPush | null>, git: Pusher): Promise<void> {
+    let code: number | null = null;
+    try {
+      await (await kept)?.accept();
+      git.judge(true);
+      code = await git.end;
+    } finally {
+      await this.#leave(kept, code);
+    }
+  }
+
+  /** `code`: of a git that was told to move its references; null: it was refused. */
+  async #leave(kept: Promise<KeptPush | null>, code: number | null): Promise<void> {
+    await bestEffort(this.#options.logger, 'leaving a push', async () => {
+      const push = await kept.catch(() => null);
+      await push?.end(code === null ? 'refused' : code === 0 ? 'moved' : 'accepted');
+    });
   }
 
   /** True when the new version serves. Everything the pusher should read has been said. */
   async #deploy(
     update: RefUpdate,
-    quarantine: string,
-    push: Push,
+    push: Push & { readonly quarantine: string; readonly kept: Promise<KeptPush | null> },
     { say, held }: { readonly say: Say; readonly held: Held },
   ): Promise<boolean> {
     const { repositories, deploys, logger } = this.#options;
-    const { caller, app, signal, closing } = push;
+    const { caller, app, signal, closing, quarantine, kept } = push;
     const { over } = held;
     const hold = async (id: string): Promise<void> => {
+      await kept;
       held.is = true;
       await repositories.holdPush(app, { deploy: id, ...update, quarantine });
     };
+    const move = async (tx: RepositoryTx): Promise<void> => (await kept)?.move(tx);
     const begin = async (): Promise<void> => {
       const now = await repositories.ref(app, update.ref);
       if (now !== (isNone(update.from) ? null : update.from)) throw movedMeanwhile(update.ref);
@@ -116,8 +142,8 @@ export class Pushes {
       await begin();
       const source = repositories.source(app, update.to, quarantine, say);
       const wanted = AbortSignal.any([signal, closing]);
-      const code = { source, commit: update.to, origin: 'git', push: { ref: update.ref, begin, hold, over } } as const;
-      await deploys.deploy(caller, app, code, say, wanted);
+      const ways = { ref: update.ref, begin, hold, move, over };
+      await deploys.deploy(caller, app, { source, commit: update.to, origin: 'git', push: ways }, say, wanted);
       return true;
     } catch (error) {
       if (!isPlatformError(error, 'deploy.failed') && !signal.aborted) say(refusalText(error, logger));

@@ -1,5 +1,5 @@
 /** What a push means, judged from its reference updates alone. Pure. */
-import type { RefUpdate } from './hook.ts';
+import { isNone, type RefUpdate } from '../domain/deploys/kept-push.ts';
 
 const DEPLOY_BRANCHES: readonly string[] = ['refs/heads/main', 'refs/heads/master'];
 
@@ -13,10 +13,6 @@ interface PushPlan {
 }
 
 const NAMED = 3;
-
-export function isNone(commit: string): boolean {
-  return /^0+$/.test(commit);
-}
 
 export function shortName(ref: string): string {
   return ref.replace(/^refs\/(?:heads|tags)\//, '');

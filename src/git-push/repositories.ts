@@ -2,6 +2,7 @@
 import type { Duplex, Readable, Writable } from 'node:stream';
 import type { SourceTree } from '../domain/deploys/builder.ts';
 import type { GitHost } from '../domain/deploys/git-host.ts';
+import type { KeptPush, PushToKeep } from '../domain/deploys/kept-push.ts';
 
 export type GitServiceName = 'git-receive-pack' | 'git-upload-pack';
 /** `advertise` and `rpc` are the two halves of git over HTTP. */
@@ -34,6 +35,8 @@ export interface Repositories extends Pick<GitHost, 'create' | 'holdPush' | 'fin
   source(app: string, commit: string, quarantine: string, note: (line: string) => void): SourceTree;
   /** With what a push that is not accepted yet has brought. Throws `input.too_large` when that is too much for one app. */
   demandRoom(app: string): Promise<void>;
+  /** Null: what is on this machine is all there is. */
+  keepPush(app: string, push: PushToKeep): Promise<KeptPush | null>;
   /** The commit a reference names now, or null. */
   ref(app: string, name: string): Promise<string | null>;
   /** To be called after an accepted push to a branch. */

@@ -33,7 +33,14 @@ const causeOf = (work: Promise<unknown>): Promise<unknown> =>
 function push(app: string, recipe: Recipe, given: Partial<Push> = {}, lines: string[] = []): Promise<Deploy> {
   const commit = randomHex(40);
   world.machine.gitHost.commit(app, commit, recipe);
-  const at = { ref: 'refs/heads/main', begin: async () => {}, hold: async () => {}, over: Promise.resolve(), ...given };
+  const at = {
+    ref: 'refs/heads/main',
+    begin: async () => {},
+    hold: async () => {},
+    move: async () => {},
+    over: Promise.resolve(),
+    ...given,
+  };
   const source = world.machine.gitHost.source(app, commit);
   const code = { source, commit, origin: 'git', push: at } as const;
   return world.useCases.deploys.deploy(ANN, app, code, (line) => lines.push(line), new AbortController().signal);

@@ -171,7 +171,9 @@ async function pushed(
   const ref = 'refs/heads/main';
   const push = { ref, from: '0'.repeat(40), to: commit, quarantine: '' };
   const hold = (deploy: string): Promise<void> => gitHost.holdPush(app, { deploy, ...push });
-  const deploy = await run({ push: { ref, begin: async () => {}, hold, over: Promise.resolve() } });
+  const deploy = await run({
+    push: { ref, begin: async () => {}, hold, move: async () => {}, over: Promise.resolve() },
+  });
   await gitHost.finishPush(app, 'move');
   return deploy;
 }

@@ -10,6 +10,7 @@ import type { Deploys } from '../../src/domain/deploys/deploys.ts';
 import type { NewCode } from '../../src/domain/deploys/deploy.ts';
 import { randomHex } from '../../src/lib/ids.ts';
 import { PlatformError } from '../../src/domain/errors.ts';
+import type { Store } from '../../src/domain/store.ts';
 import type { Users } from '../../src/domain/users/users.ts';
 
 export interface DeployCall {
@@ -69,11 +70,15 @@ export const APPS: Pick<Apps, 'info'> = {
   },
 };
 
-export function deploysOf(work: (call: DeployCall) => Promise<void>): Pick<Deploys, 'deploy'> {
+/** `store`: of repositories that are shared, in which the references of a push move with its deploy. */
+export function deploysOf(
+  work: (call: DeployCall) => Promise<void>,
+  store: Pick<Store, 'transact'> | null = null,
+): Pick<Deploys, 'deploy'> {
   const queue = new DeployQueue();
   return {
     async deploy(caller, name, code, say, signal) {
-      const { begin, hold, over } = code.push ?? {};
+      const { begin, hold, move, over } = code.push ?? {};
       const queued = queue.enter({ id: randomHex(24), app: name, by: ANN, ref: '', signal });
       try {
         if (queued.ahead() > 0) say('another deploy goes on');
@@ -81,6 +86,7 @@ export function deploysOf(work: (call: DeployCall) => Promise<void>): Pick<Deplo
         await begin?.();
         await hold?.('0'.repeat(24));
         await work({ caller, app: name, code, say, signal });
+        await store?.transact(async (tx) => move?.(tx));
         return deployed(name, code);
       } finally {
         queued.leave(over);

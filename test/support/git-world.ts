@@ -6,7 +6,11 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type BareRepos, createBareRepos } from '../../src/backends/git-host/bare-repos/bare-repos.ts';
+import {
+  type BareRepos,
+  createBareRepos,
+  type RepositoryRows,
+} from '../../src/backends/git-host/bare-repos/bare-repos.ts';
 import type { Attempt } from '../../src/domain/audit/audit.ts';
 import { PRE_RECEIVE } from '../../src/git-push/hook.ts';
 import { createGitHttp, type GitHttp } from '../../src/git-push/http.ts';
@@ -43,19 +47,27 @@ export interface GitWorld {
 }
 
 export async function createGitWorld(
-  options: { maxPushBytes?: number; maxRepositoryBytes?: number; authTimeoutMs?: number } = {},
+  options: {
+    maxPushBytes?: number;
+    maxRepositoryBytes?: number;
+    authTimeoutMs?: number;
+    /** Where repositories are that several of them share. */
+    store?: RepositoryRows;
+  } = {},
 ): Promise<GitWorld> {
   const root = await mkdtemp(join(tmpdir(), 'git-world-'));
   await writeFile(join(root, '.gitconfig'), '[core]\n\tcompression = 0\n');
   const logs: GitWorld['logs'] = [];
   const logger = recordingLogger(logs);
-  const host = await createBareRepos({
+  const own = await createBareRepos({
     root: join(root, 'repositories'),
     preReceive: PRE_RECEIVE,
     logger,
     ...(options.maxPushBytes === undefined ? {} : { maxPushBytes: options.maxPushBytes }),
     ...(options.maxRepositoryBytes === undefined ? {} : { maxRepositoryBytes: options.maxRepositoryBytes }),
   });
+  const { store = null } = options;
+  const host = store === null ? own : await own.sharedBy(store);
   await host.create('shop');
 
   const owners = new Map<string, string>();
@@ -69,7 +81,7 @@ export async function createGitWorld(
   };
   const refused: GitWorld['refused'] = [];
   const audit = { refused: (attempt: Attempt) => void refused.push(attempt) };
-  const deploys = deploysOf((call) => world.onDeploy(call));
+  const deploys = deploysOf((call) => world.onDeploy(call), store);
   const sessions = createGitSessions({
     repositories: host,
     apps: APPS,

@@ -17,6 +17,7 @@ import { platformCases } from './testing/platforms.ts';
 import { poolCases } from './testing/pools.ts';
 import { quotaCases } from './testing/quotas.ts';
 import { registryCases } from './testing/registries.ts';
+import { repositoryCases } from './testing/repositories.ts';
 import { releaseCases } from './testing/releases.ts';
 import { serviceCases } from './testing/services.ts';
 import { teamCases } from './testing/teams.ts';
@@ -50,11 +51,12 @@ const GROUPS: Readonly<Record<string, StoreCases>> = {
   'the audit log': auditLogCases,
   leases: leaseCases,
   'several controls': controlCases,
+  repositories: repositoryCases,
   transactions: transactionCases,
 };
 
 /** Raised with every case that is added, so that the suite cannot hollow out unnoticed. */
-const CASES = 146;
+const CASES = 149;
 
 /** `create` answers an empty store each time. */
 export function storeConformance(name: string, create: () => Promise<StoreUnderTest>): void {

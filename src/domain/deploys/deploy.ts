@@ -2,6 +2,7 @@
 import type { FailureCause } from '../failure.ts';
 import type { SourceTree } from './builder.ts';
 import type { ImageName } from './image-name.ts';
+import type { RepositoryTx } from './repository-store.ts';
 
 export const DEPLOY_STATES = [
   'received',
@@ -73,6 +74,8 @@ export interface Push {
   readonly begin: () => Promise<void>;
   /** Called with the deploy's id before its code may serve: from then on the reference moves even if this process dies. */
   readonly hold: (deploy: string) => Promise<void>;
+  /** Called in the transaction that makes its code serve, which may be run again; what it throws ends the deploy. */
+  readonly move: (tx: RepositoryTx) => Promise<void>;
   /** Settles when the reference has moved, or will not: until then no other deploy of the app begins. */
   readonly over: Promise<unknown>;
 }

@@ -265,7 +265,9 @@ export class Pipeline {
         if (step.state !== 'routing') return;
         await this.#settlePlatform(tx, app.name, platform);
         await named.write(tx);
-        if ('code' in run.what) await tx.setEnv(app.name, addedTo(named.env, release.env));
+        if (!('code' in run.what)) return;
+        await tx.setEnv(app.name, addedTo(named.env, release.env));
+        await run.what.code.push?.move(tx);
       },
     });
     return rollout.release;

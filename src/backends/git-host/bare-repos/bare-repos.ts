@@ -6,6 +6,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SourceTree } from '../../../domain/deploys/builder.ts';
 import type { GitHost } from '../../../domain/deploys/git-host.ts';
+import type { KeptPush, PushToKeep } from '../../../domain/deploys/kept-push.ts';
+import type { Store } from '../../../domain/store.ts';
 import { PlatformError } from '../../../domain/errors.ts';
 import { diskUsage } from '../../../lib/disk-usage.ts';
 import { KeyedQueue } from '../../../lib/keyed-queue.ts';
@@ -62,9 +64,15 @@ export interface BareRepos extends GitHost {
   checkGit(): Promise<string>;
   /** Resolves when nothing is being packed. */
   idle(): Promise<void>;
+  /** Null: what is on this machine is all there is. */
+  keepPush(app: string, push: PushToKeep): Promise<KeptPush | null>;
+  /** The same for several controls: in the store, and here as a copy of it. */
+  sharedBy(store: RepositoryRows): Promise<BareRepos>;
   /** Ends background work. */
   close(): Promise<void>;
 }
+
+export type RepositoryRows = Pick<Store, 'repository' | 'repositories' | 'packPart' | 'transact'>;
 
 const MIB = 1024 * 1024;
 const MAX_DIFF_BYTES = 512 * 1024;
@@ -133,7 +141,8 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
     return hasMoved;
   }
 
-  return {
+  let shared: BareRepos | null = null;
+  const repos: BareRepos = {
     name: 'bare-repos',
     create: (app) => createRepository(git, root, app),
     remove: async (app) => {
@@ -169,9 +178,19 @@ export async function createBareRepos(options: BareReposOptions): Promise<BareRe
       return isDone;
     },
     checkGit: () => checkGit(git),
+    keepPush: async () => null,
+    async sharedBy(store) {
+      const { shareRepos } = await import('./in-store/shared-repos.ts');
+      shared ??= shareRepos({ local: repos, git, at, writers, store, logger });
+      return shared;
+    },
     idle: () => packing.idle(),
-    close: () => packing.close(),
+    async close() {
+      await shared?.close();
+      await packing.close();
+    },
   };
+  return repos;
 }
 
 function repositoryFull(app: string, held: number, most: number): PlatformError {

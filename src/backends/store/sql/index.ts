@@ -32,6 +32,7 @@ import { poolReader, poolWriter } from './pools.ts';
 import { passwordResetWriter } from './password-resets.ts';
 import { quotaReader, quotaWriter } from './quotas.ts';
 import { registryReader, registryWriter } from './registry-logins.ts';
+import { repositoryReader, repositoryWriter } from './repositories.ts';
 import { releaseReader, releaseWriter } from './releases.ts';
 import { rolloutReader, rolloutWriter } from './rollouts.ts';
 import type { Scope, Tables } from './schema.ts';
@@ -118,6 +119,7 @@ function reader(scope: Scope): StoreReader {
     ...rolloutReader(scope),
     ...deployReader(scope),
     ...controlReader(scope),
+    ...repositoryReader(scope),
     ...userReader(scope),
     ...sessionReader(scope),
     ...sshKeyReader(scope),
@@ -151,6 +153,7 @@ function writer(scope: Scope): Omit<StoreWriter, keyof StoreReader> {
     ...rolloutWriter(scope),
     ...deployWriter(scope),
     ...controlWriter(scope),
+    ...repositoryWriter(scope),
     ...userWriter(scope),
     ...sessionWriter(scope),
     ...sshKeyWriter(scope),

@@ -46,6 +46,8 @@ export interface Tables {
   /** SQLite only; a sequence of that name on PostgreSQL. */
   lease_tokens: { last: number };
   settings: { key: string; value: string };
+  repositories: RepositoriesTable;
+  repository_packs: { app: string; pack: string; part: number; data: Uint8Array; stored_at: string };
 }
 
 export interface AppsTable {
@@ -324,6 +326,16 @@ interface AuditRowsTable {
   phase: string;
   salt: string;
   leaf: string;
+}
+
+export interface RepositoriesTable {
+  app: string;
+  id: string;
+  version: number;
+  head: string;
+  refs_json: string;
+  packs_json: string;
+  shallow_json: string;
 }
 
 /** What the files of this folder work on: the database, or one transaction in it. */

@@ -27,6 +27,7 @@ import { deployWarnings } from './0024-deploy-warnings.ts';
 import { publishedImages } from './0025-published-images.ts';
 import { leaseTokens } from './0026-lease-tokens.ts';
 import { controls } from './0027-controls.ts';
+import { repositories } from './0028-repositories.ts';
 
 /** In order of their names. Add, never change. */
 export function migrations(kind: DatabaseKind): MigrationSet {
@@ -60,6 +61,7 @@ export function migrations(kind: DatabaseKind): MigrationSet {
       '0025_published_images': publishedImages(kind),
       '0026_lease_tokens': leaseTokens(kind),
       '0027_controls': controls(kind),
+      '0028_repositories': repositories(kind),
     },
   };
 }
