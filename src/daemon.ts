@@ -17,6 +17,7 @@ import { settingsOf } from './daemon/settings.ts';
 import { NO_NEWS } from './domain/controls/news.ts';
 import { Controls } from './domain/controls/controls.ts';
 import { takeControlLease } from './domain/controls/control-lease.ts';
+import { demandOwnEngine } from './domain/controls/own-engine.ts';
 import { createTakeOver } from './domain/take-over.ts';
 import { Fence } from './domain/fence.ts';
 import { recover } from './domain/recovery.ts';
@@ -28,6 +29,7 @@ import type { Logger } from './lib/logger.ts';
 import { endKeeper } from './lib/keeper-claim.ts';
 import { ownName } from './lib/own-name.ts';
 import { repeatedly } from './lib/repeatedly.ts';
+import { placeSealKey } from './lib/seal.ts';
 import { openServerLog } from './lib/server-log.ts';
 
 export interface Daemon {
@@ -51,6 +53,7 @@ export async function startDaemon(config: Config, options: { version: string }):
   try {
     const keeper = await KeeperWaiter.open({ stateDir: path.join(config.home, 'edge'), runDir });
     await endKeeper(files);
+    if (config.secretKey !== null) await placeSealKey(path.join(config.home, 'secret.key'), config.secretKey);
     const log = await openServerLog(path.join(config.home, 'log'));
     const ownPorts = new Set([config.apiListen, config.edgeListen, config.sshListen].map((listen) => listen.port));
     const backends = await openBackends(config, {
@@ -100,7 +103,11 @@ async function serve(config: Config, opened: Backends, options: ServeOptions): P
   const controlLease = await takeControlLease(opened.store, { owner, isOneOfSeveral, onLost });
   const fence = new Fence(controlLease.lease);
   const news = isOneOfSeveral ? await openNews(config, logger) : NO_NEWS;
-  const backends = { ...opened, store: fence.guard(opened.store) };
+  const store = fence.guard(opened.store);
+  const gitHost = config.databaseUrl === null ? opened.gitHost : await opened.gitHost.sharedBy(store);
+  const backends = { ...opened, store, gitHost };
+  const engine = demandOwnEngine(store, backends.provisioner, { owner, isOneOfSeveral });
+  await engine.catch((error: unknown) => controlLease.release().then(() => Promise.reject(error as Error)));
   const firstAdmin = await ensureFirstAdmin({ store: backends.store, now }, config.admin);
   const outside = { store: backends.store, ownPorts: () => [...options.ownPorts], version: options.version };
   const certificates = await openCertificates(config, outside);

@@ -141,8 +141,8 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const [sealer, quotas] = [await openSealer(home('secret.key')), await openProjectQuotas(config.home)];
     const kept = { units: home('units'), volumes, sealer, quotas };
     const guard = createAddressGuard(addresses);
-    const units = await keep(createProcessProvisioner({ sandbox, artifacts, ...kept, logger, guard }));
-    const provisioner = createEngines(new Map([[units.name, units], ...(await openClusters(config, logger, keep))]));
+    const processes = () => createProcessProvisioner({ sandbox, artifacts, ...kept, logger, guard });
+    const provisioner = await openEngines(config, logger, keep, processes);
     const builder = await createPlatformBuilder({
       platformFiles: path.join(options.programDir, '..', 'platforms'),
       ...{ artifacts, cache: home('cache'), toolchains: home('toolchains') },
@@ -223,6 +223,18 @@ async function openRouter(
 }
 
 type Stores = Pick<Backends, 'store' | 'logStore' | 'outputCarrier'>;
+
+/** That of this machine is the first, where it is wanted. */
+async function openEngines(
+  config: Config,
+  logger: Logger,
+  keep: Keep,
+  processes: () => Promise<Provisioner>,
+): Promise<Engines> {
+  const here = config.processEngine ? [await keep(processes())] : [];
+  const clusters = await openClusters(config, logger, keep);
+  return createEngines(new Map([...here.map((units): [string, Provisioner] => [units.name, units]), ...clusters]));
+}
 
 /** Most servers have none, and load nothing of it. */
 async function openClusters({ engines }: Config, logger: Logger, keep: Keep): Promise<[string, Provisioner][]> {

@@ -23,6 +23,8 @@ export interface Config {
   readonly publicAddress: string | null;
   /** `postgres://...`, or null for the embedded SQLite in the home. */
   readonly databaseUrl: string | null;
+  /** Line of the key file; null: what is in the home. */
+  readonly secretKey: string | null;
   readonly admin: { readonly email: string; readonly password: string | null };
   /** `auto`: open while nobody but this machine can reach the platform. */
   readonly registration: 'auto' | 'open' | 'closed';
@@ -40,6 +42,8 @@ export interface Config {
   readonly insecureRegistries: readonly string[];
   /** Beside this machine, by name. */
   readonly engines: ReadonlyMap<string, EngineSetting>;
+  /** Units run on this machine, too; else the first of the engines is the server's own. */
+  readonly processEngine: boolean;
   /** Healers of others: name -> address. */
   readonly healers: ReadonlyMap<string, string>;
   /** Seconds between two rounds of the healers; 0: they run on demand only. */

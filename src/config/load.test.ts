@@ -155,6 +155,16 @@ describe('refused, with file, line and key', () => {
     expect(error.hint).not.toBe('');
   });
 
+  it('no engine at all', async () => {
+    const error = await failure(load({ TANCHO_PROCESS_ENGINE: 'off' }));
+    expect(error.message).toBe('process-engine is off, and no engine is named where apps could run instead.');
+    const { processEngine } = await load({
+      TANCHO_PROCESS_ENGINE: 'off',
+      TANCHO_ENGINES: 'prod=kubernetes:in-cluster',
+    });
+    expect(processEngine).toBe(false);
+  });
+
   it('a near miss is pointed out', async () => {
     await write('api.lisen: ":0"\n');
     expect((await failure(load())).hint).toBe('Did you mean "api.listen"?');

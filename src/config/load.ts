@@ -21,6 +21,7 @@ export async function loadConfig(env: NodeJS.ProcessEnv, overrides: Partial<Conf
   const { adminEmail, adminPassword, ...values } = valuesOf((setting) => readSetting(setting, env, path, file));
   const config: Config = { ...values, home, admin: { email: adminEmail, password: adminPassword }, ...overrides };
   checkListeners(config);
+  checkEngines(config);
   return config;
 }
 
@@ -60,6 +61,7 @@ function valuesOf(read: Read): Values {
     apiDomain: read(SETTINGS.apiDomain),
     publicAddress: read(SETTINGS.publicAddress),
     databaseUrl: read(SETTINGS.databaseUrl),
+    secretKey: read(SETTINGS.secretKey),
     adminEmail: read(SETTINGS.adminEmail),
     adminPassword: read(SETTINGS.adminPassword),
     registration: read(SETTINGS.registration),
@@ -77,6 +79,7 @@ function valuesOf(read: Read): Values {
     imageBases: read(SETTINGS.imageBases),
     imageRoots: read(SETTINGS.imageRoots),
     engines: read(SETTINGS.engines),
+    processEngine: read(SETTINGS.processEngine),
     healers: read(SETTINGS.healers),
     healingIntervalSeconds: read(SETTINGS.healingIntervalSeconds),
     edgeWorkers: read(SETTINGS.edgeWorkers),
@@ -163,4 +166,12 @@ function checkListeners({ apiListen, edgeListen, sshListen }: Config): void {
       `Give one of them another port: ${twin[0].variable} or ${setting.variable}.`,
     );
   }
+}
+
+function checkEngines({ engines, processEngine }: Config): void {
+  if (processEngine || engines.size > 0) return;
+  throw new ConfigError(
+    `${SETTINGS.processEngine.key} is off, and no engine is named where apps could run instead.`,
+    `Name a cluster: ${SETTINGS.engines.variable}, or remove ${SETTINGS.processEngine.variable}.`,
+  );
 }

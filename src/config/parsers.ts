@@ -136,6 +136,16 @@ export const passwordOrNone: Parser<string | null> = (text) => {
   return text;
 };
 
+const SEAL_KEY = /^[0-9a-f]{8} [A-Za-z0-9+/]{43}=$/;
+
+/** Empty: none. */
+export const sealKeyOrNone: Parser<string | null> = (text) => {
+  const value = text.trim();
+  if (value === '') return null;
+  if (!SEAL_KEY.test(value)) throw new BadValue('must be the line of a secret.key: eight digits, a space, and the key');
+  return value;
+};
+
 export const databaseUrlOrNone: Parser<string | null> = (text) => {
   const value = text.trim();
   if (value === '') return null;

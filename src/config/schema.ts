@@ -92,9 +92,18 @@ export const SETTINGS: Settings = {
     variable: 'TANCHO_DATABASE_URL',
     default: '',
     description:
-      'PostgreSQL address (postgres://...). None: the embedded SQLite in the home. One server at a time works with a database, as long as apps run on its machine.',
+      'PostgreSQL address (postgres://...). None: the embedded SQLite in the home. One server at a time works with a database, unless process-engine is off (docs/controls.md).',
     secret: true,
     parse: parse.databaseUrlOrNone,
+  },
+  secretKey: {
+    key: 'secret-key',
+    variable: 'TANCHO_SECRET_KEY',
+    default: '',
+    description:
+      'The key that seals secrets, as the line of secret.key in the home of a server, for servers that share a database; each puts it into its own home. None: the one in the home, which the first start makes.',
+    secret: true,
+    parse: parse.sealKeyOrNone,
   },
   adminEmail: {
     key: 'admin.email',
@@ -191,6 +200,14 @@ export const SETTINGS: Settings = {
       'Kubernetes clusters that pools may name as their engine, as name=kubernetes:<kubeconfig>?<options> with commas between them, or in the file one line "name: kubernetes:..." each below "engines:"; in-cluster in place of a file is the cluster that the server runs in. See docs/engines.md.',
     isMap: true,
     parse: namedEngines,
+  },
+  processEngine: {
+    key: 'process-engine',
+    variable: 'TANCHO_PROCESS_ENGINE',
+    default: 'on',
+    description:
+      'With off, no units run on this machine: the first of the engines is that of the default pool, and several servers may share one PostgreSQL. See docs/controls.md.',
+    parse: parse.onOff,
   },
   healers: {
     key: 'healers',

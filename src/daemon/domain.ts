@@ -390,8 +390,10 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
 }
 
 /** Of this machine: clusters go on. The units' records stay, so the next start brings them back. */
-async function stopUnits({ provisioner: { own } }: DomainBackends, units: Units, graceMs: number): Promise<void> {
+async function stopUnits({ provisioner }: DomainBackends, units: Units, graceMs: number): Promise<void> {
   await units.close();
-  const left = (await own.list()).filter(({ state }) => state !== 'ended');
-  await Promise.all(left.map((unit) => own.stop(unit.id, graceMs)));
+  for (const engine of provisioner.here) {
+    const left = (await engine.list()).filter(({ state }) => state !== 'ended');
+    await Promise.all(left.map((unit) => engine.stop(unit.id, graceMs)));
+  }
 }

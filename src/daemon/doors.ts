@@ -5,10 +5,12 @@ import type { Backends } from '../backends/registry.ts';
 import { type Config, EDGE_DOOR } from '../config/config.ts';
 import type { PlatformCounters } from '../domain/metrics/platform-counters.ts';
 import type { UseCases } from '../domain/use-cases.ts';
+import { sharedHostKey } from '../git-push/host-key.ts';
 import { createGitHttp } from '../git-push/http.ts';
 import { createGitSessions, type GitSessions } from '../git-push/sessions.ts';
 import { createSshDoor, type SshDoor } from '../git-push/ssh.ts';
 import type { Logger } from '../lib/logger.ts';
+import { openSealer } from '../lib/seal.ts';
 import { peerUser } from '../lib/peer-user.ts';
 import { TrustedProxies } from '../lib/trusted-proxies.ts';
 import { demandReady } from './ready.ts';
@@ -47,9 +49,13 @@ export async function openDoors(
     disk: useCases.diskUse,
     logger,
   });
+  const hostKeyFile = path.join(config.home, 'ssh_host_ed25519_key');
+  const sealer = await openSealer(path.join(config.home, 'secret.key'));
+  const isShared = config.databaseUrl !== null;
   const ssh = await createSshDoor({
     listen: config.sshListen,
-    hostKeyFile: path.join(config.home, 'ssh_host_ed25519_key'),
+    hostKeyFile,
+    ...(isShared && { hostKey: await sharedHostKey(hostKeyFile, { store: backends.store, sealer }) }),
     users: useCases.users,
     audit: useCases.audit,
     sessions,

@@ -3,9 +3,12 @@ import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { PlatformError } from '../domain/errors.ts';
+import type { Store } from '../domain/store.ts';
 import { randomHex } from '../lib/ids.ts';
+import type { Sealer } from '../lib/seal.ts';
 
 const KEY_TYPE = 'ssh-ed25519';
+const SETTING = 'ssh.host-key';
 
 /** Reads the key, or makes one that nobody else may read. Two starts at once agree on one key. Errors: key.invalid. */
 export async function loadHostKey(file: string): Promise<string> {
@@ -33,6 +36,22 @@ export async function loadHostKey(file: string): Promise<string> {
   const made = await readKey(file);
   if (made === null) throw new Error(`the host key ${file} disappeared while it was made`);
   return made;
+}
+
+/** That of all servers of a database: of whoever is first, from then on sealed in the store. */
+export async function sharedHostKey(
+  file: string,
+  { store, sealer }: { readonly store: Pick<Store, 'setting' | 'transact'>; readonly sealer: Sealer },
+): Promise<string> {
+  const stored = await store.setting(SETTING);
+  if (stored !== null) return sealer.open(stored, SETTING);
+  const own = sealer.seal(await loadHostKey(file), SETTING);
+  const first = await store.transact(async (tx) => {
+    const other = await tx.setting(SETTING);
+    if (other === null) await tx.setSetting(SETTING, own);
+    return other ?? own;
+  });
+  return sealer.open(first, SETTING);
 }
 
 async function readKey(file: string): Promise<string | null> {

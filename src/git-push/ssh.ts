@@ -18,6 +18,8 @@ interface SshDoorOptions {
   readonly listen: { readonly host: string; readonly port: number };
   /** Made at the first start. */
   readonly hostKeyFile: string;
+  /** Absent: what is in the file. */
+  readonly hostKey?: string;
   readonly users: Pick<Users, 'bySshKey'>;
   /** Told of connections that end without a login. */
   readonly audit: RefusalLog;
@@ -39,7 +41,7 @@ const SILENCE_MS = 4 * KEEPALIVE_MS;
 
 export async function createSshDoor(options: SshDoorOptions): Promise<SshDoor> {
   const { listen, users, audit, sessions, logger } = options;
-  const hostKey = await loadHostKey(options.hostKeyFile);
+  const hostKey = options.hostKey ?? (await loadHostKey(options.hostKeyFile));
   const sockets = new Set<Socket>();
   const visitors = new Visitors(options);
   const running = new Set<Promise<void>>();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { newSealKey, openSealer, Sealer } from './seal.ts';
+import { newSealKey, openSealer, placeSealKey, Sealer } from './seal.ts';
 
 let folder = '';
 beforeAll(async () => {
@@ -90,6 +90,18 @@ describe('openSealer', () => {
     await writeFile(file, text, { mode: 0o600 });
     await expect(openSealer(file)).rejects.toThrow(message);
     expect(await readFile(file, 'utf8')).toBe(text);
+  });
+
+  test('is made of a key that is given, and refuses another one', async () => {
+    const [given, file] = [join(folder, 'given.key'), join(folder, 'placed.key')];
+    const sealed = (await openSealer(given)).seal('x', 'c');
+    const line = (await readFile(given, 'utf8')).trim().split('\n').at(-1) ?? '';
+    for (let time = 0; time < 2; time++) await placeSealKey(file, line);
+    expect((await openSealer(file)).open(sealed, 'c')).toBe('x');
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    await openSealer(join(folder, 'own.key'));
+    await expect(placeSealKey(join(folder, 'own.key'), line)).rejects.toThrow('holds another key');
+    await expect(placeSealKey(join(folder, 'none.key'), 'no key')).rejects.toThrow('is damaged');
   });
 
   test('refuses a file that others may read, and says what to do', async () => {

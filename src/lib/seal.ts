@@ -85,14 +85,30 @@ export function newSealKey(): SealKey {
  * Throws SealError when the file cannot be read, is damaged, or others may read it.
  */
 export async function openSealer(file: string): Promise<Sealer> {
-  const text = (await readKeyFile(file)) ?? (await createKeyFile(file));
+  const text = (await readKeyFile(file)) ?? (await createKeyFile(file, keyLine(newSealKey())));
+  return new Sealer(keysOf(text, file));
+}
+
+/**
+ * Makes the key file of a key that is given, its line as in another one. Throws SealError where there is a file with another key, or it is
+ * no key.
+ */
+export async function placeSealKey(file: string, line: string): Promise<void> {
+  const given = keysOf(line, 'that is given');
+  const text = (await readKeyFile(file)) ?? (await createKeyFile(file, line.trim()));
+  const there = keysOf(text, file);
+  if (given[0]?.id === there[0]?.id) return;
+  throw new SealError(`The key file ${file} holds another key than the one that is given; move one of them away.`);
+}
+
+function keysOf(text: string, file: string): SealKey[] {
   const keys = text
     .split('\n')
     .map((line) => line.trim())
     .filter((line) => line !== '' && !line.startsWith('#'))
     .map((line) => parseKey(line, file));
   if (keys.length === 0) throw new SealError(`The key file ${file} holds no key; restore it from a backup.`);
-  return new Sealer(keys);
+  return keys;
 }
 
 async function readKeyFile(file: string): Promise<string | null> {
@@ -116,15 +132,14 @@ async function readKeyFile(file: string): Promise<string | null> {
 }
 
 /** Written aside and linked into place, so that nobody ever sees half a file and nobody's file is replaced. */
-async function createKeyFile(file: string): Promise<string> {
+async function createKeyFile(file: string, line: string): Promise<string> {
   const aside = `${file}.${randomHex(8)}`;
-  const key = newSealKey();
   try {
     await mkdir(dirname(file), { recursive: true, mode: 0o700 });
     const handle = await open(aside, 'wx', 0o600);
     try {
       await handle.writeFile(
-        `# Without this file nobody can read the secrets in the database. Keep a copy.\n${keyLine(key)}\n`,
+        `# Without this file nobody can read the secrets in the database. Keep a copy.\n${line}\n`,
       );
       await handle.sync();
     } finally {

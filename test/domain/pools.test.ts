@@ -206,8 +206,11 @@ describe('a pool', () => {
   it('is put elsewhere while no app is in it', async () => {
     await change({ options: { shelf: 'lower' } });
     expect(await placement()).toEqual({ engine: 'elsewhere', options: { shelf: 'lower' } });
-    await change({ engine: 'memory' });
+    await change({ engine: '' });
     expect(await placement()).toBeNull();
+    // Named, it is meant also when another one becomes the server's own.
+    await change({ engine: 'memory' });
+    expect(await placement()).toEqual({ engine: 'memory', options: {} });
     await change({ engine: 'elsewhere' });
     expect(await placement()).toEqual(ELSEWHERE);
     await world.createApp('shop');

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import type { UnitSpec } from '../../domain/units/provisioner.ts';
+import type { Provisioner, UnitSpec } from '../../domain/units/provisioner.ts';
 import { provisionerConformance } from './conformance.ts';
 import { NEVER, SERVES, UNLIMITED } from './conformance-suite.ts';
 import { createEngines } from './engines.ts';
@@ -61,7 +61,6 @@ it('starts each unit on the engine of its placement, and sees those of all', asy
   await Promise.all([one, two].map(({ id }) => engines.ready(id, SERVES, NEVER)));
   expect([[...here.entries.keys()], [...there.entries.keys()]]).toEqual([[one.id], [two.id]]);
   expect((await engines.list()).map(({ id }) => id)).toEqual([one.id, two.id]);
-  expect((await engines.own.list()).map(({ id }) => id)).toEqual([one.id]);
   expect([...(await engines.usage()).keys()]).toEqual([one.id, two.id]);
 
   const exits: string[] = [];
@@ -104,4 +103,33 @@ it('refuses an engine that is not there any more, and says what can be done', as
   const refusal = { code: 'unavailable', hint: expect.stringContaining('--pool') as string };
   expect(() => engines.at(gone)).toThrow(expect.objectContaining(refusal) as Error);
   await expect(engines.ensure(spec('cccccccccccc', { placement: gone }))).rejects.toMatchObject(refusal);
+});
+
+it('finds units again by handles of the time when what is its own now was beside another one', async () => {
+  const machine = new MemoryMachine();
+  const before = createEngines(
+    new Map([
+      ['process', createMemoryProvisioner(new MemoryMachine())],
+      ['prod', createMemoryProvisioner(machine)],
+    ]),
+  );
+  const id = 'cccccccccccc';
+  const handle = await before.ensure(spec(id, { placement: { engine: 'prod', options: {} } }));
+  await before.close();
+  const after = createEngines(new Map([['prod', createMemoryProvisioner(machine)]]));
+  expect(await after.recover(new Map([[id, handle]]))).toEqual(new Set([id]));
+  await after.close();
+  await machine.dispose();
+});
+
+it('says which run units on the machine of a control', () => {
+  const far = createMemoryProvisioner(new MemoryMachine());
+  const supports = { ...far.supports, controls: 'one' as const };
+  const near = Object.assign(createMemoryProvisioner(new MemoryMachine()), { supports });
+  expect(createEngines(new Map([['far', far]])).here).toEqual([]);
+  const both = new Map<string, Provisioner>([
+    ['far', far],
+    ['near', near],
+  ]);
+  expect(createEngines(both).here).toEqual([near]);
 });

@@ -23,7 +23,7 @@ import type {
 } from '../../domain/units/provisioner.ts';
 import type { Address } from '../../domain/units/unit.ts';
 
-/** Between the name of an engine and its handle. Handles of the server's own have neither. */
+/** Between the name of an engine and its handle. Of units whose placement names none, handles have neither. */
 const MARK = '|';
 
 /** By name; the first is the server's own. */
@@ -48,8 +48,8 @@ class EngineSet implements Engines {
     this.engines = [...all].map(([engine, provisioner]) => factsOf(engine, provisioner));
   }
 
-  get own(): Provisioner {
-    return this.#own;
+  get here(): Provisioner[] {
+    return [...this.#all.values()].filter(({ supports }) => supports.controls === 'one');
   }
 
   get name(): string {
@@ -79,7 +79,8 @@ class EngineSet implements Engines {
     const engine = this.#engineOf(spec.placement);
     if (engine !== this.#own) this.#homes.set(spec.id, engine);
     const handle = await engine.ensure(spec);
-    return engine === this.#own ? handle : `${spec.placement?.engine ?? ''}${MARK}${handle}`;
+    const named = spec.placement?.engine;
+    return named === undefined ? handle : `${named}${MARK}${handle}`;
   }
 
   ready(id: string, check: ReadyCheck, signal: AbortSignal): Promise<Address | null> {
@@ -215,11 +216,13 @@ class EngineSet implements Engines {
     return home === undefined ? [...this.#all.values()] : [home];
   }
 
+  /** Handles of what is the server's own now may be of a time when it was another one beside it. */
   #handleFor(name: string, handle: string): string | null {
     const mark = handle.indexOf(MARK);
-    const isOther = mark > 0 && this.#all.has(handle.slice(0, mark));
-    if (name === this.#ownName) return isOther ? null : handle;
-    return isOther && handle.startsWith(`${name}${MARK}`) ? handle.slice(mark + 1) : null;
+    const isMarked = mark > 0 && this.#all.has(handle.slice(0, mark));
+    const engine = isMarked ? handle.slice(0, mark) : this.#ownName;
+    if (engine !== name) return null;
+    return isMarked ? handle.slice(mark + 1) : handle;
   }
 
   #each<T>(work: (engine: Provisioner) => Promise<T>): Promise<T[]> {

@@ -9,8 +9,8 @@ import type { Provisioner } from './provisioner.ts';
 export type EngineFacts = Pick<Provisioner, 'description' | 'poolOptions' | 'supports'> & { readonly name: string };
 
 export interface Engines extends Provisioner {
-  /** This server's own, alone. */
-  readonly own: Pick<Provisioner, 'list' | 'stop'>;
+  /** Those that run units on the machine of this control. */
+  readonly here: readonly Pick<Provisioner, 'list' | 'stop'>[];
   /** The first is this server's own, where units run whose placement is null. */
   readonly engines: readonly EngineFacts[];
   /** The one that has a unit; the server's own of one that is not known. */
@@ -21,7 +21,10 @@ export interface Engines extends Provisioner {
 
 const MAX_VALUE = 253;
 
-/** Where the apps of a pool are to run; null: on the server's own engine, anywhere. Throws `input.invalid`. */
+/**
+ * Where the apps of a pool are to run; null: on the server's own engine, anywhere. A cluster that is named stays named: another engine may become
+ * the server's own. Throws `input.invalid`.
+ */
 export function readPlacement(
   { engines }: Pick<Engines, 'engines'>,
   name: string,
@@ -34,7 +37,8 @@ export function readPlacement(
     });
   }
   for (const [option, value] of Object.entries(options)) checkOption(engine, option, value);
-  return engine === engines[0] && Object.keys(options).length === 0 ? null : { engine: engine.name, options };
+  const isOwn = engine === engines[0] && (name === '' || engine.supports.controls === 'one');
+  return isOwn && Object.keys(options).length === 0 ? null : { engine: engine.name, options };
 }
 
 function checkOption({ name, poolOptions }: EngineFacts, option: string, value: string): void {

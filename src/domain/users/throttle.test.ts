@@ -113,6 +113,9 @@ describe('networkOf', () => {
     expect(() => one?.check('ann', HERE)).toThrow('Too many failed attempts');
     expect(() => two?.check('ann', HERE)).toThrow('Too many failed attempts');
     expect(() => letters.check('ann', HERE)).not.toThrow();
+    const late = new Throttle(() => new Date(time), news[1]);
+    expect(() => late.check('ann', HERE)).toThrow('Too many failed attempts');
+    expect(() => late.check('bob', HERE)).not.toThrow();
     one?.succeeded('ann', HERE);
     expect(() => two?.check('ann', HERE)).not.toThrow();
   });

@@ -2,7 +2,7 @@
  * Slows down guessing of passwords without ever locking anybody out for good. Failures are counted three ways: per account
  * from one address, per address, and per account from everywhere. An address from which the account has logged in before is
  * only held to the first, so a stranger cannot keep the owner out, nor one guest everybody behind the same proxy. Several controls count
- * together: each tells the others what it has counted.
+ * together: each tells the others what it has counted, and whoever starts asks them.
  */
 import { type News, NO_NEWS } from '../controls/news.ts';
 import { PlatformError } from '../errors.ts';
@@ -25,6 +25,7 @@ const ACCOUNT: Rule = { free: 30, maxWaitMs: 30_000 };
 const FIRST_WAIT_MS = 1_000;
 const FORGET_MS = 15 * 60_000;
 const MAX_ENTRIES = 20_000;
+const MAX_TOLD = 500;
 
 export class Throttle {
   readonly #counters = new Map<string, Counter>();
@@ -41,11 +42,15 @@ export class Throttle {
     this.#news = news;
     // Counters of different kinds have different messages.
     news.on('throttle', (subject) => {
-      const [what, kind, account = '', address = ''] = subject === null ? [] : (JSON.parse(subject) as string[]);
+      const [what, kind, ...facts] = subject === null ? [] : (JSON.parse(subject) as string[]);
       if (kind !== message) return;
-      if (what === 'failed') this.#count(account, address);
+      const [account = '', address = ''] = facts;
+      if (what === 'asked') this.#tellAll();
+      else if (what === 'counted') this.#learn(facts);
+      else if (what === 'failed') this.#count(account, address);
       else this.#forgive(account, address);
     });
+    this.#tell('asked');
   }
 
   /** Throws `auth.throttled` with details.retryAfterSeconds when this attempt comes too early. */
@@ -74,9 +79,31 @@ export class Throttle {
     this.#tell('succeeded', account, address);
   }
 
-  #tell(what: 'failed' | 'succeeded', account: string, address: string): void {
+  #tell(what: 'asked' | 'counted' | 'failed' | 'succeeded', ...facts: readonly string[]): void {
     this.#told += 1;
-    this.#news.tell('throttle', JSON.stringify([what, this.#message, account, address, this.#told]));
+    this.#news.tell('throttle', JSON.stringify([what, this.#message, ...facts, String(this.#told)]));
+  }
+
+  /** What is not forgotten yet, to whoever has just started; the newest, for the others have the rest. */
+  #tellAll(): void {
+    const now = this.#now().getTime();
+    for (const [key, { failures, blockedUntil, lastFailure }] of [...this.#counters].slice(-MAX_TOLD)) {
+      if (now - lastFailure > FORGET_MS) continue;
+      this.#tell('counted', key, String(failures), String(blockedUntil - now), String(lastFailure - now));
+    }
+  }
+
+  /** Times are told as distances, for clocks differ. */
+  #learn([key = '', failures = '', blockedFor = '', lastFailure = '']: readonly string[]): void {
+    const now = this.#now().getTime();
+    const own = this.#counters.get(key);
+    this.#counters.delete(key);
+    this.#counters.set(key, {
+      failures: Math.max(Number(failures), own?.failures ?? 0),
+      blockedUntil: Math.max(now + Number(blockedFor), own?.blockedUntil ?? 0),
+      lastFailure: Math.max(now + Number(lastFailure), own?.lastFailure ?? 0),
+    });
+    bound(this.#counters);
   }
 
   #count(account: string, address: string): void {

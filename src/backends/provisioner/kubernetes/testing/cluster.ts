@@ -337,9 +337,12 @@ function keyOf({ metadata: { namespace = '', name } }: Pick<Stored, 'metadata'>)
   return `${namespace}/${name}`;
 }
 
-/** Units are given as words; one-off commands come in a shell, and a shell alone waits for what is typed. */
+/** Units are given as words, or in a shell where they were built; one-off commands come after a line of it, and a shell alone waits for what is typed. */
 function commandOf(argv: readonly string[]): string {
-  if (argv[0] === '/bin/sh') return argv.length === 1 ? 'stay' : (argv.at(-1) ?? '').split('\n').slice(1).join('; ');
+  if (argv[0] === '/bin/sh') {
+    const [first = '', ...more] = (argv.at(-1) ?? '').split('\n');
+    return argv.length === 1 ? 'stay' : more.length === 0 ? first : more.join('; ');
+  }
   return argv.length === 1 ? (argvOf(argv[0] ?? '') ?? []).join(' ') : argv.join(' ');
 }
 
