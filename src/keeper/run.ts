@@ -52,17 +52,20 @@ function openEdge(): KeptEdge {
 
 async function run(): Promise<void> {
   if (settings.path !== '') process.env['PATH'] = settings.path;
-  const sealer = await openSealer(join(home, 'secret.key'));
+  const edge = openEdge();
+  const connecting = edge.keep();
   const units = join(home, 'units');
   const { isolation: level, network: mode, networkAllow: allowed, providersAllow: allow, allowLoopback } = settings;
   const network = { mode, allowed, edgeUser: edgeOptions.user ?? null };
-  const sandbox = await probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network, asBefore: true });
+  const [sealer, quotas, sandbox] = await Promise.all([
+    openSealer(join(home, 'secret.key')),
+    openProjectQuotas(home),
+    probeSandbox({ stateDir: join(home, 'sandbox'), home, level, network, asBefore: true }),
+  ]);
   const guard = createAddressGuard({ allow, allowLoopback, ownPorts: () => settings.ownPorts });
   const artifacts = new LocalArtifacts(join(home, 'slugs'));
-  const quotas = await openProjectQuotas(home);
   const places = { artifacts, units, volumes: join(home, 'volumes'), quotas };
   const provisioner = await createProcessProvisioner({ sandbox, ...places, logger, sealer, guard, isKeeper: true });
-  const edge = openEdge();
   const kept = new KeptUnits({
     provisioner,
     onDeath: (spec) => edge.withdraw(spec, spec.id),
@@ -77,7 +80,7 @@ async function run(): Promise<void> {
     logger,
   });
   const starting = kept.start();
-  const working = Promise.all([edge.keep(), starting]).then(() => {
+  const working = Promise.all([connecting, starting]).then(() => {
     line({}, 'looks after the units while control is away');
     return new Promise<never>(() => {});
   });

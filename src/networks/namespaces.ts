@@ -2,7 +2,6 @@
 import { existsSync, readdirSync, readlinkSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { type AddressPlan, LINK_PREFIX, namespacePath, UNIT_LINK, type UnitPlace, UPLINK } from './address-plan.ts';
-import { forward } from './forwarding.ts';
 import type { Route } from './range-claims.ts';
 import { flowRules, hasFlowRules, withoutMachineRules } from './rules.ts';
 import { runTool } from './run-tool.ts';
@@ -63,10 +62,6 @@ export class Namespaces {
       `route add ${standIns} via ${machineAddress}`,
     ]);
     await this.#batch(null, [`route add ${range} via ${gatewayAddress} dev ${machineLink} src ${machineAddress}`]);
-  }
-
-  async forwardHere(): Promise<void> {
-    forward(await this.routes());
   }
 
   /** Everything of a home; what is not there is passed over. */

@@ -10,8 +10,8 @@ import { homeRules } from './home-rules.ts';
 import { toNumber } from '../lib/ipv4.ts';
 import { Namespaces, type NetworkTools } from './namespaces.ts';
 import { type NetworkNote, NetworkNotes } from './network-notes.ts';
-import { takeForwardingBack } from './forwarding.ts';
-import { claimRange, clearAbandoned, releaseRange } from './range-claims.ts';
+import { forward, takeForwardingBack } from './forwarding.ts';
+import { claimRange, clearAbandoned, releaseRange, type Route } from './range-claims.ts';
 import { parseResolvers } from './resolvers.ts';
 import { type LinkedTenant, TenantLinks } from './tenant-links.ts';
 import { type Endpoint, type Forward, gatewayRules, isSameChains, machineRules, unitRules } from './rules.ts';
@@ -68,7 +68,8 @@ export class Networks {
     const named = addressPlan(scope, '0.0.0.0');
     const notes = new NetworkNotes(join(stateDir, 'networks'));
     const routes = await namespaces.routes();
-    if (!namespaces.hasGateway(named, routes)) {
+    const hasGateway = namespaces.hasGateway(named, routes);
+    if (!hasGateway) {
       await namespaces.removeHome(scope);
       for (const { index } of notes.all()) notes.remove(index);
       releaseRange(scope);
@@ -76,7 +77,8 @@ export class Networks {
     const plan = addressPlan(scope, claimRange({ scope, stateDir }, routes));
     const networks = new Networks(options, namespaces, plan, notes);
     try {
-      await networks.#begin();
+      if (!hasGateway) await namespaces.makeGateway(plan);
+      await networks.#begin(routes);
     } catch (error) {
       await networks.close().catch(() => undefined);
       throw error;
@@ -92,10 +94,9 @@ export class Networks {
     this.#links = new TenantLinks(join(options.stateDir, 'networks'));
   }
 
-  async #begin(): Promise<void> {
-    const routes = await this.#namespaces.routes();
-    if (!this.#namespaces.hasGateway(this.#plan, routes)) await this.#namespaces.makeGateway(this.#plan);
-    await Promise.all([this.#namespaces.forwardHere(), this.#namespaces.limitFlows(this.#plan)]);
+  async #begin(routes: readonly Route[]): Promise<void> {
+    forward(routes);
+    await this.#namespaces.limitFlows(this.#plan);
     await this.sweep();
     await this.#apply();
     this.#prepareNext();
@@ -162,7 +163,7 @@ export class Networks {
   /** Makes it as it is to be. */
   async mend(): Promise<void> {
     this.#machineRules = '';
-    await this.#namespaces.forwardHere();
+    forward(await this.#namespaces.routes());
     await this.#apply();
   }
 

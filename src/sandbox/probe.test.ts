@@ -302,7 +302,7 @@ it('what another process has found is taken without a trial, until the machine i
   try {
     const first = await probeSandbox({ stateDir, home, level: 'auto' });
     const found = JSON.parse(readFileSync(note, 'utf8')) as { boot: string };
-    expect(found).toMatchObject({ level: first.level });
+    expect(found).toMatchObject({ level: first.level, hasNetworks: first.networks });
     await first.close();
     // No trial would find it so.
     writeFileSync(note, JSON.stringify({ ...found, level: 'plain' }));

@@ -65,8 +65,8 @@ export async function probeSandbox(options: ProbeOptions): Promise<Sandbox> {
     const problem = known === null || typeof isolation === 'string' ? await trial() : null;
     if (typeof isolation !== 'string' && problem === null) {
       const noRoots = known === null ? await attemptRoot(isolation, options, cgroups) : known.noRoots;
-      if (known === null) noteFound(options.stateDir, { level, noRoots });
-      const networks = await attemptNetworks(isolation, options);
+      const networks = await attemptNetworks(isolation, options, known?.hasNetworks ?? false);
+      if (known === null) noteFound(options.stateDir, { level, noRoots, hasNetworks: typeof networks !== 'string' });
       const description = describe(isolation, { cgroups, why, noRoots, networks }, reasons);
       const found = { networks: typeof networks === 'string' ? null : networks, roots: noRoots === null };
       const sandbox = new LevelSandbox({ isolation, cgroups, stateDir: options.stateDir, description, ...found });
@@ -93,6 +93,8 @@ interface FoundLevel {
   readonly level: SandboxLevel;
   /** Why processes cannot have a root file system of their own; '' where that is plain from the level. */
   readonly noRoots: string | null;
+  /** Of their own. Absent in what an older program has noted. */
+  readonly hasNetworks?: boolean;
 }
 
 function noteFound(stateDir: string, found: FoundLevel): void {
@@ -196,14 +198,18 @@ async function attemptRoot(
 }
 
 /** The networks, or why there are none. */
-async function attemptNetworks(isolation: IsolationLevel, options: ProbeOptions): Promise<Networks | string> {
+async function attemptNetworks(
+  isolation: IsolationLevel,
+  options: ProbeOptions,
+  areProven: boolean,
+): Promise<Networks | string> {
   const { mode, allowed, edgeUser = null } = options.network ?? { mode: 'auto', allowed: [] };
   if (mode === 'shared') return 'it is set so';
   const { stateDir } = options;
   const found =
     isolation.level === 'plain'
       ? 'the level plain isolates nothing'
-      : await probeNetworks({ stateDir, scope: scopeOf(stateDir), allowed, edgeUser });
+      : await probeNetworks({ stateDir, scope: scopeOf(stateDir), allowed, edgeUser, areProven });
   if (typeof found !== 'string' || mode === 'auto') return found;
   throw new IsolationUnavailable(
     `Networks of their own were asked for, but ${found}.`,
