@@ -73,6 +73,8 @@ class KillableEdge implements CountingEdge {
 
   /** Resolves when they are gone, and with them every connection that they had. */
   async killWorkers(most: number): Promise<void> {
+    // An answer is out some microseconds before its end is noted: a worker that is asked has done both.
+    await this.failures();
     await until(async () => (await this.#workers()).length > 0, { what: 'a worker' });
     const victims = (await this.#workers()).slice(0, most);
     for (const victim of victims) process.kill(victim, 'SIGKILL');
