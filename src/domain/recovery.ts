@@ -202,6 +202,7 @@ async function putInOrder(deps: RecoveryDeps, { name, removing }: App): Promise<
 async function removeStrayUnits(deps: RecoveryDeps): Promise<void> {
   const { store, provisioner, logger } = deps;
   for (const stray of await provisioner.list()) {
+    if (stray.state === 'unknown') continue;
     if ((await store.unit(stray.id)) !== null) continue;
     await bestEffort(logger, 'removing a stray unit', async () => {
       await provisioner.stop(stray.id, STRAY_GRACE_MS);

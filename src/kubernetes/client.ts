@@ -11,7 +11,7 @@ import { type LogLine, type LogOptions, readLog } from './logs.ts';
 import type { KubernetesObject } from './objects.ts';
 import { type PodStats, readPodStats } from './pod-stats.ts';
 import { Transport } from './transport.ts';
-import { watchObjects, type WatchEvent } from './watch.ts';
+import { watchObjects, type WatchEvent, type WatchOptions } from './watch.ts';
 
 const PAGE = 500;
 /** Whose fields they are that are applied. */
@@ -160,7 +160,7 @@ export class KubernetesClient {
     kind: Kind<T>,
     where: Where,
     from: string,
-    options: { readonly signal: AbortSignal; readonly stallMs?: number },
+    options: WatchOptions,
   ): AsyncGenerator<WatchEvent<T>> {
     const request = {
       path: pathOf(kind, where.namespace ?? null),

@@ -34,6 +34,10 @@ export interface Following<T> {
   readonly objects: ReadonlyMap<string, T>;
   /** When all that was there has been told. Never rejects: it is waited for. */
   readonly synced: Promise<void>;
+  /** When that is so, or the server was not reached for the first time. */
+  readonly tried: Promise<void>;
+  /** What keeps it from knowing what there is now; null: nothing. */
+  readonly trouble: string | null;
   close(): Promise<void>;
 }
 
@@ -47,6 +51,9 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
   const known = new Known(options.onChange);
   let resolveSynced: () => void = () => {};
   const synced = new Promise<void>((resolve) => (resolveSynced = resolve));
+  let resolveTried: () => void = () => {};
+  const tried = new Promise<void>((resolve) => (resolveTried = resolve));
+  let trouble: string | null = 'it has not answered yet';
   const { signal } = stop;
 
   async function onePass(from: string | null): Promise<string | null> {
@@ -55,10 +62,13 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
       const listing = await client.list(kind, where, signal);
       known.replace(listing.items);
       version = listing.resourceVersion;
+      trouble = null;
       resolveSynced();
+      resolveTried();
     }
     known.version = version;
-    const watch = { signal, ...(options.stallMs !== undefined && { stallMs: options.stallMs }) };
+    const onOpen = (): void => void (trouble = null);
+    const watch = { signal, onOpen, ...(options.stallMs !== undefined && { stallMs: options.stallMs }) };
     for await (const event of client.watch(kind, where, version, watch)) {
       if (event.kind === 'bookmark') known.version = event.resourceVersion;
       else known.take(event.kind, event.object);
@@ -76,7 +86,9 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
       } catch (error) {
         if (signal.aborted) return;
         from = isStatus(error, EXPIRED) ? null : known.version;
+        trouble = error instanceof Error ? error.message : String(error);
         onError(error);
+        resolveTried();
       }
       // One that went well for a while is followed by the next at once, one that brought something soon.
       const isShort = Date.now() - begun.at < LONGEST_PAUSE_MS;
@@ -90,6 +102,10 @@ export function follow<T extends KubernetesObject>(options: FollowOptions<T>): F
   return {
     objects: known.objects,
     synced,
+    tried,
+    get trouble() {
+      return trouble;
+    },
     async close() {
       stop.abort();
       await running;

@@ -18,14 +18,22 @@ export type WatchEvent<T extends KubernetesObject> =
   /** Everything up to there has been told. */
   | { readonly kind: 'bookmark'; readonly resourceVersion: string };
 
+export interface WatchOptions {
+  readonly signal: AbortSignal;
+  readonly stallMs?: number;
+  /** The server has taken it: from then on it tells. */
+  readonly onOpen?: () => void;
+}
+
 export async function* watchObjects<T extends KubernetesObject>(
   transport: Transport,
   request: Pick<ApiRequest, 'path' | 'query'>,
-  { signal, stallMs = STALL_MS }: { readonly signal: AbortSignal; readonly stallMs?: number },
+  { signal, stallMs = STALL_MS, onOpen }: WatchOptions,
 ): AsyncGenerator<WatchEvent<T>> {
   const seconds = SHORTEST_SECONDS + Math.floor(Math.random() * (LONGEST_SECONDS - SHORTEST_SECONDS));
   const query = { ...request.query, watch: 'true', allowWatchBookmarks: 'true', timeoutSeconds: String(seconds) };
   const response = await transport.stream({ method: 'GET', path: request.path, query, signal });
+  onOpen?.();
   const stalled = setTimeout(() => {
     response.destroy(new KubernetesError(0, UNREACHABLE, `A watch of Kubernetes has said nothing for ${stallMs} ms.`));
   }, stallMs);

@@ -59,6 +59,18 @@ it('start a unit whose death nobody noted', async () => {
   expect(routed).toEqual([id]);
 });
 
+it('leave alone what an engine has that is away: nobody knows that it is dead, and nobody could end it', async () => {
+  const { id } = await theUnit();
+  const spec = world.machine.units.entries.get(id)?.spec;
+  if (spec === undefined) throw new Error('no unit');
+  await world.machine.provisioner().ensure({ ...spec, id: 'unrecorded' });
+  world.machine.units.awayFor = 'the cluster is away';
+  for (const name of ['units', 'strays']) expect((await run(name)).found, name).toEqual([]);
+  expect(await theUnit()).toMatchObject({ id, state: 'started', exits: 0 });
+  world.machine.units.awayFor = null;
+  expect((await run('strays')).found.map(({ target }) => target)).toEqual(['unit:unrecorded']);
+});
+
 it('start a unit that nobody starts, and leave one to the supervisor that it is looking after', async () => {
   const { id } = await theUnit();
   await world.machine.store.transact((tx) => tx.updateUnit(id, { state: 'error', address: null }));

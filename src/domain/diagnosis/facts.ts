@@ -207,8 +207,8 @@ function failuresOf(deps: FactsDeps, app: App, units: readonly Unit[], deploy: D
 /** A sentence, after a space: why the engine has not started the unit yet; '' where it has, or says nothing. */
 export function engineSays({ seen }: Pick<Facts, 'seen'>, { id }: Unit): string {
   const unit = seen.get(id);
-  if (unit?.state !== 'waiting' || unit.reason === '') return '';
-  return ` Its engine says: ${unit.reason}.`;
+  const isTold = unit?.state === 'waiting' || unit?.state === 'unknown';
+  return !isTold || unit.reason === '' ? '' : ` Its engine says: ${unit.reason.replace(/\.$/, '')}.`;
 }
 
 /** For people: `web shop/0`. */

@@ -21,7 +21,9 @@ export function createStraysHealer(deps: StraysHealerDeps): Healer {
 
   async function withoutRecord(): Promise<Finding[]> {
     const found: Finding[] = [];
-    for (const { id, app } of await provisioner.list()) {
+    for (const { id, app, state } of await provisioner.list()) {
+      // Nobody could end it now.
+      if (state === 'unknown') continue;
       if ((await store.unit(id)) !== null) continue;
       const problem = `A unit of ${app} is on this machine that no record names.`;
       found.push({ target: `unit:${id}`, app, problem, graceMs: GRACE_MS });

@@ -28,10 +28,10 @@ export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
   const { store, provisioner, supervisor, units, ownership, routes, liveness, now } = deps;
 
   /** What is wrong with a unit of the serving rollout; null: nothing that is not looked after. */
-  function problemOf(unit: Unit, running: ReadonlySet<string>): Pick<Finding, 'problem' | 'graceMs'> | null {
+  function problemOf(unit: Unit, mayRun: ReadonlySet<string>): Pick<Finding, 'problem' | 'graceMs'> | null {
     const name = `${unit.process} ${unitName(unit)}`;
     if (unit.state === 'started') {
-      if (!running.has(unit.id)) return { problem: `${name} is to run, and its process is gone.`, graceMs: 0 };
+      if (!mayRun.has(unit.id)) return { problem: `${name} is to run, and its process is gone.`, graceMs: 0 };
       const detail = liveness.problemOf(unit.id);
       return detail === null ? null : { problem: `${name} does not answer: ${detail}.`, graceMs: NEVER };
     }
@@ -44,8 +44,11 @@ export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
     description: 'starts units that should run and do not, and again those that do not answer',
 
     async find() {
-      const running = new Set(
-        (await provisioner.list()).filter(({ state }) => state === 'running').map((unit) => unit.id),
+      // What an engine that is away has may well run.
+      const mayRun = new Set(
+        (await provisioner.list())
+          .filter(({ state }) => state === 'running' || state === 'unknown')
+          .map((unit) => unit.id),
       );
       const apps = new Map((await store.apps()).map((app) => [app.name, app]));
       const work = await ownership.work();
@@ -54,7 +57,7 @@ export function createUnitsHealer(deps: UnitsHealerDeps): Healer {
         const app = apps.get(unit.app);
         const serves = app !== undefined && !app.removing && app.rollout === unit.rollout;
         if (!serves || work?.rollouts.has(unit.rollout) === false) continue;
-        const problem = problemOf(unit, running);
+        const problem = problemOf(unit, mayRun);
         if (problem !== null) findings.push({ target: `unit:${unit.id}`, app: unit.app, ...problem });
       }
       return findings;

@@ -68,14 +68,15 @@ export interface Limits {
 /** A unit as its engine sees it now. */
 export interface SeenUnit {
   readonly id: string;
+  /** '' of one that was `unknown` from the start. */
   readonly app: string;
-  /** `waiting`: the engine is to start it, or to start it again, and has not done so yet. */
-  readonly state: 'waiting' | 'running' | 'ended';
+  /** `waiting`: the engine is to start it, or to start it again, and has not done so yet. `unknown`: the engine is away; its units go on or not. */
+  readonly state: 'waiting' | 'running' | 'ended' | 'unknown';
   /** The machine that it is on, as the engine calls it; '' where there is none yet. */
   readonly node: string;
   /** Where it is reached when it listens; null where it is not to, or the engine does not know yet. */
   readonly address: Address | null;
-  /** Half a sentence for people: why it waits, or how it has ended; '' for one that runs. */
+  /** Half a sentence for people: why it waits, how it has ended, or why nobody knows; '' for one that runs. */
   readonly reason: string;
 }
 
@@ -276,7 +277,7 @@ export interface Provisioner {
   /** Forgets a stopped unit and removes what it left (its output only once consumed, see consumed()). Idempotent. */
   remove(id: string): Promise<void>;
 
-  /** Every unit this provisioner knows, whatever its state. */
+  /** Every unit this provisioner knows, whatever its state; of an engine that is away, without waiting for it, those that it has told of or was told of. */
   list(): Promise<SeenUnit[]>;
 
   /** The first process of a running unit that shares the network of the machine, which everybody may listen in; else null. */

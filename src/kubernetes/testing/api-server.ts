@@ -55,6 +55,7 @@ export class ApiServer {
   });
   /** Watches get nothing any more, and are not ended. */
   isSilent = false;
+  #isAway = false;
 
   constructor(options: ApiServerOptions = {}) {
     this.#options = options;
@@ -91,6 +92,12 @@ export class ApiServer {
     };
   }
 
+  /** Connections are taken and ended without an answer, those that are there too. */
+  set isAway(isAway: boolean) {
+    this.#isAway = isAway;
+    if (isAway) this.cutWatches();
+  }
+
   /** Ends every watch in the middle of what it says. */
   cutWatches(): void {
     for (const response of this.#watches) response.destroy();
@@ -118,6 +125,7 @@ export class ApiServer {
   }
 
   async #answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    if (this.#isAway) return void request.socket.destroy();
     const url = new URL(request.url ?? '/', 'http://server');
     this.requests.push(`${request.method} ${url.pathname}${url.search}`);
     try {

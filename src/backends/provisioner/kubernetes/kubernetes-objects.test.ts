@@ -182,11 +182,27 @@ it('takes units for running when the cluster is not reached at the start, and he
   provisioner.onExit((exited) => exits.push(exited));
   opened.push({ provisioner, exits });
   expect(await provisioner.recover(new Map([[IDS[0], handle]]))).toEqual(new Set([IDS[0]]));
-  await expect(provisioner.list()).rejects.toMatchObject({ code: 'unavailable' });
+  const unknown = { id: IDS[0], state: 'unknown', reason: expect.stringContaining('away') as string };
+  expect(await provisioner.list()).toMatchObject([unknown]);
   await cluster.kill(pods()[0]?.metadata.name ?? '');
   isAway = false;
   await expect.poll(() => exits.map(({ id }) => id)).toEqual([IDS[0]]);
   expect((await provisioner.ready(IDS[0], SERVES, NEVER))?.port).toBe(8080);
+});
+
+it('tells of units as unknown while the cluster is away that it knew before, and of what they do as soon as it is back', async () => {
+  const { provisioner } = control();
+  await provisioner.ensure(unit(IDS[0]));
+  await provisioner.ready(IDS[0], SERVES, NEVER);
+  expect(await provisioner.list()).toMatchObject([{ id: IDS[0], app: 'shop', state: 'running' }]);
+  cluster.server.isAway = true;
+  const states = async (): Promise<string[]> => (await provisioner.list()).map(({ state }) => state);
+  await expect.poll(states).toEqual(['unknown']);
+  expect(await provisioner.list()).toMatchObject([
+    { app: 'shop', reason: expect.stringMatching(/^Kubernetes is not reached/) },
+  ]);
+  cluster.server.isAway = false;
+  await expect.poll(states).toEqual(['running']);
 });
 
 it('says that the cluster is away, or refuses, in words of the platform', async () => {

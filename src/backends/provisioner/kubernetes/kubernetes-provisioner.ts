@@ -164,12 +164,15 @@ class KubernetesProvisioner implements Provisioner {
   }
 
   async list(): Promise<SeenUnit[]> {
-    await this.#pods.view(this.#options.settings.namespace);
-    return this.#pods.deployments().flatMap((deployment) => {
+    await this.#pods.look(this.#options.settings.namespace);
+    const seen = this.#pods.deployments().flatMap((deployment) => {
       const app = deployment.metadata.labels?.[LABELS.app] ?? '';
       const ports = deployment.spec.template.spec.containers[0]?.ports ?? [];
       return [...bookOf(deployment)].map(([id, { end }]) => this.#seen({ id, app, end, listens: ports.length > 0 }));
     });
+    const told = new Set(seen.map(({ id }) => id));
+    const unseen = [...this.#pods.adopted()].filter((id) => !told.has(id) && this.#pods.troubleOf(id) !== null);
+    return [...seen, ...unseen.map((id) => this.#seen({ id, app: '', end: null, listens: false }))];
   }
 
   /** Nothing of it is on this machine. */
@@ -289,6 +292,8 @@ class KubernetesProvisioner implements Provisioner {
   #seen({ id, app, end, listens }: { id: string; app: string; end: UnitEnd | null; listens: boolean }): SeenUnit {
     const pod = this.#pods.lastPodOf(id);
     const own = { id, app, node: pod?.spec.nodeName ?? '', address: null };
+    const trouble = this.#pods.troubleOf(id);
+    if (trouble !== null) return { ...own, state: 'unknown', reason: `Kubernetes is not reached: ${trouble}` };
     if (end !== null) return { ...own, state: 'ended', reason: describeExit(end) };
     const life = pod === null || isOver(pod) ? null : lifeOf(pod);
     if (life?.isRunning === true)

@@ -45,6 +45,16 @@ export class NamespaceView {
     return Promise.all([this.#deployments.synced, this.#pods.synced]);
   }
 
+  /** Resolves when everything is known, or the cluster was not reached. */
+  get tried(): Promise<unknown> {
+    return Promise.all([this.#deployments.tried, this.#pods.tried]);
+  }
+
+  /** Why what is known may be old; null: it is not. */
+  get trouble(): string | null {
+    return this.#deployments.trouble ?? this.#pods.trouble;
+  }
+
   deployments(): Deployment[] {
     return [...this.#deployments.objects.values()];
   }

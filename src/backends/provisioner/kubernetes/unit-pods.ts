@@ -57,8 +57,31 @@ export class UnitPods {
 
   /** Resolves when everything that is there is known. Throws PlatformError `unavailable` when that takes too long; it is tried on. */
   async view(namespace: string): Promise<NamespaceView> {
+    const view = this.#opened(namespace);
+    const { client, reachedMs = REACHED_MS } = this.#options;
+    await inTime(reachedMs, view.synced, () => unreached(client.description));
+    return view;
+  }
+
+  /** As view(), but a cluster that is not reached is not waited for. */
+  async look(namespace: string): Promise<void> {
+    const { client, reachedMs = REACHED_MS } = this.#options;
+    await inTime(reachedMs, this.#opened(namespace).tried, () => unreached(client.description)).catch(() => undefined);
+  }
+
+  /** Why nobody knows what the unit does now; null: somebody does. */
+  troubleOf(id: string): string | null {
+    return this.viewOf(id)?.trouble ?? null;
+  }
+
+  /** Those whose deaths are told. */
+  adopted(): ReadonlySet<string> {
+    return this.#known;
+  }
+
+  #opened(namespace: string): NamespaceView {
     const known = this.#views.get(namespace);
-    const { client, installation, logger, reachedMs = REACHED_MS } = this.#options;
+    const { client, installation, logger } = this.#options;
     const view =
       known ??
       new NamespaceView({
@@ -70,7 +93,6 @@ export class UnitPods {
         onError: (error) => logger.warn({ err: error, namespace }, 'following Kubernetes was interrupted'),
       });
     this.#views.set(namespace, view);
-    await inTime(reachedMs, view.synced, () => unreached(client.description));
     return view;
   }
 

@@ -43,6 +43,8 @@ export class MemoryMachine {
   isHolding = false;
   /** As a test says. */
   networkFault: string | null = null;
+  /** As a test says: why it is not reached. */
+  awayFor: string | null = null;
   readonly #watchers = new Set<(entry: MemoryEntry) => boolean>();
   readonly #timers = new Set<NodeJS.Timeout>();
 
@@ -82,6 +84,7 @@ export class MemoryMachine {
   seen(entry: MemoryEntry): SeenUnit {
     const { spec, unit, deaths } = entry;
     const own = { id: spec.id, app: spec.app, node: 'memory' };
+    if (this.awayFor !== null) return { ...own, node: '', state: 'unknown', address: null, reason: this.awayFor };
     const address = unit.port === null ? null : { host: '127.0.0.1', port: unit.port };
     if (unit.exit === null) return { ...own, state: 'running', address, reason: '' };
     const reason = describeExit(unit.exit);
