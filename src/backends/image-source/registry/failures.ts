@@ -20,6 +20,17 @@ export function unfit(why: string, hint = 'Build the image anew and push it agai
   return new Failure('invalid_source', `The image cannot be used: ${why}`, { hint });
 }
 
+const UNTRUSTED: ReadonlySet<unknown> = new Set([
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]);
+
+function isUntrusted({ cause }: RequestFailure): boolean {
+  return cause instanceof Error && 'code' in cause && UNTRUSTED.has(cause.code);
+}
+
 /** Why a pull was ended from outside. */
 export type Stopped = 'cancelled' | 'timeout' | null;
 
@@ -41,7 +52,13 @@ export function asFailure(
     );
   }
   if (thrown instanceof RequestFailure) {
-    return (what === 'pull' ? notPulled : notPushed)(`${thrown.message.replace(/\.$/, '')}.`);
+    const failure = what === 'pull' ? notPulled : notPushed;
+    if (!isUntrusted(thrown)) return failure(`${thrown.message.replace(/\.$/, '')}.`);
+    const [host = ''] = thrown.message.split(': ');
+    return failure(
+      `the certificate of ${host} is signed by nobody that this server trusts.`,
+      'Ask the operator to name a file with its root in the setting "images.roots".',
+    );
   }
   const code = thrown instanceof Error && 'code' in thrown ? thrown.code : undefined;
   if (code !== 'ENOSPC' && code !== 'EDQUOT') return thrown;
