@@ -10,7 +10,7 @@ import type {
 } from '../../../kubernetes/objects.ts';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
-import { argvOf } from '../../../lib/argv-text.ts';
+import { containerCommand } from './container-command.ts';
 import type { KubernetesSettings } from './kubernetes-settings.ts';
 import { LABELS, objectName, ownLabels } from './labels.ts';
 import { policySpec } from './pod-network.ts';
@@ -124,8 +124,8 @@ export function podSpec(spec: UnitSpec, settings: KubernetesSettings, secret: st
 }
 
 function container(spec: UnitSpec, secret: string): Container {
-  const { image = '', isBuilt = false } = spec;
-  const command = isBuilt ? ['/bin/sh', '-c', spec.command] : (argvOf(spec.command) ?? []);
+  const { image = '' } = spec;
+  const command = containerCommand(spec);
   if (image === '' || command.length === 0) {
     throw new Failure(
       'invalid_config',
