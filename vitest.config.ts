@@ -3,12 +3,22 @@ import { configDefaults, defineConfig } from 'vitest/config';
 import { LongestFirst } from './test/support/longest-first.ts';
 
 /** Files that take long, `*.long.test.ts`, run with TANCHO_TEST_SLOW=1 only; scripts/test.mjs says so. */
+// What scripts/test.mjs runs a second time, in a cluster, with what runs there only.
+const inCluster = process.env['TANCHO_TEST_ENGINE'] === 'kubernetes';
+const CLUSTER_FILES = [
+  'test/cluster/**/*.test.ts',
+  'test/scenarios/{push,life}.test.ts',
+  'test/scenarios/{app-operations,push-refused,services,shell}.long.test.ts',
+  'src/backends/provisioner/kubernetes/kubernetes-provisioner.test.ts',
+  'src/kubernetes/client.test.ts',
+];
 const leftOut = process.env['TANCHO_TEST_SLOW'] === '1' ? [] : ['**/*.long.test.ts'];
 
 export default defineConfig({
   test: {
-    include: ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
-    exclude: [...configDefaults.exclude, ...leftOut],
+    include: inCluster ? CLUSTER_FILES : ['src/**/*.test.ts', 'test/**/*.test.ts', 'bench/**/*.test.ts'],
+    exclude: [...configDefaults.exclude, ...(inCluster ? [] : [...leftOut, 'test/cluster/**'])],
+    ...(inCluster && { globalSetup: './test/cluster/setup.ts' }),
     pool: 'forks',
     // The files of a worker share its process and load the program once, which is a third of all work: a test leaves
     // environment variables, signal handlers and timers as it found them.

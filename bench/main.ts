@@ -9,6 +9,7 @@ import { edge } from './measures/edge.ts';
 import { express } from './measures/express.ts';
 import { https } from './measures/https.ts';
 import { idle } from './measures/idle.ts';
+import { kubernetes } from './measures/kubernetes.ts';
 import { logBeside, logReading, logWriting } from './measures/logs.ts';
 import { neighbours } from './measures/neighbours.ts';
 import { networks } from './measures/networks.ts';
@@ -24,7 +25,7 @@ import { type Row, rowOf, table } from './report.ts';
 
 const MEASURES: readonly Measure[] = [
   ...[start, push, express, idle, api, dashboard, edge, nginx, tls, routes, https],
-  ...[networks, neighbours, packages, logWriting, logReading, logBeside, units, manyUnits, audit],
+  ...[networks, neighbours, packages, logWriting, logReading, logBeside, units, manyUnits, audit, kubernetes],
 ];
 const WHOLE_RUN_MS = 240_000;
 /** A measure that has used its share begins no further rounds; the rest is for closing. */

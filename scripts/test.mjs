@@ -1,6 +1,7 @@
 /**
  * `npm test`: makes a clone ready, checks the types, runs every test once; arguments go to vitest (for example a path).
  * With TANCHO_TEST_SLOW=1 also what takes long: the files *.long.test.ts, and longer forms of some others.
+ * With TANCHO_TEST_CLUSTER=1 the scenarios of vitest.config.ts run once more, in a real Kubernetes cluster on this machine.
  * With TANCHO_TEST_AGAIN=1 the files of a few failures run once more, alone; what then passes is named as unsteady.
  */
 import { spawn } from 'node:child_process';
@@ -30,7 +31,7 @@ const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'te
 process.on('SIGINT', () => {});
 
 /** Answers the counts of each file, and how many errors there were outside of every test. */
-async function runTests(args) {
+async function runTests(args, env = {}) {
   const resultFile = join(folder, 'result.json');
   rmSync(resultFile, { force: true });
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
@@ -38,6 +39,7 @@ async function runTests(args) {
     // TANCHO_TEST_RUN: where what several files need is kept until the end.
     env: {
       ...process.env,
+      ...env,
       TANCHO_TEST_RESULT: resultFile,
       TANCHO_TEST_DIST: join(root, 'dist'),
       TANCHO_TEST_RUN: folder,
@@ -56,18 +58,47 @@ async function runTests(args) {
   }
 }
 
-const run = await runTests(process.argv.slice(2));
-const failed = run.files.filter((file) => file.failed > 0);
-if (process.env.TANCHO_TEST_AGAIN === '1' && run.unhandled === 0 && failed.length > 0 && failed.length <= MOST_AGAIN) {
-  const again = await runTests(['--no-file-parallelism', ...failed.map(({ file }) => file)]);
-  run.exitCode = again.exitCode;
-  run.unhandled = again.unhandled;
+/** As runTests(), and what failed once more, where that is asked for. */
+async function runSteadily(args, env) {
+  const run = await runTests(args, env);
+  const failed = run.files.filter((file) => file.failed > 0);
+  if (process.env.TANCHO_TEST_AGAIN !== '1' || run.unhandled > 0 || failed.length === 0 || failed.length > MOST_AGAIN)
+    return run;
+  const again = await runTests(['--no-file-parallelism', ...failed.map(({ file }) => file)], env);
   for (const counts of again.files) {
     const at = run.files.findIndex(({ file }) => file === counts.file);
     if (at < 0) continue;
     if (counts.failed === 0) console.log(`unsteady: ${counts.file} failed beside others and passes alone`);
     run.files[at] = counts;
   }
+  return { ...run, exitCode: again.exitCode, unhandled: again.unhandled };
+}
+
+/** A sentence where there can be no cluster. */
+async function runInCluster() {
+  const { withoutCluster } = await import('../test/cluster/cluster.ts');
+  const { buildServers } = await import('../test/cluster/program.ts');
+  const missing = withoutCluster();
+  if (missing !== '') return missing;
+  const built = await buildServers();
+  return typeof built === 'string' ? built : runSteadily([], { TANCHO_TEST_ENGINE: 'kubernetes' });
+}
+
+const args = process.argv.slice(2);
+const run = await runSteadily(args, {});
+if (process.env.TANCHO_TEST_CLUSTER === '1' && args.length === 0) {
+  const inCluster = await runInCluster();
+  if (typeof inCluster === 'string')
+    run.files.push({ passed: 0, failed: 0, skipped: [{ name: 'scenarios on a real Kubernetes', reason: inCluster }] });
+  else {
+    run.files.push(...inCluster.files);
+    run.unhandled += inCluster.unhandled;
+    run.exitCode ||= inCluster.exitCode;
+  }
+} else if (args.length === 0) {
+  console.log(
+    'left out: scenarios on a real Kubernetes, which TANCHO_TEST_CLUSTER=1 runs; its engine was tested against a small API server of ours',
+  );
 }
 rmSync(folder, { recursive: true, force: true });
 

@@ -31,7 +31,8 @@ afterAll(async () => {
 });
 
 const runs = async (text: string): Promise<number> =>
-  (await processesOf(world.home)).filter(({ command }) => command.includes(text)).length;
+  // Pods know no home.
+  (await processesOf(world.cluster === null ? world.home : '')).filter(({ command }) => command.includes(text)).length;
 
 interface Opened {
   readonly socket: WebSocket;

@@ -30,7 +30,7 @@ function treeEntries(directory: string): TarEntry[] {
 }
 
 /** A program with what its loader needs. */
-function programEntries(program: string): TarEntry[] {
+export function programEntries(program: string): TarEntry[] {
   const printed = execFileSync('ldd', [program], { encoding: 'utf8' });
   const libraries = [...printed.matchAll(/(?:=> )?(\/\S+) \(0x/g)].map(([, file = '']) => file);
   const roots = ['bin', 'sbin', 'lib', 'lib64'].filter((name) => lstatSync(`/${name}`).isSymbolicLink());

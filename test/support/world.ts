@@ -10,6 +10,7 @@ import path from 'node:path';
 import { builtProgram } from './built.ts';
 import { freePort } from './free-port.ts';
 import { until } from './until.ts';
+import { CLUSTER_POOL, ENGINE, openWorldCluster, type WorldCluster } from './world-engine.ts';
 
 const START_MS = 60_000;
 const STOP_MS = 60_000;
@@ -25,6 +26,8 @@ export interface World {
   readonly adminEmail: string;
   readonly adminPassword: string;
   readonly pid: number;
+  /** Null: the server has its own engine only. */
+  readonly cluster: WorldCluster | null;
   /** Everything the server has printed. */
   output(): string;
   /** An HTTP request to an app by its name, through the edge. */
@@ -72,6 +75,8 @@ export interface WorldOptions {
   readonly home?: string;
   /** Beside `server`. */
   readonly flags?: readonly string[];
+  /** Whether it has a cluster beside its own engine; where scenarios run in one, it has, and new apps are there. */
+  readonly hasCluster?: boolean;
 }
 
 const ADMIN_EMAIL = 'admin@example.com';
@@ -80,6 +85,7 @@ const ADMIN_PASSWORD = 'correct horse battery';
 export async function startWorld(options: WorldOptions = {}): Promise<World> {
   const dist = await builtProgram();
   const home = options.home ?? (await newHome());
+  const cluster = (options.hasCluster ?? ENGINE === 'kubernetes') ? await openWorldCluster() : null;
   const main = path.join(dist, 'main.js');
   let program = main;
   // Not of those that the system gives out: a connection would take one while the server is down.
@@ -102,6 +108,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     TANCHO_UNITS_WATCH: '1',
     // To run the scenarios at a lower level than this machine's strongest.
     TANCHO_ISOLATION: process.env['TANCHO_ISOLATION'] ?? '',
+    ...cluster?.env,
     ...options.env,
   });
 
@@ -146,6 +153,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     await start();
   } catch (error) {
     await end('SIGINT').catch(() => child.kill('SIGKILL'));
+    await cluster?.dispose();
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
     throw error;
   }
@@ -171,10 +179,12 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     get pid() {
       return child.pid ?? 0;
     },
+    cluster,
     output: () => printed,
     fetchApp: (app, requestPath = '/') =>
       request(`http://${ports.edge}`, 'GET', requestPath, { headers: { host: `${app}.localhost` } }),
-    api: (method, requestPath, more) => request(`http://${ports.api}`, method, requestPath, more),
+    api: (method, requestPath, more) =>
+      request(`http://${ports.api}`, method, requestPath, placed(method, requestPath, more)),
     async login(email = ADMIN_EMAIL, password = ADMIN_PASSWORD) {
       const body = JSON.stringify({ password });
       const answer = await request(`http://${ports.api}`, 'POST', `/users/${email}/tokens`, { body });
@@ -188,10 +198,25 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
     async dispose() {
       if (child.exitCode !== null || child.signalCode !== null) await start().catch(() => undefined);
       await world.end('SIGINT').catch(() => child.kill('SIGKILL'));
+      await cluster?.dispose();
       await rm(home, { recursive: true, force: true, maxRetries: 5 });
     },
   };
+  if (cluster !== null) await makePool(world);
   return world;
+}
+
+async function makePool(world: World): Promise<void> {
+  const body = JSON.stringify({ name: CLUSTER_POOL, engine: 'cluster', public: true });
+  const made = await world.api('POST', '/pools', { token: await world.login(), body });
+  if (made.status !== 200) throw new Error(`no pool in the cluster: ${made.status} ${made.text}`);
+}
+
+/** Where scenarios run in a cluster, an app is made there unless it says otherwise. */
+function placed(method: string, requestPath: string, options: ApiOptions = {}): ApiOptions {
+  if (ENGINE !== 'kubernetes' || method !== 'POST' || requestPath !== '/apps') return options;
+  const app = JSON.parse(options.body ?? '{}') as object;
+  return { ...options, body: JSON.stringify({ pool: CLUSTER_POOL, ...app }) };
 }
 
 /** The users of apps may pass through it, as they must where there is one user per app and no namespaces. */
