@@ -74,6 +74,20 @@ it('has one Deployment for equal units of a rollout, as many pods as units, and 
   expect(left.slice(3)).toEqual([[], []]);
 });
 
+it('has commands end soon by themselves when nobody says any more that they are waited for', async () => {
+  const { provisioner } = control();
+  const jobs = (): (number | undefined)[] =>
+    cluster.server.store.of(KINDS.jobs).map(({ spec }) => spec.activeDeadlineSeconds);
+  const stop = new AbortController();
+  const ran = provisioner.exec({
+    ...{ unit: unit(IDS[0]), command: 'stay', timeoutMs: 3_600_000, signal: stop.signal },
+    output: async () => {},
+  });
+  await expect.poll(() => jobs().every((seconds = 0) => seconds > 0 && seconds < 60) && jobs().length).toBe(1);
+  stop.abort();
+  await expect(ran).rejects.toMatchObject({ code: 'cancelled' });
+});
+
 it('is as strict with pods as Pod Security "restricted" asks, and keeps the environment in a secret', async () => {
   const { provisioner } = control();
   const limits = { memoryBytes: 256 * 1024 ** 2, cpuMillis: 500, processes: 0, diskBytes: 1024 ** 3 };

@@ -20,6 +20,9 @@ const KEPT_SECONDS = 60;
 const GRACE_SECONDS = 1;
 /** Shells have no end of their own. */
 const SHELL_SECONDS = 24 * 3600;
+/** Kubernetes ends it so long after control has said for the last time that somebody waits for it. */
+const LEASE_SECONDS = 45;
+const RENEWED_MS = 15_000;
 const START_MS = 120_000;
 const END_MS = 60_000;
 const LOOK_MS = 1_000;
@@ -103,9 +106,12 @@ class OneOff {
   readonly #secret: Secret;
   readonly #policy: NetworkPolicy;
   readonly #where: { readonly namespace: string; readonly labels: string };
+  readonly #seconds: number;
+  #renewals: NodeJS.Timeout | undefined;
 
   constructor(deps: OneOffDeps, unit: UnitSpec, container: Partial<Container>, seconds: number) {
     this.#deps = deps;
+    this.#seconds = seconds;
     const { settings } = deps;
     const namespace = unit.placement?.options['namespace'] ?? settings.namespace;
     const name = `${unit.app.slice(0, 40)}-run-${randomHex(12)}`;
@@ -128,7 +134,7 @@ class OneOff {
         // Until what it needs is there.
         suspend: true,
         backoffLimit: 0,
-        activeDeadlineSeconds: seconds,
+        activeDeadlineSeconds: Math.min(seconds, START_MS / 1000 + LEASE_SECONDS),
         ttlSecondsAfterFinished: KEPT_SECONDS,
         template: {
           metadata: { labels },
@@ -147,6 +153,7 @@ class OneOff {
       client.apply(KINDS.networkPolicies, owner(this.#policy)),
     ]);
     await client.patch(KINDS.jobs, this.#job.metadata, { spec: { suspend: false } });
+    const begun = performance.now();
     const limited = deadline(START_MS, signal);
     try {
       const pod = await this.#podWhen(
@@ -155,6 +162,8 @@ class OneOff {
       );
       const { isHopeless, reason } = lifeOf(pod);
       if (isHopeless) throw new Failure('internal', `The command cannot be started: ${reason}.`);
+      this.#renew(begun);
+      this.#renewals = setInterval(() => this.#renew(begun), RENEWED_MS).unref();
       return pod;
     } finally {
       limited.clear();
@@ -173,8 +182,17 @@ class OneOff {
     }
   }
 
+  /** A control that is gone leaves nothing that runs on for a day. */
+  #renew(begun: number): void {
+    const passed = Math.ceil((performance.now() - begun) / 1000);
+    const spec = { activeDeadlineSeconds: Math.min(this.#seconds, passed + LEASE_SECONDS) };
+    // It is tried again soon enough.
+    this.#deps.client.patch(KINDS.jobs, this.#job.metadata, { spec }).catch(() => undefined);
+  }
+
   /** With its pod, at once. */
   async remove(): Promise<void> {
+    clearInterval(this.#renewals);
     const { client } = this.#deps;
     const { items } = await client.list(KINDS.pods, this.#where);
     await client.delete(KINDS.jobs, this.#job.metadata);

@@ -110,10 +110,11 @@ class Waiting {
       const result = await checkOnce(address, check.healthCheck, { timeoutMs: REQUEST_MS, signal });
       if (result.kind === 'wrong' || result.kind === 'hopeless') this.#wrongAnswers += 1;
       if (this.#wrongAnswers > (check.healthCheck.allowedFailures ?? 0) && result.kind !== 'ok') {
+        const { method = 'GET', path } = check.healthCheck;
         throw await this.#failure(
           'health_check_failed',
-          `The health check failed: ${result.detail}.`,
-          'Let the path of the health check answer as it asks.',
+          `The health check ${method.toUpperCase()} ${path} failed: ${result.detail}.`,
+          'Correct what the app answers there, or the section healthcheck of tancho.yaml, commit and push again.',
         );
       }
       if (result.kind !== 'ok') return false;
@@ -139,8 +140,8 @@ class Waiting {
     if (!check.listens) return null;
     throw await this.#failure(
       'no_listener',
-      `The process runs, but listens on no $PORT (${PORT}).`,
-      'Listen on 0.0.0.0 and the port that $PORT says.',
+      `The process runs, but did not listen on port ${PORT} within ${Math.round(check.timeoutMs / 1000)} seconds.`,
+      'Make it listen on $PORT, at all addresses (0.0.0.0); if it needs longer to start, raise healthcheck.timeout_seconds in tancho.yaml. Then push again.',
     );
   }
 
