@@ -54,7 +54,8 @@ process.on('SIGTERM', () => { console.log('ended as asked'); process.exit(0); })
 `,
   });
   expect((await world.api('GET', '/apps/line/restart', { token })).status).toBe(200);
-  const log = async (): Promise<string> => (await world.api('GET', '/apps/line/log?lines=50&source=web', { token })).text;
+  const log = async (): Promise<string> =>
+    (await world.api('GET', '/apps/line/log?lines=50&source=web', { token })).text;
   await until(async () => (await log()).includes('ended as asked'), { what: 'the last words of the unit' });
   expect(await log()).toContain('prepared');
 });

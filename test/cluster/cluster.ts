@@ -45,6 +45,7 @@ export function withoutCluster(): string {
     'runc',
     'busybox',
     'docker-registry',
+    'npm',
     'openssl',
     'setpriv',
   ].filter((name) => findProgram(name) === null);
@@ -75,7 +76,7 @@ export async function startCluster(program: string): Promise<Cluster> {
     const port = await freePort();
     const address = addressOfThis() ?? '';
     images.addImage('pause', '1', pauseImage(busybox));
-    images.addImage('node', '1', nodeImage(busybox));
+    images.addImage('node', '1', nodeImage(busybox, findProgram('npm') ?? ''));
     mkdirSync(path.join(directory, 'keys'));
     const credentials = await makeCredentials(path.join(directory, 'keys'), `https://127.0.0.1:${port}`, address);
     ({ client } = await startControlPlane({ program, parts, directory, credentials, port }));

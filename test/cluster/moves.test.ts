@@ -59,6 +59,7 @@ class Echo {
   goodbyes = 0;
   #socket: Duplex | null = null;
   #text = '';
+  #isOpen = false;
   #isOver = false;
 
   async open(): Promise<void> {
@@ -71,18 +72,21 @@ class Echo {
       request.once('error', reject);
     });
     this.#socket = socket;
+    this.#isOpen = true;
     socket.on('data', (data: Buffer) => (this.#text += data.toString()));
     socket.on('error', () => {});
     socket.on('close', () => this.#closed());
   }
 
-  /** What is sent just when the unit ends may have no answer but the goodbye. */
+  /** What is sent just when the unit ends may have no answer but the goodbye: then it is sent once more, to the next one. */
   async ask(word: string): Promise<void> {
-    const { goodbyes } = this;
-    this.#socket?.write(word);
-    await until(() => this.#text.includes(word) || this.goodbyes > goodbyes || this.failures.length > 0, {
-      what: 'the echo',
-    });
+    const isHopeless = (): boolean => this.failures.length > 0;
+    while (!this.#text.includes(word) && !isHopeless()) {
+      await until(() => this.#isOpen || isHopeless(), { what: 'the connection' });
+      const { goodbyes } = this;
+      this.#socket?.write(word);
+      await until(() => this.#text.includes(word) || this.goodbyes > goodbyes || isHopeless(), { what: 'the echo' });
+    }
   }
 
   end(): void {
@@ -91,6 +95,7 @@ class Echo {
   }
 
   #closed(): void {
+    this.#isOpen = false;
     if (this.#isOver) return;
     if (this.#text.endsWith(BYE)) this.goodbyes += 1;
     else this.failures.push(`cut off after ${JSON.stringify(this.#text.slice(-80))}`);

@@ -22,7 +22,7 @@ function fileEntries(file: string): TarEntry[] {
   return [{ path: at, type: 'symlink', target }, ...fileEntries(path.resolve(path.dirname(place), target))];
 }
 
-function treeEntries(directory: string): TarEntry[] {
+export function treeEntries(directory: string): TarEntry[] {
   return readdirSync(directory, { withFileTypes: true }).flatMap((entry) => {
     const child = path.join(directory, entry.name);
     return entry.isDirectory() ? treeEntries(child) : fileEntries(child);
