@@ -21,8 +21,8 @@ const GRACE_SECONDS = 1;
 /** Shells have no end of their own. */
 const SHELL_SECONDS = 24 * 3600;
 /** Kubernetes ends it so long after control has said for the last time that somebody waits for it. */
-const LEASE_SECONDS = 45;
-const RENEWED_MS = 15_000;
+const LEASE_SECONDS = 30;
+const RENEWED_MS = 10_000;
 const START_MS = 120_000;
 const END_MS = 60_000;
 const LOOK_MS = 1_000;
