@@ -36,21 +36,10 @@ export async function buildServers(): Promise<{ readonly program: string } | str
   if (flock === null) return 'flock is not installed';
   mkdirSync(path.dirname(program), { recursive: true });
   const made = `${program}.${process.pid}`;
-  // No debug information: it is a quarter of the work.
-  const build = [
-    go,
-    'build',
-    '-trimpath',
-    '-buildvcs=false',
-    '-gcflags=all=-dwarf=false',
-    '-ldflags=-s -w',
-    '-o',
-    made,
-    '.',
-  ];
+  const build = [go, 'build', '-trimpath', '-buildvcs=false', '-ldflags=-s -w', '-o', made, '.'];
   const child = spawn(flock, [`${program}.lock`, process.execPath, ...thisFile(), program, ...build], {
     cwd: SOURCE,
-    env: { ...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=readonly' },
+    env: { ...process.env, GOFLAGS: '-mod=readonly' },
     stdio: ['ignore', 'inherit', 'inherit'],
     timeout: BUILD_MS,
   });
