@@ -50,6 +50,19 @@ describe('the platform of an app', () => {
     });
   });
 
+  it.each([
+    ['Elixir', 'mix.exs', { 'mix.exs': '', 'assets/package.json': '{}' }],
+    ['.NET', 'Shop.csproj', { 'Shop.csproj': '' }],
+    ['Hugo', 'hugo.toml', { 'hugo.toml': '', 'content/a.md': '' }],
+  ])('names %s, for which there is none', async (name, file, files) => {
+    await expect(choose(AUTO_PLATFORM, files)).rejects.toMatchObject({
+      code: 'no_platform',
+      message: `The app shop is written in ${name} (it has ${file}), for which there is no platform here.`,
+      hint: 'Add a Dockerfile that builds and starts it, commit and push again.',
+    });
+    expect(await choose(AUTO_PLATFORM, { ...files, Dockerfile: 'FROM scratch' })).toBe('dockerfile');
+  });
+
   it('says how to deploy the directory in which the app lies', async () => {
     await expect(choose('nodejs', { 'README.md': '', 'api/package.json': '{}' })).rejects.toMatchObject({
       message: expect.stringMatching(/There is api\/package\.json, but the app must lie at the top\./) as string,

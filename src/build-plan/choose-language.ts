@@ -2,6 +2,7 @@
 import { AUTO_PLATFORM } from '../domain/platforms/platform.ts';
 import { Failure } from '../domain/failure.ts';
 import { byStrength, type Detection, type Language } from './language.ts';
+import { otherLanguage } from './other-languages.ts';
 import type { SourceFiles } from './source/source-files.ts';
 
 interface ToChoose {
@@ -28,6 +29,14 @@ export async function chooseLanguage({ app, platform, languages, files, disabled
       files,
     );
     if (best !== undefined) return best.language;
+    const other = await otherLanguage(files);
+    if (other !== null) {
+      throw new Failure(
+        'no_platform',
+        `The app ${app} is written in ${other.name} (it has ${other.because}), for which there is no platform here.`,
+        { hint: 'Add a Dockerfile that builds and starts it, commit and push again.' },
+      );
+    }
     const looked = languages.map(({ name, signs }) => `${name}: ${signs.join(', ')}`).join('; ');
     throw await nothing(app, `What the app ${app} is written in is not recognised.`, languages, files, {
       hint: `One of these files is to be at the top of the repository: ${looked}.`,

@@ -77,6 +77,20 @@ export const PACKAGE_MANAGERS: PushedApps = {
     },
     pages,
   },
+  'bun without a lock file, as "bun create" leaves it': {
+    needs: ['npm', 'networks'],
+    files: {
+      'package.json': odd({
+        scripts: { dev: 'bun run --watch src/index.ts' },
+        devDependencies: { 'bun-types': 'latest' },
+        module: 'src/index.js',
+      }),
+      'src/index.ts':
+        'import odd from "is-odd";\nBun.serve({ port: 3000, fetch: () => new Response(String(odd(3))) });\n',
+    },
+    says: ['bun is used, for package.json asks for bun-types'],
+    pages,
+  },
   'Deno that serves what it exports': {
     needs: ['npm'],
     files: {

@@ -122,6 +122,40 @@ export const PYTHON_APPS: PushedApps = {
     },
     pages: { '/': '<title>Streamlit</title>', '/_stcore/health': 'ok' },
   }),
+  'FastHTML as its first page': pushed({
+    files: {
+      'requirements.txt': 'python-fasthtml\n',
+      'main.py':
+        'from fasthtml.common import *\napp, rt = fast_app()\n@rt\ndef index():\n    return Titled("from FastHTML")\nserve()\n',
+    },
+    pages: { '/': 'from FastHTML' },
+  }),
+  'Dash whose server has no name of its own': pushed({
+    files: {
+      'requirements.txt': 'dash\n',
+      'app.py':
+        'from dash import Dash, html\napp = Dash()\napp.title = "from Dash"\napp.layout = [html.Div("hello")]\nif __name__ == "__main__":\n    app.run(debug=True)\n',
+    },
+    says: ['waitress serves the app'],
+    pages: { '/': '<title>from Dash</title>' },
+  }),
+  'Gradio without a Procfile': pushed({
+    files: {
+      'requirements.txt': 'gradio\n',
+      'app.py':
+        'import gradio as gr\ndemo = gr.Interface(fn=str, inputs="text", outputs="text", title="from Gradio")\ndemo.launch()\n',
+    },
+    pages: { '/': 'from Gradio' },
+  }),
+  'aiohttp, which has no server for many': pushed({
+    files: {
+      'requirements.txt': 'aiohttp\n',
+      'main.py':
+        'from aiohttp import web\nasync def home(request):\n    return web.Response(text="from aiohttp")\napp = web.Application()\napp.add_routes([web.get("/", home)])\nif __name__ == "__main__":\n    web.run_app(app)\n',
+    },
+    says: ['gunicorn serves the app'],
+    pages: { '/': 'from aiohttp' },
+  }),
   'Django with a release': pushed({
     files: {
       ...DJANGO,

@@ -35,7 +35,9 @@ export async function packageManager(files: SourceFiles, packageJson: PackageJso
   }
   const named = namedManager(packageJson);
   const chosen = locks.find(({ program }) => program === named?.program) ?? locks[0];
-  const program = chosen?.program ?? named?.program ?? 'npm';
+  const bunSign = chosen === undefined && named === null ? await signOfBun(files, packageJson) : null;
+  if (bunSign !== null) notes.push(`There is no lock file; bun is used, for ${bunSign}`);
+  const program = chosen?.program ?? named?.program ?? (bunSign === null ? 'npm' : 'bun');
   const lock = chosen?.lock ?? null;
   if (locks.length > 1) {
     notes.push(`${locks.map((each) => each.lock).join(' and ')} are both there: ${program} is used; remove the others`);
@@ -50,6 +52,15 @@ export async function packageManager(files: SourceFiles, packageJson: PackageJso
   const wanted = version ?? (await yarnOfLock(files));
   if (!(await isYarnBerry(files, wanted))) return { ...parts, kind: 'yarn-classic', program, wanted };
   return { ...parts, kind: 'yarn-berry', program, wanted, isPnp: await asksForPnp(files) };
+}
+
+/** What bun itself writes, where it starts an app, leaves no doubt. */
+async function signOfBun(files: SourceFiles, { wants, scripts }: PackageJson): Promise<string | null> {
+  if (await files.exists('bunfig.toml')) return 'there is bunfig.toml';
+  const types = ['@types/bun', 'bun-types'].find(wants);
+  if (types !== undefined) return `package.json asks for ${types}`;
+  const isDeveloped = (scripts['start'] ?? '') === '' && /^\s*bunx?\s/.test(scripts['dev'] ?? '');
+  return isDeveloped ? 'scripts.dev in package.json calls it' : null;
 }
 
 /** Where nothing says so, the packages are unpacked, which every program understands. */

@@ -157,6 +157,28 @@ describe('bun', () => {
     expect(made.notes.join()).toContain('bun.lock was written for another package.json');
   });
 
+  it.each<[string, object, Record<string, string>]>([
+    ['package.json asks for @types/bun', { devDependencies: { '@types/bun': 'latest' } }, {}],
+    ['package.json asks for bun-types', { devDependencies: { 'bun-types': 'latest' } }, {}],
+    ['there is bunfig.toml', {}, { 'bunfig.toml': '' }],
+    ['scripts.dev in package.json calls it', { scripts: { dev: 'bun run --watch src/index.ts' } }, {}],
+  ])('is taken without a lock file where %s', async (why, content, files) => {
+    const made = await plan(
+      { '': { dependencies: { elysia: 'latest' }, ...content } },
+      { 'src/index.ts': '', ...files },
+    );
+    expect(made.notes).toContain(`There is no lock file; bun is used, for ${why}`);
+    expect([stepsOf(made), made.processes['web']?.command]).toEqual([['bun install --production'], 'bun src/index.ts']);
+  });
+
+  it('is not taken where another one is named, and starts nothing that says otherwise', async () => {
+    const types = { devDependencies: { '@types/bun': '1' }, scripts: { start: 'node a.js' } };
+    const named = await plan({ '': { ...types, packageManager: 'npm@11.0.0' } }, {});
+    expect(named.tools.map(({ program }) => program)).toEqual(['node', 'npm']);
+    const started = await plan({ '': types }, {});
+    expect(started.processes['web']?.command).toBe('node a.js');
+  });
+
   it('starts a program in TypeScript', async () => {
     const made = await plan({ '': { packageManager: 'bun@1.2.3' } }, { 'index.ts': '' });
     expect(made.processes['web']?.command).toBe('bun index.ts');

@@ -4,6 +4,8 @@ import type { Asked } from '../../language.ts';
 import type { FoundLine, SourceFiles } from '../../source/source-files.ts';
 import { calledProgram } from './called-program.ts';
 import { djangoModule, type DjangoProject } from './django.ts';
+import { appIn, moduleOf, MODULES, PLACES } from './modules.ts';
+import { CHOSEN_FIRST, type Found, OTHERS, ownServer, titleOfOwn } from './own-servers.ts';
 import type { Required } from './required.ts';
 
 interface Start {
@@ -23,12 +25,8 @@ const SERVERS: Readonly<Record<string, string>> = {
   daphne: 'daphne',
   'waitress-serve': 'waitress',
 };
-const MODULES = ['wsgi', 'asgi', 'main', 'app', 'application', 'server', 'api', 'run', 'index', '__init__'];
-/** Programs in these are no apps. */
-const ASIDE = /(?:^|\/)(?:tests?|docs?|examples?|scripts?|migrations|\.[^/]*)\//;
-const PLACES = ['', 'src/', 'app/', 'api/', 'backend/', 'server/', 'src/*/', '*/'];
 const ASGI_FRAMEWORKS = ['FastAPI', 'Starlette', 'Litestar', 'Quart', 'BlackSheep'];
-const WSGI_FRAMEWORKS = ['Flask', 'Bottle', 'Falcon', 'Pyramid', 'Dash'];
+const WSGI_FRAMEWORKS = ['Flask', 'Bottle', 'Falcon', 'Pyramid'];
 const MADE = new RegExp(
   `^(\\w+)\\s*(?::\\s*[\\w.]+\\s*)?=\\s*(?:[\\w]+\\.)?(${[...ASGI_FRAMEWORKS, 'Flask', 'Bottle'].join('|')})\\(`,
 );
@@ -45,22 +43,19 @@ export async function startOf(
   const title = isDjango ? 'Django' : (frameworkOf(required) ?? 'Python');
   const nothing: Start = { title, processes: {}, adds: [], notes: [], problems: [] };
   if (asked.processes !== null) return { ...nothing, ...serversOf(asked.processes, required) };
+  if (required.has('reflex') && (await files.exists('rxconfig.py'))) return { ...nothing, problems: [reflex(asked)] };
   const found =
     (django === null ? null : await djangoStart(files, required, django)) ??
     (await streamlitStart(files, required)) ??
+    (await ownServer(files, required, CHOSEN_FIRST)) ??
     (await moduleStart(files, required)) ??
+    (await ownServer(files, required, OTHERS)) ??
     (await programStart(files));
   if (found === null) return nothing;
   const { server, command, from } = found;
   const started = { ...nothing, processes: { web: { command, from } }, problems: found.problems ?? [] };
   if (server === null || has(required, server)) return started;
   return { ...started, adds: [server], notes: [`${server} serves the app, whose packages name no server`] };
-}
-
-interface Found extends PlannedProcess {
-  /** The package; null: the app serves itself. */
-  readonly server: string | null;
-  readonly problems?: readonly Problem[];
 }
 
 /** With which server is such an app served? */
@@ -142,12 +137,13 @@ async function moduleStart(files: SourceFiles, required: Required): Promise<Foun
   return serve(required, 'wsgi', `'${moduleOf(factory.file)}:${factory.match[1] ?? ''}()'`, factory.file);
 }
 
-async function appIn(files: SourceFiles, pattern: string, line: RegExp): Promise<FoundLine | null> {
-  for (const path of await files.findAll(pattern)) {
-    const found = ASIDE.test(path) ? null : await files.findLine(path, line);
-    if (found !== null) return found;
-  }
-  return null;
+function reflex({ app }: Asked): Problem {
+  return {
+    cause: 'no_process',
+    message:
+      'rxconfig.py is of Reflex, which builds its pages with Node beside its server in Python: this platform does not.',
+    hint: `Add a Dockerfile that builds and starts it, commit and push again after: tancho app update ${app} --platform dockerfile`,
+  };
 }
 
 function notListed({ file, line }: FoundLine, framework: string): Problem {
@@ -168,16 +164,8 @@ async function programStart(files: SourceFiles): Promise<Found | null> {
   return null;
 }
 
-/** `src/shop/main.py` -> `shop.main`: code in src/ is found as at the top. */
-function moduleOf(path: string): string {
-  return path
-    .replace(/^src\//, '')
-    .replace(/(?:\/__init__)?\.py$/, '')
-    .replaceAll('/', '.');
-}
-
 function frameworkOf(required: Required): string | null {
-  return required.first('Django', 'Streamlit', ...ASGI_FRAMEWORKS, ...WSGI_FRAMEWORKS);
+  return required.first('Django', 'Streamlit', ...ASGI_FRAMEWORKS, ...WSGI_FRAMEWORKS) ?? titleOfOwn(required);
 }
 
 /** The servers that the app's own processes are started with. */

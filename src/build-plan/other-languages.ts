@@ -1,0 +1,32 @@
+/** What sources are written in for which there is no platform: to name it is better than to list what there is. */
+import type { SourceFiles } from './source/source-files.ts';
+
+const OTHERS: readonly (readonly [name: string, signs: readonly string[]])[] = [
+  ['Elixir', ['mix.exs']],
+  ['Erlang', ['rebar.config']],
+  ['Gleam', ['gleam.toml']],
+  ['.NET', ['*.csproj', '*.fsproj', '*.sln', '*.slnx', '*/*.csproj', 'global.json']],
+  ['Scala', ['build.sbt']],
+  ['Clojure', ['deps.edn', 'project.clj']],
+  ['Haskell', ['*.cabal', 'stack.yaml']],
+  ['Swift', ['Package.swift']],
+  ['Dart', ['pubspec.yaml']],
+  ['Crystal', ['shard.yml']],
+  ['Zig', ['build.zig']],
+  ['Hugo', ['hugo.toml', 'hugo.yaml', 'hugo.json', 'config/_default/hugo.toml', 'archetypes/default.md']],
+  ['Jekyll', ['_config.yml']],
+];
+
+interface OtherLanguage {
+  readonly name: string;
+  /** The file that says so. */
+  readonly because: string;
+}
+
+export async function otherLanguage(files: SourceFiles): Promise<OtherLanguage | null> {
+  for (const [name, signs] of OTHERS) {
+    const because = await files.find(...signs);
+    if (because !== null) return { name, because };
+  }
+  return null;
+}
