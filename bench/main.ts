@@ -25,7 +25,7 @@ import { type Row, rowOf, table } from './report.ts';
 
 const MEASURES: readonly Measure[] = [
   ...[start, push, express, idle, api, dashboard, edge, nginx, tls, routes, https],
-  ...[networks, neighbours, packages, logWriting, logReading, logBeside, units, manyUnits, audit, kubernetes],
+  ...[networks, neighbours, ...packages, logWriting, logReading, logBeside, units, manyUnits, audit, kubernetes],
 ];
 const WHOLE_RUN_MS = 240_000;
 /** A measure that has used its share begins no further rounds; the rest is for closing. */
