@@ -105,6 +105,10 @@ const server: ServerDoor = {
     }
   },
   exit: (code) => process.exit(code),
+  async pushProgram(image) {
+    const { pushProgram } = await import('./backends/image-source/registry/push/push-program.ts');
+    return pushProgram(image);
+  },
 };
 
 /** A reader that has gone (`| head`) is no failure. */

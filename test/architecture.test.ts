@@ -119,6 +119,8 @@ function mayImport(from: string, to: string): boolean {
   if (target === 'providers' && from.startsWith('src/cli/provider/')) return true;
   // `tancho build plan` needs no server.
   if (target === 'build-plan' && from.startsWith('src/cli/build/')) return true;
+  // `tancho install kubernetes` talks to a cluster, not to a server.
+  if (target === 'kubernetes' && from.startsWith('src/cli/install/')) return true;
   // What the implementations of one kind have in common lies beside their folders.
   const isSameKind = own.startsWith(`${target}/`) || target.startsWith(`${own}/`);
   if (own.startsWith('backends/'))

@@ -113,6 +113,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Run the platform on this machine',
     load: async () => (await import('./server/server.ts')).registerServer,
   },
+  install: {
+    description: 'Put the platform into a Kubernetes cluster',
+    load: async () => (await import('./install/install.ts')).registerInstall,
+  },
   version: {
     description: 'Show the version of this program',
     load: async () => (command, cli) => {

@@ -48,6 +48,7 @@ async function welcome(
   closers.push(edge.close, platform.close);
   let send: (signal: StopSignal) => void = () => {};
   const server: ServerDoor = {
+    pushProgram: () => Promise.reject(new Error('this test pushes no image')),
     start: async () => ({
       ready: { apiUrl: git.url, edgeAddress: edge.url.replace('http://', ''), sshAddress: '127.0.0.1:2222' },
       firstAdmin,

@@ -85,7 +85,7 @@ export function newSealKey(): SealKey {
  * Throws SealError when the file cannot be read, is damaged, or others may read it.
  */
 export async function openSealer(file: string): Promise<Sealer> {
-  const text = (await readKeyFile(file)) ?? (await createKeyFile(file, keyLine(newSealKey())));
+  const text = (await readKeyFile(file)) ?? (await createKeyFile(file, newKeyLine()));
   return new Sealer(keysOf(text, file));
 }
 
@@ -180,6 +180,11 @@ function parseKey(line: string, file: string): SealKey {
 
 function sealKey(secret: Buffer): SealKey {
   return { id: createHash('sha256').update(secret).digest('hex').slice(0, 8), secret };
+}
+
+/** A new key, as key files have it. */
+export function newKeyLine(): string {
+  return keyLine(newSealKey());
 }
 
 function keyLine(key: SealKey): string {

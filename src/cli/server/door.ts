@@ -21,4 +21,20 @@ export interface ServerDoor {
   onSignal(listener: (signal: StopSignal) => void): void;
   /** Ends this process at once. */
   exit(code: number): void;
+  /** Puts the program, as it is installed here, on an image, and pushes it; its name with its digest. */
+  pushProgram(image: ProgramImage): Promise<string>;
+}
+
+interface ProgramImage {
+  readonly host: string;
+  readonly repository: string;
+  readonly tag: string;
+  /** Name of the image that it is put on. */
+  readonly base: string;
+  readonly login: { readonly user: string; readonly password: string } | null;
+  /** The login may be sent without TLS. */
+  readonly isInsecure: boolean;
+  /** Directory with package.json, dist/ and node_modules/. */
+  readonly program: string;
+  readonly say: (line: string) => void;
 }

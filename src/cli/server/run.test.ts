@@ -23,6 +23,7 @@ function door(parts: Partial<RunningServer> = {}) {
     ...parts,
   };
   const own: ServerDoor = {
+    pushProgram: () => Promise.reject(new Error('this test pushes no image')),
     start: async () => server,
     onSignal: (listener) => void listeners.push(listener),
     exit: (code) => void events.push(`exit ${code}`),

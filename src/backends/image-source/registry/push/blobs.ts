@@ -36,7 +36,14 @@ export function textBlob({ text, digest }: { readonly text: string; readonly dig
 
 /** Of another repository: not brought at all where the target has it, or can take it from there by itself. */
 export function copiedBlob(
-  { directory, options, target, signal }: Pick<Publishing, 'directory' | 'options' | 'target' | 'signal'>,
+  {
+    directory,
+    options,
+    target,
+    signal,
+  }: Pick<Publishing, 'directory' | 'target' | 'signal'> & {
+    readonly options: Pick<Publishing['options'], 'limits'>;
+  },
   source: RegistryClient,
   blob: Descriptor,
 ): PushedBlob {

@@ -1,6 +1,7 @@
 /** Built code as an image: the base that it was built on, what it shares with other code, and the code itself. */
 import { join } from 'node:path';
 import { treesOf } from '../../../../domain/artifacts/trees.ts';
+import type { TarTree } from '../../../../lib/tree-tar.ts';
 import { downloadText } from '../download.ts';
 import { notPushed } from '../failures.ts';
 import { findImage } from '../find-image.ts';
@@ -15,31 +16,47 @@ import { pushManifest } from './push-manifest.ts';
 
 /** Answers the digest. */
 export async function publishCode(publishing: Publishing): Promise<string> {
-  const { options, request, artifact, line, signal, target } = publishing;
-  const name = baseOf(publishing);
-  const { client, reference, full } = publishing.reader(name);
+  const { artifact, request } = publishing;
+  const { manifest, code } = artifact;
+  const { app, processes } = request;
+  const layers = await packed(publishing, layersOf(publishing));
+  return publishOn(publishing, { base: baseOf(publishing), layers, app, code, manifest, processes });
+}
+
+type Target = Pick<Publishing, 'target' | 'push' | 'tag' | 'directory' | 'line' | 'signal' | 'reader'> & {
+  readonly options: Pick<Publishing['options'], 'limits' | 'arch'>;
+};
+
+interface OnBase extends Pick<Parameters<typeof assemble>[0], 'app' | 'code' | 'manifest' | 'processes'> {
+  /** Name of the image. */
+  readonly base: string;
+  readonly layers: readonly Packed[];
+}
+
+/** Pushes a base with layers of ours over it. Answers the digest. */
+export async function publishOn(
+  to: Target,
+  { base: name, layers, app, code, manifest: own, processes }: OnBase,
+): Promise<string> {
+  const { options, line, signal, target } = to;
+  const { client, reference, full } = to.reader(name);
   const lookup = { client, limits: options.limits, arch: options.arch, signal };
   const found = await findImage(lookup, reference);
   const config = await downloadText({ client, blob: found.manifest.config, stallMs: options.limits.stallMs, signal });
-  const layers = await ownLayers(publishing);
   const base = { config, layers: found.manifest.layers };
   const processor = processorOf(options.arch);
-  const { manifest, app, code } = { manifest: artifact.manifest, app: request.app, code: artifact.code };
-  const { processes } = request;
   const image = assemble({
-    ...{ app, base, code, manifest, processes, processor },
+    ...{ app, base, code, manifest: own, processes, processor },
     layers: layers.map(({ layer }) => layer),
   });
   let sent = 0;
   const blobs = [
-    ...found.manifest.layers.map((blob) => copiedBlob(publishing, client, blob)),
+    ...found.manifest.layers.map((blob) => copiedBlob(to, client, blob)),
     ...layers.map(({ blob }) => blob),
   ];
-  for (const blob of blobs) sent += (await pushBlob(publishing.push, blob)) === 'sent' ? blob.size : 0;
-  await pushBlob(publishing.push, textBlob(image.config));
-  await patiently(publishing.push, () =>
-    pushManifest(target, publishing.tag, { text: image.manifest.text, mediaType: OCI_MANIFEST }),
-  );
+  for (const blob of blobs) sent += (await pushBlob(to.push, blob)) === 'sent' ? blob.size : 0;
+  await pushBlob(to.push, textBlob(image.config));
+  await patiently(to.push, () => pushManifest(target, to.tag, { text: image.manifest.text, mediaType: OCI_MANIFEST }));
   const whole = [...found.manifest.layers, ...layers.map(({ layer }) => layer)];
   line(`${whole.length} layers on ${full}, ${mib(sum(whole))}, ${mib(sent)} of it sent: ${image.manifest.digest}`);
   return image.manifest.digest;
@@ -59,16 +76,30 @@ interface Packed {
   readonly blob: PushedBlob;
 }
 
+interface Layer {
+  readonly trees: readonly TarTree[];
+  readonly by: string;
+}
+
 /** Each tree of what is shared is a layer of its own, so that the next release and other apps have it already. */
-async function ownLayers({ artifact, directory, signal }: Publishing): Promise<Packed[]> {
-  const packed: Packed[] = [];
-  for (const [index, tree] of treesOf(artifact).entries()) {
+function layersOf({ artifact }: Publishing): Layer[] {
+  return treesOf(artifact).map((tree) => ({
+    trees: [tree],
+    by: `tancho: ${tree.directory === artifact.code ? 'code' : 'shared with other code'}`,
+  }));
+}
+
+export async function packed(
+  { directory, signal }: Pick<Publishing, 'directory' | 'signal'>,
+  layers: readonly Layer[],
+): Promise<Packed[]> {
+  const all: Packed[] = [];
+  for (const [index, { trees, by }] of layers.entries()) {
     const file = join(directory, `layer-${index}`);
-    const by = tree.directory === artifact.code ? 'code' : 'shared with other code';
-    const layer = await packLayer({ trees: [tree], by: `tancho: ${by}`, file, signal });
-    packed.push({ layer, blob: fileBlob(layer, file) });
+    const layer = await packLayer({ trees, by, file, signal });
+    all.push({ layer, blob: fileBlob(layer, file) });
   }
-  return packed;
+  return all;
 }
 
 function sum(blobs: readonly Descriptor[]): number {

@@ -1,0 +1,165 @@
+/** Manifests as agreed, applied to a small API server, upgraded and removed there; and whether the rights in them are enough, and no more. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
+import { CliWorld } from '../../../test/support/cli-world.ts';
+import { ApiServer } from '../../kubernetes/testing/api-server.ts';
+import type { Manifest } from './manifests.ts';
+
+const GOLDEN = new URL('../../../test/golden/install-kubernetes.yaml', import.meta.url);
+const KEY = `00000000 ${'A'.repeat(43)}=`;
+const ARGS = [
+  ...['install', 'kubernetes', '--image', 'registry.example.com/tancho:1', '--from', '10.42.0.0/16'],
+  ...['--database', 'postgres://tancho:hush@db.example.com/tancho', '--registry', 'registry.example.com/apps'],
+  ...['--base', '*=registry.example.com/base:1', '--domain', 'apps.example.com', '--pull-secret', 'registry'],
+  ...['--set', 'TANCHO_MAIL_URL=smtps://mail.example.com', '--set', 'TANCHO_UNITS_MEMORY=1G'],
+];
+
+let world: CliWorld;
+beforeAll(() => {
+  world = new CliWorld();
+});
+afterAll(() => world.dispose());
+
+async function printed(...more: string[]): Promise<Manifest[]> {
+  const { out, err } = await world.run([...ARGS, '--secret-key', KEY, ...more]);
+  expect(err).toBe('');
+  return parseAllDocuments(out, { version: '1.1' }).map((document) => document.toJS() as Manifest);
+}
+
+describe('the manifests', () => {
+  it('are as agreed (UPDATE_GOLDEN=1 writes them)', async () => {
+    const { code, out } = await world.run([...ARGS, '--secret-key', KEY]);
+    if (process.env['UPDATE_GOLDEN'] === '1') await writeFile(GOLDEN, out);
+    expect(code).toBe(0);
+    expect(out).toBe(await readFile(GOLDEN, 'utf8'));
+  });
+
+  it('have secret settings in the secret only', async () => {
+    const { out } = await world.run([...ARGS, '--secret-key', KEY]);
+    expect(out).not.toContain('hush');
+    const secret = (await printed()).find(({ kind }) => kind === 'Secret');
+    const values = Object.entries(secret?.['data'] as Record<string, string>).map(([name, value]) => [
+      name,
+      Buffer.from(value, 'base64').toString(),
+    ]);
+    expect(Object.fromEntries(values)).toEqual({
+      TANCHO_DATABASE_URL: 'postgres://tancho:hush@db.example.com/tancho',
+      TANCHO_SECRET_KEY: KEY,
+      TANCHO_MAIL_URL: 'smtps://mail.example.com',
+    });
+  });
+
+  it('have texts where clusters want texts, whichever YAML they read', async () => {
+    const deployment = (await printed()).find(({ kind }) => kind === 'Deployment');
+    const [container] = (deployment as unknown as { spec: { template: { spec: { containers: { env: object[] }[] } } } })
+      .spec.template.spec.containers;
+    expect(container?.env).toContainEqual({ name: 'TANCHO_PROCESS_ENGINE', value: 'off' });
+  });
+
+  it('give the rights that docs/engines.md names, and those of nodes where they are asked for', async () => {
+    const page = await readFile(new URL('../../../docs/engines.md', import.meta.url), 'utf8');
+    const told = /## What the login may do\n\n([^#]+)/.exec(page)?.[1]?.replaceAll('\n', ' ') ?? '';
+    const role = (await printed()).find(({ kind }) => kind === 'Role')?.['rules'] as {
+      resources: string[];
+      verbs: string[];
+    }[];
+    const rights = new Map(role.map(({ resources, verbs }) => [resources.join(), verbs.join()]));
+    for (const [, verbs = '', resources = ''] of told.matchAll(
+      /((?:`[a-z]+`(?:, | and )?)+) of ((?:`[a-z/]+`(?:, | and )?)+)/g,
+    )) {
+      const words = (text: string): string[] => [...text.matchAll(/`([a-z/]+)`/g)].map(([, word = '']) => word);
+      for (const resource of words(resources).filter((one) => one !== 'nodes/proxy')) {
+        expect(rights.get(resource), resource).toBe(words(verbs).join());
+        rights.delete(resource);
+      }
+    }
+    expect([...rights.keys()]).toEqual([]);
+    expect((await printed()).map(({ kind }) => kind)).not.toContain('ClusterRole');
+    expect((await printed('--show-usage')).map(({ kind }) => kind)).toContain('ClusterRole');
+  });
+
+  it.each([
+    [['install', 'kubernetes'], '--image'],
+    [['install', 'kubernetes', '--image', 'x'], '--database'],
+    [['install', 'kubernetes', '--image', 'x', '--database', 'postgres://x'], '--from'],
+    [[...ARGS, '--servers', '0'], '--servers'],
+    [[...ARGS, '--set', 'PATH=/'], '--set'],
+    [[...ARGS, '--service', 'Other'], '--service'],
+    [[...ARGS, '--namespace', 'A b'], 'namespace'],
+  ])('are refused without what they need: %s', async (args, told) => {
+    const { code, err } = await world.run(args);
+    expect(code).toBe(2);
+    expect(err).toContain(told);
+  });
+});
+
+describe('in a cluster', () => {
+  let folder: string;
+  let server: ApiServer;
+  let there: string[];
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'tancho-install-'));
+    server = new ApiServer();
+    await server.start();
+    const named = (of: object): object => ({ name: 'small', ...of });
+    const config = {
+      ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'small' },
+      clusters: [named({ cluster: { server: server.url } })],
+      users: [named({ user: { token: 'any' } })],
+      contexts: [named({ context: { cluster: 'small', user: 'small' } })],
+    };
+    await writeFile(join(folder, 'kubeconfig'), JSON.stringify(config), { mode: 0o600 });
+    there = ['--kubeconfig', join(folder, 'kubeconfig')];
+  });
+  afterEach(async () => {
+    await server.close();
+    await rm(folder, { recursive: true });
+  });
+
+  const find = (plural: string, name = 'tancho', namespace = 'tancho'): Record<string, unknown> | null =>
+    server.store.find(plural, { name, namespace }) as Record<string, unknown> | null;
+  const keyThere = (): string => {
+    const { data = {} } = (find('secrets') ?? {}) as { data?: Record<string, string> };
+    return Buffer.from(data['TANCHO_SECRET_KEY'] ?? '', 'base64').toString();
+  };
+
+  it('they are applied, and applied again with another image the key stays', async () => {
+    const first = await world.run([...ARGS, '--apply', ...there]);
+    expect(first.code, first.err).toBe(0);
+    expect(first.out).toContain('Deployment tancho/tancho');
+    const key = keyThere();
+    expect(key).toMatch(/^[0-9a-f]{8} .{44}$/);
+    const upgrade = await world.run([...ARGS, '--apply', '--image', 'registry.example.com/tancho:2', ...there]);
+    expect(upgrade.code, upgrade.err).toBe(0);
+    expect(JSON.stringify(find('deployments'))).toContain('registry.example.com/tancho:2');
+    expect(keyThere()).toBe(key);
+    const other = await world.run([...ARGS, '--apply', '--secret-key', KEY, ...there]);
+    expect(other.code).toBe(1);
+    expect(other.err).toContain('another key');
+    expect(keyThere()).toBe(key);
+  });
+
+  it('they are removed, but for the key, the namespaces and the apps', async () => {
+    await world.run([...ARGS, '--apply', '--show-usage', ...there]);
+    const removed = await world.run(['install', 'kubernetes', '--remove', '--yes', ...there]);
+    expect(removed.code, removed.err).toBe(0);
+    expect(
+      ['deployments', 'services', 'serviceaccounts', 'poddisruptionbudgets'].map((plural) => find(plural)),
+    ).toEqual([null, null, null, null]);
+    expect(find('roles', 'tancho', 'tancho-apps')).toBeNull();
+    expect(keyThere()).not.toBe('');
+    const again = await world.run(['install', 'kubernetes', '--remove', '--yes', ...there]);
+    expect(again.code, again.err).toBe(0);
+  });
+
+  it('a cluster that does not answer is told in one sentence', async () => {
+    await server.close();
+    const { code, err } = await world.run([...ARGS, '--apply', ...there]);
+    expect(code).toBe(1);
+    expect(err).toMatch(/^Error: .*\n {2}Hint: Look at the cluster/);
+    await server.start();
+  });
+});

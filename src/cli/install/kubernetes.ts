@@ -1,0 +1,157 @@
+/** `tancho install kubernetes`: manifests to print, to apply, and to take away again. */
+import { join } from 'node:path';
+import { homedir } from 'node:os';
+import { newKeyLine } from '../../lib/seal.ts';
+import type { Cli } from '../cli.ts';
+import { CliError, UsageError } from '../errors.ts';
+import { confirm } from '../prompt.ts';
+import type { Cluster } from './cluster.ts';
+import { type Installation, type Manifest, manifestsOf, NAME, PORTS } from './manifests.ts';
+
+export interface KubernetesFlags {
+  readonly image?: string;
+  readonly database?: string;
+  readonly secretKey?: string;
+  readonly from?: readonly string[];
+  readonly registry?: string;
+  readonly base?: readonly string[];
+  readonly domain: string;
+  readonly servers: string;
+  readonly namespace: string;
+  readonly appsNamespace: string;
+  readonly pullSecret?: string;
+  readonly service: string;
+  readonly set?: readonly string[];
+  readonly privilegedBuilds?: boolean;
+  readonly showUsage?: boolean;
+  readonly apply?: boolean;
+  readonly remove?: boolean;
+  readonly kubeconfig?: string;
+  readonly context?: string;
+  readonly yes?: boolean;
+}
+
+const SECRET = /^TANCHO_(?:DATABASE_URL|SECRET_KEY|ADMIN_PASSWORD|REGISTRIES|MAIL_URL|.*_HEADERS|HEALERS)$/;
+const KEY = 'TANCHO_SECRET_KEY';
+/** As clusters read it: there `off` without quotes is no text. */
+const YAML = { lineWidth: 0, version: '1.1' } as const;
+const WORD = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+const SERVICE_TYPES = ['LoadBalancer', 'NodePort', 'ClusterIP'];
+
+export async function installKubernetes(cli: Cli, flags: KubernetesFlags): Promise<void> {
+  if (flags.remove === true) return remove(cli, flags);
+  if (flags.apply !== true) {
+    const { stringify } = await import('yaml');
+    const newKey = (): string => {
+      cli.warn(`The key in the Secret ${NAME} is a new one: keep it, and give it to later runs (${KEY}).`);
+      return newKeyLine();
+    };
+    const manifests = manifestsOf(installationOf(cli, flags, newKey));
+    cli.show(manifests, () =>
+      manifests
+        .map((manifest) => stringify(manifest, YAML))
+        .join('---\n')
+        .trimEnd(),
+    );
+    return;
+  }
+  const cluster = await clusterOf(cli, flags);
+  const before = await cluster.secret(flags.namespace, NAME);
+  const installation = installationOf(cli, flags, () => before[KEY] ?? newKeyLine());
+  if (before[KEY] !== undefined && before[KEY] !== installation.secrets[KEY]) {
+    throw new CliError(
+      'The servers there have another key, with which their secrets are sealed.',
+      'Leave --secret-key and TANCHO_SECRET_KEY out: the key that is there is kept.',
+    );
+  }
+  const manifests = manifestsOf(installation);
+  await cli.during('Applying', async (say) => {
+    for (const manifest of manifests) {
+      await cluster.apply(manifest);
+      say(titleOf(manifest));
+    }
+  });
+  cli.note(`Watch it come up: kubectl -n ${flags.namespace} rollout status deployment/${NAME}`);
+}
+
+async function remove(cli: Cli, flags: KubernetesFlags): Promise<void> {
+  const cluster = await clusterOf(cli, flags);
+  const what = `the servers in the namespace ${flags.namespace} of ${cluster.description}`;
+  if (flags.yes !== true) await confirm(cli, `Remove ${what}? Apps go on, and the database stays.`, '--yes');
+  const none = { image: '', servers: 0, serviceType: 'ClusterIP', pullSecret: null, settings: {}, secrets: {} };
+  const { namespace, appsNamespace } = flags;
+  const all = manifestsOf({ ...none, namespace, appsNamespace, isPrivileged: false, showsUsage: true });
+  await cli.during('Removing', async (say) => {
+    // With its key: without it nobody reads the secrets in the database.
+    for (const manifest of all.reverse().filter(({ kind }) => kind !== 'Namespace' && kind !== 'Secret')) {
+      if (await cluster.remove(manifest)) say(titleOf(manifest));
+    }
+  });
+  cli.note(
+    `The secret ${NAME} is kept, for it has the key of the database. To remove it, too: kubectl delete namespace ${namespace}`,
+  );
+}
+
+/** Throws UsageError. */
+function installationOf(cli: Cli, flags: KubernetesFlags, newKey: () => string): Installation {
+  const { env } = cli.context;
+  const { image, namespace, appsNamespace, service } = flags;
+  const pullSecret = flags.pullSecret ?? null;
+  const database = flags.database ?? env['TANCHO_DATABASE_URL'] ?? '';
+  if (image === undefined) throw new UsageError('Name the image of Tancho: --image registry.example.com/tancho:1.');
+  if (!database.startsWith('postgres'))
+    throw new UsageError('Several servers need a PostgreSQL: --database postgres://...');
+  if (flags.from === undefined) throw new UsageError('Say from which network edges reach apps: --from 10.42.0.0/16.');
+  const servers = Number(flags.servers);
+  if (!Number.isInteger(servers) || servers < 1 || servers > 100)
+    throw new UsageError('--servers is a number from 1 to 100.');
+  for (const name of [namespace, appsNamespace]) {
+    if (!WORD.test(name)) throw new UsageError(`${JSON.stringify(name)} cannot be the name of a namespace.`);
+  }
+  if (!SERVICE_TYPES.includes(service)) throw new UsageError(`--service is one of ${SERVICE_TYPES.join(', ')}.`);
+  const options = new URLSearchParams([
+    ['namespace', appsNamespace],
+    ...flags.from.map((network): [string, string] => ['from', network]),
+    ...(pullSecret === null ? [] : [['pull-secret', pullSecret] as [string, string]]),
+  ]);
+  const more = Object.fromEntries((flags.set ?? []).map(variable));
+  const all: Record<string, string> = {
+    TANCHO_API_LISTEN: `:${PORTS.api}`,
+    TANCHO_EDGE_LISTEN: `:${PORTS.apps}`,
+    TANCHO_TLS_LISTEN: `:${PORTS['apps-tls']}`,
+    TANCHO_SSH_LISTEN: `:${PORTS.ssh}`,
+    TANCHO_PROCESS_ENGINE: 'off',
+    TANCHO_ENGINES: `cluster=kubernetes:in-cluster?${options.toString().replaceAll('%2F', '/')}`,
+    TANCHO_AUTH_REGISTRATION: 'closed',
+    TANCHO_DOMAIN: flags.domain,
+    ...(flags.registry !== undefined && { TANCHO_IMAGES_REGISTRY: flags.registry }),
+    ...(flags.base !== undefined && { TANCHO_IMAGES_BASE: flags.base.join(',') }),
+    TANCHO_DATABASE_URL: database,
+    [KEY]: flags.secretKey ?? env[KEY] ?? newKey(),
+    ...more,
+  };
+  const entries = Object.entries(all);
+  return {
+    ...{ namespace, appsNamespace, image, servers, serviceType: service, pullSecret },
+    isPrivileged: flags.privilegedBuilds === true,
+    showsUsage: flags.showUsage === true,
+    settings: Object.fromEntries(entries.filter(([name]) => !SECRET.test(name))),
+    secrets: Object.fromEntries(entries.filter(([name]) => SECRET.test(name))),
+  };
+}
+
+function variable(text: string): [string, string] {
+  const [, name, value] = /^(TANCHO_[A-Z_]+)=(.*)$/s.exec(text) ?? [];
+  if (name === undefined || value === undefined) throw new UsageError('--set takes TANCHO_VARIABLE=value.');
+  return [name, value];
+}
+
+function titleOf({ kind, metadata: { name, namespace } }: Manifest): string {
+  return `${kind} ${namespace === undefined ? '' : `${namespace}/`}${name}`;
+}
+
+async function clusterOf(cli: Cli, { kubeconfig, context }: KubernetesFlags): Promise<Cluster> {
+  const { openCluster } = await import('./cluster.ts');
+  const { KUBECONFIG } = cli.context.env;
+  return openCluster(kubeconfig ?? KUBECONFIG ?? join(homedir(), '.kube', 'config'), context ?? null);
+}

@@ -1,0 +1,176 @@
+/** Pure: what a platform in a cluster consists of, as objects of Kubernetes. */
+export interface Installation {
+  readonly namespace: string;
+  readonly appsNamespace: string;
+  readonly image: string;
+  readonly servers: number;
+  readonly serviceType: string;
+  readonly pullSecret: string | null;
+  /** Servers build code. */
+  readonly isPrivileged: boolean;
+  readonly showsUsage: boolean;
+  /** Variables of docs/config.md. */
+  readonly settings: Readonly<Record<string, string>>;
+  /** Those whose values nobody is to see. */
+  readonly secrets: Readonly<Record<string, string>>;
+}
+
+/** An object, and how its kind is addressed. */
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly namespace?: string; readonly labels: Record<string, string> };
+  readonly [part: string]: unknown;
+}
+
+export const NAME = 'tancho';
+export const PORTS = { api: 8080, ssh: 2222, apps: 8000, 'apps-tls': 8443 } as const;
+const HOME = '/var/lib/tancho';
+const USER = 1000;
+/** Balancers have taken a pod out by then. */
+const LEAVE_SECONDS = 10;
+const GRACE_SECONDS = 120;
+const LABELS = { 'app.kubernetes.io/name': NAME, 'app.kubernetes.io/managed-by': 'tancho-install' };
+
+/** What a login may do where the apps are; docs/engines.md says the same. */
+const APP_RIGHTS = [
+  rule('apps', ['deployments'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
+  rule('batch', ['jobs'], ['get', 'list', 'watch', 'create', 'patch', 'delete']),
+  rule('', ['pods'], ['get', 'list', 'watch', 'patch', 'delete']),
+  rule('', ['secrets'], ['get', 'create', 'patch']),
+  rule('networking.k8s.io', ['networkpolicies'], ['get', 'create', 'patch']),
+  rule('policy', ['poddisruptionbudgets'], ['get', 'create', 'patch']),
+  rule('', ['pods/log'], ['get']),
+  rule('', ['pods/attach'], ['create', 'get']),
+];
+
+/** In the order in which they are to be made. */
+export function manifestsOf(installation: Installation): Manifest[] {
+  const { namespace, appsNamespace, secrets } = installation;
+  const data = Object.entries(secrets).map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
+  const own = { namespace };
+  const account = { kind: 'ServiceAccount', name: NAME, namespace };
+  const level = installation.isPrivileged ? 'privileged' : 'restricted';
+  return [
+    made('v1', 'Namespace', namespace, {}, {}, { 'pod-security.kubernetes.io/enforce': level }),
+    made('v1', 'Namespace', appsNamespace, {}, {}, { 'pod-security.kubernetes.io/enforce': 'restricted' }),
+    made('v1', 'ServiceAccount', NAME, own, {}),
+    made('rbac.authorization.k8s.io/v1', 'Role', NAME, { namespace: appsNamespace }, { rules: APP_RIGHTS }),
+    made('rbac.authorization.k8s.io/v1', 'RoleBinding', NAME, { namespace: appsNamespace }, bound('Role', account)),
+    ...(installation.showsUsage ? usageRights(account) : []),
+    made('v1', 'Secret', NAME, own, { type: 'Opaque', data: Object.fromEntries(data) as Record<string, string> }),
+    made('apps/v1', 'Deployment', NAME, own, { spec: deploymentSpec(installation) }),
+    made('policy/v1', 'PodDisruptionBudget', NAME, own, { spec: { maxUnavailable: 1, selector: selector() } }),
+    made('v1', 'Service', NAME, own, { spec: service('ClusterIP', { http: 'api', ssh: 'ssh' }) }),
+    made('v1', 'Service', `${NAME}-edge`, own, {
+      spec: service(installation.serviceType, { http: 'apps', https: 'apps-tls', ssh: 'ssh' }),
+    }),
+  ];
+}
+
+function made(
+  apiVersion: string,
+  kind: string,
+  name: string,
+  place: { readonly namespace?: string },
+  parts: Readonly<Record<string, unknown>>,
+  labels: Readonly<Record<string, string>> = {},
+): Manifest {
+  return { apiVersion, kind, metadata: { name, ...place, labels: { ...LABELS, ...labels } }, ...parts };
+}
+
+function rule(group: string, resources: readonly string[], verbs: readonly string[]): object {
+  return { apiGroups: [group], resources, verbs };
+}
+
+function bound(kind: string, account: object): Record<string, unknown> {
+  return { roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind, name: NAME }, subjects: [account] };
+}
+
+function usageRights(account: object): Manifest[] {
+  const group = 'rbac.authorization.k8s.io/v1';
+  return [
+    made(group, 'ClusterRole', NAME, {}, { rules: [rule('', ['nodes/proxy'], ['get'])] }),
+    made(group, 'ClusterRoleBinding', NAME, {}, bound('ClusterRole', account)),
+  ];
+}
+
+function selector(): object {
+  return { matchLabels: { 'app.kubernetes.io/name': NAME } };
+}
+
+const SERVICE_PORTS: Readonly<Record<string, number>> = { http: 80, https: 443, ssh: 22 };
+
+function service(type: string, ports: Readonly<Record<string, keyof typeof PORTS>>): object {
+  return {
+    type,
+    selector: { 'app.kubernetes.io/name': NAME },
+    ports: Object.entries(ports).map(([name, target]) => ({
+      name,
+      port: SERVICE_PORTS[name] ?? PORTS[target],
+      targetPort: target,
+    })),
+  };
+}
+
+function deploymentSpec(installation: Installation): object {
+  const { servers, image, pullSecret, isPrivileged } = installation;
+  const env = { TANCHO_HOME: HOME, HOME, ...installation.settings };
+  return {
+    replicas: servers,
+    revisionHistoryLimit: 2,
+    selector: selector(),
+    // One after the other: two versions that follow each other work side by side.
+    strategy: { type: 'RollingUpdate', rollingUpdate: { maxUnavailable: 0, maxSurge: 1 } },
+    template: {
+      metadata: { labels: LABELS },
+      spec: {
+        serviceAccountName: NAME,
+        terminationGracePeriodSeconds: GRACE_SECONDS,
+        enableServiceLinks: false,
+        securityContext: isPrivileged ? {} : { ...asUser(), fsGroup: USER, seccompProfile: { type: 'RuntimeDefault' } },
+        ...(pullSecret !== null && { imagePullSecrets: [{ name: pullSecret }] }),
+        topologySpreadConstraints: [
+          {
+            maxSkew: 1,
+            topologyKey: 'kubernetes.io/hostname',
+            whenUnsatisfiable: 'ScheduleAnyway',
+            labelSelector: selector(),
+          },
+        ],
+        containers: [
+          {
+            name: NAME,
+            image,
+            command: ['tancho', 'server'],
+            env: Object.entries(env).map(([name, value]) => ({ name, value })),
+            envFrom: [{ secretRef: { name: NAME } }],
+            ports: Object.entries(PORTS).map(([name, containerPort]) => ({ name, containerPort })),
+            readinessProbe: { httpGet: { path: '/healthcheck', port: 'api' }, periodSeconds: 2, timeoutSeconds: 5 },
+            livenessProbe: {
+              httpGet: { path: '/healthcheck', port: 'api' },
+              ...{ initialDelaySeconds: 60, periodSeconds: 20, timeoutSeconds: 10, failureThreshold: 6 },
+            },
+            // The edge ends with the container: first nobody new comes, then who is there is answered.
+            lifecycle: {
+              preStop: {
+                exec: { command: ['/bin/sh', '-c', `sleep ${LEAVE_SECONDS}; exec tancho server stop --all`] },
+              },
+            },
+            resources: { requests: { cpu: '100m', memory: '256Mi' }, limits: { memory: '1Gi' } },
+            securityContext: isPrivileged
+              ? { privileged: true }
+              : { ...asUser(), allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+            volumeMounts: [{ name: 'home', mountPath: HOME }],
+          },
+        ],
+        // A copy of what is in the database, and caches.
+        volumes: [{ name: 'home', emptyDir: {} }],
+      },
+    },
+  };
+}
+
+function asUser(): object {
+  return { runAsNonRoot: true, runAsUser: USER, runAsGroup: USER };
+}
