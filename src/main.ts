@@ -105,6 +105,10 @@ const server: ServerDoor = {
     }
   },
   exit: (code) => process.exit(code),
+  async moveState(move) {
+    const { moveState } = await import('./daemon/move-state.ts');
+    return moveState(move);
+  },
   async pushProgram(image) {
     const { pushProgram } = await import('./backends/image-source/registry/push/push-program.ts');
     return pushProgram(image);

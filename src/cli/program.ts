@@ -117,6 +117,10 @@ export const COMMANDS: Readonly<Record<string, Entry>> = {
     description: 'Put the platform into a Kubernetes cluster',
     load: async () => (await import('./install/install.ts')).registerInstall,
   },
+  migrate: {
+    description: 'Move the state of this server from SQLite to PostgreSQL',
+    load: async () => (await import('./server/migrate.ts')).registerMigrate,
+  },
   version: {
     description: 'Show the version of this program',
     load: async () => (command, cli) => {

@@ -49,6 +49,7 @@ async function welcome(
   let send: (signal: StopSignal) => void = () => {};
   const server: ServerDoor = {
     pushProgram: () => Promise.reject(new Error('this test pushes no image')),
+    moveState: () => Promise.reject(new Error('this test moves nothing')),
     start: async () => ({
       ready: { apiUrl: git.url, edgeAddress: edge.url.replace('http://', ''), sshAddress: '127.0.0.1:2222' },
       firstAdmin,

@@ -23,6 +23,19 @@ export interface ServerDoor {
   exit(code: number): void;
   /** Puts the program, as it is installed here, on an image, and pushes it; its name with its digest. */
   pushProgram(image: ProgramImage): Promise<string>;
+  /** Copies the state of a stopped server from its files to an empty PostgreSQL: all or nothing. */
+  moveState(move: StateMove): Promise<CopiedTable[]>;
+}
+
+interface CopiedTable {
+  readonly table: string;
+  readonly rows: number;
+}
+
+interface StateMove {
+  readonly home: string;
+  readonly url: string;
+  readonly onTable: (copied: CopiedTable) => void;
 }
 
 interface ProgramImage {

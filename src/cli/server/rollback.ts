@@ -1,12 +1,10 @@
 /** `tancho server rollback`: the way back from an upgrade. Puts the databases as they were before it changed them in place. */
-import { join } from 'node:path';
 import { type BackupSet, listBackupSets, restoreBackupSet } from '../../lib/backup-sets.ts';
-import { claimHome, HomeTaken } from '../../lib/home-claim.ts';
 import { loadConfig } from '../../config/load.ts';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../errors.ts';
 import { confirm } from '../prompt.ts';
-import { findPart } from './running.ts';
+import { claimedHome, demandStopped } from './stopped.ts';
 
 export interface RollbackOptions {
   /** Name of a copy; absent: the newest. */
@@ -53,28 +51,6 @@ async function demandSqlite(cli: Cli): Promise<void> {
   throw new CliError(
     'The state of this platform is in PostgreSQL, of which no copies are made here.',
     'Stop the server, restore the database from the backup you made before the upgrade (pg_restore), and start the version before.',
-  );
-}
-
-async function demandStopped(cli: Cli): Promise<void> {
-  const control = await findPart(cli.context, 'control');
-  if (control !== null) throw serverRuns(control.pid);
-}
-
-/** No server starts, and nobody else returns to a copy, until it is released. */
-async function claimedHome(home: string): Promise<() => Promise<void>> {
-  try {
-    return await claimHome(join(home, 'run', 'control.pid'));
-  } catch (error) {
-    if (error instanceof HomeTaken) throw serverRuns(error.pid);
-    throw error;
-  }
-}
-
-function serverRuns(pid: number): CliError {
-  return new CliError(
-    `The server (process ${pid}) runs and has the databases open.`,
-    'Stop it first; the apps stay on the air: tancho server stop',
   );
 }
 

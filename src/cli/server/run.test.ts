@@ -24,6 +24,7 @@ function door(parts: Partial<RunningServer> = {}) {
   };
   const own: ServerDoor = {
     pushProgram: () => Promise.reject(new Error('this test pushes no image')),
+    moveState: () => Promise.reject(new Error('this test moves nothing')),
     start: async () => server,
     onSignal: (listener) => void listeners.push(listener),
     exit: (code) => void events.push(`exit ${code}`),

@@ -76,7 +76,7 @@ export async function pushProgram(image: ProgramImage): Promise<string> {
 async function nodeTrees(directory: string): Promise<TarTree[]> {
   const staged = join(directory, 'node');
   await mkdir(staged);
-  await cp(await realpath(process.execPath), join(staged, 'node'));
+  await cp(await realpath(process.execPath), join(staged, 'node'), { preserveTimestamps: true });
   return [{ directory: staged, at: `${AT}/.runtime`, ...owned }];
 }
 
@@ -99,7 +99,8 @@ async function packageTrees(program: string): Promise<TarTree[]> {
 async function programTrees(program: string, directory: string): Promise<TarTree[]> {
   const staged = join(directory, 'program');
   await mkdir(staged);
-  for (const name of ['package.json', 'LICENSE']) await cp(join(program, name), join(staged, name));
+  for (const name of ['package.json', 'LICENSE'])
+    await cp(join(program, name), join(staged, name), { preserveTimestamps: true });
   const parts = PARTS.map((name) => ({ directory: join(program, name), at: `${AT}/${name}`, ...owned }));
   return [{ directory: staged, at: AT, uid: ORDINARY_USER, gid: ORDINARY_USER, isPublic: true }, ...parts];
 }
