@@ -1,7 +1,7 @@
 /** Units that fill the disk: they are ended, their app is told, and those beside them are left alone. */
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { UnitSizes } from '../../src/domain/disk/unit-sizes.ts';
-import type { Unit } from '../../src/domain/units/unit.ts';
+import { describeExit, type Unit, type UnitExit } from '../../src/domain/units/unit.ts';
 import { SILENT } from '../../src/lib/logger.ts';
 import type { Caller } from '../../src/domain/caller.ts';
 import { ANN, type DomainWorld, startDomain } from '../support/domain-world.ts';
@@ -56,10 +56,7 @@ async function watch(disk: Disk, counted: string[] = [], mute: string[] = []): P
       },
     },
     supervisor: world.parts.supervisor,
-    provisioner: {
-      stop: (id, graceMs) => world.parts.provisioner.stop(id, graceMs),
-      holdOutput: async () => mute,
-    },
+    provisioner: { holdOutput: async () => mute },
     journal: world.parts.journal,
     settings: { diskReserveBytes: 512 * MIB, unitDiskBytes: 1_000 * MIB, unitFiles: 5_000 },
     logger: SILENT,
@@ -163,7 +160,7 @@ it('are counted anew as soon as one of them may hold too much by what is free, a
   expect(counted.at(-1)).toBe('files');
 });
 
-it('are ended before they serve, too, and the log of their app says why', async () => {
+it('are ended before they serve, too, and their record and the log of their app say why', async () => {
   const { id } = await unitOf('shop');
   await world.machine.store.transact(async (tx) => {
     await tx.updateUnit(id, { state: 'error', address: null });
@@ -176,4 +173,9 @@ it('are ended before they serve, too, and the log of their app says why', async 
   expect(running).toEqual(['blog']);
   const entries = await world.useCases.logs.query(ANN, 'shop', { lines: 20 });
   expect(entries.map(({ message }) => message).join('\n')).toMatch(/before it serves: it has written 1200 MiB/);
+  const lastExit = async (): Promise<UnitExit | null> => (await unitOf('shop')).lastExit;
+  await until(async () => (await lastExit()) !== null, { what: 'the note of its end' });
+  expect(describeExit((await lastExit()) as UnitExit)).toMatch(
+    /^held too much on the disk \(it has written 1200 MiB, /,
+  );
 });

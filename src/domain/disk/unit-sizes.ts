@@ -21,8 +21,8 @@ interface UnitSizesDeps extends HeldOutputDeps {
   readonly store: Pick<Store, 'apps' | 'allUnits' | 'release'>;
   readonly probe: Pick<Probe, 'disk'>;
   readonly survey: Pick<DiskSurvey, 'units'>;
-  readonly supervisor: Pick<Supervisor, 'replaceOutgrown'>;
-  readonly provisioner: Pick<Provisioner, 'stop' | 'holdOutput'>;
+  readonly supervisor: Pick<Supervisor, 'replaceOutgrown' | 'endOutgrown'>;
+  readonly provisioner: Pick<Provisioner, 'holdOutput'>;
   readonly journal: Pick<Journal, 'note'>;
   readonly settings: Pick<Settings, 'diskReserveBytes' | 'unitDiskBytes' | 'unitFiles'>;
   readonly logger: Logger;
@@ -150,10 +150,9 @@ export class UnitSizes {
   }
 
   async #end({ unit, isServing }: Watched, reason: string, graceMs: number): Promise<void> {
-    const { supervisor, provisioner, journal } = this.#deps;
+    const { supervisor, journal } = this.#deps;
     if (isServing) return supervisor.replaceOutgrown(unit, reason, graceMs);
-    // Whoever starts it sees it end.
-    await provisioner.stop(unit.id, graceMs);
+    await supervisor.endOutgrown(unit, reason, graceMs);
     await journal.note(
       unit.app,
       `${unit.process} ${unitName(unit)} holds too much on the disk before it serves: ${reason}; it is ended`,

@@ -97,6 +97,11 @@ export class Supervisor {
     await this.#replace(unit, { reason, wellUntil, what, exit: { outgrown: true }, graceMs });
   }
 
+  /** The same of one that does not serve yet, which is left to whoever starts it. */
+  endOutgrown(unit: Unit, reason: string, graceMs: number): Promise<void> {
+    return this.#deps.units.endOutgrown(unit.id, reason, graceMs);
+  }
+
   async #replace(unit: Unit, why: Replacement): Promise<void> {
     const { routes, journal, units } = this.#deps;
     const watch = this.#watchOf(unit.id);

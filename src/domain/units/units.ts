@@ -59,6 +59,8 @@ export class Units {
   readonly #retiring = new Set<string>();
   /** Those that are not to run until they come back. */
   readonly #madeWay = new Set<string>();
+  /** Why those are ended that do not serve yet, by id. */
+  readonly #outgrown = new Map<string, string>();
   #isClosed = false;
 
   constructor(deps: UnitsDeps) {
@@ -113,11 +115,14 @@ export class Units {
   async #noteDeath(exited: UnitExited, isStartsConcern: boolean): Promise<Unit | null> {
     const { store, provisioner, now } = this.#deps;
     const { id, code, signal, outOfMemory } = exited;
+    const outgrown = this.#outgrown.get(id);
+    this.#outgrown.delete(id);
     const known = await store.unit(id);
     if (known === null || known.state === 'stopped') return null;
     const release = await store.release(known.app, known.release);
     const lines = (await provisioner.lastLines(id, LAST_LINES)).map(privateValues(release?.env ?? []));
-    const lastExit = { at: now().toISOString(), code, signal, outOfMemory, lastLines: lines };
+    const why = outgrown === undefined ? {} : ({ reason: outgrown, outgrown: true } as const);
+    const lastExit = { at: now().toISOString(), code, signal, outOfMemory, lastLines: lines, ...why };
     return store.transact(async (tx) => {
       const unit = await tx.unit(id);
       if (unit === null || unit.state === 'stopped') return null;
@@ -178,6 +183,12 @@ export class Units {
   /** Nobody has taken its place: it may be started again. */
   comeBack(id: string): void {
     this.#madeWay.delete(id);
+  }
+
+  /** Ends one that holds too much on the disk before it serves: whoever starts it sees it end, and its record says why. */
+  async endOutgrown(id: string, reason: string, graceMs: number): Promise<void> {
+    this.#outgrown.set(id, reason);
+    await this.#deps.provisioner.stop(id, graceMs);
   }
 
   /** Ends what a unit runs; its record stays. Throws SurvivesKill, and what the provisioner throws. */
