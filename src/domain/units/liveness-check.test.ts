@@ -14,7 +14,7 @@ function rowOf(liveness?: { periodSeconds: number }): LivenessRow {
 }
 
 /** The seconds at which it is looked at, second by second. */
-async function looks(row: LivenessRow, from: number, to: number, result: ProbeResult): Promise<number[]> {
+async function looks(row: LivenessRow, from: number, to: number, result: ProbeResult, among = 1): Promise<number[]> {
   const at: number[] = [];
   for (let second = from; second < to; second++) {
     if (!row.isDue(second * SECOND_MS)) continue;
@@ -23,6 +23,7 @@ async function looks(row: LivenessRow, from: number, to: number, result: ProbeRe
       second * SECOND_MS,
       async () => result,
       () => false,
+      among,
     );
   }
   return at;
@@ -48,6 +49,22 @@ it('who has been well for a minute is looked at about every half minute, until s
   expect(row.failures).toBeGreaterThanOrEqual(6);
   const again = await looks(row, 700, 750, { kind: 'well' });
   expect(pauses(again)).toEqual([10, 10, 10, 10].slice(0, again.length - 1));
+});
+
+it('where there are many, those that are well are looked at the more rarely, and those that are not as often as ever', async () => {
+  const row = rowOf();
+  const well = await looks(row, 0, 1_000, { kind: 'well' }, 2_000);
+  for (const pause of pauses(well.slice(5))) {
+    expect(pause).toBeGreaterThanOrEqual(160);
+    expect(pause).toBeLessThanOrEqual(241);
+  }
+  const unwell = await looks(row, 1_000, 1_400, { kind: 'unwell', detail: 'it takes no connections' }, 2_000);
+  expect(
+    pauses(unwell)
+      .slice(1)
+      .every((pause) => pause === 10),
+  ).toBe(true);
+  expect(row.failures).toBeGreaterThanOrEqual(6);
 });
 
 it('whoever says how often is looked at as often', async () => {

@@ -22,6 +22,8 @@ export type LivenessCheck = {
 const PERIOD_SECONDS = 10;
 /** Looks take most of what an idle unit costs the platform. */
 const CALM_PERIOD_SECONDS = 30;
+/** Where there are many, so many of those that are calm are looked at in a second, each the more rarely. */
+const CALM_LOOKS_PER_SECOND = 10;
 /** So many good looks in a row, and it is calm. */
 const CALM_AFTER = 6;
 /** Those that are calm are looked at one by one, not all in one moment. */
@@ -86,8 +88,8 @@ export class LivenessRow {
     this.#dueAt = at + this.check.periodMs;
   }
 
-  /** Null: it does not count as hung. `isOver`: nobody wants to know any more. */
-  async look(at: number, ask: () => Promise<ProbeResult>, isOver: () => boolean): Promise<Hung | null> {
+  /** Null: it does not count as hung. `isOver`: nobody wants to know any more. `among`: how many there are. */
+  async look(at: number, ask: () => Promise<ProbeResult>, isOver: () => boolean, among = 1): Promise<Hung | null> {
     const { periodMs, calmPeriodMs, timeoutMs, failures } = this.check;
     this.#isUnderWay = true;
     // Together with others of the same period: they share readings.
@@ -105,7 +107,8 @@ export class LivenessRow {
       this.failures = 0;
       this.#wells += 1;
       if (this.#wells >= CALM_AFTER && calmPeriodMs > periodMs) {
-        this.#dueAt = at + calmPeriodMs * (1 - SPREAD + 2 * SPREAD * Math.random());
+        const calmMs = Math.max(calmPeriodMs, (among / CALM_LOOKS_PER_SECOND) * 1000);
+        this.#dueAt = at + calmMs * (1 - SPREAD + 2 * SPREAD * Math.random());
       }
       return null;
     }

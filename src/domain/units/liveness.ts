@@ -136,7 +136,7 @@ export class LivenessChecks {
   async #look(unit: Unit, watch: Watch, row: LivenessRow): Promise<void> {
     const { supervisor, now } = this.#deps;
     const isOver = (): boolean => this.#closed.signal.aborted || this.#watches.get(unit.id) !== watch;
-    const hung = await row.look(now().getTime(), () => this.#ask(unit, row.check), isOver);
+    const hung = await row.look(now().getTime(), () => this.#ask(unit, row.check), isOver, this.#watches.size);
     if (hung === null) return;
     // Not waited for: to end what hangs may take for ever.
     void supervisor.replaceHung(unit, { reason: hung.reason, wellUntil: hung.since });
