@@ -3,6 +3,7 @@ import { cpus, loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
 import { Bench, type Measure } from './bench.ts';
 import { api } from './measures/api.ts';
+import { apps } from './measures/apps.ts';
 import { audit } from './measures/audit.ts';
 import { dashboard } from './measures/dashboard.ts';
 import { edge } from './measures/edge.ts';
@@ -25,7 +26,7 @@ import { type Row, rowOf, table } from './report.ts';
 
 const MEASURES: readonly Measure[] = [
   ...[start, push, express, idle, api, dashboard, edge, nginx, tls, routes, https],
-  ...[networks, neighbours, ...packages, logWriting, logReading, logBeside, units, manyUnits, audit, kubernetes],
+  ...[networks, neighbours, ...packages, logWriting, logReading, logBeside, units, manyUnits, apps, audit, kubernetes],
 ];
 const WHOLE_RUN_MS = 240_000;
 /** A measure that has used its share begins no further rounds; the rest is for closing. */

@@ -4,8 +4,8 @@ import type { World } from '../test/support/world.ts';
 export const APPS = 1_000;
 const AT_ONCE = 4;
 
-export async function createApps(world: World, token: string): Promise<void> {
-  const names = Array.from({ length: APPS }, (_, index) => `listed-${index}`);
+export async function createApps(world: World, token: string, count: number = APPS): Promise<void> {
+  const names = Array.from({ length: count }, (_, index) => `listed-${index}`);
   const worker = async (): Promise<void> => {
     for (let name = names.pop(); name !== undefined; name = names.pop()) await createApp(world, token, name);
   };

@@ -54,14 +54,19 @@ async function measureUnits(bench: Bench, count: number): Promise<void> {
     const ran = await work.push(pusher.url(app, 'ssh'));
     if (ran.code !== 0) throw new Error(`git push failed: ${ran.stderr}`);
   }
+  const scales: number[] = [];
   for (let index = 0; index < APPS; index += AT_ONCE) {
+    const begun = performance.now();
     const add = async (n: number): Promise<void> => {
       const added = await world.api('PUT', `/apps/small-${index + n}/units?units=${count / APPS - 1}`, { token });
       if (added.status !== 200) throw new Error(`adding units: ${added.status} ${added.text}`);
     };
     await Promise.all(Array.from({ length: AT_ONCE }, (_, n) => add(n)));
+    scales.push(performance.now() - begun);
     bench.tell(`${((index + AT_ONCE) * count) / APPS} units run`);
   }
+  const added = AT_ONCE * (count / APPS - 1);
+  bench.publish({ what: `${added} units more, of ${AT_ONCE} apps, until ${count} run`, unit: 'ms', samples: scales });
   await delay(SETTLE_MS);
   await publishUse(bench, world, `${count} units`);
   // The units are no children of the next control, which has to look after them in another way.
