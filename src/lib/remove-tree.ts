@@ -2,12 +2,11 @@
  * Removes trees that others may write, even while they write: no link put in a directory's place leads out of the tree, no
  * depth and no mode stops it. Left to the system's `rm`, which works by open directories; Node's own works by path names.
  */
-import { execFile } from 'node:child_process';
 import { rm, rmdir, unlink } from 'node:fs/promises';
-import { promisify } from 'node:util';
+import { runTool } from './tools/run-tool.ts';
 
-const run = promisify(execFile);
-const OUTPUT_BYTES = 16 * 1024 * 1024;
+/** Of what is large and lies on a slow disk. */
+const DEADLINE_MS = 60 * 60_000;
 const ATTEMPTS = 3;
 
 /** Nothing there: nothing to do. Throws when something of a tree cannot be removed. */
@@ -17,13 +16,13 @@ export async function removeTree(...paths: readonly string[]): Promise<void> {
   if (full.length === 0) return;
   for (let attempt = 1; ; attempt += 1) {
     try {
-      await run('rm', ['-rf', '--', ...full], { maxBuffer: OUTPUT_BYTES });
+      await runTool(['rm', '-rf', '--', ...full], '', DEADLINE_MS);
       return;
     } catch (error) {
       if ((error as NodeJS.ErrnoException).code === 'ENOENT') return removeSlowly(full);
       if (attempt >= ATTEMPTS) throw error;
       // A directory without the right to write (a cache of Go modules) keeps its files even from their owner, root apart.
-      await run('chmod', ['-R', 'u+rwX', '--', ...full], { maxBuffer: OUTPUT_BYTES }).catch(() => undefined);
+      await runTool(['chmod', '-R', 'u+rwX', '--', ...full], '', DEADLINE_MS).catch(() => undefined);
     }
   }
 }

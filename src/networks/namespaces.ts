@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import { type AddressPlan, LINK_PREFIX, namespacePath, UNIT_LINK, type UnitPlace, UPLINK } from './address-plan.ts';
 import type { Route } from './range-claims.ts';
 import { flowRules, hasFlowRules, withoutMachineRules } from './rules.ts';
-import { runTool } from './run-tool.ts';
+import { runTool } from '../lib/tools/run-tool.ts';
 
 /** Absolute paths. */
 export interface NetworkTools {
@@ -68,9 +68,9 @@ export class Namespaces {
   async removeHome(scope: string): Promise<void> {
     const gateway = `tancho-${scope}`;
     for (const name of namespaceNames()) {
-      if (name.startsWith(`${gateway}-`)) await this.#removeNamespace(name);
+      if (name.startsWith(`${gateway}-`)) await this.unname(name);
     }
-    await this.#removeNamespace(gateway);
+    await this.unname(gateway);
     const link = `${LINK_PREFIX}${scope}`;
     if (existsSync(`/sys/class/net/${link}`)) {
       // The kernel removes it with the other end, in its own time.
@@ -82,35 +82,45 @@ export class Namespaces {
   /** A network with a link to the gateway, and nobody in it. */
   async makeUnit(plan: AddressPlan, place: UnitPlace, rules: string): Promise<void> {
     const { namespace, address, link } = place;
-    await runTool([this.tools.ip, 'netns', 'add', namespace]);
-    await this.#set(namespace, '1', [
-      'ipv6/conf/all/disable_ipv6',
-      'ipv6/conf/default/disable_ipv6',
-      'ipv4/conf/all/route_localnet',
-    ]);
-    await this.#set(namespace, '0', ['ipv4/ip_unprivileged_port_start']);
     await this.#batch(plan.gateway, [
+      `netns add ${namespace}`,
       `link add ${link} type veth peer name ${UNIT_LINK} netns ${namespace}`,
       `link set ${link} up`,
       `route add ${address} dev ${link} src ${plan.gatewayAddress}`,
     ]);
-    await this.#batch(namespace, [
+    await this.#set(namespace, '1', [
+      'ipv6/conf/all/disable_ipv6',
+      'ipv6/conf/default/disable_ipv6',
+      'ipv4/conf/all/route_localnet',
+      // From the first port on.
+      'ipv4/ip_unprivileged_port_start',
+    ]);
+    const addresses = this.#batch(namespace, [
       'link set lo up',
       `addr add ${address}/32 dev ${UNIT_LINK}`,
       `link set ${UNIT_LINK} up`,
       `route add ${plan.gatewayAddress} dev ${UNIT_LINK}`,
       `route add default via ${plan.gatewayAddress} src ${address}`,
     ]);
-    await this.filter(namespace, rules);
+    await Promise.all([addresses, this.filter(namespace, rules)]);
   }
 
   /** Also cuts off whoever is still inside. What is not there is passed over. */
   async removeUnit(plan: AddressPlan, { namespace, link }: Pick<UnitPlace, 'namespace' | 'link'>): Promise<void> {
     if (existsSync(namespacePath(plan.gateway))) {
-      const argv = [this.tools.ip, '-n', plan.gateway, 'link', 'del', link];
-      await runTool(argv).catch(passIf(/Cannot find device|No such/));
+      await this.#batch(plan.gateway, [`link del ${link}`]).catch(passIf(/Cannot find device|No such/));
     }
-    await this.#removeNamespace(namespace);
+    await this.unname(namespace);
+  }
+
+  /** Null: there is none of that name. */
+  inodeOf(namespace: string): number | null {
+    try {
+      return statSync(namespacePath(namespace)).ino;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    }
   }
 
   /** Gives nft rules to a namespace, to the machine's own for null. */
@@ -136,27 +146,25 @@ export class Namespaces {
     return namespaceNames().filter((name) => name.startsWith(`${plan.gateway}-`));
   }
 
-  /** Whether a process is in it; false when it is not there. */
-  isInhabited(namespace: string): boolean {
-    let inode: number;
-    try {
-      inode = statSync(namespacePath(namespace)).ino;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return false;
-      throw error;
-    }
-    return readdirSync('/proc').some((name) => /^\d+$/.test(name) && networkOf(name) === `net:[${inode}]`);
+  /** Inodes of the namespaces that any process is in. */
+  inhabited(): ReadonlySet<number> {
+    const networks = readdirSync('/proc').flatMap((name) => (/^\d+$/.test(name) ? networkOf(name) : []));
+    return new Set(networks);
   }
 
-  async #removeNamespace(name: string): Promise<void> {
+  /**
+   * It lives on by those who are in it. Each name is a mount, and whoever starts a process with a view of its own reads all mounts of the machine again
+   * and again.
+   */
+  async unname(name: string): Promise<void> {
     if (!existsSync(namespacePath(name))) return;
     const argv = [this.tools.ip, 'netns', 'del', name];
     await runTool(argv).catch(passUnless(() => existsSync(namespacePath(name))));
   }
 
   async #batch(namespace: string | null, lines: readonly string[]): Promise<void> {
-    const where = namespace === null ? [] : ['-n', namespace];
-    await runTool([this.tools.ip, ...where, '-batch', '-'], `${lines.join('\n')}\n`);
+    // With -n it would copy all mounts of the machine.
+    await runTool([...this.#inside(namespace), this.tools.ip, '-batch', '-'], `${lines.join('\n')}\n`);
   }
 
   async #set(namespace: string, value: string, names: readonly string[]): Promise<void> {
@@ -183,11 +191,12 @@ function namespaceNames(): string[] {
   }
 }
 
-function networkOf(pid: string): string {
+function networkOf(pid: string): number[] {
   try {
-    return readlinkSync(`/proc/${pid}/ns/net`);
+    const inode = /^net:\[(\d+)\]$/.exec(readlinkSync(`/proc/${pid}/ns/net`))?.[1];
+    return inode === undefined ? [] : [Number(inode)];
   } catch {
-    return '';
+    return [];
   }
 }
 

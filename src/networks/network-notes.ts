@@ -2,7 +2,7 @@
  * What is kept on disk about the networks of a home, one file each, so that a later platform process knows whose they are. The
  * file is made before anything of the network and removed after everything of it.
  */
-import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { linkSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isAlive, readProcess } from '../lib/processes.ts';
 import { UNIT_INDEXES } from './address-plan.ts';
@@ -17,8 +17,16 @@ export interface NetworkNote {
   readonly forwards: readonly Forward[];
   /** Loopback endpoints of the machine among what it reaches. */
   readonly local: readonly Endpoint[];
+  /** Of its namespace, from when that has no name any more: it lives by those who are in it. */
+  readonly inode?: number;
   /** The platform process that prepared it. */
   readonly by: { readonly pid: number; readonly start: string };
+}
+
+/** A file as it was read. Each is replaced as a whole, so another content is another file. */
+interface Known {
+  readonly file: string;
+  readonly note: NetworkNote;
 }
 
 const NOBODY = { id: null, tenant: '', endpoints: [], forwards: [], local: [] } as const;
@@ -26,6 +34,8 @@ const NOBODY = { id: null, tenant: '', endpoints: [], forwards: [], local: [] } 
 export class NetworkNotes {
   readonly #directory: string;
   readonly #self = { pid: process.pid, start: readProcess(process.pid)?.start ?? '' };
+  /** By index; there may be thousands, and they are asked for again and again. */
+  readonly #known = new Map<number, Known>();
   #next: number;
 
   constructor(directory: string) {
@@ -43,6 +53,11 @@ export class NetworkNotes {
   }
 
   of(id: string): NetworkNote | null {
+    for (const [index, { note }] of this.#known) {
+      if (note.id !== id) continue;
+      const read = this.#read(index);
+      if (read?.id === id) return read;
+    }
     return this.all().find((note) => note.id === id) ?? null;
   }
 
@@ -94,9 +109,18 @@ export class NetworkNotes {
   }
 
   #read(index: number): NetworkNote | null {
+    const path = this.#path(index);
     try {
-      return JSON.parse(readFileSync(this.#path(index), 'utf8')) as NetworkNote;
+      const { ino, mtimeMs, ctimeMs, size } = statSync(path);
+      const file = `${ino} ${mtimeMs} ${ctimeMs} ${size}`;
+      const known = this.#known.get(index);
+      if (known?.file === file) return known.note;
+      // One that is replaced between the two is read anew the next time.
+      const note = JSON.parse(readFileSync(path, 'utf8')) as NetworkNote;
+      this.#known.set(index, { file, note });
+      return note;
     } catch (error) {
+      this.#known.delete(index);
       if ((error as NodeJS.ErrnoException).code === 'ENOENT' || error instanceof SyntaxError) return null;
       throw error;
     }

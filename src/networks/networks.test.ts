@@ -11,7 +11,7 @@ import { findProgram } from '../lib/find-program.ts';
 import type { Sandbox } from '../sandbox/sandbox.ts';
 import { type NetworkApp, startNetworkApp } from '../../test/support/network-apps.ts';
 import { CLAIMS } from './range-claims.ts';
-import { runTool } from './run-tool.ts';
+import { runTool } from '../lib/tools/run-tool.ts';
 import type { Service } from './networks.ts';
 import { SLOW } from '../../test/support/slow.ts';
 
@@ -196,7 +196,10 @@ describe.runIf(sandbox.networks)('networks of their own', () => {
   });
 
   it('leaves a network to the unit in it when another platform process of the home comes, and removes empty ones', async () => {
-    const before = readdirSync('/run/netns').filter((name) => name.includes(scope));
+    const named = (): string[] => readdirSync('/run/netns').filter((name) => name.includes(scope));
+    // The gateway and the one that is prepared: those with somebody in them need no name.
+    await expect.poll(() => named().length, { timeout: 60_000 }).toBe(2);
+    const before = named();
     const notes = join(stateDir, 'networks');
     const lost = {
       index: 4000,
@@ -211,9 +214,29 @@ describe.runIf(sandbox.networks)('networks of their own', () => {
     await runTool([findProgram('ip') ?? '', 'netns', 'add', `tancho-${scope}-4000`]);
     const next = await probeSandbox({ stateDir, home, level: 'auto' });
     await next.close();
-    expect(readdirSync('/run/netns').filter((name) => name.includes(scope))).toEqual(before);
+    expect(named()).toEqual(before);
     expect(existsSync(join(notes, '4000.json'))).toBe(false);
     expect(await apps[0]?.to('tcp', apps[1]?.address ?? '', 80)).toBe('reached');
+  });
+
+  it('leaves their networks to units whose platform process is dead, as long as they run', async () => {
+    const [one, other] = [await start(sandbox, 'orphan1', 'orphan'), await start(sandbox, 'orphan2', 'orphan')];
+    const notes = join(stateDir, 'networks');
+    const noteOf = (id: string): string | undefined =>
+      readdirSync(notes).find((name) => readFileSync(join(notes, name), 'utf8').includes(`"id":"${id}"`));
+    const isSettled = (id: string): boolean => readFileSync(join(notes, noteOf(id) ?? ''), 'utf8').includes('"inode":');
+    await expect.poll(() => isSettled('orphan1') && isSettled('orphan2'), { timeout: 60_000 }).toBe(true);
+    const orphan = (id: string): void => {
+      const path = join(notes, noteOf(id) ?? '');
+      const note = JSON.parse(readFileSync(path, 'utf8')) as object;
+      writeFileSync(path, JSON.stringify({ ...note, by: { pid: 1, start: '0' } }));
+    };
+    for (const id of ['orphan1', 'orphan2']) orphan(id);
+    const next = await probeSandbox({ stateDir, home, level: 'auto' });
+    await next.close();
+    expect(await one.to('tcp', other.address, 80)).toBe('reached');
+    await Promise.all([one.end(), other.end()]);
+    expect(noteOf('orphan1')).toBeUndefined();
   });
 });
 

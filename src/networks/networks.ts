@@ -134,6 +134,17 @@ export class Networks {
     }
   }
 
+  /** The sandbox has processes in its network, which is known by them from now on. */
+  async settled(id: string): Promise<void> {
+    const note = this.#notes.of(id);
+    if (note === null) return;
+    const { namespace } = this.#placeOf(note);
+    const inode = this.#namespaces.inodeOf(namespace);
+    if (inode === null) return;
+    this.#notes.save({ ...note, inode });
+    await this.#namespaces.unname(namespace);
+  }
+
   /** Who reaches whom beside their own, in place of what was before. Resolves when the packet filter is so. */
   async link(tenants: readonly LinkedTenant[]): Promise<void> {
     const taken = new Set(this.#notes.all().map(({ index }) => index));
@@ -185,9 +196,14 @@ export class Networks {
     const notes = this.#notes.all();
     const kept = new Set<string>();
     let removed = 0;
+    // All of them are looked at together, for that takes a look at every process of the machine.
+    const left = notes.filter((note) => !this.#notes.isLooked(note) && note.id !== null);
+    const inhabited = left.length === 0 ? new Set<number>() : this.#namespaces.inhabited();
     for (const note of notes) {
       const { namespace } = this.#placeOf(note);
-      if (this.#notes.isLooked(note) || (note.id !== null && this.#namespaces.isInhabited(namespace))) {
+      const inode = note.inode ?? this.#namespaces.inodeOf(namespace);
+      const isInhabited = note.id !== null && inode !== null && inhabited.has(inode);
+      if (this.#notes.isLooked(note) || isInhabited) {
         kept.add(namespace);
         continue;
       }
@@ -286,11 +302,16 @@ export class Networks {
 
   /** The address of the range that stands for a loopback address; the same one as long as any network knows it. */
   #standIn(loopback: string): string {
+    const own = this.#standIns.get(loopback);
+    if (own !== undefined) return own;
     const known = new Map(
       this.#notes.all().flatMap((note) => note.forwards.map(({ from, standIn }) => [from, standIn])),
     );
-    const given = known.get(loopback) ?? this.#standIns.get(loopback);
-    if (given !== undefined) return given;
+    const given = known.get(loopback);
+    if (given !== undefined) {
+      this.#standIns.set(loopback, given);
+      return given;
+    }
     const taken = new Set([...known.values(), ...this.#standIns.values()]);
     for (let index: number = STAND_INS.from; index <= STAND_INS.to; index += 1) {
       const address = addressAt(this.#plan, index);

@@ -107,21 +107,25 @@ export function hasFlowRules(tables: string): boolean {
 }
 
 export function gatewayRules(plan: AddressPlan, home: HomeRules): string {
-  const tenants = [...new Set(home.units.flatMap(({ tenant }) => tenant ?? []))];
-  const chainOf = (tenant: string): string => `tenant_${tenants.indexOf(tenant)}`;
-  const addressesOf = (tenant: string): string[] =>
-    home.units.filter((unit) => unit.tenant === tenant).map(({ address }) => address);
+  const own = Map.groupBy(
+    home.units.filter(({ tenant }) => tenant !== null),
+    ({ tenant }) => tenant,
+  );
+  const chains = new Map([...own.keys()].map((tenant, index) => [tenant, `tenant_${index}`]));
   const services = home.units.flatMap(({ address: from, endpoints }) =>
     endpoints.map(({ address, protocol, port }) => `${from} . ${address} . ${protocol} . ${port}`),
   );
   const jumps = home.units.flatMap(({ address, tenant }) =>
-    tenant === null ? [] : [`${address} : jump ${chainOf(tenant)}`],
+    tenant === null ? [] : [`${address} : jump ${chains.get(tenant)}`],
   );
-  const reach = tenants.map((tenant) => {
-    const linked = home.links.filter(({ from, targets }) => from.includes(tenant) && targets.length > 0);
+  const reach = [...chains].map(([tenant, name]) => {
+    const linked = home.links.filter(
+      ({ from, targets }) => tenant !== null && from.includes(tenant) && targets.length > 0,
+    );
     const targets = linked.flatMap((link) => link.targets.map(({ address }) => address));
     const accepted = targets.length === 0 ? [] : [`ct status dnat ip daddr { ${unique(targets)} } accept`];
-    return chain(chainOf(tenant), [`ip daddr { ${unique(addressesOf(tenant))} } accept`, ...accepted]);
+    const addresses = (own.get(tenant) ?? []).map(({ address }) => address);
+    return chain(name, [`ip daddr { ${unique(addresses)} } accept`, ...accepted]);
   });
   const resolvers = home.resolvers.flatMap((address) => [`${address} . tcp . ${DNS}`, `${address} . udp . ${DNS}`]);
   return whole(TABLE, [

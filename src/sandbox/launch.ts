@@ -127,7 +127,7 @@ export async function launchBubblewrap(launch: BubblewrapLaunch): Promise<Launch
     cgroups?.join(request.id, rootPid);
     if (launch.users !== null) await mapUsers(rootPid, launch.users, child.stdio[fds.users] as Socket);
     await launch.before;
-    const main = release(blockPipe, { pid: rootPid, start: rootStart });
+    const main = release(blockPipe, { pid: rootPid, start: rootStart }, membersOf(request.id, cgroups));
     // Not everybody waits for it.
     main.catch(() => undefined);
     return { child, rootPid, rootStart, main };
@@ -159,10 +159,22 @@ async function mapUsers(pid: number, map: string, ready: Socket): Promise<void> 
 }
 
 /** In a later turn, so that whoever awaits the spawn has its listeners in place before the process can end. */
-async function release(block: Socket, root: MainProcess): Promise<MainProcess> {
+async function release(block: Socket, root: MainProcess, members: Members): Promise<MainProcess> {
   await new Promise((resolve) => setImmediate(resolve));
   block.end('1');
-  return mainOf(root);
+  return mainOf(root, members);
+}
+
+/** Processes among which the init's children are. */
+type Members = (root: number) => ProcessFacts[];
+
+/** Those of its control group: the machine may have thousands. */
+function membersOf(id: string, cgroups: Cgroups | null): Members {
+  if (cgroups !== null) return () => cgroups.pids(id).flatMap((pid) => readProcess(pid) ?? []);
+  return (root) => {
+    const younger = allProcesses(root);
+    return younger.some(({ parent }) => parent === root) ? younger : allProcesses();
+  };
 }
 
 async function started(child: ChildProcess): Promise<void> {
@@ -187,12 +199,10 @@ interface MainProcess {
 }
 
 /** The init's first child, number 2 of its namespace; orphans of a main process that is gone become the init's children too. */
-async function mainOf(root: MainProcess): Promise<MainProcess> {
+async function mainOf(root: MainProcess, members: Members): Promise<MainProcess> {
   const deadline = Date.now() + START_DEADLINE_MS;
   while (isAlive(root.pid, root.start) && Date.now() < deadline) {
-    const isChild = (facts: ProcessFacts): boolean => facts.parent === root.pid;
-    const younger = allProcesses(root.pid).filter(isChild);
-    const children = younger.length > 0 ? younger : allProcesses().filter(isChild);
+    const children = members(root.pid).filter(({ parent }) => parent === root.pid);
     const main = children.find(({ pid }) => namespacePid(pid) === FIRST_CHILD);
     if (main !== undefined) return { pid: main.pid, start: main.start };
     if (children.length > 0) return GONE;

@@ -109,7 +109,10 @@ export class LevelSandbox implements Sandbox {
     this.#cgroups?.create(scoped.id, request.limits);
     try {
       const network = (await this.#networks?.enter(request.id, request.tenant, request.services ?? [])) ?? null;
-      return { ...(await this.#launch(scoped, network)), address: network?.address ?? null };
+      const launched = await this.#launch(scoped, network);
+      // What enters its network first of all may still be about to do so elsewhere.
+      if (this.level === 'bubblewrap') void this.#networks?.settled(request.id).catch(() => undefined);
+      return { ...launched, address: network?.address ?? null };
     } catch (error) {
       await this.kill({ rootPid: 0, rootStart: '', id: request.id }, 'SIGKILL');
       await this.release(request.id);

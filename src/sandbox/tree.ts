@@ -14,6 +14,8 @@ export interface TreeFacts {
 }
 
 export function treePids(tree: SandboxTree, facts: TreeFacts): number[] {
+  const grouped = groupedPids(tree, facts);
+  if (grouped !== null) return grouped;
   const all = allProcesses().filter(({ zombie }) => !zombie);
   const living = new Set(all.map(({ pid }) => pid));
   const found = new Set<number>(facts.cgroups?.pids(tree.id) ?? []);
@@ -27,6 +29,15 @@ export function treePids(tree: SandboxTree, facts: TreeFacts): number[] {
   if (!isComplete || tree.rootPid === 0) for (const pid of markedProcesses(tree.id, all)) found.add(pid);
   found.delete(process.pid);
   return [...found].filter((pid) => living.has(pid));
+}
+
+/** Where the control group is sure to hold all of the tree: nobody needs to look at every process of the machine then. Null elsewhere. */
+function groupedPids({ rootPid, rootStart, id }: SandboxTree, { isNamespace, cgroups }: TreeFacts): number[] | null {
+  if (!isNamespace || cgroups === null || rootPid === 0) return null;
+  const pids = cgroups.pids(id);
+  // The init enters the group before it starts anything.
+  if (isAlive(rootPid, rootStart) && !pids.includes(rootPid)) return null;
+  return pids.filter((pid) => pid !== process.pid && readProcess(pid)?.zombie === false);
 }
 
 export function treeAlive(tree: SandboxTree, facts: TreeFacts): boolean {

@@ -2,17 +2,15 @@
  * Built code stays as it was built. What a process writes beside its code lands in a layer over it, which is the process's own and
  * goes with it. The kernel puts both together (overlayfs) at a path that the sandbox shows in the place of the code.
  */
-import { execFile } from 'node:child_process';
-import { mkdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { promisify } from 'node:util';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { randomHex } from '../../../lib/ids.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
+import { runTool } from '../../../lib/tools/run-tool.ts';
 import { type HeldLimit, NO_QUOTAS, type ProjectQuotas } from '../../../lib/project-quotas.ts';
 import type { Sandbox } from '../../../sandbox/sandbox.ts';
 
-const run = promisify(execFile);
 const DEADLINE_MS = 10_000;
 const PROBE = '.layer-probe';
 /** What the options of a mount cannot hold as it is. */
@@ -79,15 +77,14 @@ export class CodeLayers {
     for (const path of [upper, work, merged]) await mkdir(path, { recursive: true, mode: 0o700 });
     await this.#sandbox.own(upper, tenant);
     const options = `lowerdir=${code},upperdir=${upper},workdir=${work}`;
-    await run('mount', ['-n', '-t', 'overlay', '-o', options, 'overlay', merged], { timeout: DEADLINE_MS });
+    await runTool(['mount', '-n', '-t', 'overlay', '-o', options, 'overlay', merged], '', DEADLINE_MS);
     return { path: merged, writable: true };
   }
 
   /** The process has its own view of the layer by now: the one of this machine is not needed any more. */
   async settled(directory: string): Promise<void> {
-    if (this.protection !== 'layer') return;
     const { merged } = places(directory);
-    if ((await mountsBelow(directory)).includes(merged)) await unmount(merged);
+    if (this.protection === 'layer' && (await isMounted(merged))) await unmount(merged);
   }
 
   /** Removes the layer with all that was written to it; the process must have ended. */
@@ -136,11 +133,18 @@ function places(directory: string): { upper: string; work: string; merged: strin
 async function unmount(path: string): Promise<void> {
   try {
     // At once for everybody who looks for it by name; nobody of this machine works in it.
-    await run('umount', ['-n', '-l', path], { timeout: DEADLINE_MS });
+    await runTool(['umount', '-n', '-l', path], '', DEADLINE_MS);
   } catch (error) {
     // Somebody else may have been faster.
     if ((await mountsBelow(dirname(path))).includes(path)) throw error;
   }
+}
+
+/** To read all mounts of the machine takes long where there are many. */
+async function isMounted(path: string): Promise<boolean> {
+  const device = async (of: string): Promise<number | null> => (await stat(of).catch(() => null))?.dev ?? null;
+  const [own, around] = [await device(path), await device(dirname(path))];
+  return own !== null && own !== around;
 }
 
 /** Where something is mounted below the directory; newest first. Paths begin with the directory as it is given. */

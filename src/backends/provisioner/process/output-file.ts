@@ -2,16 +2,14 @@
  * A unit's output: one append-only file that the unit writes by itself, so that neither the death nor the slowness of the
  * platform stops it. Offsets stay valid for ever; what is stored elsewhere is given back to the disk by punching holes.
  */
-import { execFile } from 'node:child_process';
-import { watch } from 'node:fs';
+import { fstatSync, watch } from 'node:fs';
 import type { FSWatcher } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import type { FileHandle } from 'node:fs/promises';
-import { promisify } from 'node:util';
 import type { OutputChunk, OutputFile } from '../../../domain/units/provisioner.ts';
+import { runTool } from '../../../lib/tools/run-tool.ts';
 import { type LinePart, LineSplitter } from './line-splitter.ts';
 
-const run = promisify(execFile);
 const READ_BYTES = 64 * 1024;
 const TAIL_BYTES = 256 * 1024;
 const QUIET_MS = 1_000;
@@ -105,7 +103,8 @@ export async function* tailOutput(options: TailOptions): AsyncGenerator<ReadOutp
         if (rest.length > 0) yield chunk(rest);
         if (wasGone) return;
       }
-      await changes.wait(splitter.pending > 0 ? Math.max(QUIET_MS - quietFor, 1) : Infinity);
+      const hasMore = (): boolean => fstatSync(file.fd).size !== position;
+      await changes.wait(splitter.pending > 0 ? Math.max(QUIET_MS - quietFor, 1) : Infinity, hasMore);
     }
   } finally {
     changes.close();
@@ -139,9 +138,11 @@ class Changes {
     this.#wake?.();
   }
 
-  async wait(atMostMs: number): Promise<void> {
-    if (!this.#seen) {
-      const limit = Math.min(atMostMs, this.#pollMs);
+  /** `hasMore` is asked now and then, without a change being told: it costs little, for most units print nothing most of the time. */
+  async wait(atMostMs: number, hasMore: () => boolean): Promise<void> {
+    const until = Date.now() + atMostMs;
+    while (!this.#seen) {
+      const limit = Math.min(until - Date.now(), this.#pollMs);
       await new Promise<void>((resolve) => {
         const timer = setTimeout(resolve, limit);
         this.#wake = () => {
@@ -150,6 +151,7 @@ class Changes {
         };
       });
       this.#wake = null;
+      if (Date.now() >= until || hasMore()) break;
     }
     this.#isUnannounced = !this.#seen;
     this.#seen = false;
@@ -280,5 +282,5 @@ export async function holdRoom(path: string, room: Range): Promise<void> {
 
 async function allocate(path: string, { offset, length }: Range, ...how: string[]): Promise<void> {
   const range = ['--offset', `${offset}`, '--length', `${length}`];
-  await run('fallocate', [...how, '--keep-size', ...range, '--', path], { timeout: 30_000 });
+  await runTool(['fallocate', ...how, '--keep-size', ...range, '--', path], '', 30_000);
 }

@@ -33,8 +33,8 @@ import type { Service } from '../../../networks/networks.ts';
 import { removeTree } from '../../../lib/remove-tree.ts';
 import { probeHttp } from '../http-check.ts';
 import { CodeLayers, writtenBeside } from './code-layers.ts';
-import { dropLaunch, keepLaunch } from './kept-launch.ts';
 import { comebackOf, takeComeback } from './comebacks.ts';
+import { dropLaunch, keepLaunch } from './kept-launch.ts';
 import { linkApps } from './linked-names.ts';
 import { LiveUnit } from './live-unit.ts';
 import { runOneOff } from './one-off.ts';
@@ -44,13 +44,11 @@ import { processSupports } from './process-supports.ts';
 import type { ProcessProvisionerOptions } from './provisioner-options.ts';
 import { reachedServices } from './reached-services.ts';
 import { openShell } from './shell.ts';
-import { openSlug } from './slug.ts';
-import type { Slug } from './slug.ts';
-import { launchUnit, newRecord, startFailure } from './unit-launch.ts';
+import { openSlug, type Slug } from './slug.ts';
+import { launchTurns, launchUnit, newRecord, startFailure } from './unit-launch.ts';
 import { offsetOf, UnitOutputs } from './unit-outputs.ts';
 import { UnitPorts } from './unit-ports.ts';
-import { loadRecord, makeUnitDirectories, unitPaths } from './unit-record.ts';
-import type { UnitPaths, UnitRecord } from './unit-record.ts';
+import { loadRecord, makeUnitDirectories, unitPaths, type UnitPaths, type UnitRecord } from './unit-record.ts';
 import { writtenData } from './written-data.ts';
 
 /** How often units that are not our children are looked at. */
@@ -80,6 +78,7 @@ class ProcessProvisioner implements Provisioner {
   readonly #layers: CodeLayers;
   readonly #units = new Map<string, LiveUnit>();
   readonly #queue = new KeyedQueue();
+  readonly #launches = launchTurns();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #ports: UnitPorts;
   readonly #specs = new Map<string, UnitSpec>();
@@ -96,9 +95,13 @@ class ProcessProvisioner implements Provisioner {
     this.#ports = new UnitPorts({ range: options.portRange ?? null, isOwn: networks, units, sandbox: options.sandbox });
     this.supports = processSupports(options);
     const seemsDead = (unit: LiveUnit): boolean => !unit.seemsWell();
-    const always = (): boolean => true;
     this.#every(LIFE_POLL_MS, seemsDead, (unit) => unit.check());
-    if (!options.sandbox.limits.memory) this.#every(MEMORY_POLL_MS, always, (unit) => unit.checkMemory());
+    if (!options.sandbox.limits.memory)
+      this.#every(
+        MEMORY_POLL_MS,
+        () => true,
+        (unit) => unit.checkMemory(),
+      );
   }
 
   get description(): string {
@@ -152,9 +155,9 @@ class ProcessProvisioner implements Provisioner {
       const unit = existing ?? this.#adopt(paths, { ...record, state: 'dead' });
       await unit.revive();
       await unit.save(record);
-      const services = await this.#servicesOf(spec);
+      const around = { sandbox: this.#sandbox, layers: this.#layers, services: await this.#servicesOf(spec) };
       const { volumes = '' } = this.#options;
-      await launchUnit({ unit, spec, slug, sandbox: this.#sandbox, layers: this.#layers, services, volumes });
+      await this.#launches.run(() => launchUnit({ unit, spec, slug, volumes, ...around }));
     } catch (error) {
       const lines = await this.lastLines(spec.id, QUOTED_LINES);
       const unit = this.#units.get(spec.id);
@@ -303,8 +306,8 @@ class ProcessProvisioner implements Provisioner {
 
   async giveUp(id: string, after: string | null): Promise<boolean> {
     const unit = this.#units.get(id);
-    const give = (of: LiveUnit): Promise<boolean> => this.#outputs.giveUp(of, offsetOf(after));
-    return unit !== undefined && this.#queue.run(`output:${id}`, () => give(unit));
+    if (unit === undefined) return false;
+    return this.#queue.run(`output:${id}`, () => this.#outputs.giveUp(unit, offsetOf(after)));
   }
 
   async lastLines(id: string, count: number): Promise<string[]> {
@@ -322,8 +325,7 @@ class ProcessProvisioner implements Provisioner {
 
   /** What a process beside a unit needs to know. */
   async #beside(spec: UnitSpec): Promise<Beside> {
-    const slug = await this.#slug(spec);
-    const beside = this.#units.get(spec.id);
+    const [slug, beside] = [await this.#slug(spec), this.#units.get(spec.id)];
     const directory = join(this.#options.units, ONE_OFFS);
     const services = await this.#servicesOf(spec);
     const { volumes = '' } = this.#options;
@@ -347,7 +349,6 @@ class ProcessProvisioner implements Provisioner {
 
   async close(): Promise<void> {
     for (const timer of this.#timers) clearTimeout(timer);
-    this.#timers.clear();
     await Promise.all([...this.#units.values()].map((unit) => unit.leave()));
   }
 
@@ -391,9 +392,8 @@ class ProcessProvisioner implements Provisioner {
 
   #every(ms: number, isDue: (unit: LiveUnit) => boolean, work: (unit: LiveUnit) => Promise<void>): void {
     const timer = setInterval(() => {
-      for (const unit of this.#units.values()) {
-        if (isDue(unit)) void bestEffort(this.#options.logger, 'looking after a unit', () => work(unit));
-      }
+      const look = (of: LiveUnit) => bestEffort(this.#options.logger, 'looking after a unit', () => work(of));
+      for (const unit of this.#units.values()) if (isDue(unit)) void look(unit);
     }, ms);
     this.#timers.add(timer.unref());
   }

@@ -39,6 +39,8 @@ const HEALTH_PAUSE_MS = 250;
 const ACCEPT_LOOK_MS = 10;
 const ACCEPT_PAUSE_MS = 50;
 const LOOPBACKS = ['127.0.0.1', '::1'] as const;
+/** So many that wait at one time are looked at as often as can be; where more wait, each is looked at the more rarely. */
+const OFTEN = 4;
 /** How long a listener on another port than PORT is given to be joined by one on PORT, where any port can be served. */
 const OTHER_PORT_GRACE_MS = 1_000;
 
@@ -47,12 +49,23 @@ interface Stop {
   readonly exit?: Omit<UnitExited, 'id'>;
 }
 
+let waiting = 0;
+
+function rarely(ms: number): number {
+  return ms * Math.max(1, waiting / OFTEN);
+}
+
 export async function waitReady(
   unit: Candidate,
   check: ReadyCheck,
   options: { readonly signal: AbortSignal; readonly limits: ReadinessLimits },
 ): Promise<Address | null> {
-  return new Wait(unit, check, options.limits).run(options.signal);
+  waiting += 1;
+  try {
+    return await new Wait(unit, check, options.limits).run(options.signal);
+  } finally {
+    waiting -= 1;
+  }
 }
 
 class Wait {
@@ -115,7 +128,7 @@ class Wait {
     for (;;) {
       const address = await this.#untilListening(port);
       const timeoutMs = Math.max(this.#started + this.#check.timeoutMs - Date.now(), 1);
-      const pauses = { firstLookMs: ACCEPT_LOOK_MS, longestPauseMs: ACCEPT_PAUSE_MS };
+      const pauses = { firstLookMs: rarely(ACCEPT_LOOK_MS), longestPauseMs: rarely(ACCEPT_PAUSE_MS) };
       const probe = { address, timeoutMs, signal, ...pauses, pids: () => this.#unit.pids() };
       const { kind } = await new AcceptCheck().probe(probe);
       await this.#throwIfStopped();
@@ -142,14 +155,14 @@ class Wait {
       }
       const now = Date.now();
       if (now >= inspectAt) {
-        inspectAt = now + INSPECT_EVERY_MS;
+        inspectAt = now + rarely(INSPECT_EVERY_MS);
         this.#listeners = await listenersOf(await this.#unit.pids());
         const other = await this.#otherAddress(now);
         if (other !== null) return other;
         if (this.#other === null) await this.#judgePlaces(port, now);
       }
       if (now >= this.#started + this.#check.timeoutMs) throw await this.#noListener(port, isTaken);
-      await this.#pause(pauseAfter(now - this.#started));
+      await this.#pause(rarely(pauseAfter(now - this.#started)));
     }
   }
 

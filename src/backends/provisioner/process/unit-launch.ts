@@ -1,9 +1,11 @@
 /** Starts the process of one unit. */
 import { closeSync, openSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
 import type { UnitSpec } from '../../../domain/units/provisioner.ts';
 import { Failure } from '../../../domain/failure.ts';
 import { isSimpleCommand } from '../../../lib/shell-argv.ts';
 import { bootId } from '../../../lib/processes.ts';
+import { Turns } from '../../../lib/turns.ts';
 import type { Sandbox, SandboxBind, SandboxProcess, SandboxRequest } from '../../../sandbox/sandbox.ts';
 import type { Service } from '../../../networks/networks.ts';
 import { type CodeLayers, type CodePlace, heldOf } from './code-layers.ts';
@@ -41,6 +43,13 @@ export function newRecord(spec: UnitSpec, slug: Slug, port: number | null, freed
     freed,
     removedAt: null,
   };
+}
+
+/** More launches at one time would only make each of them later, and the last ones too late. */
+const LAUNCHES_PER_PROCESSOR = 4;
+
+export function launchTurns(): Turns {
+  return new Turns(LAUNCHES_PER_PROCESSOR * availableParallelism());
 }
 
 /** From the start on, behind what a unit has printed. */
