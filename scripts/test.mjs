@@ -1,7 +1,8 @@
 /**
  * `npm test`: makes a clone ready, checks the types, runs every test once; arguments go to vitest (for example a path).
  * With TANCHO_TEST_SLOW=1 also what takes long: the files *.long.test.ts, and longer forms of some others.
- * With TANCHO_TEST_CLUSTER=1 the scenarios of vitest.config.ts run once more, in a real Kubernetes cluster on this machine.
+ * With TANCHO_TEST_CLUSTER=1 the scenarios of vitest.config.ts run once more, in a real Kubernetes cluster on this machine; by TANCHO_TEST_END,
+ * in seconds since 1970, they are ended.
  * With TANCHO_TEST_AGAIN=1 the files of a few failures run once more, alone; what then passes is named as unsteady.
  */
 import { spawn } from 'node:child_process';
@@ -12,6 +13,8 @@ import { alone, checkTools, checkTypes, ensureBuilt, ensureInstalled, root, tell
 
 /** More failures than these are no accident. */
 const MOST_AGAIN = 5;
+/** In less nothing is begun in a cluster. */
+const CLUSTER_LEAST_MS = 240_000;
 
 try {
   checkTools();
@@ -30,8 +33,8 @@ const reporters = ['--reporter=default', `--reporter=${join(root, 'scripts', 'te
 // The terminal sends Ctrl-C to vitest too, which then ends by itself.
 process.on('SIGINT', () => {});
 
-/** Answers the counts of each file, and how many errors there were outside of every test. */
-async function runTests(args, env = {}) {
+/** Answers the counts of each file, and how many errors there were outside of every test. Interrupted when `end` comes, if that is not 0. */
+async function runTests(args, env = {}, end = 0) {
   const resultFile = join(folder, 'result.json');
   rmSync(resultFile, { force: true });
   const child = spawn(process.execPath, [vitest, 'run', ...reporters, ...args], {
@@ -46,10 +49,12 @@ async function runTests(args, env = {}) {
     },
     stdio: 'inherit',
   });
+  const timer = end === 0 ? undefined : setTimeout(() => child.kill('SIGINT'), Math.max(0, end - Date.now()));
   const exitCode = await new Promise((resolve) => {
     child.once('error', () => resolve(1));
     child.once('close', (code) => resolve(code ?? 1));
   });
+  clearTimeout(timer);
   try {
     return { exitCode, ...JSON.parse(readFileSync(resultFile, 'utf8')) };
   } catch {
@@ -59,12 +64,12 @@ async function runTests(args, env = {}) {
 }
 
 /** As runTests(), and what failed once more, where that is asked for. */
-async function runSteadily(args, env) {
-  const run = await runTests(args, env);
+async function runSteadily(args, env, end) {
+  const run = await runTests(args, env, end);
   const failed = run.files.filter((file) => file.failed > 0);
   if (process.env.TANCHO_TEST_AGAIN !== '1' || run.unhandled > 0 || failed.length === 0 || failed.length > MOST_AGAIN)
     return run;
-  const again = await runTests(['--no-file-parallelism', ...failed.map(({ file }) => file)], env);
+  const again = await runTests(['--no-file-parallelism', ...failed.map(({ file }) => file)], env, end);
   for (const counts of again.files) {
     const at = run.files.findIndex(({ file }) => file === counts.file);
     if (at < 0) continue;
@@ -74,18 +79,23 @@ async function runSteadily(args, env) {
   return { ...run, exitCode: again.exitCode, unhandled: again.unhandled };
 }
 
-/** A sentence where there can be no cluster. */
+/** A sentence where there can be no cluster, or no time is left for it. */
 async function runInCluster() {
   const { withoutCluster } = await import('../test/cluster/cluster.ts');
   const { buildServers } = await import('../test/cluster/program.ts');
   const missing = withoutCluster();
   if (missing !== '') return missing;
-  const built = await buildServers();
-  return typeof built === 'string' ? built : runSteadily([], { TANCHO_TEST_ENGINE: 'kubernetes' });
+  const end = Number(process.env.TANCHO_TEST_END ?? 0) * 1_000;
+  const left = () => (end === 0 ? Infinity : end - Date.now());
+  if (left() < CLUSTER_LEAST_MS) return 'no time is left for it';
+  const built = await buildServers(left() - CLUSTER_LEAST_MS);
+  if (typeof built === 'string') return built;
+  const run = await runSteadily([], { TANCHO_TEST_ENGINE: 'kubernetes' }, end);
+  return left() > 0 || run.exitCode === 0 ? run : 'it was not at its end when the time was over';
 }
 
 const args = process.argv.slice(2);
-const run = await runSteadily(args, {});
+const run = await runSteadily(args, {}, 0);
 if (process.env.TANCHO_TEST_CLUSTER === '1' && args.length === 0) {
   const inCluster = await runInCluster();
   if (typeof inCluster === 'string')
