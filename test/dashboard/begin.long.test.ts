@@ -18,6 +18,7 @@ afterAll(async () => {
 });
 needsBrowser(() => world);
 
+const SLOW_BYTES_A_SECOND = 8 * 1_024;
 const STYLED = `[...document.styleSheets].some(({ cssRules }) => [...cssRules].every(({ styleSheet }) => styleSheet))`;
 
 const comes = (page: Page): Promise<void> => page.getByRole('heading', { name: 'Sign in' }).waitFor();
@@ -99,6 +100,36 @@ it.each(['begin.js', 'main.js', 'parts/form.js', 'style/base.css'])(
     await context.close();
   },
 );
+
+it('a connection as slow as of an old telephone brings the page, once, and every screen says that it loads', async () => {
+  const { page, context, faults } = await visit(browser);
+  const session = await context.newCDPSession(page);
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', {
+    ...{ offline: false, latency: 300, downloadThroughput: SLOW_BYTES_A_SECOND, uploadThroughput: SLOW_BYTES_A_SECOND },
+  });
+  let visits = 0;
+  page.on('request', (request) => {
+    if (request.isNavigationRequest()) visits += 1;
+  });
+  await page.goto(`${world.apiUrl}/dashboard`, { waitUntil: 'commit' });
+  await page.getByText('Loading').first().waitFor();
+  await comes(page);
+  expect(visits).toBe(1);
+  await page.getByLabel('E-mail').fill(world.adminEmail);
+  await page.getByLabel('Password').fill(world.adminPassword);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.locator('#main h1').waitFor();
+  for (const name of ['Health', 'Audit', 'Your account']) {
+    await page.getByRole('link', { name }).click();
+    await page.locator('#main .waiting').first().waitFor();
+    await page.getByRole('heading', { name, level: 1 }).waitFor();
+    await page.locator('#main .waiting').first().waitFor({ state: 'detached' });
+  }
+  expect(visits).toBe(1);
+  expect(faults).toEqual([]);
+  await context.close();
+});
 
 it('comes by itself when the server stands still while it loads, and goes on later', async () => {
   const { page, context } = await visit(browser);
