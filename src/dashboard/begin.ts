@@ -15,9 +15,11 @@ const SILENT_MS = 20_000;
 
 /** What stands in the page until the program begins. */
 const placeholder = (): Element | null => document.querySelector('#app > .waiting');
-/** A page that was loaded again and still lacks something is not loaded in a hurry. */
-const [visit] = performance.getEntriesByType('navigation') as PerformanceNavigationTiming[];
-let waitMs = visit?.type === 'reload' ? LONGEST_WAIT_MS : FIRST_WAIT_MS;
+/** How often the page was loaded again in a row; the program that begins forgets it. */
+const KEY = 'tancho-begun-again';
+const times = Number(sessionStorage.getItem(KEY) ?? 0);
+/** A page that was loaded again and still lacks something is loaded in less of a hurry each time. */
+let waitMs = Math.min(FIRST_WAIT_MS * 2 ** times, LONGEST_WAIT_MS);
 let isMissing = false;
 let came = 0;
 let lastCameAt = performance.now();
@@ -58,6 +60,7 @@ async function look(): Promise<void> {
   try {
     const { ok } = await fetch(location.href, { cache: 'no-store', signal: AbortSignal.timeout(ANSWER_MS) });
     if (ok) {
+      sessionStorage.setItem(KEY, String(times + 1));
       location.reload();
       waitMs = RELOAD_MS;
     }

@@ -37,6 +37,8 @@ const root = document.getElementById('app');
 if (root !== null) {
   followSystemTheme();
   root.replaceChildren();
+  // See begin.ts.
+  sessionStorage.removeItem('tancho-begun-again');
   followLinks();
   render(<Dashboard />, root);
 }

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useErrorBoundary, useRef, useState } from 'preact/hooks';
 import { isLost, tryAgain } from './api/connection.ts';
 import { viewer } from './api/session.ts';
+import { allIsLoaded, loadAgainSoon } from './load-again.ts';
 import { NAVIGATION } from './navigation.ts';
 import { Empty, Head, Note, Waiting } from './parts/content.tsx';
 import { Confirmation } from './parts/dialog.tsx';
@@ -163,6 +164,7 @@ function CurrentScreen() {
       ({ default: screen }) => {
         if (!isCurrent) return;
         clearTimeout(late);
+        allIsLoaded();
         setFailed(false);
         setShown({ screen, of: route });
       },
@@ -218,8 +220,8 @@ function NotFound() {
   );
 }
 
-/** Modules of another version than this page are not served any more. */
 function Outdated() {
+  useEffect(loadAgainSoon, []);
   return (
     <>
       <Head title="This page has to be loaded again" />

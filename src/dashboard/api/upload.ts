@@ -1,4 +1,5 @@
 /** Sends an archive and says how far it is, which fetch() cannot. The deploy goes on when the page is left. */
+import { counted } from '../data/at-work.ts';
 import { problemOfText, lost, type Problem } from './problem.ts';
 
 interface Sending {
@@ -23,5 +24,5 @@ export function sendArchive(app: string, body: Blob, progress: (sentBytes: numbe
   // Who takes anything is answered with the status of the end, and the deploy does not end with the page.
   request.setRequestHeader('accept', '*/*');
   request.send(body);
-  return { ended };
+  return { ended: counted(ended) };
 }

@@ -2,6 +2,7 @@
 import { signal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { problemOf } from '../api/problem.ts';
+import { counted } from '../data/at-work.ts';
 import { Icon } from './icon.tsx';
 
 interface Task {
@@ -34,7 +35,7 @@ export async function runTask(
     if (text !== '') change(({ lines }) => ({ lines: [...lines, ...text.split('\n')].slice(-MOST_LINES) }));
   };
   try {
-    await work(said);
+    await counted(work(said));
   } catch (thrown) {
     const problem = problemOf(thrown);
     said(problem.message);
