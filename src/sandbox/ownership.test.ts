@@ -20,7 +20,10 @@ if (!isRoot) console.warn('handing over not tested: only root can');
 const UID = 71_234;
 const OTHER = 71_235;
 
-describe.skipIf(!isRoot)('handOver', () => {
+describe.skipIf(!isRoot).each([
+  ['few', 0],
+  ['many', 600],
+])('handOver of %s files', (_, more) => {
   let home = '';
   let code = '';
   beforeEach(() => {
@@ -28,6 +31,7 @@ describe.skipIf(!isRoot)('handOver', () => {
     code = join(home, 'code');
     mkdirSync(join(code, 'inner'), { recursive: true });
     writeFileSync(join(code, 'inner', 'file'), '', { mode: 0o644 });
+    for (let number = 0; number < more; number += 1) writeFileSync(join(code, 'inner', `${number}`), '');
   });
   afterEach(() => rmSync(home, { recursive: true, force: true }));
 

@@ -1,12 +1,15 @@
 /** Hands a directory tree to a tenant, or lets it in. */
 import { isUtf8 } from 'node:buffer';
 import { execFile } from 'node:child_process';
-import { chmod, chown, lchown, lstat, readdir } from 'node:fs/promises';
+import { chmodSync, lchownSync, lstatSync, readdirSync } from 'node:fs';
+import { chmod, chown, lstat, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 const BATCH = 500;
+/** Some milliseconds. */
+const FEW = 500;
 
 /**
  * Everything below `path` becomes the uid's, readable by its owner only. The top changes last, so its owner says whether
@@ -23,19 +26,41 @@ export async function handOver(path: string, uid: number): Promise<void> {
   if (top.isDirectory()) {
     await chown(path, process.getuid?.() ?? 0, process.getgid?.() ?? 0);
     await chmod(path, mode);
-    const { entries, odd } = await inside(path);
-    const batches: string[][] = [];
-    for (let first = 0; first < entries.length; first += BATCH) batches.push(entries.slice(first, first + BATCH));
-    // Modes first: once the files are the tenant's, a link may stand in the place of each.
-    for (const batch of batches) {
-      const kept = await withoutLinks(batch);
-      if (kept.length > 0) await run('chmod', ['-R', 'u+rwX,go-rwx', '--', ...kept]);
-    }
-    for (const batch of batches) await run('chown', ['-R', '-h', '-P', '--', `${uid}:${uid}`, ...batch]);
-    for (const entry of odd) await handOverBytes(entry, uid);
+    // Whoever had it before may still be inside.
+    const few = top.uid === process.getuid?.() ? fewBelow(path) : null;
+    if (few === null) await handOverMany(path, uid);
+    else for (const entry of few) handOverOne(entry, uid);
   }
   await chmod(path, mode);
   await chown(path, uid, uid);
+}
+
+/** Everything below; null where that is much: programs do it beside us then, which take longer to start than a few entries take here. */
+function fewBelow(path: string): Buffer[] | null {
+  const found: Buffer[] = [];
+  const open: Buffer[] = [Buffer.from(path)];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    for (const entry of readdirSync(next, { encoding: 'buffer', withFileTypes: true })) {
+      const child = below(next, entry.name);
+      found.push(child);
+      if (found.length > FEW) return null;
+      if (entry.isDirectory()) open.push(child);
+    }
+  }
+  return found;
+}
+
+async function handOverMany(path: string, uid: number): Promise<void> {
+  const { entries, odd } = await inside(path);
+  const batches: string[][] = [];
+  for (let first = 0; first < entries.length; first += BATCH) batches.push(entries.slice(first, first + BATCH));
+  // Modes first: once the files are the tenant's, a link may stand in the place of each.
+  for (const batch of batches) {
+    const kept = await withoutLinks(batch);
+    if (kept.length > 0) await run('chmod', ['-R', 'u+rwX,go-rwx', '--', ...kept]);
+  }
+  for (const batch of batches) await run('chown', ['-R', '-h', '-P', '--', `${uid}:${uid}`, ...batch]);
+  for (const entry of odd) await handOverBytes(entry, uid);
 }
 
 /** `odd`: what no argument of a program can name, because it is no UTF-8, as names made in another encoding are. */
@@ -55,9 +80,15 @@ async function handOverBytes(path: Buffer, uid: number): Promise<void> {
   if (stats.isDirectory()) {
     for (const name of await readdir(path, { encoding: 'buffer' })) await handOverBytes(below(path, name), uid);
   }
+  handOverOne(path, uid);
+}
+
+/** As handOverBytes(), of one entry. */
+function handOverOne(path: Buffer, uid: number): void {
+  const stats = lstatSync(path);
   const isProgram = stats.isDirectory() || (stats.mode & 0o111) !== 0;
-  if (!stats.isSymbolicLink()) await chmod(path, isProgram ? 0o700 : 0o600);
-  await lchown(path, uid, uid);
+  if (!stats.isSymbolicLink()) chmodSync(path, isProgram ? 0o700 : 0o600);
+  lchownSync(path, uid, uid);
 }
 
 function below(directory: Buffer, name: Buffer): Buffer {

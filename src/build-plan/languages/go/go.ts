@@ -63,8 +63,8 @@ async function plan(files: SourceFiles, asked: Asked): Promise<PlanParts> {
     environment: [
       { name: 'GOPATH', value: '{downloads}/go', scope: 'build' },
       { name: 'GOCACHE', value: '{downloads}/go-build', scope: 'build' },
-      // Modules that may be removed again.
-      { name: 'GOFLAGS', value: '-modcacherw', scope: 'build' },
+      // Modules that may be removed again; and without tables for debuggers, which take a good part of the linking. Panics name lines all the same.
+      { name: 'GOFLAGS', value: '-modcacherw -ldflags=-w', scope: 'build' },
       // The installed one, unless it is too old for the source.
       { name: 'GOTOOLCHAIN', value: 'auto', scope: 'build' },
     ],
