@@ -3,6 +3,7 @@ import { lstat, mkdtemp, readFile, readlink, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, expect, it, type TestContext } from 'vitest';
+import { needlessOf } from '../../src/lib/fewer-rights.ts';
 import { archive, deployArchive } from '../support/archives.ts';
 import { nodeApp } from '../support/git.ts';
 import { until } from '../support/until.ts';
@@ -107,6 +108,8 @@ it('owns what it writes, and nothing of what the server goes by', async (context
     expect([place, uid], mode).toEqual([place, 0]);
     expect(Number.parseInt(mode, 8) & 0o022, place.join('/')).toBe(0);
   }
+  // The server itself keeps of root what it needs.
+  expect(needlessOf(await readFile(`/proc/${one.pid}/status`, 'latin1'))).toEqual([]);
   for (const name of ['edge.sock', 'edge.pid']) {
     const link = path.join(one.home, 'run', name);
     expect((await lstat(link)).isSymbolicLink()).toBe(true);
