@@ -12,7 +12,7 @@ const RETRY_MS = 2_000;
 /** Proxies cut connections on which nothing is sent. */
 const BEAT_MS = 15_000;
 /** Far less than a client may leave unread, so that whoever reads on is never cut off. */
-const PIECE_CHARACTERS = 128 * 1024;
+const PIECE_CHARACTERS = 64 * 1024;
 
 export async function answerEvents(
   stream: ResponseStream,
@@ -27,12 +27,14 @@ export async function answerEvents(
     'x-accel-buffering': 'no',
   });
   stream.write(`retry: ${RETRY_MS}\n\n`);
-  const beat = setInterval(() => stream.write(':\n\n'), BEAT_MS);
+  const beat = setInterval(() => {
+    if (!stream.isBehind) stream.write(':\n\n');
+  }, BEAT_MS);
   try {
     for await (const batch of batches) {
-      for (const text of eventsOf(batch, shape)) {
+      for (const bytes of eventsOf(batch, shape)) {
         if (signal.aborted) return;
-        stream.write(text);
+        stream.write(bytes);
         await stream.drained();
       }
     }

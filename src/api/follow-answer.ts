@@ -5,7 +5,7 @@ import type { Shape } from './shapes/shape.ts';
 import { wordsOnce } from './words-once.ts';
 
 /** Of messages in one array: far less than a client may leave unread, so that whoever reads on is never cut off. */
-const PIECE_CHARACTERS = 128 * 1024;
+const PIECE_CHARACTERS = 64 * 1024;
 
 export async function answerFollow(
   stream: ResponseStream,
@@ -16,9 +16,9 @@ export async function answerFollow(
   stream.start({ 'content-type': 'application/json; charset=utf-8' });
   try {
     for await (const batch of batches) {
-      for (const text of wordsOf(batch, shape)) {
+      for (const bytes of wordsOf(batch, shape)) {
         if (signal.aborted) return;
-        stream.write(text);
+        stream.write(bytes);
         await stream.drained();
       }
     }
@@ -27,7 +27,8 @@ export async function answerFollow(
   }
 }
 
-const wordsOf = wordsOnce(function* (batch, shape) {
+/** Each is an array of entries, on a line of its own. */
+export const wordsOf = wordsOnce(function* (batch, shape) {
   for (const piece of piecesOf(batch)) yield `${JSON.stringify(shape.toWire(piece))}\n`;
 });
 

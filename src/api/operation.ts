@@ -137,8 +137,8 @@ interface OutputOperation extends Declaration {
   handle(context: Context, input: AnyInput, output: CommandOutput): Promise<number>;
 }
 
-/** Answers log entries: an array, or batch after batch for as long as the client listens, as events if it reads those. */
-interface EntriesOperation extends Declaration {
+/** Answers log entries: an array, or batch after batch for as long as the client listens, as events or over a websocket if it asks for that. */
+export interface EntriesOperation extends Declaration {
   readonly answer: 'entries';
   readonly shape: 'logEntries';
   handle(context: Context, input: AnyInput): Promise<readonly LogEntry[] | AsyncIterable<readonly LogEntry[]>>;

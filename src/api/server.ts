@@ -16,7 +16,7 @@ import { cameOverSocket, markOverSocket, markVersioned, requestId } from './inco
 import { closeServer, type Handlers, type Listen, listenOnSocket, listenOnTcp } from './listeners.ts';
 import { markOldest, pathOfOldest } from './oldest.ts';
 import { type Route, routesOf, withoutVersion } from './routes.ts';
-import { shellUpgrades } from './shell-upgrade.ts';
+import { socketUpgrades } from './socket-upgrade.ts';
 import { StandingAnswers } from './standing-answers.ts';
 import { VARIANTS } from './variants.ts';
 
@@ -67,12 +67,12 @@ export async function createApiServer(options: ApiServerOptions): Promise<ApiSer
   const standing = standingAnswers(options);
   const proxies = options.trustedProxies ?? new TrustedProxies([]);
   const app = createApp({ ...options, proxies, routes: ROUTES, calls, standing });
-  const shells = shellUpgrades(ROUTES, calls, { ...options, proxies });
+  const sockets = socketUpgrades(ROUTES, calls, { ...options, proxies });
   const handler: Handlers = {
     request: dispatcher(app, options, standing),
     upgrade(request, socket, head) {
       enterFromBrowser(request);
-      return shells(request, socket, head);
+      return sockets(request, socket, head);
     },
   };
   const local: Handlers = {

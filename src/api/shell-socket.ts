@@ -7,6 +7,7 @@ import type { RawData, WebSocket } from 'ws';
 import type { OpenShell } from '../domain/apps/shells.ts';
 import type { PlatformError } from '../domain/errors.ts';
 import type { Call } from './call.ts';
+import { closeWith, FAULT, GOING_AWAY, NORMAL } from './close-socket.ts';
 import { errorText } from './error-body.ts';
 
 export const SHELL_PROTOCOL = 'tancho.shell.1';
@@ -14,10 +15,6 @@ export const SHELL_PROTOCOL = 'tancho.shell.1';
 /** Output that the client has not taken yet, beyond which the shell is held. */
 const MAX_UNREAD_BYTES = 1024 * 1024;
 const HEARTBEAT_MS = 30_000;
-const CLOSE_MS = 2_000;
-const NORMAL = 1000;
-const GOING_AWAY = 1001;
-const FAULT = 1011;
 
 /** What a shell shows before its websocket is open. */
 export class Buffered {
@@ -125,15 +122,6 @@ export async function refuseShell(client: WebSocket, error: PlatformError): Prom
   client.on('error', () => client.terminate());
   client.send(Buffer.from(`Error: ${errorText(error).replaceAll('\n', '\r\n')}\r\n`), { binary: true });
   await closeWith(client, FAULT, error.code);
-}
-
-async function closeWith(client: WebSocket, code: number, reason: string): Promise<void> {
-  if (client.readyState === client.CLOSED) return;
-  const closed = new Promise<void>((resolve) => client.once('close', () => resolve()));
-  const timer = setTimeout(() => client.terminate(), CLOSE_MS);
-  client.close(code, reason);
-  await closed;
-  clearTimeout(timer);
 }
 
 function parsed(text: string): Readonly<Record<string, unknown>> {

@@ -2,6 +2,7 @@
 import { get, type IncomingMessage } from 'node:http';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { followLog } from '../../src/cli/apps/follow-log.ts';
 import { createClient } from '../../src/client/client.ts';
 import { type DomainApi, startDomainApi } from '../support/domain-api.ts';
@@ -96,6 +97,57 @@ it('over Server-Sent Events, by the id of the last event', async () => {
   expect(cuts).toBeGreaterThan(1);
 });
 
+it('over a websocket, by the cursor of the last entry', async () => {
+  await append(0, 50);
+  const writing = append(50, COUNT);
+  const seen: string[] = [];
+  let after = '';
+  while (seen.length < COUNT) {
+    for (const { Message, Cursor } of await messagesOf(
+      openSocket(`lines=0&source=web&after=${after}`),
+      COUNT - seen.length,
+    )) {
+      seen.push(Message);
+      after = Cursor;
+    }
+  }
+  await writing;
+  expect(seen).toEqual(expected);
+  expect(cuts).toBeGreaterThan(1);
+});
+
+it('over a websocket in the shape of their variant, until the app is gone', async () => {
+  await append(0, 2);
+  for (const [path, fields] of [
+    ['/apps/shop/log', ['Date', 'Message', 'Source', 'AppName', 'Unit', 'Cursor']],
+    ['/b/apps/shop/logs', ['Date', 'Message', 'Source', 'AppName', 'Unit']],
+  ] as const) {
+    const socket = openSocket('lines=2', `${api.baseUrl}${path}`);
+    expect((await messagesOf(socket, 2)).map((entry) => Object.keys(entry))).toEqual([fields, fields]);
+  }
+  const socket = openSocket('lines=2', `${api.baseUrl}/apps/shop/log`);
+  await messagesOf(socket, 2, false);
+  const closed = new Promise<number>((resolve) => socket.once('close', resolve));
+  await fetch(`${api.baseUrl}/apps/shop`, { method: 'DELETE', headers: { authorization: token } });
+  expect(await closed).toBe(1000);
+});
+
+it('over a websocket are refused by an ordinary answer', async () => {
+  for (const [query, authorization, status] of [
+    ['', token, 400],
+    ['lines=1&after=x', token, 400],
+    ['lines=1&until=1m', token, 400],
+    ['lines=1', 'wrong', 401],
+  ] as const) {
+    const socket = openSocket(query, `${api.baseUrl}/apps/shop/log`, authorization);
+    const answer = await new Promise<IncomingMessage>((resolve) =>
+      socket.once('unexpected-response', (_, got) => resolve(got)),
+    );
+    expect(answer.statusCode, query).toBe(status);
+    answer.destroy();
+  }
+});
+
 it('of either variant are events of its own shape, and JSON has the cursor in the union alone', async () => {
   await append(0, 2);
   for (const [path, fields] of [
@@ -121,6 +173,32 @@ it('that ask for what there is not are refused with words', async () => {
     expect([answer.status, answer.headers.get('x-tancho-error')], wrong).toEqual([400, 'input.invalid']);
   }
 });
+
+interface Entry {
+  readonly Message: string;
+  readonly Cursor: string;
+}
+
+function openSocket(query: string, url = `${proxyUrl()}/apps/shop/log`, authorization = token): WebSocket {
+  const socket = new WebSocket(`${url.replace('http', 'ws')}?${query}`, { headers: { authorization } });
+  return socket.on('error', () => {});
+}
+
+/** So many, or fewer where it is closed before. */
+function messagesOf(socket: WebSocket, most: number, isLast = true): Promise<Entry[]> {
+  return new Promise((resolve) => {
+    const found: Entry[] = [];
+    const over = (): void => {
+      resolve(found);
+      if (isLast) socket.terminate();
+    };
+    socket.once('close', over);
+    socket.on('message', (data: Buffer) => {
+      found.push(...(JSON.parse(data.toString()) as Entry[]));
+      if (found.length >= most) over();
+    });
+  });
+}
 
 function openEvents(lastEventId: string, url = `${proxyUrl()}/apps/shop/log`): Promise<IncomingMessage> {
   const headers = { authorization: token, accept: 'text/event-stream', 'last-event-id': lastEventId };

@@ -42,7 +42,7 @@ export interface LogFilter {
   readonly afterSeq?: number;
   /** Only entries before this seq. */
   readonly beforeSeq?: number;
-  /** Ends soon after the messages that were found have so many bytes; absent: no bound. */
+  /** Ends with the message that makes so many bytes full; absent: no bound. */
   readonly mostBytes?: number;
   /** `lines` counts from the oldest that match, not from the newest. */
   readonly oldestFirst?: boolean;

@@ -1,10 +1,14 @@
 /** Following a log: what is there, then every new entry, each once and in order. */
+import { KeyedQueue } from '../../lib/keyed-queue.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
 import type { LogEntry, LogFilter } from './entry.ts';
 import type { LogStore } from './log-store.ts';
-import { read, readAfter } from './read.ts';
+import { beginning, readAfter } from './read.ts';
 import type { Tails } from './tail.ts';
-import { isWanted } from './wanted.ts';
+import { wantedBy } from './wanted.ts';
+
+/** What a follower begins with may be much: one at a time has it in memory. */
+const beginnings = new KeyedQueue();
 
 interface FollowDeps {
   readonly logStore: LogStore;
@@ -36,9 +40,10 @@ export async function* followEntries(
     if (cursor === undefined) {
       // Asked for first: what comes between the two queries is in the second, or after the cursor.
       const newest = await newestSeq(logStore, filter.app);
-      const first = await read(logStore, filter);
-      cursor = Math.max(newest, first.at(-1)?.seq ?? 0);
-      yield first;
+      const first = await beginnings.run('', async () => (signal.aborted ? null : beginning(logStore, filter)));
+      if (first === null) return;
+      cursor = first.goOnAfter ?? Math.max(newest, first.entries.at(-1)?.seq ?? 0);
+      yield first.entries;
     }
     yield* newEntries(deps, { filter, cursor }, over.signal);
   } finally {
@@ -52,7 +57,7 @@ async function* newEntries(
   { filter, cursor: begin }: { readonly filter: LogFilter; readonly cursor: number },
   signal: AbortSignal,
 ): AsyncGenerator<readonly LogEntry[]> {
-  const isOne = isWanted(filter);
+  const wanted = wantedBy(filter);
   let cursor = begin;
   const [tail, leave] = tails.open(filter.app, cursor);
   try {
@@ -61,7 +66,7 @@ async function* newEntries(
       if (signal.aborted || !(await isAllowed())) return;
       // A pattern is looked for by the store, which can do that beside everything else.
       if (chunk !== null && filter.pattern === undefined) {
-        const entries = isOne === null ? chunk.entries : chunk.entries.filter(isOne);
+        const entries = chunk.pick(wanted);
         if (entries.length > 0) yield entries;
         cursor = chunk.upTo;
         continue;

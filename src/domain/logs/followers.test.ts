@@ -81,6 +81,43 @@ it('who reads slowly holds up nobody, and gets every line at its own pace', asyn
   expect(seen).toEqual(ALL);
 });
 
+it('who asks for the same is given the very same batches, so that nothing is kept for each', async () => {
+  const seen = Array.from({ length: 3 }, () => [] as (readonly LogEntry[])[]);
+  for (const [number, batches] of seen.entries()) {
+    const followed = await follow(number);
+    void (async () => {
+      for await (const batch of followed) batches.push(batch);
+    })();
+  }
+  const lines = (): number[] => seen.map((batches) => batches.flat().length);
+  for (const [at, word] of ['begin', 'go'].entries()) {
+    await print([word]);
+    await until(() => lines().every((count) => count === at + 1), { timeoutMs: 60_000, what: 'all to follow' });
+  }
+  const begun = seen.map((batches) => batches.length);
+  for (let batch = 0; batch < BATCHES; batch++) await print(batchOf(batch));
+  await until(() => lines().every((count) => count === ALL.length + 2), { timeoutMs: 60_000, what: 'all lines' });
+  const [first = [], ...others] = seen.map((batches, number) => batches.slice(begun[number]));
+  for (const batches of others) {
+    expect(batches.length).toBe(first.length);
+    batches.forEach((batch, at) => expect(batch).toBe(first[at]));
+  }
+});
+
+it('who begins with much of a log is given it in pages, all of it and in order', async () => {
+  const long = Array.from({ length: 300 }, (_, number) => `${number} ${'x'.repeat(10_000)}`);
+  await print(long);
+  const sizes: number[] = [];
+  const seen: string[] = [];
+  for await (const batch of await follow(0)) {
+    sizes.push(batch.reduce((sum, { message }) => sum + message.length, 0));
+    seen.push(...batch.map(({ message }) => message));
+    if (seen.length >= long.length) break;
+  }
+  expect(seen).toEqual(long);
+  expect(Math.max(...sizes)).toBeLessThan(256 * 1024);
+});
+
 it('what is followed can be removed meanwhile, and what comes after that is seen', async () => {
   const seen: string[] = [];
   void collect(await follow(0), seen);

@@ -1,23 +1,18 @@
 /** The newest entries of the log of one app, read once for all who follow it. Whoever is slow falls out of it and reads the store. */
 import { setTimeout as delay } from 'node:timers/promises';
+import { bytesOf, Chunk } from './chunk.ts';
 import type { LogEntry } from './entry.ts';
 import type { Journal } from './journal.ts';
 import type { LogStore } from './log-store.ts';
 
+/** What is read at one time: little, for each reader who waits until it can be sent holds some of it. */
 const PAGE = 1_000;
+const PAGE_BYTES = 128 * 1024;
 /** What is kept for those who are a little slower than the others. */
 const KEPT_ENTRIES = 20_000;
 const KEPT_BYTES = 4 * 1024 * 1024;
 /** Between two looks at a log that is written all the time: each wakes all who follow it. */
 const PAUSE_MS = 20;
-
-interface Chunk {
-  /** All entries of the app after this seq ... */
-  readonly after: number;
-  /** ... up to this one. */
-  readonly upTo: number;
-  readonly entries: readonly LogEntry[];
-}
 
 interface Waiter {
   readonly resolve: () => void;
@@ -87,6 +82,8 @@ class Tail {
 
   /** What comes next after the seq, as soon as there is something; null: that is no longer here, or the signal has fired. */
   async next(cursor: number, signal: AbortSignal): Promise<Chunk | null> {
+    // Whoever has read on in the store is ahead of a tail that has nothing yet.
+    if (this.#chunks.length === 0 && cursor > this.#to) this.#beginAnew(cursor);
     while (!signal.aborted && cursor >= this.#from) {
       const chunk = this.#chunkAfter(cursor);
       if (chunk !== null) return chunk;
@@ -103,8 +100,7 @@ class Tail {
     const chunk = this.#chunks.find(({ upTo }) => upTo > cursor);
     if (chunk === undefined) return null;
     // The very same for all who are up to date, so that it need be put into words once only.
-    if (chunk.after >= cursor) return chunk;
-    return { ...chunk, after: cursor, entries: chunk.entries.filter(({ seq }) => seq > cursor) };
+    return chunk.after >= cursor ? chunk : chunk.rest(cursor);
   }
 
   async #news(signal: AbortSignal): Promise<void> {
@@ -132,7 +128,10 @@ class Tail {
     void this.#read()
       .then(
         () => this.#tell(({ resolve }) => resolve()),
-        (error: unknown) => this.#tell(({ reject }) => reject(error)),
+        (error: unknown) => {
+          this.#isBehind = true;
+          this.#tell(({ reject }) => reject(error));
+        },
       )
       .finally(() => {
         this.#isReading = false;
@@ -146,19 +145,24 @@ class Tail {
     for (const waiter of waiters) tell(waiter);
   }
 
+  /** One page: the quickest of those who follow has the next one read, so that what is kept goes on at their pace. */
   async #read(): Promise<void> {
     const pause = this.#readAt + PAUSE_MS - performance.now();
     if (pause > 0) await delay(pause);
     this.#isBehind = false;
     const removed = await this.#deps.logStore.removed(this.#app);
     if (removed !== null && removed.seq > this.#to) this.#beginAnew(removed.seq);
-    for (;;) {
-      const page = { app: this.#app, lines: PAGE, oldestFirst: true, afterSeq: this.#to };
-      const entries = await this.#deps.logStore.query(page);
-      this.#add(entries);
-      if (entries.length < PAGE) break;
+    const afterSeq = this.#to;
+    const page = { app: this.#app, lines: PAGE, mostBytes: PAGE_BYTES, oldestFirst: true, afterSeq };
+    const entries = await this.#deps.logStore.query(page);
+    if (this.#to !== afterSeq) {
+      this.#isBehind = true;
+      return;
     }
-    this.#readAt = performance.now();
+    const isAll = entries.length < PAGE && bytesOf(entries) < PAGE_BYTES;
+    this.#add(entries);
+    if (isAll) this.#readAt = performance.now();
+    else this.#isBehind = true;
   }
 
   #beginAnew(seq: number): void {
@@ -169,20 +173,17 @@ class Tail {
   #add(entries: readonly LogEntry[]): void {
     const upTo = entries.at(-1)?.seq;
     if (upTo === undefined) return;
-    this.#chunks.push({ after: this.#to, upTo, entries });
+    const chunk = new Chunk(this.#to, upTo, entries);
+    this.#chunks.push(chunk);
     this.#to = upTo;
     this.#entries += entries.length;
-    this.#bytes += bytesOf(entries);
+    this.#bytes += chunk.bytes;
     while (this.#entries > KEPT_ENTRIES || this.#bytes > KEPT_BYTES) {
       const oldest = this.#chunks.shift();
       if (oldest === undefined) return;
       this.#from = oldest.upTo;
       this.#entries -= oldest.entries.length;
-      this.#bytes -= bytesOf(oldest.entries);
+      this.#bytes -= oldest.bytes;
     }
   }
-}
-
-function bytesOf(entries: readonly LogEntry[]): number {
-  return entries.reduce((sum, { message }) => sum + message.length, 0);
 }

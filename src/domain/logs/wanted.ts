@@ -19,13 +19,23 @@ export function isWantedOrigin(filter: LogFilter): (origin: Origin) => boolean {
   };
 }
 
-/** By everything but a pattern, which takes longer. Null: every entry is. */
-export function isWanted(filter: LogFilter): ((entry: LogEntry) => boolean) | null {
+/** What a reader wants of what comes. */
+export interface Wanted {
+  /** The same for all who want the same. */
+  readonly key: string;
+  /** Null: every entry is wanted. */
+  readonly isOne: ((entry: LogEntry) => boolean) | null;
+}
+
+/** By everything but a pattern, which takes longer. */
+export function wantedBy(filter: LogFilter): Wanted {
   const { source, unit, process, releases, since, contains } = filter;
-  if ([source, unit, process, releases, since, contains].every((one) => one === undefined)) return null;
+  const asked = [source, unit, process, releases, since, contains];
+  if (asked.every((one) => one === undefined)) return { key: '', isOne: null };
   const isOf = isWantedOrigin(filter);
-  return (entry) =>
+  const isOne = (entry: LogEntry): boolean =>
     isOf(entry) &&
     (since === undefined || entry.at >= since) &&
     (contains === undefined || entry.message.toLowerCase().includes(contains));
+  return { key: JSON.stringify(asked), isOne };
 }

@@ -139,7 +139,7 @@ class Walk {
     const found = await packedRows(this.#scope, this.#filter.app, firstSeqs);
     const there = firstSeqs.findIndex((first) => !found.has(first));
     const rows = (there < 0 ? firstSeqs : firstSeqs.slice(0, there)).flatMap((first) => found.get(first) ?? []);
-    const span = { after: this.#after, before: this.#before, limit: this.#lines };
+    const span = { after: this.#after, before: this.#before, limit: this.#lines, bytes: this.#bytes };
     const isHere = this.#here > 0;
     this.#here -= group.reduce((sum, { bytes }) => sum + bytes, 0);
     const entries = isHere ? this.#lookHere(rows, span) : this.#lookElsewhere(rows, span);
@@ -168,7 +168,7 @@ class Walk {
     if (looked === undefined) return true;
     for (const [at, entries] of (await looked.entries).entries()) {
       for (const entry of entries) {
-        if (this.#lines <= 0) return true;
+        if (this.#lines <= 0 || this.#bytes <= 0) return true;
         this.found.push(entry);
         this.#lines -= 1;
         this.#bytes -= entry.message.length;

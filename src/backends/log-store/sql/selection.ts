@@ -23,7 +23,7 @@ export class Selection {
     return contains === undefined || filter === undefined || mayContain(filter, contains);
   }
 
-  /** At most `limit` entries with a seq between the two, from the oldest on, or from the newest back. */
+  /** At most `limit` entries with a seq between the two, no more once they have so many bytes, from the oldest on, or from the newest back. */
   entries(block: OpenBlock, streams: readonly Stream[], span: Span): LogEntry[] {
     const { app, oldestFirst } = this.#filter;
     const candidates = this.#candidates(block);
@@ -32,12 +32,15 @@ export class Selection {
     const found: LogEntry[] = [];
     const { seqs, origins } = block.places;
     const length = candidates?.length ?? seqs.length;
-    for (let step = 0; step < length && found.length < span.limit; step++) {
+    let left = span.bytes;
+    for (let step = 0; step < length && found.length < span.limit && left > 0; step++) {
       const number = oldestFirst === true ? step : length - 1 - step;
       const place = candidates === null ? number : (candidates[number] ?? 0);
       if (areWanted[origins[place] ?? 0] !== true || !this.#isWithin(block, place, span)) continue;
       if (this.#finder !== null && !this.#finder.matches(messageAt(block, place))) continue;
-      found.push(entryAt(app, block, streams, place));
+      const entry = entryAt(app, block, streams, place);
+      found.push(entry);
+      left -= entry.message.length;
     }
     return found;
   }
@@ -92,4 +95,6 @@ export interface Span {
   readonly after: number;
   readonly before: number;
   readonly limit: number;
+  /** Of messages. */
+  readonly bytes: number;
 }

@@ -125,14 +125,15 @@ export const sealingCases: LogStoreCases = {
     expect(await reading).toEqual(stored);
   },
 
-  'ends soon after so many bytes': async (store) => {
+  'ends with the message that makes so many bytes full': async (store) => {
     const stored = await much(store);
-    const [one] = await store.query({ app: 'shop', lines: 0, mostBytes: 1 });
-    expect(stored).toContainEqual(one);
+    expect(await store.query({ app: 'shop', lines: 0, mostBytes: 1 })).toEqual(stored.slice(-1));
+    expect(await store.query({ app: 'shop', lines: 0, mostBytes: 1, oldestFirst: true })).toEqual(stored.slice(0, 1));
     const some = await store.query({ app: 'shop', lines: 0, mostBytes: 600_000, oldestFirst: true });
     expect(some).toEqual(stored.slice(0, some.length));
     const bytes = some.reduce((sum, { message }) => sum + message.length, 0);
     expect(bytes).toBeGreaterThanOrEqual(600_000);
+    expect(bytes - (some.at(-1)?.message.length ?? 0)).toBeLessThan(600_000);
     expect(some.length).toBeLessThan(stored.length);
   },
 

@@ -1,5 +1,5 @@
 /**
- * Requests that become a shell: the same access as every other operation, but outside of http/, which knows nothing of
+ * Requests that become a websocket, a shell or a log that is followed: the same access as every other operation, but outside of http/, which knows nothing of
  * websockets. Everything else that wants another protocol is left to be answered in plain HTTP.
  */
 import type { IncomingMessage } from 'node:http';
@@ -17,13 +17,14 @@ import { admit, identify, refuseCrossSite } from './caller.ts';
 import { cameFromBrowser, demandOwnPage } from './dashboard/browser-door.ts';
 import { errorAnswer } from './error-body.ts';
 import { addressOf } from './incoming.ts';
-import type { ShellOperation } from './operation.ts';
+import { LogSocket } from './log-socket.ts';
+import type { EntriesOperation, ShellOperation } from './operation.ts';
 import { recordRefusals } from './refused.ts';
 import { paramsOf, type Route, withoutVersion } from './routes.ts';
 import { Buffered, refuseShell, SHELL_PROTOCOL, ShellSocket } from './shell-socket.ts';
 import { STATUS } from './status.ts';
 
-interface ShellUpgradeOptions {
+interface SocketUpgradeOptions {
   readonly useCases: UseCases;
   readonly version: string;
   readonly logger: Logger;
@@ -35,12 +36,12 @@ const MAX_MESSAGE_BYTES = 1024 * 1024;
 
 interface Asked {
   readonly route: Route;
-  readonly operation: ShellOperation;
+  readonly operation: ShellOperation | EntriesOperation;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Readonly<Record<string, string>>;
 }
 
-export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, options: ShellUpgradeOptions) {
+export function socketUpgrades(routes: readonly Route[], calls: Set<Call>, options: SocketUpgradeOptions) {
   let sockets: WebSocketServer | null = null;
   return (request: IncomingMessage, socket: Duplex, head: Buffer): boolean => {
     const asked = askedFor(routes, request);
@@ -55,9 +56,9 @@ export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, option
       calls.delete(call);
       call.giveUp();
     });
-    // Loaded before anything is begun, and not at the start: most servers see no shell for long.
+    // Loaded before anything is begun, and not at the start: most servers see none for long.
     const served = import('ws').then(({ WebSocketServer }) => {
-      const server = (sockets ??= shellSockets(WebSocketServer));
+      const server = (sockets ??= socketServer(WebSocketServer));
       const upgrade = (): Promise<WebSocket> =>
         new Promise((resolve) => server.handleUpgrade(request, socket, head, (client) => resolve(client)));
       return serve(asked, call, { ...options, request, upgrade });
@@ -70,7 +71,7 @@ export function shellUpgrades(routes: readonly Route[], calls: Set<Call>, option
   };
 }
 
-function shellSockets(Sockets: typeof WebSocketServer): WebSocketServer {
+function socketServer(Sockets: typeof WebSocketServer): WebSocketServer {
   return new Sockets({
     noServer: true,
     maxPayload: MAX_MESSAGE_BYTES,
@@ -79,7 +80,7 @@ function shellSockets(Sockets: typeof WebSocketServer): WebSocketServer {
   });
 }
 
-/** Null for what is no request for a shell. */
+/** Null for what is no request for one of them. */
 function askedFor(routes: readonly Route[], request: IncomingMessage): Asked | null {
   if (request.method !== 'GET' || request.headers.upgrade?.toLowerCase() !== 'websocket') return null;
   if (!URL.canParse(request.url ?? '', 'http://localhost')) return null;
@@ -87,7 +88,7 @@ function askedFor(routes: readonly Route[], request: IncomingMessage): Asked | n
   const parts = withoutVersion(url.pathname).replace(/\/$/, '').split('/');
   for (const route of routes) {
     const { operation } = route;
-    if (operation.answer !== 'shell') continue;
+    if (operation.answer !== 'shell' && operation.answer !== 'entries') continue;
     const found = paramsOf(route, parts);
     if (found === null) continue;
     const params = Object.fromEntries(Object.entries(found).map(([name, text]) => [name, decoded(text)]));
@@ -104,21 +105,47 @@ function decoded(part: string): string {
   }
 }
 
-interface Serving extends ShellUpgradeOptions {
+interface Serving extends SocketUpgradeOptions {
   readonly request: IncomingMessage;
   readonly upgrade: () => Promise<WebSocket>;
 }
 
-/** Resolves when the shell has ended. Rejects with what is to be answered with a status. */
-async function serve(asked: Asked, call: Call, { request, upgrade, ...options }: Serving): Promise<void> {
-  const { useCases, version, ready } = options;
+/** Resolves when the socket is closed. Rejects with what is to be answered with a status. */
+async function serve(asked: Asked, call: Call, serving: Serving): Promise<void> {
+  const { useCases, version, ready, request } = serving;
   const { headers } = request;
   refuseCrossSite(headers['sec-fetch-site']);
   demandOwnPage(request);
   call.caller = await identify(useCases.users, headers.authorization, call.address);
-  admit(call.caller, asked.operation.access);
+  const { operation } = asked;
+  admit(call.caller, operation.access);
   const context = new CallContext(call, useCases, { version, ready });
-  const { operation, params, query } = asked;
+  if (operation.answer === 'shell') await serveShell(operation, { asked, context, call }, serving);
+  else await serveLog(operation, { asked, context, call }, serving);
+}
+
+interface Admitted {
+  readonly asked: Asked;
+  readonly context: CallContext;
+  readonly call: Call;
+}
+
+async function serveLog(
+  operation: EntriesOperation,
+  { asked: { route, params, query }, context, call }: Admitted,
+  { upgrade }: Serving,
+): Promise<void> {
+  const batches = await operation.handle(context, { params, query: { ...query, follow: '1' }, body: undefined });
+  if (!(Symbol.asyncIterator in batches))
+    throw new Error('What is asked to follow a log is answered with one that goes on.');
+  await new LogSocket(await upgrade(), call).carry(batches, route.variant.shapes[operation.shape]);
+}
+
+async function serveShell(
+  operation: ShellOperation,
+  { asked: { params, query }, context, call }: Admitted,
+  { request, upgrade }: Serving,
+): Promise<void> {
   const output = new Buffered();
   let shell;
   try {
