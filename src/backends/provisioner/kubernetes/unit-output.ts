@@ -141,10 +141,13 @@ function soon(): Promise<null> {
 export class LastWords {
   #lines: LogLine[] = [];
   #bytes = 0;
+  /** Of lines and of the end: one that comes while a reader is busy wakes nobody. */
+  #changes = 0;
   isComplete = false;
   readonly #waiters = new Waiters();
 
   add(line: LogLine): void {
+    this.#changes += 1;
     this.#lines.push(line);
     this.#bytes += line.text.length;
     while (this.#bytes > MAX_LAST_BYTES) this.#bytes -= this.#lines.shift()?.text.length ?? 0;
@@ -152,6 +155,7 @@ export class LastWords {
   }
 
   complete(): void {
+    this.#changes += 1;
     this.isComplete = true;
     this.#waiters.wake();
   }
@@ -171,13 +175,13 @@ export class LastWords {
   async *read(after: After, signal: AbortSignal): AsyncGenerator<OutputLine> {
     while (!signal.aborted) {
       after.rewind();
-      const isLast = this.isComplete;
+      const [isLast, seen] = [this.isComplete, this.#changes];
       for (const line of [...this.#lines]) {
         const fresh = after.take(line);
         if (fresh !== null) yield fresh;
       }
       if (isLast) return;
-      if (!this.isComplete) await this.#waiters.next(signal);
+      if (this.#changes === seen) await this.#waiters.next(signal);
     }
   }
 }
