@@ -12,6 +12,19 @@ describe('a row', () => {
 });
 
 describe('the table', () => {
+  it('says beside a figure what is promised of it, and that it is missed', () => {
+    const [kept, missed] = [20, 19].map((most) => rowOf('push', { ...quick, most }));
+    const plain = rowOf('push', { ...quick, what: 'plain' });
+    expect(table([kept, missed, plain].filter((row) => row !== undefined)).split('\n')).toEqual([
+      '         median   min   max      n  floor  x floor  floor is  promised',
+      '',
+      'push',
+      '  quick    20.0  10.0  30.0  ms  3                            <= 20',
+      '  quick    20.0  10.0  30.0  ms  3                            <= 19: MISSED',
+      '  plain    20.0  10.0  30.0  ms  3',
+    ]);
+  });
+
   it('is aligned, with a line before each measure', () => {
     const rows = [rowOf('push', quick), rowOf('edge', { what: 'requests', unit: 'req/s', samples: [12_345.6] })];
     expect(table(rows).split('\n')).toEqual(

@@ -9,6 +9,8 @@ export interface Figure {
   readonly samples: readonly number[];
   /** Measured in the same run: what would be needed without the platform. */
   readonly floor?: { readonly what: string; readonly samples: readonly number[] };
+  /** What is promised of the median: no more than this. */
+  readonly most?: number;
 }
 
 export interface Row extends Summary {
@@ -16,20 +18,24 @@ export interface Row extends Summary {
   readonly what: string;
   readonly unit: Unit;
   readonly floor: (Summary & { readonly what: string; readonly ratio: number }) | null;
+  /** Null: nothing is promised. */
+  readonly most: number | null;
 }
 
-export function rowOf(measure: string, { what, unit, samples, floor }: Figure): Row {
+export function rowOf(measure: string, { what, unit, samples, floor, most: promisedMost }: Figure): Row {
   const own = summary(samples);
-  if (floor === undefined) return { measure, what, unit, ...own, floor: null };
+  const most = promisedMost ?? null;
+  if (floor === undefined) return { measure, what, unit, ...own, floor: null, most };
   const below = summary(floor.samples);
-  return { measure, what, unit, ...own, floor: { what: floor.what, ...below, ratio: own.median / below.median } };
+  return { measure, what, unit, ...own, most, floor: { what: floor.what, ...below, ratio: own.median / below.median } };
 }
 
 const HEAD = ['', 'median', 'min', 'max', '', 'n', 'floor', 'x floor', 'floor is'];
-const LEFT = new Set([0, 4, 8]);
+const LEFT = new Set([0, 4, 8, 9]);
 
 export function table(rows: readonly Row[]): string {
-  const lines: string[][] = [HEAD];
+  const head = rows.some(({ most }) => most !== null) ? [...HEAD, 'promised'] : HEAD;
+  const lines: string[][] = [head];
   let measure = '';
   for (const row of rows) {
     if (row.measure !== measure) lines.push([], [row.measure]);
@@ -37,13 +43,22 @@ export function table(rows: readonly Row[]): string {
     const { what, unit, n, floor } = row;
     const figures = [row.median, row.min, row.max].map(shown);
     const beside = floor === null ? [] : [shown(floor.median), floor.ratio.toFixed(2), floor.what];
-    lines.push([`  ${what}`, ...figures, unit, String(n), ...beside]);
+    const line = [`  ${what}`, ...figures, unit, String(n), ...beside];
+    lines.push(row.most === null ? line : [...padded(line), promised(row.median, row.most)]);
   }
   const full = lines.filter((line) => line.length > 1);
-  const widths = HEAD.map((_, column) => Math.max(...full.map((line) => line[column]?.length ?? 0)));
+  const widths = head.map((_, column) => Math.max(...full.map((line) => line[column]?.length ?? 0)));
   const pad = (cell: string, column: number): string =>
     LEFT.has(column) ? cell.padEnd(widths[column] ?? 0) : cell.padStart(widths[column] ?? 0);
   return lines.map((line) => (line.length > 1 ? line.map(pad).join('  ').trimEnd() : line.join(''))).join('\n');
+}
+
+function padded(line: readonly string[]): string[] {
+  return HEAD.map((_, column) => line[column] ?? '');
+}
+
+function promised(median: number, most: number): string {
+  return median <= most ? `<= ${most}` : `<= ${most}: MISSED`;
 }
 
 /** Three digits that count. */

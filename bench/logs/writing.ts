@@ -68,10 +68,10 @@ async function measure(bench: Bench, { world, store, printing, areKills }: Run):
   const used = (await cpuMs(world.pid)) - usedBefore;
   const found = await judge(store, newest?.seq ?? 0, printing);
   const what = areKills ? `${kills} kills of control` : `${LINES_A_SECOND} lines/s for ${SECONDS} s`;
-  const one = (name: string, unit: 'lines' | 'lines/s' | 'ms', value: number): void =>
-    bench.publish({ what: `${what}: ${name}`, unit, samples: [value] });
-  one('missing', 'lines', found.missing);
-  one('doubled', 'lines', found.doubled);
+  const one = (name: string, unit: 'lines' | 'lines/s' | 'ms', value: number, most?: number): void =>
+    bench.publish({ what: `${what}: ${name}`, unit, samples: [value], ...(most !== undefined && { most }) });
+  one('missing', 'lines', found.missing, 0);
+  one('doubled', 'lines', found.doubled, 0);
   one('said to be missing', 'lines', found.inGaps);
   one('stored', 'lines/s', found.lines / ((stored - at) / 1_000));
   one('last line stored after the end', 'ms', stored - end);
