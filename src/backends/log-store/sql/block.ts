@@ -35,11 +35,19 @@ interface Places {
 export class OpenBlock {
   readonly text: Buffer;
   readonly #head: Buffer;
+  /** What both lie in, where it is nobody else's. */
+  readonly #own: ArrayBufferLike | null;
   #places: Places | null = null;
 
-  constructor(head: Buffer, text: Buffer) {
+  constructor(head: Buffer, text: Buffer, own: ArrayBufferLike | null) {
     this.#head = head;
     this.text = text;
+    this.#own = own;
+  }
+
+  /** To be called when nothing of it is wanted any more: the collector takes little notice of what lies outside of its heap. */
+  letGo(): void {
+    if (this.#own !== null && this.#own.byteLength > LARGE_BYTES) letGo(this.#own);
   }
 
   get places(): Places {
@@ -65,6 +73,10 @@ const NEWLINE = 10;
 const FAST = { params: { [constants.ZSTD_c_compressionLevel]: 1 } };
 /** Less is not worth the while. */
 const LEAST_PACKED_BYTES = 512;
+/** Of memory that is given back at once. */
+const LARGE_BYTES = 16 * 1024;
+/** Of most sealed blocks. */
+const UNPACKED_BYTES = 512 * 1024;
 /** An answer of zstd that would be longer comes from no block of ours. */
 const MAX_BYTES = 256 * 1024 * 1024;
 
@@ -105,13 +117,22 @@ export function packBlock(entries: readonly LogEntry[]): Block {
   };
 }
 
-/** `atOnceBytes`: about what it unpacks to, where that is much; it then takes less time and memory. */
-export function openBlock(bytes: Uint8Array, atOnceBytes?: number): OpenBlock {
+export function openBlock(bytes: Uint8Array): OpenBlock {
   const stored = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const size = { maxOutputLength: MAX_BYTES, ...(atOnceBytes !== undefined && { chunkSize: atOnceBytes }) };
-  const whole = stored[0] === ZSTD ? zstdDecompressSync(stored.subarray(1), size) : stored.subarray(1);
+  const isPacked = stored[0] === ZSTD;
+  // In one piece if it can be, which takes less time and memory.
+  const size = {
+    maxOutputLength: MAX_BYTES,
+    chunkSize: Math.min(Math.max(8 * stored.length, LARGE_BYTES), UNPACKED_BYTES),
+  };
+  const whole = isPacked ? zstdDecompressSync(stored.subarray(1), size) : stored.subarray(1);
   const headEnd = 4 + whole.readUInt32LE(0);
-  return new OpenBlock(whole.subarray(4, headEnd), whole.subarray(headEnd));
+  return new OpenBlock(whole.subarray(4, headEnd), whole.subarray(headEnd), isPacked ? whole.buffer : null);
+}
+
+/** Of memory that is nobody else's; what is shared by small buffers of Node is left alone. */
+export function letGo(buffer: ArrayBufferLike): void {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength !== Buffer.poolSize) buffer.transfer(0);
 }
 
 function placesOf(head: Head): Places {

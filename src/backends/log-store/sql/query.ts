@@ -3,7 +3,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { LogEntry, LogFilter } from '../../../domain/logs/entry.ts';
 import type { Searched } from '../../../domain/logs/log-store.ts';
 import { type BlockRow, type PackedRow, packedRows, ROW_COLUMNS, streamsOf } from './block-rows.ts';
-import { openBlock } from './block.ts';
+import { letGo, openBlock } from './block.ts';
 import type { LogScope } from './schema.ts';
 import type { Finder } from './search/finder.ts';
 import type { SearchThreads } from './search/search-threads.ts';
@@ -98,6 +98,7 @@ class Walk {
   async goOn(): Promise<boolean> {
     const rows = await rowsOf(this.#scope, this.#filter, this.#after, this.#before);
     const wanted = rows.filter((row) => this.#selection.mayHave(streamsOf(row), row.filter));
+    for (const { filter } of rows) if (filter !== undefined) letGoAlone(filter);
     const ahead: Looked[] = [];
     try {
       for (const group of groups(wanted, this.#lines)) {
@@ -151,7 +152,10 @@ class Walk {
     await letOthersGoOn();
     let left = span.limit;
     return rows.map((row) => {
-      const entries = this.#selection.entries(openBlock(row.packed), streamsOf(row), { ...span, limit: left });
+      const block = openBlock(row.packed);
+      const entries = this.#selection.entries(block, streamsOf(row), { ...span, limit: left });
+      block.letGo();
+      letGoAlone(row.packed);
       left -= entries.length;
       return entries;
     });
@@ -206,8 +210,16 @@ function isOutOfMemory(error: unknown): boolean {
 /** In memory of its own, which can be given to a thread. */
 function alone(bytes: Uint8Array): Uint8Array<ArrayBuffer> {
   const { buffer } = bytes;
-  const isAlone = buffer instanceof ArrayBuffer && buffer.byteLength === bytes.byteLength;
-  return new Uint8Array(isAlone ? buffer : bytes);
+  return new Uint8Array(isAlone(bytes) && buffer instanceof ArrayBuffer ? buffer : bytes);
+}
+
+/** What nobody wants any more, see OpenBlock.letGo(). */
+function letGoAlone(bytes: Uint8Array): void {
+  if (isAlone(bytes)) letGo(bytes.buffer);
+}
+
+function isAlone({ buffer, byteLength }: Uint8Array): boolean {
+  return buffer.byteLength === byteLength;
 }
 
 async function rowsOf({ db }: LogScope, filter: LogFilter, after: number, before: number): Promise<FoundRow[]> {

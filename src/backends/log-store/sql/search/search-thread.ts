@@ -1,13 +1,9 @@
 /** The program of a thread that searches: blocks come in, entries go out. */
 import { parentPort } from 'node:worker_threads';
-import { openBlock, type Stream } from '../block.ts';
+import { letGo, openBlock, type Stream } from '../block.ts';
 import { Selection } from '../selection.ts';
 import { type Finder, finderOf } from './finder.ts';
 import type { SearchJob, SearchResult } from './search-job.ts';
-
-/** What is packed to more than this unpacks to some hundreds of kilobytes: those of a sealed block. */
-const LARGE_BYTES = 16 * 1024;
-const UNPACKED_BYTES = 512 * 1024;
 
 /** Compiled once for all blocks of one search. */
 let known: { readonly key: string; readonly finder: Promise<Finder | null> } | null = null;
@@ -24,18 +20,13 @@ async function search({ filter, isSafe, span, blocks }: SearchJob): Promise<Sear
   const selection = new Selection(filter, await known.finder);
   let left = span.limit;
   const entries = blocks.map(({ streams, packed }) => {
-    const block = openBlock(packed, packed.length > LARGE_BYTES ? UNPACKED_BYTES : undefined);
+    const block = openBlock(packed);
     const found = selection.entries(block, JSON.parse(streams) as Stream[], { ...span, limit: left });
     left -= found.length;
-    // Not left to the collector, which takes little notice of what lies outside of its heap.
-    letGo(packed);
-    letGo(block.text);
+    block.letGo();
+    // It was given to this thread alone.
+    letGo(packed.buffer);
     return found;
   });
   return { entries };
-}
-
-/** Small ones share their memory with others. */
-function letGo({ buffer }: Uint8Array): void {
-  if (buffer instanceof ArrayBuffer && buffer.byteLength > LARGE_BYTES) buffer.transfer(0);
 }
