@@ -63,6 +63,7 @@ export async function startDaemon(config: Config, options: { version: string }):
       ownPorts: () => [...ownPorts],
       keeper,
       programDir: import.meta.dirname,
+      version: options.version,
     });
     try {
       const { logger, close: closeLog } = log;
@@ -182,6 +183,7 @@ function createDuties(domain: Domain, { router }: Backends): { start(): Promise<
       domain.parts.webhookDeliveries.start();
       domain.parts.auditLog.start();
       domain.parts.alertWatch.start();
+      domain.parts.backupMaker.start();
       stops = [repeatedly(PRUNE_EVERY_MS, () => domain.pruneLogs()), domain.startRetention()];
     },
     async stop() {

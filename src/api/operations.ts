@@ -39,6 +39,7 @@ import { registryOperations } from './operations/registries.ts';
 import { volumeOperations } from './operations/volumes.ts';
 import { browserSessionOperations } from './operations/browser-session.ts';
 import { alertOperations } from './operations/alerts.ts';
+import { backupOperations } from './operations/backups.ts';
 import { webhookOperations } from './operations/webhooks.ts';
 import { userOperations } from './operations/users.ts';
 
@@ -51,6 +52,7 @@ export const OPERATIONS: readonly Operation[] = [
   ...drainOperations,
   ...webhookOperations,
   ...alertOperations,
+  ...backupOperations,
   ...diagnosisOperations,
   ...metricOperations,
   ...appSwapOperations,

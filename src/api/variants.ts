@@ -37,6 +37,7 @@ import { edgeSettings } from './shapes/edge-settings.ts';
 import { drain, drains, drainTest } from './shapes/drain.ts';
 import { volume, volumes } from './shapes/volume.ts';
 import * as alert from './shapes/alert.ts';
+import { backups } from './shapes/backup.ts';
 import * as webhook from './shapes/webhook.ts';
 
 const SAME = {
@@ -71,6 +72,7 @@ const SAME = {
   edgeSettings,
   ...webhook,
   ...alert,
+  backups,
   disk,
   health,
   quota,

@@ -8,6 +8,7 @@ import type { ArtifactStore } from '../domain/artifacts/artifact-store.ts';
 import type { ImageRegistry } from '../domain/artifacts/image-registry.ts';
 import type { ArchiveSource } from '../domain/deploys/archive-source.ts';
 import { type News, NO_NEWS } from '../domain/controls/news.ts';
+import type { BackupStore } from '../domain/backups/backup-store.ts';
 import type { Builder } from '../domain/deploys/builder.ts';
 import type { ImageSource } from '../domain/deploys/image-source.ts';
 import type { DrainSender } from '../domain/drains/drain-sender.ts';
@@ -83,6 +84,8 @@ export interface Backends {
   readonly externalHealers: ExternalHealers;
   readonly drainSender: DrainSender;
   readonly webhookSender: WebhookSender;
+  /** Null: no backups are made. */
+  readonly backupStore: BackupStore | null;
   /** Null: metrics are sent nowhere. */
   readonly metricsSender: MetricsSender | null;
   readonly probe: Probe;
@@ -97,6 +100,8 @@ export interface Backends {
 }
 
 interface BackendOptions {
+  /** Of this program. */
+  readonly version: string;
   readonly logger: Logger;
   /** Text of the git hook that makes a push a deploy. */
   readonly preReceive: string;
@@ -173,7 +178,7 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
     const mailer = openMailer(config, home('mail'), logger);
     const outward = outwardBackends(config, addresses, logger);
     const metricsSender = await openMetricsSender(config, addresses);
-    const sent = { mailer, metricsSender };
+    const sent = { mailer, metricsSender, backupStore: await openBackupStore(config, options.version) };
     return { ...stores, ...engine, ...router, ...gitHost, ...sent, artifacts, ...images, ...outward, close };
   } catch (error) {
     await Promise.allSettled(opening);
@@ -320,6 +325,14 @@ async function openMetricsSender(
   if (url === null) return null;
   const { createOtlpSender } = await import('./metrics-sender/otlp/otlp-sender.ts');
   return createOtlpSender({ url, headers, guard: createAddressGuard(addresses) });
+}
+
+async function openBackupStore(config: Config, version: string): Promise<BackupStore | null> {
+  const { home, backupDirectory: directory, backupKeep: keep, databaseUrl } = config;
+  if (directory === null) return null;
+  const { createDirectoryBackups } = await import('./backup-store/directory/directory-backups.ts');
+  const databases = databaseUrl === null ? ['tancho.db', 'logs.db'] : [];
+  return createDirectoryBackups({ home, directory, keep, version, databases });
 }
 
 type DatabasePlace =

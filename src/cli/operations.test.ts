@@ -51,6 +51,7 @@ const LOCAL = [
   'provider',
   'server',
   'server stop',
+  'server restore',
   'server status',
   'version',
 ];
@@ -89,6 +90,8 @@ const MORE: readonly (readonly string[])[] = [
   ['user', 'admin', 'ann@example.com', '--revoke'],
   ['app', 'update', 'shop', '--plan', 'p'],
   ['app', 'token-revoke', 'shop', '--id', 'i'],
+  ['server', 'backup'],
+  ['server', 'backup', '--list'],
   ['server', 'disk'],
   ['server', 'health'],
   ['logout', '--everywhere'],

@@ -41,6 +41,7 @@ export type ReleaseShape = OperationAnswer<'releases.list'>[number];
 export type ReleaseComparison = OperationAnswer<'releases.compare'>;
 export type AlertsShape = OperationAnswer<'alerts.show'>;
 export type AlertsChange = NonNullable<Input<'alerts.set'>['body']>;
+export type BackupsShape = OperationAnswer<'backups.list'>;
 export type AlertTest = OperationAnswer<'alerts.test'>;
 export type WebhookShape = OperationAnswer<'webhooks.info'>;
 export type NewWebhook = NonNullable<Input<'webhooks.add'>['body']>;

@@ -119,6 +119,11 @@ export interface Config {
   readonly logEntriesPerApp: number;
   /** What all of them take on the disk. */
   readonly logBytes: number;
+  /** Absolute path; null: no backups are made. */
+  readonly backupDirectory: string | null;
+  /** 0: when somebody asks only. */
+  readonly backupEverySeconds: number;
+  readonly backupKeep: number;
   readonly eventDays: number;
   readonly events: number;
   readonly deployLogsPerApp: number;

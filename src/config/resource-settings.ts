@@ -1,4 +1,5 @@
 /** The settings of what units, builds and records may take; part of the table in schema.ts. */
+import { absolutePathOrNone } from './acme-parsers.ts';
 import * as parse from './parsers.ts';
 
 export const RESOURCE_SETTINGS = {
@@ -137,6 +138,28 @@ export const RESOURCE_SETTINGS = {
     description:
       'What the logs of all apps together may take on the disk. Over it the app with the largest log loses its oldest lines, so a noisy app costs the others nothing.',
     parse: parse.size(1024 * 1024, false),
+  },
+  backupDirectory: {
+    key: 'backup.directory',
+    variable: 'TANCHO_BACKUP_DIRECTORY',
+    default: '',
+    description:
+      'Absolute path of a directory for backups, best on another disk: databases, repositories, keys, settings, and the built code that runs. Whoever can read it can read every private value. None: no backups are made.',
+    parse: absolutePathOrNone,
+  },
+  backupEverySeconds: {
+    key: 'backup.every',
+    variable: 'TANCHO_BACKUP_EVERY',
+    default: '24h',
+    description: 'How often a backup is made by itself; 0 for only when somebody asks.',
+    parse: parse.seconds(0, 31 * 86_400),
+  },
+  backupKeep: {
+    key: 'backup.keep',
+    variable: 'TANCHO_BACKUP_KEEP',
+    default: '7',
+    description: 'How many backups are kept; the oldest go when a new one is whole.',
+    parse: parse.wholeNumber(1, 1_000),
   },
   eventDays: {
     key: 'events.days',

@@ -76,6 +76,7 @@ import type { UseCases } from '../domain/use-cases.ts';
 import { CallerCache } from '../domain/users/caller-cache.ts';
 import { createUsers } from '../domain/users/users.ts';
 import { createRegistries } from '../domain/registries/registries.ts';
+import { createBackups } from '../domain/backups/backups.ts';
 import { createAlerts } from '../domain/alerts/alerts.ts';
 import { createWebhooks } from '../domain/webhooks/webhooks.ts';
 import type { WebhookDeliveries } from '../domain/webhooks/webhook-deliveries.ts';
@@ -231,7 +232,6 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     ...backends,
     ...{ store, sampler, supervisor, provisioner, journal, settings, wake, logger, now },
   });
-  const { volumeWatch } = watches;
   const workers = {
     sampler,
     accessLines,
@@ -274,7 +274,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       routes,
       journal,
       act,
-      volumeWatch,
+      volumeWatch: watches.volumeWatch,
       settings,
       logger,
       now,
@@ -302,7 +302,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
       supervisor,
       probe: backends.probe,
       settings,
-      volumeWatch,
+      volumeWatch: watches.volumeWatch,
       now,
     }),
     registries: createRegistries({ store, act, now }),
@@ -312,6 +312,7 @@ export function createDomain(config: DomainConfig, backends: DomainBackends, opt
     drains: createDrains({ store, logStore, deliveries, sender: backends.drainSender, act, now }),
     webhooks: createWebhooks({ store, sender: webhookSender, wake, act, now }),
     alerts: createAlerts({ store, mailer, wake, act, now }),
+    backups: createBackups({ ...backends, store, maker: watches.backupMaker, settings, act }),
     deploys,
     uploads: createUploads({ ...backends, deploys, holders, settings }),
     platforms: createPlatforms({ store, builder, act, now }),

@@ -49,6 +49,8 @@ export function settingsOf(config: Config, backends: Backends, { sshPort, public
     unitFiles: config.unitFiles,
     diskReserveBytes: config.diskReserveBytes,
     volumeMaxBytes: config.volumeMaxBytes,
+    backupEveryMs: config.backupEverySeconds * 1000,
+    backupKeep: config.backupKeep,
     buildSlots: config.buildSlots ?? Math.max(1, Math.floor(availableParallelism() / 2)),
     pushReplaces: config.pushReplaces,
     runTimeoutMs: RUN_TIMEOUT_MS,

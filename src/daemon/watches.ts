@@ -1,5 +1,6 @@
-/** What looks at the whole platform again and again, and says what it finds. */
+/** What looks at the whole platform again and again, and says what it finds, or copies it. */
 import { AlertWatch } from '../domain/alerts/alert-watch.ts';
+import { BackupMaker } from '../domain/backups/backup-maker.ts';
 import type { DiskSurvey } from '../domain/disk/disk-survey.ts';
 import { DiskWatch } from '../domain/disk/disk-watch.ts';
 import { UnitSizes } from '../domain/disk/unit-sizes.ts';
@@ -9,12 +10,14 @@ export interface Watches {
   readonly unitSizes: UnitSizes;
   readonly diskWatch: DiskWatch;
   readonly alertWatch: AlertWatch;
+  readonly backupMaker: BackupMaker;
   readonly volumeWatch: VolumeWatch;
 }
 
 type WatchesDeps = Omit<ConstructorParameters<typeof UnitSizes>[0], 'survey'> &
   ConstructorParameters<typeof DiskWatch>[0] &
   ConstructorParameters<typeof AlertWatch>[0] &
+  ConstructorParameters<typeof BackupMaker>[0] &
   ConstructorParameters<typeof VolumeWatch>[0] & { readonly diskSurvey: DiskSurvey };
 
 export function createWatches(deps: WatchesDeps): Watches {
@@ -22,6 +25,7 @@ export function createWatches(deps: WatchesDeps): Watches {
     unitSizes: new UnitSizes({ ...deps, survey: deps.diskSurvey }),
     diskWatch: new DiskWatch(deps),
     alertWatch: new AlertWatch(deps),
+    backupMaker: new BackupMaker(deps),
     volumeWatch: new VolumeWatch(deps),
   };
 }

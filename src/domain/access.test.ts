@@ -103,6 +103,8 @@ const expected: Record<Action, string[]> = {
   'alert.show': ADMINS,
   'alert.update': ADMINS,
   'alert.test': ADMINS,
+  'backup.list': ADMINS,
+  'backup.create': ADMINS,
   'unit.report': [...APP_TEAM, 'ownToken'],
   'unit.report_all': ADMINS,
   'app.push': APP_TEAM,

@@ -138,6 +138,8 @@ export const RULES = {
   'alert.show': admin,
   'alert.update': admin,
   'alert.test': admin,
+  'backup.list': admin,
+  'backup.create': admin,
   'app.diagnosis': appTeam,
   'app.metrics': appTeam,
   'app.releases': appTeam,

@@ -56,6 +56,9 @@ export interface Settings {
   readonly diskReserveBytes: number;
   /** What a volume may hold where nothing else is said, and at most for who is no admin; 0 for no limit. */
   readonly volumeMaxBytes: number;
+  /** Between two backups; 0: only when somebody asks. */
+  readonly backupEveryMs: number;
+  readonly backupKeep: number;
   /** Builds that run at once, at least 1. */
   readonly buildSlots: number;
   /** What a newer push takes the place of. */

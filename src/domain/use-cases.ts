@@ -39,6 +39,7 @@ import type { Teams } from './teams/teams.ts';
 import type { Users } from './users/users.ts';
 import type { Volumes } from './volumes/volumes.ts';
 import type { Webhooks } from './webhooks/webhooks.ts';
+import type { Backups } from './backups/backups.ts';
 import type { Alerts } from './alerts/alerts.ts';
 
 export interface UseCases {
@@ -63,6 +64,7 @@ export interface UseCases {
   readonly drains: Drains;
   readonly webhooks: Webhooks;
   readonly alerts: Alerts;
+  readonly backups: Backups;
   readonly metrics: Metrics;
   readonly unitReports: UnitReports;
   readonly registries: Registries;

@@ -69,7 +69,7 @@ export async function restoreBackupSet(home: string, set: BackupSet): Promise<vo
 }
 
 /** A consistent copy, also of a database whose newest changes are in its write-ahead log. On disk when it resolves. */
-async function copyDatabase(from: string, to: string): Promise<void> {
+export async function copyDatabase(from: string, to: string): Promise<void> {
   const draft = `${to}.new`;
   await rm(draft, { force: true });
   try {

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from 'vitest';
 import { AlertWatch } from '../../src/domain/alerts/alert-watch.ts';
 import { ALERT_RULES, type AlertRuleName } from '../../src/domain/alerts/alert.ts';
 import type { UserCaller } from '../../src/domain/caller.ts';
+import { PlatformError } from '../../src/domain/errors.ts';
 import { newRecord } from '../../src/domain/certificates/certificate.ts';
 import { AppSeries, type Totals } from '../../src/domain/metrics/app-series.ts';
 import type { Sample } from '../../src/domain/metrics/level.ts';
@@ -32,9 +33,9 @@ afterEach(() => world.dispose());
 
 /** `series`: what the metrics know of each app. */
 function watch(series: ReadonlyMap<string, AppSeries> = world.parts.sampler.all): AlertWatch {
-  const { store, probe } = world.machine;
+  const { store, probe, backupStore } = world.machine;
   return new AlertWatch({
-    ...{ store, probe, sampler: { all: series }, logger: SILENT, wake: () => undefined },
+    ...{ store, probe, backupStore, sampler: { all: series }, logger: SILENT, wake: () => undefined },
     mailer: {
       description: 'here',
       async send(mail) {
@@ -166,6 +167,15 @@ const BREAKS: Readonly<Record<AlertRuleName, (series: AppSeries) => Promise<Brok
       subject: 'shop.example.com',
       words: /^The certificate of shop.example.com ends in 6 days. The last attempt .* the name leads elsewhere/,
     };
+  },
+  async backup() {
+    const { backupStore } = world.machine;
+    const { answer } = backupStore;
+    backupStore.answer = () => Promise.reject(new PlatformError('unavailable', 'The backup failed: no space left.'));
+    const make = () => world.useCases.backups.make(ADMIN, () => undefined);
+    await expect(make()).rejects.toMatchObject({ code: 'unavailable' });
+    backupStore.answer = answer;
+    return { mend: make, subject: 'the server', words: /^The backup failed: no space left. There is none yet./ };
   },
 };
 

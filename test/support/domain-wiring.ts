@@ -223,6 +223,7 @@ function wire(machine: Machine, faults: Faults, owner: string, logger: Logger, g
     ),
     archiveSource: createHttpArchives(LOOPBACK),
     metricsSender: null,
+    backupStore: machine.backupStore,
     externalHealers: { call: async ({ url }: { url: string }) => `called ${url}` },
     probe: faults.wrap('probe', machine.probe),
     drainSender: { send: async () => 'taken' },

@@ -23,6 +23,7 @@ import { MemoryArtifacts } from '../../src/backends/artifact-store/memory/memory
 import type { Provisioner, UnitSpec } from '../../src/domain/units/provisioner.ts';
 import { Failure } from '../../src/domain/failure.ts';
 import type { Router, RouteTable } from '../../src/domain/routes/router.ts';
+import type { BackupStore } from '../../src/domain/backups/backup-store.ts';
 import type { WebhookSender } from '../../src/domain/webhooks/webhook-sender.ts';
 import type { UserCaller } from '../../src/domain/caller.ts';
 import type { LogStore } from '../../src/domain/logs/log-store.ts';
@@ -53,6 +54,8 @@ export interface Machine {
   readonly images: MemoryImages;
   /** Takes every message, unless a test says otherwise. */
   readonly webhookSender: WebhookSender & { answer: WebhookSender['send'] };
+  /** Each is made, unless a test says otherwise. */
+  readonly backupStore: BackupStore & { answer: BackupStore['make'] };
   readonly volumes: MemoryVolumes;
   readonly gitHost: MemoryRepositories;
   /** The provider of every service. */
@@ -147,6 +150,12 @@ async function createMachine(
       answer: async () => ({ status: 204, answer: '', retryAfterMs: 0 }),
       send: (...given) => machine.webhookSender.answer(...given),
     },
+    backupStore: {
+      place: '/srv/backups',
+      answer: async (_, at) => ({ name: 'one', madeAt: at.toISOString(), bytes: 1, version: '0.1.0' }),
+      make: (...given) => machine.backupStore.answer(...given),
+      list: async () => [],
+    },
     volumes: new MemoryVolumes(),
     gitHost: new MemoryRepositories(),
     endpoint: new MemoryEndpoint(),
@@ -180,6 +189,8 @@ async function createMachine(
       unitFiles: 0,
       diskReserveBytes: 0,
       volumeMaxBytes: 0,
+      backupEveryMs: 86_400_000,
+      backupKeep: 7,
       buildSlots: 2,
       pushReplaces: 'waiting',
       runTimeoutMs: 2_000,

@@ -18,6 +18,7 @@ import { logsIn } from './memory-logs.ts';
 import { edgeIn } from './memory-edge.ts';
 import { drainsIn } from './memory-drains.ts';
 import { alertsIn } from './memory-alerts.ts';
+import { backupsIn } from './memory-backups.ts';
 import { webhooksIn } from './memory-webhooks.ts';
 import { volumesIn } from './memory-volumes.ts';
 import { releasesIn } from './memory-releases.ts';
@@ -109,6 +110,7 @@ export function createMemoryPlatform(): MemoryPlatform {
     appEdge: edgeIn(memory),
     webhooks: webhooksIn(memory),
     alerts: alertsIn(),
+    backups: backupsIn(),
     certificates: certificatesIn(memory),
     deploys: deploysIn(memory, apps),
     uploads: {

@@ -4,7 +4,7 @@ import type { Cli } from '../cli.ts';
 import { UsageError } from '../errors.ts';
 import { table, when } from '../output.ts';
 
-export const RULES = ['app_down', 'restart_loop', 'error_rate', 'disk_low', 'certificate'];
+export const RULES = ['app_down', 'restart_loop', 'error_rate', 'disk_low', 'certificate', 'backup'];
 
 export function registerAlert(alert: Command, cli: Cli): void {
   registerList(alert, cli);

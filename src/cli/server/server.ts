@@ -37,6 +37,22 @@ apps on the air, to be taken over by the next start. Settings: config.yaml in TA
       await rollBack(cli, { list: options.list === true, yes: options.yes === true, ...to });
     });
   server
+    .command('backup')
+    .description('Make a backup of the platform now, or show which there are (admins)')
+    .option('--list', 'show which there are, and how the last one went')
+    .action(async (options: { list?: boolean }) => {
+      const { listBackups, makeBackup } = await import('./backup.ts');
+      await (options.list === true ? listBackups(cli) : makeBackup(cli));
+    });
+  server
+    .command('restore')
+    .description('Put a backup into a home that has nothing yet, before the first start of the server')
+    .argument('<directory>', 'of the backup')
+    .action(async (backup: string) => {
+      const { restore } = await import('./restore.ts');
+      await restore(cli, backup);
+    });
+  server
     .command('disk')
     .description('Show how full the disk of the platform is, and who holds what of it (admins)')
     .action(async () => {

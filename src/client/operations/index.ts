@@ -4,6 +4,7 @@ import { API_KEY_CALLS, type ApiKeyTypes } from './api-key.ts';
 import { APP_TOKENS_CALLS, type AppTokensTypes } from './app-tokens.ts';
 import { APPS_CALLS, type AppsTypes } from './apps.ts';
 import { AUTH_CALLS, type AuthTypes } from './auth.ts';
+import { BACKUPS_CALLS, type BackupsTypes } from './backups.ts';
 import { BROWSER_SESSION_CALLS, type BrowserSessionTypes } from './browser-session.ts';
 import { CERTIFICATES_CALLS, type CertificatesTypes } from './certificates.ts';
 import { CNAMES_CALLS, type CnamesTypes } from './cnames.ts';
@@ -40,6 +41,7 @@ export type Operations = AlertsTypes &
   AppTokensTypes &
   AppsTypes &
   AuthTypes &
+  BackupsTypes &
   BrowserSessionTypes &
   CertificatesTypes &
   CnamesTypes &
@@ -77,6 +79,7 @@ export const CALLS = {
   ...APP_TOKENS_CALLS,
   ...APPS_CALLS,
   ...AUTH_CALLS,
+  ...BACKUPS_CALLS,
   ...BROWSER_SESSION_CALLS,
   ...CERTIFICATES_CALLS,
   ...CNAMES_CALLS,

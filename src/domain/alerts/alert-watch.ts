@@ -4,6 +4,8 @@
  */
 import type { Logger } from '../../lib/logger.ts';
 import { repeatedly } from '../../lib/repeatedly.ts';
+import { backupStateIn } from '../backups/backup-state.ts';
+import type { BackupStore } from '../backups/backup-store.ts';
 import type { Probe } from '../diagnosis/probe.ts';
 import type { MetricsSampler } from '../metrics/sampler.ts';
 import type { Store } from '../store.ts';
@@ -19,6 +21,8 @@ interface AlertWatchDeps {
   readonly store: Pick<Store, 'setting' | 'transact' | 'apps' | 'allUnits' | 'certificates' | 'version'>;
   readonly sampler: Pick<MetricsSampler, 'all'>;
   readonly probe: Pick<Probe, 'disk'>;
+  /** Null: none are made. */
+  readonly backupStore: BackupStore | null;
   readonly mailer: Mailer;
   readonly wake: () => void;
   readonly logger: Logger;
@@ -75,13 +79,14 @@ export class AlertWatch {
   }
 
   async factsNow() {
-    const { store } = this.#deps;
+    const { store, backupStore } = this.#deps;
     return {
       settings: await settingsIn(store),
       alerts: await alertsIn(store),
       apps: await store.apps(),
       units: await store.allUnits(),
       certificates: await store.certificates(),
+      backups: backupStore === null ? null : await backupStateIn(store),
     };
   }
 
@@ -113,7 +118,7 @@ function isSame(one: Alert, other: Alert): boolean {
 }
 
 function occurrenceOf({ rule, subject, state, message, since }: Alert) {
-  const app = rule === 'disk_low' || rule === 'certificate' ? '' : subject;
+  const app = rule === 'disk_low' || rule === 'certificate' || rule === 'backup' ? '' : subject;
   const kind = state === 'resolved' ? ('alert.resolved' as const) : ('alert.firing' as const);
   const said = state === 'resolved' ? `Over: ${message}` : message;
   return { kind, app, message: said, facts: { rule, subject, since } };

@@ -2,7 +2,7 @@
 import { PlatformError } from '../errors.ts';
 import { normalEmail } from '../users/email.ts';
 
-export const ALERT_RULES = ['app_down', 'restart_loop', 'error_rate', 'disk_low', 'certificate'] as const;
+export const ALERT_RULES = ['app_down', 'restart_loop', 'error_rate', 'disk_low', 'certificate', 'backup'] as const;
 export type AlertRuleName = (typeof ALERT_RULES)[number];
 
 interface AlertRule {
@@ -32,6 +32,7 @@ export const RULE_WORDS: Readonly<Record<AlertRuleName, RuleWords>> = {
   error_rate: { about: 'of the answers of an app in five minutes so many are 5xx', unit: '%', lowest: 1, highest: 100 },
   disk_low: { about: 'less of the disk of the server is free', unit: '%', lowest: 1, highest: 99 },
   certificate: { about: 'a certificate ends sooner, or could not be had', unit: 'days', lowest: 0, highest: 365 },
+  backup: { about: 'the newest backup is older, or the last one failed', unit: 'hours', lowest: 1, highest: 8_760 },
 };
 
 export interface AlertSettings {
@@ -47,6 +48,7 @@ export const DEFAULT_ALERTS: AlertSettings = {
     error_rate: { isOn: true, minutes: 5, threshold: 5 },
     disk_low: { isOn: true, minutes: 5, threshold: 10 },
     certificate: { isOn: true, minutes: 60, threshold: 7 },
+    backup: { isOn: true, minutes: 0, threshold: 48 },
   },
   mail: [],
 };

@@ -1,5 +1,6 @@
 /** Pure: what is wrong now, by the rules. */
 import type { App } from '../apps/app.ts';
+import type { BackupState } from '../backups/backup-state.ts';
 import type { CertificateRecord } from '../certificates/certificate.ts';
 import type { DiskSpace } from '../diagnosis/probe.ts';
 import type { AppSeries } from '../metrics/app-series.ts';
@@ -12,6 +13,8 @@ export interface AlertFacts {
   readonly units: readonly Pick<Unit, 'app' | 'state' | 'rollout'>[];
   readonly series: ReadonlyMap<string, Pick<AppSeries, 'read'>>;
   readonly certificates: readonly Pick<CertificateRecord, 'names' | 'state' | 'problem' | 'notAfter' | 'chain'>[];
+  /** Null: none are made. */
+  readonly backups: BackupState | null;
   /** Null: nobody can tell. */
   readonly disk: DiskSpace | null;
 }
@@ -26,7 +29,8 @@ const RESTARTS_MS = 10 * 60_000;
 const ERRORS_MS = 5 * 60_000;
 /** Of fewer answers none tells anything. */
 const FEWEST_ANSWERS = 20;
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 
 export function conditionsOf(facts: AlertFacts, { rules }: Pick<AlertSettings, 'rules'>): Condition[] {
   const found: Condition[] = [];
@@ -48,6 +52,7 @@ export function conditionsOf(facts: AlertFacts, { rules }: Pick<AlertSettings, '
   if (rules.disk_low.isOn) sayDisk(facts, rules.disk_low.threshold, say);
   if (rules.certificate.isOn)
     for (const one of facts.certificates) sayCertificate(one, facts, rules.certificate.threshold, say);
+  if (rules.backup.isOn && facts.backups !== null) sayBackup(facts.backups, facts.now, rules.backup.threshold, say);
   return found;
 }
 
@@ -87,6 +92,13 @@ function sayCertificate(one: AlertFacts['certificates'][number], { now }: AlertF
   } else if (daysLeft === null && one.state === 'failed') {
     say('certificate', name, `There is no certificate for ${name}: ${one.problem}`);
   }
+}
+
+function sayBackup({ succeededAt, problem }: BackupState, now: Date, hours: number, say: Say): void {
+  const last = succeededAt === '' ? 'There is none yet.' : `The newest is of ${succeededAt}.`;
+  if (problem !== '') say('backup', '', `${problem} ${last}`);
+  else if (succeededAt !== '' && now.getTime() - Date.parse(succeededAt) > hours * HOUR_MS)
+    say('backup', '', `The newest backup is older than ${hours} hours. ${last}`);
 }
 
 type Values = ReturnType<AppSeries['read']>['points'][number]['values'];

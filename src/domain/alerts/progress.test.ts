@@ -67,6 +67,7 @@ const APP = { name: 'shop', desired: 'running', removing: false, rollout: 'r2' }
 function facts(more: Partial<AlertFacts>): AlertFacts {
   return {
     now: new Date(BEGIN),
+    backups: null,
     apps: [APP],
     units: [
       { app: 'shop', state: 'error', rollout: 'r2' },

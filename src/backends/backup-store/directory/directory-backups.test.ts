@@ -1,0 +1,75 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { expect, it } from 'vitest';
+import { restoreBackup } from '../../../lib/backups/restore-backup.ts';
+import { readManifest } from '../../../lib/backups/manifest.ts';
+import { backupStoreConformance } from '../conformance.ts';
+import { createDirectoryBackups } from './directory-backups.ts';
+
+async function world() {
+  const root = await mkdtemp(join(tmpdir(), 'tancho-backup-store-'));
+  const [home, directory] = [join(root, 'home'), join(root, 'backups')];
+  await mkdir(home);
+  await writeFile(join(home, 'secret.key'), 'the key');
+  new DatabaseSync(join(home, 'tancho.db')).close();
+  const store = createDirectoryBackups({ home, directory, keep: 2, version: '0.1.0', databases: ['tancho.db'] });
+  return { root, home, directory, store, dispose: () => rm(root, { recursive: true, force: true }) };
+}
+
+backupStoreConformance('directory', async () => {
+  const { home, store, dispose } = await world();
+  return {
+    store,
+    dispose,
+    async breaks() {
+      // Root may write wherever it likes, but not copy what is no database.
+      await writeFile(join(home, 'tancho.db'), 'this is no database at all, and it is long enough to be seen as none');
+    },
+  };
+});
+
+it('has the code that runs and the tools it needs, and nothing of the home besides', async () => {
+  const { root, home, directory, store, dispose } = await world();
+  try {
+    for (const path of [
+      'slugs/shop/one/code',
+      'slugs/shop/old/code',
+      'toolchains/go/tree',
+      'cache/shop/layer',
+      'units/u1',
+    ]) {
+      await mkdir(join(home, path), { recursive: true });
+      await writeFile(join(home, path, 'file'), path);
+    }
+    await writeFile(join(home, 'toolchains', 'go', 'ready'), '');
+    const needed = [join(home, 'toolchains', 'go', 'tree'), join(home, 'cache', 'shop', 'layer'), '/usr/lib'];
+    const { signal } = new AbortController();
+    const { name } = await store.make(
+      { artifacts: ['shop/one'], needed, apps: ['shop'], volumes: ['shop/data'] },
+      new Date(0),
+      signal,
+    );
+    expect((await readManifest(join(directory, name))).contents).toMatchObject({
+      apps: ['shop'],
+      volumes: ['shop/data'],
+    });
+    await rename(home, join(root, 'lost'));
+    await restoreBackup(home, join(directory, name));
+    const files = execFileSync('find', [home, '-type', 'f', '-printf', '%P\n'], { encoding: 'utf8' })
+      .trim()
+      .split('\n');
+    expect(files.sort()).toEqual([
+      'cache/shop/layer/file',
+      'secret.key',
+      'slugs/shop/one/code/file',
+      'tancho.db',
+      'toolchains/go/ready',
+      'toolchains/go/tree/file',
+    ]);
+  } finally {
+    await dispose();
+  }
+});

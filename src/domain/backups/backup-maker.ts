@@ -1,0 +1,102 @@
+/** Makes backups, by itself when one is due and whenever somebody asks, one at a time, and notes how that went. */
+import type { Logger } from '../../lib/logger.ts';
+import { repeatedly } from '../../lib/repeatedly.ts';
+import type { ArtifactStore } from '../artifacts/artifact-store.ts';
+import { toPlatformError } from '../errors.ts';
+import type { Store } from '../store.ts';
+import { BACKUP_STATE_KEY, type BackupState, backupStateIn } from './backup-state.ts';
+import type { Backup, BackupContents, BackupStore } from './backup-store.ts';
+
+interface BackupMakerDeps {
+  readonly store: Pick<Store, 'setting' | 'transact' | 'apps' | 'release' | 'volumes'>;
+  readonly artifacts: Pick<ArtifactStore, 'open'>;
+  /** Null: none are made. */
+  readonly backupStore: BackupStore | null;
+  readonly settings: { readonly backupEveryMs: number };
+  readonly logger: Logger;
+  readonly now: () => Date;
+}
+
+const LOOK_MS = 60_000;
+/** After one that failed. */
+const AGAIN_MS = 15 * 60_000;
+
+export class BackupMaker {
+  readonly #deps: BackupMakerDeps;
+  readonly #closed = new AbortController();
+  #running: Promise<Backup> | null = null;
+  #stop: (() => Promise<void>) | null = null;
+
+  constructor(deps: BackupMakerDeps) {
+    this.#deps = deps;
+  }
+
+  start(): void {
+    const { backupStore, settings, logger } = this.#deps;
+    if (backupStore === null || settings.backupEveryMs === 0) return;
+    this.#stop ??= repeatedly(LOOK_MS, async () => {
+      if (!(await this.isDue().catch(() => false))) return;
+      await this.make(backupStore).catch((error: unknown) => logger.warn({ err: error }, 'a backup could not be made'));
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort();
+    await this.#stop?.();
+    await this.#running?.catch(() => undefined);
+  }
+
+  async isDue(): Promise<boolean> {
+    const { store, settings, now } = this.#deps;
+    const { triedAt, problem } = await backupStateIn(store);
+    if (triedAt === '') return true;
+    const pauseMs = problem === '' ? settings.backupEveryMs : Math.min(settings.backupEveryMs, AGAIN_MS);
+    return now().getTime() - Date.parse(triedAt) >= pauseMs;
+  }
+
+  /** Who asks while one is being made gets that one. Throws PlatformError, and has noted it. */
+  make(backupStore: BackupStore): Promise<Backup> {
+    this.#running ??= this.#make(backupStore).finally(() => {
+      this.#running = null;
+    });
+    return this.#running;
+  }
+
+  async #make(backupStore: BackupStore): Promise<Backup> {
+    const at = this.#deps.now();
+    const triedAt = at.toISOString();
+    try {
+      const backup = await backupStore.make(await this.#contents(), at, this.#closed.signal);
+      await this.#note(() => ({ triedAt, succeededAt: triedAt, problem: '' }));
+      return backup;
+    } catch (error) {
+      // One that is cut off by the end of the server is made by the next.
+      if (this.#closed.signal.aborted) throw error;
+      const { message: problem } = toPlatformError(error);
+      await this.#note(({ succeededAt }) => ({ triedAt, succeededAt, problem }));
+      throw error;
+    }
+  }
+
+  async #contents(): Promise<BackupContents> {
+    const { store, artifacts: kept } = this.#deps;
+    const apps = (await store.apps()).filter(({ removing }) => !removing);
+    const [artifacts, needed] = [new Set<string>(), new Set<string>()];
+    for (const { name, release } of apps) {
+      const serving = release === null ? null : await store.release(name, release);
+      const artifact = serving === null ? null : await kept.open(serving.artifact);
+      if (artifact === null) continue;
+      artifacts.add(artifact.id);
+      const { binds, base } = artifact.manifest;
+      for (const path of [...binds, ...(base === undefined ? [] : [base.root])]) needed.add(path);
+    }
+    const volumes = (await store.volumes()).map(({ app, name }) => `${app}/${name}`);
+    return { artifacts: [...artifacts], needed: [...needed], apps: apps.map(({ name }) => name), volumes };
+  }
+
+  async #note(next: (before: BackupState) => BackupState): Promise<void> {
+    await this.#deps.store.transact(async (tx) =>
+      tx.setSetting(BACKUP_STATE_KEY, JSON.stringify(next(await backupStateIn(tx)))),
+    );
+  }
+}

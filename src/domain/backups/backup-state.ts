@@ -1,0 +1,19 @@
+/** How the last backups went, kept as a setting of the platform, so that a restart forgets nothing. */
+import type { Store } from '../store.ts';
+
+export const BACKUP_STATE_KEY = 'backups.state';
+
+export interface BackupState {
+  /** ISO 8601 UTC; '' for never. */
+  readonly triedAt: string;
+  readonly succeededAt: string;
+  /** Why the last one failed, one sentence; '' if it did not. */
+  readonly problem: string;
+}
+
+const NO_BACKUP_YET: BackupState = { triedAt: '', succeededAt: '', problem: '' };
+
+export async function backupStateIn(store: Pick<Store, 'setting'>): Promise<BackupState> {
+  const text = (await store.setting(BACKUP_STATE_KEY)) ?? '';
+  return text === '' ? NO_BACKUP_YET : (JSON.parse(text) as BackupState);
+}

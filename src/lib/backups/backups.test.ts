@@ -1,0 +1,138 @@
+import {
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  writeFile,
+  chmod,
+  readdir,
+  readlink,
+} from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { backupName, listBackups } from './manifest.ts';
+import { restoreBackup } from './restore-backup.ts';
+import { type BackupJob, writeBackup } from './write-backup.ts';
+
+let root: string;
+let home: string;
+let directory: string;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'tancho-backups-'));
+  [home, directory] = [join(root, 'home'), join(root, 'backups')];
+  await mkdir(join(home, 'repos', 'shop.git'), { recursive: true });
+  await writeFile(join(home, 'secret.key'), 'the key', { mode: 0o600 });
+  await writeFile(join(home, 'repos', 'shop.git', 'HEAD'), 'ref: refs/heads/main\n');
+  await mkdir(join(home, 'slugs', 'shop', 'one', 'code'), { recursive: true });
+  await writeFile(join(home, 'slugs', 'shop', 'one', 'code', 'run'), '#!/bin/sh\n');
+  await chmod(join(home, 'slugs', 'shop', 'one', 'code', 'run'), 0o755);
+  await symlink('run', join(home, 'slugs', 'shop', 'one', 'code', 'link'));
+  await mkdir(join(home, 'slugs', 'shop', 'old'), { recursive: true });
+  add('first');
+});
+afterEach(() => rm(root, { recursive: true, force: true }));
+
+function add(text: string): void {
+  const database = new DatabaseSync(join(home, 'tancho.db'));
+  database.exec('PRAGMA journal_mode = WAL; CREATE TABLE IF NOT EXISTS rows (text TEXT)');
+  database.prepare('INSERT INTO rows VALUES (?)').run(text);
+  database.close();
+}
+
+function rows(): unknown[] {
+  const database = new DatabaseSync(join(home, 'tancho.db'));
+  const found = database.prepare('SELECT text FROM rows').all();
+  database.close();
+  return found.map(({ text }) => text);
+}
+
+function job(second: number, keep = 7): BackupJob {
+  return {
+    ...{ home, directory, keep, version: '0.1.0', databases: ['tancho.db'], contents: { apps: ['shop'] } },
+    at: new Date(Date.UTC(2026, 0, 1, 0, 0, second)).toISOString(),
+    paths: ['secret.key', 'repos', 'slugs/shop/one', 'not-there'],
+  };
+}
+
+it('what is backed up comes back into an empty home: rows that are in the write-ahead log only, modes, links', async () => {
+  const open = new DatabaseSync(join(home, 'tancho.db'));
+  open.exec("INSERT INTO rows VALUES ('second')");
+  const { name } = await writeBackup(job(1));
+  open.close();
+  add('third');
+  await rename(home, join(root, 'away'));
+  await mkdir(join(home, 'run'), { recursive: true });
+  await writeFile(join(home, 'config.yaml'), 'mine\n');
+  const manifest = await restoreBackup(home, join(directory, name));
+  expect(manifest).toMatchObject({ name, version: '0.1.0', contents: { apps: ['shop'] } });
+  expect(rows()).toEqual(['first', 'second']);
+  expect((await readdir(home)).sort()).toEqual(['config.yaml', 'repos', 'run', 'secret.key', 'slugs', 'tancho.db']);
+  expect(await readFile(join(home, 'repos', 'shop.git', 'HEAD'), 'utf8')).toBe('ref: refs/heads/main\n');
+  expect((await stat(join(home, 'secret.key'))).mode & 0o777).toBe(0o600);
+  const code = join(home, 'slugs', 'shop', 'one', 'code');
+  expect((await stat(join(code, 'run'))).mode & 0o777).toBe(0o755);
+  expect(await readlink(join(code, 'link'))).toBe('run');
+  expect(await readdir(join(home, 'slugs', 'shop'))).toEqual(['one']);
+  expect(await readFile(join(home, 'config.yaml'), 'utf8')).toBe('mine\n');
+});
+
+it('is for nobody else, and the oldest go when there are more than are kept', async () => {
+  for (const second of [1, 2, 3]) await writeBackup(job(second, 2));
+  const names = [3, 2].map((second) => backupName(new Date(Date.UTC(2026, 0, 1, 0, 0, second))));
+  expect((await listBackups(directory)).map(({ name }) => name)).toEqual(names);
+  expect((await readdir(directory)).sort()).toEqual([...names].sort());
+  for (const path of [directory, join(directory, names[0] ?? '')]) expect((await stat(path)).mode & 0o077).toBe(0);
+  for (const file of await readdir(join(directory, names[0] ?? '')))
+    expect((await stat(join(directory, names[0] ?? '', file))).mode & 0o077, file).toBe(0);
+});
+
+it('one that was cut off is none, and goes with the next', async () => {
+  const draft = join(directory, `.${backupName(new Date(0))}.new`);
+  await mkdir(draft, { recursive: true });
+  await writeFile(join(draft, 'tancho.db'), 'half');
+  expect(await listBackups(directory)).toEqual([]);
+  const { name } = await writeBackup(job(1));
+  expect(await readdir(directory)).toEqual([name]);
+});
+
+it('a byte that is another one is found before anything is written, and said where', async () => {
+  const { name, files } = await writeBackup(job(1));
+  await rename(home, join(root, 'away'));
+  for (const { name: file } of files) {
+    const path = join(directory, name, file);
+    const bytes = await readFile(path);
+    const damaged = Buffer.from(bytes);
+    const middle = Math.floor(damaged.length / 2);
+    damaged[middle] = (damaged[middle] ?? 0) ^ 1;
+    await writeFile(path, damaged);
+    await expect(restoreBackup(home, join(directory, name))).rejects.toThrow(`${path} is damaged.`);
+    await rm(path);
+    await expect(restoreBackup(home, join(directory, name))).rejects.toThrow(`${path} is missing`);
+    await writeFile(path, bytes);
+  }
+  await expect(readdir(home)).rejects.toThrow('ENOENT');
+  await expect(restoreBackup(home, directory)).rejects.toThrow('is no backup');
+});
+
+it('a home that has something is left alone, and so is one at another path', async () => {
+  const { name } = await writeBackup(job(1));
+  add('later');
+  await expect(restoreBackup(home, join(directory, name))).rejects.toThrow('already');
+  expect(rows()).toEqual(['first', 'later']);
+  await expect(restoreBackup(join(root, 'elsewhere'), join(directory, name))).rejects.toThrow(`is one of ${home}`);
+});
+
+it('a restore that was cut off is done anew', async () => {
+  const { name } = await writeBackup(job(1));
+  await rename(home, join(root, 'away'));
+  await mkdir(join(home, '.restoring', 'repos'), { recursive: true });
+  await writeFile(join(home, 'tancho.db'), 'of the one that was cut off');
+  await restoreBackup(home, join(directory, name));
+  expect(rows()).toEqual(['first']);
+  expect(await readdir(home)).not.toContain('.restoring');
+});
