@@ -17,6 +17,8 @@ if (process.argv[2] === 'server' && !/^[a-z]/.test(process.argv[3] ?? ''))
 
 /** After the start, when the first healing rounds are over. */
 const SETTLED_MS = 10_000;
+/** Of what is born in memory: hundreds may follow a log at once, which V8 would take for a reason to grow. */
+const YOUNG_BYTES = 16 * 1024 ** 2;
 
 const packageRoot = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(`${packageRoot}package.json`, 'utf8')) as { version: string };
@@ -136,7 +138,7 @@ const context: CliContext = {
   server,
 };
 
-staySmall();
+staySmall(YOUNG_BYTES);
 const { runCli } = await import('./cli/program.ts');
 // A server stays so until it has a client; a command is there to be done soon.
 if (process.argv[2] !== 'server') speedUp();

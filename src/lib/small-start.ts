@@ -3,16 +3,24 @@
  * for speed sooner or later: that brings megabytes of compilers into memory for nothing, and lets the young generation grow to many times
  * its size, which V8 seldom takes back.
  */
-import { setFlagsFromString } from 'node:v8';
+import { PerformanceObserver } from 'node:perf_hooks';
+import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
 
-const SMALL = ['--no-opt', '--no-maglev', '--semi-space-growth-factor=1'];
-const USUAL = ['--opt', '--maglev', '--semi-space-growth-factor=2'];
+const STAYS = '--semi-space-growth-factor=1';
+const GROWS = '--semi-space-growth-factor=2';
+const SMALL = ['--no-opt', '--no-maglev', STAYS];
+const USUAL = ['--opt', '--maglev', GROWS];
 
 let isSmall = false;
+let mostYoungBytes = Infinity;
 
-/** From here on, until speedUp(). To be called before anything large is loaded. */
-export function staySmall(): void {
+/**
+ * From here on, until speedUp(). To be called before anything large is loaded. `youngBytes`: about what the young generation may take later on, too; V8
+ * itself lets it grow to 128 MB where much is under way at once, and has more work with it then.
+ */
+export function staySmall(youngBytes = Infinity): void {
   isSmall = true;
+  mostYoungBytes = youngBytes;
   SMALL.forEach((flag) => setFlagsFromString(flag));
 }
 
@@ -21,4 +29,18 @@ export function speedUp(): void {
   if (!isSmall) return;
   isSmall = false;
   USUAL.forEach((flag) => setFlagsFromString(flag));
+  if (mostYoungBytes < Infinity) boundYoung(mostYoungBytes);
+}
+
+/** Looks after each collection: it grows by doubling, with one of them. */
+function boundYoung(most: number): void {
+  let grows = true;
+  const look = (): void => {
+    const young = getHeapSpaceStatistics().find(({ space_name }) => space_name === 'new_space');
+    const mayGrow = (young?.space_size ?? 0) < most;
+    if (mayGrow === grows) return;
+    grows = mayGrow;
+    setFlagsFromString(mayGrow ? GROWS : STAYS);
+  };
+  new PerformanceObserver(look).observe({ entryTypes: ['gc'] });
 }
