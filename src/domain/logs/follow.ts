@@ -73,9 +73,10 @@ async function* newEntries(
       }
       const known = tail.upTo;
       for await (const { entries, seq } of readAfter(logStore, filter, cursor)) {
+        // Asked after they were read: meanwhile the app may have become another one of its name.
+        if (signal.aborted || !(await isAllowed())) return;
         if (entries.length > 0) yield entries;
         cursor = seq;
-        if (signal.aborted) return;
       }
       // What of that is not there any more will not come either.
       cursor = Math.max(cursor, known);
