@@ -118,6 +118,13 @@ function valuesOf(read: Read): Values {
     volumeMaxBytes: read(SETTINGS.volumeMaxBytes),
     buildSlots: read(SETTINGS.buildSlots),
     pushReplaces: read(SETTINGS.pushReplaces),
+    ...keptOf(read),
+  };
+}
+
+/** What is kept, for how long and where. */
+function keptOf(read: Read) {
+  return {
     logDays: read(SETTINGS.logDays),
     logBytesPerApp: read(SETTINGS.logBytesPerApp),
     logEntriesPerApp: read(SETTINGS.logEntriesPerApp),
