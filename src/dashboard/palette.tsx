@@ -1,6 +1,6 @@
 /** Everything by its name: screens, apps, the screens of apps, and what is done most. Ctrl-K opens it. */
 import { signal } from '@preact/signals';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { call, perform } from './api/call.ts';
 import { viewer } from './api/session.ts';
 import { useResource } from './data/resource.ts';
@@ -57,7 +57,7 @@ function Open() {
   const [chosen, setChosen] = useState(0);
   const list = useId();
   const input = useRef<HTMLInputElement>(null);
-  useEffect(() => input.current?.focus(), []);
+  useLayoutEffect(() => input.current?.focus(), []);
   const ways = found(
     wanted,
     (apps.data.value ?? []).map(({ Name }) => Name),

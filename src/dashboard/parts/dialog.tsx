@@ -1,7 +1,7 @@
 /** Questions in front of everything else. The browser keeps the focus inside and closes them with Escape. */
 import { signal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useEffect, useId, useRef, useState } from 'preact/hooks';
+import { useEffect, useId, useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 interface DialogProps {
   readonly title: string;
@@ -15,13 +15,19 @@ interface DialogProps {
 export function Dialog({ title, isWide = false, isCover = false, onClose, children }: DialogProps) {
   const dialog = useRef<HTMLDialogElement>(null);
   const heading = useId();
-  useEffect(() => {
-    const before = document.activeElement;
+  const before = useRef<Element | null>(null);
+  // At once: what is typed next is for the dialog.
+  useLayoutEffect(() => {
+    before.current = document.activeElement;
     dialog.current?.showModal();
-    return () => {
-      if (before instanceof HTMLElement && before.isConnected) before.focus();
-    };
   }, []);
+  // When it is gone: until then nothing behind it can have the focus.
+  useEffect(
+    () => () => {
+      if (before.current instanceof HTMLElement && before.current.isConnected) before.current.focus();
+    },
+    [],
+  );
   return (
     <dialog
       ref={dialog}
