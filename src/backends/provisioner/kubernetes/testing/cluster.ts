@@ -341,7 +341,7 @@ function keyOf({ metadata: { namespace = '', name } }: Pick<Stored, 'metadata'>)
 function commandOf(argv: readonly string[]): string {
   if (argv[0] === '/bin/sh') {
     const [first = '', ...more] = (argv.at(-1) ?? '').split('\n');
-    return argv.length === 1 ? 'stay' : more.length === 0 ? first : more.join('; ');
+    return argv.length === 1 ? 'stay' : more.length === 0 ? first.replace(/^exec /, '') : more.join('; ');
   }
   return argv.length === 1 ? (argvOf(argv[0] ?? '') ?? []).join(' ') : argv.join(' ');
 }
