@@ -20,7 +20,7 @@ const LINES = 10_000;
 const FULL_LINES = 200_000;
 const WAIT_MS = 300_000;
 /** Of 2.4 GB that are sent, with the thread that reads what much is printed of. */
-const MOST_GROWTH_MB = 250;
+const MOST_GROWTH_MB = 150;
 const SLOW_BYTES = 32 * 1024;
 const SLOW_MS = 100;
 /** So that what nobody reads is more than the buffers of the system hold. */
