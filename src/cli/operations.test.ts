@@ -48,6 +48,8 @@ const LOCAL = [
   'completion',
   'event verify',
   'event watch',
+  'install',
+  'migrate',
   'provider',
   'server',
   'server stop',

@@ -22,14 +22,19 @@ interface RuleWords {
 }
 
 export const RULE_WORDS: Readonly<Record<AlertRuleName, RuleWords>> = {
-  app_down: { about: 'of an app that should run fewer units are started', unit: 'units', lowest: 1, highest: 100 },
+  app_down: { about: 'fewer units of an app that should run are started', unit: 'units', lowest: 1, highest: 100 },
   restart_loop: {
-    about: 'so many deaths of units of one app in ten minutes',
+    about: 'units of one app died as often within ten minutes',
     unit: 'deaths',
     lowest: 1,
     highest: 10_000,
   },
-  error_rate: { about: 'of the answers of an app in five minutes so many are 5xx', unit: '%', lowest: 1, highest: 100 },
+  error_rate: {
+    about: 'the answers of an app within five minutes were 5xx to this share',
+    unit: '%',
+    lowest: 1,
+    highest: 100,
+  },
   disk_low: { about: 'less of the disk of the server is free', unit: '%', lowest: 1, highest: 99 },
   certificate: { about: 'a certificate ends sooner, or could not be had', unit: 'days', lowest: 0, highest: 365 },
   backup: { about: 'the newest backup is older, or the last one failed', unit: 'hours', lowest: 1, highest: 8_760 },
