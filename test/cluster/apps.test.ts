@@ -69,16 +69,21 @@ it(`${KILLS} pods of two that somebody takes away fail no request but those in t
   await until(async () => (await own()).length === 2, { what: 'two pods' });
   const load = createLoad(world, 'pair', CONNECTIONS);
   await load.reached(50);
-  const routed = async (): Promise<number> => {
-    const shown = await world.api('GET', '/apps/pair', { token });
-    return shown.json<{ Units: { State: string }[] }>().Units.filter(({ State }) => State === 'started').length;
-  };
+  const units = async () =>
+    (await world.api('GET', '/apps/pair', { token })).json<{ Units: { ID: string; State: string }[] }>().Units;
   for (let kill = 0; kill < KILLS; kill++) {
     const [victim = '', other] = await own();
     await cluster.client.delete(KINDS.pods, { name: victim, namespace: cluster.namespace });
-    await until(async () => !(await own()).includes(victim) && (await own()).length === 2 && (await routed()) === 2, {
-      what: 'two units that serve again',
-    });
+    let seen = '';
+    await until(
+      async () => {
+        const [left, shown] = [await own(), await units()];
+        seen = JSON.stringify({ victim, left, units: shown.map(({ ID, State }) => [ID, State]) });
+        const started = shown.filter(({ State }) => State === 'started');
+        return !left.includes(victim) && left.length === 2 && started.length === 2;
+      },
+      { what: 'two units that serve again', detail: () => `${seen}\n${world.output()}` },
+    );
     expect(await own()).toContain(other);
   }
   const { requests, failures } = await load.stop();
