@@ -41,7 +41,7 @@ export function desiredOf(spec: UnitSpec, settings: KubernetesSettings): Desired
   const env = environmentOf(spec);
   const pod = podSpec(spec, settings, '');
   const network = [spec.services ?? [], settings.reachedFrom];
-  const name = objectName([spec.app, spec.process], [spec.rollout, labels, env, pod, network]);
+  const name = objectName([spec.app, spec.process], [spec.rollout, labels, sorted(env), pod, network]);
   const own = { ...labels, [LABELS.group]: name };
   const secret = environmentSecret(name, namespace, own, env);
   const selector = { matchLabels: { [LABELS.group]: name } };
@@ -78,9 +78,7 @@ export function environmentSecret(
   labels: Readonly<Record<string, string>>,
   env: Readonly<Record<string, string>>,
 ): Secret {
-  const data = Object.entries(env)
-    .sort(([one], [other]) => (one < other ? -1 : 1))
-    .map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
+  const data = sorted(env).map(([key, value]) => [key, Buffer.from(value).toString('base64')]);
   return {
     metadata: { name, namespace, labels },
     type: 'Opaque',
@@ -100,6 +98,11 @@ export function environmentOf(spec: UnitSpec): Record<string, string> {
     ...spec.env,
     ...(spec.listens && { PORT: `${PORT}` }),
   };
+}
+
+/** Whatever order it comes in. */
+function sorted(env: Readonly<Record<string, string>>): [string, string][] {
+  return Object.entries(env).sort(([one], [other]) => (one < other ? -1 : 1));
 }
 
 export function podSpec(spec: UnitSpec, settings: KubernetesSettings, secret: string): PodSpec {

@@ -74,6 +74,19 @@ it('has one Deployment for equal units of a rollout, as many pods as units, and 
   expect(left.slice(3)).toEqual([[], []]);
 });
 
+it('leaves a unit where it runs that has come to be of another rollout, for every control, and takes it along when it starts again', async () => {
+  const { provisioner } = control();
+  const handle = await provisioner.ensure(unit(IDS[0], { rollout: 'scale' }));
+  await provisioner.ready(IDS[0], SERVES, NEVER);
+  expect(await provisioner.ensure(unit(IDS[0]))).toBe(handle);
+  expect(await control().provisioner.ensure(unit(IDS[0]))).toBe(handle);
+  expect(deployments().map(({ spec }) => spec.replicas)).toEqual([1]);
+  await provisioner.stop(IDS[0], 1_000);
+  expect(await provisioner.ensure(unit(IDS[0]))).not.toBe(handle);
+  await provisioner.ready(IDS[0], SERVES, NEVER);
+  await expect.poll(() => deployments().map(({ spec }) => spec.replicas)).toEqual([1]);
+});
+
 it('has commands end soon by themselves when nobody says any more that they are waited for', async () => {
   const { provisioner } = control();
   const jobs = (): (number | undefined)[] =>

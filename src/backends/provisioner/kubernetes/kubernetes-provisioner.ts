@@ -106,6 +106,15 @@ class KubernetesProvisioner implements Provisioner {
     const desired = desiredOf(spec, settings);
     const { namespace, name } = desired;
     await this.#pods.view(namespace);
+    const before = this.#pods.groupOf(spec.id);
+    if (before !== null && (before.name !== name || before.namespace !== namespace)) {
+      // It has come to be of another rollout since it was started, as units that were added do: it runs on where it is.
+      if (this.#pods.bookOf(spec.id)?.end === null) {
+        this.#pods.adopt(spec.id, before);
+        return `${before.namespace}/${before.name}`;
+      }
+      await this.#turns.run(`${before.namespace}/${before.name}`, () => this.#groups.leave(before, spec.id));
+    }
     this.#pods.adopt(spec.id, { namespace, name });
     await this.#turns.run(`${namespace}/${name}`, () => this.#groups.join(desired, spec.id));
     await this.#until(spec.id, () => this.#pods.bookOf(spec.id)?.end === null, GONE_MS);
