@@ -4,7 +4,10 @@ import { loadConfig } from '../../config/load.ts';
 import type { Cli } from '../cli.ts';
 import { CliError } from '../errors.ts';
 import { confirm } from '../prompt.ts';
+import { stopWhatServes } from './stop.ts';
 import { claimedHome, demandStopped } from './stopped.ts';
+
+const STOPPED_WITHIN_MS = 60_000;
 
 export interface RollbackOptions {
   /** Name of a copy; absent: the newest. */
@@ -29,8 +32,10 @@ export async function rollBack(cli: Cli, { to, list, yes }: RollbackOptions): Pr
     );
   }
   await demandStopped(cli);
-  const question = `Return to the databases of ${describe(set)}? What has changed since is set aside.`;
+  const question = `Return to the databases of ${describe(set)}? What has changed since is set aside, and the apps rest until that version has started.`;
   if (!yes) await confirm(cli, question, '--yes');
+  // An earlier version may know neither the edge of this one nor the networks of its units.
+  await stopWhatServes(cli, STOPPED_WITHIN_MS);
   const release = await claimedHome(home);
   try {
     await cli.during('Returning', () => restoreBackupSet(home, set));
@@ -40,7 +45,7 @@ export async function rollBack(cli: Cli, { to, list, yes }: RollbackOptions): Pr
   cli.show({ restored: set.name, files: set.files }, () =>
     [
       `The databases are those of ${describe(set)} again; what they replaced is in ${home}/backups/replaced.`,
-      'Now start the version that made them: git checkout <that version>, then npm start.',
+      'Now start the version that made them, and it starts the apps: git checkout <that version>, then npm start.',
     ].join('\n'),
   );
 }

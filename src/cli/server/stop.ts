@@ -28,16 +28,7 @@ export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Pr
       );
     }
   }
-  const keeper =
-    all && control === null ? await cli.during('Looking for the apps', () => findKeeper(context, deadlineMs)) : null;
-  if (keeper !== null && signalPart(keeper, 'keeper', 'SIGINT')) {
-    if (!(await cli.during('Stopping the apps', () => waitUntilGone(keeper, deadlineMs)))) {
-      throw new CliError(
-        `The apps have not ended within ${deadlineMs / 1000} seconds.`,
-        `Use "tancho server stop --all" again, or force it: kill -9 ${keeper.pid}`,
-      );
-    }
-  }
+  const keeper = all && control === null ? await stopLeftApps(cli, deadlineMs) : null;
   const edge = all ? await cli.during('Stopping the edge', () => stopEdge(cli)) : null;
   if (control === null && keeper === null && all) {
     throw new CliError(
@@ -52,6 +43,23 @@ export async function stopServer(cli: Cli, { all, deadlineMs }: StopOptions): Pr
     const toStop = serving === null ? '' : ' To stop them too: tancho server stop --all';
     return `${control === null ? `No server runs for ${context.home}.` : 'The server is stopped.'}${left}${toStop}`;
   });
+}
+
+/** Ends what serves while no server runs: the apps, by the keeper, which looks after them, and the edge. */
+export async function stopWhatServes(cli: Cli, deadlineMs: number): Promise<void> {
+  await stopLeftApps(cli, deadlineMs);
+  await cli.during('Stopping the edge', () => stopEdge(cli));
+}
+
+/** The keeper that has ended them; null: there is none. */
+async function stopLeftApps(cli: Cli, deadlineMs: number): Promise<PidRecord | null> {
+  const keeper = await cli.during('Looking for the apps', () => findKeeper(cli.context, deadlineMs));
+  if (keeper === null || !signalPart(keeper, 'keeper', 'SIGINT')) return keeper;
+  if (await cli.during('Stopping the apps', () => waitUntilGone(keeper, deadlineMs))) return keeper;
+  throw new CliError(
+    `The apps have not ended within ${deadlineMs / 1000} seconds.`,
+    `Use "tancho server stop --all" again, or force it: kill -9 ${keeper.pid}`,
+  );
 }
 
 /** It is there a moment after control has gone; without an edge there is nothing for it to do. */
