@@ -190,8 +190,19 @@ export async function openBackends(config: Config, options: BackendOptions): Pro
 async function userOfEdge({ home, isolation }: Config, logger: Logger): Promise<number | null> {
   const { uid, why } = await edgeUser({ home, execPath: process.execPath, isolation });
   if (uid === null) logger.info({ why }, 'the edge has no user of its own');
-  else logger.info({ uid }, 'the edge has a user of its own');
   return uid;
+}
+
+/** Where units share the network of the machine, who listens at which port is told by open files, which only root sees. */
+async function userBeside(opened: Promise<Sandbox>, user: number | null, logger: Logger): Promise<number | null> {
+  if (user === null) return null;
+  const isApart = await opened.then(
+    ({ networks }) => networks,
+    () => false,
+  );
+  if (isApart) logger.info({ uid: user }, 'the edge has a user of its own');
+  else logger.info({ why: 'units share the network of the machine' }, 'the edge has no user of its own');
+  return isApart ? user : null;
 }
 
 interface RouterParts {
@@ -203,9 +214,10 @@ interface RouterParts {
 async function openRouter(
   config: Config,
   { logger, allowLoopback, programDir, keeper }: BackendOptions,
-  { opened, user, closers }: RouterParts,
+  { opened, user: wanted, closers }: RouterParts,
 ): Promise<Pick<Backends, 'router' | 'edgeUser'>> {
   const home = (name: string): string => path.join(config.home, name);
+  const user = await userBeside(opened, wanted, logger);
   const precedence = edgePrecedence(opened, logger);
   // What keeps units apart lets that user through.
   const admitted = opened.catch(() => undefined);

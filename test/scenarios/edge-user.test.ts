@@ -135,3 +135,13 @@ it('is stood in for, with the units, while the server is away', async (context) 
   await one.startAgain();
   expect((await one.fetchApp('shop')).text).toBe('shop');
 });
+
+it('stays root where units share the network of the machine, and serves', async (context) => {
+  if (process.platform !== 'linux' || process.geteuid?.() !== 0) context.skip('it takes root');
+  world = await startWorld({ env: { TANCHO_NETWORK: 'shared' } });
+  const token = await world.login();
+  await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'shop', platform: 'nodejs' }) });
+  expect(await deployArchive(world, token, 'shop', await archive(nodeApp('shared')))).toMatch(/\nOK\n$/);
+  expect(await world.fetchApp('shop', '/')).toMatchObject({ status: 200, text: 'shared' });
+  expect((await edgeStatus(world))['Uid']?.split('\t')).toEqual(Array(4).fill('0'));
+});
