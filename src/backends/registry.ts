@@ -219,10 +219,8 @@ async function openRouter(
   const home = (name: string): string => path.join(config.home, name);
   const user = await userBeside(opened, wanted, logger);
   const precedence = edgePrecedence(opened, logger);
-  // What keeps units apart lets that user through.
-  const admitted = opened.catch(() => undefined);
   const router = await createEdgeRouter({
-    ...{ stateDir: home('edge'), runDir: home('run'), user, admitted, programDir, logger },
+    ...{ stateDir: home('edge'), runDir: home('run'), user, programDir, logger },
     ...edgeSettings(config, allowLoopback),
     platform: { hosts: [apiDomain(config)], socket: path.join(home('run'), EDGE_DOOR) },
     onServing: precedence.onServing,

@@ -11,8 +11,6 @@ export interface EdgeRouterOptions {
   readonly tls?: { readonly host: string; readonly port: number } | null;
   /** The user that the edge becomes once it has its listeners, and the group; null and absent: it stays who has started it. */
   readonly user?: number | null;
-  /** Resolves when that user may reach units: an edge that is another one serves until then. */
-  readonly admitted?: Promise<unknown>;
   readonly workers: number;
   /** Absolute path of the built program, in which edge/main.js is the edge. It is copied, so later builds leave a running edge alone. */
   readonly programDir: string;

@@ -230,7 +230,7 @@ export function canStartAs(options: EdgeRouterOptions, pid: number): boolean {
 }
 
 /** Whether it is the user that is wanted already; of a system that does not say it is. */
-export function isUserOf({ user = null }: EdgeRouterOptions, pid: number): boolean {
+function isUserOf({ user = null }: EdgeRouterOptions, pid: number): boolean {
   const owner = ownerOf(pid);
   return owner === undefined || owner === (user ?? process.geteuid?.());
 }

@@ -29,7 +29,6 @@ import {
   edgeFromFile,
   endEdge,
   ifEdge,
-  isUserOf,
   isEdgeOf,
   keeperCommandOf,
   pathsOf,
@@ -277,7 +276,6 @@ class EdgeRouter implements AdoptingRouter {
 
   async #launch(found: Connected | null): Promise<Connected> {
     if (found === null) return this.#started(await this.#spawn());
-    if (!isUserOf(this.#options, found.hello.pid)) await this.#options.admitted;
     const is = standing(this.#doors, found.hello);
     // One that hands on only what it has gives way to one at the same addresses first, which then can.
     const able = (is.plain && is.tls) || found.hello.binds === true ? found : await this.#replaced(found, null);
