@@ -193,16 +193,9 @@ function Guarded({ children }: { children: ComponentChildren }) {
   return (
     <>
       <Head title="This screen cannot be shown" />
-      <Note mood="bad">
-        <span>
-          The server said something that this page does not know. It may be of another version than the server.
-        </span>
-        <span>
-          <button type="button" class="button" onClick={() => location.reload()}>
-            Load again
-          </button>
-        </span>
-      </Note>
+      <LoadAgain mood="bad">
+        The server said something that this page does not know. It may be of another version than the server.
+      </LoadAgain>
     </>
   );
 }
@@ -225,14 +218,22 @@ function Outdated() {
   return (
     <>
       <Head title="This page has to be loaded again" />
-      <Note mood="wait">
-        <span>The rest of this page could not be loaded: the server has been upgraded, or was not reached.</span>
-        <span>
-          <button type="button" class="button" onClick={() => location.reload()}>
-            Load again
-          </button>
-        </span>
-      </Note>
+      <LoadAgain mood="wait">
+        The rest of this page could not be loaded: the server has been upgraded, or was not reached.
+      </LoadAgain>
     </>
+  );
+}
+
+function LoadAgain({ mood, children }: { mood: 'bad' | 'wait'; children: ComponentChildren }) {
+  return (
+    <Note mood={mood}>
+      <span>{children}</span>
+      <span>
+        <button type="button" class="button" onClick={() => location.reload()}>
+          Load again
+        </button>
+      </span>
+    </Note>
   );
 }
