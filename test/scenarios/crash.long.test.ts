@@ -6,6 +6,7 @@ import {
   createWorkTree,
   type Identity,
   nodeApp,
+  pushedApp,
   sshUrl,
   type WorkTree,
 } from '../support/git.ts';
@@ -25,10 +26,7 @@ beforeAll(async () => {
   world = await startWorld();
   ann = await createIdentity();
   token = await allowPush(world, ann);
-  await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'steady', platform: 'nodejs' }) });
-  work = await createWorkTree(nodeApp('version 0'), ann);
-  const pushed = await work.push(sshUrl(world, 'steady'));
-  expect(pushed.code, pushed.stderr).toBe(0);
+  work = await pushedApp(world, { name: 'steady', files: nodeApp('version 0'), identity: ann, token });
   // The first start has chosen free ports, which are settings from now on; an edge with other settings is replaced.
   await world.end('SIGTERM');
   await world.startAgain();

@@ -6,6 +6,7 @@ import {
   createWorkTree,
   type Identity,
   nodeApp,
+  pushedApp,
   sshUrl,
   type WorkTree,
 } from '../support/git.ts';
@@ -22,10 +23,7 @@ beforeAll(async () => {
   world = await startWorld();
   ann = await createIdentity();
   token = await allowPush(world, ann);
-  await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'daily', platform: 'nodejs' }) });
-  work = await createWorkTree(nodeApp('hello'), ann);
-  const pushed = await work.push(sshUrl(world, 'daily'));
-  expect(pushed.code, pushed.stderr).toBe(0);
+  work = await pushedApp(world, { name: 'daily', files: nodeApp('hello'), identity: ann, token });
 });
 
 afterAll(async () => {

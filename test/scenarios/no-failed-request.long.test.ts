@@ -1,14 +1,6 @@
 /** Under steady load nobody notices that an app is pushed, mispushed, restarted and given variables. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import {
-  allowPush,
-  createIdentity,
-  createWorkTree,
-  type Identity,
-  nodeApp,
-  sshUrl,
-  type WorkTree,
-} from '../support/git.ts';
+import { allowPush, createIdentity, type Identity, nodeApp, pushedApp, sshUrl, type WorkTree } from '../support/git.ts';
 import { createLoad } from '../support/load.ts';
 import { until } from '../support/until.ts';
 import { startWorld, type World } from '../support/world.ts';
@@ -25,10 +17,7 @@ beforeAll(async () => {
   world = await startWorld();
   ann = await createIdentity();
   token = await allowPush(world, ann);
-  await world.api('POST', '/apps', { token, body: JSON.stringify({ name: 'busy', platform: 'nodejs' }) });
-  work = await createWorkTree(versionApp('version 0'), ann);
-  const pushed = await work.push(sshUrl(world, 'busy'));
-  expect(pushed.code, pushed.stderr).toBe(0);
+  work = await pushedApp(world, { name: 'busy', files: versionApp('version 0'), identity: ann, token });
 });
 
 afterAll(async () => {

@@ -122,3 +122,20 @@ export async function allowPush(world: World, identity: Identity): Promise<strin
 export function sshUrl(world: World, app: string): string {
   return `ssh://git@${world.ssh.host}:${world.ssh.port}/${app}.git`;
 }
+
+/** A new app that serves these files; its work tree is the caller's to dispose of. */
+export async function pushedApp(
+  world: World,
+  {
+    name,
+    files,
+    identity,
+    token,
+  }: { name: string; files: Readonly<Record<string, string>>; identity: Identity; token: string },
+): Promise<WorkTree> {
+  await world.api('POST', '/apps', { token, body: JSON.stringify({ name, platform: 'nodejs' }) });
+  const work = await createWorkTree(files, identity);
+  const pushed = await work.push(sshUrl(world, name));
+  if (pushed.code !== 0) throw new Error(`the first push of ${name} failed: ${pushed.stderr}`);
+  return work;
+}
